@@ -356,14 +356,14 @@ create table jobs (
   constraint jobs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 CREATE UNIQUE INDEX jobs_child_key ON public.jobs USING btree (parent_job_id, child_key) WHERE (parent_job_id IS NOT NULL);
-CREATE INDEX jobs_children ON public.jobs USING btree (project_id, parent_job_id, id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX jobs_children ON public.jobs USING btree (status, project_id, parent_job_id, id) WHERE (parent_job_id IS NOT NULL);
 CREATE UNIQUE INDEX jobs_idempotency_key ON public.jobs USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX jobs_other_status ON public.jobs USING btree (project_id, status, id) WHERE ((mode <> 'live'::text) OR (parent_job_id IS NOT NULL));
-CREATE INDEX jobs_rehearsals ON public.jobs USING btree (project_id, id) WHERE (mode = 'rehearse'::text);
+CREATE INDEX jobs_rehearsals ON public.jobs USING btree (project_id, status, id) WHERE (mode = 'rehearse'::text);
 CREATE INDEX jobs_simulated_from ON public.jobs USING btree (simulated_from) WHERE (simulated_from IS NOT NULL);
 CREATE INDEX jobs_simulations ON public.jobs USING btree (project_id, status, id) WHERE ((mode = 'simulate'::text) AND (parent_job_id IS NULL) AND (simulated_from IS NULL));
-CREATE INDEX jobs_skill ON public.jobs USING btree (project_id, skill_slug, id) WHERE (skill_slug <> ''::text);
-CREATE INDEX jobs_standing ON public.jobs USING btree (project_id, standing_program_id, id) WHERE (standing_program_id <> ''::text);
+CREATE INDEX jobs_skill ON public.jobs USING btree (project_id, skill_slug, mode, status, id) WHERE (skill_slug <> ''::text);
+CREATE INDEX jobs_standing ON public.jobs USING btree (project_id, standing_program_id, mode, status, id) WHERE (standing_program_id <> ''::text);
 CREATE INDEX jobs_status ON public.jobs USING btree (project_id, status, id) WHERE ((mode = 'live'::text) AND (parent_job_id IS NULL));
 CREATE INDEX jobs_twins ON public.jobs USING btree (project_id, status, id) WHERE (simulated_from IS NOT NULL);
 CREATE INDEX jobs_unswept ON public.jobs USING btree (finished_at) WHERE ((finished_at IS NOT NULL) AND (NOT is_swept));
@@ -419,8 +419,10 @@ create table quarantined_posts (
   envelope bytea,
   constraint quarantined_posts_pkey PRIMARY KEY (id)
 );
-CREATE INDEX quarantined_posts_held ON public.quarantined_posts USING btree (id) WHERE (released_at IS NULL);
-CREATE INDEX quarantined_posts_toolkit ON public.quarantined_posts USING btree (toolkit_slug, id);
+CREATE INDEX quarantined_posts_held ON public.quarantined_posts USING btree (reason, id) WHERE (released_at IS NULL);
+CREATE INDEX quarantined_posts_held_toolkit ON public.quarantined_posts USING btree (toolkit_slug, reason, id) WHERE (released_at IS NULL);
+CREATE INDEX quarantined_posts_released ON public.quarantined_posts USING btree (reason, id) WHERE (released_at IS NOT NULL);
+CREATE INDEX quarantined_posts_released_toolkit ON public.quarantined_posts USING btree (toolkit_slug, reason, id) WHERE (released_at IS NOT NULL);
 
 create table replays (
   id uuid not null,
@@ -606,8 +608,8 @@ create table standing_programs (
 );
 CREATE INDEX standing_programs_armed ON public.standing_programs USING btree (next_at) WHERE ((state = 'active'::text) AND (next_at IS NOT NULL));
 CREATE INDEX standing_programs_deleted ON public.standing_programs USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
-CREATE INDEX standing_programs_project ON public.standing_programs USING btree (project_id, id);
 CREATE UNIQUE INDEX standing_programs_slug ON public.standing_programs USING btree (project_id, slug) WHERE (deleted_at IS NULL);
+CREATE INDEX standing_programs_state ON public.standing_programs USING btree (state, project_id, source_kind, id) WHERE (deleted_at IS NULL);
 
 create table standing_rates (
   program_id uuid not null,
@@ -740,6 +742,7 @@ create table subscriptions (
   constraint subscriptions_pkey PRIMARY KEY (id),
   constraint subscriptions_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
+CREATE INDEX subscriptions_asks ON public.subscriptions USING btree (project_id, id) WHERE (kind = 'asks'::text);
 CREATE INDEX subscriptions_project ON public.subscriptions USING btree (project_id, id);
 
 create table tool_calls (
@@ -770,11 +773,13 @@ create table tool_calls (
   constraint tool_calls_pkey PRIMARY KEY (id),
   constraint tool_calls_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000, fillfactor=50);
-CREATE INDEX tool_calls_entity ON public.tool_calls USING btree (project_id, entity_id, id);
-CREATE INDEX tool_calls_failure ON public.tool_calls USING btree (project_id, failure, id) WHERE (failure IS NOT NULL);
+CREATE INDEX tool_calls_entity ON public.tool_calls USING btree (entity_id, project_id, tool_slug, id) WHERE (failure IS NULL);
+CREATE INDEX tool_calls_entity_failure ON public.tool_calls USING btree (entity_id, project_id, tool_slug, failure, id) WHERE (failure IS NOT NULL);
+CREATE INDEX tool_calls_failure ON public.tool_calls USING btree (failure, project_id, id) WHERE (failure IS NOT NULL);
 CREATE UNIQUE INDEX tool_calls_idempotency_key ON public.tool_calls USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE INDEX tool_calls_project ON public.tool_calls USING btree (project_id, id);
-CREATE INDEX tool_calls_tool ON public.tool_calls USING btree (project_id, tool_slug, id);
+CREATE INDEX tool_calls_project ON public.tool_calls USING btree (project_id, id) WHERE (failure IS NULL);
+CREATE INDEX tool_calls_tool ON public.tool_calls USING btree (tool_slug, project_id, id) WHERE (failure IS NULL);
+CREATE INDEX tool_calls_tool_failure ON public.tool_calls USING btree (tool_slug, project_id, failure, id) WHERE (failure IS NOT NULL);
 
 create table vault_check (
   id smallint not null,

@@ -26,15 +26,10 @@ export { sweepCallPaces } from "./call-limits/sweep.ts";
 export { beginKeyedToolCalls } from "./calls/begin-keyed.ts";
 export { doubtRunningToolCall, doubtRunningToolCalls, type LostCallSearch } from "./calls/doubt-running.ts";
 export { findToolCallKeyHolders, type ToolCallKeyHolder } from "./calls/find-key-holders.ts";
+export type { ToolCallFilter, ToolCallSummary } from "./calls/list-page.ts";
 export { type CallRecord, putToolCalls } from "./calls/put.ts";
 export { releaseToolCallKey } from "./calls/release-key.ts";
-export {
-  type ToolCallFilter,
-  type ToolCallRepository,
-  type ToolCallRow,
-  type ToolCallSummary,
-  toolCallsForProject,
-} from "./calls/repo.ts";
+export { type ToolCallRepository, type ToolCallRow, toolCallsForProject } from "./calls/repo.ts";
 export { sweepToolCalls } from "./calls/sweep.ts";
 export {
   type PrivateToolkit,
@@ -145,6 +140,7 @@ export type { ListedJob } from "./jobs/find-listed.ts";
 export { findJobTwin } from "./jobs/find-twin.ts";
 export { findKeyedJob, insertJobs } from "./jobs/insert.ts";
 export { findJobQuotaReached, insertJobsInRoom } from "./jobs/insert-batch.ts";
+export type { JobFilter } from "./jobs/list-filter.ts";
 export { type JobWithSteps, loadJob, loadJobsWithSteps } from "./jobs/load.ts";
 export { type JobProgramName, type JobProgramRecord, loadJobPins, loadJobProgram } from "./jobs/load-program.ts";
 export { loadJobSteps } from "./jobs/load-steps.ts";
@@ -158,7 +154,7 @@ export { type JobSetPlaces, readJobSetPlaces } from "./jobs/read-set-places.ts";
 export { type JobSetRow, readJobSetRows } from "./jobs/read-set-rows.ts";
 export { readTwinReceipts } from "./jobs/read-twin-receipts.ts";
 export type { JobEventRecord, JobRecord, JobStepRecord, NewJobEvent } from "./jobs/record.ts";
-export { type JobFilter, type JobRepository, jobsForProject } from "./jobs/repo.ts";
+export { type JobRepository, jobsForProject } from "./jobs/repo.ts";
 export { setJobRowStates } from "./jobs/set-row-states.ts";
 export { sweepJobRows } from "./jobs/sweep.ts";
 export { type EndedJobBatch, type EndedJobsSwept, sweepEndedJobs } from "./jobs/sweep-ended.ts";
@@ -195,9 +191,9 @@ export { holdDeploymentRouting, holdProjectRouting, readDeploymentRouting } from
 export { type ProjectUsage, usageOfProject } from "./projects/usage.ts";
 export { ensureVaultCheck } from "./projects/vault-check.ts";
 export { findQuarantinedIds, listHeldQuarantinedPosts, type ReleaseFilter } from "./quarantine/held.ts";
+export { listQuarantinedPosts } from "./quarantine/list-page.ts";
 export {
   findQuarantinedPost,
-  listQuarantinedPosts,
   listQuarantineSeals,
   markQuarantinedPostReleased,
   noteQuarantinedPost,

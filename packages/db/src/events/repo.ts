@@ -1,7 +1,8 @@
-import { type EventId, firstUuidAt, type ProjectId, uuidOfId } from "@svc/core";
+import { type EventId, type ProjectId, uuidOfId } from "@svc/core";
 import { and, desc, eq, inArray, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { events } from "../schema/index.ts";
+import { idBounds } from "../sql/newest-in.ts";
 import { listToolkitEvents } from "./list-toolkit.ts";
 
 /** A stored event. */
@@ -60,18 +61,6 @@ export function eventsForProject(db: Executor, projectId: ProjectId): EventRepos
     },
   };
 }
-
-/** Bounds on receivedAt and what comes after `after` as bounds on the key, which carries the same millisecond. */
-function idBounds({ sinceMs, untilMs }: Pick<EventFilter, "sinceMs" | "untilMs">, after: EventId | undefined) {
-  const afterUuid = after === undefined ? lastUuid : uuidOfId(after);
-  const untilUuid = untilMs === undefined ? lastUuid : firstUuidAt(untilMs);
-  // UUIDs are in the order of their texts.
-  const [beforeUuid = lastUuid] = [untilUuid, afterUuid].sort();
-  return { fromUuid: firstUuidAt(sinceMs ?? 0), beforeUuid };
-}
-
-/** No id is as high. */
-const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** The UUID of an event, as a bound of a EventMatchFilter. */
 export function uuidOfEvent(id: EventId): string {

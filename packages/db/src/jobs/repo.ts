@@ -1,29 +1,15 @@
-import { type Id, type ProjectId, type StandingProgramId, uuidOfId } from "@svc/core";
-import { and, asc, desc, eq, getTableColumns, gte, isNull, lt, ne, sql } from "drizzle-orm";
+import { type Id, type ProjectId, uuidOfId } from "@svc/core";
+import { and, asc, eq, getTableColumns, gte, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
-import { jobEvents, jobPrograms, jobs } from "../schema/jobs.ts";
-import type { JobMode } from "../schema/words.ts";
+import { jobEvents, jobs } from "../schema/jobs.ts";
 import { findListedJob, findListedTwin, type ListedJob } from "./find-listed.ts";
+import type { JobFilter, JobPlace } from "./list-filter.ts";
+import { listNarrowedJobs } from "./list-narrowed.ts";
 import { type ListedKind, listJobPage } from "./list-page.ts";
 import { listJobSteps } from "./list-steps.ts";
 import { entriesOf, submittedType } from "./log-rows.ts";
 import { chainOfJob } from "./principal-chain.ts";
-import type { JobEventRecord, JobRecord, JobStepRecord } from "./record.ts";
-
-/** What a list of jobs is narrowed to; an absent part does not narrow. */
-export type JobFilter = {
-  status: JobRecord["status"] | undefined;
-  /**
-   * `simulate` includes the twins of simulateFirst, anything else leaves them out. Undefined: every mode but `rehearse`, which of all
-   * lists only that of a standing program's jobs has.
-   */
-  mode: JobMode | undefined;
-  skillSlug: string | undefined;
-  /** Jobs that a standing program started. */
-  standingProgramId: StandingProgramId | undefined;
-  /** Jobs that others run are in no list but one of these two. */
-  parentJobId: Id<"job"> | undefined;
-};
+import type { JobEventRecord, JobStepRecord } from "./record.ts";
 
 /** The jobs of one project. */
 export type JobRepository = {
@@ -31,21 +17,12 @@ export type JobRepository = {
   /** The simulation that simulateFirst made for a job. */
   findTwin(id: Id<"job">): Promise<ListedJob | undefined>;
   /** Newest first, from after `after`. */
-  list(filter: JobFilter, page: { after: Id<"job"> | undefined; limit: number }): Promise<ListedJob[]>;
+  list(filter: JobFilter, page: JobPlace): Promise<ListedJob[]>;
   /** The steps of several jobs, in the order they began. */
   listSteps(ids: readonly Id<"job">[]): Promise<Map<Id<"job">, JobStepRecord[]>>;
   /** The log of a job by seq upwards, from after `afterSeq`; empty for a job of another project. */
   listEvents(id: Id<"job">, page: { afterSeq: number; limit: number }): Promise<JobEventRecord[]>;
 };
-
-const {
-  idempotencyKey: _key,
-  contentDigest: _digest,
-  refusedAnswers: _refused,
-  childKey: _child,
-  ...columns
-} = getTableColumns(jobs);
-const { program, sealedProgram, programHash } = getTableColumns(jobPrograms);
 
 /** The jobs of one project. Ids are in the order of time, which is the order of a list. */
 export function jobsForProject(db: Executor, projectId: ProjectId): JobRepository {
@@ -55,40 +32,10 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
     findTwin: (id) => findListedTwin(db, projectId, id),
     listSteps: (ids) => listJobSteps(db, projectId, ids),
     list: async (filter, { after, limit }) => {
-      const { status, mode, skillSlug, parentJobId, standingProgramId } = filter;
+      const { status } = filter;
       const kinds = kindsOf(filter);
-      if (kinds !== undefined) return listJobPage(db, projectId, { kinds, status, after, limit });
-      const rows = await db.orm
-        .select({ ...columns, program, sealedProgram, programHash })
-        .from(jobs)
-        .innerJoin(
-          jobPrograms,
-          and(eq(jobPrograms.projectId, jobs.projectId), eq(jobPrograms.digest, jobs.programDigest)),
-        )
-        .where(
-          and(
-            own,
-            status === undefined ? undefined : eq(jobs.status, status),
-            // Partial indexes are found by their conditions, in their words: a plan for any value knows no other.
-            mode === "live" ? eq(jobs.mode, mode) : undefined,
-            mode === "rehearse" ? sql`${jobs.mode} = 'rehearse'` : undefined,
-            mode === undefined && standingProgramId === undefined ? ne(jobs.mode, "rehearse") : undefined,
-            mode === "simulate" ? sql`${jobs.mode} = 'simulate'` : isNull(jobs.simulatedFrom),
-            skillSlug === undefined ? undefined : sql`${eq(jobs.skillSlug, skillSlug)} and ${jobs.skillSlug} <> ''`,
-            standingProgramId === undefined
-              ? undefined
-              : sql`${eq(jobs.standingProgramId, standingProgramId)} and ${jobs.standingProgramId} <> ''`,
-            parentJobId === undefined
-              ? skillSlug === undefined
-                ? isNull(jobs.parentJobId)
-                : undefined
-              : sql`${eq(jobs.parentJobId, parentJobId)} and ${jobs.parentJobId} is not null`,
-            after === undefined ? undefined : lt(jobs.id, after),
-          ),
-        )
-        .orderBy(desc(jobs.id))
-        .limit(limit);
-      return rows.map((row) => ({ ...row, principalChain: chainOfJob(row) }));
+      if (kinds === undefined) return listNarrowedJobs(db, projectId, filter, { after, limit });
+      return listJobPage(db, projectId, { kinds, status, after, limit });
     },
     listEvents: async (id, { afterSeq, limit }) => {
       // The row that holds the entry before the page may hold its first ones.

@@ -49,8 +49,9 @@ const countToolkits = statement<{ count: string }>(
 const measure = statement<{ bytes: string }>(
   "measure_project_storage",
   `select (select coalesce(sum(octet_length(payload)), 0) from events where project_id = $1::uuid)
-     + (select coalesce(sum(octet_length(arguments) + coalesce(octet_length(result), 0) + coalesce(octet_length(replay), 0)), 0)
-        from tool_calls where project_id = $1::uuid)
+     + (select coalesce(sum(octet_length(c.arguments) + coalesce(octet_length(c.result), 0) + coalesce(octet_length(c.replay), 0)), 0)
+        from ((select arguments, result, replay from tool_calls where project_id = $1::uuid and failure is null offset 0) union all
+          (select arguments, result, replay from tool_calls where project_id = $1::uuid and failure is not null offset 0)) c)
      + (select coalesce(sum(r.bytes), 0) from (
           (select id from jobs where project_id = $1::uuid and mode = 'live' and parent_job_id is null and not is_swept offset 0) union all
           (select id from jobs where project_id = $1::uuid and (mode <> 'live' or parent_job_id is not null) and not is_swept offset 0)) j

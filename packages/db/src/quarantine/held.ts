@@ -1,6 +1,8 @@
 import { firstUuidAt, idOfUuid, type QuarantineId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
+import { quarantineReasons } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
+import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { statement } from "../sql/statement.ts";
 
 /** Which posts to release: by toolkit (empty: any) and by the time of their receipt, from `sinceMs` on and before `untilMs`. */
@@ -10,12 +12,22 @@ export type ReleaseFilter = { toolkitSlug: string; sinceMs: number | undefined; 
 const filterText =
   "($1::text = '' or toolkit_slug = $1::text) and id >= $2::uuid and ($3::uuid is null or id < $3::uuid)";
 
-/** Served by quarantined_posts_held in its order; a toolkit is picked out while it is read. */
-const selectHeld = statement<{ id: string }>(
-  "list_held_posts",
-  `select id from quarantined_posts
-   where released_at is null and ${filterText} and ($4::uuid is null or id > $4::uuid)
-   order by id limit $5::int4`,
+/** The oldest that are held, of each reason: in one index of all of them the others would stand before those of a toolkit. */
+function oldestHeld(columns: string, values: string): string {
+  return `select h.id from unnest($1::text[]) as r(reason) cross join lateral (
+      select id from quarantined_posts where released_at is null
+        and (${columns}, id) >= (${values}, $2::uuid) and (${columns}, id) > (${values}, $3::uuid) and (${columns}, id) < (${values}, $4::uuid)
+      order by ${columns}, id limit $5::int4) h
+    order by h.id limit $5::int4`;
+}
+
+/** By quarantined_posts_held. */
+const selectHeld = statement<{ id: string }>("list_held_posts", oldestHeld("reason", "r.reason"));
+
+/** By quarantined_posts_held_toolkit. */
+const selectHeldOfToolkit = statement<{ id: string }>(
+  "list_held_posts_of_toolkit",
+  oldestHeld("toolkit_slug, reason", "$6::text, r.reason"),
 );
 
 /** Served by the primary key. */
@@ -30,8 +42,13 @@ export async function listHeldQuarantinedPosts(
   filter: ReleaseFilter,
   page: { after: QuarantineId | undefined; limit: number },
 ): Promise<QuarantineId[]> {
-  const after = page.after === undefined ? null : uuidOfId(page.after);
-  const rows = await selectHeld(db, [...filterParameters(filter), after, page.limit]);
+  const from = firstUuidAt(filter.sinceMs ?? 0);
+  const until = filter.untilMs === undefined ? lastUuid : firstUuidAt(filter.untilMs);
+  const after = page.after === undefined ? firstUuid : uuidOfId(page.after);
+  const given = [arrayLiteral(quarantineReasons), from, after, until, page.limit];
+  const rows = await (filter.toolkitSlug === ""
+    ? selectHeld(db, given)
+    : selectHeldOfToolkit(db, [...given, filter.toolkitSlug]));
   return rows.map((row) => idOfUuid("qrn", row.id));
 }
 

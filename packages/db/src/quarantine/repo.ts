@@ -1,6 +1,5 @@
 import type { QuarantineId } from "@svc/core";
-import { firstUuidAt } from "@svc/core";
-import { and, asc, desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { quarantinedPosts } from "../schema/index.ts";
 
@@ -26,29 +25,6 @@ export async function putQuarantinedPosts(db: Executor, posts: readonly Quaranti
 export async function findQuarantinedPost(db: Executor, id: QuarantineId): Promise<QuarantinedPost | undefined> {
   const [post] = await db.orm.select().from(quarantinedPosts).where(eq(quarantinedPosts.id, id));
   return post;
-}
-
-/** Posts, newest first, from after `after`. */
-export function listQuarantinedPosts(
-  db: Executor,
-  filter: QuarantineFilter,
-  page: { after: QuarantineId | undefined; limit: number },
-): Promise<QuarantinedPost[]> {
-  return db.orm
-    .select()
-    .from(quarantinedPosts)
-    .where(
-      and(
-        filter.toolkitSlug === "" ? undefined : eq(quarantinedPosts.toolkitSlug, filter.toolkitSlug),
-        filter.reason === "" ? undefined : sql`${quarantinedPosts.reason} = ${filter.reason}`,
-        filter.includeReleased ? undefined : isNull(quarantinedPosts.releasedAt),
-        page.after === undefined ? undefined : lt(quarantinedPosts.id, page.after),
-        filter.sinceMs === undefined ? undefined : sql`${quarantinedPosts.id} >= ${firstUuidAt(filter.sinceMs)}::uuid`,
-        filter.untilMs === undefined ? undefined : sql`${quarantinedPosts.id} < ${firstUuidAt(filter.untilMs)}::uuid`,
-      ),
-    )
-    .orderBy(desc(quarantinedPosts.id))
-    .limit(page.limit);
 }
 
 /** A post as it was kept before headers and query were sealed; `isSealed` for one that is. */

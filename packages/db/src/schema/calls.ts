@@ -48,11 +48,21 @@ export const toolCalls = pgTable(
     failure: oneOf(callStates)("failure"),
   },
   (table) => [
-    index("tool_calls_project").on(table.projectId, table.id),
-    index("tool_calls_tool").on(table.projectId, table.toolSlug, table.id),
-    index("tool_calls_entity").on(table.projectId, table.entityId, table.id),
-    // Of the few that went wrong. An index of those that run would be named by every end of a call.
-    index("tool_calls_failure").on(table.projectId, table.failure, table.id).where(sql`failure is not null`),
+    // Calls that run or ended well, and those that went wrong, stand apart: each list is merged from both. An index that names the
+    // outcome of the former would be named by every end of a call. No two begin with the same column, or plans would take one for
+    // the other.
+    index("tool_calls_project").on(table.projectId, table.id).where(sql`failure is null`),
+    index("tool_calls_tool").on(table.toolSlug, table.projectId, table.id).where(sql`failure is null`),
+    index("tool_calls_entity")
+      .on(table.entityId, table.projectId, table.toolSlug, table.id)
+      .where(sql`failure is null`),
+    index("tool_calls_failure").on(table.failure, table.projectId, table.id).where(sql`failure is not null`),
+    index("tool_calls_tool_failure")
+      .on(table.toolSlug, table.projectId, table.failure, table.id)
+      .where(sql`failure is not null`),
+    index("tool_calls_entity_failure")
+      .on(table.entityId, table.projectId, table.toolSlug, table.failure, table.id)
+      .where(sql`failure is not null`),
     uniqueIndex("tool_calls_idempotency_key")
       .on(table.projectId, table.idempotencyKey)
       .where(sql`idempotency_key is not null`),

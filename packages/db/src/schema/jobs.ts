@@ -137,11 +137,19 @@ export const jobs = pgTable(
       .on(table.projectId, table.status, table.id)
       .where(sql`mode = 'simulate' and parent_job_id is null and simulated_from is null`),
     index("jobs_twins").on(table.projectId, table.status, table.id).where(sql`simulated_from is not null`),
-    // Of the lists that few jobs are in: a scan of all of them would look for one. None of these columns ever changes.
-    index("jobs_skill").on(table.projectId, table.skillSlug, table.id).where(sql`skill_slug <> ''`),
-    index("jobs_standing").on(table.projectId, table.standingProgramId, table.id).where(sql`standing_program_id <> ''`),
-    index("jobs_rehearsals").on(table.projectId, table.id).where(sql`mode = 'rehearse'`),
-    index("jobs_children").on(table.projectId, table.parentJobId, table.id).where(sql`parent_job_id is not null`),
+    // Of the lists that few jobs are in: a scan of all of them would look for one. These are merged from statuses, and from modes where
+    // one list has several. Of their columns the status alone changes, which the indexes above name as well.
+    index("jobs_skill")
+      .on(table.projectId, table.skillSlug, table.mode, table.status, table.id)
+      .where(sql`skill_slug <> ''`),
+    index("jobs_standing")
+      .on(table.projectId, table.standingProgramId, table.mode, table.status, table.id)
+      .where(sql`standing_program_id <> ''`),
+    index("jobs_rehearsals").on(table.projectId, table.status, table.id).where(sql`mode = 'rehearse'`),
+    // The status leads: jobs_child_key begins with the job, and where two begin alike, either is taken for the other.
+    index("jobs_children")
+      .on(table.status, table.projectId, table.parentJobId, table.id)
+      .where(sql`parent_job_id is not null`),
     uniqueIndex("jobs_child_key").on(table.parentJobId, table.childKey).where(sql`parent_job_id is not null`),
     index("jobs_simulated_from").on(table.simulatedFrom).where(sql`simulated_from is not null`),
     index("jobs_unswept").on(table.finishedAt).where(sql`finished_at is not null and not is_swept`),

@@ -69,7 +69,10 @@ export const standingPrograms = pgTable(
     deletedAt: time("deleted_at"),
   },
   (table) => [
-    index("standing_programs_project").on(table.projectId, table.id),
+    // Lists are merged from states and kinds of sources. The state leads: where two indexes begin alike, either is taken for the other.
+    index("standing_programs_state")
+      .on(table.state, table.projectId, table.sourceKind, table.id)
+      .where(sql`deleted_at is null`),
     uniqueIndex("standing_programs_slug").on(table.projectId, table.slug).where(sql`deleted_at is null`),
     index("standing_programs_armed").on(table.nextAt).where(sql`state = 'active' and next_at is not null`),
     index("standing_programs_deleted").on(table.deletedAt).where(sql`deleted_at is not null`),

@@ -39,7 +39,11 @@ export const subscriptions = pgTable(
     goneSince: time("gone_since"),
     goneCount: integer("gone_count").notNull().default(0),
   },
-  (table) => [index("subscriptions_project").on(table.projectId, table.id)],
+  (table) => [
+    index("subscriptions_project").on(table.projectId, table.id),
+    // The few among any number of those to events.
+    index("subscriptions_asks").on(table.projectId, table.id).where(sql`kind = 'asks'`),
+  ],
 );
 
 /** A normalized inbound event of one project. Its id carries receivedAt, so the key is the time order too. */
@@ -172,7 +176,15 @@ export const quarantinedPosts = pgTable(
     releasedAt: time("released_at"),
   },
   (table) => [
-    index("quarantined_posts_toolkit").on(table.toolkitSlug, table.id),
-    index("quarantined_posts_held").on(table.id).where(sql`released_at is null`),
+    // Posts that are held and those that were released stand apart: any number of the ones would stand before the others. Lists are merged
+    // from the reasons.
+    index("quarantined_posts_held").on(table.reason, table.id).where(sql`released_at is null`),
+    index("quarantined_posts_held_toolkit")
+      .on(table.toolkitSlug, table.reason, table.id)
+      .where(sql`released_at is null`),
+    index("quarantined_posts_released").on(table.reason, table.id).where(sql`released_at is not null`),
+    index("quarantined_posts_released_toolkit")
+      .on(table.toolkitSlug, table.reason, table.id)
+      .where(sql`released_at is not null`),
   ],
 );

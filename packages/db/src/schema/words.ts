@@ -138,6 +138,9 @@ export const callOutcomes = [
 /** One of the outcomes of a call. */
 export type CallOutcome = (typeof callOutcomes)[number];
 
+/** The outcomes of calls that went wrong. */
+export const callFailures = callOutcomes.filter((outcome) => outcome !== "ok");
+
 /** How a call of the ledger stands: `running` from before a write is sent until its outcome is known, then that outcome. */
 export const callStates = ["running", ...callOutcomes] as const;
 

@@ -1,14 +1,15 @@
 import { type ProjectId, type StandingProgramId, uuidOfId } from "@svc/core";
-import { and, desc, eq, inArray, isNull, lt } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { dueTasks, standingPrograms, standingVersions } from "../schema/standing.ts";
-import type { DueTaskKind, StandingSourceKind, StandingState } from "../schema/words.ts";
+import type { DueTaskKind } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
 import { fieldsOf, type Row, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { rows } from "../sql/parts.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
+import { listStandingPrograms, type StandingProgramFilter } from "./list-programs.ts";
 
 /** A standing program as its row holds it. */
 export type StandingProgramRecord = Readonly<Row<typeof standingPrograms>>;
@@ -157,12 +158,6 @@ export async function loadStandingVersions(
   return (await loadVersions(db, { wanted })).map((row) => versionColumns.read(row));
 }
 
-/** What a list of standing programs is narrowed to; an absent part does not narrow. */
-export type StandingProgramFilter = {
-  readonly state: StandingState | undefined;
-  readonly sourceKind: StandingSourceKind | undefined;
-};
-
 /** The standing programs of one project. Those that were deleted are not among them. */
 export type StandingProgramRepository = {
   find(id: StandingProgramId): Promise<StandingProgramRecord | undefined>;
@@ -192,20 +187,7 @@ export function standingProgramsForProject(db: Executor, projectId: ProjectId): 
   return {
     find: (id) => one(eq(standingPrograms.id, id)),
     findBySlug: (slug) => one(eq(standingPrograms.slug, slug)),
-    list: ({ state, sourceKind }, { after, limit }) =>
-      db.orm
-        .select()
-        .from(standingPrograms)
-        .where(
-          and(
-            own,
-            state === undefined ? undefined : eq(standingPrograms.state, state),
-            sourceKind === undefined ? undefined : eq(standingPrograms.sourceKind, sourceKind),
-            after === undefined ? undefined : lt(standingPrograms.id, after),
-          ),
-        )
-        .orderBy(desc(standingPrograms.id))
-        .limit(limit),
+    list: (filter, page) => listStandingPrograms(db, projectId, filter, page),
     count: () => db.orm.$count(standingPrograms, own),
     async add(program) {
       await db.orm.insert(standingPrograms).values({ ...program, projectId });

@@ -1,5 +1,5 @@
 import type { ProjectId, SubscriptionId } from "@svc/core";
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, desc, eq, lt, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { subscriptions } from "../schema/index.ts";
 import type { AskEndpointEventType } from "../schema/words.ts";
@@ -22,7 +22,8 @@ export type AskEndpointRepository = {
 
 /** The ask endpoints of one project. */
 export function askEndpointsForProject(db: Executor, projectId: ProjectId): AskEndpointRepository {
-  const ofProject = and(eq(subscriptions.projectId, projectId), eq(subscriptions.kind, "asks"));
+  // The condition of subscriptions_asks in its words: a plan for any value knows no other.
+  const ofProject = and(eq(subscriptions.projectId, projectId), sql`${subscriptions.kind} = 'asks'`);
   return {
     async create({ eventTypes = [], ...endpoint }) {
       const of = { ...endpoint, eventTypes: [...eventTypes] };

@@ -124,7 +124,7 @@ export const askPlans: readonly Plan[] = [
   {
     name: "the endpoints of a project's asks",
     run: (db) => askEndpointsForProject(db, seededId("prj", 9)).listActive("ask_raised"),
-    reads: { subscriptions: "subscriptions_project(project_id)" },
+    reads: { subscriptions: ["subscriptions_asks(project_id)", "subscriptions_project(project_id)"] },
   },
   {
     name: "find_notice_endpoints",

@@ -18,6 +18,7 @@ import { commitJobs } from "../jobs/commit-job.ts";
 import { findJobTwin } from "../jobs/find-twin.ts";
 import { findKeyedJob } from "../jobs/insert.ts";
 import { insertJobBatch } from "../jobs/insert-batch.ts";
+import type { JobFilter } from "../jobs/list-filter.ts";
 import { loadJob, loadJobsWithSteps } from "../jobs/load.ts";
 import { loadJobPins, loadJobProgram } from "../jobs/load-program.ts";
 import { loadJobSteps } from "../jobs/load-steps.ts";
@@ -28,7 +29,7 @@ import { readJobRowBlocks } from "../jobs/read-row-blocks.ts";
 import { readJobSetPlaces } from "../jobs/read-set-places.ts";
 import { readJobSetRows } from "../jobs/read-set-rows.ts";
 import { readTwinReceipts } from "../jobs/read-twin-receipts.ts";
-import { type JobFilter, jobsForProject } from "../jobs/repo.ts";
+import { jobsForProject } from "../jobs/repo.ts";
 import { setJobRowStates } from "../jobs/set-row-states.ts";
 import { sweepJobRows } from "../jobs/sweep.ts";
 import { sweepEndedJobs } from "../jobs/sweep-ended.ts";
@@ -406,27 +407,30 @@ export const jobPlans: readonly Plan[] = [
     rowsMax: { jobs: 4 * 51, job_programs: 51 },
   },
   {
-    name: "a page of a standing program's jobs",
+    name: "list_jobs_of_standing_program",
     run: (db) => jobsForProject(db, projectId).list({ ...everyJob, standingProgramId: seededId("stp", 1) }, page),
     reads: {
-      jobs: "jobs_standing(project_id, standing_program_id)",
+      jobs: ["jobs_standing(project_id, standing_program_id, mode, status, id)", "jobs_pkey(id)"],
       job_programs: "job_programs_key(project_id, digest)",
     },
-    staleReads: { job_programs: "job_programs_key(project_id)" },
   },
   {
-    name: "a page of a skill's jobs",
-    statistics: ["fresh"],
+    name: "list_jobs_of_skill",
     run: (db) => jobsForProject(db, projectId).list({ ...everyJob, skillSlug: "clean_up" }, page),
-    reads: { jobs: "jobs_skill(project_id, skill_slug)", job_programs: "job_programs_key(project_id, digest)" },
-    rowsMax: { jobs: 51 },
+    reads: {
+      jobs: ["jobs_skill(project_id, skill_slug, mode, status, id)", "jobs_pkey(id)"],
+      job_programs: "job_programs_key(project_id, digest)",
+    },
+    rowsMax: { jobs: 4 * 51 },
   },
   {
-    name: "a page of the jobs that another runs",
-    statistics: ["fresh"],
+    name: "list_jobs_of_parent",
     run: (db) => jobsForProject(db, projectId).list({ ...everyJob, parentJobId: jobId }, page),
-    reads: { jobs: "jobs_children(project_id, parent_job_id)", job_programs: "job_programs_key(project_id, digest)" },
-    rowsMax: { jobs: 51 },
+    reads: {
+      jobs: ["jobs_children(status, project_id, parent_job_id, id)", "jobs_pkey(id)"],
+      job_programs: "job_programs_key(project_id, digest)",
+    },
+    rowsMax: { jobs: 4 * 51 },
   },
   {
     name: "read_child_jobs",
@@ -439,12 +443,13 @@ export const jobPlans: readonly Plan[] = [
     reads: { jobs: "jobs_pkey(id)" },
   },
   {
-    name: "a page of rehearsals",
-    statistics: ["fresh"],
+    name: "list_rehearsals",
     run: (db) => jobsForProject(db, projectId).list({ ...everyJob, mode: "rehearse" }, page),
-    reads: { jobs: "jobs_rehearsals(project_id)", job_programs: "job_programs_key(project_id, digest)" },
-    isOrdered: true,
-    rowsMax: { jobs: 51 },
+    reads: {
+      jobs: ["jobs_rehearsals(project_id, status, id)", "jobs_pkey(id)"],
+      job_programs: "job_programs_key(project_id, digest)",
+    },
+    rowsMax: { jobs: 4 * 51 },
   },
   {
     name: "find_listed_twin",

@@ -6,9 +6,10 @@ import { sweepCallPaces } from "../call-limits/sweep.ts";
 import { beginKeyedToolCalls } from "../calls/begin-keyed.ts";
 import { doubtRunningToolCall, doubtRunningToolCalls } from "../calls/doubt-running.ts";
 import { findToolCallKeyHolders } from "../calls/find-key-holders.ts";
+import type { ToolCallFilter } from "../calls/list-page.ts";
 import { type CallRecord, putToolCalls } from "../calls/put.ts";
 import { releaseToolCallKey } from "../calls/release-key.ts";
-import { type ToolCallFilter, toolCallsForProject } from "../calls/repo.ts";
+import { toolCallsForProject } from "../calls/repo.ts";
 import { sweepToolCalls } from "../calls/sweep.ts";
 import { privateToolkitsForProject } from "../catalog/repo.ts";
 import type { Executor } from "../connect.ts";
@@ -27,7 +28,8 @@ import { readPlanApproval } from "../projects/plan-approval.ts";
 import { findProject, listProjects } from "../projects/repo.ts";
 import { holdDeploymentRouting, holdProjectRouting } from "../projects/routing.ts";
 import { findQuarantinedIds, listHeldQuarantinedPosts } from "../quarantine/held.ts";
-import { findQuarantinedPost, listQuarantinedPosts } from "../quarantine/repo.ts";
+import { listQuarantinedPosts } from "../quarantine/list-page.ts";
+import { findQuarantinedPost } from "../quarantine/repo.ts";
 import { sweepQuarantinedPosts } from "../quarantine/sweep.ts";
 import { findSecrets } from "../secrets/find.ts";
 import { secretsForProject } from "../secrets/repo.ts";
@@ -49,6 +51,9 @@ const everyCall: ToolCallFilter = {
   sinceMs: undefined,
   untilMs: undefined,
 };
+
+const ofTool: ToolCallFilter = { ...everyCall, toolSlug: "desk.tool_2" };
+const ofEntity: ToolCallFilter = { ...everyCall, entityId: "entity-6" };
 
 const call: CallRecord = {
   id: seededId("call", 500_000),
@@ -134,56 +139,45 @@ export const callPlans: readonly Plan[] = [
   {
     name: "a call",
     run: (db) => toolCallsForProject(db, projectId).find(seededId("call", 1)),
-    reads: { tool_calls: ["tool_calls_pkey(id)", "tool_calls_project(project_id, id)"] },
+    reads: { tool_calls: "tool_calls_pkey(id)" },
   },
   {
-    name: "a page of calls",
-    statistics: ["fresh"],
-    run: (db) => toolCallsForProject(db, projectId).list(everyCall, page),
-    reads: { tool_calls: "tool_calls_project(project_id, id)" },
-    isOrdered: true,
-    rowsMax: { tool_calls: 51 },
-  },
-  {
-    name: "a page of calls of a time",
-    statistics: ["fresh"],
-    run: (db) =>
-      toolCallsForProject(db, projectId).list(
-        { ...everyCall, sinceMs: seededAt(1_000), untilMs: seededAt(1_500) },
-        page,
-      ),
-    reads: { tool_calls: ["tool_calls_project(project_id, id)", "tool_calls_pkey(id)"] },
-    isOrdered: true,
-  },
-  {
-    name: "a page of calls of a tool",
-    statistics: ["fresh"],
-    run: (db) => toolCallsForProject(db, projectId).list({ ...everyCall, toolSlug: "desk.tool_2" }, page),
-    reads: { tool_calls: "tool_calls_tool(project_id, tool_slug)" },
-    isOrdered: true,
-  },
-  {
-    name: "a page of calls that went wrong in one way",
-    statistics: ["fresh"],
-    run: (db) => toolCallsForProject(db, projectId).list({ ...everyCall, outcome: "timeout" }, page),
-    reads: { tool_calls: "tool_calls_failure(project_id, failure)" },
-    isOrdered: true,
-    rowsMax: { tool_calls: 51 },
-  },
-  {
-    name: "a page of calls that run",
-    statistics: ["fresh"],
+    name: "list_calls",
     run: (db) => toolCallsForProject(db, projectId).list({ ...everyCall, outcome: "running" }, page),
-    // The newest of them.
-    reads: { tool_calls: ["tool_calls_project(project_id, id)", "tool_calls_pkey(id)"], ledger_state: ledgerReads },
-    isOrdered: true,
+    reads: {
+      tool_calls: [
+        "tool_calls_pkey(id)",
+        "tool_calls_project(project_id, id)",
+        "tool_calls_failure(failure, project_id, id)",
+      ],
+      ledger_state: ledgerReads,
+    },
   },
   {
-    name: "a page of an entity's calls",
-    statistics: ["fresh"],
-    run: (db) => toolCallsForProject(db, projectId).list({ ...everyCall, entityId: "entity-6", outcome: "ok" }, page),
-    reads: { tool_calls: "tool_calls_entity(project_id, entity_id)" },
-    isOrdered: true,
+    name: "list_calls_of_tool",
+    run: (db) => toolCallsForProject(db, projectId).list({ ...ofTool, outcome: "running" }, page),
+    reads: {
+      tool_calls: [
+        "tool_calls_pkey(id)",
+        "tool_calls_tool(tool_slug, project_id, id)",
+        "tool_calls_tool_failure(tool_slug, project_id, failure, id)",
+      ],
+      ledger_state: ledgerReads,
+    },
+  },
+  {
+    name: "list_calls_of_entity",
+    run: (db) => toolCallsForProject(db, projectId).list({ ...ofEntity, outcome: "running" }, page),
+    reads: {
+      tool_calls: [
+        "tool_calls_pkey(id)",
+        "tool_calls_entity(entity_id, project_id, tool_slug)",
+        "tool_calls_entity(entity_id, project_id, tool_slug, id)",
+        "tool_calls_entity_failure(entity_id, project_id, tool_slug)",
+        "tool_calls_entity_failure(entity_id, project_id, tool_slug, failure, id)",
+      ],
+      ledger_state: ledgerReads,
+    },
   },
 ];
 
@@ -396,10 +390,13 @@ export const projectPlans: readonly Plan[] = [
   },
   {
     name: "list_held_posts",
-    statistics: ["fresh"],
     run: (db) => listHeldQuarantinedPosts(db, everyHeld, page),
-    reads: { quarantined_posts: "quarantined_posts_held(id)" },
-    isOrdered: true,
+    reads: { quarantined_posts: "quarantined_posts_held(reason, id)" },
+  },
+  {
+    name: "list_held_posts_of_toolkit",
+    run: (db) => listHeldQuarantinedPosts(db, { ...everyHeld, toolkitSlug: "t3" }, page),
+    reads: { quarantined_posts: "quarantined_posts_held_toolkit(toolkit_slug, reason, id)" },
   },
   {
     name: "find_quarantined_ids",
@@ -417,10 +414,30 @@ export const projectPlans: readonly Plan[] = [
     reads: { quarantined_posts: "quarantined_posts_pkey(id)" },
   },
   {
-    name: "a page of quarantined posts of a toolkit",
-    statistics: ["fresh"],
+    name: "list_quarantined_posts",
+    run: (db) => listQuarantinedPosts(db, everyPost, page),
+    reads: { quarantined_posts: "quarantined_posts_pkey(id)" },
+  },
+  {
+    name: "list_quarantined_posts_of_reasons",
+    run: (db) => listQuarantinedPosts(db, { ...everyPost, reason: "no_trigger" }, page),
+    reads: {
+      quarantined_posts: [
+        "quarantined_posts_held(reason, id)",
+        "quarantined_posts_released(reason, id)",
+        "quarantined_posts_pkey(id)",
+      ],
+    },
+  },
+  {
+    name: "list_quarantined_posts_of_toolkit",
     run: (db) => listQuarantinedPosts(db, { ...everyPost, toolkitSlug: "t3" }, page),
-    reads: { quarantined_posts: "quarantined_posts_toolkit(toolkit_slug)" },
-    isOrdered: true,
+    reads: {
+      quarantined_posts: [
+        "quarantined_posts_held_toolkit(toolkit_slug, reason, id)",
+        "quarantined_posts_released_toolkit(toolkit_slug, reason, id)",
+        "quarantined_posts_pkey(id)",
+      ],
+    },
   },
 ];

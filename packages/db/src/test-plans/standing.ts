@@ -572,15 +572,15 @@ export const standingPlans: readonly Plan[] = [
     reads: { standing_programs: "standing_programs_armed(next_at)", due_tasks: taskKey },
   },
   {
-    name: "list the standing programs of a project",
+    name: "list_standing_programs",
     run: (db) =>
       standingProgramsForProject(db, projectId).list(
         { state: undefined, sourceKind: undefined },
         { after: undefined, limit: 51 },
       ),
-    reads: { standing_programs: "standing_programs_project(project_id)" },
-    isOrdered: true,
-    statistics: ["fresh"],
+    reads: {
+      standing_programs: ["standing_programs_state(state, project_id, source_kind, id)", "standing_programs_pkey(id)"],
+    },
   },
   {
     name: "list the runs of a standing program",

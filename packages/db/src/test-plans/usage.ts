@@ -44,7 +44,14 @@ export const usagePlans: readonly Plan[] = [
     run: (db) => usageOfProject(db, projectId).measureStorage(),
     reads: {
       events: ["Seq Scan", "events_key(project_id)"],
-      tool_calls: ["Seq Scan", "tool_calls_project(project_id)"],
+      // Those that went wrong are few, of all projects together.
+      tool_calls: [
+        "Seq Scan",
+        "tool_calls_project(project_id)",
+        "tool_calls_failure(project_id)",
+        "tool_calls_tool_failure(project_id)",
+        "tool_calls_entity_failure(project_id)",
+      ],
       jobs: ["Seq Scan", "jobs_status(project_id)", "jobs_other_status(project_id)"],
       job_rows: "job_rows_key(job_id)",
     },

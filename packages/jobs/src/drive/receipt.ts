@@ -1,7 +1,7 @@
 import type { AskView } from "@svc/asks";
 import { holdsMoreThan } from "@svc/core";
 import type { CallCounts, LimitsDocument, ReceiptDocument, StepReceiptDocument } from "@svc/db";
-import { type Limits, resolveResult } from "@svc/program";
+import { type Limits, type ResolveFault, resolveResult } from "@svc/program";
 import { redactTexts } from "@svc/tools";
 import { sumCalls, sumRows } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
@@ -78,7 +78,7 @@ export async function resultOf(
   const templates = result.map(([, template]) => template);
   const ready = await withComputed(templates, { ...scope, now: clock.now() }, { compute });
   const resolved = "fault" in ready ? ready : resolveResult(result, ready.value);
-  if ("fault" in resolved) return { fault: `${resolved.fault.code}: ${resolved.fault.message}` };
+  if ("fault" in resolved) return { fault: faultOfResult(resolved.fault) };
   // A great many long texts have no JSON text at all.
   const isHuge = holdsMoreThan(resolved.value, argumentBounds);
   const text = isHuge
@@ -86,6 +86,11 @@ export async function resultOf(
     : JSON.stringify(shown === undefined ? resolved.value : redactTexts(resolved.value, shown.redact));
   if (text !== undefined && Buffer.byteLength(text) <= resultBytesMax) return { text };
   return { fault: `RESULT_TOO_LARGE: the result has more than ${resultBytesMax} bytes` };
+}
+
+/** Its place says that it is the result which is at fault, and no step. What is computed names it already. */
+function faultOfResult({ code, message, pointer }: ResolveFault): string {
+  return `${code}: ${message.endsWith(pointer) ? message : `${message}, at ${pointer}`}`;
 }
 
 function outcomeOf(

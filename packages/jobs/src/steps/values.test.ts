@@ -218,3 +218,17 @@ test("rows are computed chunk by chunk: a node that dies loses what it had not c
   expect(job.lastError).toBe("");
   expect(JSON.parse(receipt.resultJson)).toEqual({ all: items, sum: (items - 1) * items, groups: items });
 });
+
+test("a result that is no text or no scalar is left out, and its place is told", async () => {
+  const items = [{ id: "a", tags: ["x"] }];
+  const list = { id: "all", reduce: "items", as: { tags: "list tags" } };
+  for (const [result, why] of [
+    [{ said: { $text: "tags: {steps.all.tags[0]}" } }, /^REFERENCE_UNFIT: .*, at \/result\/said\/\$text$/],
+    [{ first: { $ref: "steps.all.tags[0]" } }, /^REFERENCE_UNFIT: .*, at \/result\/first$/],
+    [{ count: { $cel: "int(string(rows.items) + 'x')" } }, /^EXPRESSION_FAILED: .*[^l], at \/result\/count\/\$cel$/],
+  ] as const) {
+    const { job, receipt } = await run(items, [list], result);
+    expect(job).toMatchObject({ status: "succeeded", lastError: expect.stringMatching(why) as string });
+    expect(receipt.resultJson).toBe("");
+  }
+});

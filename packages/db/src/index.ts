@@ -158,7 +158,13 @@ export { type JobRepository, jobsForProject } from "./jobs/repo.ts";
 export { setJobRowStates } from "./jobs/set-row-states.ts";
 export { sweepJobRows } from "./jobs/sweep.ts";
 export { type EndedJobBatch, type EndedJobsSwept, sweepEndedJobs } from "./jobs/sweep-ended.ts";
-export { hasFailedUndo, type JobUndoEntry, nextJobUndoEntries } from "./jobs/undo-entries.ts";
+export {
+  hasFailedUndo,
+  type JobUndoEntry,
+  type ListedUndoEntry,
+  listJobUndoEntries,
+  nextJobUndoEntries,
+} from "./jobs/undo-entries.ts";
 export type { JobSetRowChange, JobSetRun, NewJobRow } from "./jobs/write-rows.ts";
 export { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./jobs/write-undo.ts";
 export {

@@ -22,12 +22,14 @@ import {
   type Replay as ReplayMessage,
   ReplaySchema,
   ReplayState as ReplayStateMessage,
+  type SubscriptionHealth,
+  SubscriptionHealthSchema,
   type Subscription as SubscriptionMessage,
   SubscriptionSchema,
 } from "@svc/gen/triggers";
 
-/** A subscription as callers read it: without its secret. */
-export function subscriptionMessage(row: Subscription): SubscriptionMessage {
+/** A subscription as callers read it: without its secret. Its health is that of `nowMs`. */
+export function subscriptionMessage(row: Subscription, nowMs: number): SubscriptionMessage {
   return create(SubscriptionSchema, {
     id: row.id,
     endpointUrl: row.endpointUrl,
@@ -36,6 +38,22 @@ export function subscriptionMessage(row: Subscription): SubscriptionMessage {
     active: row.active,
     inactiveReason: row.inactiveReason,
     createdAt: timestampFromMs(row.createdAt),
+    health: healthMessage(row, nowMs),
+  });
+}
+
+/** What is known of an endpoint's health by its subscription's row. */
+export function healthMessage(
+  row: Pick<Subscription, "active" | "failingSince" | "backoffUntil">,
+  nowMs: number,
+): SubscriptionHealth {
+  const { active, failingSince, backoffUntil } = row;
+  const isHeldBack = active && backoffUntil !== null && backoffUntil > nowMs;
+  const state = failingSince === null ? "well" : isHeldBack ? "backing_off" : "failing";
+  return create(SubscriptionHealthSchema, {
+    state: active ? state : "inactive",
+    ...optionalTime("failingSince", failingSince),
+    ...(isHeldBack && { backoffUntil: timestampFromMs(backoffUntil) }),
   });
 }
 

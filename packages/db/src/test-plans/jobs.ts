@@ -33,7 +33,7 @@ import { jobsForProject } from "../jobs/repo.ts";
 import { setJobRowStates } from "../jobs/set-row-states.ts";
 import { sweepJobRows } from "../jobs/sweep.ts";
 import { sweepEndedJobs } from "../jobs/sweep-ended.ts";
-import { nextJobUndoEntries } from "../jobs/undo-entries.ts";
+import { listJobUndoEntries, nextJobUndoEntries } from "../jobs/undo-entries.ts";
 import { placeJobRows, writeJobRows } from "../jobs/write-rows.ts";
 import { writeJobUndo } from "../jobs/write-undo.ts";
 import { skillsForProject } from "../skills/repo.ts";
@@ -276,6 +276,13 @@ export const jobPlans: readonly Plan[] = [
     reads: { job_undo_entries: "job_undo_entries_key(job_id, entry)" },
     isOrdered: true,
     rowsMax: { job_undo_entries: 5 },
+  },
+  {
+    name: "list_job_undo_entries",
+    run: (db) => listJobUndoEntries(db, jobId, { afterEntry: 0, limit: 51 }),
+    reads: { job_undo_entries: "job_undo_entries_key(job_id, entry)" },
+    isOrdered: true,
+    rowsMax: { job_undo_entries: 60 },
   },
   {
     name: "read_job_set_rows",

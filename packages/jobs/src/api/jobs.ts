@@ -7,6 +7,7 @@ import {
   CancelJobResponseSchema,
   GetJobResponseSchema,
   type JobsService,
+  JobView,
   ListJobsResponseSchema,
   type SubmitJobRequest,
   SubmitJobResponseSchema,
@@ -17,7 +18,7 @@ import type { JobsContext } from "./context.ts";
 import { statusOfFilter } from "./convert-jobs.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import { readPage } from "./list.ts";
-import { readJob, readTwin, toJobs, toNewJob } from "./read.ts";
+import { readJob, readTwin, toJobSummaries, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
 
 type Methods = Pick<
@@ -66,7 +67,9 @@ export function jobMethods(context: JobsContext): Methods {
       const filter = { status: statusOfFilter(status), mode, skillSlug: ofSkill, parentJobId, standingProgramId };
       const read = await readPage(jobsForProject(db, projectId), filter, page);
       const { rows, nextPageToken } = pageRows(sealer, scope, read.rows, read.size);
-      return create(ListJobsResponseSchema, { jobs: await toJobs(context, projectId, rows), nextPageToken });
+      const isSummary = request.view === JobView.SUMMARY;
+      const jobs = isSummary ? toJobSummaries(context, rows) : await toJobs(context, projectId, rows);
+      return create(ListJobsResponseSchema, { jobs, nextPageToken });
     },
     async cancelJob(request, ctx) {
       const { projectId, keyId } = requireProject(ctx);

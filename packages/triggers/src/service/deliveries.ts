@@ -31,16 +31,23 @@ import { largePages, requireActive, requireRoom, requireToolkit, triggerSlugOf }
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
-  "listDeliveries" | "listDeliveryAttempts" | "replayEvent" | "replayEvents" | "sendTestEvent"
+  "getDelivery" | "listDeliveries" | "listDeliveryAttempts" | "replayEvent" | "replayEvents" | "sendTestEvent"
 >;
 
 const replayMax = 100_000;
 const shownMax = 500;
 
-/** ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent. */
+/** GetDelivery, ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent. */
 export function deliveryMethods(context: TriggersContext): Methods {
   const { db, clock, sealer, dispatcher, catalog } = context;
   return {
+    async getDelivery(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const row = await deliveriesForProject(db, projectId).find(requireId("dlv", "id", req.id));
+      if (row === undefined) throw notFound("delivery", "id", req.id);
+      return { delivery: deliveryMessage(row) };
+    },
+
     async listDeliveries(req, ctx) {
       const { projectId } = requireProject(ctx);
       const eventId = optionalId("evt", "eventId", req.eventId);

@@ -9,6 +9,7 @@ import {
   type ReplayRecord,
   type ReplayState,
   type Subscription,
+  type SubscriptionProgress,
 } from "@svc/db";
 import {
   type DeliveryAttempt as DeliveryAttemptMessage,
@@ -28,8 +29,12 @@ import {
   SubscriptionSchema,
 } from "@svc/gen/triggers";
 
-/** A subscription as callers read it: without its secret. Its health is that of `nowMs`. */
-export function subscriptionMessage(row: Subscription, nowMs: number): SubscriptionMessage {
+/** A subscription as callers read it: without its secret. Its health is that of `nowMs`; all of it with its progress. */
+export function subscriptionMessage(
+  row: Subscription,
+  nowMs: number,
+  progress?: SubscriptionProgress,
+): SubscriptionMessage {
   return create(SubscriptionSchema, {
     id: row.id,
     endpointUrl: row.endpointUrl,
@@ -38,7 +43,7 @@ export function subscriptionMessage(row: Subscription, nowMs: number): Subscript
     active: row.active,
     inactiveReason: row.inactiveReason,
     createdAt: timestampFromMs(row.createdAt),
-    health: healthMessage(row, nowMs),
+    health: healthMessage(row, nowMs, progress),
   });
 }
 
@@ -46,6 +51,7 @@ export function subscriptionMessage(row: Subscription, nowMs: number): Subscript
 export function healthMessage(
   row: Pick<Subscription, "active" | "failingSince" | "backoffUntil">,
   nowMs: number,
+  { lastSuccessAt, pending }: Partial<SubscriptionProgress> = {},
 ): SubscriptionHealth {
   const { active, failingSince, backoffUntil } = row;
   const isHeldBack = active && backoffUntil !== null && backoffUntil > nowMs;
@@ -54,6 +60,8 @@ export function healthMessage(
     state: active ? state : "inactive",
     ...optionalTime("failingSince", failingSince),
     ...(isHeldBack && { backoffUntil: timestampFromMs(backoffUntil) }),
+    ...optionalTime("lastSuccessAt", lastSuccessAt ?? null),
+    pendingDeliveries: pending ?? 0,
   });
 }
 

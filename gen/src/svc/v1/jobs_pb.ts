@@ -3643,6 +3643,7 @@ export const JobsService: GenService<{
    * It is an error to list with:
    * - invalid_argument MODE_INVALID: mode is neither empty nor `live`, `simulate` or `rehearse`.
    * - invalid_argument TIME_RANGE_INVALID: since is later than until.
+   * - invalid_argument FILTER_TEXT_INVALID: titleContains is longer than 200 characters.
    * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
    * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
    *   filters.

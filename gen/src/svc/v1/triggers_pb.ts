@@ -117,8 +117,8 @@ export type SubscriptionHealth = Message<"svc.v1.SubscriptionHealth"> & {
   backoffUntil?: Timestamp | undefined;
 
   /**
-   * When the last successful attempt among the latest 20,000 deliveries began. Set by GetSubscription
-   * alone; unset where none of those succeeded.
+   * When the newest delivery that was delivered, of the newest 20,000, was. Set by GetSubscription alone;
+   * unset where none of those was.
    *
    * @generated from field: google.protobuf.Timestamp last_success_at = 4;
    */
@@ -1867,6 +1867,7 @@ export const TriggersService: GenService<{
    * It is an error to list with:
    * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: triggerSlug is a bare name and toolkitSlug is empty.
    * - invalid_argument TIME_RANGE_INVALID: since is later than until.
+   * - invalid_argument FILTER_TEXT_INVALID: payloadContains is longer than 200 characters.
    * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
    * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
    *   filters.
@@ -1914,6 +1915,8 @@ export const TriggersService: GenService<{
    * It is an error to list with:
    * - invalid_argument FILTER_REQUIRED: eventId and subscriptionId are both empty, and so is state or
    *   since.
+   * - invalid_argument DELIVERY_STATE_INVALID: state is neither empty nor `pending`, `delivered` or
+   *   `dead_letter`.
    * - invalid_argument TIME_RANGE_INVALID: since is later than until.
    * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
    * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same

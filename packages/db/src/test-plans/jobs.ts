@@ -64,7 +64,9 @@ const page = { after: undefined, limit: 51 };
 const wholePage = { bytesMax: 1_000_000, withData: true };
 const endedBatch = { beforeMs: seededAt(9_000), after: undefined, limit: 20, logEntriesMax: 10_000_000 };
 const everyJob: JobFilter = {
-  status: undefined,
+  statuses: undefined,
+  sinceMs: undefined,
+  untilMs: undefined,
   mode: undefined,
   skillSlug: undefined,
   parentJobId: undefined,
@@ -402,7 +404,7 @@ export const jobPlans: readonly Plan[] = [
   {
     name: "list_jobs",
     variant: "of a status",
-    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, status: "running" }, page),
+    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, statuses: ["running"] }, page),
     reads: { jobs: listedBy, job_programs: "job_programs_key(project_id, digest)" },
     rowsMax: { jobs: 3 * 51, job_programs: 51 },
   },

@@ -56,14 +56,16 @@ export function toNewJob(job: JobRecord, programJson: string, programHash: strin
 }
 
 /** Jobs as lists show them that are looked through: without their programs, and what is read beside their rows. */
-export function toJobSummaries({ sealer }: Pick<ReadContext, "sealer">, rows: readonly ListedJob[]): Job[] {
+export function toJobSummaries(context: Pick<ReadContext, "sealer">, rows: readonly ListedJob[]): Job[] {
   return rows.map((row) => {
-    const job = { ...row, receipt: null };
-    return toJob({
-      ...{ job, programJson: "", title: titleOf(openProgram(sealer, row, row)) },
-      ...{ steps: [], pendingAsk: undefined, attempts: [] },
-    });
+    const shown = { programJson: "", title: titleOfListed(context, row) };
+    return toJob({ job: { ...row, receipt: null }, ...shown, steps: [], pendingAsk: undefined, attempts: [] });
   });
+}
+
+/** The title of a job's program; empty where it has none. */
+export function titleOfListed({ sealer }: Pick<ReadContext, "sealer">, job: ListedJob): string {
+  return titleOf(openProgram(sealer, job, job));
 }
 
 /** One job of a project as callers read it. Throws JOB_NOT_FOUND, naming `field`. */

@@ -9,7 +9,7 @@ import {
   requireId,
   requireProject,
 } from "@svc/core";
-import { expireDeliveries, subscriptionsForProject, withTransaction } from "@svc/db";
+import { expireDeliveries, readSubscriptionProgress, subscriptionsForProject, withTransaction } from "@svc/db";
 import { signingSecretContext } from "@svc/delivery";
 import type { TriggersService } from "@svc/gen/triggers";
 import { subscriptionMessage } from "../convert.ts";
@@ -60,9 +60,13 @@ export function subscriptionMethods(context: TriggersContext): Methods {
 
     async getSubscription(req, ctx) {
       const { projectId } = requireProject(ctx);
-      const row = await subscriptionsForProject(db, projectId).find(requireId("sub", "id", req.id));
+      const id = requireId("sub", "id", req.id);
+      const [row, progress] = await Promise.all([
+        subscriptionsForProject(db, projectId).find(id),
+        readSubscriptionProgress(db, projectId, id),
+      ]);
       if (row === undefined) throw notFound("subscription", "id", req.id);
-      return { subscription: subscriptionMessage(row, clock.now()) };
+      return { subscription: subscriptionMessage(row, clock.now(), progress) };
     },
 
     async updateSubscription(req, ctx) {

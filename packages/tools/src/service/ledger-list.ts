@@ -56,15 +56,13 @@ function readFilter(request: ListToolCallsRequest): Filter {
 /** Clocks of nodes differ by less. */
 const skewMs = 5_000;
 
-/** The filter within the time in which the job ran and the account was there: calls of before or after are not looked at. Undefined: there are none. */
+/** The filter within the time in which the job ran and the account was there: calls of before or after are not looked at. Undefined: there is no such job. */
 async function boundedBy(db: Executor, projectId: ProjectId, filter: Filter): Promise<Filter | undefined> {
   const [job, account] = await Promise.all([
     filter.jobId === undefined ? undefined : findJob(db, projectId, filter.jobId),
     filter.accountId === undefined ? undefined : connectedAccountsForProject(db, projectId).find(filter.accountId),
   ]);
-  const isMissing =
-    (filter.jobId !== undefined && job === undefined) || (filter.accountId !== undefined && account === undefined);
-  if (isMissing) return undefined;
+  if (filter.jobId !== undefined && job === undefined) return undefined;
   const sinceMs = Math.max(filter.sinceMs ?? 0, (job?.createdAt ?? 0) - skewMs, (account?.createdAt ?? 0) - skewMs);
   const endMs = (job?.finishedAt ?? Number.POSITIVE_INFINITY) + skewMs;
   const untilMs = Math.min(filter.untilMs ?? Number.POSITIVE_INFINITY, endMs);

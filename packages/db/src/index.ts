@@ -61,10 +61,10 @@ export { type ConnectedAccountRepository, connectedAccountsForProject } from "./
 export {
   type ConsoleLink,
   findConsoleLink,
-  insertConsoleLink,
   spendConsoleLink,
   sweepConsoleLinks,
 } from "./console/links.ts";
+export { makeConsoleLink } from "./console/make-link.ts";
 export {
   type ConsoleSession,
   endAdministratorSeat,

@@ -108,6 +108,7 @@ export function createNode(parts: NodeParts): Node {
     limits: limits.jobs,
     watchPollMs: limits.watchPollMs,
     isSandbox: parts.isSandbox,
+    consoleUrl: parts.consoleUrl,
     // A standing program is asked about by a job, and jobs know nothing of those.
     onRehearsed: (tx, ended) => standing.settleRehearsal(tx, ended),
     onFaultPoint: parts.onFaultPoint,

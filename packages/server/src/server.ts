@@ -215,6 +215,7 @@ function createParts({ catalog, deployment, built, ...opened }: Opened): ServerP
   const node: Node = createNode({
     ...nodePartsOf(config),
     ...{ db, clock, sealer, catalog, deployment, publicUrl, version },
+    ...(built !== undefined && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
     observer: createNodeObserver(logger, metrics),
   });
   const keyUse = startKeyUse({

@@ -102,8 +102,8 @@ async function* watch(
         seq = event.seq;
         yield create(WatchJobResponseSchema, { event: toJobEvent(event) });
       }
+      if (job.finishedAt !== null && rows.length < chunkSize) return;
       if (rows.length === 0) {
-        if (job.finishedAt !== null) return;
         await context.clock.wait(pauseMs, AbortSignal.any([signal, grown.signal]));
       }
       signal.throwIfAborted();

@@ -61,6 +61,7 @@ export { type ConnectedAccountRepository, connectedAccountsForProject } from "./
 export {
   type ConsoleLink,
   findConsoleLink,
+  retargetConsoleLink,
   spendConsoleLink,
   sweepConsoleLinks,
 } from "./console/links.ts";

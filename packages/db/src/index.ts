@@ -80,7 +80,7 @@ export {
   sweepConsoleSessions,
   touchConsoleSession,
 } from "./console/sessions.ts";
-export { type Contact, type ContactRepository, contactsForProject } from "./contacts/repo.ts";
+export { type Contact, type ContactRepository, contactsForProject, type NewContact } from "./contacts/repo.ts";
 export { readDatabaseTime } from "./database-time.ts";
 export { countPendingDeliveries } from "./deliveries/backlog.ts";
 export {

@@ -23,14 +23,14 @@ const putContact = (principalId: string) =>
 const jobs = (name: string, body: unknown, bearer = svc.key) =>
   svc.call(`svc.v1.JobsService/${name}`, body, { bearer });
 
-/** A job that asks `lead`, and the id of its question. */
-async function ask(point: object = {}): Promise<{ jobId: string; requestId: string }> {
-  const schema = { type: "object", required: ["least"], properties: { least: { type: "integer" } } };
-  const sure = { question: "Sure?", continuations: ["proceed", "retry-with", "abort"], answerSchema: schema };
+const byLead = { continuations: ["proceed", "abort"], escalation: [{ principal: "lead" }] };
+
+/** A job that asks, `lead` unless its point says otherwise, and the id of its question. */
+async function ask(point: object = byLead): Promise<{ jobId: string; requestId: string }> {
   const program = {
-    ...{ version: 1, title: "Secret plans", params: { least: 1 } },
+    ...{ version: 1, title: "Secret plans" },
     steps: [{ id: "judge", judge: "sure" }],
-    points: { sure: { ...sure, escalation: [{ principal: "lead" }], ...point } },
+    points: { sure: { question: "Sure?", ...point } },
   };
   const submitted = await jobs("SubmitJob", { programJson: JSON.stringify(program) });
   expect(submitted.code, JSON.stringify(submitted.json)).toBe("ok");
@@ -67,8 +67,8 @@ test("opening a link shows the question and nothing else of its job, however oft
       principalId: "lead",
       contactName: "The lead",
       question: "Sure?",
-      continuations: ["proceed", "retry-with", "abort"],
-      answerSchemaJson: expect.stringContaining("least"),
+      continuations: ["proceed", "abort"],
+      answerSchemaJson: "",
       defaultContinuation: "",
       deadlineAt: "",
       expiresAt: expect.any(String),
@@ -105,14 +105,17 @@ test("an answer without a link has none on its decision", async () => {
 test("a link answers by the rules of AnswerAsk", async () => {
   const token = await linkOf(await ask());
   expect(await post({ token, continuation: "skip" })).toMatchObject({ reason: "CONTINUATION_NOT_DECLARED" });
-  const invalid = { token, continuation: "retry-with", overridesJson: '{"least": "many"}' };
-  expect(await post(invalid)).toMatchObject({ status: 400, reason: "OVERRIDES_INVALID" });
+  const changed = { token, continuation: "proceed", overridesJson: '{"least": 3}' };
+  expect(await post(changed)).toMatchObject({ status: 400, reason: "OVERRIDES_INVALID" });
+  expect((await post({ token, continuation: "abort", note: "n".repeat(2_001) })).reason).toBe("NOTE_TOO_LONG");
+  expect((await post({ token, continuation: "abort" })).json.state).toBe("answered");
+});
   expect((await post({ token, continuation: "abort", note: "n".repeat(2_001) })).reason).toBe("NOTE_TOO_LONG");
   expect((await post({ ...invalid, overridesJson: '{"least": 3}' })).json.state).toBe("answered");
 });
 
 test("there is no link for an approval, for a contact that was not reached, nor for what is settled", async () => {
-  const approval = await ask({ approval: true, continuations: ["proceed", "abort"], answerSchema: undefined });
+  const approval = await ask({ approval: true });
   const refused = await jobs("CreateAnswerLink", { ...approval, principalId: "head" });
   expect(refused).toMatchObject({ status: 400, reason: "APPROVAL_NOT_LINKABLE" });
   const asked = await ask();

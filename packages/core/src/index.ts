@@ -94,7 +94,17 @@ export {
   scalarText,
   withPlainNumbers,
 } from "./raw-json.ts";
-export { optionalId, type Page, pageOf, pageRows, requireId, type TimeRange, timeRange } from "./request.ts";
+export {
+  checkFilterText,
+  optionalId,
+  type Page,
+  pageOf,
+  pageRows,
+  requireId,
+  type TimeRange,
+  timeRange,
+  walkedRows,
+} from "./request.ts";
 export { createSealer, generateVaultKey, parseVaultKeys, SealError, type Sealer, type VaultKey } from "./seal.ts";
 export {
   digestSecret,

@@ -110,9 +110,6 @@ test("a link answers by the rules of AnswerAsk", async () => {
   expect((await post({ token, continuation: "abort", note: "n".repeat(2_001) })).reason).toBe("NOTE_TOO_LONG");
   expect((await post({ token, continuation: "abort" })).json.state).toBe("answered");
 });
-  expect((await post({ token, continuation: "abort", note: "n".repeat(2_001) })).reason).toBe("NOTE_TOO_LONG");
-  expect((await post({ ...invalid, overridesJson: '{"least": 3}' })).json.state).toBe("answered");
-});
 
 test("there is no link for an approval, for a contact that was not reached, nor for what is settled", async () => {
   const approval = await ask({ approval: true });

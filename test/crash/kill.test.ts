@@ -117,7 +117,10 @@ test(`killed ${times} on its embedded store, the service loses nothing it answer
   cleanups.push(() => rm(data, { recursive: true, force: true }));
   const receiver = await startSubscriber();
   cleanups.push(() => receiver.close());
-  await killUnderLoad({ SVC_DATA_DIR: data, SVC_VAULT_KEY: vaultKey() }, { receiver, storeUrl: () => embeddedUrl(data) });
+  await killUnderLoad(
+    { SVC_DATA_DIR: data, SVC_VAULT_KEY: vaultKey() },
+    { receiver, storeUrl: () => embeddedUrl(data) },
+  );
 });
 
 test(`killed ${times} on a PostgreSQL of its own, the service loses nothing it answered 2xx`, {

@@ -35,6 +35,8 @@ export type BenchSettings = {
   readonly processes: number | undefined;
   /** Which works of that case, by their names or regular expressions; none: all of them. */
   readonly besideWorks: readonly string[];
+  /** Whether that case is judged by what version 0.2 was to gain. */
+  readonly areGainsAims: boolean;
   /** Where the server writes its CPU profiles; then nothing but the server is measured, once. */
   readonly profileFolder: string | undefined;
 };

@@ -25,7 +25,7 @@ import { installEngines } from "./engines.ts";
 import type { loadCommands } from "./load.ts";
 import { openBenchPostgres } from "./postgres.ts";
 import { summarizeProfiles } from "./profile.ts";
-import { recordInDocs } from "./record.ts";
+import { checkPlaces, recordInDocs } from "./record.ts";
 import { describeMachine, formatReport } from "./report.ts";
 import type { sinkCommands } from "./sink.ts";
 
@@ -62,14 +62,16 @@ ${cases.map(({ name, about }) => `  ${name.padEnd(11)} ${about}`).join("\n")}
 
 Options:
   --rounds <n>       rounds of each case (default 3; variants take turns)
-  --seconds <n>      seconds of posting in each round (default 6; latency 60, snapshot 600; BENCH_SECONDS sets it too)
+  --seconds <n>      seconds of posting in each round (default 6; latency 60, snapshot 600, its peers half of that; BENCH_SECONDS sets
+                     it too)
   --connections <n>  connections of the load generator (default 64)
-  --events <n>       events of the largest store of growth (default 1,000,000; 5,000,000 take 25 GB); of replay, and of the storm and
+  --events <n>       events of the largest store of growth (default 1,000,000; 5,000,000 take 10 GB); of replay, and of the storm and
                      the schedules of standing (default 100,000)
   --post <kind>      calendar (token, no body) or order (HMAC, body of 1 KB); default: the case's own
   --profile          measures the service only and keeps a .cpuprofile of it
   --beside <folder>  another checkout of this project, set up as this one; runs the case "beside" alone
   --processes <n>    runs the case "beside" alone: this checkout with SVC_PROCESSES at 1 against it at n, or, with --beside, both at n
+  --gains            judges "beside" by what version 0.2 was to gain over the commit that its work on speed began from, 5bf05440
   --steps <name>     of the case rows those steps alone whose names match; of standing those parts (events, storm, herd, idle)
   --verbose          lists what missed, where a case knows it
   --statements       starts the store with pg_stat_statements and shows those that took the most time, system by system
@@ -98,6 +100,7 @@ async function main(): Promise<void> {
       profile: { type: "boolean" },
       beside: { type: "string" },
       processes: { type: "string" },
+      gains: { type: "boolean" },
       steps: { type: "string" },
       verbose: { type: "boolean" },
       statements: { type: "boolean" },
@@ -119,6 +122,7 @@ async function main(): Promise<void> {
     besideFolder: values.beside === undefined ? undefined : resolve(values.beside),
     besideWorks: isBeside ? positionals : [],
     processes: positiveNumber("--processes", values.processes),
+    areGainsAims: values.gains ?? false,
     steps: values.steps,
     verbose: values.verbose ?? false,
     profileFolder: values.profile ? mkdtempSync(join(tmpdir(), "svc-profile-")) : undefined,
@@ -135,6 +139,7 @@ type RunOptions = { readonly isRecorded: boolean; readonly isStatementsKept: boo
 
 async function runCases(chosen: readonly BenchCase[], settings: BenchSettings, options: RunOptions): Promise<void> {
   const { isRecorded, isStatementsKept } = options;
+  if (isRecorded) checkPlaces(chosen.map(({ name }) => name));
   const postgres = await openBenchPostgres(isStatementsKept);
   const load = startChild<typeof loadCommands>(new URL("load.ts", import.meta.url));
   const sink = startChild<typeof sinkCommands>(new URL("sink.ts", import.meta.url));

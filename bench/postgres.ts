@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
 import { databaseUrl, startTestPostgres, type TestPostgres } from "@svc/testing/database";
 import postgres from "postgres";
 import { parentOf } from "./cpu.ts";
@@ -13,6 +15,8 @@ export type BenchPostgres = {
   readonly postmasterPid: number | undefined;
   /** Makes a database, empty or a copy of `template`, which nobody may be connected to. */
   createDatabase(name: string, template?: string): Promise<BenchDatabase>;
+  /** Runs `use` while nothing waits for the disk, and then writes all of it; with a server of another's as always. */
+  withoutFsync(use: () => Promise<void>): Promise<void>;
   /** What all databases have written so far. */
   readWritten(): Promise<Written>;
   /** The statements of a database that took the most time since the last call, a line each. Needs `isStatementsKept`. */
@@ -67,6 +71,7 @@ export async function openBenchPostgres(isStatementsKept: boolean): Promise<Benc
       await sql`create database ${sql(name)} template ${sql(template)}`;
       return { name, url: databaseUrl(serverUrl, name), drop: () => drop(name) };
     },
+    withoutFsync: (use) => (own === undefined ? use() : withoutFsync(sql, use)),
     readWritten: () => readWritten(sql),
     takeStatements: (database) => takeStatements(sql, database),
     countStatements: async (database) => {
@@ -89,6 +94,23 @@ async function startOwn(isStatementsKept: boolean): Promise<TestPostgres> {
   await sql`alter system set shared_preload_libraries = 'pg_stat_statements'`;
   await sql.end();
   return server.restart();
+}
+
+/** What makes a fill quick; a crash meanwhile loses a database that nobody keeps. */
+const hasty = { fsync: "off", full_page_writes: "off", max_wal_size: "8GB" };
+
+async function withoutFsync(sql: postgres.Sql, use: () => Promise<void>): Promise<void> {
+  for (const [name, value] of Object.entries(hasty)) await sql.unsafe(`alter system set ${name} = '${value}'`);
+  await sql`select pg_reload_conf()`;
+  try {
+    await use();
+  } finally {
+    for (const name of Object.keys(hasty)) await sql.unsafe(`alter system reset ${name}`);
+    await sql`select pg_reload_conf()`;
+    // What the server believes to be on the disk is still in the system's memory: its writing would be seen in the figures.
+    await promisify(execFile)("sync");
+    await sql`checkpoint`;
+  }
 }
 
 /** The log's length is exact; what backends count themselves reaches the views up to a second later. */

@@ -51,19 +51,21 @@ export function latencyCells({ p50, p95, p99, p999, max }: LatencySummary): stri
 /** Percentiles of a latency. */
 export const latencyColumns = ["p50", "p95", "p99", "p99.9", "max"];
 
-function figureRow({ name, value, unit, aim }: Figure): string[] {
-  const isMet = "atLeast" in aim ? value.median >= aim.atLeast : value.median < aim.below;
-  const wanted = "atLeast" in aim ? `at least ${aim.atLeast}` : `below ${aim.below}`;
-  const suffix = unit === "" ? "" : ` ${unit}`;
-  return [
-    name,
-    `${formatSpread(value, (number) => number.toFixed(2))}${suffix}`,
-    `${wanted}${suffix}`,
-    isMet ? "met" : "missed",
-  ];
+/** Two digits behind the point, none from a thousand on. */
+function formatFigure(value: number): string {
+  return Math.abs(value) < 1_000 ? value.toFixed(2) : Math.round(value).toLocaleString("en-US");
 }
 
-function formatTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+function figureRow({ name, value, unit, aim }: Figure): string[] {
+  const isMet = "atLeast" in aim ? value.median >= aim.atLeast : value.median < aim.below;
+  const wanted =
+    "atLeast" in aim ? `at least ${aim.atLeast.toLocaleString("en-US")}` : `below ${aim.below.toLocaleString("en-US")}`;
+  const suffix = unit === "" ? "" : ` ${unit}`;
+  return [name, `${formatSpread(value, formatFigure)}${suffix}`, `${wanted}${suffix}`, isMet ? "met" : "missed"];
+}
+
+/** A table as Markdown, its columns as wide as their widest cell. */
+export function formatTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = columns.map((column, index) =>
     Math.max(3, column.length, ...rows.map((row) => row[index]?.length ?? 0)),
   );

@@ -11,12 +11,14 @@ const checks = [
   // What is not changed since the last time is not checked again: tsconfig.json says where that is kept. One checker, since each
   // makes the types that all share anew: four take a third more of the processor, which the other checks have.
   ["types", () => run("tsc", ["-p", ".", "--noEmit", "--checkers", "1"])],
+  ["types of the console", () => run("tsc", ["-p", "packages/console", "--noEmit", "--checkers", "1"])],
   ["format and lint", () => run("biome", ["ci", "--colors=off", "."])],
   ["layers, doc references, commands", () => run("vitest", ["run", "--config", "test/static.config.ts"])],
   ["unused code and dependencies", () => run("knip", ["--no-progress", "--cache"])],
   ["migrations equal the schema", () => script("check-migrations.mjs")],
   ["gen equals proto", () => script("check-gen.mjs")],
   ["definitions are as they were checked", () => script("toolkits.mjs", "--check")],
+  ["the first table of benchmarks is of its figures", () => run("node", [join("bench", "summarize.ts"), "--check"])],
   ["buf breaking", () => script("check-breaking.mjs")],
   ["buf lint", () => run("buf", ["lint"])],
   ["buf format", () => run("buf", ["format", "-d", "--exit-code"])],

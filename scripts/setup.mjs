@@ -1,4 +1,4 @@
-// Installs what the lockfile names, once: every npm script runs this first. It runs on Node 20, before the
+// Installs what the lockfile names and builds the console, once: every npm script runs this first. It runs on Node 20, before the
 // project's own Node 24 is there, so it uses nothing newer and no dependency.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -6,6 +6,7 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSy
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildConsole } from "./build-console.mjs";
 
 const pnpmVersion = "12.21.0";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -59,3 +60,4 @@ if (installed !== wanted) {
   }
   writeFileSync(stampFile, wanted);
 }
+buildConsole();

@@ -189,8 +189,8 @@ function existsIn(packageFile: string, script: string): boolean {
   return (JSON.parse(readText(packageFile)) as { scripts?: Record<string, string> }).scripts?.[script] !== undefined;
 }
 
-test("the configuration table of README.md is that of the service", () => {
-  const table = tableRowsOf(readText("README.md")).filter(([name = ""]) => /^`SVC_[A-Z_]+`$/.test(name));
+test("the configuration table of docs/operations.md is that of the service", () => {
+  const table = tableRowsOf(readText("docs/operations.md")).filter(([name = ""]) => /^`SVC_[A-Z_]+`$/.test(name));
   const shown = table.map((cells) => cells.map((cell) => cell.replaceAll("\\<", "<")));
   expect(shown).toEqual(configVariables.map((row) => [`\`${row.name}\``, row.default, row.meaning]));
 });

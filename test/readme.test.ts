@@ -11,8 +11,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { codeBlocksOf } from "./markdown.ts";
 import { readText, root } from "./source.ts";
 
-/** The commands of the tour with the outputs printed under them, from its heading to that of its TypeScript part. */
-const [, tour = ""] = /^## Tour$([\s\S]*?)^### The same in TypeScript$/m.exec(readText("README.md")) ?? [];
+/** The commands of README.md's tour, and of the long one, with the outputs printed under them. */
+const [, tour = ""] = /^## Tour$([\s\S]*?)^## /m.exec(readText("README.md")) ?? [];
+const [, longTour = ""] = /^# Tour$([\s\S]*?)^## The same in TypeScript$/m.exec(readText("docs/tour.md")) ?? [];
 
 /** What differs from run to run: ids, times, secrets, durations, ports. */
 function normalize(text: string): string {
@@ -30,7 +31,7 @@ function normalize(text: string): string {
 const hasShell = ["bash", "curl", "grep"].every((command) => spawnSync(command, ["--version"]).status === 0);
 
 test.skipIf(!hasShell)(
-  "the tour of README.md runs as it is printed, with the outputs that it shows",
+  "the tours of README.md and docs/tour.md run as they are printed, with the outputs that they show",
   async () => {
     // Made by the server itself: the account that PostgreSQL gets from root cannot enter a folder of mkdtemp.
     const dataDir = join(tmpdir(), `svc-readme-${process.pid}`);
@@ -47,8 +48,12 @@ test.skipIf(!hasShell)(
     ] as const;
     const shell = startShell({ SVC_PORT: String(server.port) });
     onTestFinished(shell.end);
-    const [start, ...steps] = codeBlocksOf(tour);
-    expect(start?.text).toContain("npm start");
+    const [start, ...short] = codeBlocksOf(tour);
+    const [startAgain, ...long] = codeBlocksOf(longTour);
+    for (const block of [start, startAgain]) expect(block?.text).toContain("npm start");
+    expect(short.filter(({ language }) => language === "sh").length).toBe(6);
+    expect(long.length).toBeGreaterThan(24);
+    const steps = [...short, ...long];
     let output = "";
     let isQuick = false;
     for (const { language, text } of steps) {
@@ -69,7 +74,6 @@ test.skipIf(!hasShell)(
       if (text.includes("/webhooks/"))
         await untilDelivered(server, (await readFile(join(dataDir, "first-key"), "utf8")).trim());
     }
-    expect(steps.length).toBeGreaterThan(24);
     expect(isQuick).toBe(true);
   },
   240_000,

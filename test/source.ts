@@ -13,7 +13,7 @@ export type SourceFile = { path: string; text: string };
 export function readSources(...folders: string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     listFiles(folder)
-      .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))
+      .filter((path) => /\.tsx?$/.test(path) && !path.endsWith(".d.ts"))
       .map((path) => ({ path, text: readText(path) })),
   );
 }

@@ -15,6 +15,8 @@ export type CallKind = {
   readonly name: string;
   readonly tool: string;
   readonly args: object;
+  /** Calls a second on two cores with everything on them. */
+  readonly callsAim: number;
   readonly request: Pick<LoopOptions, "method" | "path" | "body">;
 };
 
@@ -25,12 +27,14 @@ export const callKinds: readonly CallKind[] = [
     name: "read",
     tool: "incident_mgmt.get_incident",
     args: { incident_id: "P1" },
+    callsAim: 5_500,
     request: { method: "GET", path: "/incidents/P1", body: undefined },
   },
   {
     name: "write",
     tool: "incident_mgmt.acknowledge_incident",
     args: { incident_id: "P1", from_email: "ana@example.com" },
+    callsAim: 4_500,
     request: {
       method: "PUT",
       path: "/incidents/P1",
@@ -137,16 +141,20 @@ function report(rates: ReadonlyMap<CallKind, Rates>): CaseReport {
       formatRate(spreadOf(bare)),
       ...costCells(medianCosts(costs)),
     ]),
-    figures: [...rates].map(([{ name }, { called, bare }]) => ({
-      name: `${name}: CallTool / bare`,
-      value: spreadOf(called.map((rate, round) => rate / (bare[round] ?? Number.NaN))),
-      unit: "",
-      aim: { atLeast: 0.25 },
+    figures: [...rates].map(([{ name, callsAim }, { called }]) => ({
+      name: `${name}: CallTool`,
+      value: spreadOf(called),
+      unit: "a second",
+      aim: { atLeast: callsAim },
     })),
     notes: [
       costsNote,
       "a read is one row of the ledger, written when it has ended; a write is committed before it is sent and settled after",
       "the bare loop is one process that sends the same request over as many connections and keeps no account of it",
+      ...[...rates].map(([{ name }, { called, bare }]) => {
+        const { median } = spreadOf(called.map((rate, round) => rate / (bare[round] ?? Number.NaN)));
+        return `${name}s, CallTool / bare loop: ${median.toFixed(2)}; no aim was set`;
+      }),
       "the provider answers 200 at once, with no body",
     ],
   };

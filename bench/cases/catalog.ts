@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { callRequest } from "../call-request.ts";
 import type { BenchCase, BenchContext, CaseReport } from "../case.ts";
+import { readMemoryMb } from "../jobs/memory.ts";
 import { warmUpSeconds, withSystem } from "../measure.ts";
-import { monotonicMicros } from "../monotonic.ts";
+import { delay, monotonicMicros } from "../monotonic.ts";
 import { formatRate } from "../report.ts";
 import { startServer } from "../server.ts";
 import { spreadOf } from "../statistics.ts";
@@ -18,16 +19,25 @@ const calls = {
 type CallName = keyof typeof calls;
 
 /** The same process with 610 definitions and with 10,000. */
-type Size = { readonly tools: number; readonly variant: Variant; readonly readyMs: number[] };
+type Size = {
+  readonly tools: number;
+  readonly variant: Variant;
+  readonly readyMs: number[];
+  /** What the process has in memory once it has been idle for a while. */
+  readonly idleMb: number[];
+};
 type Rates = Record<CallName, number[]>;
 
 const toolkitsFolder = fileURLToPath(new URL("../../toolkits", import.meta.url));
 const toolsMax = 10_000;
 
-/** Whether reading the catalog costs more when it holds more. */
+/** How long a process does nothing before its memory is read. */
+const idleMs = 15_000;
+
+/** Whether reading the catalog costs more when it holds more, and what it takes of memory. */
 export const catalog: BenchCase = {
   name: "catalog",
-  about: "GetTool and ListTools with 610 definitions, against 10,000",
+  about: "GetTool and ListTools with 610 definitions, against 10,000, and the memory of an idle node with each",
   run: async (ctx) => {
     const folder = await mkdtemp(join(tmpdir(), "svc-definitions-"));
     try {
@@ -36,7 +46,13 @@ export const catalog: BenchCase = {
       const small = sizeOf(610, []);
       const large = sizeOf(total, [folder]);
       const rates = await withSystem(ctx, small.variant, { post: "calendar" }, (first) =>
-        withSystem(ctx, large.variant, { post: "calendar" }, (second) => takeTurns(ctx, [first, second])),
+        withSystem(ctx, large.variant, { post: "calendar" }, async (second) => {
+          ctx.progress("idle");
+          await delay(idleMs);
+          small.idleMb.push(readMemoryMb(first.pid));
+          large.idleMb.push(readMemoryMb(second.pid));
+          return takeTurns(ctx, [first, second]);
+        }),
       );
       return report([small, large], rates);
     } finally {
@@ -53,12 +69,14 @@ function sizeOf(tools: number, toolkitFolders: readonly string[]): Size {
     readyMs.push((monotonicMicros() - startedAt) / 1000);
     return system;
   };
-  return { tools, readyMs, variant: { name: `definitions ${tools}`, start } };
+  return { tools, readyMs, idleMb: [], variant: { name: `definitions ${tools}`, start } };
 }
 
 /** Copies of the real toolkits under other slugs, until there are about 10,000 tools in all. Returns how many there are. */
 async function multiplyDefinitions(folder: string): Promise<number> {
-  const slugs = (await readdir(toolkitsFolder)).filter((slug) => slug !== "calendar").sort();
+  const found = await readdir(toolkitsFolder, { withFileTypes: true });
+  const slugs = found.filter((entry) => entry.isDirectory() && entry.name !== "calendar").map(({ name }) => name);
+  slugs.sort();
   let total = 610;
   for (let copy = 1; total < toolsMax; copy += 1) {
     for (const slug of slugs) {
@@ -107,20 +125,30 @@ function report(sizes: readonly Size[], rates: readonly Rates[]): CaseReport {
   const ratiosOf = (name: CallName) =>
     (large?.[name] ?? []).map((rate, round) => rate / (small?.[name][round] ?? Number.NaN));
   return {
-    columns: ["definitions", "GetTool/s", "ListTools/s", "start to ready"],
-    rows: sizes.map(({ tools, readyMs }, index) => [
+    columns: ["definitions", "GetTool/s", "ListTools/s", "start to ready", "idle, MB"],
+    rows: sizes.map(({ tools, readyMs, idleMb }, index) => [
       tools.toLocaleString("en-US"),
       formatRate(spreadOf(rates[index]?.GetTool ?? [])),
       formatRate(spreadOf(rates[index]?.ListTools ?? [])),
       `${((readyMs[0] ?? Number.NaN) / 1000).toFixed(1)} s`,
+      (idleMb[0] ?? Number.NaN).toFixed(0),
     ]),
-    figures: (Object.keys(calls) as CallName[]).map((name) => ({
-      name: `${name}: 10,000 / 610`,
-      value: spreadOf(ratiosOf(name)),
-      unit: "",
-      aim: { atLeast: 0.9 },
-    })),
+    figures: [
+      ...(Object.keys(calls) as CallName[]).map((name) => ({
+        name: `${name}: 10,000 / 610`,
+        value: spreadOf(ratiosOf(name)),
+        unit: "",
+        aim: { atLeast: 0.9 },
+      })),
+      {
+        name: "idle memory, 610 definitions",
+        value: spreadOf(sizes[0]?.idleMb ?? []),
+        unit: "MB",
+        aim: { below: 180 },
+      },
+    ],
     notes: [
+      `idle: the resident set of the node's process when it has done nothing for ${idleMs / 1_000} s after its start`,
       "ListTools reads the 27 tools of one toolkit",
       "the further definitions are copies of the real ones under other slugs",
       "the second process starts while the first is idle; its database is new, so its start includes the migrations",

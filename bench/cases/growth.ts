@@ -3,13 +3,12 @@ import type { BenchCase, BenchContext, CaseReport, Figure } from "../case.ts";
 import { type Costs, costCells, costColumns, costsNote, medianCosts } from "../costs.ts";
 import { fillEvents, filledDays } from "../growth/fill.ts";
 import { measureRead, storedReads } from "../growth/reads.ts";
+import { startOn } from "../growth/start.ts";
+import { measureSweep, ratePerSecond, type SweepRun } from "../growth/sweep.ts";
 import type { LatencySummary } from "../histogram.ts";
-import { endpointConnections, measure, warmUpSeconds } from "../measure.ts";
-import { delay, monotonicMicros } from "../monotonic.ts";
-import { postKind } from "../post-kinds.ts";
+import { measure, warmUpSeconds } from "../measure.ts";
+import { delay } from "../monotonic.ts";
 import type { BenchDatabase } from "../postgres.ts";
-import { startServer } from "../server.ts";
-import { profilerOptions } from "../server-variant.ts";
 import { spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
 
@@ -22,11 +21,7 @@ type Store = {
   readonly reads: Map<string, LatencySummary[]>;
 };
 
-/** What the sweep of one day took, and how long posts waited without and with it. */
-type SweepRun = { readonly swept: number; readonly seconds: number; readonly before: number; readonly during: number };
-
 const smallEvents = 1_000;
-const ratePerSecond = 300;
 
 /** Whether what is stored makes anything dearer. */
 export const growth: BenchCase = {
@@ -63,26 +58,8 @@ async function createStore(ctx: BenchContext, events: number): Promise<BenchData
   } finally {
     await system.stop();
   }
-  await fillEvents(database.url, events, ctx.progress);
+  await ctx.postgres.withoutFsync(() => fillEvents(database.url, events, ctx.progress));
   return database;
-}
-
-type StartOptions = { readonly isFirst?: boolean; readonly retention?: string };
-
-/** A server on a store. Counts what the sink received: to count millions of rows would be seen in the figures. */
-async function startOn(ctx: BenchContext, { url }: BenchDatabase, options: StartOptions): Promise<System> {
-  const endpointUrl = `http://127.0.0.1:${await ctx.sink.ask("port", null)}/hook`;
-  const { toolkitSlug, triggerSlug } = postKind("order");
-  const system = await startServer(
-    { databaseUrl: url, post: "order", endpointUrl, endpointConnections },
-    {
-      subscriptions: options.isFirst ? [{ endpointUrl, toolkitSlug, triggerSlug }] : [],
-      counts: "delivered",
-      nodeOptions: profilerOptions(ctx.settings),
-      environment: { SVC_EVENT_RETENTION: options.retention ?? "P365D" },
-    },
-  );
-  return { ...system, recorded: () => ctx.sink.ask("count", null) };
 }
 
 /** Waits until no delivery is under way. */
@@ -133,49 +110,6 @@ async function flood(ctx: BenchContext, system: System, seconds: number): Promis
   return (await measure(ctx, system, { post: "order", connections, seconds })).costs;
 }
 
-/** Posts at a steady rate, without and with the sweep of a day, which a start with a shorter retention begins at once. */
-async function measureSweep(ctx: BenchContext, database: BenchDatabase): Promise<SweepRun> {
-  const { seconds = 8, connections } = ctx.settings;
-  const post = { post: "order", connections, ratePerSecond } as const;
-  ctx.progress("a sweep of a day's events");
-  const system = await startOn(ctx, database, {});
-  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
-  const countOld = async () => {
-    const [row] = await sql<{ count: number }[]>`select count(*)::int4 as count from events
-      where received_at < now() - make_interval(days => ${filledDays - 1})`;
-    return row?.count ?? 0;
-  };
-  try {
-    await measure(ctx, system, { ...post, seconds: warmUpSeconds });
-    const before = (await measure(ctx, system, { ...post, seconds })).load.latency.p99;
-    const swept = await countOld();
-    const startedAt = monotonicMicros();
-    const sweeper = await startOn(ctx, database, { retention: `P${filledDays - 1}D` });
-    let isOver = false;
-    let during = 0;
-    try {
-      const posting = (async () => {
-        while (!isOver) {
-          const { load } = await measure(ctx, system, { ...post, seconds: 1 });
-          during = Math.max(during, load.latency.p99);
-        }
-      })();
-      // As time passes more events come of age: the last hundredth would never be over.
-      while ((await countOld()) > swept / 100) await delay(500);
-      const elapsed = (monotonicMicros() - startedAt) / 1e6;
-      isOver = true;
-      await posting;
-      return { swept, seconds: elapsed, before, during };
-    } finally {
-      isOver = true;
-      await sweeper.stop();
-    }
-  } finally {
-    await sql.end();
-    await system.stop();
-  }
-}
-
 function report(stores: readonly Store[], sweep: SweepRun | undefined): CaseReport {
   const [small] = stores;
   return {
@@ -192,11 +126,11 @@ function report(stores: readonly Store[], sweep: SweepRun | undefined): CaseRepo
       costsNote,
       `a store is filled by SQL with copies of real rows over ${filledDays} days, each event with its delivery; one in a hundred is of another toolkit`,
       `a post: stored, delivered and its outcome recorded, at ${ratePerSecond} a second, and as fast as they are taken; p50 and p99 of its answer`,
-      "servers on all stores are up at once and take turns; medians of the rounds",
+      "servers on all stores are up at once and take turns; medians of the rounds; what is posted meanwhile comes on top, to each about as much",
       ...(sweep === undefined
         ? []
         : [
-            `sweep of ${sweep.swept.toLocaleString("en-US")} events with their deliveries by a second node: ${sweep.seconds.toFixed(1)} s, its start included; p99 of posts at ${ratePerSecond} a second ${sweep.before.toFixed(1)} ms before, ${sweep.during.toFixed(1)} ms in the worst second`,
+            `sweep of ${sweep.swept.toLocaleString("en-US")} events with their deliveries by a second node: ${sweep.seconds.toFixed(1)} s, its start included; p99 of posts at ${ratePerSecond} a second ${sweep.before.toFixed(1)} ms before, ${sweep.during.toFixed(1)} ms meanwhile, in the worst window of the same length`,
           ]),
     ],
   };

@@ -124,6 +124,9 @@ const singleAims: readonly (readonly [name: string, atLeast: number])[] = [
   [singleNames.restate, 1.5],
 ];
 
+/** Rows of a map a second, on two cores with everything on them. */
+const rowsAims = { read: 7_000, write: 4_500 };
+
 function comparisons(
   singles: readonly SingleResult[],
   together: readonly TogetherResult[],
@@ -147,6 +150,12 @@ function comparisons(
         unit: "",
         aim: { atLeast: 1 },
       })),
+    ...[...maps.runs].map(([{ name }, runs]) => ({
+      name: `map of ${name}s, rows a second`,
+      value: spreadOf(runs.map(({ rowsPerSecond }) => rowsPerSecond)),
+      unit: "",
+      aim: { atLeast: rowsAims[name] },
+    })),
     ...maps.sizes.slice(1).map(({ rows, rowsPerSecond }) => ({
       name: `time per row: ${rows.toLocaleString("en-US")} / ${first?.rows.toLocaleString("en-US")} rows`,
       value: spreadOf([(first?.rowsPerSecond ?? Number.NaN) / rowsPerSecond]),

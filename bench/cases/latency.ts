@@ -1,47 +1,120 @@
-import type { BenchCase } from "../case.ts";
-import { costCells, costColumns, costsNote } from "../costs.ts";
-import { measure, warmUpSeconds, withSystem } from "../measure.ts";
+import { callRequest } from "../call-request.ts";
+import type { BenchCase, BenchContext, CaseReport, Figure } from "../case.ts";
+import { startChild } from "../child.ts";
+import { type Costs, costCells, costColumns, costsNote } from "../costs.ts";
+import type { LatencySummary } from "../histogram.ts";
+import { rowsEach, whileMapsRun } from "../jobs/busy.ts";
+import { deliveringJobServer, entityId, readCall } from "../jobs/setting.ts";
+import { type CpuShares, measure, warmUpSeconds, withSystem } from "../measure.ts";
+import type { PostKindName } from "../post-kinds.ts";
+import type { providerCommands } from "../provider.ts";
 import { cpuCells, cpuColumns, latencyCells, latencyColumns } from "../report.ts";
-import { deliveringServer } from "../server-variant.ts";
 import { spreadOf } from "../statistics.ts";
+import type { System } from "../system.ts";
 
 const ratePerSecond = 1_000;
+const jobsBeside = 64;
 
-/** How long an event takes from its post to its receipt at a steady rate far below the limit. */
+/** A span of what was asked for at the steady rate. */
+type Span = {
+  readonly name: string;
+  readonly latency: LatencySummary;
+  readonly cpu?: CpuShares;
+  readonly costs?: Costs;
+  /** Whether it has the aim. */
+  readonly isJudged: boolean;
+};
+
+/** How long an event or a call takes at a steady rate far below the limit, and beside jobs that take what they get. */
 export const latency: BenchCase = {
   name: "latency",
-  about: "p50, p95, p99 from post to receipt at 1,000 events a second",
+  about: "p50, p95, p99 from post to receipt at 1,000 events a second, and of posts and calls beside 64 jobs",
   run: async (ctx) => {
-    const { settings } = ctx;
-    const post = settings.post ?? "calendar";
-    const seconds = settings.seconds ?? 60;
-    const { connections } = settings;
-    ctx.progress(`${ratePerSecond} events a second for ${seconds} s`);
-    return withSystem(ctx, deliveringServer(settings, "svc"), { post }, async (system) => {
-      await measure(ctx, system, { post, connections, ratePerSecond, seconds: warmUpSeconds });
-      const { load, cpu, costs } = await measure(ctx, system, { post, connections, ratePerSecond, seconds });
-      const receipts = await ctx.sink.ask("report", null);
-      return {
-        columns: ["span", "events", ...latencyColumns, ...cpuColumns, ...costColumns],
-        rows: [
-          [
-            "post to receipt",
-            String(receipts.latency.count),
-            ...latencyCells(receipts.latency),
-            ...cpuCells(cpu),
-            ...costCells(costs),
-          ],
-          ["post to 202", String(load.latency.count), ...latencyCells(load.latency)],
-        ],
-        figures: [
-          { name: "p99 from post to receipt", value: spreadOf([receipts.latency.p99]), unit: "ms", aim: { below: 50 } },
-        ],
-        notes: [
-          costsNote,
-          `open loop: ${ratePerSecond} posts a second for ${seconds} s, each timed from the moment it was due, whatever the answers did`,
-          "the load generator's timer adds up to 1 ms",
-        ],
-      };
-    });
+    const post = ctx.settings.post ?? "calendar";
+    const provider = startChild<typeof providerCommands>(new URL("../provider.ts", import.meta.url));
+    try {
+      const origin = `http://127.0.0.1:${await provider.ask("port", null)}`;
+      const spans = await withSystem(ctx, deliveringJobServer(ctx.settings, origin), { post }, (system) =>
+        measureSpans(ctx, system, post),
+      );
+      return report(spans, secondsOf(ctx));
+    } finally {
+      await provider.stop();
+    }
   },
 };
+
+/** Alone for a minute, and half as long beside jobs. */
+function secondsOf({ settings }: BenchContext): { alone: number; beside: number } {
+  const { seconds = 60 } = settings;
+  return { alone: seconds, beside: Math.max(1, seconds / 2) };
+}
+
+async function measureSpans(ctx: BenchContext, system: System, post: PostKindName): Promise<Span[]> {
+  const { alone, beside } = secondsOf(ctx);
+  await postSteadily(ctx, system, { post, seconds: warmUpSeconds, beside: "" });
+  await callSteadily(ctx, system, warmUpSeconds);
+  const found = await postSteadily(ctx, system, { post, seconds: alone, beside: "" });
+  return whileMapsRun(system, jobsBeside, async () => {
+    found.push(...(await postSteadily(ctx, system, { post, seconds: beside, beside: besideJobs })));
+    found.push(await callSteadily(ctx, system, beside));
+    return found;
+  });
+}
+
+const besideJobs = `, beside ${jobsBeside} jobs`;
+
+type Steady = { readonly post: PostKindName; readonly seconds: number; readonly beside: string };
+
+async function postSteadily(ctx: BenchContext, system: System, { post, seconds, beside }: Steady): Promise<Span[]> {
+  ctx.progress(`${ratePerSecond} events a second for ${seconds} s${beside}`);
+  const { connections } = ctx.settings;
+  const { load, cpu, costs } = await measure(ctx, system, { post, connections, ratePerSecond, seconds });
+  const receipts = await ctx.sink.ask("report", null);
+  // What a job uses meanwhile would be in what a post costs.
+  const own = beside === "" ? { cpu, costs } : { cpu };
+  return [
+    { name: `post to receipt${beside}`, latency: receipts.latency, ...own, isJudged: true },
+    { name: `post to 202${beside}`, latency: load.latency, isJudged: beside !== "" },
+  ];
+}
+
+async function callSteadily(ctx: BenchContext, system: System, seconds: number): Promise<Span> {
+  ctx.progress(`${ratePerSecond} calls a second for ${seconds} s`);
+  const { connections } = ctx.settings;
+  const message = { toolSlug: readCall.tool, argumentsJson: JSON.stringify({ item_id: "i1" }), entityId };
+  const request = callRequest("svc.v1.ToolsService/CallTool", message);
+  const found = await ctx.load.ask("run", {
+    port: system.port,
+    post: { request },
+    connections,
+    ratePerSecond,
+    seconds,
+  });
+  if (found.refused > 0) throw new Error(`${found.refused} calls failed: ${found.firstRefusal}`);
+  return { name: `CallTool, a read${besideJobs}`, latency: found.latency, isJudged: true };
+}
+
+function report(spans: readonly Span[], seconds: { alone: number; beside: number }): CaseReport {
+  return {
+    columns: ["span", "events", ...latencyColumns, ...cpuColumns, ...costColumns],
+    rows: spans.map(({ name, latency: found, cpu, costs }) => [
+      name,
+      String(found.count),
+      ...latencyCells(found),
+      ...(cpu === undefined ? [] : cpuCells(cpu)),
+      ...(costs === undefined ? [] : costCells(costs)),
+    ]),
+    figures: spans.filter(({ isJudged }) => isJudged).map(figureOf),
+    notes: [
+      costsNote,
+      `open loop: ${ratePerSecond} posts, or calls, a second, each timed from the moment it was due, whatever the answers did; for ${seconds.alone} s alone, ${seconds.beside} s beside jobs`,
+      `jobs: ${jobsBeside} under way all the time, each a map of ${rowsEach.toLocaleString("en-US")} reads, of the same project; they take what the machine has left`,
+      "the load generator's timer adds up to 1 ms",
+    ],
+  };
+}
+
+function figureOf({ name, latency: { p99 } }: Span): Figure {
+  return { name: `${name}, p99`, value: spreadOf([p99]), unit: "ms", aim: { below: 50 } };
+}

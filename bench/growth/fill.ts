@@ -1,41 +1,69 @@
 import postgres from "postgres";
 import { columnsOf } from "./columns.ts";
+import { withoutIndexes } from "./indexes.ts";
 
 /** How long the fill reaches back. */
 export const filledDays = 30;
 
 const batchRows = 50_000;
 
+/** Connections that fill at the same time, each a batch after the other. */
+const fillers = 2;
+
 /**
  * Makes a store of `events` settled events, each with a delivery, over the last 30 days: copies of the real ones in it under ids of
  * their own time, oldest first, as they would have come. One in a hundred is of another toolkit, so that a filter has to look for it.
+ * Nothing may be connected that writes to it.
  */
 export async function fillEvents(databaseUrl: string, events: number, progress: (text: string) => void): Promise<void> {
-  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
+  const connection = { synchronous_commit: "off", maintenance_work_mem: "256MB" };
+  const sql = postgres(databaseUrl, { max: fillers, onnotice: () => {}, connection });
   try {
-    await sql.unsafe(functionText);
-    const eventColumns = await columnsOf(sql, "events");
-    const deliveryColumns = await columnsOf(sql, "deliveries");
-    const [range] = await sql<{ from: string }[]>`
-      select ((extract(epoch from now()) * 1000)::bigint - ${filledDays * 86_400_000}::bigint)::text as from`;
-    const from = range?.from ?? "";
-    const stepMs = (filledDays * 86_400_000) / events;
-    for (let first = 0; first < events; first += batchRows) {
-      progress(`filling a store: ${first.toLocaleString("en-US")} of ${events.toLocaleString("en-US")} events`);
-      const count = Math.min(batchRows, events - first);
-      await sql.unsafe(fillText(eventColumns, deliveryColumns), [first, count, from, stepMs]);
-    }
-    await sql`vacuum analyze events`;
-    await sql`vacuum analyze deliveries`;
+    await withoutIndexes(sql, ["events", "deliveries"], () => insertCopies(sql, events, progress));
+    await Promise.all([sql`vacuum analyze events`, sql`vacuum analyze deliveries`]);
     await sql`checkpoint`;
   } finally {
     await sql.end();
   }
 }
 
+async function insertCopies(sql: postgres.Sql, events: number, progress: (text: string) => void): Promise<void> {
+  const text = fillText(await columnsOf(sql, "events"), await columnsOf(sql, "deliveries"));
+  const models = await readModels(sql);
+  const stepMs = (filledDays * 86_400_000) / events;
+  let next = 0;
+  const fill = async () => {
+    for (let first = next; first < events; first = next) {
+      next += batchRows;
+      progress(`filling a store: ${first.toLocaleString("en-US")} of ${events.toLocaleString("en-US")} events`);
+      await sql.unsafe(text, [
+        first,
+        Math.min(batchRows, events - first),
+        models.from,
+        stepMs,
+        models.event,
+        models.delivery,
+      ]);
+    }
+  };
+  await Promise.all(Array.from({ length: fillers }, fill));
+  progress("making the indexes of a store");
+}
+
+/** What the copies are of, and when the oldest one came, in milliseconds. */
+async function readModels(sql: postgres.Sql): Promise<{ from: string; event: string; delivery: string }> {
+  const [row] = await sql<{ from: string; event: string; delivery: string }[]>`
+    select ((extract(epoch from now()) * 1000)::bigint - ${filledDays * 86_400_000}::bigint)::text as from,
+      (select max(id::text) from events) as event,
+      (select max(id::text) from deliveries where state = 'delivered') as delivery`;
+  if (row === undefined) throw new Error("a store without rows cannot be filled: there is nothing to copy");
+  return row;
+}
+
 /** A UUIDv7 of a time, its random part made of a text. */
-const functionText = `create or replace function pg_temp.id_at(ms bigint, salt text) returns uuid language sql immutable as $$
-  select (lpad(to_hex(ms), 12, '0') || '7' || substr(md5(salt), 1, 3) || '8' || substr(md5(salt), 4, 15))::uuid $$`;
+function idAt(ms: string, salt: string): string {
+  return `(lpad(to_hex(${ms}), 12, '0') || overlay(overlay(substr(md5(${salt}), 1, 20) placing '7' from 1 for 1) placing '8' from 5 for 1))::uuid`;
+}
 
 /** What a copy has of its own; every other column is that of the row it is copied from. */
 const eventValues: Readonly<Record<string, string>> = {
@@ -60,15 +88,14 @@ function fillText(eventColumns: readonly string[], deliveryColumns: readonly str
     columns.map((column) => values[column] ?? `${source}."${column}"`).join(", ");
   const names = (columns: readonly string[]) => columns.map((column) => `"${column}"`).join(", ");
   return `with t as materialized (
-    select number, to_timestamp(ms / 1000.0) as at, pg_temp.id_at(ms, 'event' || number) as event_id,
-      pg_temp.id_at(ms + 1, 'delivery' || number) as delivery_id
+    select number, to_timestamp(ms / 1000.0) as at, ${idAt("ms", "'event' || number")} as event_id,
+      ${idAt("ms + 1", "'delivery' || number")} as delivery_id
     from (select number, $3::bigint + (number * $4::float8)::bigint as ms
       from generate_series($1::bigint, $1::bigint + $2::bigint - 1) as number) numbers
   ), stored as (
     insert into events (${names(eventColumns)})
-    select ${select(eventColumns, eventValues, "s")} from t, (select * from events order by id desc limit 1) s
+    select ${select(eventColumns, eventValues, "s")} from t, (select * from events where id = $5::uuid) s
   )
   insert into deliveries (${names(deliveryColumns)})
-  select ${select(deliveryColumns, deliveryValues, "d")}
-  from t, (select * from deliveries where state = 'delivered' order by id desc limit 1) d`;
+  select ${select(deliveryColumns, deliveryValues, "d")} from t, (select * from deliveries where id = $6::uuid) d`;
 }

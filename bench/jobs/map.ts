@@ -91,7 +91,8 @@ export async function mapRows(setting: JobsSetting, system: System, call: ItemCa
   return { rows, rowsPerSecond: (rows * 1000) / elapsedMs, costs: costsEach(before, after, rows) };
 }
 
-function mapProgram(call: ItemCall, rows: number): { programJson: string } {
+/** A program that fetches rows and makes one call for each. */
+export function mapProgram(call: ItemCall, rows: number): { programJson: string } {
   const fetch = {
     id: "list",
     call: "bench_items.list_items",

@@ -1,6 +1,7 @@
 import type { BenchContext, BenchSettings } from "../case.ts";
 import type { Child } from "../child.ts";
 import { delay, monotonicMicros } from "../monotonic.ts";
+import { postKind } from "../post-kinds.ts";
 import type { providerCommands } from "../provider.ts";
 import { callServer, type ServerOptions, startServer } from "../server.ts";
 import { profilerOptions } from "../server-variant.ts";
@@ -30,7 +31,8 @@ export function bodyOf({ method }: ItemCall): string | undefined {
 /** The headers that the app is sent, by hand as by the server. */
 export const itemHeaders = { authorization: "Bearer bench", "content-type": "application/json" };
 
-const entityId = "bench";
+/** Whose account of the app it is. */
+export const entityId = "bench";
 
 /** A call step of a program, or a call of its map. */
 export function callStep(id: string, { tool }: ItemCall, itemId: unknown): object {
@@ -44,10 +46,13 @@ export function submission(title: string, steps: readonly object[], more: object
 
 /** How the server is started with an account of the app, counting the jobs that succeeded. */
 export function itemsOptions(origin: string): Omit<ServerOptions, "nodeOptions"> {
+  // With a deployment, posts would otherwise go to accounts alone.
+  const posted = { webhook: { audience: "projects" } };
+  const toolkits = { bench_items: { provider_base_url: origin }, calendar: posted, bench_orders: posted };
   return {
     subscriptions: [],
     counts: "jobs",
-    deployment: JSON.stringify({ toolkits: { bench_items: { provider_base_url: origin } } }),
+    deployment: JSON.stringify({ toolkits }),
     calls: [
       [
         "ConnectionsService/InitiateConnection",
@@ -62,6 +67,22 @@ export function jobServer(settings: BenchSettings, origin: string): Variant {
   return {
     name: "svc",
     start: (setup) => startServer(setup, { ...itemsOptions(origin), nodeOptions: profilerOptions(settings) }),
+  };
+}
+
+/** The server with an account of the app and a subscription of the sink to the post's trigger, counting deliveries. */
+export function deliveringJobServer(settings: BenchSettings, origin: string): Variant {
+  return {
+    name: "svc",
+    start: (setup) => {
+      const { toolkitSlug, triggerSlug } = postKind(setup.post);
+      return startServer(setup, {
+        ...itemsOptions(origin),
+        subscriptions: [{ endpointUrl: setup.endpointUrl, toolkitSlug, triggerSlug }],
+        counts: "delivered",
+        nodeOptions: profilerOptions(settings),
+      });
+    },
   };
 }
 

@@ -45,6 +45,7 @@ export function askMessage(ask: AskRecord, { delivery, simulationReceipt }: AskS
     question: ask.question,
     answerSchemaJson: ask.answerSchema,
     continuations: ask.continuations,
+    defaultContinuation: ask.defaultContinuation,
     escalation: ask.escalation.map((hop) => create(AskHopSpecSchema, hop)),
     askedAt: timestampFromMs(ask.askedAt),
     stepId: ask.stepId,

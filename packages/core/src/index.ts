@@ -43,11 +43,13 @@ export {
   type IdPrefix,
   idOfUuid,
   type KeyId,
+  type LinkId,
   type NodeId,
   type ProjectId,
   parseId,
   type QuarantineId,
   type ReplayId,
+  type SessionId,
   type StandingProgramId,
   type StandingRunId,
   type SubscriptionId,
@@ -91,13 +93,24 @@ export {
   scalarText,
   withPlainNumbers,
 } from "./raw-json.ts";
-export { optionalId, type Page, pageOf, pageRows, requireId, type TimeRange, timeRange } from "./request.ts";
+export {
+  checkFilterText,
+  optionalId,
+  type Page,
+  pageOf,
+  pageRows,
+  requireId,
+  type TimeRange,
+  timeRange,
+  walkedRows,
+} from "./request.ts";
 export { createSealer, generateVaultKey, parseVaultKeys, SealError, type Sealer, type VaultKey } from "./seal.ts";
 export {
   digestSecret,
   equalConstantTime,
   generateApiKey,
   generateSigningSecret,
+  generateToken,
   isWellFormedApiKey,
   signingSecretBytes,
 } from "./secret.ts";

@@ -53,8 +53,8 @@ export async function serve({
     reloadEnvironment(config, logger);
     void server.reloadTls();
   });
-  const { url, adminUrl, nodeId, firstKey } = server;
-  await announce({ url, adminUrl, nodeId, firstKey }, config, logger);
+  const { url, adminUrl, nodeId, firstKey, consoleUrl, createConsoleLink } = server;
+  await announce({ url, adminUrl, nodeId, firstKey, consoleUrl, createConsoleLink }, config, logger);
   const signal = await signalled;
   logger.info({ signal }, "stopping: what is in flight is finished");
   await stopServer(server, config, logger);

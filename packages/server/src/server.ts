@@ -3,6 +3,7 @@ import { type Catalog, type Deployment, loadCatalog, loadDeployment } from "@svc
 import { createSealer, type NodeId, type Sealer } from "@svc/core";
 import { countPendingDeliveries } from "@svc/db";
 import { AdminService } from "@svc/gen/admin";
+import { ConsoleService } from "@svc/gen/console";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
 import { createNode, type Node, programSchema, standingSchema } from "@svc/node";
@@ -16,6 +17,10 @@ import { createRequestIds } from "./calls/call.ts";
 import { createCallErrorMapper } from "./calls/call-error.ts";
 import { toConnectError } from "./calls/connect-error.ts";
 import { type Config, isLoopbackHost } from "./config/config.ts";
+import { consolePath } from "./console/headers.ts";
+import { type ConsoleParts, openConsole, readBuiltConsole, startConsoleParts } from "./console/parts.ts";
+import type { BuiltConsole } from "./console/read-files.ts";
+import { createConsoleService } from "./console/service.ts";
 import { endedUnderWay } from "./errors.ts";
 import { createHealth, type Health } from "./health/health.ts";
 import { createHealthService } from "./health/service.ts";
@@ -42,6 +47,7 @@ import type { Metrics } from "./metrics/types.ts";
 import { createNodeObserver, logCall } from "./observer.ts";
 import type { ProcessShare } from "./processes/share.ts";
 import { isAudienceDeclared } from "./start/audience.ts";
+import { firstConsoleLink } from "./start/console-link.ts";
 import type { FirstKey } from "./start/first-key.ts";
 import { nodePartsOf } from "./start/node-parts.ts";
 import { prepareDeployment, withAudience } from "./start/prepare.ts";
@@ -59,6 +65,10 @@ export type Server = {
   readonly adminUrl: string | undefined;
   /** The key that this start made, shown once; undefined when it made none. */
   readonly firstKey: FirstKey | undefined;
+  /** The address of the console; undefined where none is served. */
+  readonly consoleUrl: string | undefined;
+  /** Makes a link that opens the console once, with the seat of the first key: see `firstConsoleLink`. */
+  createConsoleLink(): Promise<string | undefined>;
   readonly nodeId: NodeId;
   /** Rejects when the server cannot go on: its embedded PostgreSQL ended. Never resolves. */
   readonly failed: Promise<never>;
@@ -69,14 +79,16 @@ export type Server = {
 };
 
 /**
- * Options of `startServer`. `catalog` is one that is loaded already, in place of the configuration's definitions: for tests. `share` is what
- * one of several processes has from their supervisor, which opened and prepared the store.
+ * Options of `startServer`. `share` is what one of several processes has from their supervisor, which opened and prepared the store. For
+ * tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and `consoleFolder` has the built files of the
+ * console in place of those of the checkout.
  */
 export type ServerOptions = {
   logger: Logger;
   timeouts?: HttpTimeouts;
   catalog?: Catalog | undefined;
   share?: ProcessShare | undefined;
+  consoleFolder?: string | undefined;
 };
 
 /** What the adapters of a server share: its node, and what HTTP needs beside it. */
@@ -96,6 +108,8 @@ type ServerParts = {
   keyUse: KeyUse;
   admission: Admission;
   tls: Tls | undefined;
+  /** Undefined where no console is served. */
+  console: ConsoleParts | undefined;
 };
 
 /**
@@ -123,8 +137,10 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   if (bindings !== undefined && (share === undefined || share.isFirst)) logger.info(bindings);
   const listening = { url: "" };
   const publicUrl = () => config.publicUrl ?? listening.url;
-  const parts = createParts({ config, logger, store, catalog, deployment, sealer, tls, publicUrl, share });
+  const built = await readBuiltConsole(config, options.consoleFolder);
+  const parts = createParts({ config, logger, store, catalog, deployment, sealer, tls, publicUrl, share, built });
   const { node } = parts;
+  opened.defer(() => parts.console?.sessions.stop());
   opened.defer(() => parts.keyUse.stop());
   opened.defer(() => node.close());
   const shutdown = new AbortController();
@@ -142,6 +158,8 @@ export async function startServer(told: Config, options: ServerOptions): Promise
     url,
     adminUrl,
     firstKey,
+    consoleUrl: built && `${publicUrl()}${consolePath}`,
+    createConsoleLink: async () => built && firstConsoleLink(config, { ...store, publicUrl }),
     nodeId: node.nodeId,
     failed: store.failed,
     reloadTls: async () => tls?.reload(),
@@ -172,9 +190,10 @@ type Opened = Pick<ServerParts, "config" | "logger" | "store" | "sealer" | "tls"
   catalog: Catalog;
   deployment: Deployment | undefined;
   share: ProcessShare | undefined;
+  built: BuiltConsole | undefined;
 };
 
-function createParts({ catalog, deployment, share, ...opened }: Opened): ServerParts {
+function createParts({ catalog, deployment, share, built, ...opened }: Opened): ServerParts {
   const { config, logger, store, sealer, publicUrl } = opened;
   const { db, clock } = store;
   const connections = createConnections({
@@ -201,6 +220,11 @@ function createParts({ catalog, deployment, share, ...opened }: Opened): ServerP
     ...{ db, clock, sealer, catalog, deployment, publicUrl, version },
     observer: createNodeObserver(logger, metrics),
   });
+  const keyUse = startKeyUse({
+    db,
+    clock,
+    onError: (err) => logger.warn({ err }, "the use of keys could not be noted"),
+  });
   return {
     ...opened,
     node,
@@ -210,7 +234,8 @@ function createParts({ catalog, deployment, share, ...opened }: Opened): ServerP
     admission,
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
-    keyUse: startKeyUse({ db, clock, onError: (err) => logger.warn({ err }, "the use of keys could not be noted") }),
+    keyUse,
+    console: built && startConsoleParts({ ...opened, ...store, built, use: keyUse }),
   };
 }
 
@@ -230,6 +255,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
     clock: store.clock,
     use: parts.keyUse,
     adminToken: config.adminToken,
+    sessions: parts.console?.sessions,
     mapError,
     admission,
     turns: node.meter.turns,
@@ -248,6 +274,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
       serves,
       bodyBytesMax,
       createRequestId,
+      proofOf: parts.console?.origin.proofOf,
       meter: node.meter,
       logger,
       onCall,
@@ -274,6 +301,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
       ...createHome({ version }),
     ]),
     mcp: isWorker ? undefined : createMcp(parts, { shutdownSignal, mapError, createRequestId, onCall }),
+    console: openConsole({ ...parts, ...store, mapError }),
   });
   const admin = isApart
     ? createHttpServer({
@@ -284,6 +312,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
         webhooks: undefined,
         pages: new Map(),
         mcp: undefined,
+        console: undefined,
       })
     : undefined;
   return joinListeners(config, { main, admin });
@@ -317,7 +346,9 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
     readMaxBytes: keylessBodyBytesMax,
   });
   if (config.role === "worker") return;
-  router.service(IdentityService, createIdentityService({ db }));
+  router.service(IdentityService, createIdentityService({ db, config, publicUrl: parts.publicUrl }));
+  const { publicUrl } = parts;
+  router.service(ConsoleService, createConsoleService({ db, clock, publicUrl, sessions: parts.console?.sessions }));
   node.register(router);
   const { quarantine, jobs, views, nodeId } = node;
   router.service(
@@ -327,8 +358,14 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
       catalog: views.shared,
       posts: node.ingest.quotas,
       isOpenToProjects: isAudienceDeclared(config),
-      onRevoked: (id) => keys.forget(id),
-      onQuotas: (id) => keys.forgetProject(id),
+      onRevoked(id) {
+        keys.forget(id);
+        parts.console?.sessions.forget({ key: id });
+      },
+      onQuotas(id) {
+        keys.forgetProject(id);
+        parts.console?.sessions.forget({ project: id });
+      },
     }),
   );
 }

@@ -54,7 +54,12 @@ export function logMethods(context: LogContext): Methods {
   };
 }
 
-async function findJob({ db }: LogContext, projectId: ProjectId, jobId: Id<"job">): Promise<JobRecord> {
+/** A job of the project. Throws JOB_NOT_FOUND, naming `jobId`. */
+export async function findJob(
+  { db }: Pick<LogContext, "db">,
+  projectId: ProjectId,
+  jobId: Id<"job">,
+): Promise<JobRecord> {
   const job = await loadJob(db, jobId);
   if (job === undefined || job.projectId !== projectId) throw jobNotFound("jobId", jobId);
   return job;
@@ -102,8 +107,8 @@ async function* watch(
         seq = event.seq;
         yield create(WatchJobResponseSchema, { event: toJobEvent(event) });
       }
+      if (job.finishedAt !== null && rows.length < chunkSize) return;
       if (rows.length === 0) {
-        if (job.finishedAt !== null) return;
         await context.clock.wait(pauseMs, AbortSignal.any([signal, grown.signal]));
       }
       signal.throwIfAborted();

@@ -35,6 +35,8 @@ export type Config = {
   readonly role: "all" | "api" | "worker";
   /** How many processes listen on one port, each with a node of its own. */
   readonly processes: number;
+  /** Whether the console is served, on nodes that take calls. */
+  readonly isConsoleOn: boolean;
   /** Whether tool calls are answered by the emulator inside the process. */
   readonly isSandbox: boolean;
   readonly endpointRanges: readonly string[];
@@ -109,6 +111,7 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     bootstrapKey: reader.secret("SVC_BOOTSTRAP_KEY"),
     role: reader.choice("SVC_ROLE", ["all", "api", "worker"], "all"),
     processes: reader.integer("SVC_PROCESSES", { fallback: 1, min: 1, max: 64 }),
+    isConsoleOn: reader.choice("SVC_CONSOLE", ["on", "off"], "on") === "on",
     isSandbox: readSandbox(reader),
     endpointRanges: readRanges(reader, "SVC_ENDPOINT_CIDRS"),
     providerRanges: readRanges(reader, "SVC_PROVIDER_CIDRS"),

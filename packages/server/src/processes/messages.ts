@@ -1,6 +1,7 @@
 import type { Audience } from "@svc/catalog";
-import type { SharedPorts } from "../http/listeners.ts";
+import type { ListenerUrls, SharedPorts } from "../http/listeners.ts";
 import type { MetricValues } from "../metrics/types.ts";
+import type { Server } from "../server.ts";
 import type { HeldStore } from "../start/store.ts";
 
 /** What the supervisor tells a process, over a channel that no one else can read. */
@@ -17,10 +18,13 @@ export type ToProcess =
   | { readonly type: "reload" }
   | { readonly type: "stop" };
 
+/** Where a process serves, which is the same for all. */
+export type ProcessPlaces = ListenerUrls & Pick<Server, "consoleUrl">;
+
 /** What a process tells the supervisor. */
 export type FromProcess =
   | { readonly type: "loaded" }
-  | { readonly type: "ready"; readonly url: string; readonly adminUrl: string | undefined }
+  | (ProcessPlaces & { readonly type: "ready" })
   /** It cannot start, for a reason that an operator can mend. */
   | { readonly type: "refused"; readonly message: string }
   | { readonly type: "metricsRead"; readonly request: number; readonly values: MetricValues }

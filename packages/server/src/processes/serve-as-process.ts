@@ -35,9 +35,9 @@ export async function serveAsProcess({ config, logger, nextSignal, onStarted }: 
   });
   // The hang-up of a terminal comes to all; the supervisor tells of it.
   process.on("SIGHUP", () => {});
-  const { url, adminUrl, nodeId } = server;
+  const { url, adminUrl, consoleUrl, nodeId } = server;
   logger.debug({ nodeId }, "serving beside other processes");
-  await link.tell({ type: "ready", url, adminUrl });
+  await link.tell({ type: "ready", url, adminUrl, consoleUrl });
   await asked;
   await stopServer(server, config, logger);
   process.exit(0);

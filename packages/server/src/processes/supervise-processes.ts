@@ -3,11 +3,13 @@ import type { DestinationStream } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Logger } from "../logger.ts";
 import { announce } from "../start/announce.ts";
+import { firstConsoleLink } from "../start/console-link.ts";
 import { closeMs, endProcess } from "../start/ending.ts";
 import { type Prepared, prepareDeployment } from "../start/prepare.ts";
 import { foreseenFault, refuse } from "../start/refusal.ts";
-import { type HeldStore, holdStore, joinStore } from "../start/store.ts";
+import { type HeldStore, holdStore, type JoinedStore, joinStore } from "../start/store.ts";
 import { readVaultKeys } from "../start/vault-key.ts";
+import type { ProcessPlaces } from "./messages.ts";
 import type { ProcessProgram } from "./one-process.ts";
 import { ProcessRefusedError, startSupervisor } from "./supervisor.ts";
 
@@ -47,24 +49,40 @@ async function superviseUntilSignal({ nextSignal, ...held }: Held): Promise<void
   const signalled = nextSignal();
   const supervisor = startSupervisor({ ...held, clock: systemClock });
   process.on("SIGHUP", () => supervisor.reload());
-  const urls = await Promise.race([supervisor.ready, signalled.then(() => undefined)]);
-  if (urls !== undefined) {
-    await announce({ ...urls, processes: config.processes, firstKey: prepared.firstKey }, config, logger);
+  const places = await Promise.race([supervisor.ready, signalled.then(() => undefined)]);
+  if (places !== undefined) {
+    const { firstKey } = prepared;
+    const createConsoleLink = () => linkConsole(held, places);
+    await announce({ ...places, processes: config.processes, firstKey, createConsoleLink }, config, logger);
   }
   logger.info({ signal: await signalled }, "stopping: what is in flight is finished");
   if (!(await supervisor.stop(config.drainMs + closeMs)))
     throw new Error("a process ended with a fault, or was killed");
 }
 
-/** The connections that this takes are closed after it: nodes have their own. */
 async function prepare(
   config: Config,
   { store, sealer, logger }: { store: HeldStore; sealer: Sealer; logger: Logger },
 ): Promise<Prepared> {
-  const joined = await joinStore(store, logger);
-  try {
-    return await prepareDeployment(config, { store: joined, sealer, logger });
-  } finally {
-    await joined.close();
-  }
+  await using opened = new AsyncDisposableStack();
+  const joined = await joinBriefly(opened, { store, logger });
+  return await prepareDeployment(config, { store: joined, sealer, logger });
+}
+
+async function linkConsole(
+  { config, store, logger }: Omit<Held, "nextSignal">,
+  { url, consoleUrl }: ProcessPlaces,
+): Promise<string | undefined> {
+  if (consoleUrl === undefined) return undefined;
+  await using opened = new AsyncDisposableStack();
+  const joined = await joinBriefly(opened, { store, logger });
+  return await firstConsoleLink(config, { ...joined, publicUrl: () => config.publicUrl ?? url });
+}
+
+/** The connections that this takes are closed after it: nodes have their own. */
+async function joinBriefly(
+  opened: AsyncDisposableStack,
+  { store, logger }: { store: HeldStore; logger: Logger },
+): Promise<JoinedStore> {
+  return opened.adopt(await joinStore(store, logger), (joined) => joined.close());
 }

@@ -1,11 +1,11 @@
 import type { Clock } from "@svc/core";
 import type { DestinationStream } from "pino";
 import type { Config } from "../config/config.ts";
-import type { ListenerUrls, SharedPorts } from "../http/listeners.ts";
+import type { SharedPorts } from "../http/listeners.ts";
 import type { Logger } from "../logger.ts";
 import type { Prepared } from "../start/prepare.ts";
 import type { HeldStore } from "../start/store.ts";
-import type { FromProcess } from "./messages.ts";
+import type { FromProcess, ProcessPlaces } from "./messages.ts";
 import { createMetricsSum, type MetricsSum } from "./metrics-sum.ts";
 import { type OneProcess, type ProcessEnd, type ProcessProgram, startProcess } from "./one-process.ts";
 import { findPorts } from "./ports.ts";
@@ -13,7 +13,7 @@ import { findPorts } from "./ports.ts";
 /** The processes of a service that has several. */
 export type Supervisor = {
   /** Resolves when all of them listen. Rejects, having ended them, when one cannot start. */
-  readonly ready: Promise<ListenerUrls>;
+  readonly ready: Promise<ProcessPlaces>;
   /** Has each read its files again. */
   reload(): void;
   /** Has each end what it has under way, and kills those that have not ended in `withinMs`. Resolves to whether all ended cleanly. */
@@ -50,11 +50,11 @@ export function startSupervisor(options: SupervisorOptions): Supervisor {
 class Processes {
   readonly #options: SupervisorOptions;
   readonly #running = new Map<number, OneProcess>();
-  readonly #urls = new Map<number, ListenerUrls>();
+  readonly #places = new Map<number, ProcessPlaces>();
   readonly #metrics: MetricsSum = createMetricsSum();
   readonly #answers = new Map<number, (number: number) => void>();
   readonly #stopping = new AbortController();
-  readonly #ready = Promise.withResolvers<ListenerUrls>();
+  readonly #ready = Promise.withResolvers<ProcessPlaces>();
   #isReady = false;
   #ports: Promise<SharedPorts> | undefined;
   #requests = 0;
@@ -111,7 +111,7 @@ class Processes {
     started.tell({ type: "begin", store: { url, isEmbedded }, audience, isFirst: number === 1 && !this.#isReady });
     const end = await started.ended;
     this.#running.delete(number);
-    this.#urls.delete(number);
+    this.#places.delete(number);
     await this.#metrics.forget(number);
     for (const answer of this.#answers.values()) answer(number);
     return end;
@@ -143,12 +143,13 @@ class Processes {
     }
   }
 
-  #noteReady({ number, pid }: OneProcess, { url, adminUrl }: ListenerUrls): void {
-    this.#urls.set(number, { url, adminUrl });
+  #noteReady({ number, pid }: OneProcess, { url, adminUrl, consoleUrl }: ProcessPlaces): void {
+    const places = { url, adminUrl, consoleUrl };
+    this.#places.set(number, places);
     this.#options.logger.info({ pid }, `process ${number} of ${this.#options.config.processes} is ready`);
-    if (this.#isReady || this.#urls.size < this.#options.config.processes) return;
+    if (this.#isReady || this.#places.size < this.#options.config.processes) return;
     this.#isReady = true;
-    this.#ready.resolve({ url, adminUrl });
+    this.#ready.resolve(places);
   }
 
   /** What all of them would say at a start is said once; later a file may have become wrong, and the others go on. */
@@ -168,7 +169,7 @@ class Processes {
   async #sumMetrics(): Promise<string> {
     this.#requests += 1;
     const request = this.#requests;
-    const asked = new Set(this.#urls.keys());
+    const asked = new Set(this.#places.keys());
     const answered = Promise.withResolvers<void>();
     const noteAnswer = (number: number) => {
       asked.delete(number);

@@ -1,0 +1,23 @@
+import type postgres from "postgres";
+
+/**
+ * Fills tables by `fill` while they have no indexes and no keys, and makes those again: a sort of all rows in place of a descent for each.
+ * Rows that break a key make it throw, with the tables left without it.
+ */
+export async function withoutIndexes(
+  sql: postgres.Sql,
+  tables: readonly string[],
+  fill: () => Promise<void>,
+): Promise<void> {
+  const found = await sql<{ drop: string; create: string }[]>`
+    select case when c.conname is null then format('drop index %I', x.relname)
+        else format('alter table %I drop constraint %I', t.relname, c.conname) end as drop,
+      case when c.conname is null then pg_get_indexdef(x.oid)
+        else format('alter table %I add constraint %I %s', t.relname, c.conname, pg_get_constraintdef(c.oid)) end as create
+    from pg_index i join pg_class x on x.oid = i.indexrelid join pg_class t on t.oid = i.indrelid
+      left join pg_constraint c on c.conindid = i.indexrelid and c.contype in ('p', 'u')
+    where t.relname = any(${[...tables]}) and t.relnamespace = current_schema()::regnamespace order by t.relname, x.relname`;
+  for (const { drop } of found) await sql.unsafe(drop);
+  await fill();
+  await Promise.all(found.map(({ create }) => sql.unsafe(create)));
+}

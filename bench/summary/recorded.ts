@@ -1,0 +1,65 @@
+/** What a case recorded on the page: when and of which commit, its table, and its figures with their aims. */
+export type Recorded = {
+  /** Day and commit; undefined where nothing is recorded. */
+  readonly when: string | undefined;
+  /** The cell of the row whose first cells are `row`, without its spread. */
+  cell(row: string | readonly string[], column: string): string | undefined;
+  /** All figures whose names match, in the order of the page. */
+  figures(name: RegExp): readonly RecordedFigure[];
+};
+
+/** A figure of the page: the median, and its aim, each with its unit. */
+export type RecordedFigure = {
+  readonly name: string;
+  readonly measured: string;
+  readonly aim: string;
+  readonly isMet: boolean;
+};
+
+/** Reads what stands between `<!-- bench:<name> -->` and `<!-- /bench:<name> -->`; as of nothing where there is no such place. */
+export function readRecorded(page: string, name: string): Recorded {
+  const [opening, closing] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];
+  const text = page.slice(page.indexOf(opening) + opening.length, page.indexOf(closing));
+  const tables = tablesOf(page.includes(opening) ? text : "");
+  const [table = []] = tables;
+  const [columns = [], ...rows] = table;
+  const figures = tables.find(([header]) => header?.[0] === "figure")?.slice(1) ?? [];
+  const [, day, commit] = /^Recorded ([\d-]+), commit (\w+)/m.exec(text) ?? [];
+  return {
+    when: day === undefined ? undefined : `${day}, ${commit}`,
+    cell: (wanted, column) => {
+      const first = typeof wanted === "string" ? [wanted] : wanted;
+      const row = rows.find((cells) => first.every((cell, index) => cells[index] === cell));
+      const cell = row?.[columns.indexOf(column)];
+      return cell === undefined || cell === "" ? undefined : withoutSpread(cell);
+    },
+    figures: (wanted) =>
+      figures
+        .map(([title = "", measured = "", aim = "", met]) => {
+          return { name: title, measured: withoutSpread(measured), aim, isMet: met === "met" };
+        })
+        .filter((figure) => wanted.test(figure.name)),
+  };
+}
+
+/** "6,652 (6,372 to 7,685) ms" is "6,652 ms". */
+function withoutSpread(cell: string): string {
+  return cell.replace(/ \([^)]* to [^)]*\)/, "");
+}
+
+/** The rows of every table, the header first, rules left out. */
+function tablesOf(text: string): string[][][] {
+  const blocks = text.match(/(?:^\|.*\|$\n?)+/gm) ?? [];
+  return blocks.map((block) =>
+    block
+      .trim()
+      .split("\n")
+      .filter((line) => !/^[|\s-]+$/.test(line))
+      .map((line) =>
+        line
+          .slice(1, -1)
+          .split("|")
+          .map((cell) => cell.trim()),
+      ),
+  );
+}

@@ -1,0 +1,14 @@
+/**
+ * What of a newly read first page is newer than what a list shows, newest first. `gap` says that there may be more between the two than
+ * the page holds, so that the list has to be read anew to be whole.
+ */
+export function freshRows<Row>(
+  page: readonly Row[],
+  shown: readonly Row[],
+  idOf: (row: Row) => string,
+): { rows: readonly Row[]; gap: boolean } {
+  const top = shown[0];
+  if (top === undefined) return { rows: page, gap: false };
+  const known = page.findIndex((row) => idOf(row) === idOf(top));
+  return known === -1 ? { rows: page, gap: page.length > 0 } : { rows: page.slice(0, known), gap: false };
+}

@@ -1,0 +1,60 @@
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { useQuery } from "@connectrpc/connect-query";
+import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { freshRows } from "./fresh.ts";
+import { type Rows, useRows } from "./rows.ts";
+
+/** Rows of a list that goes on: those that came in since wait in `fresh`. */
+export type LiveRows<Row> = Rows<Row> & {
+  fresh: { count: number; show: () => void };
+  /** To be told whether the reader is at the top: only there is what comes in shown at once. */
+  onTop: (atTop: boolean) => void;
+};
+
+const lookMs = 1_500;
+
+/**
+ * A list to which rows come at the top. While `live`, it looks for new ones every 1.5 s, in a visible tab; nothing that is being read moves:
+ * what comes in is shown at once only where the reader is at the top, and waits otherwise. `field` is where an answer has its rows.
+ */
+export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
+  method: DescMethodUnary<I, O>,
+  input: MessageInitShape<I>,
+  field: keyof MessageShape<O> & string,
+  idOf: (row: Row) => string,
+  live: boolean,
+): LiveRows<Row> {
+  const rowsOf = (answer: MessageShape<O>) => answer[field] as readonly Row[];
+  const list = useRows(method, input, rowsOf);
+  const queries = useQueryClient();
+  const atTop = useRef(true);
+  const isOn = live && list.state === "ready";
+  const head = useQuery(method, input, { refetchInterval: lookMs, enabled: isOn, staleTime: 0 });
+  const { rows, gap } =
+    isOn && head.data !== undefined ? freshRows(rowsOf(head.data), list.rows, idOf) : { rows: [], gap: false };
+  const show = () => {
+    if (gap) return list.reload();
+    queries.setQueryData<InfiniteData<MessageShape<O>, string>>(list.queryKey, (data) => withHead(data, field, rows));
+  };
+  useEffect(() => {
+    if (rows.length > 0 && atTop.current) show();
+  });
+  return {
+    ...list,
+    fresh: { count: rows.length, show },
+    onTop: (value) => {
+      atTop.current = value;
+    },
+  };
+}
+
+function withHead<O extends object>(
+  data: InfiniteData<O, string> | undefined,
+  field: keyof O,
+  rows: readonly unknown[],
+): InfiniteData<O, string> | undefined {
+  const [first, ...others] = data?.pages ?? [];
+  if (data === undefined || first === undefined) return data;
+  return { ...data, pages: [{ ...first, [field]: [...rows, ...(first[field] as readonly unknown[])] }, ...others] };
+}

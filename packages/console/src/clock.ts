@@ -1,0 +1,35 @@
+import { useSyncExternalStore } from "react";
+
+/** The time now, in milliseconds since 1970. The only reading of the clock in the console. */
+function now(): number {
+  return Date.now();
+}
+
+const tickMs = 1_000;
+const listeners = new Set<() => void>();
+let shown = now();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function tick(): void {
+  shown = now();
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  if (timer === undefined) {
+    shown = now();
+    timer = setInterval(tick, tickMs);
+  }
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** The time now, read anew once in `everyMs` (1,000 or a multiple): one timer for whatever shows times. */
+export function useNow(everyMs: number = tickMs): number {
+  return useSyncExternalStore(subscribe, () => shown - (shown % everyMs));
+}

@@ -1,0 +1,76 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { type DeliveryAttempt, TriggersService } from "@svc/gen/triggers";
+import { Skeleton } from "../../ui/empty.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { attemptErrorWords, attemptWord } from "../../words/deliveries.ts";
+import { durationWords } from "../../words/time.ts";
+import styles from "./attempts.module.css";
+
+const lookMs = 2_000;
+
+/** The attempts of a delivery, the latest first: what was dialled and what came back. */
+export function Attempts({ deliveryId, isPending }: { deliveryId: string; isPending: boolean }) {
+  const list = useQuery(
+    TriggersService.method.listDeliveryAttempts,
+    { deliveryId },
+    { refetchInterval: isPending ? lookMs : false },
+  );
+  if (list.isPending) return <Skeleton rows={2} />;
+  if (list.data === undefined) return <FaultNotice error={list.error} onRetry={() => void list.refetch()} />;
+  if (list.data.attempts.length === 0) return <p className={styles["quiet"]}>No attempt was made yet.</p>;
+  return (
+    <ol className={styles["attempts"]}>
+      {list.data.attempts.map((attempt) => (
+        <li key={attempt.number} className={styles["attempt"]}>
+          <Attempt attempt={attempt} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Attempt({
+  attempt: { number, at, durationMs, address, error, statusCode, requestUrl, responseHeaders, responseBody },
+}: {
+  attempt: DeliveryAttempt;
+}) {
+  const headers = Object.entries(responseHeaders);
+  return (
+    <>
+      <Line>
+        <State word={attemptWord(error, statusCode)} />
+        <b>Attempt {number}</b>
+        <span className={styles["quiet"]}>
+          <Time at={at} />, {durationWords(durationMs)}
+        </span>
+      </Line>
+      {error !== "" && <p>{attemptErrorWords(error)}</p>}
+      <Facts
+        facts={[
+          ["Posted to", requestUrl],
+          ["Address", address === "" ? "none was chosen" : address],
+          [
+            "Answered",
+            headers.length === 0 ? undefined : (
+              <pre key="headers" className={styles["body"]}>
+                {headers.map(([name, value]) => `${name}: ${value}`).join("\n")}
+              </pre>
+            ),
+          ],
+          [
+            "Body",
+            responseBody === "" ? undefined : (
+              <pre key="body" className={styles["body"]}>
+                {responseBody}
+              </pre>
+            ),
+          ],
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import type { Delivery } from "@svc/gen/triggers";
+import { Link } from "@tanstack/react-router";
+import { Copyable } from "../../ui/copy.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { deliveryWord } from "../../words/deliveries.ts";
+import { Attempts } from "./attempts.tsx";
+import { useSubscriptions } from "./endpoints.ts";
+
+/** What is known of a delivery, and its attempts. */
+export function DeliveryBody({ projectId, delivery }: { projectId: string; delivery: Delivery }) {
+  const { endpointOf } = useSubscriptions();
+  const { id, eventId, subscriptionId, state, createdAt, nextAttemptAt, replayed } = delivery;
+  const eventLink = (
+    <Link to="/p/$projectId/events/$eventId" params={{ projectId, eventId }}>
+      <code>{eventId}</code>
+    </Link>
+  );
+  return (
+    <Stack>
+      <Facts
+        facts={[
+          ["State", <State key="state" word={deliveryWord(state)} />],
+          ["Id", <Copyable key="id" text={id} what="id" />],
+          ["Event", eventLink],
+          ["To", endpointOf(subscriptionId)],
+          ["Queued", <Time key="queued" at={createdAt} />],
+          ["By", replayed ? "a replay" : "the arrival of its event"],
+          ["Next attempt", nextAttemptAt === undefined ? undefined : <Time key="next" at={nextAttemptAt} />],
+        ]}
+      />
+      <Section title="Attempts">
+        <Attempts deliveryId={id} isPending={state === "pending"} />
+      </Section>
+    </Stack>
+  );
+}

@@ -1,0 +1,47 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { TriggersService } from "@svc/gen/triggers";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Columns, Page } from "../../ui/page.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { EventDeliveries } from "./event-deliveries.tsx";
+import { EventFacts } from "./event-facts.tsx";
+import { EventPayload } from "./event-payload.tsx";
+
+const route = getRouteApi("/p/$projectId/events/$eventId");
+
+/** One event: payload, where it went, and the way to send it again. */
+export default function EventPage() {
+  const { projectId, eventId } = route.useParams();
+  const event = useQuery(TriggersService.method.getEvent, { id: eventId });
+  const found = event.data?.event;
+  return (
+    <Page
+      title={found?.triggerSlug || "Event"}
+      tab={`Event ${eventId}`}
+      back={
+        <Link to="/p/$projectId/events" params={{ projectId }}>
+          Events
+        </Link>
+      }
+    >
+      <FaultNotice error={event.error} onRetry={() => void event.refetch()} />
+      {event.isPending && <Skeleton />}
+      {found !== undefined && (
+        <Columns>
+          <Stack>
+            <EventPayload event={found} />
+          </Stack>
+          <Stack>
+            <Section title="Event">
+              <EventFacts event={found} />
+            </Section>
+            <EventDeliveries eventId={eventId} projectId={projectId} />
+          </Stack>
+        </Columns>
+      )}
+    </Page>
+  );
+}

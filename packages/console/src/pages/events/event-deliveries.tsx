@@ -1,0 +1,43 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { TriggersService } from "@svc/gen/triggers";
+import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Section } from "../../ui/section.tsx";
+import { DeliveryItem } from "../deliveries/delivery-item.tsx";
+import { useSubscriptions } from "../deliveries/endpoints.ts";
+import { ReplayButton } from "./replay-button.tsx";
+
+/** So often is looked how deliveries stand, while one of them is under way. */
+const lookMs = 2_000;
+
+/** Where an event was delivered to and how that went, and the way to send it again. */
+export function EventDeliveries({ eventId, projectId }: { eventId: string; projectId: string }) {
+  const list = useQuery(
+    TriggersService.method.listDeliveries,
+    { eventId },
+    {
+      refetchInterval: ({ state }) =>
+        state.data?.deliveries.some((delivery) => delivery.state === "pending") ? lookMs : false,
+    },
+  );
+  const { endpointOf } = useSubscriptions();
+  const deliveries = list.data?.deliveries ?? [];
+  return (
+    <Section title="Deliveries" actions={<ReplayButton eventId={eventId} />}>
+      <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
+      {list.isPending && <Skeleton rows={2} />}
+      {list.isSuccess && deliveries.length === 0 && (
+        <p>No subscription matched this event, so it was delivered to nobody.</p>
+      )}
+      {deliveries.length > 0 && (
+        <ul>
+          {deliveries.map((delivery) => (
+            <li key={delivery.id}>
+              <DeliveryItem delivery={delivery} projectId={projectId} endpoint={endpointOf(delivery.subscriptionId)} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}

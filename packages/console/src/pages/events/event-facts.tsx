@@ -1,0 +1,19 @@
+import type { Event } from "@svc/gen/triggers";
+import { Copyable } from "../../ui/copy.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { Time } from "../../ui/time.tsx";
+
+/** What is known of an event besides its payload. */
+export function EventFacts({ event: { id, toolkitSlug, entityId, occurredAt, receivedAt } }: { event: Event }) {
+  return (
+    <Facts
+      facts={[
+        ["Id", <Copyable key="id" text={id} what="id" />],
+        ["Toolkit", toolkitSlug === "" ? "none: a test event" : toolkitSlug],
+        ["Entity", entityId === "" ? "none: the payload names no connected account" : entityId],
+        ["Received", <Time key="received" at={receivedAt} />],
+        ["Occurred", <Time key="occurred" at={occurredAt} />],
+      ]}
+    />
+  );
+}

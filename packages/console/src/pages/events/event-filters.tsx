@@ -1,0 +1,49 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { TriggersService } from "@svc/gen/triggers";
+import { Button } from "../../ui/button.tsx";
+import { Choice } from "../../ui/choice.tsx";
+import { Switch } from "../../ui/switch.tsx";
+import { rangeNames, rangeWords } from "../../words/ranges.ts";
+import { type EventsSearch, isFiltered } from "./filters.ts";
+import { TriggerChoice } from "./trigger-choice.tsx";
+
+const anyTime = { value: "", words: "any time" };
+
+/** The filters of the list of events. */
+export function EventFilters({ search, onChange }: { search: EventsSearch; onChange: (change: EventsSearch) => void }) {
+  const ingest = useQuery(TriggersService.method.listIngestEndpoints, {}, { staleTime: Number.POSITIVE_INFINITY });
+  const toolkits = ingest.data?.endpoints.map(({ toolkitSlug }) => ({ value: toolkitSlug, words: toolkitSlug })) ?? [];
+  return (
+    <>
+      <Choice
+        label="Toolkit"
+        value={search.toolkit ?? ""}
+        options={[{ value: "", words: "any" }, ...toolkits]}
+        onChange={(toolkit) => onChange({ toolkit: toolkit || undefined, trigger: undefined })}
+      />
+      {search.toolkit !== undefined && (
+        <TriggerChoice
+          toolkit={search.toolkit}
+          trigger={search.trigger}
+          onChange={(trigger) => onChange({ trigger })}
+        />
+      )}
+      <Choice
+        label="Received"
+        value={search.range ?? ""}
+        options={[anyTime, ...rangeNames.map((range) => ({ value: range, words: rangeWords(range) }))]}
+        onChange={(range) => onChange({ range: rangeNames.find((name) => name === range) })}
+      />
+      <Switch label="Live" on={search.live !== "off"} onChange={(on) => onChange({ live: on ? undefined : "off" })} />
+      {isFiltered(search) && (
+        <Button
+          kind="quiet"
+          icon="cross"
+          onPress={() => onChange({ toolkit: undefined, trigger: undefined, range: undefined })}
+        >
+          Clear filters
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { TriggersService } from "@svc/gen/triggers";
+import { Link } from "@tanstack/react-router";
+import { buttonClass } from "../../ui/button.tsx";
+import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { useIsPhone } from "../../ui/media.ts";
+import { SidePanel } from "../../ui/split.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { EventDeliveries } from "./event-deliveries.tsx";
+import { EventFacts } from "./event-facts.tsx";
+import { EventPayload } from "./event-payload.tsx";
+
+/** One event beside the list. On a phone there is no room for it: there a row leads to its page. */
+export function EventPanel({ projectId, id, onClose }: { projectId: string; id: string; onClose: () => void }) {
+  const event = useQuery(TriggersService.method.getEvent, { id });
+  const found = event.data?.event;
+  if (useIsPhone()) return null;
+  return (
+    <SidePanel
+      title={found?.triggerSlug ?? id}
+      onClose={onClose}
+      link={
+        <Link to="/p/$projectId/events/$eventId" params={{ projectId, eventId: id }} className={buttonClass("quiet")}>
+          Open page
+        </Link>
+      }
+    >
+      <Stack>
+        <FaultNotice error={event.error} onRetry={() => void event.refetch()} />
+        {event.isPending && <Skeleton rows={4} />}
+        {found !== undefined && (
+          <>
+            <EventFacts event={found} />
+            <EventPayload event={found} />
+            <EventDeliveries eventId={id} projectId={projectId} />
+          </>
+        )}
+      </Stack>
+    </SidePanel>
+  );
+}

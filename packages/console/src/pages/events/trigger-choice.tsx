@@ -1,0 +1,29 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { CatalogService, ToolKind } from "@svc/gen/catalog";
+import { Choice } from "../../ui/choice.tsx";
+
+/** Chooses one of a toolkit's triggers. */
+export function TriggerChoice({
+  toolkit,
+  trigger,
+  onChange,
+}: {
+  toolkit: string;
+  trigger: string | undefined;
+  onChange: (trigger: string | undefined) => void;
+}) {
+  const tools = useQuery(
+    CatalogService.method.listTools,
+    { toolkitSlug: toolkit, kind: ToolKind.TRIGGER },
+    { staleTime: Number.POSITIVE_INFINITY },
+  );
+  const options = tools.data?.tools.map(({ slug }) => ({ value: slug, words: slug.slice(toolkit.length + 1) })) ?? [];
+  return (
+    <Choice
+      label="Trigger"
+      value={trigger ?? ""}
+      options={[{ value: "", words: "any" }, ...options]}
+      onChange={(slug) => onChange(slug === "" ? undefined : slug)}
+    />
+  );
+}

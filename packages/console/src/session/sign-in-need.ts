@@ -1,0 +1,33 @@
+import { useSyncExternalStore } from "react";
+import type { Refusal } from "./enter.ts";
+
+/** Whether a sign-in is wanted, and what the link in the address came to. */
+type Need = { isNeeded: boolean; linkRefusal: Refusal | undefined };
+
+let need: Need = { isNeeded: false, linkRefusal: undefined };
+const listeners = new Set<() => void>();
+
+function change(to: Partial<Need>): void {
+  need = { ...need, ...to };
+  for (const listener of listeners) listener();
+}
+
+/** Opens the sign-in over the page (a call was answered 401), or closes it. */
+export function setSignInNeeded(isNeeded: boolean): void {
+  if (need.isNeeded !== isNeeded) change({ isNeeded });
+}
+
+/** Notes what the link in the address came to; undefined when it went well or there was none. */
+export function setLinkRefusal(linkRefusal: Refusal | undefined): void {
+  change({ linkRefusal });
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Whether a sign-in is wanted, and what the link in the address came to, as they change. */
+export function useSignInNeed(): Need {
+  return useSyncExternalStore(subscribe, () => need);
+}

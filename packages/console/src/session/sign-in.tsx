@@ -1,0 +1,92 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { Button } from "../ui/button.tsx";
+import { CodeBlock } from "../ui/copy.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { TextField } from "../ui/field.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { enter, type Refusal } from "./enter.ts";
+import styles from "./sign-in.module.css";
+import { setSignInNeeded, useSignInNeed } from "./sign-in-need.ts";
+
+/** The page of who is not signed in. The address stays, and its page is there afterwards. */
+export function SignInPage({
+  title = "Sign in to svc",
+  says,
+  onEntered,
+}: {
+  title?: string;
+  says?: string;
+  onEntered?: () => void;
+}) {
+  return (
+    <main className={styles["screen"]}>
+      <title>{`${title} · svc`}</title>
+      <div className={styles["card"]}>
+        <h1>{title}</h1>
+        {says !== undefined && <p>{says}</p>}
+        <SignInForm onEntered={onEntered} />
+      </div>
+    </main>
+  );
+}
+
+/** Opens over the page when a call was answered 401, so that neither address nor what was typed is lost; then reads are sent again. */
+export function SignInOverlay() {
+  const { isNeeded } = useSignInNeed();
+  const queries = useQueryClient();
+  return (
+    <Dialog open={isNeeded} onClose={() => setSignInNeeded(false)} title="Sign in again" hideOnInteractOutside={false}>
+      <p>
+        The session has ended, or its key was revoked. This page stays as it is, and goes on when you are signed in.
+      </p>
+      <SignInForm onEntered={() => void queries.invalidateQueries()} />
+    </Dialog>
+  );
+}
+
+function SignInForm({ onEntered }: { onEntered?: (() => void) | undefined }) {
+  const { linkRefusal } = useSignInNeed();
+  const [key, setKey] = useState("");
+  const [ofKey, setRefusal] = useState<Refusal>();
+  const refusal = ofKey ?? linkRefusal;
+  const [isBusy, setIsBusy] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setIsBusy(true);
+    const refused = await enter({ key: key.trim() });
+    setIsBusy(false);
+    setRefusal(refused);
+    if (refused !== undefined) return;
+    setSignInNeeded(false);
+    onEntered?.();
+  };
+  return (
+    <form className={styles["form"]} onSubmit={(event) => void submit(event)}>
+      {refusal !== undefined && (
+        <div role="alert">
+          <Notice tone="bad" title={refusal.message}>
+            {refusal.help}
+          </Notice>
+        </div>
+      )}
+      <TextField
+        label="API key"
+        type="password"
+        autoComplete="current-password"
+        required
+        mono
+        value={key}
+        onChange={setKey}
+        hint="A key of a project, or the administrator's token. It is sent once and not kept here."
+      />
+      <Button kind="primary" type="submit" icon="key" busy={isBusy ? "Signing in" : undefined}>
+        Sign in
+      </Button>
+      <div className={styles["hint"]}>
+        <p>Or let the command line open this page signed in:</p>
+      </div>
+      <CodeBlock text="npx svc console" />
+    </form>
+  );
+}

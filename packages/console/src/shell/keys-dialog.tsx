@@ -1,0 +1,43 @@
+import { Fragment } from "react";
+import { Dialog } from "../ui/dialog.tsx";
+import { CheckField } from "../ui/field.tsx";
+import styles from "./keys-dialog.module.css";
+import { navPages } from "./pages.ts";
+import { setPreferences, usePreferences } from "./preferences.ts";
+
+const listKeys: readonly (readonly [keys: string, does: string])[] = [
+  ["Ctrl K, ⌘ K", "go to a page, an id or an action, from anywhere"],
+  ["↑ ↓, j k", "the row above or below"],
+  ["Enter", "open the page of the row"],
+  ["o", "open the row beside the list, or close it"],
+  ["c", "copy the id of the row"],
+  ["/", "to the filters"],
+  ["Esc", "close what is open"],
+  ["?", "these keys"],
+];
+
+/** The keyboard shortcuts, and the switch for those that are single letters. */
+export function KeysDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const { shortcuts } = usePreferences();
+  const pages = navPages.map(({ letter, title }) => [`g ${letter}`, `to ${title}`] as const);
+  return (
+    <Dialog open={open} onClose={onClose} title="Keyboard shortcuts">
+      <dl className={styles["keys"]}>
+        {[...listKeys, ...pages].map(([keys, does]) => (
+          <Fragment key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      <CheckField
+        label="Single letters do something in a focused list"
+        checked={shortcuts}
+        onChange={(on) => setPreferences({ shortcuts: on })}
+        hint="Turn them off where you speak to the page rather than type."
+      />
+    </Dialog>
+  );
+}

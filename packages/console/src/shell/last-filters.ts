@@ -1,0 +1,32 @@
+import { parseSearch } from "./search-params.ts";
+
+const storedAs = "svc-last-filters";
+/** What is of a moment and not of a habit. */
+const momentary = ["open", "since", "until"];
+
+function read(): Record<string, string> {
+  try {
+    return JSON.parse(localStorage.getItem(storedAs) ?? "{}") as Record<string, string>;
+  } catch {
+    // Storage is off: filters are kept for as long as the page is open.
+    return {};
+  }
+}
+
+let kept = read();
+
+/** Keeps the filters that a list was left with, by the path of its page. */
+export function keepFilters(path: string, search: string): void {
+  kept = { ...kept, [path]: search };
+  try {
+    localStorage.setItem(storedAs, JSON.stringify(kept));
+  } catch {
+    // As above.
+  }
+}
+
+/** The filters that a list was last left with; those of a moment, such as what was open, left out. */
+export function lastFilters(path: string): Record<string, string> {
+  const search = parseSearch(kept[path] ?? "");
+  return Object.fromEntries(Object.entries(search).filter(([name]) => !momentary.includes(name)));
+}

@@ -1,0 +1,63 @@
+import { Link } from "@tanstack/react-router";
+import { Icon } from "../ui/icon.tsx";
+import { lastFilters } from "./last-filters.ts";
+import { type NavPage, navGroups, navPages } from "./pages.ts";
+import styles from "./shell.module.css";
+
+/** A link to a page of the project; the list it leads to has its last filters. */
+function PageLink({ page, projectId }: { page: NavPage; projectId: string }) {
+  const path = page.to.replace("$projectId", projectId);
+  return (
+    <Link
+      className={styles["link"]}
+      to={page.to}
+      params={{ projectId } as never}
+      search={lastFilters(path) as never}
+      activeOptions={{ includeSearch: false }}
+    >
+      <Icon name={page.icon} />
+      {page.title}
+    </Link>
+  );
+}
+
+/** The pages of the project, at the left. */
+export function Nav({ projectId }: { projectId: string }) {
+  return (
+    <nav className={styles["nav"]} aria-label="Pages">
+      <div className={styles["brand"]}>
+        <img src="./icon.svg" alt="" width={20} height={20} />
+        svc
+      </div>
+      {navGroups.map(({ title, pages }) => (
+        <div key={title}>
+          <h2 className={styles["groupTitle"]}>{title}</h2>
+          <ul>
+            {pages.map((page) => (
+              <li key={page.to}>
+                <PageLink page={page} projectId={projectId} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+/** The pages that a phone needs most, at the bottom; `onMore` opens the palette, which has all of them. */
+export function BottomBar({ projectId, onMore }: { projectId: string; onMore: () => void }) {
+  return (
+    <nav className={styles["bottom"]} aria-label="Main pages">
+      {navPages
+        .filter(({ onPhone }) => onPhone)
+        .map((page) => (
+          <PageLink key={page.to} page={page} projectId={projectId} />
+        ))}
+      <button type="button" className={styles["link"]} onClick={onMore}>
+        <Icon name="menu" />
+        More
+      </button>
+    </nav>
+  );
+}

@@ -1,0 +1,33 @@
+import type { LinkProps } from "@tanstack/react-router";
+import type { IconName } from "../ui/icon.tsx";
+
+/** A page of a project that stands in the navigation and the palette. */
+export type NavPage = {
+  to: NonNullable<LinkProps["to"]>;
+  title: string;
+  icon: IconName;
+  /** The letter after `g` that leads there. */
+  letter: string;
+  /** Its place in the bar at the bottom of a phone, which has room for four. */
+  onPhone?: boolean;
+};
+
+/** The pages of a project, in their groups. A new page adds its line here. */
+export const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
+  {
+    title: "Triggers",
+    pages: [
+      { to: "/p/$projectId/events", title: "Events", icon: "event", letter: "e", onPhone: true },
+      { to: "/p/$projectId/deliveries", title: "Deliveries", icon: "delivery", letter: "d", onPhone: true },
+    ],
+  },
+];
+
+/** Every page of the navigation, in its order. */
+export const navPages: readonly NavPage[] = navGroups.flatMap(({ pages }) => pages);
+
+/** What an id is of, by its beginning, and where its page is. The palette opens ids by it. */
+export const idPages: readonly { prefix: string; words: string; to: NavPage["to"]; param: string }[] = [
+  { prefix: "evt_", words: "event", to: "/p/$projectId/events/$eventId", param: "eventId" },
+  { prefix: "dlv_", words: "delivery", to: "/p/$projectId/deliveries/$deliveryId", param: "deliveryId" },
+];

@@ -1,0 +1,44 @@
+import type { IconName } from "../ui/icon.tsx";
+import { idPages, navPages } from "./pages.ts";
+
+/** What the palette offers: a page, an id's page, or something to do. */
+export type PaletteEntry = { id: string; words: string; note: string; icon: IconName } & (
+  | { to: string; params: Record<string, string> }
+  | { act: string }
+);
+
+/** Things to do that the palette knows besides pages. */
+const paletteActs: readonly { act: string; words: string; icon: IconName }[] = [
+  { act: "theme-light", words: "Light theme", icon: "sun" },
+  { act: "theme-dark", words: "Dark theme", icon: "moon" },
+  { act: "theme-system", words: "Theme of the system", icon: "gear" },
+  { act: "zone-local", words: "Times in this time zone", icon: "clock" },
+  { act: "zone-utc", words: "Times in UTC", icon: "clock" },
+  { act: "keys", words: "Keyboard shortcuts", icon: "key" },
+  { act: "leave", words: "Sign out", icon: "lock" },
+];
+
+/** What the palette offers for what is typed: an id opens its page; else pages and things to do whose words have all that is typed. */
+export function paletteEntries(typed: string, projectId: string): PaletteEntry[] {
+  const text = typed.trim();
+  const ofId = idPages.find(({ prefix }) => text.startsWith(prefix) && text.length > prefix.length);
+  if (ofId !== undefined) {
+    const params = { projectId, [ofId.param]: text };
+    return [{ id: text, words: `Open ${ofId.words} ${text}`, note: "", icon: "arrowRight", to: ofId.to, params }];
+  }
+  const words = text.toLowerCase().split(/\s+/);
+  const matches = (title: string) => words.every((word) => title.toLowerCase().includes(word));
+  return [
+    ...navPages
+      .filter(({ title }) => matches(title))
+      .map(({ to, title, icon, letter }) => ({
+        id: to,
+        words: title,
+        note: `g ${letter}`,
+        icon,
+        to,
+        params: { projectId },
+      })),
+    ...paletteActs.filter((act) => matches(act.words)).map((act) => ({ ...act, id: act.act, note: "" })),
+  ];
+}

@@ -1,0 +1,43 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { leave } from "../session/enter.ts";
+import { PaletteDialog } from "../ui/palette-dialog.tsx";
+import { type PaletteEntry, paletteEntries } from "./palette-entries.ts";
+import { setPreferences } from "./preferences.ts";
+
+/** Where to go and what to do, by a few letters: Ctrl or ⌘ K. An id that is pasted opens its page. */
+export function Palette({
+  open,
+  onClose,
+  projectId,
+  onKeys,
+}: {
+  open: boolean;
+  onClose: () => void;
+  projectId: string;
+  /** Shows the keyboard shortcuts. */
+  onKeys: () => void;
+}) {
+  const [typed, setTyped] = useState("");
+  const navigate = useNavigate();
+  const choose = (entry: PaletteEntry) => {
+    if ("to" in entry) void navigate({ to: entry.to, params: entry.params as never });
+    else act(entry.act, onKeys);
+  };
+  return (
+    <PaletteDialog
+      open={open}
+      onClose={onClose}
+      lines={paletteEntries(typed, projectId)}
+      onType={setTyped}
+      onChoose={choose}
+    />
+  );
+}
+
+function act(name: string, onKeys: () => void): void {
+  const [, setting, value] = /^(theme|zone)-(\w+)$/.exec(name) ?? [];
+  if (setting !== undefined) setPreferences({ [setting]: value });
+  else if (name === "keys") onKeys();
+  else if (name === "leave") void leave();
+}

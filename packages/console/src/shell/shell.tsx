@@ -1,0 +1,52 @@
+import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import { LiveRegion } from "../ui/live-region.tsx";
+import { Bands } from "./bands.tsx";
+import { KeysDialog } from "./keys-dialog.tsx";
+import { keepFilters } from "./last-filters.ts";
+import { BottomBar, Nav } from "./nav.tsx";
+import { Palette } from "./palette.tsx";
+import { usePreferences } from "./preferences.ts";
+import styles from "./shell.module.css";
+import { type Shortcut, useShortcuts } from "./shortcuts.ts";
+import { TopBar } from "./top-bar.tsx";
+
+/** What is around every page of a project: bands, navigation, the bar above, the palette and the live region. */
+export function Shell({ projectId }: { projectId: string }) {
+  const [shown, setShown] = useState<"palette" | "keys">();
+  const { shortcuts } = usePreferences();
+  const main = useRef<HTMLElement>(null);
+  const navigate = useNavigate();
+  const { pathname, searchStr } = useLocation();
+  useEffect(() => keepFilters(pathname, searchStr), [pathname, searchStr]);
+  useShortcuts(shortcuts, (shortcut: Shortcut) => {
+    if (shortcut === "palette" || shortcut === "keys") setShown(shortcut);
+    else if (shortcut === "filter") main.current?.querySelector<HTMLElement>("search button, search input")?.focus();
+    else void navigate({ to: shortcut.to, params: { projectId } as never });
+  });
+  const close = () => setShown(undefined);
+  return (
+    <div className={styles["shell"]}>
+      <a
+        className={styles["skip"]}
+        href={`${pathname}#main`}
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        To the page
+      </a>
+      <Bands />
+      <Nav projectId={projectId} />
+      <TopBar projectId={projectId} onGoTo={() => setShown("palette")} onKeys={() => setShown("keys")} />
+      <main id="main" ref={main} tabIndex={-1} className={styles["main"]}>
+        <Outlet />
+      </main>
+      <BottomBar projectId={projectId} onMore={() => setShown("palette")} />
+      <Palette open={shown === "palette"} onClose={close} projectId={projectId} onKeys={() => setShown("keys")} />
+      <KeysDialog open={shown === "keys"} onClose={close} />
+      <LiveRegion />
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+import { Navigate, useNavigate } from "@tanstack/react-router";
+import { useRef } from "react";
+import { currentSession, useSession } from "../session/session.ts";
+import { SignInPage } from "../session/sign-in.tsx";
+
+/** The console's own address: leads to the first project of the session. */
+export function Start() {
+  const session = useSession();
+  const first = session?.seats.find((seat) => seat.role !== "admin");
+  if (first === undefined) return <SignInPage />;
+  return <Navigate to="/p/$projectId" params={{ projectId: first.projectId }} replace />;
+}
+
+/** Asks for a key of another project, beside those of the session, and leads to it. */
+export function AddSeat() {
+  const navigate = useNavigate();
+  const known = useRef(currentSession()?.seats.map(({ keyId }) => keyId) ?? []);
+  const openNew = () => {
+    const added = currentSession()?.seats.find(({ keyId, role }) => role !== "admin" && !known.current.includes(keyId));
+    void (added === undefined
+      ? navigate({ to: "/" })
+      : navigate({ to: "/p/$projectId", params: { projectId: added.projectId } }));
+  };
+  return <SignInPage title="Another project" says="The projects of this session stay signed in." onEntered={openNew} />;
+}

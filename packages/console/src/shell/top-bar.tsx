@@ -1,0 +1,88 @@
+import { useNavigate } from "@tanstack/react-router";
+import { leave } from "../session/enter.ts";
+import { type Seat, useSession } from "../session/session.ts";
+import { IconButton } from "../ui/button.tsx";
+import { Icon, type IconName } from "../ui/icon.tsx";
+import { Menu } from "../ui/menu.tsx";
+import { type Preferences, setPreferences, usePreferences } from "./preferences.ts";
+import styles from "./shell.module.css";
+
+const themes: readonly { theme: Preferences["theme"]; words: string; icon: IconName }[] = [
+  { theme: "system", words: "As the system", icon: "gear" },
+  { theme: "light", words: "Light", icon: "sun" },
+  { theme: "dark", words: "Dark", icon: "moon" },
+];
+
+/** The bar above the page: the project, the way to everything else, and settings of this browser. */
+export function TopBar({ projectId, onGoTo, onKeys }: { projectId: string; onGoTo: () => void; onKeys: () => void }) {
+  return (
+    <header className={styles["top"]}>
+      <ProjectSwitch projectId={projectId} />
+      <span className={styles["space"]} />
+      <button
+        type="button"
+        className={styles["goTo"]}
+        onClick={onGoTo}
+        aria-label="Go to a page, an id or an action"
+        aria-keyshortcuts="Control+K Meta+K"
+      >
+        <Icon name="search" />
+        <span>Go to…</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+      <IconButton icon="ask" label="Keyboard shortcuts" onPress={onKeys} />
+      <ThemeSwitch />
+    </header>
+  );
+}
+
+function ThemeSwitch() {
+  const { theme } = usePreferences();
+  return (
+    <Menu
+      label="Theme"
+      entries={themes.map((entry) => ({
+        id: entry.theme,
+        words: entry.words,
+        icon: entry.icon,
+        checked: entry.theme === theme,
+        onPress: () => setPreferences({ theme: entry.theme }),
+      }))}
+    >
+      <Icon name={themes.find((entry) => entry.theme === theme)?.icon ?? "gear"} />
+    </Menu>
+  );
+}
+
+function ProjectSwitch({ projectId }: { projectId: string }) {
+  const session = useSession();
+  const navigate = useNavigate();
+  const seats = session?.seats.filter((seat) => seat.role !== "admin") ?? [];
+  const here = seats.find((seat) => seat.projectId === projectId);
+  const open = (seat: Seat) => void navigate({ to: "/p/$projectId", params: { projectId: seat.projectId } });
+  return (
+    <Menu
+      label={`Project ${here?.projectName ?? projectId}`}
+      entries={[
+        ...seats.map((seat) => ({
+          id: seat.keyId,
+          words: seat.projectName,
+          note: `key ${seat.keyName}, ${seat.role}`,
+          checked: seat.keyId === here?.keyId,
+          onPress: () => open(seat),
+        })),
+        {
+          id: "add",
+          words: "Sign in to another project",
+          icon: "plus",
+          onPress: () => void navigate({ to: "/add-seat" }),
+        },
+        { id: "leave", words: "Sign out", icon: "lock", onPress: () => void leave() },
+      ]}
+    >
+      <Icon name="project" />
+      {here?.projectName ?? projectId}
+      <Icon name="chevronDown" />
+    </Menu>
+  );
+}

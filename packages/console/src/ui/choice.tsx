@@ -1,0 +1,85 @@
+import * as Ariakit from "@ariakit/react";
+import { useState } from "react";
+import { buttonClass } from "./button.tsx";
+import styles from "./choice.module.css";
+import { classNames } from "./class-names.ts";
+import { inputClass } from "./field.tsx";
+import { Icon } from "./icon.tsx";
+import menu from "./menu.module.css";
+
+/** One of the values of a choice; `value` empty is the one that filters nothing. */
+export type ChoiceOption = { value: string; words: string; note?: string };
+
+/** From so many options on, a choice can be searched. */
+const searchedFrom = 9;
+
+/** A filter or a setting with a closed set of values: a button that shows what is chosen, and a list that can be searched where it is long. */
+export function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  options: readonly ChoiceOption[];
+  onChange: (value: string) => void;
+}) {
+  const [search, setSearch] = useState("");
+  const chosen = options.find((option) => option.value === value)?.words ?? value;
+  const found = options.filter(({ words, note = "" }) =>
+    `${words} ${note}`.toLowerCase().includes(search.toLowerCase()),
+  );
+  const list = found.map((option) => (
+    <Option key={option.value} option={option} searched={options.length >= searchedFrom} />
+  ));
+  const select = (
+    <Ariakit.SelectProvider value={value} setValue={onChange}>
+      <Ariakit.Select
+        className={classNames(buttonClass(), styles["button"], value !== "" && styles["on"])}
+        aria-label={`${label}: ${chosen}`}
+      >
+        <span aria-hidden="true">
+          {label} <b>{chosen}</b>
+        </span>
+        <Icon name="chevronDown" />
+      </Ariakit.Select>
+      <Ariakit.SelectPopover className={menu["menu"]} gutter={4} unmountOnHide portal aria-label={label}>
+        {options.length >= searchedFrom ? (
+          <>
+            <Ariakit.Combobox
+              className={classNames(inputClass, styles["search"])}
+              placeholder="Search"
+              aria-label={`Search ${label}`}
+              autoSelect
+            />
+            <Ariakit.ComboboxList aria-label={label}>{list}</Ariakit.ComboboxList>
+            {found.length === 0 && <div className={styles["none"]}>Nothing matches.</div>}
+          </>
+        ) : (
+          list
+        )}
+      </Ariakit.SelectPopover>
+    </Ariakit.SelectProvider>
+  );
+  if (options.length < searchedFrom) return select;
+  return (
+    <Ariakit.ComboboxProvider resetValueOnHide setValue={setSearch}>
+      {select}
+    </Ariakit.ComboboxProvider>
+  );
+}
+
+function Option({ option: { value, words, note }, searched }: { option: ChoiceOption; searched: boolean }) {
+  return (
+    <Ariakit.SelectItem value={value} className={menu["item"]} {...(searched && { render: <Ariakit.ComboboxItem /> })}>
+      <span className={menu["check"]}>
+        <Ariakit.SelectItemCheck />
+      </span>
+      <span>
+        {words}
+        {note !== undefined && <span className={menu["note"]}> {note}</span>}
+      </span>
+    </Ariakit.SelectItem>
+  );
+}

@@ -1,0 +1,4 @@
+/** The class names that are given, in one text; what is false or undefined is left out. */
+export function classNames(...names: readonly (string | false | undefined)[]): string {
+  return names.filter(Boolean).join(" ");
+}

@@ -1,0 +1,86 @@
+import { type MouseEvent, type ReactNode, type RefObject, useEffect, useRef } from "react";
+import styles from "./grid.module.css";
+import { type Column, tracks } from "./grid-column.ts";
+
+/** One row of a grid, or its card on a phone. */
+export function GridRow<Row>({
+  index,
+  start,
+  row,
+  columns,
+  card,
+  isPhone,
+  isActive,
+  isOpen,
+  wantsFocus,
+  measure,
+  onPress,
+}: {
+  index: number;
+  /** Where it stands, in pixels from the beginning of the list. */
+  start: number;
+  row: Row;
+  columns: readonly Column<Row>[];
+  card: (row: Row) => ReactNode;
+  isPhone: boolean;
+  isActive: boolean;
+  isOpen: boolean;
+  /** Set while the focus is on its way to the active row, which may have to be scrolled to first. */
+  wantsFocus: RefObject<boolean>;
+  measure: ((element: HTMLDivElement | null) => void) | undefined;
+  onPress: () => void;
+}) {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!isActive || !wantsFocus.current) return;
+    wantsFocus.current = false;
+    element.current?.focus({ preventScroll: true });
+  });
+  const shared = {
+    "data-index": index,
+    tabIndex: isActive ? 0 : -1,
+    onClick: (event: MouseEvent) => {
+      if (isPressOfRow(event)) onPress();
+    },
+  };
+  const ref = (node: HTMLDivElement | null) => {
+    element.current = node;
+    measure?.(node);
+  };
+  if (isPhone) {
+    return (
+      <div
+        {...shared}
+        ref={ref}
+        role="listitem"
+        className={styles["card"]}
+        style={{ transform: `translateY(${start}px)` }}
+      >
+        {card(row)}
+      </div>
+    );
+  }
+  return (
+    <div
+      {...shared}
+      ref={ref}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isOpen}
+      className={styles["row"]}
+      style={{ transform: `translateY(${start}px)`, gridTemplateColumns: tracks(columns) }}
+    >
+      {columns.map(({ id, cell }) => (
+        <div key={id} role="gridcell" className={styles["cell"]}>
+          {cell(row)}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Whether a press was meant for the row: not for a link in it, and not the end of a selection of its text. */
+function isPressOfRow(event: MouseEvent): boolean {
+  if (event.target instanceof Element && event.target.closest("a, button") !== null) return false;
+  return getSelection()?.isCollapsed ?? true;
+}

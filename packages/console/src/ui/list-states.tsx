@@ -1,0 +1,31 @@
+import type { ReactNode } from "react";
+import { Skeleton } from "./empty.tsx";
+import { FaultNotice } from "./fault.tsx";
+
+/** How a list stands: its rows, or what is in their place while there are none. Loading, failed, empty and filtered to nothing differ. */
+export function ListStates({
+  list,
+  isFiltered,
+  empty,
+  noMatch,
+  children,
+}: {
+  list: {
+    rows: readonly unknown[];
+    state: "loading" | "failed" | "ready";
+    error: unknown;
+    hasMore: boolean;
+    reload: () => void;
+  };
+  isFiltered: boolean;
+  /** What stands there while there is nothing at all: how to get the first. */
+  empty: ReactNode;
+  /** What stands there when nothing passes the filters, with a way to clear them. */
+  noMatch: ReactNode;
+  children: ReactNode;
+}) {
+  if (list.state === "loading") return <Skeleton />;
+  if (list.state === "failed") return <FaultNotice error={list.error} onRetry={list.reload} />;
+  if (list.rows.length > 0 || list.hasMore) return children;
+  return isFiltered ? noMatch : empty;
+}

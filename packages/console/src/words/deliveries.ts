@@ -1,0 +1,85 @@
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import { relativeWords } from "./time.ts";
+import { unknownWord, type Word } from "./word.ts";
+
+/** The states of a delivery, as `Delivery.state` has them. */
+export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
+
+/** One of the states of a delivery. */
+export type DeliveryState = (typeof deliveryStates)[number];
+
+const words: Record<DeliveryState, Word> = {
+  pending: { word: "pending", tone: "info", icon: "clock", says: "It waits for its first or its next attempt." },
+  delivered: { word: "delivered", tone: "ok", icon: "check", says: "The endpoint answered 2xx." },
+  dead_letter: {
+    word: "dead_letter",
+    tone: "bad",
+    icon: "cross",
+    says: "Every attempt failed, or its subscription ended. Replay sends it anew.",
+  },
+};
+
+/** How the state of a delivery is shown. */
+export function deliveryWord(state: string): Word {
+  return (words as Record<string, Word>)[state] ?? unknownWord(state);
+}
+
+/** Codes of failed attempts (`DeliveryAttempt.error`) as sentences; those of HTTP statuses are made of the status. */
+const errors: Record<string, string> = {
+  timeout: "The endpoint did not answer in time.",
+  connection_refused: "Nothing listens at the endpoint's address.",
+  connection_reset: "The endpoint closed the connection before it answered.",
+  connection_closed: "The endpoint closed the connection before it answered.",
+  dns_not_found: "The endpoint's host name is not known.",
+  dns_unavailable: "The name servers could not be asked.",
+  host_unreachable: "No way leads to the endpoint's address.",
+  network_unreachable: "No way leads to the endpoint's network.",
+  network_error: "The connection to the endpoint failed.",
+  http_malformed: "The endpoint's answer was not HTTP.",
+  address_refused: "The endpoint's name leads to an address that this deployment does not deliver to.",
+  subscription_inactive: "The subscription was paused or deleted first.",
+  tls_error: "The endpoint's certificate was not accepted.",
+};
+
+/** What a failed attempt's code says, as a sentence. Empty for none. */
+export function attemptErrorWords(error: string): string {
+  if (error === "") return "";
+  const code = error.split(/[\s:]/, 1)[0] ?? "";
+  const status = /^http_(\d{3})$/.exec(code)?.[1];
+  if (status !== undefined) return `The endpoint answered ${status}.`;
+  return errors[code] ?? error;
+}
+
+/** How an attempt ended: the status of the answer, or the code of what kept it from one. */
+export function attemptWord(error: string, statusCode: number): Word {
+  const says = error === "" ? "The endpoint took it." : attemptErrorWords(error);
+  if (error === "") return { word: String(statusCode), tone: "ok", icon: "check", says };
+  return {
+    word: statusCode === 0 ? (error.split(/[\s:]/, 1)[0] ?? error) : String(statusCode),
+    tone: "bad",
+    icon: "cross",
+    says,
+  };
+}
+
+/** What a delivery's row says of it: its last failure, and what a pending one waits for. `now` in milliseconds. */
+export function deliveryWhy(
+  {
+    state,
+    attempts,
+    lastError,
+    nextAttemptAt,
+  }: { state: string; attempts: number; lastError: string; nextAttemptAt?: Timestamp | undefined },
+  now: number,
+): string {
+  const failure = state === "delivered" ? "" : attemptErrorWords(lastError);
+  if (state !== "pending" || nextAttemptAt === undefined) return failure;
+  const dueAt = timestampMs(nextAttemptAt);
+  const when = relativeWords(dueAt, now) ?? "after a day and more";
+  // Due and not sent for more than a moment: its endpoint fails, and lets one delivery through at a time.
+  if (dueAt < now - graceMs) return `${failure} Its endpoint is backed off from; due ${when}.`.trim();
+  const attempt = attempts === 0 ? "First attempt" : "Next attempt";
+  return `${failure} ${attempt} ${dueAt < now ? "now" : when}.`.trim();
+}
+
+const graceMs = 3_000;

@@ -1,0 +1,50 @@
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** How long a time is, in at most two units: `340 ms`, `2.4 s`, `3 min 5 s`, `2 h 10 min`, `4 d`. Milliseconds, rounded down. */
+export function durationWords(ms: number): string {
+  if (ms < second) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 10 * second) return `${(Math.floor(ms / 100) / 10).toString()} s`;
+  if (ms < minute) return `${Math.floor(ms / second)} s`;
+  if (ms < hour) return twoUnits(ms, minute, "min", second, "s");
+  if (ms < day) return twoUnits(ms, hour, "h", minute, "min");
+  return twoUnits(ms, day, "d", hour, "h");
+}
+
+function twoUnits(ms: number, large: number, largeName: string, small: number, smallName: string): string {
+  const rest = Math.floor((ms % large) / small);
+  return rest === 0
+    ? `${Math.floor(ms / large)} ${largeName}`
+    : `${Math.floor(ms / large)} ${largeName} ${rest} ${smallName}`;
+}
+
+/** A time as seen from now, in one unit: `now`, `3 s ago`, `in 5 min`. A day and more away: undefined, and the time is shown itself. */
+export function relativeWords(at: number, now: number): string | undefined {
+  const away = Math.abs(at - now);
+  if (away >= day) return undefined;
+  if (away < second) return "now";
+  const unit =
+    away < minute
+      ? `${Math.floor(away / second)} s`
+      : away < hour
+        ? `${Math.floor(away / minute)} min`
+        : `${Math.floor(away / hour)} h`;
+  return at > now ? `in ${unit}` : `${unit} ago`;
+}
+
+/** In which zone times are written. */
+export type Zone = "local" | "utc";
+
+/** A time as it stands on a clock: `2026-03-04 15:06:07`. */
+export function clockWords(at: number, zone: Zone): string {
+  const date = new Date(at);
+  const shifted = zone === "utc" ? date : new Date(at - date.getTimezoneOffset() * minute);
+  return shifted.toISOString().slice(0, 19).replace("T", " ");
+}
+
+/** The zone of `clockWords`, such as `UTC` or `Europe/Vienna`. */
+export function zoneName(zone: Zone): string {
+  return zone === "utc" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import react from "@vitejs/plugin-react";
+import { defineConfig, type Plugin } from "vite";
+
+/** Writes a `.br` and a `.gz` beside every file worth it. After the bundle is written: before that, chunks still hold placeholders. */
+const compress: Plugin = {
+  name: "compress",
+  apply: "build",
+  writeBundle: {
+    order: "post",
+    handler({ dir = "dist" }) {
+      for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile() || !/\.(?:js|css|html|svg)$/.test(entry.name)) continue;
+        const path = join(entry.parentPath, entry.name);
+        const bytes = readFileSync(path);
+        writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+        writeFileSync(
+          `${path}.br`,
+          brotliCompressSync(bytes, {
+            params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+          }),
+        );
+      }
+    },
+  },
+};
+
+/** Where `npm run console:dev` finds a running service. */
+const service = process.env["SVC_PUBLIC_URL"] ?? "http://127.0.0.1:8080";
+
+export default defineConfig(({ command }) => ({
+  root: import.meta.dirname,
+  // Relative to `<base href>`, which the service sets to where it serves the console.
+  base: command === "build" ? "./" : "/console/",
+  plugins: [react(), compress],
+  build: {
+    target: ["chrome154", "firefox150", "safari26"],
+    manifest: true,
+    // What is small stays a file, too: the policy of the pages allows images as data, and nothing else.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1_000,
+    rolldownOptions: { input: { index: join(import.meta.dirname, "index.html") } },
+  },
+  server: { proxy: { "^/(?:svc\\.v1\\.|console/(?:session|answer|connect)$|oauth/)": { target: service } } },
+}));

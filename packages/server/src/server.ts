@@ -218,6 +218,8 @@ function createParts({ catalog, deployment, share, built, ...opened }: Opened): 
   const node: Node = createNode({
     ...nodePartsOf(config),
     ...{ db, clock, sealer, catalog, deployment, publicUrl, version },
+    // A worker serves none, and tells people where it is.
+    ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
     observer: createNodeObserver(logger, metrics),
   });
   const keyUse = startKeyUse({

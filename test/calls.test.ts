@@ -3,6 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { AdminService } from "@svc/gen/admin";
 import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
+import { ConsoleService } from "@svc/gen/console";
 import { ContactsService } from "@svc/gen/contacts";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
@@ -222,6 +223,7 @@ async function overClient(descriptor: DescService, method: string, body: JsonObj
     ContactsService: project.contacts,
     StandingService: project.standing,
     IdentityService: project.identity,
+    ConsoleService: project.console,
     AdminService: admin.admin,
   };
   const client = clients[descriptor.name as keyof typeof clients] as unknown as Record<
@@ -713,7 +715,14 @@ const contacts: Case[] = [
   ["DeleteContact", { principalId: "owner" }, "failed_precondition LAST_APPROVER"],
 ];
 
-const identity: Case[] = [["GetIdentity", {}, "ok projectId,projectName,keyId,role"]];
+const identity: Case[] = [["GetIdentity", {}, "ok projectId,projectName,keyId,role,keyName,deployment"]];
+
+const consoleCases: Case[] = [
+  ["CreateSignInLink", {}, "ok url,expiresAt"],
+  ["ListSessions", {}, "ok sessions"],
+  ["EndSession", { id: "" }, "invalid_argument ID_MALFORMED"],
+  ["EndSession", { id: "ses_01h455vb4pex5vsknk084sn02q" }, "not_found SESSION_NOT_FOUND"],
+];
 
 const noProject = "prj_01h455vb4pex5vsknk084sn02q";
 const admin: Case[] = [
@@ -847,6 +856,7 @@ const tables: [DescService, Case[], () => string][] = [
   [ContactsService, contacts, () => bootstrapKey],
   [StandingService, standing, () => bootstrapKey],
   [IdentityService, identity, () => bootstrapKey],
+  [ConsoleService, consoleCases, () => bootstrapKey],
   [AdminService, admin, () => adminToken],
 ];
 
@@ -913,6 +923,7 @@ describe.each(Object.entries(transports))("keys and roles over %s", (_name, send
       [IdentityService, "GetIdentity"],
       [JobsService, "ListJobs"],
       [ContactsService, "ListContacts"],
+      [ConsoleService, "ListSessions"],
     ] as const) {
       expect(describeOutcome(await send(descriptor, method, {}, adminToken))).toBe("permission_denied ROLE_REQUIRED");
       expect(describeOutcome(await send(descriptor, method, {}, `svc_${"0".repeat(43)}_000000`))).toBe(missingKey);

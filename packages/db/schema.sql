@@ -88,6 +88,46 @@ CREATE INDEX connected_accounts_state ON public.connected_accounts USING btree (
 CREATE INDEX connected_accounts_toolkit ON public.connected_accounts USING btree (((toolkit_slug || ' '::text)), project_id, id);
 CREATE INDEX connected_accounts_toolkit_state ON public.connected_accounts USING btree ((((state || ' '::text) || toolkit_slug)), project_id, id);
 
+create table console_links (
+  id uuid not null,
+  digest bytea not null,
+  purpose text not null,
+  target jsonb not null,
+  project_id uuid not null,
+  key_id uuid not null,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone not null,
+  spent_at timestamp(3) with time zone,
+  constraint console_links_pkey PRIMARY KEY (id),
+  constraint console_links_key_id_api_keys_id_fk FOREIGN KEY (key_id) REFERENCES api_keys(id),
+  constraint console_links_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX console_links_digest ON public.console_links USING btree (digest);
+CREATE INDEX console_links_expires ON public.console_links USING btree (expires_at);
+
+create table console_seats (
+  session_id uuid not null,
+  key_id uuid not null,
+  created_at timestamp(3) with time zone not null,
+  constraint console_seats_key PRIMARY KEY (session_id, key_id),
+  constraint console_seats_key_id_api_keys_id_fk FOREIGN KEY (key_id) REFERENCES api_keys(id),
+  constraint console_seats_session_id_console_sessions_id_fk FOREIGN KEY (session_id) REFERENCES console_sessions(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX console_seats_of_key ON public.console_seats USING btree (key_id, session_id);
+
+create table console_sessions (
+  id uuid not null,
+  cookie_digest bytea not null,
+  half_digest bytea not null,
+  admin_digest bytea,
+  user_agent text not null,
+  created_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone not null,
+  constraint console_sessions_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX console_sessions_cookie ON public.console_sessions USING btree (cookie_digest);
+CREATE INDEX console_sessions_used ON public.console_sessions USING btree (used_at);
+
 create table contacts (
   project_id uuid not null,
   principal_id text not null,

@@ -11,6 +11,7 @@ import { addExamples } from "./command/examples.ts";
 import { refuseUnknownCommand } from "./command/unknown-command.ts";
 import { addConnectCommand } from "./connect.ts";
 import { addConnectionsCommand } from "./connections.ts";
+import { addConsoleCommand } from "./console.ts";
 import { addContactsCommand } from "./contacts.ts";
 import { addCredentialsCommand } from "./credentials.ts";
 import { addDeliveriesCommand } from "./deliveries.ts";
@@ -96,6 +97,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addAnswerCommand,
   addAskEndpointsCommand,
   addContactsCommand,
+  addConsoleCommand,
   addWhoamiCommand,
 ];
 

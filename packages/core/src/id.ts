@@ -21,6 +21,8 @@ export type IdPrefix =
   | "srn"
   | "bkf"
   | "rpl"
+  | "ses"
+  | "lnk"
   | "node";
 
 /** An id of one kind. Only this file makes one, so an event's id cannot be passed for a delivery's. */
@@ -48,6 +50,10 @@ export type StandingRunId = Id<"srn">;
 export type BackfillId = Id<"bkf">;
 /** Id of a paced replay. */
 export type ReplayId = Id<"rpl">;
+/** Id of a person's session in the console. */
+export type SessionId = Id<"ses">;
+/** Id of a link that lets a person in without a key. */
+export type LinkId = Id<"lnk">;
 /** Id of one running process of the service; owns leases. */
 export type NodeId = Id<"node">;
 

@@ -7,6 +7,7 @@ import {
   equalConstantTime,
   generateApiKey,
   generateSigningSecret,
+  generateToken,
   isWellFormedApiKey,
   signingSecretBytes,
 } from "./secret.ts";
@@ -58,4 +59,10 @@ test("a signing secret is accepted by a public Standard Webhooks library, and gi
 
 test.each(["", "whsec_", "whsec_c2hvcnQ=", "secret"])("%j is no signing secret, and is not repeated", (text) => {
   expect(() => signingSecretBytes(text)).toThrow(`signing secret of ${text.length} characters`);
+});
+
+test("tokens are 32 bytes in characters that URLs take, and differ", () => {
+  const tokens = Array.from({ length: 100 }, generateToken);
+  for (const token of tokens) expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
+  expect(new Set(tokens).size).toBe(tokens.length);
 });

@@ -44,6 +44,11 @@ export function generateSigningSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
 
+/** A new secret that is kept by its digest alone, of a session or a link: 32 random bytes, as 43 characters that stand in URLs as they are. */
+export function generateToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
 /** The 32 bytes that a Standard Webhooks signature is keyed with. Throws an Error, without the text, when it is not such a secret. */
 export function signingSecretBytes(secret: string): Buffer {
   if (!signingSecretPattern.test(secret)) {

@@ -58,6 +58,27 @@ export {
   settleAccountRefresh,
 } from "./connections/refresh.ts";
 export { type ConnectedAccountRepository, connectedAccountsForProject } from "./connections/repo.ts";
+export {
+  type ConsoleLink,
+  findConsoleLink,
+  insertConsoleLink,
+  spendConsoleLink,
+  sweepConsoleLinks,
+} from "./console/links.ts";
+export {
+  type ConsoleSession,
+  endAdministratorSeat,
+  endConsoleSeat,
+  endConsoleSession,
+  findConsoleSession,
+  insertConsoleSession,
+  type ListedConsoleSession,
+  listConsoleSessions,
+  seatAdministrator,
+  seatKey,
+  sweepConsoleSessions,
+  touchConsoleSession,
+} from "./console/sessions.ts";
 export { type Contact, type ContactRepository, contactsForProject } from "./contacts/repo.ts";
 export { readDatabaseTime } from "./database-time.ts";
 export { countPendingDeliveries } from "./deliveries/backlog.ts";
@@ -167,6 +188,7 @@ export {
   createApiKey,
   ensureApiKey,
   findCallerKey,
+  findKeyById,
   listApiKeys,
   revokeApiKey,
   touchApiKeys,

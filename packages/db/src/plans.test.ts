@@ -4,6 +4,7 @@ import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { statementNames } from "./sql/statement.ts";
 import { askPlans } from "./test-plans/asks.ts";
+import { consolePlans } from "./test-plans/console.ts";
 import { deliveryPlans, subscriptionPlans } from "./test-plans/deliveries.ts";
 import {
   explain,
@@ -37,6 +38,7 @@ const plans: readonly Plan[] = [
   ...usagePlans,
   ...standingPlans,
   ...replayPlans,
+  ...consolePlans,
 ];
 
 const modes: readonly PlanMode[] = ["custom", "generic"];

@@ -21,6 +21,7 @@ export {
   type ReplayObserver,
   type ReplayStep,
 } from "@svc/triggers";
+export { consoleSessionIdleMs } from "./console-sweep.ts";
 export { createNode, type Node } from "./node.ts";
 export type { NodeObserver } from "./observer.ts";
 export { engineNames, type NodeLimits, type NodeParts } from "./parts.ts";

@@ -32,6 +32,7 @@ import {
   replaySweep,
 } from "@svc/triggers";
 import { type Apps, createApps } from "./apps.ts";
+import { consoleSweep } from "./console-sweep.ts";
 import { deadTaskSweep } from "./dead-tasks.ts";
 import { type EngineName, engineNames, type NodeParts } from "./parts.ts";
 import { startRetention } from "./retention.ts";
@@ -195,6 +196,7 @@ function createEngines(
     quarantineSealSweep({ db, sealer }),
     callSweep({ db, callRetentionMs: callsMs }),
     callPaceSweep({ db }),
+    consoleSweep({ db }),
     jobRowSweep({ db, rowRetentionMs: Math.min(jobRowsMs, jobsMs ?? jobRowsMs) }),
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
     standingSweep({ db, runRetentionMs: limits.retention.standingRunsMs ?? standingRunsMsDefault }),

@@ -2,6 +2,7 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { AdminService } from "@svc/gen/admin";
 import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
+import { ConsoleService } from "@svc/gen/console";
 import { ContactsService } from "@svc/gen/contacts";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
@@ -43,6 +44,8 @@ export type SvcClient = {
   readonly standing: Client<typeof StandingService>;
   /** Which project the key belongs to, and what it may do. */
   readonly identity: Client<typeof IdentityService>;
+  /** Links to sign in to the console by, and its sessions. */
+  readonly console: Client<typeof ConsoleService>;
 };
 
 /** The administrator's client. */
@@ -67,6 +70,7 @@ export function createSvcClient(options: SvcClientOptions): SvcClient {
     contacts: createClient(ContactsService, transport),
     standing: createClient(StandingService, transport),
     identity: createClient(IdentityService, transport),
+    console: createClient(ConsoleService, transport),
   };
 }
 

@@ -9,7 +9,7 @@ import { unknownVariablesText } from "./config/unknown-variables.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { type Server, startServer } from "./server.ts";
 import { noteFirstKeyShown } from "./start/first-key.ts";
-import { firstKeyText, startText } from "./start/start-text.ts";
+import { consoleText, firstKeyText, startText } from "./start/start-text.ts";
 import { version } from "./version.ts";
 
 /** Who runs a server: `onStarted` hears that everything is loaded, and requests may come. */
@@ -77,16 +77,24 @@ async function start(config: Config, logger: Logger): Promise<Server> {
 // The log is written asynchronously, and the key is to stand below its first lines.
 const logWriteMs = 50;
 
-/** Says where the server listens, then the first key, until a start has come this far: on a terminal the key itself, else its file. */
-async function announce({ url, adminUrl, nodeId, firstKey }: Server, config: Config, logger: Logger): Promise<void> {
-  logger.info({ url, adminUrl, role: config.role, nodeId, version }, startText(config, url, version));
-  if (firstKey === undefined) return;
-  if (process.stderr.isTTY) {
+/**
+ * Says where the server listens, then the first key, until a start has come this far: on a terminal the key itself, else its file. Then where
+ * the console is: on a terminal a link that opens it, else the address, since a log is read by others.
+ */
+async function announce(server: Server, config: Config, logger: Logger): Promise<void> {
+  const { url, adminUrl, consoleUrl, nodeId, firstKey } = server;
+  const isTerminal = process.stderr.isTTY;
+  const link = isTerminal ? await server.createConsoleLink().catch((err: unknown) => logger.warn({ err }, "no link to the console could be made")) : undefined;
+  const shown = link === undefined && consoleUrl !== undefined ? { console: consoleUrl } : {};
+  logger.info({ url, adminUrl, role: config.role, nodeId, version, ...shown }, startText(config, url, version));
+  if (isTerminal && (firstKey !== undefined || link !== undefined)) {
     await systemClock.wait(logWriteMs);
-    process.stderr.write(firstKeyText(url, firstKey));
-  } else {
-    logger.info({ file: firstKey.file }, 'project "default" has a key with the role approver, kept in this file');
+    if (firstKey !== undefined) process.stderr.write(firstKeyText(url, firstKey));
+    if (link !== undefined) process.stderr.write(consoleText(link));
   }
+  if (firstKey === undefined) return;
+  if (!isTerminal)
+    logger.info({ file: firstKey.file }, 'project "default" has a key with the role approver, kept in this file');
   await noteFirstKeyShown(firstKey).catch((err: unknown) =>
     logger.warn({ err }, "that the first key was shown could not be noted: the next start shows it again"),
   );

@@ -3,6 +3,7 @@ import { type Catalog, type Deployment, loadCatalog, loadDeployment } from "@svc
 import { createSealer, type NodeId, type Sealer } from "@svc/core";
 import { countPendingDeliveries } from "@svc/db";
 import { AdminService } from "@svc/gen/admin";
+import { ConsoleService } from "@svc/gen/console";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
 import { createNode, type Node, programSchema, standingSchema } from "@svc/node";
@@ -16,6 +17,10 @@ import { createRequestIds } from "./calls/call.ts";
 import { createCallErrorMapper } from "./calls/call-error.ts";
 import { toConnectError } from "./calls/connect-error.ts";
 import { type Config, isLoopbackHost } from "./config/config.ts";
+import { consolePath } from "./console/headers.ts";
+import { type ConsoleParts, openConsole, readBuiltConsole, startConsoleParts } from "./console/parts.ts";
+import type { BuiltConsole } from "./console/read-files.ts";
+import { createConsoleService } from "./console/service.ts";
 import { endedUnderWay } from "./errors.ts";
 import { createHealth, type Health } from "./health/health.ts";
 import { createHealthService } from "./health/service.ts";
@@ -41,6 +46,7 @@ import { createMetrics } from "./metrics/metrics.ts";
 import type { Metrics } from "./metrics/types.ts";
 import { createNodeObserver, logCall } from "./observer.ts";
 import { forgottenAudience, isAudienceDeclared, noteAudience, warnOfAudience } from "./start/audience.ts";
+import { firstConsoleLink } from "./start/console-link.ts";
 import { exposureText } from "./start/exposure.ts";
 import { type FirstKey, prepareFirstKey } from "./start/first-key.ts";
 import { nodePartsOf } from "./start/node-parts.ts";
@@ -59,6 +65,10 @@ export type Server = {
   readonly adminUrl: string | undefined;
   /** The key that this start made, shown once; undefined when it made none. */
   readonly firstKey: FirstKey | undefined;
+  /** The address of the console; undefined where none is served. */
+  readonly consoleUrl: string | undefined;
+  /** Makes a link that opens the console once, with the seat of the first key: see `firstConsoleLink`. */
+  createConsoleLink(): Promise<string | undefined>;
   readonly nodeId: NodeId;
   /** Rejects when the server cannot go on: its embedded PostgreSQL ended. Never resolves. */
   readonly failed: Promise<never>;
@@ -68,8 +78,16 @@ export type Server = {
   stop(): Promise<void>;
 };
 
-/** Options of `startServer`. `catalog` is one that is loaded already, in place of the configuration's definitions: for tests. */
-export type ServerOptions = { logger: Logger; timeouts?: HttpTimeouts; catalog?: Catalog | undefined };
+/**
+ * Options of `startServer`. For tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and
+ * `consoleFolder` has the built files of the console in place of those of the checkout.
+ */
+export type ServerOptions = {
+  logger: Logger;
+  timeouts?: HttpTimeouts;
+  catalog?: Catalog | undefined;
+  consoleFolder?: string | undefined;
+};
 
 /** What the adapters of a server share: its node, and what HTTP needs beside it. */
 type ServerParts = {
@@ -88,13 +106,16 @@ type ServerParts = {
   keyUse: KeyUse;
   admission: Admission;
   tls: Tls | undefined;
+  /** Undefined where no console is served. */
+  console: ConsoleParts | undefined;
 };
 
 /**
  * Starts a server: store, migrations, catalog, then the node and, last, HTTP: what is listened to is ready.
  * Rejects, having closed what it opened, with the error of the part that cannot run.
  */
-export async function startServer(told: Config, { logger, timeouts, catalog: loaded }: ServerOptions): Promise<Server> {
+export async function startServer(told: Config, options: ServerOptions): Promise<Server> {
+  const { logger, timeouts, catalog: loaded } = options;
   await using opened = new AsyncDisposableStack();
   const deploymentLoading = readDeployment(told);
   const catalogLoading = deploymentLoading.then((deployment) => loaded ?? readCatalog(told, deployment));
@@ -121,8 +142,10 @@ export async function startServer(told: Config, { logger, timeouts, catalog: loa
   await noteAudience(told, store.db);
   const listening = { url: "" };
   const publicUrl = () => config.publicUrl ?? listening.url;
-  const parts = createParts({ config, logger, store, catalog, deployment, sealer, tls, publicUrl });
+  const built = await readBuiltConsole(config, options.consoleFolder);
+  const parts = createParts({ config, logger, store, catalog, deployment, sealer, tls, publicUrl, built });
   const { node } = parts;
+  opened.defer(() => parts.console?.sessions.stop());
   opened.defer(() => parts.keyUse.stop());
   opened.defer(() => node.close());
   const shutdown = new AbortController();
@@ -140,6 +163,8 @@ export async function startServer(told: Config, { logger, timeouts, catalog: loa
     url,
     adminUrl,
     firstKey,
+    consoleUrl: built && `${publicUrl()}${consolePath}`,
+    createConsoleLink: async () => built && firstConsoleLink(config, { ...store, publicUrl }),
     nodeId: node.nodeId,
     failed: store.failed,
     reloadTls: async () => tls?.reload(),
@@ -164,9 +189,10 @@ function readCatalog(
 type Opened = Pick<ServerParts, "config" | "logger" | "store" | "sealer" | "tls" | "publicUrl"> & {
   catalog: Catalog;
   deployment: Deployment | undefined;
+  built: BuiltConsole | undefined;
 };
 
-function createParts({ catalog, deployment, ...opened }: Opened): ServerParts {
+function createParts({ catalog, deployment, built, ...opened }: Opened): ServerParts {
   const { config, logger, store, sealer, publicUrl } = opened;
   const { db, clock } = store;
   const connections = createConnections({
@@ -191,6 +217,11 @@ function createParts({ catalog, deployment, ...opened }: Opened): ServerParts {
     ...{ db, clock, sealer, catalog, deployment, publicUrl, version },
     observer: createNodeObserver(logger, metrics),
   });
+  const keyUse = startKeyUse({
+    db,
+    clock,
+    onError: (err) => logger.warn({ err }, "the use of keys could not be noted"),
+  });
   return {
     ...opened,
     node,
@@ -200,7 +231,8 @@ function createParts({ catalog, deployment, ...opened }: Opened): ServerParts {
     admission,
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
-    keyUse: startKeyUse({ db, clock, onError: (err) => logger.warn({ err }, "the use of keys could not be noted") }),
+    keyUse,
+    console: built && startConsoleParts({ ...opened, ...store, built, use: keyUse }),
   };
 }
 
@@ -220,6 +252,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
     clock: store.clock,
     use: parts.keyUse,
     adminToken: config.adminToken,
+    sessions: parts.console?.sessions,
     mapError,
     admission,
     turns: node.meter.turns,
@@ -238,6 +271,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
       serves,
       bodyBytesMax,
       createRequestId,
+      proofOf: parts.console?.origin.proofOf,
       meter: node.meter,
       logger,
       onCall,
@@ -264,6 +298,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
       ...createHome({ version }),
     ]),
     mcp: isWorker ? undefined : createMcp(parts, { shutdownSignal, mapError, createRequestId, onCall }),
+    console: openConsole({ ...parts, ...store, mapError }),
   });
   const admin = isApart
     ? createHttpServer({
@@ -274,6 +309,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
         webhooks: undefined,
         pages: new Map(),
         mcp: undefined,
+        console: undefined,
       })
     : undefined;
   return joinListeners(config, { main, admin });
@@ -307,7 +343,9 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
     readMaxBytes: keylessBodyBytesMax,
   });
   if (config.role === "worker") return;
-  router.service(IdentityService, createIdentityService({ db }));
+  router.service(IdentityService, createIdentityService({ db, config, publicUrl: parts.publicUrl }));
+  const { publicUrl } = parts;
+  router.service(ConsoleService, createConsoleService({ db, clock, publicUrl, sessions: parts.console?.sessions }));
   node.register(router);
   const { quarantine, jobs, views, nodeId } = node;
   router.service(
@@ -317,8 +355,14 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
       catalog: views.shared,
       posts: node.ingest.quotas,
       isOpenToProjects: isAudienceDeclared(config),
-      onRevoked: (id) => keys.forget(id),
-      onQuotas: (id) => keys.forgetProject(id),
+      onRevoked(id) {
+        keys.forget(id);
+        parts.console?.sessions.forget({ key: id });
+      },
+      onQuotas(id) {
+        keys.forgetProject(id);
+        parts.console?.sessions.forget({ project: id });
+      },
     }),
   );
 }

@@ -50,9 +50,12 @@ const vaultKey = generateVaultKey();
 export async function startTestServer({
   variables = {},
   timeouts,
+  consoleFolder,
 }: {
   variables?: Record<string, string>;
   timeouts?: HttpTimeouts;
+  /** Files of the console in place of those that were built. */
+  consoleFolder?: string;
 } = {}): Promise<TestServer> {
   const database = await createTestDatabase();
   const logs: string[] = [];
@@ -73,12 +76,13 @@ export async function startTestServer({
   const config = loadConfig(environment);
   const logger = await createLogger({ level: config.logLevel, destination: { write: (line) => void logs.push(line) } });
   const catalog = isShipped(config) ? await shippedCatalog() : undefined;
-  const server = await startServer(config, { logger, catalog, ...(timeouts === undefined ? {} : { timeouts }) }).catch(
-    async (error) => {
-      await database.drop();
-      throw error;
-    },
-  );
+  const server = await startServer(config, {
+    ...{ logger, catalog, consoleFolder },
+    ...(timeouts === undefined ? {} : { timeouts }),
+  }).catch(async (error) => {
+    await database.drop();
+    throw error;
+  });
   const { url } = server;
   const sockets = new Set<Socket>();
   const open = async () => {

@@ -4,6 +4,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Duration } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration } from "@bufbuild/protobuf/wkt";
 import type { Role } from "./options_pb.ts";
 import { file_svc_v1_options } from "./options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -12,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/identity.proto.
  */
 export const file_svc_v1_identity: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvaWRlbnRpdHkucHJvdG8SBnN2Yy52MSIUChJHZXRJZGVudGl0eVJlcXVlc3QiawoTR2V0SWRlbnRpdHlSZXNwb25zZRISCgpwcm9qZWN0X2lkGAEgASgJEhQKDHByb2plY3RfbmFtZRgCIAEoCRIOCgZrZXlfaWQYAyABKAkSGgoEcm9sZRgEIAEoDjIMLnN2Yy52MS5Sb2xlMl8KD0lkZW50aXR5U2VydmljZRJMCgtHZXRJZGVudGl0eRIaLnN2Yy52MS5HZXRJZGVudGl0eVJlcXVlc3QaGy5zdmMudjEuR2V0SWRlbnRpdHlSZXNwb25zZSIEqLsYAWIGcHJvdG8z", [file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvaWRlbnRpdHkucHJvdG8SBnN2Yy52MSIUChJHZXRJZGVudGl0eVJlcXVlc3QipQEKE0dldElkZW50aXR5UmVzcG9uc2USEgoKcHJvamVjdF9pZBgBIAEoCRIUCgxwcm9qZWN0X25hbWUYAiABKAkSDgoGa2V5X2lkGAMgASgJEhoKBHJvbGUYBCABKA4yDC5zdmMudjEuUm9sZRIQCghrZXlfbmFtZRgFIAEoCRImCgpkZXBsb3ltZW50GAYgASgLMhIuc3ZjLnYxLkRlcGxveW1lbnQifAoKRGVwbG95bWVudBIPCgd2ZXJzaW9uGAEgASgJEg8KB3NhbmRib3gYAiABKAgSEgoKcHVibGljX3VybBgDIAEoCRImCgpyZXRlbnRpb25zGAQgASgLMhIuc3ZjLnYxLlJldGVudGlvbnMSEAoIZmVhdHVyZXMYBSADKAki6QEKClJldGVudGlvbnMSKQoGZXZlbnRzGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBWNhbGxzGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEisKCGpvYl9yb3dzGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEicKBGpvYnMYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMAoNc3RhbmRpbmdfcnVucxgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbjJfCg9JZGVudGl0eVNlcnZpY2USTAoLR2V0SWRlbnRpdHkSGi5zdmMudjEuR2V0SWRlbnRpdHlSZXF1ZXN0Ghsuc3ZjLnYxLkdldElkZW50aXR5UmVzcG9uc2UiBKi7GAFiBnByb3RvMw", [file_google_protobuf_duration, file_svc_v1_options]);
 
 /**
  * Request of GetIdentity.
@@ -62,6 +64,20 @@ export type GetIdentityResponse = Message<"svc.v1.GetIdentityResponse"> & {
    * @generated from field: svc.v1.Role role = 4;
    */
   role: Role;
+
+  /**
+   * Name of the key, as CreateApiKey was told; empty for one without.
+   *
+   * @generated from field: string key_name = 5;
+   */
+  keyName: string;
+
+  /**
+   * What the service is, and how long it keeps things.
+   *
+   * @generated from field: svc.v1.Deployment deployment = 6;
+   */
+  deployment?: Deployment | undefined;
 };
 
 /**
@@ -72,13 +88,111 @@ export const GetIdentityResponseSchema: GenMessage<GetIdentityResponse> = /*@__P
   messageDesc(file_svc_v1_identity, 1);
 
 /**
+ * A deployment of the service, as its callers may know it.
+ *
+ * @generated from message svc.v1.Deployment
+ */
+export type Deployment = Message<"svc.v1.Deployment"> & {
+  /**
+   * Version of the service.
+   *
+   * @generated from field: string version = 1;
+   */
+  version: string;
+
+  /**
+   * Whether an emulator answers tool calls in place of real apps.
+   *
+   * @generated from field: bool sandbox = 2;
+   */
+  sandbox: boolean;
+
+  /**
+   * Address under which callers and providers reach the service.
+   *
+   * @generated from field: string public_url = 3;
+   */
+  publicUrl: string;
+
+  /**
+   * How long things are kept.
+   *
+   * @generated from field: svc.v1.Retentions retentions = 4;
+   */
+  retentions?: Retentions | undefined;
+
+  /**
+   * What this deployment can do that another may not, by name: admin (AdminService is answered at this address), standing_programs.
+   *
+   * @generated from field: repeated string features = 5;
+   */
+  features: string[];
+};
+
+/**
+ * Describes the message svc.v1.Deployment.
+ * Use `create(DeploymentSchema)` to create a new message.
+ */
+export const DeploymentSchema: GenMessage<Deployment> = /*@__PURE__*/
+  messageDesc(file_svc_v1_identity, 2);
+
+/**
+ * How long a deployment keeps things after their end. One that is not set is kept for good.
+ *
+ * @generated from message svc.v1.Retentions
+ */
+export type Retentions = Message<"svc.v1.Retentions"> & {
+  /**
+   * Settled events, their deliveries and attempts.
+   *
+   * @generated from field: google.protobuf.Duration events = 1;
+   */
+  events?: Duration | undefined;
+
+  /**
+   * Tool calls, in the ledger.
+   *
+   * @generated from field: google.protobuf.Duration calls = 2;
+   */
+  calls?: Duration | undefined;
+
+  /**
+   * Rows of jobs.
+   *
+   * @generated from field: google.protobuf.Duration job_rows = 3;
+   */
+  jobRows?: Duration | undefined;
+
+  /**
+   * Jobs, with receipt and log.
+   *
+   * @generated from field: google.protobuf.Duration jobs = 4;
+   */
+  jobs?: Duration | undefined;
+
+  /**
+   * Runs of standing programs.
+   *
+   * @generated from field: google.protobuf.Duration standing_runs = 5;
+   */
+  standingRuns?: Duration | undefined;
+};
+
+/**
+ * Describes the message svc.v1.Retentions.
+ * Use `create(RetentionsSchema)` to create a new message.
+ */
+export const RetentionsSchema: GenMessage<Retentions> = /*@__PURE__*/
+  messageDesc(file_svc_v1_identity, 3);
+
+/**
  * Who a key is. Other calls take their project from the key and never need to be told.
  *
  * @generated from service svc.v1.IdentityService
  */
 export const IdentityService: GenService<{
   /**
-   * GetIdentity returns the project and the role of the key that makes the call.
+   * GetIdentity returns the project and the role of the key that makes the call, and what the deployment is.
    *
    * @generated from rpc svc.v1.IdentityService.GetIdentity
    */

@@ -33,6 +33,12 @@ export async function findCallerKey(db: Executor, digest: Buffer): Promise<Calle
   return key && { ...key, quotas: key.quotas ?? {} };
 }
 
+/** The key with this id, also when it is expired or revoked. */
+export async function findKeyById(db: Executor, id: KeyId): Promise<ApiKey | undefined> {
+  const [key] = await db.orm.select().from(apiKeys).where(eq(apiKeys.id, id));
+  return key;
+}
+
 /** A project's keys, newest first, from after `after`. */
 export function listApiKeys(
   db: Executor,

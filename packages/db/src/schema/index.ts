@@ -2,6 +2,7 @@ export { callLimits, callPaces } from "./call-limits.ts";
 export { ledgerState, toolCalls } from "./calls.ts";
 export { privateToolkits } from "./catalog.ts";
 export { connectedAccounts } from "./connections.ts";
+export { consoleLinks, consoleSeats, consoleSessions } from "./console.ts";
 export {
   contacts,
   jobAsks,

@@ -305,3 +305,9 @@ export const replayReasons = [
 
 /** Why a paced replay queues nothing. */
 export type ReplayReason = (typeof replayReasons)[number];
+
+/**
+ * What a link of the console lets its holder do. `sign_in`: open a session with the seat of its key. `answer`: answer one ask as one
+ * contact. `connect`: connect one account.
+ */
+export const linkPurposes = ["sign_in", "answer", "connect"] as const;

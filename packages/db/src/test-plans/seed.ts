@@ -22,6 +22,8 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   srn: 13,
   rpl: 14,
   bkf: 15,
+  ses: 16,
+  lnk: 17,
 };
 
 /** When row `n` of a table was made: a second after the one before, in the day before `nowMs`. */
@@ -167,6 +169,12 @@ function seedingOf(from: number, share: number): string[] {
      select ${id("stp", "n")}, ${owner()}, 1, '', '', true, 1, false, seeded_at(n), 'ok', '', '', 1, 1, 0, 0 from ${series(half)}`,
     `insert into standing_seen (program_id, generation, digest, content, seen_at)
      select ${id("stp", "1 + n % 100")}, 1 + (n / 100) % 2, decode(md5(n::text), 'hex'), '', seeded_at(n) from ${series(half)}`,
+    `insert into console_sessions (id, cookie_digest, half_digest, user_agent, created_at, used_at)
+     select ${id("ses", "n")}, ${digest()}, ${digest()}, '', seeded_at(n), seeded_at(n) from ${series(half)}`,
+    `insert into console_seats (session_id, key_id, created_at)
+     select ${id("ses", "n")}, ${id("key", "case when n <= 400 then 1 else n end")}, seeded_at(n) from ${series(half)}`,
+    `insert into console_links (id, digest, purpose, target, project_id, key_id, created_at, expires_at)
+     select ${id("lnk", "n")}, ${digest()}, 'sign_in', '{}', ${owner()}, ${id("key", "n")}, seeded_at(n), seeded_at(n + 600) from ${series(half)}`,
   ];
 }
 

@@ -1,14 +1,16 @@
 import { timingSafeEqual } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
-import { type ContextKey, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import type { HandlerContext } from "@connectrpc/connect";
 import { type Clock, digestSecret, isWellFormedApiKey, type Principal, principalContext } from "@svc/core";
-import type { CallerKey } from "@svc/db";
 import type { Admission } from "../admission/admission.ts";
 import { type Call, callContext } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
 import { toConnectError } from "../calls/connect-error.ts";
+import type { SessionProof } from "../console/proof.ts";
+import type { Sessions } from "../console/sessions.ts";
 import { adminDisabled, apiKeyInvalid, apiKeyMissing, roleRequired } from "../errors.ts";
-import type { KeyCache } from "./key-cache.ts";
+import { isValidKey, type KeyCache } from "./key-cache.ts";
+import { type KeyLookupWait, keyLookupContext } from "./key-lookup.ts";
 import type { KeyUse } from "./key-use.ts";
 import type { RequiredRole } from "./required-role.ts";
 
@@ -19,6 +21,8 @@ export type GateOptions = {
   use: KeyUse;
   clock: Clock;
   adminToken: string | undefined;
+  /** Those of the console; undefined without one. */
+  sessions: Sessions | undefined;
   /** Lets the requests of projects in, within their quotas. */
   admission: Admission;
   mapError: CallErrorMapper;
@@ -41,28 +45,43 @@ export type Gate = (arrival: Arrival) => Promise<Principal | undefined>;
 
 /** Makes the gate. Bearers are looked up by digest; the administrator's is compared in constant time. */
 export function createGate(options: GateOptions): Gate {
-  const { adminToken, admission, mapError } = options;
+  const { adminToken, admission, mapError, sessions } = options;
   const authenticate = createAuthenticator(options);
   return async ({ method, authorization, call, wait }) => {
     const required = options.roles().get(method);
     if (required === undefined) return undefined;
     try {
-      if (bearerOf(authorization) === undefined) throw apiKeyMissing();
+      const proof = sessions === undefined ? undefined : call?.session;
+      if (proof === undefined && bearerOf(authorization) === undefined) throw apiKeyMissing();
       if (required === "admin" && adminToken === undefined) throw adminDisabled();
-      const principal = await authenticate(authorization, wait);
+      const principal =
+        proof === undefined || sessions === undefined
+          ? await authenticate(authorization, wait)
+          : await sessions.authenticate(proof, wait);
       if (call !== undefined) call.principal = principal;
       assertRole(method, required, principal);
+      const isStream = method.methodKind !== "unary";
       if (principal.kind === "project") {
-        const kind = method.methodKind === "unary" ? "call" : "stream";
-        const admitted = admission.enter(principal.projectId, principal.quotas, kind);
+        const admitted = admission.enter(principal.projectId, principal.quotas, isStream ? "stream" : "call");
         if ("refusal" in admitted) throw admitted.refusal;
         if (call !== undefined) call.leave = admitted.leave;
       }
+      if (isStream && proof !== undefined && sessions !== undefined) watchStream(sessions, proof, call);
       return principal;
     } catch (error) {
       // No interceptor has begun: whoever asks the gate answers what it throws.
       throw toConnectError(mapError(error, call));
     }
+  };
+}
+
+/** A stream goes on for as long as its page is open: it ends with its session, its seat or its key. */
+function watchStream({ watch }: Sessions, proof: SessionProof, call: Call | undefined): void {
+  if (call?.end === undefined) return;
+  const [unwatch, leave] = [watch(proof, call.end), call.leave];
+  call.leave = () => {
+    unwatch();
+    leave?.();
   };
 }
 
@@ -75,15 +94,6 @@ export function createRequestGate(admit: Gate): (ctx: HandlerContext) => Promise
     if (principal !== undefined) values.set(principalContext, principal);
   };
 }
-
-/** Waits for a key that the store is asked for, in place of a plain `await`: for what is to be held back meanwhile. */
-export type KeyLookupWait = <Found>(lookup: Promise<Found>) => Promise<Found>;
-
-/** Where the HTTP layer leaves a call's KeyLookupWait for the gate. */
-export const keyLookupContext: ContextKey<KeyLookupWait | undefined> = createContextKey<KeyLookupWait | undefined>(
-  undefined,
-  { description: "svc key lookup" },
-);
 
 /**
  * Finds who sends an Authorization header. Rejects with API_KEY_MISSING or API_KEY_INVALID, because the store is away, or as `wait`
@@ -106,17 +116,13 @@ export function createAuthenticator({
     if (adminDigest !== undefined && timingSafeEqual(digest, adminDigest)) return { kind: "admin" };
     const found = keys.find(digest);
     const key = found instanceof Promise ? await wait(found) : found;
-    if (key === undefined || !isValid(key, clock.now())) throw apiKeyInvalid(isMistyped(bearer));
+    if (key === undefined || !isValidKey(key, clock.now())) throw apiKeyInvalid(isMistyped(bearer));
     use.note(key.id);
     return { kind: "project", projectId: key.projectId, keyId: key.id, role: key.role, quotas: key.quotas };
   };
 }
 
 const untilFound: KeyLookupWait = (lookup) => lookup;
-
-function isValid(key: CallerKey, nowMs: number): boolean {
-  return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > nowMs);
-}
 
 function assertRole(method: DescMethod, required: RequiredRole, principal: Principal): void {
   const present = principal.kind === "admin" ? "admin" : principal.role;

@@ -1,5 +1,6 @@
 import { type ContextKey, createContextKey } from "@connectrpc/connect";
-import type { FaultCode, Principal, WorkOwner } from "@svc/core";
+import type { Fault, FaultCode, Principal, WorkOwner } from "@svc/core";
+import type { SessionProof } from "../console/proof.ts";
 import type { Answer } from "./answer.ts";
 
 /** One call from its arrival to its answer, for the log and the metrics. */
@@ -15,6 +16,10 @@ export type Call = {
   code: FaultCode | "ok";
   /** Gives back what the call holds of its project's quotas; set once it was let in. */
   leave?: () => void;
+  /** What it shows of a session of the console, where it shows no key. */
+  readonly session?: SessionProof | undefined;
+  /** Ends it, as long as it goes on, with a fault. */
+  readonly end?: (fault: Fault) => void;
   /** What it is answered with, where that is written already. */
   answer?: Answer;
 };

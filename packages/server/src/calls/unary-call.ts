@@ -14,7 +14,8 @@ import {
 } from "@connectrpc/connect/protocol-connect";
 import { compressionGzip } from "@connectrpc/connect-node";
 import { principalContext } from "@svc/core";
-import type { Gate, KeyLookupWait } from "../auth/gate.ts";
+import type { Gate } from "../auth/gate.ts";
+import type { KeyLookupWait } from "../auth/key-lookup.ts";
 import type { Answer } from "./answer.ts";
 import type { WriteAnswer } from "./answers.ts";
 import { type Call, callContext } from "./call.ts";

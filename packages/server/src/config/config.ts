@@ -33,6 +33,8 @@ export type Config = {
   readonly adminToken: string | undefined;
   readonly bootstrapKey: string | undefined;
   readonly role: "all" | "api" | "worker";
+  /** Whether the console is served, on nodes that take calls. */
+  readonly isConsoleOn: boolean;
   /** Whether tool calls are answered by the emulator inside the process. */
   readonly isSandbox: boolean;
   readonly endpointRanges: readonly string[];
@@ -106,6 +108,7 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     adminToken: reader.secret("SVC_ADMIN_TOKEN"),
     bootstrapKey: reader.secret("SVC_BOOTSTRAP_KEY"),
     role: reader.choice("SVC_ROLE", ["all", "api", "worker"], "all"),
+    isConsoleOn: reader.choice("SVC_CONSOLE", ["on", "off"], "on") === "on",
     isSandbox: readSandbox(reader),
     endpointRanges: readRanges(reader, "SVC_ENDPOINT_CIDRS"),
     providerRanges: readRanges(reader, "SVC_PROVIDER_CIDRS"),

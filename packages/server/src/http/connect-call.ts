@@ -4,7 +4,7 @@ import { createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FaultCode } from "@svc/core";
-import { keyLookupContext } from "../auth/gate.ts";
+import { keyLookupContext } from "../auth/key-lookup.ts";
 import { callContext } from "../calls/call.ts";
 import { httpStatusOf } from "../calls/connect-error.ts";
 import { retryHeaders } from "./answer.ts";

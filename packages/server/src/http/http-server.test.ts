@@ -18,6 +18,7 @@ async function start(connections: Connections, timeouts: HttpTimeouts = {}) {
     probes: new Map(),
     pages: new Map(),
     mcp: undefined,
+    console: undefined,
     isDraining: () => false,
     clock: systemClock,
     logger: await createLogger({ level: "info", destination: { write: () => {} } }),

@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "@svc/core";
+import type { Console } from "../console/console.ts";
+import { isConsolePath } from "../console/headers.ts";
 import { callUnknown, shuttingDown } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { answerError, splitTarget } from "./answer.ts";
@@ -42,6 +44,8 @@ export type HttpServerOptions = {
   pages: ReadonlyMap<string, PageHandler>;
   /** Undefined on a node of another role. */
   mcp: McpHandler | undefined;
+  /** Undefined where it is off, and on a node of another role. */
+  console: Console | undefined;
   isDraining: () => boolean;
   clock: Clock;
   logger: Logger;
@@ -100,6 +104,8 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
   // A connection that breaks while it is answered is its client's business.
   res.on("error", ignore);
   const { path, query } = splitTarget(req);
+  const console = isConsolePath(path) ? options.console : undefined;
+  console?.setHeaders(res);
   try {
     const refusal = options.door(req, path);
     const probe = options.probes.get(path);
@@ -109,6 +115,8 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
     if (refusal !== undefined) answerError(res, refusal.error, refusal.status, refusal.headers);
     else if (probe !== undefined) probe(req, res);
     else if (options.isDraining()) answerError(res, shuttingDown(), undefined, stoppingHeaders);
+    else if (console !== undefined) console.serve(path, req, res);
+    else if (path === "/" && options.console?.welcome(req, res)) return;
     else if (page !== undefined) page(req, res);
     else if (options.mcp !== undefined && path === mcpPath) options.mcp(req, res);
     else if (options.webhooks !== undefined && path.startsWith(webhookPrefix)) options.webhooks(path, query, req, res);

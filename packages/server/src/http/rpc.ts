@@ -3,6 +3,7 @@ import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import type { WorkMeter } from "@svc/core";
 import { acceptRequestId, type Call } from "../calls/call.ts";
 import { toConnectError } from "../calls/connect-error.ts";
+import type { ConsoleOrigin } from "../console/proof.ts";
 import { callerGone, contentTypeUnsupported, methodNotAllowed } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { answerError } from "./answer.ts";
@@ -23,6 +24,8 @@ export type RpcOptions = {
   /** Ends a unary call whose caller sets no timeout, milliseconds. Default 60 s. */
   defaultTimeoutMs?: number;
   createRequestId: () => string;
+  /** What a request without a key shows of a session of the console. Default: nothing. */
+  proofOf?: ConsoleOrigin["proofOf"] | undefined;
   /** Meters the work of requests. */
   meter: WorkMeter;
   logger: Logger;
@@ -49,15 +52,17 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
     serve(path, req, res) {
       const handler = handlers.get(path);
       if (handler === undefined) throw new Error(`no call has the path ${path}`);
+      const ending = new AbortController();
       const call: Call = {
         requestId: acceptRequestId(req.headers["x-request-id"]) ?? options.createRequestId(),
         method: path.slice(1),
         startedMs: performance.now(),
         principal: undefined,
         code: "ok",
+        session: options.proofOf?.(req),
+        end: (fault) => ending.abort(toConnectError(fault)),
       };
       const body = new CallBody(req, call, options);
-      const ending = new AbortController();
       res.once("close", () => {
         call.leave?.();
         if (!res.writableFinished) {

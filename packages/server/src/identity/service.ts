@@ -1,22 +1,53 @@
 import { create } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { requireProject } from "@svc/core";
-import { type Database, findProject } from "@svc/db";
-import { GetIdentityResponseSchema, type IdentityService } from "@svc/gen/identity";
+import { type Database, findKeyById, findProject } from "@svc/db";
+import { type Deployment, DeploymentSchema, GetIdentityResponseSchema, type IdentityService } from "@svc/gen/identity";
 import { Role } from "@svc/gen/options";
+import type { Config } from "../config/config.ts";
+import { version } from "../version.ts";
 
-/** IdentityService: what a key is told about itself. */
-export function createIdentityService({ db }: { db: Database }): ServiceImpl<typeof IdentityService> {
+/** What a key may know of its deployment. */
+export type IdentityOptions = {
+  readonly db: Database;
+  readonly config: Config;
+  /** Where callers and apps reach the service, once it listens. */
+  readonly publicUrl: () => string;
+};
+
+/** IdentityService: what a key is told about itself, and about the deployment. */
+export function createIdentityService({ db, config, publicUrl }: IdentityOptions): ServiceImpl<typeof IdentityService> {
   return {
     async getIdentity(_request, ctx) {
       const { projectId, keyId, role } = requireProject(ctx);
-      const project = await findProject(db, projectId);
+      const [project, key] = await Promise.all([findProject(db, projectId), findKeyById(db, keyId)]);
       return create(GetIdentityResponseSchema, {
         projectId,
         projectName: project?.name ?? "",
         keyId,
+        keyName: key?.name ?? "",
         role: role === "approver" ? Role.APPROVER : Role.MEMBER,
+        deployment: deploymentMessage(config, publicUrl()),
       });
     },
   };
+}
+
+function deploymentMessage(config: Config, publicUrl: string): Deployment {
+  const { adminToken, adminListen, isSandbox, jobRetentionMs } = config;
+  const isAdministered = adminToken !== undefined && adminListen === undefined;
+  return create(DeploymentSchema, {
+    version,
+    sandbox: isSandbox,
+    publicUrl,
+    retentions: {
+      events: durationFromMs(config.eventRetentionMs),
+      calls: durationFromMs(config.callRetentionMs),
+      jobRows: durationFromMs(config.jobRowRetentionMs),
+      standingRuns: durationFromMs(config.standingRunRetentionMs),
+      ...(jobRetentionMs !== undefined && { jobs: durationFromMs(jobRetentionMs) }),
+    },
+    features: [...(isAdministered ? ["admin"] : []), "standing_programs"],
+  });
 }

@@ -20,6 +20,9 @@ import { readIfThere } from "./vault-key.ts";
 /** The key a new service starts with: its text, and the file it is kept in. */
 export type FirstKey = { text: string; file: string };
 
+/** The file in the data folder that has the first key. */
+export const firstKeyFile = "first-key";
+
 const projectName = "default";
 
 /**
@@ -37,7 +40,7 @@ export async function prepareFirstKey(
     return undefined;
   }
   if (!isEmbedded) return undefined;
-  const file = join(config.dataDir, "first-key");
+  const file = join(config.dataDir, firstKeyFile);
   if ((await findProjectByName(db, projectName)) !== undefined) return unshownKey(file);
   // The file comes first: a start that ends between the two finds it again, and no key is lost.
   const text = (await readIfThere(file))?.trim() || (await writeNewKey(file));

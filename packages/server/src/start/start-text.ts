@@ -27,6 +27,11 @@ In another terminal, in the checkout:
 `;
 }
 
+/** What a start at a terminal shows of the console: a link that opens it once. */
+export function consoleText(link: string): string {
+  return `Console: ${link}\n(once, within ten minutes; later: npx svc console)\n\n`;
+}
+
 /** Which toolkits have a host to be called at; undefined while the sandbox answers for all of them. */
 export function bindingsText({ isSandbox }: Config, { toolkits }: Catalog): string | undefined {
   if (isSandbox) return undefined;

@@ -1,0 +1,17 @@
+import type { Command } from "commander";
+import type { CommandContext } from "./command/context.ts";
+import { addExamples } from "./command/examples.ts";
+import { addConsoleEnd } from "./console/end.ts";
+import { addConsoleOpen } from "./console/open.ts";
+import { addConsoleSessions } from "./console/sessions.ts";
+
+/** Adds `svc console open|sessions|end`. */
+export function addConsoleCommand(program: Command, context: CommandContext): void {
+  const console = program
+    .command("console")
+    .description("open the console in a browser, signed in; list and end its sessions");
+  addExamples(console, ["svc console", "svc console --print", "svc console sessions"]);
+  addConsoleOpen(console, context);
+  addConsoleSessions(console, context);
+  addConsoleEnd(console, context);
+}

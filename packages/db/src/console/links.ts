@@ -1,0 +1,42 @@
+import { isoTime } from "@svc/core";
+import { and, eq, isNull } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { consoleLinks } from "../schema/index.ts";
+import { statement } from "../sql/statement.ts";
+
+/** A link as it is stored: everything but its token. */
+export type ConsoleLink = typeof consoleLinks.$inferSelect;
+
+/** Stores a link. */
+export async function insertConsoleLink(db: Executor, link: ConsoleLink): Promise<void> {
+  await db.orm.insert(consoleLinks).values(link);
+}
+
+/** The link with this digest, also when it is spent or its time is over; served by the unique index. */
+export async function findConsoleLink(db: Executor, digest: Buffer): Promise<ConsoleLink | undefined> {
+  const [link] = await db.orm.select().from(consoleLinks).where(eq(consoleLinks.digest, digest));
+  return link;
+}
+
+/** Spends a link, whether its time is over or not: of any number that try, one is answered true. */
+export async function spendConsoleLink(db: Executor, { id }: Pick<ConsoleLink, "id">, nowMs: number): Promise<boolean> {
+  const spent = await db.orm
+    .update(consoleLinks)
+    .set({ spentAt: nowMs })
+    .where(and(eq(consoleLinks.id, id), isNull(consoleLinks.spentAt)))
+    .returning({ id: consoleLinks.id });
+  return spent.length > 0;
+}
+
+/** From the old end of console_links_expires. */
+const sweepLinks = statement<{ id: string }>(
+  "sweep_console_links",
+  `delete from console_links where id in (
+     select id from console_links where expires_at < $1::timestamptz order by expires_at limit $2::int4
+     for update skip locked) returning id`,
+);
+
+/** Removes up to `limit` links whose time was over at `beforeMs`; returns how many. */
+export async function sweepConsoleLinks(db: Executor, beforeMs: number, limit: number): Promise<number> {
+  return (await sweepLinks(db, [isoTime(beforeMs), limit])).length;
+}

@@ -1,0 +1,155 @@
+import { isoTime, type KeyId, type SessionId, uuidOfId } from "@svc/core";
+import { and, eq, lt, sql } from "drizzle-orm";
+import { type Executor, withTransaction } from "../connect.ts";
+import type { ApiKey, CallerKey } from "../keys/repo.ts";
+import { apiKeys, consoleSeats, consoleSessions, projectPolicies } from "../schema/index.ts";
+import { fieldsOf, namesBut } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { values } from "../sql/parts.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+
+/** A session as it is stored: everything but its two secrets. */
+export type ConsoleSessionRow = typeof consoleSessions.$inferSelect;
+
+/** A session with the keys that it may make calls as, those among them that have ended by now. */
+export type ConsoleSession = ConsoleSessionRow & { readonly seats: readonly CallerKey[] };
+
+/** The session with this cookie, also when its time is over. */
+export async function findConsoleSession(db: Executor, cookieDigest: Buffer): Promise<ConsoleSession | undefined> {
+  const [session] = await db.orm.select().from(consoleSessions).where(eq(consoleSessions.cookieDigest, cookieDigest));
+  return session && { ...session, seats: await listConsoleSeats(db, session.id) };
+}
+
+const keyColumns = selectList(apiKeys, namesBut(apiKeys), "k");
+const quotaColumns = selectList(projectPolicies, ["quotas"], "p");
+
+/** Seats by their primary key; keys and policies are looked up, as a join would be free to read all of them. */
+const readSeats = compose(
+  "read_console_seats",
+  { of: values(fieldsOf(consoleSeats, "sessionId")) },
+  ({ of }) => query<RawRow<ApiKey> & { quotas: unknown }>`
+    select ${keyColumns.text}, ${quotaColumns.text} from console_seats t
+    cross join lateral (select * from api_keys one where one.id = t.key_id offset 0) k
+    left join lateral (select * from project_policies one where one.project_id = k.project_id offset 0) p on true
+    where t.session_id = ${of.sessionId} order by t.created_at`,
+);
+
+/** The keys of a session's seats, in the order they were taken. */
+export async function listConsoleSeats(db: Executor, id: SessionId): Promise<CallerKey[]> {
+  const rows = await readSeats(db, { of: { sessionId: id } });
+  return rows.map((row) => {
+    const { quotas, ...key } = keyColumns.read(quotaColumns.read(row));
+    return { ...key, quotas: quotas ?? {} };
+  });
+}
+
+/** Stores a session. */
+export async function insertConsoleSession(db: Executor, session: ConsoleSessionRow): Promise<void> {
+  await db.orm.insert(consoleSessions).values(session);
+}
+
+/** Gives a session the administrator's seat. */
+export async function seatAdministrator(db: Executor, id: SessionId, adminDigest: Buffer | null): Promise<void> {
+  await db.orm.update(consoleSessions).set({ adminDigest }).where(eq(consoleSessions.id, id));
+}
+
+/** Sessions beyond the newest `most` of a key lose its seat. Served by console_seats_of_key. */
+const endOldSeats = statement<{ id: string }>(
+  "end_old_console_seats",
+  `delete from console_seats where key_id = $1::uuid and session_id in (
+     select session_id from console_seats where key_id = $1::uuid order by session_id desc offset $2::int4)
+   returning session_id as id`,
+);
+
+/** Gives a session the seat of a key, which it may have already; of the key's sessions the newest `most` keep theirs. */
+export async function seatKey(
+  db: Executor,
+  seat: { sessionId: SessionId; keyId: KeyId; createdAt: number },
+  most: number,
+): Promise<void> {
+  await db.orm.insert(consoleSeats).values(seat).onConflictDoNothing();
+  await endOldSeats(db, [uuidOfId(seat.keyId), most]);
+}
+
+/** Takes a key's seat out of a session, which ends where it was the last. False when the session has no such seat. */
+export function endConsoleSeat(db: Executor, { id, keyId }: { id: SessionId; keyId: KeyId }): Promise<boolean> {
+  return withTransaction(db, async (tx) => {
+    const ended = await tx.orm
+      .delete(consoleSeats)
+      .where(and(eq(consoleSeats.sessionId, id), eq(consoleSeats.keyId, keyId)))
+      .returning({ id: consoleSeats.sessionId });
+    await endSeatless(tx, [uuidOfId(id)]);
+    return ended.length > 0;
+  });
+}
+
+/** By primary keys. */
+const endSeatless = statement<{ id: string }>(
+  "end_seatless_console_session",
+  `delete from console_sessions where id = $1::uuid and admin_digest is null
+     and not exists (select from console_seats t where t.session_id = $1::uuid) returning id`,
+);
+
+/** Takes the administrator's seat out of a session, which ends where it was the last. */
+export function endAdministratorSeat(db: Executor, id: SessionId): Promise<void> {
+  return withTransaction(db, async (tx) => {
+    await seatAdministrator(tx, id, null);
+    await endSeatless(tx, [uuidOfId(id)]);
+  });
+}
+
+/** Ends a session with all of its seats. */
+export async function endConsoleSession(db: Executor, id: SessionId): Promise<void> {
+  await db.orm.delete(consoleSessions).where(eq(consoleSessions.id, id));
+}
+
+/** Notes that a session was used; a later time stays. */
+export async function touchConsoleSession(db: Executor, id: SessionId, usedAt: number): Promise<void> {
+  await db.orm
+    .update(consoleSessions)
+    .set({ usedAt })
+    .where(and(eq(consoleSessions.id, id), lt(consoleSessions.usedAt, usedAt)));
+}
+
+/** A session as it is listed to a key that has a seat in it. */
+export type ListedConsoleSession = Pick<ConsoleSessionRow, "id" | "userAgent" | "createdAt" | "usedAt">;
+
+/** The sessions that have a key's seat, newest first, from after `after`. Served by console_seats_of_key. */
+export async function listConsoleSessions(
+  db: Executor,
+  keyId: KeyId,
+  page: { after: SessionId | undefined; limit: number },
+): Promise<ListedConsoleSession[]> {
+  const ids = db.orm
+    .select({ sessionId: consoleSeats.sessionId })
+    .from(consoleSeats)
+    .where(
+      and(eq(consoleSeats.keyId, keyId), page.after === undefined ? undefined : lt(consoleSeats.sessionId, page.after)),
+    )
+    .orderBy(sql`${consoleSeats.sessionId} desc`)
+    .limit(page.limit)
+    .as("seat");
+  const { id, userAgent, createdAt, usedAt } = consoleSessions;
+  const session = db.orm
+    .select({ id, userAgent, createdAt, usedAt })
+    .from(consoleSessions)
+    .where(eq(consoleSessions.id, ids.sessionId))
+    .offset(0)
+    .as("session");
+  const rows = await db.orm.select().from(ids).crossJoinLateral(session).orderBy(sql`${ids.sessionId} desc`);
+  return rows.map((row) => row.session);
+}
+
+/** From the old end of console_sessions_used. */
+const sweepSessions = statement<{ id: string }>(
+  "sweep_console_sessions",
+  `delete from console_sessions where id in (
+     select id from console_sessions where used_at < $1::timestamptz order by used_at limit $2::int4
+     for update skip locked) returning id`,
+);
+
+/** Removes up to `limit` sessions that nobody used since `beforeMs`; returns how many. */
+export async function sweepConsoleSessions(db: Executor, beforeMs: number, limit: number): Promise<number> {
+  return (await sweepSessions(db, [isoTime(beforeMs), limit])).length;
+}

@@ -1,0 +1,17 @@
+import { asWritten, documentType } from "./document.ts";
+
+/** Whom a link of the console is for, and for what; what its purpose does not need is left out. */
+export type LinkTarget = {
+  /** Of a link to an answer. */
+  readonly answer?: { readonly jobId: string; readonly requestId: string; readonly principalId: string };
+  /** Of a link to a connection. */
+  readonly connect?: {
+    readonly toolkitSlug: string;
+    readonly entityId: string;
+    readonly scheme: string;
+    readonly redirectUrl: string;
+  };
+};
+
+/** How `console_links.target` is stored. */
+export const linkTargetDocument = documentType<LinkTarget>("console_links.target", [asWritten]);

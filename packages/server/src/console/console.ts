@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createAssets } from "./assets.ts";
+import { consolePath, setConsoleHeaders } from "./headers.ts";
+import { type PageCallOptions, servePageCall } from "./page-call.ts";
+import type { BuiltConsole } from "./read-files.ts";
+import { createSignIn, type SignInOptions } from "./sign-in.ts";
+
+/** What the console is served with. */
+export type ConsoleOptions = PageCallOptions & SignInOptions & { readonly built: BuiltConsole; readonly base: string };
+
+/** Serves the console. */
+export type Console = {
+  /** Sets the headers of every answer below `/console/`, before anything else looks at the request. */
+  setHeaders(res: ServerResponse): void;
+  /** Answers a request to a path that `isConsolePath` knows. */
+  serve(path: string, req: IncomingMessage, res: ServerResponse): void;
+  /** Leads a browser that opens the service's address to the console; false, and nothing done, for another caller. */
+  welcome(req: IncomingMessage, res: ServerResponse): boolean;
+};
+
+/** The path under which browsers have the console, such as `/svc/console/` behind a proxy that serves the service below `/svc`. */
+export function consoleBase(publicUrl: string | undefined): string {
+  const prefix = publicUrl === undefined ? "" : new URL(publicUrl).pathname.replace(/\/$/, "");
+  return `${prefix}${consolePath}`;
+}
+
+/** Makes the console of a listener. */
+export function createConsole(options: ConsoleOptions): Console {
+  const { built, base } = options;
+  const assets = createAssets(built);
+  const calls = new Map([["/console/session", servePageCall(createSignIn(options), options)]]);
+  const redirect = (res: ServerResponse) => {
+    res.writeHead(302, { location: base, "content-length": 0, vary: "accept" }).end();
+  };
+  return {
+    setHeaders: setConsoleHeaders,
+    serve(path, req, res) {
+      const call = calls.get(path);
+      if (call !== undefined) return call(req, res);
+      if (path.startsWith(consolePath)) return assets(path, req, res);
+      redirect(res);
+    },
+    welcome(req, res) {
+      const isBrowser = req.method === "GET" && /\btext\/html\b/.test(req.headers.accept ?? "");
+      if (isBrowser) redirect(res);
+      return isBrowser;
+    },
+  };
+}

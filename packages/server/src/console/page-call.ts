@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Fault, isObject, type JsonObject, type JsonValue, parseExactJson } from "@svc/core";
+import type { CallErrorMapper } from "../calls/call-error.ts";
+import { contentTypeUnsupported, methodNotAllowed } from "../errors.ts";
+import { answerError, answerJson } from "../http/answer.ts";
+import { BodyError, hasBody, readBody } from "../http/body.ts";
+import { bodyFault, type Intake, pauseBeforeRefusal } from "../http/intake.ts";
+import { pageRequestMalformed } from "./errors.ts";
+import type { ConsoleOrigin } from "./proof.ts";
+
+/** What a handler of the console's pages answers: JSON, or nothing, and the cookie that it sets. */
+export type PageAnswer = { readonly json?: JsonValue; readonly cookie?: string };
+
+/** Answers one method of a path. `body` is empty where the request has none. Rejects with a Fault, which is answered as calls answer it. */
+export type PageCall = (body: JsonObject, req: IncomingMessage) => Promise<PageAnswer>;
+
+/** What handlers of the console's pages share. */
+export type PageCallOptions = {
+  readonly origin: ConsoleOrigin;
+  readonly intake: Intake;
+  readonly mapError: CallErrorMapper;
+};
+
+/** Credentials of an account are the largest that is sent. */
+const bodyBytesMax = 16_384;
+const depthMax = 16;
+
+/**
+ * Serves a path that the console's own pages post to. Whatever it answers, it first holds the request to the service's own Origin, to JSON,
+ * and to 16 KiB of what its address may send without a key.
+ */
+export function servePageCall(
+  calls: Readonly<Partial<Record<string, PageCall>>>,
+  options: PageCallOptions,
+): (req: IncomingMessage, res: ServerResponse) => void {
+  return (req, res) => {
+    const { method = "" } = req;
+    const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
+    res.setHeader("cache-control", "no-store");
+    if (call === undefined) {
+      const allowed = Object.keys(calls);
+      return answerError(res, methodNotAllowed(method, allowed.join(" or ")), 405, { allow: allowed.join(", ") });
+    }
+    const refusal = options.origin.faultOf(req);
+    if (refusal !== undefined) return answerError(res, refusal);
+    const contentType = req.headers["content-type"] ?? "";
+    if (hasBody(req) && !/^application\/json\b/i.test(contentType)) {
+      return answerError(res, contentTypeUnsupported(contentType, "application/json"), 415);
+    }
+    answer(call, req, res, options).catch((error: unknown) => {
+      answerError(res, options.mapError(error, undefined));
+    });
+  };
+}
+
+async function answer(
+  call: PageCall,
+  req: IncomingMessage,
+  res: ServerResponse,
+  { intake }: PageCallOptions,
+): Promise<void> {
+  const { json, cookie } = await call(await readJson(req, intake), req);
+  const headers = cookie === undefined ? {} : { "set-cookie": cookie };
+  answerJson(res, 200, JSON.stringify(json ?? {}), headers);
+}
+
+async function readJson(req: IncomingMessage, intake: Intake): Promise<JsonObject> {
+  if (!hasBody(req)) return {};
+  const charge = intake.charge(req, "keyless");
+  try {
+    return parse((await readBody(req, bodyBytesMax, charge)).toString("utf8"));
+  } catch (error) {
+    await pauseBeforeRefusal(error);
+    throw error instanceof BodyError ? bodyFault(error, bodyBytesMax) : error;
+  } finally {
+    charge.release();
+  }
+}
+
+function parse(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = parseExactJson(text, { depthMax });
+  } catch {
+    // What is wrong is not quoted: a key may stand there.
+    throw malformed();
+  }
+  if (!isObject(value)) throw malformed();
+  return value as JsonObject;
+}
+
+function malformed(): Fault {
+  return pageRequestMalformed("", "the body is no JSON object", "Send one JSON object.");
+}
+
+/** A text of a page's request; undefined where it is missing or empty. Throws REQUEST_MALFORMED for another type. */
+export function textField(body: JsonObject, name: string): string | undefined {
+  const value = body[name];
+  if (value === undefined || value === "") return undefined;
+  if (typeof value === "string") return value;
+  throw pageRequestMalformed(name, `${name} is no text`, `Send ${name} as a string.`);
+}

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import type { Clock } from "@svc/core";
+import type { Database } from "@svc/db";
+import type { KeyCache } from "../auth/key-cache.ts";
+import type { KeyUse } from "../auth/key-use.ts";
+import { type Config, checkoutDir } from "../config/config.ts";
+import type { Connections } from "../http/connections.ts";
+import type { Logger } from "../logger.ts";
+import { type Console, consoleBase, createConsole } from "./console.ts";
+import type { PageCallOptions } from "./page-call.ts";
+import { type ConsoleOrigin, createConsoleOrigin } from "./proof.ts";
+import { type BuiltConsole, readConsole } from "./read-files.ts";
+import { type Sessions, startSessions } from "./sessions.ts";
+import { createSignInLimit } from "./sign-in-limit.ts";
+
+/** What the console of a server is made of. */
+export type ConsoleParts = {
+  readonly built: BuiltConsole;
+  readonly sessions: Sessions;
+  readonly origin: ConsoleOrigin;
+};
+
+// Where the package of the pages leaves what it builds.
+const builtFolder = join(checkoutDir, "packages/console/dist");
+
+/** Reads the built pages, of `folder` or of the checkout. Undefined where the configuration serves no console. */
+export async function readBuiltConsole(
+  { isConsoleOn, role, publicUrl }: Config,
+  folder: string = builtFolder,
+): Promise<BuiltConsole | undefined> {
+  if (!isConsoleOn || role === "worker") return undefined;
+  return readConsole(folder, consoleBase(publicUrl));
+}
+
+/** Makes the parts that calls share with the console. Whoever has them stops their sessions. */
+export function startConsoleParts({
+  config,
+  logger,
+  publicUrl,
+  built,
+  ...store
+}: {
+  config: Config;
+  logger: Logger;
+  publicUrl: () => string;
+  built: BuiltConsole;
+  db: Database;
+  clock: Clock;
+  use: KeyUse;
+}): ConsoleParts {
+  const { db, clock, use } = store;
+  const { adminToken } = config;
+  const onError = (err: unknown) => logger.warn({ err }, "open pages of the console could not be looked after");
+  return {
+    built,
+    sessions: startSessions({ db, clock, use, adminToken, onError }),
+    origin: createConsoleOrigin({ publicUrl, isTls: config.tls !== undefined }),
+  };
+}
+
+/** What else of a server its console takes. */
+type Serving = Omit<PageCallOptions, "origin"> & {
+  readonly config: Config;
+  readonly console: ConsoleParts | undefined;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly keys: KeyCache;
+  readonly connections: Connections;
+};
+
+/** The console, as far as it is served. Where administration has a listener of its own, its token opens nothing here. */
+export function openConsole({ config, console, connections, ...parts }: Serving): Console | undefined {
+  if (console === undefined) return undefined;
+  const { db, clock, keys, intake, mapError } = parts;
+  return createConsole({
+    ...{ db, clock, keys, intake, mapError, ...console },
+    base: consoleBase(config.publicUrl),
+    limit: createSignInLimit({ clock }),
+    adminToken: config.adminListen === undefined ? config.adminToken : undefined,
+    addressOf: connections.addressOf,
+  });
+}

@@ -1,0 +1,152 @@
+import { timingSafeEqual } from "node:crypto";
+import { type Clock, digestSecret, Fault, type KeyId, type Principal, type ProjectId } from "@svc/core";
+import { type ConsoleSession, type Database, findConsoleSession, touchConsoleSession } from "@svc/db";
+import { consoleSessionIdleMs } from "@svc/node";
+import { createFreshCache } from "../auth/fresh-cache.ts";
+import { isValidKey } from "../auth/key-cache.ts";
+import type { KeyLookupWait } from "../auth/key-lookup.ts";
+import type { KeyUse } from "../auth/key-use.ts";
+import { startLoop } from "../loop.ts";
+import { storeDeadlineMs } from "../store-deadline.ts";
+import { seatMalformed, sessionInvalid } from "./errors.ts";
+import type { SessionProof } from "./proof.ts";
+
+/** The sessions of the console, as the store had them at most a second ago. */
+export type Sessions = {
+  /** The open session that both halves belong to. Rejects with SESSION_INVALID, ORIGIN_REFUSED, because the store is away, or as `wait` does. */
+  open(proof: SessionProof, wait?: KeyLookupWait): Promise<ConsoleSession>;
+  /** Who the seat is that a call is made from. Rejects as `open` does, and with SESSION_INVALID for a seat that is none any more. */
+  authenticate(proof: SessionProof, wait?: KeyLookupWait): Promise<Principal>;
+  /** Ends what goes on for long, by `end`, once its seat is none any more; the function that is returned ends the watch. */
+  watch(proof: SessionProof, end: (fault: Fault) => void): () => void;
+  /** Whether the administrator's seat of a session is that of today's token. */
+  isAdministrator(session: ConsoleSession): boolean;
+  /** Reads the sessions that are meant anew: for the node that changes them, their keys or a project. */
+  forget(what: { session: ConsoleSession["id"] } | { key: KeyId } | { project: ProjectId }): void;
+  stop(): Promise<void>;
+};
+
+/** The life of a session from its sign-in, used or not, milliseconds. */
+export const sessionLifeMs: number = 7 * 86_400_000;
+/** Sessions of one key that may be open; the one that began longest ago gives way. */
+export const sessionsOfKeyMax = 50;
+const touchMs = 60_000;
+/** With a second for what is remembered, a page stops within two. */
+const watchMs = 1_000;
+
+/** Makes them over the store; stopped, it watches nothing any more. */
+export function startSessions({
+  db,
+  clock,
+  use,
+  adminToken,
+  onError,
+}: {
+  db: Database;
+  clock: Clock;
+  use: KeyUse;
+  adminToken: string | undefined;
+  onError: (error: unknown) => void;
+}): Sessions {
+  const adminDigest = adminToken === undefined ? undefined : digestSecret(adminToken);
+  const isAdministrator = (session: ConsoleSession) =>
+    adminDigest !== undefined && session.adminDigest !== null && timingSafeEqual(adminDigest, session.adminDigest);
+  const load = async (digest: Buffer) => {
+    const session = await findConsoleSession(db, digest);
+    const nowMs = clock.now();
+    if (session === undefined || isOver(session, nowMs) || nowMs - session.usedAt < touchMs) return session;
+    await touchConsoleSession(db, session.id, nowMs);
+    return { ...session, usedAt: nowMs };
+  };
+  const cache = createFreshCache({ clock, deadlineMs: storeDeadlineMs, load });
+  const open: Sessions["open"] = async ({ originFault, cookie, half }, wait = (lookup) => lookup) => {
+    if (originFault !== undefined) throw originFault;
+    if (cookie === undefined) throw sessionInvalid("the request has no cookie of the console");
+    if (half === undefined) throw sessionInvalid("the request has the cookie alone, without the header Svc-Session");
+    const found = cache.find(digestSecret(cookie));
+    const session = found instanceof Promise ? await wait(found) : found;
+    const isOpen = session !== undefined && timingSafeEqual(session.halfDigest, digestSecret(half));
+    if (!isOpen || isOver(session, clock.now())) throw sessionInvalid("it is over, or never was");
+    return session;
+  };
+  const authenticate: Sessions["authenticate"] = async (proof, wait) => {
+    const session = await open(proof, wait);
+    const { seat } = proof;
+    // Never the only one by default: a page of one project would be given another's data.
+    if (seat === undefined)
+      throw sessionInvalid("the request names no seat", "Send the id of a key, or admin, as Svc-Seat.");
+    if (seat === "admin") {
+      if (isAdministrator(session)) return { kind: "admin" };
+      throw sessionInvalid("it has no seat of the administrator", "Sign in with the administrator's token.");
+    }
+    if (!seat.startsWith("key_")) throw seatMalformed(seat);
+    const key = session.seats.find(({ id }) => id === seat);
+    if (key === undefined) throw sessionInvalid("it has no seat of that key", "Sign in with a key of the project.");
+    if (!isValidKey(key, clock.now()))
+      throw sessionInvalid("the key of its seat is revoked or expired", "Sign in with another key of the project.");
+    use.note(key.id);
+    return { kind: "project", projectId: key.projectId, keyId: key.id, role: key.role, quotas: key.quotas };
+  };
+  const { watch, stop } = startWatch({ clock, authenticate, onError });
+  return {
+    open,
+    authenticate,
+    isAdministrator,
+    watch,
+    stop,
+    forget(what) {
+      cache.forgetWhere(({ id, seats }) => {
+        if ("session" in what) return id === what.session;
+        return seats.some((key) => ("key" in what ? key.id === what.key : key.projectId === what.project));
+      });
+    },
+  };
+}
+
+function isOver({ createdAt, usedAt }: ConsoleSession, nowMs: number): boolean {
+  return nowMs >= createdAt + sessionLifeMs || nowMs >= usedAt + consoleSessionIdleMs;
+}
+
+type Watched = { readonly proof: SessionProof; readonly end: (fault: Fault) => void };
+
+/** Looks at every watched call once a second. A store that is away ends none. */
+function startWatch({
+  clock,
+  authenticate,
+  onError,
+}: Pick<Sessions, "authenticate"> & {
+  clock: Clock;
+  onError: (error: unknown) => void;
+}): Pick<Sessions, "watch" | "stop"> {
+  const watched = new Set<Watched>();
+  const look = async (one: Watched) => {
+    const fault = await faultOf(authenticate(one.proof));
+    if (fault !== undefined && watched.delete(one)) one.end(fault);
+  };
+  const loop = startLoop({
+    clock,
+    everyMs: watchMs,
+    onError,
+    run: async () => {
+      await Promise.all([...watched].map(look));
+    },
+  });
+  return {
+    watch(proof, end) {
+      const one = { proof, end };
+      watched.add(one);
+      return () => void watched.delete(one);
+    },
+    stop: () => loop.stop(),
+  };
+}
+
+async function faultOf(authenticated: Promise<Principal>): Promise<Fault | undefined> {
+  try {
+    await authenticated;
+    return undefined;
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
+  }
+}

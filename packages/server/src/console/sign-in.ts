@@ -1,0 +1,201 @@
+import type { IncomingMessage } from "node:http";
+import {
+  type Clock,
+  createId,
+  digestSecret,
+  Fault,
+  generateToken,
+  isWellFormedApiKey,
+  type JsonObject,
+  type JsonValue,
+  type KeyId,
+} from "@svc/core";
+import {
+  type ConsoleSession,
+  type Database,
+  endAdministratorSeat,
+  endConsoleSeat,
+  endConsoleSession,
+  findConsoleSession,
+  findProject,
+  insertConsoleSession,
+  seatAdministrator,
+  seatKey,
+  spendConsoleLink,
+  withTransaction,
+} from "@svc/db";
+import { isValidKey, type KeyCache } from "../auth/key-cache.ts";
+import { apiKeyInvalid } from "../errors.ts";
+import { linkInvalid, pageRequestMalformed, sessionInvalid } from "./errors.ts";
+import { findGoodLink } from "./links.ts";
+import { type PageCall, textField } from "./page-call.ts";
+import type { ConsoleOrigin, SessionProof } from "./proof.ts";
+import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
+import type { SignInLimit } from "./sign-in-limit.ts";
+
+// /console/session, for the console's pages:
+//   POST {"key": "svc_…"} or {"link": "…"}: signs in. With the header Svc-Session of an open session the seat is added to it.
+//   POST {}: the seats of the session that Svc-Session and the cookie belong to.
+//   Both answer {"half": "…", "seats": [{"keyId", "keyName", "projectId", "projectName", "role"}]}; role is member, approver or admin, and
+//   of the administrator's seat keyId is "admin" and the other three are empty. `half` is the one that was sent where there was one.
+//   DELETE: signs out. DELETE {"seat": "key_…"} or {"seat": "admin"} gives that seat up. Both answer {}.
+// Refusals: SESSION_INVALID, API_KEY_INVALID, LINK_INVALID (401), ORIGIN_REFUSED (403), SIGN_INS_EXCEEDED (429), REQUEST_MALFORMED (400).
+
+/** What signing in works with. */
+export type SignInOptions = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly keys: KeyCache;
+  readonly sessions: Sessions;
+  readonly origin: ConsoleOrigin;
+  readonly limit: SignInLimit;
+  readonly adminToken: string | undefined;
+  /** Who sent a request, as addresses are counted. */
+  readonly addressOf: (req: IncomingMessage) => string;
+};
+
+const userAgentCharacters = 200;
+
+/** Who signs in. */
+type Seat = { readonly keyId: KeyId } | { readonly adminDigest: Buffer };
+
+/** Makes the methods of `/console/session`. */
+export function createSignIn(options: SignInOptions): { POST: PageCall; DELETE: PageCall } {
+  const { sessions, origin, limit, addressOf } = options;
+  return {
+    async POST(body, req) {
+      const address = addressOf(req);
+      const refusal = limit.refusalOf(address);
+      if (refusal !== undefined) throw refusal;
+      const proof = origin.proofOf(req);
+      const wanted = { key: textField(body, "key"), link: textField(body, "link") };
+      if (wanted.key === undefined && wanted.link === undefined)
+        return answerOf(await openOr401(sessions, proof), proof, options);
+      try {
+        return await signIn(await seatOf(wanted, options), req, options);
+      } catch (error) {
+        if (error instanceof Fault && error.code === "unauthenticated") limit.noteFailure(address);
+        throw error;
+      }
+    },
+    async DELETE(body, req) {
+      const session = await openOr401(sessions, origin.proofOf(req));
+      const seat = textField(body, "seat");
+      if (seat === undefined) await endConsoleSession(options.db, session.id);
+      else await giveUp(seat, session, options);
+      sessions.forget({ session: session.id });
+      return seat === undefined ? { cookie: cookieText(origin, "", 0) } : {};
+    },
+  };
+}
+
+function openOr401(sessions: Sessions, proof: SessionProof | undefined): Promise<ConsoleSession> {
+  if (proof === undefined) throw sessionInvalid("the request shows none");
+  return sessions.open(proof);
+}
+
+/** The session that a sign-in may add a seat to; undefined where there is none, or none any more. */
+async function openIfAny(sessions: Sessions, proof: SessionProof | undefined): Promise<ConsoleSession | undefined> {
+  try {
+    return proof?.half === undefined ? undefined : await sessions.open(proof);
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}
+
+async function seatOf(
+  { key, link }: { key: string | undefined; link: string | undefined },
+  options: SignInOptions,
+): Promise<Seat> {
+  if (key !== undefined && link !== undefined)
+    throw pageRequestMalformed("link", "the request has a key and a link", "Send one of them.");
+  if (key !== undefined) return seatOfKey(key, options);
+  const { db, clock } = options;
+  const found = await findGoodLink(options, "sign_in", link ?? "");
+  // Of two that open it at once, one is let in.
+  if (!(await spendConsoleLink(db, found.link, clock.now())))
+    throw linkInvalid("the link was used already: it works once", "Run `npx svc console` for another one.");
+  return { keyId: found.key.id };
+}
+
+async function seatOfKey(text: string, { keys, clock, adminToken }: SignInOptions): Promise<Seat> {
+  const digest = digestSecret(text);
+  if (adminToken !== undefined && digest.equals(digestSecret(adminToken))) return { adminDigest: digest };
+  const key = await keys.find(digest);
+  if (key === undefined || !isValidKey(key, clock.now()))
+    throw apiKeyInvalid(text.startsWith("svc_") && !isWellFormedApiKey(text));
+  return { keyId: key.id };
+}
+
+async function signIn(seat: Seat, req: IncomingMessage, options: SignInOptions) {
+  const { db, clock, sessions, origin } = options;
+  const proof = origin.proofOf(req);
+  const known = await openIfAny(sessions, proof);
+  if (known !== undefined) {
+    await take(seat, known, options);
+    sessions.forget({ session: known.id });
+    return answerOf(await reread(known, db), proof, options);
+  }
+  const [cookie, half] = [generateToken(), generateToken()];
+  const nowMs = clock.now();
+  const row = {
+    ...{ id: createId("ses", nowMs), cookieDigest: digestSecret(cookie), halfDigest: digestSecret(half) },
+    ...{ adminDigest: null, userAgent: userAgentOf(req), createdAt: nowMs, usedAt: nowMs },
+  };
+  await withTransaction(db, async (tx) => {
+    await insertConsoleSession(tx, row);
+    await take(seat, row, { db: tx, clock });
+  });
+  const { json } = await answerOf(await reread(row, db), { half }, options);
+  return { json, cookie: cookieText(origin, cookie, sessionLifeMs / 1_000) };
+}
+
+async function take(
+  seat: Seat,
+  { id }: Pick<ConsoleSession, "id">,
+  { db, clock }: { db: Parameters<typeof seatKey>[0]; clock: Clock },
+): Promise<void> {
+  if ("adminDigest" in seat) await seatAdministrator(db, id, seat.adminDigest);
+  else await seatKey(db, { sessionId: id, keyId: seat.keyId, createdAt: clock.now() }, sessionsOfKeyMax);
+}
+
+async function reread({ cookieDigest }: Pick<ConsoleSession, "cookieDigest">, db: Database): Promise<ConsoleSession> {
+  const session = await findConsoleSession(db, cookieDigest);
+  if (session === undefined) throw sessionInvalid("it ended meanwhile");
+  return session;
+}
+
+async function giveUp(seat: string, { id, seats }: ConsoleSession, { db }: SignInOptions): Promise<void> {
+  if (seat === "admin") return endAdministratorSeat(db, id);
+  const key = seats.find((one) => one.id === seat);
+  if (key === undefined) throw sessionInvalid("it has no such seat", "Send the keyId of one of its seats, or admin.");
+  await endConsoleSeat(db, { id, keyId: key.id });
+}
+
+/** The session as its page is told of it; seats whose key has ended are left out. */
+async function answerOf(
+  session: ConsoleSession,
+  proof: Pick<SessionProof, "half"> | undefined,
+  { db, clock, sessions }: SignInOptions,
+): Promise<{ json: JsonObject }> {
+  const valid = session.seats.filter((key) => isValidKey(key, clock.now()));
+  const seats: JsonValue[] = await Promise.all(
+    valid.map(async ({ id, name, projectId, role }) => {
+      const project = await findProject(db, projectId);
+      return { keyId: id, keyName: name, projectId, projectName: project?.name ?? "", role };
+    }),
+  );
+  if (sessions.isAdministrator(session))
+    seats.push({ keyId: "admin", keyName: "", projectId: "", projectName: "", role: "admin" });
+  return { json: { half: proof?.half ?? "", seats } };
+}
+
+function cookieText(origin: ConsoleOrigin, value: string, maxAgeSeconds: number): string {
+  const secure = origin.isSecure() ? "; Secure" : "";
+  return `${origin.cookieName()}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
+}
+
+function userAgentOf(req: IncomingMessage): string {
+  return (req.headers["user-agent"] ?? "").slice(0, userAgentCharacters);
+}

@@ -1,0 +1,23 @@
+import { join } from "node:path";
+import { digestSecret } from "@svc/core";
+import { findCallerKey } from "@svc/db";
+import { isValidKey } from "../auth/key-cache.ts";
+import { type Config, isLoopbackHost } from "../config/config.ts";
+import { createSignInLink, type SignInLinks } from "../console/sign-in-link.ts";
+import { firstKeyFile } from "./first-key.ts";
+import { readIfThere } from "./vault-key.ts";
+
+/**
+ * A link that opens the console once, with the seat of the first key: for whoever starts a service of his own. Undefined where others share its
+ * database or may reach it, and where the first key is gone.
+ */
+export async function firstConsoleLink(
+  config: Pick<Config, "databaseUrl" | "host" | "dataDir" | "bootstrapKey">,
+  links: SignInLinks,
+): Promise<string | undefined> {
+  if (config.databaseUrl !== undefined || !isLoopbackHost(config.host)) return undefined;
+  const text = config.bootstrapKey ?? (await readIfThere(join(config.dataDir, firstKeyFile)))?.trim();
+  const key = text ? await findCallerKey(links.db, digestSecret(text)) : undefined;
+  if (key === undefined || !isValidKey(key, links.clock.now())) return undefined;
+  return (await createSignInLink(links, { projectId: key.projectId, keyId: key.id })).url;
+}

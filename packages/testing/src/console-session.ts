@@ -1,0 +1,52 @@
+import { readAnswer, type TestAnswer, type TestServer } from "./server.ts";
+
+/** Headers of a request, over those that a page of the console sends; null takes one away. */
+export type PageHeaders = Readonly<Record<string, string | null>>;
+
+/** A browser that signed in to the console of a test server, as far as requests tell. */
+export type TestSession = {
+  readonly cookie: string;
+  readonly half: string;
+  /** The headers of its calls from a seat. */
+  headers(seat: string): Record<string, string>;
+  /** Makes a call from a seat. */
+  call(seat: string, method: string, body?: unknown, headers?: PageHeaders): Promise<TestAnswer>;
+};
+
+/** Sends JSON to a path of a server as the console's own page would: with its Origin. */
+export async function sendAsPage(
+  { url }: Pick<TestServer, "url">,
+  path: string,
+  body: unknown,
+  { method = "POST", headers = {} }: { method?: string; headers?: PageHeaders } = {},
+): Promise<TestAnswer> {
+  const all: PageHeaders = { origin: new URL(url).origin, "content-type": "application/json", ...headers };
+  const kept = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null);
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return readAnswer(
+    await fetch(`${url}${path}`, {
+      method,
+      headers: Object.fromEntries(kept),
+      ...(body !== undefined && { body: text }),
+    }),
+  );
+}
+
+/** Signs in by a key or a link. Throws an Error for a refusal. */
+export async function signInToConsole(
+  svc: Pick<TestServer, "url">,
+  credential: { key: string } | { link: string },
+): Promise<TestSession> {
+  const answer = await sendAsPage(svc, "/console/session", credential);
+  const cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  if (answer.status !== 200 || cookie === "") throw new Error(`no session: ${answer.status} ${answer.reason}`);
+  const { half } = answer.json;
+  const headers = (seat: string) => ({ cookie, "svc-session": half, "svc-seat": seat });
+  return {
+    cookie,
+    half,
+    headers,
+    call: (seat, method, body = {}, others = {}) =>
+      sendAsPage(svc, `/${method}`, body, { headers: { ...headers(seat), ...others } }),
+  };
+}

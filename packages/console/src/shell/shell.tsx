@@ -29,7 +29,7 @@ export function Shell({ projectId }: { projectId: string }) {
     <div className={styles["shell"]}>
       <a
         className={styles["skip"]}
-        href={`${pathname}#main`}
+        href="#main"
         onClick={(event) => {
           event.preventDefault();
           main.current?.focus();

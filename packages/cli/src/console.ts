@@ -7,11 +7,11 @@ import { addConsoleSessions } from "./console/sessions.ts";
 
 /** Adds `svc console open|sessions|end`. */
 export function addConsoleCommand(program: Command, context: CommandContext): void {
-  const console = program
+  const group = program
     .command("console")
     .description("open the console in a browser, signed in; list and end its sessions");
-  addExamples(console, ["svc console", "svc console --print", "svc console sessions"]);
-  addConsoleOpen(console, context);
-  addConsoleSessions(console, context);
-  addConsoleEnd(console, context);
+  addExamples(group, ["svc console", "svc console --print", "svc console sessions"]);
+  addConsoleOpen(group, context);
+  addConsoleSessions(group, context);
+  addConsoleEnd(group, context);
 }

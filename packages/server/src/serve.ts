@@ -84,7 +84,11 @@ const logWriteMs = 50;
 async function announce(server: Server, config: Config, logger: Logger): Promise<void> {
   const { url, adminUrl, consoleUrl, nodeId, firstKey } = server;
   const isTerminal = process.stderr.isTTY;
-  const link = isTerminal ? await server.createConsoleLink().catch((err: unknown) => logger.warn({ err }, "no link to the console could be made")) : undefined;
+  const link = isTerminal
+    ? await server
+        .createConsoleLink()
+        .catch((err: unknown) => logger.warn({ err }, "no link to the console could be made"))
+    : undefined;
   const shown = link === undefined && consoleUrl !== undefined ? { console: consoleUrl } : {};
   logger.info({ url, adminUrl, role: config.role, nodeId, version, ...shown }, startText(config, url, version));
   if (isTerminal && (firstKey !== undefined || link !== undefined)) {

@@ -6,8 +6,8 @@ import { addJson, type JsonOption } from "../command/options.ts";
 import { plainText } from "../text/plain.ts";
 
 /** Adds `svc console end`. */
-export function addConsoleEnd(console: Command, context: CommandContext): void {
-  const end = console
+export function addConsoleEnd(group: Command, context: CommandContext): void {
+  const end = group
     .command("end")
     .description("take the seat of the key in use out of a session; its pages stop within two seconds")
     .argument("<id>", "id of the session")

@@ -9,8 +9,8 @@ import { messageText } from "../text/message.ts";
 type OpenOptions = ProjectOptions & JsonOption & { print?: boolean };
 
 /** Adds `svc console open`, which `svc console` alone means. */
-export function addConsoleOpen(console: Command, context: CommandContext): void {
-  const open = console
+export function addConsoleOpen(group: Command, context: CommandContext): void {
+  const open = group
     .command("open", { isDefault: true })
     .description("open the console with the seat of the key in use, by a link that works once, within ten minutes")
     .option("--print", "print the link in place of opening it")

@@ -9,8 +9,8 @@ import { plainText } from "../text/plain.ts";
 import { tableLines, timeText } from "../text/table.ts";
 
 /** Adds `svc console sessions`. */
-export function addConsoleSessions(console: Command, context: CommandContext): void {
-  const list = console
+export function addConsoleSessions(group: Command, context: CommandContext): void {
+  const list = group
     .command("sessions")
     .description("list the browsers that are signed in with the key in use")
     .action(async (options: ProjectOptions & JsonOption) => {

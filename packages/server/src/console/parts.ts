@@ -1,9 +1,9 @@
-import { join } from "node:path";
+import { builtFolder } from "@svc/console";
 import type { Clock } from "@svc/core";
 import type { Database } from "@svc/db";
 import type { KeyCache } from "../auth/key-cache.ts";
 import type { KeyUse } from "../auth/key-use.ts";
-import { type Config, checkoutDir } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import type { Connections } from "../http/connections.ts";
 import type { Logger } from "../logger.ts";
 import { type Console, consoleBase, createConsole } from "./console.ts";
@@ -19,9 +19,6 @@ export type ConsoleParts = {
   readonly sessions: Sessions;
   readonly origin: ConsoleOrigin;
 };
-
-// Where the package of the pages leaves what it builds.
-const builtFolder = join(checkoutDir, "packages/console/dist");
 
 /** Reads the built pages, of `folder` or of the checkout. Undefined where the configuration serves no console. */
 export async function readBuiltConsole(

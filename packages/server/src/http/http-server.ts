@@ -104,8 +104,8 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
   // A connection that breaks while it is answered is its client's business.
   res.on("error", ignore);
   const { path, query } = splitTarget(req);
-  const console = isConsolePath(path) ? options.console : undefined;
-  console?.setHeaders(res);
+  const pages = isConsolePath(path) ? options.console : undefined;
+  pages?.setHeaders(res);
   try {
     const refusal = options.door(req, path);
     const probe = options.probes.get(path);
@@ -115,7 +115,7 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
     if (refusal !== undefined) answerError(res, refusal.error, refusal.status, refusal.headers);
     else if (probe !== undefined) probe(req, res);
     else if (options.isDraining()) answerError(res, shuttingDown(), undefined, stoppingHeaders);
-    else if (console !== undefined) console.serve(path, req, res);
+    else if (pages !== undefined) pages.serve(path, req, res);
     else if (path === "/" && options.console?.welcome(req, res)) return;
     else if (page !== undefined) page(req, res);
     else if (options.mcp !== undefined && path === mcpPath) options.mcp(req, res);

@@ -8,14 +8,14 @@ import { findBarriers } from "./axe.ts";
 export const pictures = join(root, ".cache", "console");
 
 /**
- * Looks at a page in light, dark and as narrow as a phone, without loading it again: axe finds nothing, what readers of it hear is what
- * `snapshots/<name>.yml` says, and a picture of each is in .cache/console. With `vitest -u` the snapshots are written.
+ * Looks at a page in light, dark and as narrow as a phone, without loading it again: axe finds nothing, what readers of its main part hear is what
+ * `snapshots/<name>.txt` says, and a picture of each is in .cache/console. With `vitest -u` the snapshots are written.
  */
 export async function lookAt(page: Page, name: string): Promise<void> {
   const picture = (look: string) =>
     page.screenshot({ path: join(pictures, `${name}-${look}.png`), animations: "disabled" });
   expect(await findBarriers(page)).toEqual([]);
-  await expect(heard(await page.locator("body").ariaSnapshot())).toMatchFileSnapshot(`snapshots/${name}.yml`);
+  await expect(heard(await page.getByRole("main").ariaSnapshot())).toMatchFileSnapshot(`snapshots/${name}.txt`);
   await picture("light");
   await page.emulateMedia({ colorScheme: "dark" });
   // The structure is the same: what can differ is told by the colours.

@@ -27,6 +27,7 @@ export function Shell({ projectId }: { projectId: string }) {
   const close = () => setShown(undefined);
   return (
     <div className={styles["shell"]}>
+      {/* biome-ignore lint/a11y/useValidAnchor: it leads to a part of the page, which the base of the page would make another address */}
       <a
         className={styles["skip"]}
         href="#main"

@@ -1,3 +1,4 @@
+import { signInToConsole } from "@svc/testing/console-session";
 import { until } from "@svc/testing/server-process";
 import type { Json, Playing } from "./leaks-playing.ts";
 
@@ -34,6 +35,8 @@ export async function readAll({ call, server, pages }: Playing): Promise<void> {
   await readStanding(call);
   await readPolls(call);
   await call("ContactsService/ListContacts", {});
+  await call("ConnectionsService/CreateConnectLink", { toolkitSlug: "sales_crm", entityId: "ada" });
+  await readConsole(call, server);
   pages.push(await (await fetch(`${server.url}/metrics`)).text());
   await call("JobsService/ListSkills");
   await call("JobsService/GetSkill", { slug: "use" });
@@ -42,6 +45,14 @@ export async function readAll({ call, server, pages }: Playing): Promise<void> {
   await call("ConnectionsService/DeleteProjectCredential", { toolkitSlug: "own_client" });
   await call("ConnectionsService/DeleteConnection", { id: active.id });
   await call("CatalogService/DeleteToolkit", { slug: "own_client" });
+}
+
+/** A link to sign in by, a session of the key, and its end. */
+async function readConsole(call: Playing["call"], server: Playing["server"]): Promise<void> {
+  await call("ConsoleService/CreateSignInLink");
+  await signInToConsole(server, { key: server.key });
+  const { sessions } = await call("ConsoleService/ListSessions");
+  await call("ConsoleService/EndSession", { id: sessions[0].id });
 }
 
 async function readTriggers(call: Playing["call"]): Promise<void> {

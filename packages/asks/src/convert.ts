@@ -45,6 +45,7 @@ export function askMessage(ask: AskRecord, { delivery, simulationReceipt }: AskS
     question: ask.question,
     answerSchemaJson: ask.answerSchema,
     continuations: ask.continuations,
+    defaultContinuation: ask.defaultContinuation,
     escalation: ask.escalation.map((hop) => create(AskHopSpecSchema, hop)),
     askedAt: timestampFromMs(ask.askedAt),
     stepId: ask.stepId,
@@ -74,8 +75,8 @@ export function pendingAskMessage(ask: AskRecord): Ask {
 
 /** A decision as asks and receipts show it. */
 export function decisionMessage(decision: DecisionDocument): AskDecision {
-  const { continuation, principalId, keyId, surface, note, overridesJson, at } = decision;
-  const shown = { continuation, principalId, keyId, surface, note, overridesJson };
+  const { continuation, principalId, keyId, surface, note, overridesJson, at, linkId } = decision;
+  const shown = { continuation, principalId, keyId, surface, note, overridesJson, ...(linkId && { linkId }) };
   return create(AskDecisionSchema, { ...shown, at: timestampFromMs(at) });
 }
 

@@ -9,6 +9,8 @@ import {
   ListToolsResponseSchema,
   ToolKind,
   type Tool as ToolMessage,
+  ToolSchema,
+  ToolView,
 } from "@svc/gen/catalog";
 import { toConnectSpec, toToolMessage } from "./convert.ts";
 import type { Catalog, Tool } from "./model.ts";
@@ -21,7 +23,7 @@ export type MessageIndex = {
   readonly toolList: readonly ToolMessage[];
   readonly toolsOfToolkit: ReadonlyMap<string, readonly ToolMessage[]>;
   /** ListTools without a filter but the kind, where one page holds them all; made when it is first asked for. */
-  allTools(kind: ToolKind): ListToolsResponse | undefined;
+  allTools(kind: ToolKind, view: ToolView): ListToolsResponse | undefined;
 };
 
 /** One message a tool, however many catalogs it stands in: making it is what costs. */
@@ -39,7 +41,7 @@ function toolMessage(tool: Tool): ToolMessage {
 export function indexMessages(catalog: Catalog): MessageIndex {
   const toolList = [...catalog.tools.values()].map(toolMessage);
   const toolkits = [...catalog.toolkits.values()];
-  const whole = new Map<ToolKind, ListToolsResponse>();
+  const whole = new Map<string, ListToolsResponse>();
   return {
     specs: new Map(
       toolkits.map((toolkit) => {
@@ -50,18 +52,36 @@ export function indexMessages(catalog: Catalog): MessageIndex {
     tools: new Map(toolList.map((tool) => [tool.slug, shareMessage(create(GetToolResponseSchema, { tool }))])),
     toolList,
     toolsOfToolkit: Map.groupBy(toolList, ({ toolkitSlug }) => toolkitSlug),
-    allTools(kind) {
-      let response = whole.get(kind);
+    allTools(kind, view) {
+      const key = `${kind} ${view}`;
+      let response = whole.get(key);
       if (response === undefined) {
         const tools = toolsOfKind(toolList, kind);
         if (tools.length > catalogPageMax) return undefined;
-        response = shareMessage(create(ListToolsResponseSchema, { tools: [...tools] }));
-        whole.set(kind, response);
+        response = shareMessage(create(ListToolsResponseSchema, { tools: toolsInView(tools, view) }));
+        whole.set(key, response);
       }
       return response;
     },
   };
 }
+
+/** Tools as a list shows them. */
+export function toolsInView(tools: readonly ToolMessage[], view: ToolView): ToolMessage[] {
+  return view === ToolView.SUMMARY ? tools.map(summaryOf) : [...tools];
+}
+
+/** A tool without what is large: its schemas are 95 of 100 bytes. */
+function summaryOf(tool: ToolMessage): ToolMessage {
+  const known = summaries.get(tool);
+  if (known !== undefined) return known;
+  const large = { inputSchemaJson: "", outputSchemaJson: "", pagingJson: "", pollJson: "" };
+  const made = shareMessage(create(ToolSchema, { ...tool, ...large }));
+  summaries.set(tool, made);
+  return made;
+}
+
+const summaries = new WeakMap<ToolMessage, ToolMessage>();
 
 /** The tools of a kind; all of them for none. */
 export function toolsOfKind(tools: readonly ToolMessage[], kind: ToolKind): readonly ToolMessage[] {

@@ -223,7 +223,12 @@ test("a fault names the property that is missing or unknown, and the declared on
   };
   const validate = createValidator(schema);
   expect(validate({ calendarId: "primary" })).toEqual([
-    { pointer: "", message: "must have required property 'calendar_id'", property: "calendar_id" },
+    {
+      pointer: "",
+      message: "must have required property 'calendar_id'",
+      property: "calendar_id",
+      missing: "calendar_id",
+    },
     {
       pointer: "",
       message: 'must not have the property "calendarId"; did you mean "calendar_id"?',

@@ -5,9 +5,14 @@ import { nearest } from "./nearest.ts";
 
 /**
  * One way a value misses its schema: a JSON Pointer to the value and what is wrong there. `property` names the one that is
- * missing there, or must not be there.
+ * missing there, or must not be there, and `missing` the one that is missing.
  */
-export type SchemaFault = { readonly pointer: string; readonly message: string; readonly property?: string };
+export type SchemaFault = {
+  readonly pointer: string;
+  readonly message: string;
+  readonly property?: string;
+  readonly missing?: string;
+};
 
 /** The most faults that are listed, and the most that are looked at for them: of many, many say the same. */
 const faultsMax = 100;
@@ -40,7 +45,8 @@ function toFault(error: ErrorObject): SchemaFault {
   const { additionalProperty, missingProperty } = error.params;
   const property: unknown = additionalProperty ?? missingProperty;
   const fault = { pointer: shortPointer(error.instancePath), message: messageOf(error) };
-  return typeof property === "string" ? { ...fault, property } : fault;
+  if (typeof property !== "string") return fault;
+  return additionalProperty === undefined ? { ...fault, property, missing: property } : { ...fault, property };
 }
 
 /** A pointer to the value, or to the innermost one around it whose pointer has not more than 1000 characters. */

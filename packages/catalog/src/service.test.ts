@@ -1,7 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { createId } from "@svc/core";
 import { createProject } from "@svc/db";
-import { ToolKind, ToolkitConnectability } from "@svc/gen/catalog";
+import { ToolKind, ToolkitConnectability, ToolView } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import type { ToolkitSource } from "@svc/testing/catalog";
 import { createTestDatabase } from "@svc/testing/database";
@@ -86,6 +86,18 @@ test("ListTools filters by toolkit and kind, and what nothing matches is an empt
   expect(await list({ kind: ToolKind.ACTION })).toEqual(["payments.refund_payment"]);
   expect(await list({ kind: ToolKind.CODE })).toEqual([]);
   expect(await list({ toolkitSlug: "nope" })).toEqual([]);
+});
+
+test("a summary of ListTools leaves out what is large of each tool, and nothing else", async () => {
+  const client = clientOf();
+  const large = { inputSchemaJson: "", outputSchemaJson: "", pagingJson: "", pollJson: "" };
+  for (const request of [{}, { toolkitSlug: "payments" }, { kind: ToolKind.ACTION, pageSize: 1 }]) {
+    const whole = await client.listTools(request);
+    const { tools, nextPageToken } = await client.listTools({ ...request, view: ToolView.SUMMARY });
+    expect(tools).toEqual(whole.tools.map((tool) => ({ ...tool, ...large })));
+    expect(whole.tools.every(({ inputSchemaJson }) => inputSchemaJson !== "")).toBe(true);
+    expect(nextPageToken === "").toBe(whole.nextPageToken === "");
+  }
 });
 
 test("GetTool returns the full definition of an action", async () => {

@@ -11,7 +11,7 @@ import {
   type Toolkit as ToolkitMessage,
 } from "@svc/gen/catalog";
 import { toToolkitMessage } from "./convert.ts";
-import { toolsOfKind } from "./convert-catalog.ts";
+import { toolsInView, toolsOfKind } from "./convert-catalog.ts";
 import { DefinitionError } from "./definition-error.ts";
 import { definitionInvalid, privateToolkitNotFound, projectNotFound, toolkitNotFound, toolNotFound } from "./errors.ts";
 import type { Toolkit } from "./model.ts";
@@ -54,14 +54,15 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     },
     async listTools(request, ctx) {
       const { messages } = await viewFor(request.projectId, ctx);
-      const { toolkitSlug, kind, pageSize, pageToken } = request;
-      const whole = toolkitSlug === "" && pageSize === 0 && pageToken === "" ? messages.allTools(kind) : undefined;
+      const { toolkitSlug, kind, view, pageSize, pageToken } = request;
+      const whole =
+        toolkitSlug === "" && pageSize === 0 && pageToken === "" ? messages.allTools(kind, view) : undefined;
       if (whole !== undefined) return whole;
       const candidates = toolkitSlug === "" ? messages.toolList : (messages.toolsOfToolkit.get(toolkitSlug) ?? []);
       const tools = toolsOfKind(candidates, kind);
       const scope = scopeOf("ListTools", ctx, { projectId: request.projectId, toolkitSlug, kind });
       const { items, nextPageToken } = pageOf(tools, request, { sealer, scope });
-      return create(ListToolsResponseSchema, { tools: items, nextPageToken });
+      return create(ListToolsResponseSchema, { tools: toolsInView(items, view), nextPageToken });
     },
     async getTool(request, ctx) {
       const view = await viewFor(request.projectId, ctx);

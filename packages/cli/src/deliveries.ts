@@ -3,8 +3,9 @@ import type { CommandContext } from "./command/context.ts";
 import { addExamples } from "./command/examples.ts";
 import { addDeliveryAttempts } from "./deliveries/attempts.ts";
 import { addDeliveryList } from "./deliveries/list.ts";
+import { addDeliveryShow } from "./deliveries/show.ts";
 
-/** Adds `svc deliveries list|attempts`. */
+/** Adds `svc deliveries list|show|attempts`. */
 export function addDeliveriesCommand(program: Command, context: CommandContext): void {
   const deliveries = program
     .command("deliveries")
@@ -14,5 +15,6 @@ export function addDeliveriesCommand(program: Command, context: CommandContext):
     "svc deliveries attempts dlv_01h455vb4pex5vsknk084sn02q",
   ]);
   addDeliveryList(deliveries, context);
+  addDeliveryShow(deliveries, context);
   addDeliveryAttempts(deliveries, context);
 }

@@ -15,9 +15,10 @@ import { addJobRetry } from "./jobs/retry.ts";
 import { addJobShow } from "./jobs/show.ts";
 import { addJobSteps } from "./jobs/steps.ts";
 import { addJobSubmit } from "./jobs/submit.ts";
+import { addJobUndoEntries } from "./jobs/undo-entries.ts";
 import { addJobWatch } from "./jobs/watch.ts";
 
-/** Adds `svc jobs submit|check|list|show|steps|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`. */
+/** Adds `svc jobs submit|check|list|show|steps|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`. */
 export function addJobsCommand(program: Command, context: CommandContext): void {
   const jobs = program
     .command("jobs")
@@ -35,6 +36,7 @@ export function addJobsCommand(program: Command, context: CommandContext): void 
   addJobList(jobs, context);
   addJobShow(jobs, context);
   addJobSteps(jobs, context);
+  addJobUndoEntries(jobs, context);
   addJobWatch(jobs, context);
   addJobLog(jobs, context);
   addJobRetry(jobs, context);

@@ -7,6 +7,7 @@ export {
 export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
 export { callLimitBounds } from "./call-limit-bounds.ts";
 export { type Clock, createOffsetClock, isoTime, systemClock } from "./clock.ts";
+export { consoleOff, linkExpiry } from "./console-link.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
 export { checkEndpointUrl } from "./endpoint-url.ts";
 export {
@@ -93,7 +94,17 @@ export {
   scalarText,
   withPlainNumbers,
 } from "./raw-json.ts";
-export { optionalId, type Page, pageOf, pageRows, requireId, type TimeRange, timeRange } from "./request.ts";
+export {
+  checkFilterText,
+  optionalId,
+  type Page,
+  pageOf,
+  pageRows,
+  requireId,
+  type TimeRange,
+  timeRange,
+  walkedRows,
+} from "./request.ts";
 export { createSealer, generateVaultKey, parseVaultKeys, SealError, type Sealer, type VaultKey } from "./seal.ts";
 export {
   digestSecret,

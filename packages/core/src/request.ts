@@ -61,6 +61,20 @@ function millisecondsOf(field: string, time: RequestTime | undefined): number | 
   });
 }
 
+const filterTextMax = 200;
+
+/** A text that a filter looks for. Throws invalid_argument FILTER_TEXT_INVALID when it has more than 200 characters. */
+export function checkFilterText(field: string, text: string): string {
+  if (text.length <= filterTextMax) return text;
+  throw fault({
+    code: "invalid_argument",
+    reason: "FILTER_TEXT_INVALID",
+    field,
+    message: `${field} has ${text.length} characters, more than ${filterTextMax}`,
+    help: "Send a shorter part of what you look for.",
+  });
+}
+
 /** A page asked for: where to go on, and how many rows to read (one more than is shown tells whether another page follows). */
 export type Page<P extends IdPrefix> = { after: Id<P> | undefined; size: number; limit: number };
 
@@ -88,4 +102,19 @@ export function pageRows<Row extends { id: string }>(
   const last = shown.at(-1);
   const hasMore = rows.length > size && last !== undefined;
   return { rows: shown, nextPageToken: hasMore ? sealPageToken(sealer, scope, last.id) : "" };
+}
+
+/**
+ * As `pageRows`, of a list that looked at so many rows at most and found fewer than a page: `walkedTo` is the last of those, from which the
+ * next page goes on, or undefined where nothing is below.
+ */
+export function walkedRows<Row extends { id: string }>(
+  sealer: Sealer,
+  scope: PageScope,
+  { rows, walkedTo }: { readonly rows: readonly Row[]; readonly walkedTo: string | undefined },
+  size: number,
+): { rows: readonly Row[]; nextPageToken: string } {
+  const page = pageRows(sealer, scope, rows, size);
+  if (page.nextPageToken !== "" || walkedTo === undefined) return page;
+  return { rows: page.rows, nextPageToken: sealPageToken(sealer, scope, walkedTo) };
 }

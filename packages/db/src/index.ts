@@ -27,6 +27,7 @@ export { beginKeyedToolCalls } from "./calls/begin-keyed.ts";
 export { doubtRunningToolCall, doubtRunningToolCalls, type LostCallSearch } from "./calls/doubt-running.ts";
 export { findToolCallKeyHolders, type ToolCallKeyHolder } from "./calls/find-key-holders.ts";
 export type { ToolCallFilter, ToolCallSummary } from "./calls/list-page.ts";
+export type { WalkedCallFilter } from "./calls/list-walked.ts";
 export { type CallRecord, putToolCalls } from "./calls/put.ts";
 export { releaseToolCallKey } from "./calls/release-key.ts";
 export { type ToolCallRepository, type ToolCallRow, toolCallsForProject } from "./calls/repo.ts";
@@ -61,10 +62,11 @@ export { type ConnectedAccountRepository, connectedAccountsForProject } from "./
 export {
   type ConsoleLink,
   findConsoleLink,
-  insertConsoleLink,
+  retargetConsoleLink,
   spendConsoleLink,
   sweepConsoleLinks,
 } from "./console/links.ts";
+export { makeConsoleLink } from "./console/make-link.ts";
 export {
   type ConsoleSession,
   endAdministratorSeat,
@@ -79,7 +81,7 @@ export {
   sweepConsoleSessions,
   touchConsoleSession,
 } from "./console/sessions.ts";
-export { type Contact, type ContactRepository, contactsForProject } from "./contacts/repo.ts";
+export { type Contact, type ContactRepository, contactsForProject, type NewContact } from "./contacts/repo.ts";
 export { readDatabaseTime } from "./database-time.ts";
 export { countPendingDeliveries } from "./deliveries/backlog.ts";
 export {
@@ -92,7 +94,12 @@ export { enqueueDeliveries, type QueuedDelivery, type QueueTo } from "./deliveri
 export { expireDeliveries } from "./deliveries/expire.ts";
 export { type EventDeliveries, readEventDeliveries } from "./deliveries/read-event-deliveries.ts";
 export { releaseDeliveries } from "./deliveries/release.ts";
-export { type Delivery, type DeliveryRepository, deliveriesForProject } from "./deliveries/repo.ts";
+export {
+  type Delivery,
+  type DeliveryFilter,
+  type DeliveryRepository,
+  deliveriesForProject,
+} from "./deliveries/repo.ts";
 export { type DeliverySettlement, settleDeliveries } from "./deliveries/settle.ts";
 export type { DeliveryTaskKey } from "./deliveries/task-key.ts";
 export type { EscalationHopDocument } from "./documents/ask.ts";
@@ -179,7 +186,13 @@ export { type JobRepository, jobsForProject } from "./jobs/repo.ts";
 export { setJobRowStates } from "./jobs/set-row-states.ts";
 export { sweepJobRows } from "./jobs/sweep.ts";
 export { type EndedJobBatch, type EndedJobsSwept, sweepEndedJobs } from "./jobs/sweep-ended.ts";
-export { hasFailedUndo, type JobUndoEntry, nextJobUndoEntries } from "./jobs/undo-entries.ts";
+export {
+  hasFailedUndo,
+  type JobUndoEntry,
+  type ListedUndoEntry,
+  listJobUndoEntries,
+  nextJobUndoEntries,
+} from "./jobs/undo-entries.ts";
 export type { JobSetRowChange, JobSetRun, NewJobRow } from "./jobs/write-rows.ts";
 export { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./jobs/write-undo.ts";
 export {
@@ -265,6 +278,7 @@ export {
   type ConnectedAccountState,
   callOutcomes,
   callStates,
+  deliveryStates,
   type JobMode,
   type JobStatus,
   type JobTaskKind,
@@ -443,6 +457,7 @@ export {
 } from "./standing/zones.ts";
 export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
 export { findNoticeEndpoints, type NoticeEndpoint } from "./subscriptions/notice-endpoints.ts";
+export { readSubscriptionProgress, type SubscriptionProgress } from "./subscriptions/read-progress.ts";
 export {
   type NewSubscription,
   type Subscription,

@@ -55,14 +55,18 @@ beforeAll(async () => {
 const jobs: NarrowedList<JobFilter> = {
   name: "jobs",
   every: {
-    status: undefined,
+    statuses: undefined,
+    sinceMs: undefined,
+    untilMs: undefined,
     mode: undefined,
     skillSlug: undefined,
     parentJobId: undefined,
     standingProgramId: undefined,
   },
   values: {
-    status: ["succeeded", "failed", "parked"],
+    statuses: [["succeeded"], ["failed"], ["parked", "failed"]],
+    sinceMs: [soonMs],
+    untilMs: [1],
     mode: ["live", "simulate", "rehearse"],
     skillSlug: ["clean_up", "gone"],
     parentJobId: [parentJobId, idOfUuid("job", uuid)],

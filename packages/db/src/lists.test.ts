@@ -71,7 +71,9 @@ beforeAll(async () => {
 const everyEvent = { toolkitSlug: "", triggerSlug: "", sinceMs: undefined, untilMs: undefined };
 const everyCall = { toolSlug: undefined, entityId: undefined, sinceMs: undefined, untilMs: undefined };
 const everyJob = {
-  status: undefined,
+  statuses: undefined,
+  sinceMs: undefined,
+  untilMs: undefined,
   mode: undefined,
   skillSlug: undefined,
   parentJobId: undefined,
@@ -106,10 +108,10 @@ const lists: readonly [string, (tx: Executor) => Promise<readonly unknown[]>][] 
   ["simulations", jobs({ mode: "simulate" })],
   ["rehearsals", jobs({ mode: "rehearse" })],
   ["jobs of a skill that nobody called", jobs({ skillSlug: "clean_up" })],
-  ["jobs in a status that none is in", jobs({ status: "parked" })],
+  ["jobs in a status that none is in", jobs({ statuses: ["parked"] })],
   ["jobs where all are run by others, rehearsed or twins", jobs({}, parent)],
   ["live ones of these", jobs({ mode: "live" }, parent)],
-  ["those of these that succeeded", jobs({ status: "succeeded" }, parent)],
+  ["those of these that succeeded", jobs({ statuses: ["succeeded"] }, parent)],
   ["pending asks", asks({ state: "pending" })],
   ["asks in a state that none is in", asks({ state: "withdrawn" })],
   ["asks of a principal without any", asks({ principalId: "q" })],
@@ -135,7 +137,7 @@ const listsOf = (owner: ProjectId): readonly [string, (tx: Executor) => Promise<
     (tx) => toolCallsForProject(tx, owner).list({ ...everyCall, entityId: "ops_2", outcome: undefined }, page),
   ],
   ["jobs", jobs({}, owner)],
-  ["jobs of a status", jobs({ status: "succeeded" }, owner)],
+  ["jobs of a status", jobs({ statuses: ["succeeded"] }, owner)],
   ["asks", (tx) => asksForProject(tx, owner).list({ ...everyAsk, state: undefined }, page)],
 ];
 

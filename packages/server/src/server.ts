@@ -215,6 +215,8 @@ function createParts({ catalog, deployment, built, ...opened }: Opened): ServerP
   const node: Node = createNode({
     ...nodePartsOf(config),
     ...{ db, clock, sealer, catalog, deployment, publicUrl, version },
+    // A worker serves none, and tells people where it is.
+    ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
     observer: createNodeObserver(logger, metrics),
   });
   const keyUse = startKeyUse({

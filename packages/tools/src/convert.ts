@@ -37,7 +37,12 @@ export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): Call
         bodyJson: result.preview.body,
       },
     }),
-    faults: result.faults.map(({ pointer, message, givenJson }) => ({ pointer, message, givenJson })),
+    faults: result.faults.map(({ pointer, message, givenJson, missing = "" }) => ({
+      pointer,
+      message,
+      givenJson,
+      missing,
+    })),
     replayed: isReplay,
   });
 }

@@ -9,6 +9,8 @@ export type ArgumentFault = {
   readonly message: string;
   /** What was given there, as JSON text of at most 200 characters; empty when it is missing or sensitive. */
   readonly givenJson: string;
+  /** The property that is missing there; absent of any other fault. */
+  readonly missing?: string;
 };
 
 /** A request as people may see it: credential and sensitive values are masked. */

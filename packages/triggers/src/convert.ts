@@ -9,6 +9,7 @@ import {
   type ReplayRecord,
   type ReplayState,
   type Subscription,
+  type SubscriptionProgress,
 } from "@svc/db";
 import {
   type DeliveryAttempt as DeliveryAttemptMessage,
@@ -22,12 +23,18 @@ import {
   type Replay as ReplayMessage,
   ReplaySchema,
   ReplayState as ReplayStateMessage,
+  type SubscriptionHealth,
+  SubscriptionHealthSchema,
   type Subscription as SubscriptionMessage,
   SubscriptionSchema,
 } from "@svc/gen/triggers";
 
-/** A subscription as callers read it: without its secret. */
-export function subscriptionMessage(row: Subscription): SubscriptionMessage {
+/** A subscription as callers read it: without its secret. Its health is that of `nowMs`; all of it with its progress. */
+export function subscriptionMessage(
+  row: Subscription,
+  nowMs: number,
+  progress?: SubscriptionProgress,
+): SubscriptionMessage {
   return create(SubscriptionSchema, {
     id: row.id,
     endpointUrl: row.endpointUrl,
@@ -36,6 +43,25 @@ export function subscriptionMessage(row: Subscription): SubscriptionMessage {
     active: row.active,
     inactiveReason: row.inactiveReason,
     createdAt: timestampFromMs(row.createdAt),
+    health: healthMessage(row, nowMs, progress),
+  });
+}
+
+/** What is known of an endpoint's health by its subscription's row. */
+export function healthMessage(
+  row: Pick<Subscription, "active" | "failingSince" | "backoffUntil">,
+  nowMs: number,
+  { lastSuccessAt, pending }: Partial<SubscriptionProgress> = {},
+): SubscriptionHealth {
+  const { active, failingSince, backoffUntil } = row;
+  const isHeldBack = active && backoffUntil !== null && backoffUntil > nowMs;
+  const state = failingSince === null ? "well" : isHeldBack ? "backing_off" : "failing";
+  return create(SubscriptionHealthSchema, {
+    state: active ? state : "inactive",
+    ...optionalTime("failingSince", failingSince),
+    ...(isHeldBack && { backoffUntil: timestampFromMs(backoffUntil) }),
+    ...optionalTime("lastSuccessAt", lastSuccessAt ?? null),
+    pendingDeliveries: pending ?? 0,
   });
 }
 

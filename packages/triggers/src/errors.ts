@@ -44,6 +44,17 @@ export function filterRequired(field: string, fields: string): Fault {
   });
 }
 
+/** A state that no delivery has. */
+export function deliveryStateInvalid(state: string, states: readonly string[]): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "DELIVERY_STATE_INVALID",
+    field: "state",
+    message: `state ${formatValue(state)} is no state of a delivery`,
+    help: `Send one of ${states.join(", ")}, or leave it empty.`,
+  });
+}
+
 /** Nothing is sent to an inactive subscription. */
 export function subscriptionInactive(id: string, reason: string): Fault {
   return fault({

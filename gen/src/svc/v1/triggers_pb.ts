@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/triggers.proto.
  */
 export const file_svc_v1_triggers: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSK1AQoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiygEKBUV2ZW50EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEhQKDHBheWxvYWRfanNvbhgFIAEoCRIvCgtvY2N1cnJlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVjZWl2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqICCghEZWxpdmVyeRIKCgJpZBgBIAEoCRIQCghldmVudF9pZBgCIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYAyABKAkSDQoFc3RhdGUYBCABKAkSEAoIYXR0ZW1wdHMYBSABKAUSEgoKbGFzdF9lcnJvchgGIAEoCRIzCg9sYXN0X2F0dGVtcHRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD25leHRfYXR0ZW1wdF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmVwbGF5ZWQYCSABKAgSLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1AIKD0RlbGl2ZXJ5QXR0ZW1wdBITCgtkZWxpdmVyeV9pZBgBIAEoCRIOCgZudW1iZXIYAiABKAUSJgoCYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAQgASgFEg8KB2FkZHJlc3MYBSABKAkSEwoLc3RhdHVzX2NvZGUYBiABKAUSDQoFZXJyb3IYByABKAkSRgoQcmVzcG9uc2VfaGVhZGVycxgIIAMoCzIsLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQuUmVzcG9uc2VIZWFkZXJzRW50cnkSFQoNcmVzcG9uc2VfYm9keRgJIAEoCRITCgtyZXF1ZXN0X3VybBgKIAEoCRo2ChRSZXNwb25zZUhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBImwKDkluZ2VzdEVuZHBvaW50EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIMCgRwYXRoGAIgASgJEg4KBnNjaGVtZRgDIAEoCRISCgpzZWNyZXRfZW52GAQgASgJEhIKCnNlY3JldF9zZXQYBSABKAgiXQoZQ3JlYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBIUCgxlbmRwb2ludF91cmwYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEhQKDHRyaWdnZXJfc2x1ZxgDIAEoCSJyChpDcmVhdGVTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uEhYKDnNpZ25pbmdfc2VjcmV0GAIgASgJEhAKCHdhcm5pbmdzGAMgAygJIkEKGExpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJhChlMaXN0U3Vic2NyaXB0aW9uc1Jlc3BvbnNlEisKDXN1YnNjcmlwdGlvbnMYASADKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJzChlVcGRhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEhMKBmFjdGl2ZRgCIAEoCEgAiAEBEhkKDGVuZHBvaW50X3VybBgDIAEoCUgBiAEBQgkKB19hY3RpdmVCDwoNX2VuZHBvaW50X3VybCJIChpVcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIicKGURlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiHAoaRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UivAEKEUxpc3RFdmVudHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCSJMChJMaXN0RXZlbnRzUmVzcG9uc2USHQoGZXZlbnRzGAEgAygLMg0uc3ZjLnYxLkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIdCg9HZXRFdmVudFJlcXVlc3QSCgoCaWQYASABKAkiMAoQR2V0RXZlbnRSZXNwb25zZRIcCgVldmVudBgBIAEoCzINLnN2Yy52MS5FdmVudCJpChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJIlcKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USJAoKZGVsaXZlcmllcxgBIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMgobTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXF1ZXN0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJIkkKHExpc3REZWxpdmVyeUF0dGVtcHRzUmVzcG9uc2USKQoIYXR0ZW1wdHMYASADKAsyFy5zdmMudjEuRGVsaXZlcnlBdHRlbXB0IiYKElJlcGxheUV2ZW50UmVxdWVzdBIQCghldmVudF9pZBgBIAEoCSI7ChNSZXBsYXlFdmVudFJlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnki2wEKE1JlcGxheUV2ZW50c1JlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEg8KB2RyeV9ydW4YByABKAgiSwoUUmVwbGF5RXZlbnRzUmVzcG9uc2USDQoFY291bnQYASABKAUSJAoKZGVsaXZlcmllcxgCIAMoCzIQLnN2Yy52MS5EZWxpdmVyeSKsBAoGUmVwbGF5EgoKAmlkGAEgASgJEiIKBXN0YXRlGAIgASgOMhMuc3ZjLnYxLlJlcGxheVN0YXRlEg4KBnJlYXNvbhgDIAEoCRIRCgl3YWl0c19mb3IYBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYByABKAkSFAoMdHJpZ2dlcl9zbHVnGAggASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgJIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAogASgIEhIKCnBlcl9zZWNvbmQYCyABKAUSDQoFdG90YWwYDCABKA0SFgoOdG90YWxfY29tcGxldGUYDSABKAgSDgoGcXVldWVkGA4gASgNEhAKCHBvc2l0aW9uGA8gASgJEi8KC3Bvc2l0aW9uX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNQoLUmVwbGF5Q291bnQSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEg0KBWNvdW50GAIgASgNIu4BChJTdGFydFJlcGxheVJlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEhIKCnBlcl9zZWNvbmQYByABKAUSDwoHZHJ5X3J1bhgIIAEoCCJpChNTdGFydFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkSDQoFdG90YWwYAiABKA0SIwoGY291bnRzGAMgAygLMhMuc3ZjLnYxLlJlcGxheUNvdW50Ih4KEEdldFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiMwoRR2V0UmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSI7ChJMaXN0UmVwbGF5c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiTwoTTGlzdFJlcGxheXNSZXNwb25zZRIfCgdyZXBsYXlzGAEgAygLMg4uc3ZjLnYxLlJlcGxheRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiaQoTVXBkYXRlUmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCRIXCgpwZXJfc2Vjb25kGAIgASgFSACIAQESEwoGcGF1c2VkGAMgASgISAGIAQFCDQoLX3Blcl9zZWNvbmRCCQoHX3BhdXNlZCI2ChRVcGRhdGVSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5IiEKE0NhbmNlbFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiNgoUQ2FuY2VsUmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSIvChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkiOwoVU2VuZFRlc3RFdmVudFJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5IhwKGkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0IkgKG0xpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZRIpCgllbmRwb2ludHMYASADKAsyFi5zdmMudjEuSW5nZXN0RW5kcG9pbnQqkQEKC1JlcGxheVN0YXRlEhwKGFJFUExBWV9TVEFURV9VTlNQRUNJRklFRBAAEhgKFFJFUExBWV9TVEFURV9SVU5OSU5HEAESFwoTUkVQTEFZX1NUQVRFX1BBVVNFRBACEhUKEVJFUExBWV9TVEFURV9ET05FEAMSGgoWUkVQTEFZX1NUQVRFX0NBTkNFTExFRBAEMskLCg9UcmlnZ2Vyc1NlcnZpY2USYQoSQ3JlYXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLkNyZWF0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuQ3JlYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESXgoRTGlzdFN1YnNjcmlwdGlvbnMSIC5zdmMudjEuTGlzdFN1YnNjcmlwdGlvbnNSZXF1ZXN0GiEuc3ZjLnYxLkxpc3RTdWJzY3JpcHRpb25zUmVzcG9uc2UiBKi7GAESYQoSVXBkYXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLlVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESYQoSRGVsZXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLkRlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESSQoKTGlzdEV2ZW50cxIZLnN2Yy52MS5MaXN0RXZlbnRzUmVxdWVzdBoaLnN2Yy52MS5MaXN0RXZlbnRzUmVzcG9uc2UiBKi7GAESQwoIR2V0RXZlbnQSFy5zdmMudjEuR2V0RXZlbnRSZXF1ZXN0Ghguc3ZjLnYxLkdldEV2ZW50UmVzcG9uc2UiBKi7GAESVQoOTGlzdERlbGl2ZXJpZXMSHS5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0Gh4uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiBKi7GAESZwoUTGlzdERlbGl2ZXJ5QXR0ZW1wdHMSIy5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3REZWxpdmVyeUF0dGVtcHRzUmVzcG9uc2UiBKi7GAESTAoLUmVwbGF5RXZlbnQSGi5zdmMudjEuUmVwbGF5RXZlbnRSZXF1ZXN0Ghsuc3ZjLnYxLlJlcGxheUV2ZW50UmVzcG9uc2UiBKi7GAESTwoMUmVwbGF5RXZlbnRzEhsuc3ZjLnYxLlJlcGxheUV2ZW50c1JlcXVlc3QaHC5zdmMudjEuUmVwbGF5RXZlbnRzUmVzcG9uc2UiBKi7GAESTAoLU3RhcnRSZXBsYXkSGi5zdmMudjEuU3RhcnRSZXBsYXlSZXF1ZXN0Ghsuc3ZjLnYxLlN0YXJ0UmVwbGF5UmVzcG9uc2UiBKi7GAESRgoJR2V0UmVwbGF5Ehguc3ZjLnYxLkdldFJlcGxheVJlcXVlc3QaGS5zdmMudjEuR2V0UmVwbGF5UmVzcG9uc2UiBKi7GAESTAoLTGlzdFJlcGxheXMSGi5zdmMudjEuTGlzdFJlcGxheXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RSZXBsYXlzUmVzcG9uc2UiBKi7GAESTwoMVXBkYXRlUmVwbGF5Ehsuc3ZjLnYxLlVwZGF0ZVJlcGxheVJlcXVlc3QaHC5zdmMudjEuVXBkYXRlUmVwbGF5UmVzcG9uc2UiBKi7GAESTwoMQ2FuY2VsUmVwbGF5Ehsuc3ZjLnYxLkNhbmNlbFJlcGxheVJlcXVlc3QaHC5zdmMudjEuQ2FuY2VsUmVwbGF5UmVzcG9uc2UiBKi7GAESUgoNU2VuZFRlc3RFdmVudBIcLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVxdWVzdBodLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVzcG9uc2UiBKi7GAESZAoTTGlzdEluZ2VzdEVuZHBvaW50cxIiLnN2Yy52MS5MaXN0SW5nZXN0RW5kcG9pbnRzUmVxdWVzdBojLnN2Yy52MS5MaXN0SW5nZXN0RW5kcG9pbnRzUmVzcG9uc2UiBKi7GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSLhAQoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aCLaAQoSU3Vic2NyaXB0aW9uSGVhbHRoEg0KBXN0YXRlGAEgASgJEjEKDWZhaWxpbmdfc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWJhY2tvZmZfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2xhc3Rfc3VjY2Vzc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoScGVuZGluZ19kZWxpdmVyaWVzGAUgASgNIsoBCgVFdmVudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSFAoMdHJpZ2dlcl9zbHVnGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIUCgxwYXlsb2FkX2pzb24YBSABKAkSLwoLb2NjdXJyZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlY2VpdmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKiAgoIRGVsaXZlcnkSCgoCaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAMgASgJEg0KBXN0YXRlGAQgASgJEhAKCGF0dGVtcHRzGAUgASgFEhIKCmxhc3RfZXJyb3IYBiABKAkSMwoPbGFzdF9hdHRlbXB0X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9uZXh0X2F0dGVtcHRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcGxheWVkGAkgASgIEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQCCg9EZWxpdmVyeUF0dGVtcHQSEwoLZGVsaXZlcnlfaWQYASABKAkSDgoGbnVtYmVyGAIgASgFEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtkdXJhdGlvbl9tcxgEIAEoBRIPCgdhZGRyZXNzGAUgASgJEhMKC3N0YXR1c19jb2RlGAYgASgFEg0KBWVycm9yGAcgASgJEkYKEHJlc3BvbnNlX2hlYWRlcnMYCCADKAsyLC5zdmMudjEuRGVsaXZlcnlBdHRlbXB0LlJlc3BvbnNlSGVhZGVyc0VudHJ5EhUKDXJlc3BvbnNlX2JvZHkYCSABKAkSEwoLcmVxdWVzdF91cmwYCiABKAkaNgoUUmVzcG9uc2VIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJsCg5Jbmdlc3RFbmRwb2ludBIUCgx0b29sa2l0X3NsdWcYASABKAkSDAoEcGF0aBgCIAEoCRIOCgZzY2hlbWUYAyABKAkSEgoKc2VjcmV0X2VudhgEIAEoCRISCgpzZWNyZXRfc2V0GAUgASgIIl0KGUNyZWF0ZVN1YnNjcmlwdGlvblJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkicgoaQ3JlYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIWCg5zaWduaW5nX3NlY3JldBgCIAEoCRIQCgh3YXJuaW5ncxgDIAMoCSJBChhMaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiYQoZTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZRIrCg1zdWJzY3JpcHRpb25zGAEgAygLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJAoWR2V0U3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSJFChdHZXRTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uInMKGVVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkSEwoGYWN0aXZlGAIgASgISACIAQESGQoMZW5kcG9pbnRfdXJsGAMgASgJSAGIAQFCCQoHX2FjdGl2ZUIPCg1fZW5kcG9pbnRfdXJsIkgKGlVwZGF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEioKDHN1YnNjcmlwdGlvbhgBIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24iJwoZRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIcChpEZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSLpAQoRTGlzdEV2ZW50c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhQKDHRyaWdnZXJfc2x1ZxgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJEhEKCWVudGl0eV9pZBgHIAEoCRIYChBwYXlsb2FkX2NvbnRhaW5zGAggASgJIkwKEkxpc3RFdmVudHNSZXNwb25zZRIdCgZldmVudHMYASADKAsyDS5zdmMudjEuRXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIh0KD0dldEV2ZW50UmVxdWVzdBIKCgJpZBgBIAEoCSIwChBHZXRFdmVudFJlc3BvbnNlEhwKBWV2ZW50GAEgASgLMg0uc3ZjLnYxLkV2ZW50IiAKEkdldERlbGl2ZXJ5UmVxdWVzdBIKCgJpZBgBIAEoCSI5ChNHZXREZWxpdmVyeVJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5Is4BChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEg0KBXN0YXRlGAUgASgJEikKBXNpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVwoWTGlzdERlbGl2ZXJpZXNSZXNwb25zZRIkCgpkZWxpdmVyaWVzGAEgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIyChtMaXN0RGVsaXZlcnlBdHRlbXB0c1JlcXVlc3QSEwoLZGVsaXZlcnlfaWQYASABKAkiSQocTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXNwb25zZRIpCghhdHRlbXB0cxgBIAMoCzIXLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQiJgoSUmVwbGF5RXZlbnRSZXF1ZXN0EhAKCGV2ZW50X2lkGAEgASgJIjsKE1JlcGxheUV2ZW50UmVzcG9uc2USJAoKZGVsaXZlcmllcxgBIAMoCzIQLnN2Yy52MS5EZWxpdmVyeSLbAQoTUmVwbGF5RXZlbnRzUmVxdWVzdBIpCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHRvb2xraXRfc2x1ZxgDIAEoCRIUCgx0cmlnZ2VyX3NsdWcYBCABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAUgASgJEhgKEG9ubHlfdW5kZWxpdmVyZWQYBiABKAgSDwoHZHJ5X3J1bhgHIAEoCCJLChRSZXBsYXlFdmVudHNSZXNwb25zZRINCgVjb3VudBgBIAEoBRIkCgpkZWxpdmVyaWVzGAIgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5IqwECgZSZXBsYXkSCgoCaWQYASABKAkSIgoFc3RhdGUYAiABKA4yEy5zdmMudjEuUmVwbGF5U3RhdGUSDgoGcmVhc29uGAMgASgJEhEKCXdhaXRzX2ZvchgEIAEoCRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHRvb2xraXRfc2x1ZxgHIAEoCRIUCgx0cmlnZ2VyX3NsdWcYCCABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAkgASgJEhgKEG9ubHlfdW5kZWxpdmVyZWQYCiABKAgSEgoKcGVyX3NlY29uZBgLIAEoBRINCgV0b3RhbBgMIAEoDRIWCg50b3RhbF9jb21wbGV0ZRgNIAEoCBIOCgZxdWV1ZWQYDiABKA0SEAoIcG9zaXRpb24YDyABKAkSLwoLcG9zaXRpb25fYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI1CgtSZXBsYXlDb3VudBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkSDQoFY291bnQYAiABKA0i7gEKElN0YXJ0UmVwbGF5UmVxdWVzdBIpCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHRvb2xraXRfc2x1ZxgDIAEoCRIUCgx0cmlnZ2VyX3NsdWcYBCABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAUgASgJEhgKEG9ubHlfdW5kZWxpdmVyZWQYBiABKAgSEgoKcGVyX3NlY29uZBgHIAEoBRIPCgdkcnlfcnVuGAggASgIImkKE1N0YXJ0UmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheRINCgV0b3RhbBgCIAEoDRIjCgZjb3VudHMYAyADKAsyEy5zdmMudjEuUmVwbGF5Q291bnQiHgoQR2V0UmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCSIzChFHZXRSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5IjsKEkxpc3RSZXBsYXlzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJPChNMaXN0UmVwbGF5c1Jlc3BvbnNlEh8KB3JlcGxheXMYASADKAsyDi5zdmMudjEuUmVwbGF5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJpChNVcGRhdGVSZXBsYXlSZXF1ZXN0EgoKAmlkGAEgASgJEhcKCnBlcl9zZWNvbmQYAiABKAVIAIgBARITCgZwYXVzZWQYAyABKAhIAYgBAUINCgtfcGVyX3NlY29uZEIJCgdfcGF1c2VkIjYKFFVwZGF0ZVJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkiIQoTQ2FuY2VsUmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCSI2ChRDYW5jZWxSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5Ii8KFFNlbmRUZXN0RXZlbnRSZXF1ZXN0EhcKD3N1YnNjcmlwdGlvbl9pZBgBIAEoCSI7ChVTZW5kVGVzdEV2ZW50UmVzcG9uc2USIgoIZGVsaXZlcnkYASABKAsyEC5zdmMudjEuRGVsaXZlcnkiHAoaTGlzdEluZ2VzdEVuZHBvaW50c1JlcXVlc3QiSAobTGlzdEluZ2VzdEVuZHBvaW50c1Jlc3BvbnNlEikKCWVuZHBvaW50cxgBIAMoCzIWLnN2Yy52MS5Jbmdlc3RFbmRwb2ludCqRAQoLUmVwbGF5U3RhdGUSHAoYUkVQTEFZX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUUkVQTEFZX1NUQVRFX1JVTk5JTkcQARIXChNSRVBMQVlfU1RBVEVfUEFVU0VEEAISFQoRUkVQTEFZX1NUQVRFX0RPTkUQAxIaChZSRVBMQVlfU1RBVEVfQ0FOQ0VMTEVEEAQy8QwKD1RyaWdnZXJzU2VydmljZRJhChJDcmVhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuQ3JlYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5DcmVhdGVTdWJzY3JpcHRpb25SZXNwb25zZSIEqLsYARJeChFMaXN0U3Vic2NyaXB0aW9ucxIgLnN2Yy52MS5MaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QaIS5zdmMudjEuTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZSIEqLsYARJYCg9HZXRTdWJzY3JpcHRpb24SHi5zdmMudjEuR2V0U3Vic2NyaXB0aW9uUmVxdWVzdBofLnN2Yy52MS5HZXRTdWJzY3JpcHRpb25SZXNwb25zZSIEqLsYARJhChJVcGRhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5VcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZSIEqLsYARJhChJEZWxldGVTdWJzY3JpcHRpb24SIS5zdmMudjEuRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5EZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSIEqLsYARJJCgpMaXN0RXZlbnRzEhkuc3ZjLnYxLkxpc3RFdmVudHNSZXF1ZXN0Ghouc3ZjLnYxLkxpc3RFdmVudHNSZXNwb25zZSIEqLsYARJDCghHZXRFdmVudBIXLnN2Yy52MS5HZXRFdmVudFJlcXVlc3QaGC5zdmMudjEuR2V0RXZlbnRSZXNwb25zZSIEqLsYARJMCgtHZXREZWxpdmVyeRIaLnN2Yy52MS5HZXREZWxpdmVyeVJlcXVlc3QaGy5zdmMudjEuR2V0RGVsaXZlcnlSZXNwb25zZSIEqLsYARJVCg5MaXN0RGVsaXZlcmllcxIdLnN2Yy52MS5MaXN0RGVsaXZlcmllc1JlcXVlc3QaHi5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSIEqLsYARJnChRMaXN0RGVsaXZlcnlBdHRlbXB0cxIjLnN2Yy52MS5MaXN0RGVsaXZlcnlBdHRlbXB0c1JlcXVlc3QaJC5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXNwb25zZSIEqLsYARJMCgtSZXBsYXlFdmVudBIaLnN2Yy52MS5SZXBsYXlFdmVudFJlcXVlc3QaGy5zdmMudjEuUmVwbGF5RXZlbnRSZXNwb25zZSIEqLsYARJPCgxSZXBsYXlFdmVudHMSGy5zdmMudjEuUmVwbGF5RXZlbnRzUmVxdWVzdBocLnN2Yy52MS5SZXBsYXlFdmVudHNSZXNwb25zZSIEqLsYARJMCgtTdGFydFJlcGxheRIaLnN2Yy52MS5TdGFydFJlcGxheVJlcXVlc3QaGy5zdmMudjEuU3RhcnRSZXBsYXlSZXNwb25zZSIEqLsYARJGCglHZXRSZXBsYXkSGC5zdmMudjEuR2V0UmVwbGF5UmVxdWVzdBoZLnN2Yy52MS5HZXRSZXBsYXlSZXNwb25zZSIEqLsYARJMCgtMaXN0UmVwbGF5cxIaLnN2Yy52MS5MaXN0UmVwbGF5c1JlcXVlc3QaGy5zdmMudjEuTGlzdFJlcGxheXNSZXNwb25zZSIEqLsYARJPCgxVcGRhdGVSZXBsYXkSGy5zdmMudjEuVXBkYXRlUmVwbGF5UmVxdWVzdBocLnN2Yy52MS5VcGRhdGVSZXBsYXlSZXNwb25zZSIEqLsYARJPCgxDYW5jZWxSZXBsYXkSGy5zdmMudjEuQ2FuY2VsUmVwbGF5UmVxdWVzdBocLnN2Yy52MS5DYW5jZWxSZXBsYXlSZXNwb25zZSIEqLsYARJSCg1TZW5kVGVzdEV2ZW50Ehwuc3ZjLnYxLlNlbmRUZXN0RXZlbnRSZXF1ZXN0Gh0uc3ZjLnYxLlNlbmRUZXN0RXZlbnRSZXNwb25zZSIEqLsYARJkChNMaXN0SW5nZXN0RW5kcG9pbnRzEiIuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0GiMuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZSIEqLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An endpoint of the project and the events it receives.
@@ -71,6 +71,13 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * How its endpoint takes what is delivered.
+   *
+   * @generated from field: svc.v1.SubscriptionHealth health = 8;
+   */
+  health?: SubscriptionHealth | undefined;
 };
 
 /**
@@ -79,6 +86,59 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
  */
 export const SubscriptionSchema: GenMessage<Subscription> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 0);
+
+/**
+ * How an endpoint takes what is delivered to it.
+ *
+ * @generated from message svc.v1.SubscriptionHealth
+ */
+export type SubscriptionHealth = Message<"svc.v1.SubscriptionHealth"> & {
+  /**
+   * `well` (nothing failed since the last success), `failing` (the latest attempt failed, and deliveries
+   * are tried again), `backing_off` (failing, and nothing is sent before backoffUntil) or `inactive`
+   * (nothing is sent: see inactiveReason).
+   *
+   * @generated from field: string state = 1;
+   */
+  state: string;
+
+  /**
+   * When the first attempt failed since the last success. Unset while none did.
+   *
+   * @generated from field: google.protobuf.Timestamp failing_since = 2;
+   */
+  failingSince?: Timestamp | undefined;
+
+  /**
+   * When one delivery is sent to see whether the endpoint is back. Unset while nothing is held back.
+   *
+   * @generated from field: google.protobuf.Timestamp backoff_until = 3;
+   */
+  backoffUntil?: Timestamp | undefined;
+
+  /**
+   * When the newest delivery that was delivered, of the newest 20,000, was. Set by GetSubscription alone;
+   * unset where none of those was.
+   *
+   * @generated from field: google.protobuf.Timestamp last_success_at = 4;
+   */
+  lastSuccessAt?: Timestamp | undefined;
+
+  /**
+   * Deliveries that are pending, exact up to 10,000, which stands for any more. Set by GetSubscription
+   * alone.
+   *
+   * @generated from field: uint32 pending_deliveries = 5;
+   */
+  pendingDeliveries: number;
+};
+
+/**
+ * Describes the message svc.v1.SubscriptionHealth.
+ * Use `create(SubscriptionHealthSchema)` to create a new message.
+ */
+export const SubscriptionHealthSchema: GenMessage<SubscriptionHealth> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 1);
 
 /**
  * One normalized inbound event, stored for one receiving project.
@@ -143,7 +203,7 @@ export type Event = Message<"svc.v1.Event"> & {
  * Use `create(EventSchema)` to create a new message.
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 1);
+  messageDesc(file_svc_v1_triggers, 2);
 
 /**
  * One attempt series: one event to one subscription.
@@ -233,7 +293,7 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
  * Use `create(DeliverySchema)` to create a new message.
  */
 export const DeliverySchema: GenMessage<Delivery> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 2);
+  messageDesc(file_svc_v1_triggers, 3);
 
 /**
  * One attempt of a delivery: what was dialled and what came back.
@@ -318,7 +378,7 @@ export type DeliveryAttempt = Message<"svc.v1.DeliveryAttempt"> & {
  * Use `create(DeliveryAttemptSchema)` to create a new message.
  */
 export const DeliveryAttemptSchema: GenMessage<DeliveryAttempt> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 3);
+  messageDesc(file_svc_v1_triggers, 4);
 
 /**
  * One toolkit's inbound path. The shared secret itself is on no message.
@@ -368,7 +428,7 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
  * Use `create(IngestEndpointSchema)` to create a new message.
  */
 export const IngestEndpointSchema: GenMessage<IngestEndpoint> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 4);
+  messageDesc(file_svc_v1_triggers, 5);
 
 /**
  * Request of CreateSubscription.
@@ -404,7 +464,7 @@ export type CreateSubscriptionRequest = Message<"svc.v1.CreateSubscriptionReques
  * Use `create(CreateSubscriptionRequestSchema)` to create a new message.
  */
 export const CreateSubscriptionRequestSchema: GenMessage<CreateSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 5);
+  messageDesc(file_svc_v1_triggers, 6);
 
 /**
  * Response of CreateSubscription.
@@ -441,7 +501,7 @@ export type CreateSubscriptionResponse = Message<"svc.v1.CreateSubscriptionRespo
  * Use `create(CreateSubscriptionResponseSchema)` to create a new message.
  */
 export const CreateSubscriptionResponseSchema: GenMessage<CreateSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 6);
+  messageDesc(file_svc_v1_triggers, 7);
 
 /**
  * Request of ListSubscriptions.
@@ -469,7 +529,7 @@ export type ListSubscriptionsRequest = Message<"svc.v1.ListSubscriptionsRequest"
  * Use `create(ListSubscriptionsRequestSchema)` to create a new message.
  */
 export const ListSubscriptionsRequestSchema: GenMessage<ListSubscriptionsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 7);
+  messageDesc(file_svc_v1_triggers, 8);
 
 /**
  * Response of ListSubscriptions.
@@ -497,7 +557,49 @@ export type ListSubscriptionsResponse = Message<"svc.v1.ListSubscriptionsRespons
  * Use `create(ListSubscriptionsResponseSchema)` to create a new message.
  */
 export const ListSubscriptionsResponseSchema: GenMessage<ListSubscriptionsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 8);
+  messageDesc(file_svc_v1_triggers, 9);
+
+/**
+ * Request of GetSubscription.
+ *
+ * @generated from message svc.v1.GetSubscriptionRequest
+ */
+export type GetSubscriptionRequest = Message<"svc.v1.GetSubscriptionRequest"> & {
+  /**
+   * Id of the subscription.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message svc.v1.GetSubscriptionRequest.
+ * Use `create(GetSubscriptionRequestSchema)` to create a new message.
+ */
+export const GetSubscriptionRequestSchema: GenMessage<GetSubscriptionRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 10);
+
+/**
+ * Response of GetSubscription.
+ *
+ * @generated from message svc.v1.GetSubscriptionResponse
+ */
+export type GetSubscriptionResponse = Message<"svc.v1.GetSubscriptionResponse"> & {
+  /**
+   * The subscription.
+   *
+   * @generated from field: svc.v1.Subscription subscription = 1;
+   */
+  subscription?: Subscription | undefined;
+};
+
+/**
+ * Describes the message svc.v1.GetSubscriptionResponse.
+ * Use `create(GetSubscriptionResponseSchema)` to create a new message.
+ */
+export const GetSubscriptionResponseSchema: GenMessage<GetSubscriptionResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 11);
 
 /**
  * Request of UpdateSubscription.
@@ -533,7 +635,7 @@ export type UpdateSubscriptionRequest = Message<"svc.v1.UpdateSubscriptionReques
  * Use `create(UpdateSubscriptionRequestSchema)` to create a new message.
  */
 export const UpdateSubscriptionRequestSchema: GenMessage<UpdateSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 9);
+  messageDesc(file_svc_v1_triggers, 12);
 
 /**
  * Response of UpdateSubscription.
@@ -554,7 +656,7 @@ export type UpdateSubscriptionResponse = Message<"svc.v1.UpdateSubscriptionRespo
  * Use `create(UpdateSubscriptionResponseSchema)` to create a new message.
  */
 export const UpdateSubscriptionResponseSchema: GenMessage<UpdateSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 10);
+  messageDesc(file_svc_v1_triggers, 13);
 
 /**
  * Request of DeleteSubscription.
@@ -575,7 +677,7 @@ export type DeleteSubscriptionRequest = Message<"svc.v1.DeleteSubscriptionReques
  * Use `create(DeleteSubscriptionRequestSchema)` to create a new message.
  */
 export const DeleteSubscriptionRequestSchema: GenMessage<DeleteSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 11);
+  messageDesc(file_svc_v1_triggers, 14);
 
 /**
  * Response of DeleteSubscription.
@@ -590,7 +692,7 @@ export type DeleteSubscriptionResponse = Message<"svc.v1.DeleteSubscriptionRespo
  * Use `create(DeleteSubscriptionResponseSchema)` to create a new message.
  */
 export const DeleteSubscriptionResponseSchema: GenMessage<DeleteSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 12);
+  messageDesc(file_svc_v1_triggers, 15);
 
 /**
  * Request of ListEvents.
@@ -640,6 +742,21 @@ export type ListEventsRequest = Message<"svc.v1.ListEventsRequest"> & {
    * @generated from field: string page_token = 6;
    */
   pageToken: string;
+
+  /**
+   * Only events whose payload names this entity's account. If empty, of every entity and of none.
+   *
+   * @generated from field: string entity_id = 7;
+   */
+  entityId: string;
+
+  /**
+   * Only events whose payloadJson has this text, letter for letter; at most 200 characters. If empty,
+   * whatever it has.
+   *
+   * @generated from field: string payload_contains = 8;
+   */
+  payloadContains: string;
 };
 
 /**
@@ -647,7 +764,7 @@ export type ListEventsRequest = Message<"svc.v1.ListEventsRequest"> & {
  * Use `create(ListEventsRequestSchema)` to create a new message.
  */
 export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 13);
+  messageDesc(file_svc_v1_triggers, 16);
 
 /**
  * Response of ListEvents.
@@ -675,7 +792,7 @@ export type ListEventsResponse = Message<"svc.v1.ListEventsResponse"> & {
  * Use `create(ListEventsResponseSchema)` to create a new message.
  */
 export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 14);
+  messageDesc(file_svc_v1_triggers, 17);
 
 /**
  * Request of GetEvent.
@@ -696,7 +813,7 @@ export type GetEventRequest = Message<"svc.v1.GetEventRequest"> & {
  * Use `create(GetEventRequestSchema)` to create a new message.
  */
 export const GetEventRequestSchema: GenMessage<GetEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 15);
+  messageDesc(file_svc_v1_triggers, 18);
 
 /**
  * Response of GetEvent.
@@ -717,10 +834,52 @@ export type GetEventResponse = Message<"svc.v1.GetEventResponse"> & {
  * Use `create(GetEventResponseSchema)` to create a new message.
  */
 export const GetEventResponseSchema: GenMessage<GetEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 16);
+  messageDesc(file_svc_v1_triggers, 19);
 
 /**
- * Request of ListDeliveries. At least one filter is required.
+ * Request of GetDelivery.
+ *
+ * @generated from message svc.v1.GetDeliveryRequest
+ */
+export type GetDeliveryRequest = Message<"svc.v1.GetDeliveryRequest"> & {
+  /**
+   * Id of the delivery.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message svc.v1.GetDeliveryRequest.
+ * Use `create(GetDeliveryRequestSchema)` to create a new message.
+ */
+export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 20);
+
+/**
+ * Response of GetDelivery.
+ *
+ * @generated from message svc.v1.GetDeliveryResponse
+ */
+export type GetDeliveryResponse = Message<"svc.v1.GetDeliveryResponse"> & {
+  /**
+   * The delivery.
+   *
+   * @generated from field: svc.v1.Delivery delivery = 1;
+   */
+  delivery?: Delivery | undefined;
+};
+
+/**
+ * Describes the message svc.v1.GetDeliveryResponse.
+ * Use `create(GetDeliveryResponseSchema)` to create a new message.
+ */
+export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 21);
+
+/**
+ * Request of ListDeliveries. Required is eventId, subscriptionId, or state with since.
  *
  * @generated from message svc.v1.ListDeliveriesRequest
  */
@@ -752,6 +911,27 @@ export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
    * @generated from field: string page_token = 4;
    */
   pageToken: string;
+
+  /**
+   * Only deliveries in this state: `pending`, `delivered` or `dead_letter`. If empty, in every state.
+   *
+   * @generated from field: string state = 5;
+   */
+  state: string;
+
+  /**
+   * Only deliveries queued at this time or later. If unset, no lower bound.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 6;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only deliveries queued before this time. If unset, no upper bound.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 7;
+   */
+  until?: Timestamp | undefined;
 };
 
 /**
@@ -759,7 +939,7 @@ export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 17);
+  messageDesc(file_svc_v1_triggers, 22);
 
 /**
  * Response of ListDeliveries.
@@ -787,7 +967,7 @@ export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & 
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 18);
+  messageDesc(file_svc_v1_triggers, 23);
 
 /**
  * Request of ListDeliveryAttempts.
@@ -808,7 +988,7 @@ export type ListDeliveryAttemptsRequest = Message<"svc.v1.ListDeliveryAttemptsRe
  * Use `create(ListDeliveryAttemptsRequestSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsRequestSchema: GenMessage<ListDeliveryAttemptsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 19);
+  messageDesc(file_svc_v1_triggers, 24);
 
 /**
  * Response of ListDeliveryAttempts.
@@ -829,7 +1009,7 @@ export type ListDeliveryAttemptsResponse = Message<"svc.v1.ListDeliveryAttemptsR
  * Use `create(ListDeliveryAttemptsResponseSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsResponseSchema: GenMessage<ListDeliveryAttemptsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 20);
+  messageDesc(file_svc_v1_triggers, 25);
 
 /**
  * Request of ReplayEvent.
@@ -850,7 +1030,7 @@ export type ReplayEventRequest = Message<"svc.v1.ReplayEventRequest"> & {
  * Use `create(ReplayEventRequestSchema)` to create a new message.
  */
 export const ReplayEventRequestSchema: GenMessage<ReplayEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 21);
+  messageDesc(file_svc_v1_triggers, 26);
 
 /**
  * Response of ReplayEvent.
@@ -871,7 +1051,7 @@ export type ReplayEventResponse = Message<"svc.v1.ReplayEventResponse"> & {
  * Use `create(ReplayEventResponseSchema)` to create a new message.
  */
 export const ReplayEventResponseSchema: GenMessage<ReplayEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 22);
+  messageDesc(file_svc_v1_triggers, 27);
 
 /**
  * Request of ReplayEvents.
@@ -937,7 +1117,7 @@ export type ReplayEventsRequest = Message<"svc.v1.ReplayEventsRequest"> & {
  * Use `create(ReplayEventsRequestSchema)` to create a new message.
  */
 export const ReplayEventsRequestSchema: GenMessage<ReplayEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 23);
+  messageDesc(file_svc_v1_triggers, 28);
 
 /**
  * Response of ReplayEvents.
@@ -966,7 +1146,7 @@ export type ReplayEventsResponse = Message<"svc.v1.ReplayEventsResponse"> & {
  * Use `create(ReplayEventsResponseSchema)` to create a new message.
  */
 export const ReplayEventsResponseSchema: GenMessage<ReplayEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 24);
+  messageDesc(file_svc_v1_triggers, 29);
 
 /**
  * A range of events that is delivered again at a pace.
@@ -1117,7 +1297,7 @@ export type Replay = Message<"svc.v1.Replay"> & {
  * Use `create(ReplaySchema)` to create a new message.
  */
 export const ReplaySchema: GenMessage<Replay> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 25);
+  messageDesc(file_svc_v1_triggers, 30);
 
 /**
  * How much of a count is one subscription's.
@@ -1145,7 +1325,7 @@ export type ReplayCount = Message<"svc.v1.ReplayCount"> & {
  * Use `create(ReplayCountSchema)` to create a new message.
  */
 export const ReplayCountSchema: GenMessage<ReplayCount> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 26);
+  messageDesc(file_svc_v1_triggers, 31);
 
 /**
  * Request of StartReplay. The filters are those of ReplayEvents.
@@ -1218,7 +1398,7 @@ export type StartReplayRequest = Message<"svc.v1.StartReplayRequest"> & {
  * Use `create(StartReplayRequestSchema)` to create a new message.
  */
 export const StartReplayRequestSchema: GenMessage<StartReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 27);
+  messageDesc(file_svc_v1_triggers, 32);
 
 /**
  * Response of StartReplay.
@@ -1253,7 +1433,7 @@ export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
  * Use `create(StartReplayResponseSchema)` to create a new message.
  */
 export const StartReplayResponseSchema: GenMessage<StartReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 28);
+  messageDesc(file_svc_v1_triggers, 33);
 
 /**
  * Request of GetReplay.
@@ -1274,7 +1454,7 @@ export type GetReplayRequest = Message<"svc.v1.GetReplayRequest"> & {
  * Use `create(GetReplayRequestSchema)` to create a new message.
  */
 export const GetReplayRequestSchema: GenMessage<GetReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 29);
+  messageDesc(file_svc_v1_triggers, 34);
 
 /**
  * Response of GetReplay.
@@ -1295,7 +1475,7 @@ export type GetReplayResponse = Message<"svc.v1.GetReplayResponse"> & {
  * Use `create(GetReplayResponseSchema)` to create a new message.
  */
 export const GetReplayResponseSchema: GenMessage<GetReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 30);
+  messageDesc(file_svc_v1_triggers, 35);
 
 /**
  * Request of ListReplays.
@@ -1323,7 +1503,7 @@ export type ListReplaysRequest = Message<"svc.v1.ListReplaysRequest"> & {
  * Use `create(ListReplaysRequestSchema)` to create a new message.
  */
 export const ListReplaysRequestSchema: GenMessage<ListReplaysRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 31);
+  messageDesc(file_svc_v1_triggers, 36);
 
 /**
  * Response of ListReplays.
@@ -1351,7 +1531,7 @@ export type ListReplaysResponse = Message<"svc.v1.ListReplaysResponse"> & {
  * Use `create(ListReplaysResponseSchema)` to create a new message.
  */
 export const ListReplaysResponseSchema: GenMessage<ListReplaysResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 32);
+  messageDesc(file_svc_v1_triggers, 37);
 
 /**
  * Request of UpdateReplay.
@@ -1386,7 +1566,7 @@ export type UpdateReplayRequest = Message<"svc.v1.UpdateReplayRequest"> & {
  * Use `create(UpdateReplayRequestSchema)` to create a new message.
  */
 export const UpdateReplayRequestSchema: GenMessage<UpdateReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 33);
+  messageDesc(file_svc_v1_triggers, 38);
 
 /**
  * Response of UpdateReplay.
@@ -1407,7 +1587,7 @@ export type UpdateReplayResponse = Message<"svc.v1.UpdateReplayResponse"> & {
  * Use `create(UpdateReplayResponseSchema)` to create a new message.
  */
 export const UpdateReplayResponseSchema: GenMessage<UpdateReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 34);
+  messageDesc(file_svc_v1_triggers, 39);
 
 /**
  * Request of CancelReplay.
@@ -1428,7 +1608,7 @@ export type CancelReplayRequest = Message<"svc.v1.CancelReplayRequest"> & {
  * Use `create(CancelReplayRequestSchema)` to create a new message.
  */
 export const CancelReplayRequestSchema: GenMessage<CancelReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 35);
+  messageDesc(file_svc_v1_triggers, 40);
 
 /**
  * Response of CancelReplay.
@@ -1449,7 +1629,7 @@ export type CancelReplayResponse = Message<"svc.v1.CancelReplayResponse"> & {
  * Use `create(CancelReplayResponseSchema)` to create a new message.
  */
 export const CancelReplayResponseSchema: GenMessage<CancelReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 36);
+  messageDesc(file_svc_v1_triggers, 41);
 
 /**
  * Request of SendTestEvent.
@@ -1470,7 +1650,7 @@ export type SendTestEventRequest = Message<"svc.v1.SendTestEventRequest"> & {
  * Use `create(SendTestEventRequestSchema)` to create a new message.
  */
 export const SendTestEventRequestSchema: GenMessage<SendTestEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 37);
+  messageDesc(file_svc_v1_triggers, 42);
 
 /**
  * Response of SendTestEvent.
@@ -1491,7 +1671,7 @@ export type SendTestEventResponse = Message<"svc.v1.SendTestEventResponse"> & {
  * Use `create(SendTestEventResponseSchema)` to create a new message.
  */
 export const SendTestEventResponseSchema: GenMessage<SendTestEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 38);
+  messageDesc(file_svc_v1_triggers, 43);
 
 /**
  * Request of ListIngestEndpoints.
@@ -1506,7 +1686,7 @@ export type ListIngestEndpointsRequest = Message<"svc.v1.ListIngestEndpointsRequ
  * Use `create(ListIngestEndpointsRequestSchema)` to create a new message.
  */
 export const ListIngestEndpointsRequestSchema: GenMessage<ListIngestEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 39);
+  messageDesc(file_svc_v1_triggers, 44);
 
 /**
  * Response of ListIngestEndpoints.
@@ -1527,7 +1707,7 @@ export type ListIngestEndpointsResponse = Message<"svc.v1.ListIngestEndpointsRes
  * Use `create(ListIngestEndpointsResponseSchema)` to create a new message.
  */
 export const ListIngestEndpointsResponseSchema: GenMessage<ListIngestEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 40);
+  messageDesc(file_svc_v1_triggers, 45);
 
 /**
  * How a replay stands.
@@ -1633,6 +1813,19 @@ export const TriggersService: GenService<{
     output: typeof ListSubscriptionsResponseSchema;
   },
   /**
+   * GetSubscription returns one subscription, with all of its health.
+   *
+   * It is an error to read:
+   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription id.
+   *
+   * @generated from rpc svc.v1.TriggersService.GetSubscription
+   */
+  getSubscription: {
+    methodKind: "unary";
+    input: typeof GetSubscriptionRequestSchema;
+    output: typeof GetSubscriptionResponseSchema;
+  },
+  /**
    * UpdateSubscription changes the given fields of one subscription and leaves the others, all or
    * nothing. Deactivating ends its pending deliveries as `dead_letter` in the same transaction;
    * activating clears inactiveReason and queues nothing by itself: ReplayEvents brings back what was
@@ -1668,11 +1861,13 @@ export const TriggersService: GenService<{
   /**
    * ListEvents returns the events received for the project, newest first by (receivedAt, id), within
    * the retention of the deployment. The filters combine; one that nothing matches gives an empty
-   * list.
+   * list. With entityId or payloadContains a page looks at no more than 20,000 events: it may be short,
+   * or empty, and have a token, from which the next one goes on.
    *
    * It is an error to list with:
    * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: triggerSlug is a bare name and toolkitSlug is empty.
    * - invalid_argument TIME_RANGE_INVALID: since is later than until.
+   * - invalid_argument FILTER_TEXT_INVALID: payloadContains is longer than 200 characters.
    * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
    * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
    *   filters.
@@ -1698,12 +1893,31 @@ export const TriggersService: GenService<{
     output: typeof GetEventResponseSchema;
   },
   /**
-   * ListDeliveries returns the deliveries of an event, of a subscription, or of one event to one
-   * subscription, newest first by (createdAt, id). Filters that nothing matches, a deleted
-   * subscription's id included, are no error.
+   * GetDelivery returns one delivery. Deliveries of asks to ask endpoints are read the same way.
+   *
+   * It is an error to read:
+   * - not_found DELIVERY_NOT_FOUND: the project has no delivery id, or its retention has passed.
+   *
+   * @generated from rpc svc.v1.TriggersService.GetDelivery
+   */
+  getDelivery: {
+    methodKind: "unary";
+    input: typeof GetDeliveryRequestSchema;
+    output: typeof GetDeliveryResponseSchema;
+  },
+  /**
+   * ListDeliveries returns the deliveries of an event, of a subscription, of one event to one
+   * subscription, or those in one state from a time on, newest first by (createdAt, id). The filters
+   * combine. Filters that nothing matches, a deleted subscription's id included, are no error. With
+   * state, and without eventId, a page looks at no more than 20,000 deliveries: it may be short, or
+   * empty, and have a token, from which the next one goes on.
    *
    * It is an error to list with:
-   * - invalid_argument FILTER_REQUIRED: eventId and subscriptionId are both empty.
+   * - invalid_argument FILTER_REQUIRED: eventId and subscriptionId are both empty, and so is state or
+   *   since.
+   * - invalid_argument DELIVERY_STATE_INVALID: state is neither empty nor `pending`, `delivered` or
+   *   `dead_letter`.
+   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
    * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
    * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
    *   filters.

@@ -8,7 +8,8 @@ import { idBounds, newestIn, pageOfFound, valuesIn } from "../sql/newest-in.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-const columns = selectList(toolCalls, namesBut(toolCalls, "arguments", "result", "replay", "failure"), "c");
+/** The columns of a call `c` in a list. */
+export const callColumns = selectList(toolCalls, namesBut(toolCalls, "arguments", "result", "replay", "failure"), "c");
 
 /** A call of the ledger without its sealed parts but the message. */
 export type ToolCallSummary = Omit<Row<typeof toolCalls>, "arguments" | "result" | "replay" | "failure">;
@@ -42,7 +43,7 @@ function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key
 }
 
 const ofProject = { project_id: "$1::uuid" };
-const page = { columns: columns.text, table: "tool_calls", as: "c" };
+const page = { columns: callColumns.text, table: "tool_calls", as: "c" };
 
 /** By tool_calls_project and tool_calls_failure; the page itself by primary keys. */
 const selectCalls = statement<RawRow<ToolCallSummary>>(
@@ -96,5 +97,5 @@ export async function listCallPage(
 }
 
 function read(rows: readonly RawRow<ToolCallSummary>[]): ToolCallSummary[] {
-  return rows.map((row) => columns.read(row));
+  return rows.map((row) => callColumns.read(row));
 }

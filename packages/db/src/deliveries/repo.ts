@@ -1,22 +1,33 @@
-import { type DeliveryId, type EventId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
+import type { DeliveryId, EventId, ProjectId, SubscriptionId, TimeRange } from "@svc/core";
 import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import type { AttemptEntry } from "../documents/attempt.ts";
 import { deliveries } from "../schema/index.ts";
+import { idBounds } from "../sql/newest-in.ts";
+import type { Walked } from "../sql/walk.ts";
+import { type WalkedDeliveryFilter, walkDeliveries } from "./list-walked.ts";
 
 const { attemptLog, ...columns } = getTableColumns(deliveries);
 
 /** A delivery without its attempts. */
 export type Delivery = Omit<typeof deliveries.$inferSelect, "attemptLog">;
 
+/** Which deliveries to list. What is undefined matches all; bounds are on when they were queued, epoch milliseconds. */
+export type DeliveryFilter = Partial<TimeRange> & {
+  eventId: EventId | undefined;
+  subscriptionId: SubscriptionId | undefined;
+  state?: Delivery["state"] | undefined;
+};
+
+type DeliveryPlace = { after: DeliveryId | undefined; limit: number };
+
 /** Deliveries of one project. */
 export type DeliveryRepository = {
   find(id: DeliveryId): Promise<Delivery | undefined>;
-  /** Newest first, from after `after`; both filters combine. */
-  list(
-    filter: { eventId: EventId | undefined; subscriptionId: SubscriptionId | undefined },
-    page: { after: DeliveryId | undefined; limit: number },
-  ): Promise<Delivery[]>;
+  /** Newest first, from after `after`; the filters combine. A state is for those of one event, which are few. */
+  list(filter: DeliveryFilter, page: DeliveryPlace): Promise<Delivery[]>;
+  /** The same in a state, of one subscription or all: it looks at 20,000 deliveries at most. */
+  walk(filter: Partial<TimeRange> & WalkedDeliveryFilter, page: DeliveryPlace): Promise<Walked<Delivery>>;
   /** The attempts of a delivery in order; undefined when there is no such delivery. */
   findAttempts(id: DeliveryId): Promise<readonly AttemptEntry[] | undefined>;
 };
@@ -29,8 +40,9 @@ export function deliveriesForProject(db: Executor, projectId: ProjectId): Delive
       const [row] = await db.orm.select(columns).from(deliveries).where(own(id));
       return row;
     },
-    list: (filter, page) =>
-      db.orm
+    list: (filter, page) => {
+      const { fromUuid, beforeUuid } = idBounds(filter, page.after);
+      return db.orm
         .select(columns)
         .from(deliveries)
         .where(
@@ -38,11 +50,18 @@ export function deliveriesForProject(db: Executor, projectId: ProjectId): Delive
             eq(deliveries.projectId, projectId),
             filter.eventId === undefined ? undefined : eq(deliveries.eventId, filter.eventId),
             filter.subscriptionId === undefined ? undefined : eq(deliveries.subscriptionId, filter.subscriptionId),
-            page.after === undefined ? undefined : sql`${deliveries.id} < ${uuidOfId(page.after)}::uuid`,
+            filter.state === undefined ? undefined : eq(deliveries.state, filter.state),
+            filter.sinceMs === undefined ? undefined : sql`${deliveries.id} >= ${fromUuid}::uuid`,
+            page.after === undefined && filter.untilMs === undefined
+              ? undefined
+              : sql`${deliveries.id} < ${beforeUuid}::uuid`,
           ),
         )
         .orderBy(desc(deliveries.id))
-        .limit(page.limit),
+        .limit(page.limit);
+    },
+    walk: (filter, page) =>
+      walkDeliveries(db, projectId, filter, { ...idBounds(filter, page.after), limit: page.limit }),
     async findAttempts(id) {
       const [row] = await db.orm.select({ attemptLog }).from(deliveries).where(own(id));
       return row?.attemptLog;

@@ -3,7 +3,9 @@ import { and, desc, eq, inArray, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { events } from "../schema/index.ts";
 import { idBounds } from "../sql/newest-in.ts";
+import type { Walked } from "../sql/walk.ts";
 import { listToolkitEvents } from "./list-toolkit.ts";
+import { type WalkedEventFilter, walkEvents } from "./list-walked.ts";
 
 /** A stored event. */
 export type Event = typeof events.$inferSelect;
@@ -23,8 +25,12 @@ export type EventRepository = {
   /** Any event, tests included; what asks were published as are none. */
   find(id: EventId): Promise<Event | undefined>;
   /** Newest first, tests left out, from after `after`. */
-  list(filter: EventFilter, page: { after: EventId | undefined; limit: number }): Promise<Event[]>;
+  list(filter: EventFilter, page: EventPlace): Promise<Event[]>;
+  /** The same by what no index has: it looks at 20,000 events at most. */
+  walk(filter: EventFilter & WalkedEventFilter, page: EventPlace): Promise<Walked<Event>>;
 };
+
+type EventPlace = { after: EventId | undefined; limit: number };
 
 /** The events of one project. */
 export function eventsForProject(db: Executor, projectId: ProjectId): EventRepository {
@@ -59,6 +65,7 @@ export function eventsForProject(db: Executor, projectId: ProjectId): EventRepos
         .orderBy(desc(events.id))
         .limit(limit);
     },
+    walk: (filter, { after, limit }) => walkEvents(db, projectId, filter, { ...idBounds(filter, after), limit }),
   };
 }
 

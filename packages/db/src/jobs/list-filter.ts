@@ -1,9 +1,10 @@
-import type { Id, StandingProgramId } from "@svc/core";
+import type { Id, StandingProgramId, TimeRange } from "@svc/core";
 import type { JobMode, JobStatus } from "../schema/words.ts";
 
 /** What a list of jobs is narrowed to; an absent part does not narrow. */
-export type JobFilter = {
-  status: JobStatus | undefined;
+export type JobFilter = TimeRange & {
+  /** Undefined: of every status. */
+  statuses: readonly JobStatus[] | undefined;
   /**
    * `simulate` includes the twins of simulateFirst, anything else leaves them out. Undefined: every mode but `rehearse`, which of all
    * lists only that of a standing program's jobs has.

@@ -2,16 +2,17 @@ import { type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { type JobMode, jobModes, jobStatuses } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
-import { beforeOf, newestIn } from "../sql/newest-in.ts";
+import { idBounds, newestIn } from "../sql/newest-in.ts";
 import { statement } from "../sql/statement.ts";
 import { type ListedJob, type ListedRow, listedOf, selectListedJobs } from "./find-listed.ts";
 import type { JobFilter, JobPlace } from "./list-filter.ts";
 
 const statuses = "unnest($4::text[]) as s(status)";
-const modes = "unnest($5::text[]) as m(mode)";
+const from = "$5::uuid";
+const modes = "unnest($6::text[]) as m(mode)";
 /** Twins are in lists of simulations alone. */
-const notTwin = "($6::bool or simulated_from is null)";
-const ofSkill = "($7::text = '' or skill_slug = $7::text)";
+const notTwin = "($7::bool or simulated_from is null)";
+const ofSkill = "($8::text = '' or skill_slug = $8::text)";
 
 /** The page of the ids of `found`, each with its program. */
 function pageText(found: string): string {
@@ -24,8 +25,9 @@ const selectOfProgram = statement<ListedRow>(
   "list_jobs_of_standing_program",
   pageText(
     `select f.id from ${statuses} cross join ${modes} cross join lateral (${newestIn("jobs", {
-      key: { project_id: "$1::uuid", standing_program_id: "$8::text", mode: "m.mode", status: "s.status" },
+      key: { project_id: "$1::uuid", standing_program_id: "$9::text", mode: "m.mode", status: "s.status" },
       condition: "standing_program_id <> ''",
+      from,
       filter: `parent_job_id is null and ${notTwin} and ${ofSkill}`,
     })}) f`,
   ),
@@ -36,8 +38,9 @@ const selectOfSkill = statement<ListedRow>(
   "list_jobs_of_skill",
   pageText(
     `select f.id from ${statuses} cross join ${modes} cross join lateral (${newestIn("jobs", {
-      key: { project_id: "$1::uuid", skill_slug: "$7::text", mode: "m.mode", status: "s.status" },
+      key: { project_id: "$1::uuid", skill_slug: "$8::text", mode: "m.mode", status: "s.status" },
       condition: "skill_slug <> ''",
+      from,
       filter: notTwin,
     })}) f`,
   ),
@@ -48,9 +51,10 @@ const selectOfParent = statement<ListedRow>(
   "list_jobs_of_parent",
   pageText(
     `select f.id from ${statuses} cross join lateral (${newestIn("jobs", {
-      key: { status: "s.status", project_id: "$1::uuid", parent_job_id: "$8::uuid" },
+      key: { status: "s.status", project_id: "$1::uuid", parent_job_id: "$9::uuid" },
       condition: "parent_job_id is not null",
-      filter: `mode = any($5::text[]) and ${notTwin} and ${ofSkill}`,
+      from,
+      filter: `mode = any($6::text[]) and ${notTwin} and ${ofSkill}`,
     })}) f`,
   ),
 );
@@ -62,6 +66,7 @@ const selectRehearsals = statement<ListedRow>(
     `select f.id from ${statuses} cross join lateral (${newestIn("jobs", {
       key: { project_id: "$1::uuid", status: "s.status" },
       condition: "mode = 'rehearse'",
+      from,
       filter: "parent_job_id is null and simulated_from is null",
     })}) f`,
   ),
@@ -74,8 +79,9 @@ export async function listNarrowedJobs(
   filter: JobFilter,
   { after, limit }: JobPlace,
 ): Promise<ListedJob[]> {
-  const { status, mode, skillSlug = "", parentJobId, standingProgramId } = filter;
-  const place = [uuidOfId(projectId), beforeOf(after), limit, arrayLiteral(status ? [status] : jobStatuses)];
+  const { statuses = jobStatuses, mode, skillSlug = "", parentJobId, standingProgramId } = filter;
+  const { fromUuid, beforeUuid } = idBounds(filter, after);
+  const place = [uuidOfId(projectId), beforeUuid, limit, arrayLiteral(statuses), fromUuid];
   const given = [...place, arrayLiteral(modesOf(filter)), mode === "simulate", skillSlug];
   if (parentJobId !== undefined) return read(await selectOfParent(db, [...given, uuidOfId(parentJobId)]));
   if (standingProgramId !== undefined) return read(await selectOfProgram(db, [...given, standingProgramId]));

@@ -1,6 +1,6 @@
-import { type Id, type ProjectId, uuidOfId } from "@svc/core";
+import { type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { type JobStatus, jobStatuses } from "../schema/words.ts";
+import type { JobStatus } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
 import { statement } from "../sql/statement.ts";
 import { type ListedJob, type ListedRow, listedOf, selectListedJobs } from "./find-listed.ts";
@@ -11,10 +11,10 @@ export type ListedKind = "live" | "simulation" | "twin";
 /** Which page of a project's jobs. */
 export type JobPage = {
   readonly kinds: readonly ListedKind[];
-  /** Undefined: of any status. */
-  readonly status: JobStatus | undefined;
-  /** Below this id; undefined: from the newest. */
-  readonly after: Id<"job"> | undefined;
+  readonly statuses: readonly JobStatus[];
+  /** From this UUID on, and below that one. */
+  readonly fromUuid: string;
+  readonly beforeUuid: string;
   readonly limit: number;
 };
 
@@ -22,7 +22,7 @@ export type JobPage = {
 function newestOf(condition: string, statuses: string): string {
   return `select j.id from unnest(${statuses}::text[]) as s(status) cross join lateral (
     select id from jobs
-    where ${condition} and (project_id, status, id) >= ($1::uuid, s.status, '00000000-0000-0000-0000-000000000000'::uuid)
+    where ${condition} and (project_id, status, id) >= ($1::uuid, s.status, $7::uuid)
       and (project_id, status, id) < ($1::uuid, s.status, $2::uuid)
     order by project_id desc, status desc, id desc limit $3::int4) j`;
 }
@@ -49,15 +49,10 @@ const selectPage = statement<ListedRow>(
 export async function listJobPage(
   db: Executor,
   projectId: ProjectId,
-  { kinds, status, after, limit }: JobPage,
+  { kinds, statuses, fromUuid, beforeUuid, limit }: JobPage,
 ): Promise<ListedJob[]> {
-  const statuses = status === undefined ? jobStatuses : [status];
   const of = (kind: ListedKind) => arrayLiteral(kinds.includes(kind) ? statuses : []);
-  const before = after === undefined ? lastUuid : uuidOfId(after);
   const lists = [of("live"), of("simulation"), of("twin")];
-  const rows = await selectPage(db, [uuidOfId(projectId), before, limit, ...lists]);
+  const rows = await selectPage(db, [uuidOfId(projectId), beforeUuid, limit, ...lists, fromUuid]);
   return rows.map(listedOf);
 }
-
-/** No id is as high. */
-const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";

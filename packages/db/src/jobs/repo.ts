@@ -2,6 +2,8 @@ import { type Id, type ProjectId, uuidOfId } from "@svc/core";
 import { and, asc, eq, getTableColumns, gte, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { jobEvents, jobs } from "../schema/jobs.ts";
+import { jobStatuses } from "../schema/words.ts";
+import { idBounds } from "../sql/newest-in.ts";
 import { findListedJob, findListedTwin, type ListedJob } from "./find-listed.ts";
 import type { JobFilter, JobPlace } from "./list-filter.ts";
 import { listNarrowedJobs } from "./list-narrowed.ts";
@@ -32,10 +34,10 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
     findTwin: (id) => findListedTwin(db, projectId, id),
     listSteps: (ids) => listJobSteps(db, projectId, ids),
     list: async (filter, { after, limit }) => {
-      const { status } = filter;
       const kinds = kindsOf(filter);
       if (kinds === undefined) return listNarrowedJobs(db, projectId, filter, { after, limit });
-      return listJobPage(db, projectId, { kinds, status, after, limit });
+      const { statuses = jobStatuses } = filter;
+      return listJobPage(db, projectId, { kinds, statuses, ...idBounds(filter, after), limit });
     },
     listEvents: async (id, { afterSeq, limit }) => {
       // The row that holds the entry before the page may hold its first ones.

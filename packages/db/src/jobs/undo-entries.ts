@@ -28,6 +28,31 @@ export async function nextJobUndoEntries(db: Executor, jobId: Id<"job">, limit: 
   return rows.map((row) => ({ jobId, ...columns.read(row) }));
 }
 
+const listed = selectList(jobUndoEntries, ["entry", "stepId", "ordinal", "toolSlug", "entityId", "state"]);
+
+/** An undo entry as it is listed: without what would be sent. */
+export type ListedUndoEntry = Row<
+  typeof jobUndoEntries,
+  "entry" | "stepId" | "ordinal" | "toolSlug" | "entityId" | "state"
+>;
+
+/** By primary key, from its lower end, as a range of the key: see above. */
+const selectListed = statement<RawRow<ListedUndoEntry>>(
+  "list_job_undo_entries",
+  `select ${listed.text} from job_undo_entries
+   where (job_id, entry) > ($1::uuid, $2::int4) and (job_id, entry) <= ($1::uuid, 2147483647)
+   order by job_id, entry limit $3::int4`,
+);
+
+/** The undo entries of a job in the order of their numbers, from behind `afterEntry`. */
+export async function listJobUndoEntries(
+  db: Executor,
+  jobId: Id<"job">,
+  { afterEntry, limit }: { readonly afterEntry: number; readonly limit: number },
+): Promise<ListedUndoEntry[]> {
+  return (await selectListed(db, [uuidOfId(jobId), afterEntry, limit])).map((row) => listed.read(row));
+}
+
 /** Whether something that a job did could not be undone, and was left. */
 export async function hasFailedUndo(db: Executor, jobId: Id<"job">): Promise<boolean> {
   const isLeft = and(eq(jobUndoEntries.jobId, jobId), eq(jobUndoEntries.state, "failed"));

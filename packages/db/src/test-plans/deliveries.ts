@@ -14,6 +14,7 @@ import { countEventMatches, type EventMatchFilter, findEventMatches } from "../e
 import { recordEvents } from "../events/record.ts";
 import { eventsForProject } from "../events/repo.ts";
 import { sweepProjectEvents } from "../events/sweep.ts";
+import { readSubscriptionProgress } from "../subscriptions/read-progress.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
 import { reportSubscriptionFailures } from "../subscriptions/report-failures.ts";
 import { reportSubscriptionRecoveries } from "../subscriptions/report-recoveries.ts";
@@ -46,6 +47,9 @@ const matching = {
   subscriptions: "subscriptions_project(project_id)",
   deliveries: ["deliveries_event(project_id, event_id)"],
 };
+/** Finds little, and so looks as far as it may. */
+const sought = { ...everyEvent, entityId: "nobody", payloadContains: "" };
+const deliveryKey = "deliveries_subscription(project_id, subscription_id, id)";
 const laneKey = "delivery_tasks_lane(epoch, subscription_id, due_at, delivery_id)";
 const epochKey = { delivery_epoch: "delivery_epoch_pkey(id)" };
 
@@ -293,6 +297,46 @@ export const deliveryPlans: readonly Plan[] = [
       eventsForProject(db, projectId).list({ ...everyEvent, sinceMs: seededAt(100), untilMs: seededAt(400) }, page),
     reads: { events: "events_key(project_id, id)" },
     isOrdered: true,
+  },
+  ...["walk_events", "end_event_walk"].map((name): Plan => {
+    return {
+      name,
+      run: (db) => eventsForProject(db, projectId).walk({ ...sought, payloadContains: "nothing" }, page),
+      reads: { events: "events_key(project_id, id)" },
+      isOrdered: true,
+      rowsMax: { events: 20_000 },
+    };
+  }),
+  ...["walk_events_of_trigger", "end_event_walk_of_trigger"].map((name): Plan => {
+    return {
+      name,
+      run: (db) => eventsForProject(db, projectId).walk({ ...sought, triggerSlug: "code_host.issue_3" }, page),
+      reads: { events: "events_trigger(trigger_slug, project_id, id)" },
+      isOrdered: true,
+      rowsMax: { events: 20_000 },
+    };
+  }),
+  ...["list_delivery_lanes", "walk_deliveries", "end_delivery_walk"].map((name): Plan => {
+    return {
+      name,
+      run: (db) => deliveriesForProject(db, projectId).walk({ subscriptionId: undefined, state: "dead_letter" }, page),
+      reads: {
+        deliveries: name === "walk_deliveries" ? [deliveryKey, "deliveries_pkey(id)"] : deliveryKey,
+      },
+      rowsMax: { deliveries: 20_500 },
+    };
+  }),
+  {
+    name: "find_last_success",
+    run: (db) => readSubscriptionProgress(db, projectId, deadLane),
+    reads: { deliveries: deliveryKey },
+    isOrdered: true,
+    rowsMax: { deliveries: 20_000 },
+  },
+  {
+    name: "count_subscription_deliveries",
+    run: (db) => readSubscriptionProgress(db, projectId, deadLane),
+    reads: { ...epochKey, delivery_tasks: "delivery_tasks_lane(epoch, subscription_id)" },
   },
   {
     name: "a delivery",

@@ -33,7 +33,7 @@ import { jobsForProject } from "../jobs/repo.ts";
 import { setJobRowStates } from "../jobs/set-row-states.ts";
 import { sweepJobRows } from "../jobs/sweep.ts";
 import { sweepEndedJobs } from "../jobs/sweep-ended.ts";
-import { nextJobUndoEntries } from "../jobs/undo-entries.ts";
+import { listJobUndoEntries, nextJobUndoEntries } from "../jobs/undo-entries.ts";
 import { placeJobRows, writeJobRows } from "../jobs/write-rows.ts";
 import { writeJobUndo } from "../jobs/write-undo.ts";
 import { skillsForProject } from "../skills/repo.ts";
@@ -64,7 +64,9 @@ const page = { after: undefined, limit: 51 };
 const wholePage = { bytesMax: 1_000_000, withData: true };
 const endedBatch = { beforeMs: seededAt(9_000), after: undefined, limit: 20, logEntriesMax: 10_000_000 };
 const everyJob: JobFilter = {
-  status: undefined,
+  statuses: undefined,
+  sinceMs: undefined,
+  untilMs: undefined,
   mode: undefined,
   skillSlug: undefined,
   parentJobId: undefined,
@@ -278,6 +280,13 @@ export const jobPlans: readonly Plan[] = [
     rowsMax: { job_undo_entries: 5 },
   },
   {
+    name: "list_job_undo_entries",
+    run: (db) => listJobUndoEntries(db, jobId, { afterEntry: 0, limit: 51 }),
+    reads: { job_undo_entries: "job_undo_entries_key(job_id, entry)" },
+    isOrdered: true,
+    rowsMax: { job_undo_entries: 60 },
+  },
+  {
     name: "read_job_set_rows",
     run: (db) => readJobSetRows(db, { jobId, setId: "s" }, { fromOrdinal: 5_000, limit: 50, ...wholePage }),
     reads: { job_set_rows: "job_set_rows_key(job_id, set_id, ordinal)", job_rows: "job_rows_key(job_id, row_number)" },
@@ -395,7 +404,7 @@ export const jobPlans: readonly Plan[] = [
   {
     name: "list_jobs",
     variant: "of a status",
-    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, status: "running" }, page),
+    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, statuses: ["running"] }, page),
     reads: { jobs: listedBy, job_programs: "job_programs_key(project_id, digest)" },
     rowsMax: { jobs: 3 * 51, job_programs: 51 },
   },

@@ -53,6 +53,7 @@ const everyCall: ToolCallFilter = {
 };
 
 const ofTool: ToolCallFilter = { ...everyCall, toolSlug: "desk.tool_2" };
+const ofJob = { jobId: seededId("job", 1), accountId: undefined, keyId: undefined };
 const ofEntity: ToolCallFilter = { ...everyCall, entityId: "entity-6" };
 
 const call: CallRecord = {
@@ -153,6 +154,27 @@ export const callPlans: readonly Plan[] = [
       ledger_state: ledgerReads,
     },
   },
+  ...["walk_calls", "end_call_walk"].map((name): Plan => {
+    const byIndexes = ["tool_calls_project(project_id, id)", "tool_calls_failure(failure, project_id, id)"];
+    return {
+      name,
+      run: (db) => toolCallsForProject(db, projectId).walk({ ...everyCall, ...ofJob }, page),
+      reads: { tool_calls: name === "walk_calls" ? ["tool_calls_pkey(id)", ...byIndexes] : byIndexes },
+      rowsMax: { tool_calls: 20_000 },
+    };
+  }),
+  ...["walk_calls_of_tool", "end_call_walk_of_tool"].map((name): Plan => {
+    const byIndexes = [
+      "tool_calls_tool(tool_slug, project_id, id)",
+      "tool_calls_tool_failure(tool_slug, project_id, failure, id)",
+    ];
+    return {
+      name,
+      run: (db) => toolCallsForProject(db, projectId).walk({ ...ofTool, ...ofJob }, page),
+      reads: { tool_calls: name === "walk_calls_of_tool" ? ["tool_calls_pkey(id)", ...byIndexes] : byIndexes },
+      rowsMax: { tool_calls: 20_000 },
+    };
+  }),
   {
     name: "list_calls_of_tool",
     run: (db) => toolCallsForProject(db, projectId).list({ ...ofTool, outcome: "running" }, page),

@@ -27,8 +27,10 @@ import { toEstimate, toReceipt, toStepReceipt } from "./convert-receipts.ts";
 /** A job with what is read beside its row: its program, its steps in the order they began, and its pending ask. */
 export type JobParts = {
   readonly job: JobRecord & Pick<ListedJob, "programHash">;
-  /** The program as it is shown. */
+  /** The program as it is shown; empty in a summary. */
   readonly programJson: string;
+  /** The program's title; empty where it has none. */
+  readonly title: string;
   readonly steps: readonly JobStepRecord[];
   readonly pendingAsk: AskRecord | undefined;
   /** Its attempts before the present one. */
@@ -36,7 +38,7 @@ export type JobParts = {
 };
 
 /** A job as callers read it. What it keeps of its data (rows, outputs, input, progress) is in no field. */
-export function toJob({ job, programJson, steps, pendingAsk, attempts }: JobParts): JobMessage {
+export function toJob({ job, programJson, title, steps, pendingAsk, attempts }: JobParts): JobMessage {
   const { park, receipt, finishedAt } = job;
   return create(JobSchema, {
     id: job.id,
@@ -63,6 +65,8 @@ export function toJob({ job, programJson, steps, pendingAsk, attempts }: JobPart
     ...(job.pausedAt !== null && { pausedAt: timestampFromMs(job.pausedAt) }),
     attempt: job.attempt,
     attempts: attempts.map(toAttempt),
+    title,
+    submittedByKeyId: job.keyId,
   });
 }
 

@@ -1,12 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { jobNotFound } from "@svc/asks";
-import { optionalId, pageOf, pageRows, requireId, requireProject } from "@svc/core";
-import { type JobMode, jobsForProject, requestJobCancel } from "@svc/db";
+import { checkFilterText, optionalId, pageOf, requireId, requireProject, timeRange, walkedRows } from "@svc/core";
+import { type JobFilter, type JobMode, jobsForProject, type ListedJob, requestJobCancel } from "@svc/db";
 import {
   CancelJobResponseSchema,
   GetJobResponseSchema,
   type JobsService,
+  JobView,
+  type ListJobsRequest,
   ListJobsResponseSchema,
   type SubmitJobRequest,
   SubmitJobResponseSchema,
@@ -16,8 +18,8 @@ import { describeProgram } from "./check-program.ts";
 import type { JobsContext } from "./context.ts";
 import { statusOfFilter } from "./convert-jobs.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
-import { readPage } from "./list.ts";
-import { readJob, readTwin, toJobs, toNewJob } from "./read.ts";
+import { readPage, walkPage } from "./list.ts";
+import { readJob, readTwin, titleOfListed, toJobSummaries, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
 
 type Methods = Pick<
@@ -55,18 +57,20 @@ export function jobMethods(context: JobsContext): Methods {
     },
     async listJobs(request, ctx) {
       const { projectId } = requireProject(ctx);
-      const { status, skillSlug } = request;
-      const parentJobId = optionalId("job", "parentJobId", request.parentJobId);
-      const standingProgramId = optionalId("stp", "standingProgramId", request.standingProgramId);
-      const mode = request.mode === "" ? undefined : readListedMode(request.mode);
-      const filters = { status, mode, skillSlug, parentJobId, standingProgramId };
-      const scope = { call: "ListJobs", projectId, filters };
+      const title = checkFilterText("titleContains", request.titleContains).toLowerCase();
+      const filter = readFilter(request);
+      const scope = { call: "ListJobs", projectId, filters: { ...filter, title } };
       const page = pageOf(sealer, scope, request, "job");
-      const ofSkill = skillSlug === "" ? undefined : skillSlug;
-      const filter = { status: statusOfFilter(status), mode, skillSlug: ofSkill, parentJobId, standingProgramId };
-      const read = await readPage(jobsForProject(db, projectId), filter, page);
-      const { rows, nextPageToken } = pageRows(sealer, scope, read.rows, read.size);
-      return create(ListJobsResponseSchema, { jobs: await toJobs(context, projectId, rows), nextPageToken });
+      const jobsOfProject = jobsForProject(db, projectId);
+      const fits = (job: ListedJob) => titleOfListed(context, job).toLowerCase().includes(title);
+      const read =
+        title === ""
+          ? { ...(await readPage(jobsOfProject, filter, page)), walkedTo: undefined }
+          : { ...(await walkPage(jobsOfProject, filter, page, fits)), size: page.size };
+      const { rows, nextPageToken } = walkedRows(sealer, scope, read, read.size);
+      const isSummary = request.view === JobView.SUMMARY;
+      const jobs = isSummary ? toJobSummaries(context, rows) : await toJobs(context, projectId, rows);
+      return create(ListJobsResponseSchema, { jobs, nextPageToken });
     },
     async cancelJob(request, ctx) {
       const { projectId, keyId } = requireProject(ctx);
@@ -79,6 +83,20 @@ export function jobMethods(context: JobsContext): Methods {
       engine.wake();
       return create(CancelJobResponseSchema, { job: await readJob(context, projectId, "id", jobId) });
     },
+  };
+}
+
+/** Which jobs a list is about. Throws MODE_INVALID, TIME_RANGE_INVALID, ID_MALFORMED. */
+function readFilter(request: ListJobsRequest): JobFilter {
+  const { status, skillSlug } = request;
+  const asked = [status, ...request.statuses].flatMap((one) => statusOfFilter(one) ?? []);
+  return {
+    statuses: asked.length === 0 ? undefined : [...new Set(asked)].sort(),
+    mode: request.mode === "" ? undefined : readListedMode(request.mode),
+    skillSlug: skillSlug === "" ? undefined : skillSlug,
+    parentJobId: optionalId("job", "parentJobId", request.parentJobId),
+    standingProgramId: optionalId("stp", "standingProgramId", request.standingProgramId),
+    ...timeRange(request.since, request.until),
   };
 }
 

@@ -4,7 +4,9 @@ import { expect, test } from "vitest";
 import { readPage } from "./list.ts";
 
 const filter: JobFilter = {
-  status: undefined,
+  statuses: undefined,
+  sinceMs: undefined,
+  untilMs: undefined,
   mode: undefined,
   skillSlug: undefined,
   parentJobId: undefined,

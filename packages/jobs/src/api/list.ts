@@ -29,3 +29,34 @@ export async function readPage(
   }
   return { rows, size };
 }
+
+/** What a page looks at where a title is looked for: so many jobs at most, and no more once their programs take this much. */
+const walkedMax = 2_000;
+const walkedBytesMax = 33_554_432;
+const walkChunkSize = 200;
+
+/**
+ * Reads the rows of one page that `fits`, and where more follow one beyond it. `walkedTo`: the last that was looked at, where it ends
+ * before the list does.
+ */
+export async function walkPage(
+  repository: Pick<JobRepository, "list">,
+  filter: JobFilter,
+  { after, size }: { readonly after: Id<"job"> | undefined; readonly size: number },
+  fits: (job: ListedJob) => boolean,
+): Promise<{ readonly rows: readonly ListedJob[]; readonly walkedTo: Id<"job"> | undefined }> {
+  const rows: ListedJob[] = [];
+  let last = after;
+  for (let walked = 0, bytes = 0; walked < walkedMax && bytes < walkedBytesMax; ) {
+    const chunk = await repository.list(filter, { after: last, limit: walkChunkSize });
+    for (const row of chunk) {
+      bytes += row.sealedProgram?.length ?? row.program?.length ?? 0;
+      if (fits(row)) rows.push(row);
+      if (rows.length > size) return { rows, walkedTo: undefined };
+    }
+    last = chunk.at(-1)?.id ?? last;
+    walked += chunk.length;
+    if (chunk.length < walkChunkSize) return { rows, walkedTo: undefined };
+  }
+  return { rows, walkedTo: last };
+}

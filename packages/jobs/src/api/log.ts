@@ -54,7 +54,12 @@ export function logMethods(context: LogContext): Methods {
   };
 }
 
-async function findJob({ db }: LogContext, projectId: ProjectId, jobId: Id<"job">): Promise<JobRecord> {
+/** A job of the project. Throws JOB_NOT_FOUND, naming `jobId`. */
+export async function findJob(
+  { db }: Pick<LogContext, "db">,
+  projectId: ProjectId,
+  jobId: Id<"job">,
+): Promise<JobRecord> {
   const job = await loadJob(db, jobId);
   if (job === undefined || job.projectId !== projectId) throw jobNotFound("jobId", jobId);
   return job;

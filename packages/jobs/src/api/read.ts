@@ -11,7 +11,7 @@ import {
 import type { Job } from "@svc/gen/jobs";
 import { openProgram } from "../drive/stored-program.ts";
 import { toJob } from "./convert-jobs.ts";
-import { shownProgram } from "./shown-program.ts";
+import { shownProgram, titleOf } from "./shown-program.ts";
 
 /** What reading jobs works with; the sealer opens their programs. */
 export type ReadContext = { readonly db: Executor; readonly sealer: Sealer };
@@ -36,10 +36,11 @@ export async function toJobs(
     const requestId = job.park?.judgment?.requestId;
     // Read a moment later than the job, an ask may be the next one already: the two belong together or are not shown together.
     const pendingAsk = asks.find(({ id }) => id === requestId);
-    const programJson = shownProgram(openProgram(sealer, job, job));
+    const programJson = openProgram(sealer, job, job);
     return toJob({
       job,
-      programJson,
+      programJson: shownProgram(programJson),
+      title: titleOf(programJson),
       steps: steps.get(job.id) ?? [],
       pendingAsk,
       attempts: attempts.get(job.id) ?? [],
@@ -50,7 +51,21 @@ export async function toJobs(
 /** A job that was just stored with nothing beside it, as callers read it; without reading it. `programJson`: as it was submitted. */
 export function toNewJob(job: JobRecord, programJson: string, programHash: string): Job {
   const listed = { ...job, programHash };
-  return toJob({ job: listed, programJson: shownProgram(programJson), steps: [], pendingAsk: undefined, attempts: [] });
+  const shown = { programJson: shownProgram(programJson), title: titleOf(programJson) };
+  return toJob({ job: listed, ...shown, steps: [], pendingAsk: undefined, attempts: [] });
+}
+
+/** Jobs as lists show them that are looked through: without their programs, and what is read beside their rows. */
+export function toJobSummaries(context: Pick<ReadContext, "sealer">, rows: readonly ListedJob[]): Job[] {
+  return rows.map((row) => {
+    const shown = { programJson: "", title: titleOfListed(context, row) };
+    return toJob({ job: { ...row, receipt: null }, ...shown, steps: [], pendingAsk: undefined, attempts: [] });
+  });
+}
+
+/** The title of a job's program; empty where it has none. */
+export function titleOfListed({ sealer }: Pick<ReadContext, "sealer">, job: ListedJob): string {
+  return titleOf(openProgram(sealer, job, job));
 }
 
 /** One job of a project as callers read it. Throws JOB_NOT_FOUND, naming `field`. */

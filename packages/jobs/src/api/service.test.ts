@@ -1,7 +1,7 @@
 import { toJson } from "@bufbuild/protobuf";
 import { createId } from "@svc/core";
 import { setProjectPolicy } from "@svc/db";
-import { JobStatus, ReceiptSchema } from "@svc/gen/jobs";
+import { JobStatus, JobView, ReceiptSchema } from "@svc/gen/jobs";
 import { canonicalHash } from "@svc/program";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { createWorld } from "@svc/testing/desk";
@@ -418,6 +418,77 @@ test("ListSteps tells which branch was taken, what is not reached, and how many 
   expect(few?.rowsMade).toBe(1);
   expect(all?.rowsMade).toBeGreaterThan(0);
   expect(all?.rowsDone).toBe(fetched?.rowsDone);
+});
+
+test("ListJobs narrows to statuses, a time and a title, and a summary leaves out what is large", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const submit = async (title: string, program: object) =>
+    jobOf(await client.submitJob({ programJson: programText({ ...program, title }) }));
+  const done = await submit("Tell the Team", notes);
+  await node.reach(done.id, "succeeded");
+  const parked = await submit("Ask the team first", asking);
+  await node.reach(parked.id, "parked");
+  const ids = async (filter: object) => (await client.listJobs(filter)).jobs.map((job) => job.id);
+  const { SUCCEEDED, PARKED, FAILED } = JobStatus;
+  expect(await ids({ statuses: [SUCCEEDED, PARKED] })).toEqual([parked.id, done.id]);
+  expect(await ids({ statuses: [PARKED, FAILED] })).toEqual([parked.id]);
+  expect(await ids({ status: FAILED, statuses: [SUCCEEDED] })).toEqual([done.id]);
+  expect(await ids({ titleContains: "the TEAM" })).toEqual([parked.id, done.id]);
+  expect(await ids({ titleContains: "first", statuses: [SUCCEEDED] })).toEqual([]);
+  const first = await client.listJobs({ titleContains: "team", pageSize: 1 });
+  const second = await client.listJobs({ titleContains: "team", pageSize: 1, pageToken: first.nextPageToken });
+  expect([first.jobs[0]?.id, second.jobs[0]?.id, second.nextPageToken]).toEqual([parked.id, done.id, ""]);
+  expect(await ids({ since: parked.createdAt })).toEqual([parked.id]);
+  expect(await ids({ until: parked.createdAt })).toEqual([done.id]);
+  const whole = (await client.listJobs({})).jobs;
+  const { jobs } = await client.listJobs({ view: JobView.SUMMARY });
+  expect(jobs.map(({ title, submittedByKeyId }) => [title, submittedByKeyId])).toEqual(
+    whole.map(({ title, submittedByKeyId }) => [title, submittedByKeyId]),
+  );
+  expect(jobs.map(({ title }) => title)).toEqual(["Ask the team first", "Tell the Team"]);
+  expect(jobs[0]?.submittedByKeyId).toMatch(/^key_/);
+  expect(jobs[0]?.park).toEqual(whole[0]?.park);
+  for (const job of jobs) {
+    expect(job).toMatchObject({ programJson: "", stepReceipts: [], attempts: [] });
+    expect([job.receipt, job.pendingAsk]).toEqual([undefined, undefined]);
+  }
+  expect(whole.every(({ programJson, stepReceipts }) => programJson !== "" && stepReceipts.length > 0)).toBe(true);
+  const refused = async (request: object) => (await refusalsOf(client.listJobs(request))).details;
+  expect(await refused({ titleContains: "x".repeat(201) })).toEqual([fault("FILTER_TEXT_INVALID", "titleContains")]);
+  expect(await refused({ since: parked.createdAt, until: done.createdAt })).toEqual([
+    fault("TIME_RANGE_INVALID", "since"),
+  ]);
+});
+
+test("ListUndoEntries tells what may be undone, and was, and not what would be sent", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const program = { ...notes, saga: { on: ["cancelled"] } };
+  const { id } = jobOf(await client.submitJob({ programJson: programText(program) }));
+  await node.reach(id, "succeeded");
+  const { entries, nextPageToken } = await client.listUndoEntries({ jobId: id });
+  expect(entries.map(({ entry, state }) => [entry, state])).toEqual([
+    [1, "armed"],
+    [2, "armed"],
+    [3, "armed"],
+  ]);
+  expect(entries.map(({ ordinal }) => ordinal).sort()).toEqual([0, 1, 2]);
+  expect(entries[0]).toMatchObject({ stepId: "send", toolSlug: "desk.delete_note", entityId: "ops" });
+  expect(nextPageToken).toBe("");
+  const first = await client.listUndoEntries({ jobId: id, pageSize: 2 });
+  const second = await client.listUndoEntries({ jobId: id, pageToken: first.nextPageToken });
+  expect([...first.entries, ...second.entries]).toEqual(entries);
+  const { client: stranger } = await node.project();
+  const refused = async (call: Promise<unknown>) => (await refusalsOf(call)).details;
+  expect(await refused(stranger.listUndoEntries({ jobId: id }))).toEqual([fault("JOB_NOT_FOUND", "jobId")]);
+  expect(await refused(client.listUndoEntries({ jobId: "job_1" }))).toEqual([fault("ID_MALFORMED", "jobId")]);
+  expect(await refused(client.listUndoEntries({ jobId: id, pageSize: -1 }))).toEqual([
+    fault("PAGE_SIZE_NEGATIVE", "pageSize"),
+  ]);
+  expect(await refused(client.listUndoEntries({ jobId: id, pageToken: "x" }))).toEqual([
+    fault("PAGE_TOKEN_INVALID", "pageToken"),
+  ]);
 });
 
 test("ListJobs filters and pages, newest first", async () => {

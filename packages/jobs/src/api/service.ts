@@ -10,6 +10,7 @@ import { pauseMethods } from "./pauses.ts";
 import { readJob } from "./read.ts";
 import { skillMethods } from "./skills.ts";
 import { stepMethods } from "./steps.ts";
+import { undoMethods } from "./undo-entries.ts";
 
 /** What JobsService works with: what jobs need, and what their asks need. */
 export type JobsServiceOptions = Omit<JobsContext, "asks"> & Omit<AskServiceContext, "readJob" | "receiptMessage">;
@@ -27,6 +28,7 @@ export function createJobsService(options: JobsServiceOptions): ServiceImpl<type
     ...pauseMethods(context),
     ...attemptMethods(context),
     ...stepMethods(context),
+    ...undoMethods(context),
     ...logMethods(context),
     ...skillMethods(context),
   };

@@ -15,3 +15,9 @@ export function shownProgram(programJson: string): string {
   const isSame = JSON.stringify(shown) === JSON.stringify(input);
   return isSame ? programJson : JSON.stringify({ ...document, input: shown });
 }
+
+/** The title that a program gives itself; empty where it has none. */
+export function titleOf(programJson: string): string {
+  const document = JSON.parse(programJson) as { readonly title?: unknown };
+  return typeof document.title === "string" ? document.title : "";
+}

@@ -41,7 +41,8 @@ test("every fault is named at once, with its place, what is allowed and what was
   expect(faults).toHaveLength(4);
   expect(faults).toContainEqual({ pointer: "/count", message: "must be >= 1", givenJson: "0" });
   expect(faults).toContainEqual({ pointer: "/id", message: "must be string", givenJson: "5" });
-  expect(faults).toContainEqual({ pointer: "/auth", message: expect.stringContaining("user"), givenJson: "{}" });
+  const missing = { pointer: "/auth", message: expect.stringContaining("user"), givenJson: "{}", missing: "user" };
+  expect(faults).toContainEqual(missing);
   expect(faults).toContainEqual({
     pointer: "/to/0/e~1mail",
     message: expect.stringContaining("email"),

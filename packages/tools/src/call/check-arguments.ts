@@ -34,7 +34,10 @@ export function checkArguments(
     };
     return {
       faults: within(
-        faults.map(({ pointer, message }) => ({ pointer, message, givenJson: givenAt(pointer) })),
+        faults.map(({ pointer, message, missing }) => {
+          const fault = { pointer, message, givenJson: givenAt(pointer) };
+          return missing === undefined ? fault : { ...fault, missing };
+        }),
         listedCharactersMax,
       ),
     };

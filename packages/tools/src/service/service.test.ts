@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { createId } from "@svc/core";
+import { createId, uuidOfId } from "@svc/core";
 import { ToolKind } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { ToolsService } from "@svc/gen/tools";
@@ -113,8 +113,8 @@ test("faults, retryAfter, previews and replays are told", async () => {
   const invalid = await client.callTool({ ...addNote, argumentsJson: '{"id":5}' });
   expect(invalid).toMatchObject({ outcome: "invalid_arguments", resultJson: "" });
   expect(invalid.faults).toMatchObject([
-    { pointer: "", message: expect.stringContaining("text") },
-    { pointer: "/id", givenJson: "5" },
+    { pointer: "", message: expect.stringContaining("text"), missing: "text" },
+    { pointer: "/id", givenJson: "5", missing: "" },
   ]);
   node.app.does(answer(429, "", { "retry-after": "7" }));
   const limited = await client.callTool(addNote);
@@ -182,6 +182,32 @@ test("the ledger lists newest first, page by page, and narrowed", async () => {
   expect(await refusalOf(client.listToolCalls({ pageToken: first.nextPageToken, entityId: "bob" }))).toBe(
     "InvalidArgument PAGE_TOKEN_INVALID",
   );
+});
+
+test("the ledger lists the calls of a key, an account and a job, of the project alone", async () => {
+  const { node, projectId, client } = await setUp();
+  const [keyId, jobId] = [createId("key", 1), createId("job", node.clock.now())];
+  const { callId } = await client.callTool(readTicket);
+  const other = (await client.callTool(readTicket)).callId;
+  const { call } = await client.getToolCall({ id: callId });
+  const connectedAccountId = call!.connectedAccountId;
+  await db.sql`update tool_calls set key_id = ${uuidOfId(keyId)} where id = ${uuidOfId(callId as never)}`;
+  const ids = async (filter: object, caller = client) => (await caller.listToolCalls(filter)).calls.map(({ id }) => id);
+  expect(await ids({ keyId })).toEqual([callId]);
+  expect(await ids({ keyId, toolSlug: "desk.add_note" })).toEqual([]);
+  expect(await ids({ keyId, toolSlug: "desk.read_ticket", outcome: "ok" })).toEqual([callId]);
+  expect(await ids({ keyId, outcome: "timeout" })).toEqual([]);
+  expect(await ids({ connectedAccountId })).toEqual([other, callId]);
+  expect(await ids({ connectedAccountId: createId("acc", 1) })).toEqual([]);
+  expect(await ids({ jobId })).toEqual([]);
+  const first = await client.listToolCalls({ connectedAccountId, pageSize: 1 });
+  const second = await client.listToolCalls({ connectedAccountId, pageSize: 1, pageToken: first.nextPageToken });
+  expect([first.calls[0]?.id, second.calls[0]?.id, second.nextPageToken]).toEqual([other, callId, ""]);
+  const stranger = node.client(ToolsService, { projectId: await addProject(db), role: "member" });
+  for (const filter of [{ keyId }, { connectedAccountId }]) expect(await ids(filter, stranger)).toEqual([]);
+  for (const field of ["keyId", "jobId", "connectedAccountId"]) {
+    expect(await refusalOf(client.listToolCalls({ [field]: projectId }))).toBe("InvalidArgument ID_MALFORMED");
+  }
 });
 
 test("one call is read with its arguments and result, sensitive values masked", async () => {

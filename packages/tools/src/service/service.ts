@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type CatalogViews, nearest } from "@svc/catalog";
-import { pageOf, pageRows, requireId, requireProject, type Sealer, timeRange } from "@svc/core";
-import { callStates, type Database, type ToolCallSummary, toolCallsForProject } from "@svc/db";
+import { requireId, requireProject, type Sealer } from "@svc/core";
+import { type Database, type ToolCallSummary, toolCallsForProject } from "@svc/db";
 import {
   DescribeToolResponseSchema,
   GetToolCallResponseSchema,
@@ -13,12 +13,12 @@ import {
 import type { ToolCaller } from "../call/call-tool.ts";
 import type { Ledger } from "../call/ledger.ts";
 import { toCallToolResponse, toToolCall } from "../convert.ts";
-import { outcomeInvalid, toolCallNotFound, toolNotFound } from "../errors.ts";
-import { callOutcomes } from "../outcome.ts";
+import { toolCallNotFound, toolNotFound } from "../errors.ts";
 import { searchOf } from "../search/tool-search.ts";
 import { answerOf } from "./call-answer.ts";
 import { type CallLimitsContext, callLimitMethods } from "./call-limits.ts";
 import { readCallRequest } from "./call-request.ts";
+import { listCalls } from "./ledger-list.ts";
 import { readSearchRequest } from "./search-request.ts";
 
 /** What ToolsService works with. */
@@ -33,7 +33,7 @@ export type ToolsServiceOptions = CallLimitsContext & {
 
 /** The tools as a project sees them: found, described, called, and the ledger of its calls. */
 export function createToolsService(options: ToolsServiceOptions): ServiceImpl<typeof ToolsService> {
-  const { views, caller, ledger, db, sealer } = options;
+  const { views, caller, ledger, db } = options;
   return {
     async searchTools(request, ctx) {
       const search = readSearchRequest(request);
@@ -58,21 +58,7 @@ export function createToolsService(options: ToolsServiceOptions): ServiceImpl<ty
     },
     async listToolCalls(request, ctx) {
       const { projectId } = requireProject(ctx);
-      const { toolSlug, entityId, outcome } = request;
-      const state = callStates.find((known) => known === outcome);
-      if (outcome !== "" && state === undefined) throw outcomeInvalid(outcome, [...callOutcomes, "running"]);
-      const range = timeRange(request.since, request.until);
-      const filters = { toolSlug, entityId, outcome, since: range.sinceMs ?? "", until: range.untilMs ?? "" };
-      const scope = { call: "ListToolCalls", projectId, filters };
-      const page = pageOf(sealer, scope, request, "call");
-      const filter = {
-        ...range,
-        toolSlug: toolSlug === "" ? undefined : toolSlug,
-        entityId: entityId === "" ? undefined : entityId,
-        outcome: state,
-      };
-      const read = await toolCallsForProject(db, projectId).list(filter, page);
-      const { rows, nextPageToken } = pageRows(sealer, scope, read, page.size);
+      const { rows, nextPageToken } = await listCalls(options, projectId, request);
       const calls = rows.map((row) => {
         return toToolCall(row, { message: messageOf(ledger, row), argumentsJson: "", resultJson: "" });
       });

@@ -73,6 +73,50 @@ test("ListDeliveries filters by event, by subscription, and by both", async () =
   expect(fresh?.lastAttemptAt).toBeUndefined();
 });
 
+test("ListDeliveries narrows to a state and a time, of one event or subscription and of all", async () => {
+  await using cluster = await createTestCluster();
+  const { node, client, startMs, ...ids } = await fill(cluster);
+  await using _node = node;
+  await cluster.db
+    .sql`update deliveries set state = 'dead_letter' where id = (select max(id::text)::uuid from deliveries)`;
+  const list = async (filter: object) => (await client.listDeliveries(filter)).deliveries.map(({ eventId }) => eventId);
+  const at = (ms: number) => timestampFromMs(startMs + ms);
+  expect(await list({ state: "dead_letter", since: at(0) })).toEqual([ids.issue2]);
+  expect(await list({ state: "pending", since: at(0) })).toEqual([ids.payment, ids.payment, ids.issue1]);
+  expect(await list({ state: "pending", since: at(1_000), until: at(2_000) })).toEqual([ids.payment, ids.payment]);
+  expect(await list({ state: "pending", subscriptionId: ids.everything })).toEqual([ids.payment, ids.issue1]);
+  expect(await list({ state: "delivered", since: at(0) })).toEqual([]);
+  expect(await list({ state: "dead_letter", eventId: ids.issue1 })).toEqual([]);
+  expect(await list({ subscriptionId: ids.everything, since: at(1) })).toEqual([ids.issue2, ids.payment]);
+  expect(await list({ eventId: ids.issue1, until: at(0) })).toEqual([]);
+  const first = await client.listDeliveries({ state: "pending", since: at(0), pageSize: 2 });
+  const second = await client.listDeliveries({ state: "pending", since: at(0), pageToken: first.nextPageToken });
+  expect([first.deliveries.length, second.deliveries.length, second.nextPageToken]).toEqual([2, 1, ""]);
+  const stranger = node.client(await cluster.project());
+  expect((await stranger.listDeliveries({ state: "pending", since: at(0) })).deliveries).toEqual([]);
+  const refused = (filter: object) => refusalOf(client.listDeliveries(filter));
+  expect(await refused({ state: "dead_letter" })).toMatchObject({ reason: "FILTER_REQUIRED", field: "eventId" });
+  expect(await refused({ since: at(0) })).toMatchObject({ reason: "FILTER_REQUIRED" });
+  expect(await refused({ state: "lost", since: at(0) })).toEqual({
+    ...{ code: "InvalidArgument", reason: "DELIVERY_STATE_INVALID", field: "state" },
+  });
+  expect(await refused({ state: "pending", since: at(1), until: at(0) })).toMatchObject({
+    ...{ reason: "TIME_RANGE_INVALID", field: "since" },
+  });
+});
+
+test("GetDelivery returns one delivery of the project, and no other's", async () => {
+  await using cluster = await createTestCluster();
+  const { node, client, ...ids } = await fill(cluster);
+  await using _node = node;
+  const [delivery] = (await client.listDeliveries({ eventId: ids.issue1 })).deliveries;
+  expect((await client.getDelivery({ id: delivery!.id })).delivery).toEqual(delivery);
+  const stranger = node.client(await cluster.project());
+  expect(await refusalOf(stranger.getDelivery({ id: delivery!.id }))).toEqual(notFound("DELIVERY", "id"));
+  expect(await refusalOf(client.getDelivery({ id: createId("dlv", 0) }))).toEqual(notFound("DELIVERY", "id"));
+  expect(await refusalOf(client.getDelivery({ id: "dlv_1" }))).toEqual(malformed("id"));
+});
+
 test("ListDeliveries pages, and refuses what fits no list", async () => {
   await using cluster = await createTestCluster();
   const { node, client, ...ids } = await fill(cluster);

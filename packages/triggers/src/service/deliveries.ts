@@ -5,15 +5,17 @@ import {
   optionalId,
   type ProjectPrincipal,
   pageOf,
-  pageRows,
   requireId,
   requireProject,
   timeRange,
+  walkedRows,
 } from "@svc/core";
 import {
   countEventMatches,
   type Delivery,
+  type DeliveryFilter,
   deliveriesForProject,
+  deliveryStates,
   type EventMatch,
   type EventMatchFilter,
   enqueueDeliveries,
@@ -22,35 +24,44 @@ import {
   uuidAfterEvent,
   uuidOfEvent,
 } from "@svc/db";
-import type { TriggersService } from "@svc/gen/triggers";
+import type { ListDeliveriesRequest, TriggersService } from "@svc/gen/triggers";
 import { attemptMessage, deliveryMessage } from "../convert.ts";
-import { filterRequired, notFound, replayTooLarge } from "../errors.ts";
+import { deliveryStateInvalid, filterRequired, notFound, replayTooLarge } from "../errors.ts";
 import { storeTestEvent } from "../store.ts";
 import type { TriggersContext } from "./context.ts";
 import { largePages, requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
-  "listDeliveries" | "listDeliveryAttempts" | "replayEvent" | "replayEvents" | "sendTestEvent"
+  "getDelivery" | "listDeliveries" | "listDeliveryAttempts" | "replayEvent" | "replayEvents" | "sendTestEvent"
 >;
 
 const replayMax = 100_000;
 const shownMax = 500;
 
-/** ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent. */
+/** GetDelivery, ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent. */
 export function deliveryMethods(context: TriggersContext): Methods {
   const { db, clock, sealer, dispatcher, catalog } = context;
   return {
+    async getDelivery(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const row = await deliveriesForProject(db, projectId).find(requireId("dlv", "id", req.id));
+      if (row === undefined) throw notFound("delivery", "id", req.id);
+      return { delivery: deliveryMessage(row) };
+    },
+
     async listDeliveries(req, ctx) {
       const { projectId } = requireProject(ctx);
-      const eventId = optionalId("evt", "eventId", req.eventId);
-      const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
-      if (eventId === undefined && subscriptionId === undefined)
-        throw filterRequired("eventId", "eventId or subscriptionId");
-      const scope = { call: "ListDeliveries", projectId, filters: { eventId, subscriptionId } };
+      const filter = readFilter(req);
+      const { eventId, subscriptionId, state } = filter;
+      const scope = { call: "ListDeliveries", projectId, filters: filter };
       const page = pageOf(sealer, scope, req, "dlv", largePages);
-      const found = await deliveriesForProject(db, projectId).list({ eventId, subscriptionId }, page);
-      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
+      const deliveries = deliveriesForProject(db, projectId);
+      const found =
+        state === undefined || eventId !== undefined
+          ? { rows: await deliveries.list(filter, page), walkedTo: undefined }
+          : await deliveries.walk({ ...filter, subscriptionId, state }, page);
+      const { rows, nextPageToken } = walkedRows(sealer, scope, found, page.size);
       return { deliveries: rows.map(deliveryMessage), nextPageToken };
     },
 
@@ -109,6 +120,18 @@ export function deliveryMethods(context: TriggersContext): Methods {
       return { delivery: deliveryMessage(delivery) };
     },
   };
+}
+
+/** Which deliveries a list is about. Throws FILTER_REQUIRED, DELIVERY_STATE_INVALID and what its fields do. */
+function readFilter(req: ListDeliveriesRequest): DeliveryFilter {
+  const eventId = optionalId("evt", "eventId", req.eventId);
+  const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
+  const state = deliveryStates.find((known) => known === req.state);
+  if (req.state !== "" && state === undefined) throw deliveryStateInvalid(req.state, deliveryStates);
+  const range = timeRange(req.since, req.until);
+  const isNarrow = (eventId ?? subscriptionId) !== undefined || (state !== undefined && range.sinceMs !== undefined);
+  if (!isNarrow) throw filterRequired("eventId", "eventId, subscriptionId, or state with since");
+  return { eventId, subscriptionId, state, ...range };
 }
 
 const everyMatch = { toolkitSlug: "", triggerSlug: "", subscriptionId: undefined, onlyUndelivered: false };

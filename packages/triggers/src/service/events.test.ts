@@ -73,6 +73,11 @@ test.each([
   [{ toolkitSlug: "payments", triggerSlug: "code_host.issue_opened" }, []],
   [{ toolkitSlug: "nobody" }, []],
   [{ toolkitSlug: "code_host", triggerSlug: "nothing" }, []],
+  [{ payloadContains: "It does not" }, ["issue_opened"]],
+  [{ payloadContains: "it does not" }, []],
+  [{ triggerSlug: "code_host.issue_opened", payloadContains: "engine" }, ["issue_opened"]],
+  [{ toolkitSlug: "payments", payloadContains: "engine" }, []],
+  [{ entityId: "nobody" }, []],
 ])("ListEvents with %j lists %j, newest first", async (filter, names) => {
   await using cluster = await createTestCluster();
   const projectId = await cluster.project();
@@ -80,6 +85,21 @@ test.each([
   await fill(cluster, node);
   const { events } = await node.client(projectId).listEvents(filter);
   expect(events.map(({ triggerSlug }) => triggerSlug.split(".")[1])).toEqual(names);
+});
+
+test("ListEvents finds the events of an entity, of the project alone, and refuses a text that is too long", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  await fill(cluster, node);
+  await cluster.db.sql`update events set entity_id = 'ada' where trigger_slug like 'payments.%'`;
+  const slugs = async (id: typeof projectId) =>
+    (await node.client(id).listEvents({ entityId: "ada" })).events.map(({ toolkitSlug }) => toolkitSlug);
+  expect(await slugs(projectId)).toEqual(["payments"]);
+  expect(await slugs(await cluster.project())).toEqual([]);
+  expect(await refusalOf(node.client(projectId).listEvents({ payloadContains: "x".repeat(201) }))).toEqual({
+    ...{ code: "InvalidArgument", reason: "FILTER_TEXT_INVALID", field: "payloadContains" },
+  });
 });
 
 test("since is inclusive and until exclusive, on receivedAt to the millisecond", async () => {

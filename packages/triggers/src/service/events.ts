@@ -1,5 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { pageOf, pageRows, requireId, requireProject, timeRange } from "@svc/core";
+import { checkFilterText, pageOf, requireId, requireProject, timeRange, walkedRows } from "@svc/core";
 import { eventsForProject } from "@svc/db";
 import type { TriggersService } from "@svc/gen/triggers";
 import { eventMessage } from "../convert.ts";
@@ -18,12 +18,18 @@ export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext)
       const filter = {
         toolkitSlug: req.toolkitSlug,
         triggerSlug: triggerSlugOf(req.toolkitSlug, req.triggerSlug),
+        entityId: req.entityId,
+        payloadContains: checkFilterText("payloadContains", req.payloadContains),
         ...timeRange(req.since, req.until),
       };
       const scope = { call: "ListEvents", projectId, filters: filter };
       const page = pageOf(sealer, scope, req, "evt");
-      const found = await eventsForProject(db, projectId).list(filter, page);
-      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
+      const events = eventsForProject(db, projectId);
+      const isWalk = filter.entityId !== "" || filter.payloadContains !== "";
+      const found = isWalk
+        ? await events.walk(filter, page)
+        : { rows: await events.list(filter, page), walkedTo: undefined };
+      const { rows, nextPageToken } = walkedRows(sealer, scope, found, page.size);
       return { events: rows.map(eventMessage), nextPageToken };
     },
 

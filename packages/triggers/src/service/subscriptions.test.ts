@@ -150,7 +150,8 @@ test("UpdateSubscription changes what is given and leaves the rest", async () =>
   expect(await update({})).toEqual(created);
   const moved = { ...created, endpointUrl: "https://example.org/" };
   expect(await update({ endpointUrl: "https://example.org" })).toEqual(moved);
-  const inactive = { ...moved, active: false, inactiveReason: "deactivated" };
+  const health = { ...created.health, state: "inactive" };
+  const inactive = { ...moved, active: false, inactiveReason: "deactivated", health };
   expect(await update({ active: false })).toEqual(inactive);
   // Another address does not make it active, nor does it hide why it is not.
   expect(await update({ endpointUrl })).toEqual({ ...inactive, endpointUrl });
@@ -231,6 +232,47 @@ test("deactivating and deleting end what is pending; events, deliveries and atte
   expect(await refusalOf(client.deleteSubscription({ id: second.id }))).toEqual(missing);
 });
 
+test("GetSubscription tells in one word how the endpoint fares, when it took something and what waits for it", async () => {
+  await using cluster = await createTestCluster();
+  await using receiver = await startTestReceiver();
+  receiver.script({ status: 200 }, { status: 500 });
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster, { isStarted: true });
+  const client = node.client(projectId);
+  const { subscription } = await client.createSubscription({ endpointUrl: receiver.url });
+  const id = subscription!.id;
+  const health = async () => (await client.getSubscription({ id })).subscription!.health!;
+  expect(subscription!.health).toMatchObject({ state: "well", pendingDeliveries: 0 });
+  expect((await health()).lastSuccessAt).toBeUndefined();
+  const startMs = cluster.clock.now();
+  await node.ingest.accept(issuePost());
+  await until(async () => (await health()).lastSuccessAt !== undefined);
+  expect(await health()).toMatchObject({
+    state: "well",
+    lastSuccessAt: timestampFromMs(startMs),
+    pendingDeliveries: 0,
+  });
+  cluster.clock.advance(1_000);
+  await node.ingest.accept(paymentPost());
+  await until(async () => (await health()).state !== "well");
+  const held = await health();
+  expect(held).toMatchObject({
+    state: "backing_off",
+    failingSince: timestampFromMs(startMs + 1_000),
+    lastSuccessAt: timestampFromMs(startMs),
+    pendingDeliveries: 1,
+  });
+  expect(held.backoffUntil!.seconds).toBeGreaterThan(0n);
+  await cluster.db.sql`update subscriptions set backoff_until = to_timestamp(1)`;
+  expect(await health()).toMatchObject({ state: "failing", failingSince: held.failingSince });
+  expect((await health()).backoffUntil).toBeUndefined();
+  await client.updateSubscription({ id, active: false });
+  expect((await health()).state).toBe("inactive");
+  const [listed] = (await client.listSubscriptions({})).subscriptions;
+  expect(listed?.health).toMatchObject({ state: "inactive", pendingDeliveries: 0 });
+  expect(listed?.health?.lastSuccessAt).toBeUndefined();
+});
+
 test("a subscription of another project, or none, reads as missing; what is no id is told so", async () => {
   await using cluster = await createTestCluster();
   const [own, other] = [await cluster.project(), await cluster.project()];
@@ -239,11 +281,13 @@ test("a subscription of another project, or none, reads as missing; what is no i
   const stranger = node.client(other);
   for (const id of [subscription!.id, createId("sub", 0)]) {
     expect(await refusalOf(stranger.updateSubscription({ id, active: false }))).toEqual(missing);
+    expect(await refusalOf(stranger.getSubscription({ id }))).toEqual(missing);
     expect(await refusalOf(stranger.updateSubscription({ id }))).toEqual(missing);
     expect(await refusalOf(stranger.deleteSubscription({ id }))).toEqual(missing);
   }
   for (const id of ["", "sub_", subscription!.id.toUpperCase(), createId("evt", 0), `${subscription!.id}0`]) {
     expect(await refusalOf(stranger.updateSubscription({ id }))).toEqual(malformed);
+    expect(await refusalOf(stranger.getSubscription({ id }))).toEqual(malformed);
     expect(await refusalOf(stranger.deleteSubscription({ id }))).toEqual(malformed);
   }
   expect((await node.client(own).listSubscriptions({})).subscriptions).toEqual([subscription]);

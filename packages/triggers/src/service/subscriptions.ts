@@ -9,7 +9,7 @@ import {
   requireId,
   requireProject,
 } from "@svc/core";
-import { expireDeliveries, subscriptionsForProject, withTransaction } from "@svc/db";
+import { expireDeliveries, readSubscriptionProgress, subscriptionsForProject, withTransaction } from "@svc/db";
 import { signingSecretContext } from "@svc/delivery";
 import type { TriggersService } from "@svc/gen/triggers";
 import { subscriptionMessage } from "../convert.ts";
@@ -19,13 +19,13 @@ import { largePages, subscribedSlugs, subscriptionWarnings } from "./request.ts"
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
-  "createSubscription" | "listSubscriptions" | "updateSubscription" | "deleteSubscription"
+  "createSubscription" | "listSubscriptions" | "getSubscription" | "updateSubscription" | "deleteSubscription"
 >;
 
 /** Deliveries ended together with their subscription; what is beyond ends in batches right after. */
 const expireMax = 20_000;
 
-/** CreateSubscription, ListSubscriptions, UpdateSubscription, DeleteSubscription. */
+/** CreateSubscription, ListSubscriptions, GetSubscription, UpdateSubscription, DeleteSubscription. */
 export function subscriptionMethods(context: TriggersContext): Methods {
   const { db, catalog, clock, sealer, guard, dispatcher } = context;
   return {
@@ -46,7 +46,7 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       });
       if ("quotaReached" in row) throw quotaExceeded("subscriptions", row.quotaReached);
       const warnings = subscriptionWarnings(catalog, slugs.toolkitSlug);
-      return { subscription: subscriptionMessage(row), signingSecret, warnings };
+      return { subscription: subscriptionMessage(row, createdAt), signingSecret, warnings };
     },
 
     async listSubscriptions(req, ctx) {
@@ -55,7 +55,18 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       const page = pageOf(sealer, scope, req, "sub", largePages);
       const found = await subscriptionsForProject(db, projectId).list(page);
       const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
-      return { subscriptions: rows.map(subscriptionMessage), nextPageToken };
+      return { subscriptions: rows.map((row) => subscriptionMessage(row, clock.now())), nextPageToken };
+    },
+
+    async getSubscription(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const id = requireId("sub", "id", req.id);
+      const [row, progress] = await Promise.all([
+        subscriptionsForProject(db, projectId).find(id),
+        readSubscriptionProgress(db, projectId, id),
+      ]);
+      if (row === undefined) throw notFound("subscription", "id", req.id);
+      return { subscription: subscriptionMessage(row, clock.now(), progress) };
     },
 
     async updateSubscription(req, ctx) {
@@ -72,7 +83,7 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       });
       if (row === undefined) throw notFound("subscription", "id", req.id);
       if (!row.active) await dispatcher.expire(id);
-      return { subscription: subscriptionMessage(row) };
+      return { subscription: subscriptionMessage(row, clock.now()) };
     },
 
     async deleteSubscription(req, ctx) {

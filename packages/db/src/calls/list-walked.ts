@@ -1,0 +1,106 @@
+import { type AccountId, type Id, idOfUuid, type KeyId, type ProjectId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { callFailures } from "../schema/words.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { idBounds } from "../sql/newest-in.ts";
+import type { RawRow } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+import { endOf, scanOf, scanOrder, type Walked, walkRowsMax } from "../sql/walk.ts";
+import { callColumns, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
+
+/** What calls are looked through for, beside what a list is narrowed to; at least one of these is there. */
+export type WalkedCallFilter = {
+  readonly jobId: Id<"job"> | undefined;
+  readonly accountId: AccountId | undefined;
+  readonly keyId: KeyId | undefined;
+};
+
+/** Calls that went well, or run, are most of those that there are. */
+const wellMax = walkRowsMax / 2;
+
+/** `$9` is the tool, or empty: named here, so that its type is known where no key names it. */
+const fits = `$9::text is not null and ($10::text = '' or w.outcome = $10::text) and ($11::text = '' or w.entity_id = $11::text)
+  and ($12::uuid is null or w.job_id = $12::uuid) and ($13::uuid is null or w.account_id = $13::uuid)
+  and ($14::uuid is null or w.key_id = $14::uuid)`;
+
+/** Where calls stand in two indexes: `key` of those that run or went well, with its failure of the others. */
+function scansOf(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>) {
+  const bounds = { from: "$2::uuid", before: "$3::uuid" };
+  return {
+    well: { key, condition: "failure is null", ...bounds, max: "$5::int4" },
+    failed: { key: ofFailure, condition: "failure is not null", ...bounds, max: "$6::int4" },
+  };
+}
+
+/** The page: merged from those that went well, where `$7` says so, and from each way to go wrong of `$8`. */
+function pageText(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>): string {
+  const { well, failed } = scansOf(key, ofFailure);
+  const read = [...Object.keys(ofFailure), "id", "outcome", "entity_id", "job_id", "account_id", "key_id"];
+  const columns = [...new Set(read)].join(", ");
+  return `with found as (
+      (select w.id from (${scanOf("tool_calls", columns, well)}) w where $7::bool and ${fits}
+        order by ${scanOrder(key)} limit $4::int4)
+      union all
+      select c.id from unnest($8::text[]) as f(failure) cross join lateral (
+        select w.id from (${scanOf("tool_calls", columns, failed)}) w where ${fits}
+        order by ${scanOrder(ofFailure)} limit $4::int4) c
+    ), page as materialized (select id from found order by id desc limit $4::int4)
+    select ${callColumns.text} from page cross join lateral (select * from tool_calls where id = page.id offset 0) c
+    order by page.id desc`;
+}
+
+/** The highest of the ids at which one of these stopped. */
+function endText(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>): string {
+  const { well, failed } = scansOf(key, ofFailure);
+  return `select x.id from (
+      (select e.id from (${endOf("tool_calls", well)}) e where $7::bool)
+      union all
+      select e.id from unnest($8::text[]) as f(failure) cross join lateral (${endOf("tool_calls", failed)}) e) x
+    where $4::int4 > 0 and $9::text is not null order by x.id desc limit 1`;
+}
+
+const ofProject = { project_id: "$1::uuid" };
+const ofTool = { tool_slug: "$9::text", ...ofProject };
+const projectFailures = { failure: "f.failure", ...ofProject };
+const toolFailures = { ...ofTool, failure: "f.failure" };
+
+/** By tool_calls_project and tool_calls_failure. */
+const selectWalked = statement<RawRow<ToolCallSummary>>("walk_calls", pageText(ofProject, projectFailures));
+const selectEnd = statement<{ id: string }>("end_call_walk", endText(ofProject, projectFailures));
+
+/** By tool_calls_tool and tool_calls_tool_failure. */
+const selectWalkedOfTool = statement<RawRow<ToolCallSummary>>("walk_calls_of_tool", pageText(ofTool, toolFailures));
+const selectEndOfTool = statement<{ id: string }>("end_call_walk_of_tool", endText(ofTool, toolFailures));
+
+/**
+ * The newest calls that fit, of the newest 20,000: of a tool, or else of the project. Those that went well and those that went wrong stand in
+ * indexes apart, and what is below the place where one of them stopped is left to the next page.
+ */
+export async function walkCalls(
+  db: Executor,
+  projectId: ProjectId,
+  filter: ToolCallFilter & WalkedCallFilter,
+  { after, limit }: { readonly after: Id<"call"> | undefined; readonly limit: number },
+): Promise<Walked<ToolCallSummary>> {
+  const { toolSlug, entityId, outcome, jobId, accountId, keyId } = filter;
+  const { fromUuid, beforeUuid } = idBounds(filter, after);
+  const isWell = outcome === "ok" || outcome === "running";
+  const failures = outcome === undefined ? callFailures : callFailures.filter((one) => one === outcome);
+  const failedMax = Math.floor((walkRowsMax - wellMax) / Math.max(1, failures.length));
+  const lanes = [wellMax, failedMax, isWell || outcome === undefined, arrayLiteral(failures), toolSlug ?? ""];
+  const place = [uuidOfId(projectId), fromUuid, beforeUuid, limit, ...lanes];
+  const given = [...place, outcome ?? "", entityId ?? "", uuidOrNull(jobId), uuidOrNull(accountId), uuidOrNull(keyId)];
+  const isOfTool = toolSlug !== undefined;
+  const [found, [end]] = await Promise.all([
+    isOfTool ? selectWalkedOfTool(db, given) : selectWalked(db, given),
+    isOfTool ? selectEndOfTool(db, place) : selectEnd(db, place),
+  ]);
+  const rows = found.map((row) => callColumns.read(row));
+  if (end === undefined) return { rows, walkedTo: undefined };
+  const walkedTo = idOfUuid("call", end.id);
+  return { rows: rows.filter(({ id }) => id >= walkedTo), walkedTo };
+}
+
+function uuidOrNull(id: Id<"job"> | AccountId | KeyId | undefined): string | null {
+  return id === undefined ? null : uuidOfId(id);
+}

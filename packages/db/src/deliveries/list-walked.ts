@@ -1,0 +1,87 @@
+import { idOfUuid, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { deliveries } from "../schema/index.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { namesBut, type Row } from "../sql/codec.ts";
+import { firstUuid, lastUuid } from "../sql/newest-in.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+import { endOf, scanOf, scanOrder, type Walked, walkRowsMax } from "../sql/walk.ts";
+
+const columns = selectList(deliveries, namesBut(deliveries, "attemptLog"), "d");
+
+/** A delivery without its attempts. */
+type ListedDelivery = Omit<Row<typeof deliveries>, "attemptLog">;
+
+/** Of one subscription, or of all; in one state. */
+export type WalkedDeliveryFilter = {
+  readonly subscriptionId: SubscriptionId | undefined;
+  readonly state: ListedDelivery["state"];
+};
+
+/** From `fromUuid` on, below `beforeUuid`, no more than `limit`. */
+export type DeliveryWalk = { readonly fromUuid: string; readonly beforeUuid: string; readonly limit: number };
+
+/**
+ * The subscriptions that a project has deliveries to, those that were deleted among them, each found by a hop in
+ * deliveries_subscription: rows are compared as it orders them.
+ */
+const selectLanes = statement<{ id: string }>(
+  "list_delivery_lanes",
+  `with recursive lanes(id) as (
+     (select subscription_id from deliveries
+       where (project_id, subscription_id, id) >= ($1::uuid, '${firstUuid}'::uuid, '${firstUuid}'::uuid)
+         and (project_id, subscription_id, id) <= ($1::uuid, '${lastUuid}'::uuid, '${lastUuid}'::uuid)
+       order by project_id, subscription_id, id limit 1)
+     union all
+     select (select subscription_id from deliveries
+       where (project_id, subscription_id, id) > ($1::uuid, l.id, '${lastUuid}'::uuid)
+         and (project_id, subscription_id, id) <= ($1::uuid, '${lastUuid}'::uuid, '${lastUuid}'::uuid)
+       order by project_id, subscription_id, id limit 1)
+     from lanes l where l.id is not null)
+   select id from lanes where id is not null`,
+);
+
+const ofLane = { project_id: "$1::uuid", subscription_id: "l.id" };
+const lanes = "unnest($2::uuid[]) as l(id)";
+const scan = { key: ofLane, from: "$3::uuid", before: "$4::uuid", max: "$5::int4" };
+
+/** By deliveries_subscription, a backward scan for each lane that ends with the page; the page itself by primary key. */
+const selectWalked = statement<RawRow<ListedDelivery>>(
+  "walk_deliveries",
+  `with found as (
+     select f.id from ${lanes} cross join lateral (
+       select w.id from (${scanOf("deliveries", "project_id, subscription_id, id, state", scan)}) w
+       where w.state = $6::text order by ${scanOrder(ofLane)} limit $7::int4) f
+   ), page as materialized (select id from found order by id desc limit $7::int4)
+   select ${columns.text} from page cross join lateral (select * from deliveries where id = page.id offset 0) d order by page.id desc`,
+);
+
+/** The highest of the ids at which a lane stopped: below it, that lane may have others. */
+const selectEnd = statement<{ id: string | null }>(
+  "end_delivery_walk",
+  `select e.id from ${lanes} cross join lateral (${endOf("deliveries", scan)}) e order by e.id desc limit 1`,
+);
+
+/**
+ * The newest deliveries in a state, of the newest that there are: 20,000 in all, shared by the subscriptions. What is below the place where
+ * one of them stopped is left to the next page.
+ */
+export async function walkDeliveries(
+  db: Executor,
+  projectId: ProjectId,
+  { subscriptionId, state }: WalkedDeliveryFilter,
+  { fromUuid, beforeUuid, limit }: DeliveryWalk,
+): Promise<Walked<ListedDelivery>> {
+  const project = uuidOfId(projectId);
+  const ids =
+    subscriptionId === undefined ? (await selectLanes(db, [project])).map(({ id }) => id) : [uuidOfId(subscriptionId)];
+  if (ids.length === 0) return { rows: [], walkedTo: undefined };
+  const each = Math.max(1, Math.floor(walkRowsMax / ids.length));
+  const place = [project, arrayLiteral(ids), fromUuid, beforeUuid, each];
+  const [found, [end]] = await Promise.all([selectWalked(db, [...place, state, limit]), selectEnd(db, place)]);
+  const rows = found.map((row) => columns.read(row));
+  if (end === undefined || end.id === null) return { rows, walkedTo: undefined };
+  const walkedTo = idOfUuid("dlv", end.id);
+  return { rows: rows.filter(({ id }) => id >= walkedTo), walkedTo };
+}

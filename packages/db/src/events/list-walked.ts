@@ -1,0 +1,69 @@
+import { type EventId, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { events } from "../schema/index.ts";
+import { namesBut, type Row } from "../sql/codec.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+import { endOf, scanOf, scanOrder, type Walked, walkRowsMax } from "../sql/walk.ts";
+
+const columns = selectList(events, namesBut(events), "w");
+
+/** What events are looked through for; empty texts match all. */
+export type WalkedEventFilter = {
+  readonly toolkitSlug: string;
+  readonly triggerSlug: string;
+  readonly entityId: string;
+  readonly payloadContains: string;
+};
+
+/** From `fromUuid` on, below `beforeUuid`, no more than `limit`. */
+export type EventWalk = { readonly fromUuid: string; readonly beforeUuid: string; readonly limit: number };
+
+const max = String(walkRowsMax);
+const bounds = { from: "$2::uuid", before: "$3::uuid", max };
+const ofProject = { project_id: "$1::uuid" };
+
+/** Cheap conditions first: the payload may be stored apart. */
+const fits = `w.kind = 'event' and ($5::text = '' or w.toolkit_slug = $5::text) and ($6::text = '' or w.entity_id = $6::text)
+  and ($7::text = '' or strpos(w.payload, $7::text) > 0)`;
+
+/** By events_key, from the newest on, until the page is full. */
+const selectWalked = statement<RawRow<Row<typeof events>>>(
+  "walk_events",
+  `select ${columns.text} from (${scanOf("events", "*", { key: ofProject, ...bounds })}) w where ${fits}
+   order by ${scanOrder(ofProject)} limit $4::int4`,
+);
+
+const ofTrigger = { trigger_slug: "$8::text", ...ofProject };
+
+/** By events_trigger. */
+const selectWalkedOfTrigger = statement<RawRow<Row<typeof events>>>(
+  "walk_events_of_trigger",
+  `select ${columns.text} from (${scanOf("events", "*", { key: ofTrigger, ...bounds })}) w where ${fits}
+   order by ${scanOrder(ofTrigger)} limit $4::int4`,
+);
+
+/** The keys alone, no further than the page before it looked. */
+const selectEnd = statement<{ id: string }>("end_event_walk", endOf("events", { key: ofProject, ...bounds }));
+
+const selectEndOfTrigger = statement<{ id: string }>(
+  "end_event_walk_of_trigger",
+  endOf("events", { key: { trigger_slug: "$4::text", ...ofProject }, ...bounds }),
+);
+
+/** The newest events that fit, of the newest that there are: tests left out. */
+export async function walkEvents(
+  db: Executor,
+  projectId: ProjectId,
+  { toolkitSlug, triggerSlug, entityId, payloadContains }: WalkedEventFilter,
+  { fromUuid, beforeUuid, limit }: EventWalk,
+): Promise<Walked<Row<typeof events>>> {
+  const place = [uuidOfId(projectId), fromUuid, beforeUuid];
+  const given = [...place, limit, toolkitSlug, entityId, payloadContains];
+  const isOfTrigger = triggerSlug !== "";
+  const found = isOfTrigger ? selectWalkedOfTrigger(db, [...given, triggerSlug]) : selectWalked(db, given);
+  const rows = (await found).map((row) => columns.read(row));
+  if (rows.length >= limit) return { rows, walkedTo: undefined };
+  const [end] = await (isOfTrigger ? selectEndOfTrigger(db, [...place, triggerSlug]) : selectEnd(db, place));
+  return { rows, walkedTo: end && (idOfUuid("evt", end.id) as EventId) };
+}

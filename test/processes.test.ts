@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { openDatabase } from "@svc/db";
-import { createTestDatabase, createTestDataDir, type TestDatabase } from "@svc/testing/database";
+import { createTestDataDir } from "@svc/testing/data-dir";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import {
   adminToken,
   bootstrapKey,

@@ -16,6 +16,9 @@ export function oneOfParam<const Value extends string>(values: readonly Value[])
   return (value) => values.find((known) => known === value);
 }
 
+/** A time as RFC 3339 writes it. */
+export const timeParam: ParamReader = (value) => (Number.isNaN(Date.parse(value)) ? undefined : value);
+
 /** Reads the parameters of a page (`validateSearch` of its route). What it does not know is left out. */
 export function searchReader<Readers extends Record<string, ParamReader>>(
   readers: Readers,

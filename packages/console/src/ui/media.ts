@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { usePreferences } from "../shell/preferences.ts";
 
 function useMedia(query: string): boolean {
   return useSyncExternalStore(
@@ -19,4 +20,12 @@ export function useIsPhone(): boolean {
 /** Whether what is pressed must be large, since it is pressed with a finger. */
 export function useIsCoarse(): boolean {
   return useMedia("(pointer: coarse)");
+}
+
+/** Which colours the page is in, `light` or `dark`: for what is drawn by a script. */
+export function useTheme(): "light" | "dark" {
+  const { theme } = usePreferences();
+  const systemIsDark = useMedia("(prefers-color-scheme: dark)");
+  if (theme !== "system") return theme;
+  return systemIsDark ? "dark" : "light";
 }

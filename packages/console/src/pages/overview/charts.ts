@@ -1,0 +1,81 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { type LatencyLine, type QuerySeriesResponse, Series, type SeriesLine } from "@svc/gen/stats";
+import type { ChartData, ChartLine } from "../../ui/chart-data.ts";
+import { compareOutcomes, outcomeTone, seriesTitles } from "../../words/series.ts";
+
+/** One chart of the overview. */
+export type OverviewChart = { series: Series; title: string; data: ChartData };
+
+/** The charts of the overview, in their order. */
+const shown: readonly Series[] = [
+  Series.EVENTS,
+  Series.DELIVERIES,
+  Series.DELIVERY_LATENCY,
+  Series.CALLS,
+  Series.CALL_LATENCY,
+  Series.JOBS,
+];
+
+const durations: readonly Series[] = [Series.DELIVERY_LATENCY, Series.CALL_LATENCY];
+
+/** So many lines a chart has at most: the largest, and one for the others together. */
+const linesMax = 5;
+
+/** The charts of an answer. A chart in which nothing happened has no lines. */
+export function chartsOf(answer: QuerySeriesResponse): OverviewChart[] {
+  const frame = {
+    startMs: answer.since === undefined ? 0 : timestampMs(answer.since),
+    stepMs: answer.stepSeconds * 1_000,
+    steps: answer.steps,
+  };
+  return shown.map((series) => ({
+    series,
+    title: seriesTitles[series],
+    data: durations.includes(series)
+      ? { of: "durations", ...frame, lines: percentiles(answer.latencies.find((line) => line.series === series)) }
+      : { of: "counts", ...frame, lines: counts(answer.lines.filter((line) => line.series === series)) },
+  }));
+}
+
+function counts(lines: readonly SeriesLine[]): ChartLine[] {
+  const ofOutcome = lines.map(({ outcome, counts }): ChartLine => ({
+    id: outcome,
+    label: outcome === "" ? "no toolkit" : outcome,
+    tone: outcomeTone(outcome),
+    values: counts,
+    total: counts.reduce((sum, count) => sum + count, 0),
+  }));
+  const largest = [...ofOutcome].sort((a, b) => (b.total ?? 0) - (a.total ?? 0));
+  const kept = largest.slice(0, ofOutcome.length > linesMax ? linesMax - 1 : linesMax);
+  const others = largest.slice(kept.length);
+  const sorted = kept.sort((a, b) => compareOutcomes(a.id, b.id));
+  return others.length === 0 ? sorted : [...sorted, together(others)];
+}
+
+/** Id of the line that several stand in. */
+export const othersId = "others";
+
+function together(lines: readonly ChartLine[]): ChartLine {
+  const values = (lines[0]?.values ?? []).map((_, step) =>
+    lines.reduce((sum, line) => sum + (line.values[step] ?? 0), 0),
+  );
+  const total = values.reduce((sum, value) => sum + value, 0);
+  return { id: othersId, label: `${lines.length} others`, tone: "plain", values, total };
+}
+
+const shares = [
+  ["p50", "p50Ms", "info"],
+  ["p95", "p95Ms", "plain"],
+  ["p99", "p99Ms", "warn"],
+] as const;
+
+function percentiles(line: LatencyLine | undefined): ChartLine[] {
+  if (line === undefined || (line.total?.count ?? 0) === 0) return [];
+  return shares.map(([id, field, tone]) => ({
+    id,
+    label: id,
+    tone,
+    values: line.steps.map((step) => (step.count === 0 ? null : step[field])),
+    total: line.total?.[field] ?? null,
+  }));
+}

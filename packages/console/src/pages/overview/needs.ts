@@ -1,0 +1,100 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { GetBacklogResponse } from "@svc/gen/stats";
+import type { IconName } from "../../ui/icon.tsx";
+import { durationWords } from "../../words/time.ts";
+import type { Tone } from "../../words/word.ts";
+
+/** Something that goes on only when a person does something. */
+export type Need = {
+  id: string;
+  tone: Tone;
+  icon: IconName;
+  title: string;
+  /** What to do about it. */
+  says: string;
+  to: string;
+  search: Record<string, string>;
+};
+
+/** Counts go up to here, which stands for any more. */
+const countedMax = 10_000;
+
+function some(count: number, one: string, more: string): string {
+  return count === 1 ? `1 ${one}` : `${count >= countedMax ? "10,000 and more" : count.toLocaleString("en")} ${more}`;
+}
+
+/** What needs a person, the most urgent first. `quarantined` is what the administrator's seat sees, undefined without one. */
+export function needsOf(backlog: GetBacklogResponse, quarantined: { count: number; more: boolean } | undefined, now: number): Need[] {
+  const { pendingAsks, oldestAskAt, failingSubscriptions, givenUpSubscriptions, deadLetters, expiredAccounts } = backlog;
+  const waited = oldestAskAt === undefined ? "" : `, the oldest for ${durationWords(Math.max(0, now - timestampMs(oldestAskAt)))}`;
+  const all: (Need & { count: number })[] = [
+    {
+      id: "asks",
+      count: pendingAsks,
+      tone: "warn",
+      icon: "ask",
+      title: `${some(pendingAsks, "ask waits", "asks wait")}${waited}`,
+      says: "Answer them: their jobs stand still until then.",
+      to: "/p/$projectId/asks",
+      search: {},
+    },
+    {
+      id: "given-up",
+      count: givenUpSubscriptions,
+      tone: "bad",
+      icon: "subscription",
+      title: some(givenUpSubscriptions, "subscription was given up", "subscriptions were given up"),
+      says: "Nothing is delivered to them. Mend the endpoint, then re-enable and replay.",
+      to: "/p/$projectId/subscriptions",
+      search: {},
+    },
+    {
+      id: "failing",
+      count: failingSubscriptions,
+      tone: "warn",
+      icon: "subscription",
+      title: some(failingSubscriptions, "subscription fails", "subscriptions fail"),
+      says: "Deliveries are tried again until they are given up.",
+      to: "/p/$projectId/subscriptions",
+      search: {},
+    },
+    {
+      id: "dead-letters",
+      count: deadLetters,
+      tone: "bad",
+      icon: "delivery",
+      title: `${some(deadLetters, "delivery was given up", "deliveries were given up")} in 24 h`,
+      says: "Replay them when their endpoint is mended.",
+      to: "/p/$projectId/deliveries",
+      search: { state: "dead_letter", range: "24h" },
+    },
+    {
+      id: "accounts",
+      count: expiredAccounts,
+      tone: "warn",
+      icon: "plug",
+      title: some(expiredAccounts, "account has expired", "accounts have expired"),
+      says: "Connect them again: calls as them fail.",
+      to: "/p/$projectId/accounts",
+      search: { state: "expired" },
+    },
+    {
+      id: "quarantine",
+      count: quarantined?.count ?? 0,
+      tone: "warn",
+      icon: "lock",
+      title: `${some(quarantined?.count ?? 0, "post is", quarantined?.more ? "and more posts are" : "posts are")} in quarantine`,
+      says: "Verified posts that could not become events. Mend the toolkit, then release them.",
+      to: "/admin/quarantine",
+      search: {},
+    },
+  ];
+  return all.filter(({ count }) => count > 0);
+}
+
+/** What backlog's ages are called: `under 1 min`, the last `1 h and more`. */
+export function ageWords(ages: readonly { belowSeconds: number }[], place: number): string {
+  const below = ages[place]?.belowSeconds ?? 0;
+  if (below > 0) return `under ${durationWords(below * 1_000)}`;
+  return `${durationWords((ages[place - 1]?.belowSeconds ?? 0) * 1_000)} and more`;
+}

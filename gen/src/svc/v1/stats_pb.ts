@@ -731,6 +731,13 @@ export const StatsService: GenService<{
    * that is killed loses what it had not added yet. Lists are exact. Counters of a minute are kept for 48
    * hours, those of an hour as long as events.
    *
+   * It is an error to query with:
+   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
+   * - invalid_argument STEP_INVALID: stepSeconds is no multiple of 60 or, where since lies more than 47 hours
+   *   back, of 3,600; or the range has more than 1,500 steps.
+   * - invalid_argument SUBJECT_INVALID: subscriptionId comes with a series that is not about deliveries, or
+   *   toolSlug with one that is not about calls.
+   *
    * @generated from rpc svc.v1.StatsService.QuerySeries
    */
   querySeries: {
@@ -745,6 +752,10 @@ export const StatsService: GenService<{
    * come at once one notice with gap stands for those left out. A message without a notice comes every
    * 20 seconds, so that neither side takes the stream for dead. After a break, go on with the `at` of the
    * last message as since.
+   *
+   * It is an error to watch:
+   * - resource_exhausted WATCHERS_TOO_MANY: 100 watches of the project are open at this node.
+   * - resource_exhausted QUOTA_OPEN_STREAMS: the project has as many streams open at this node as it may.
    *
    * @generated from rpc svc.v1.StatsService.WatchProject
    */

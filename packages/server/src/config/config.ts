@@ -33,6 +33,8 @@ export type Config = {
   readonly adminToken: string | undefined;
   readonly bootstrapKey: string | undefined;
   readonly role: "all" | "api" | "worker";
+  /** Whether the node counts what happens, for QuerySeries. */
+  readonly isActivityCounted: boolean;
   /** Whether the console is served, on nodes that take calls. */
   readonly isConsoleOn: boolean;
   /** Whether tool calls are answered by the emulator inside the process. */
@@ -109,6 +111,7 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     bootstrapKey: reader.secret("SVC_BOOTSTRAP_KEY"),
     role: reader.choice("SVC_ROLE", ["all", "api", "worker"], "all"),
     isConsoleOn: reader.choice("SVC_CONSOLE", ["on", "off"], "on") === "on",
+    isActivityCounted: reader.choice("SVC_ACTIVITY", ["on", "off"], "on") === "on",
     isSandbox: readSandbox(reader),
     endpointRanges: readRanges(reader, "SVC_ENDPOINT_CIDRS"),
     providerRanges: readRanges(reader, "SVC_PROVIDER_CIDRS"),

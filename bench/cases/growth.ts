@@ -126,7 +126,7 @@ function report(stores: readonly Store[], sweep: SweepRun | undefined): CaseRepo
       costsNote,
       `a store is filled by SQL with copies of real rows over ${filledDays} days, each event with its delivery; one in a hundred is of another toolkit`,
       `a post: stored, delivered and its outcome recorded, at ${ratePerSecond} a second, and as fast as they are taken; p50 and p99 of its answer`,
-      "servers on all stores are up at once and take turns; medians of the rounds",
+      "servers on all stores are up at once and take turns; medians of the rounds; what is posted meanwhile comes on top, to each about as much",
       ...(sweep === undefined
         ? []
         : [

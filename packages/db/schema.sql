@@ -157,6 +157,7 @@ create table contacts (
   is_approver boolean not null,
   reach jsonb,
   created_at timestamp(3) with time zone not null,
+  key_id uuid,
   constraint contacts_key PRIMARY KEY (project_id, principal_id),
   constraint contacts_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

@@ -83,10 +83,11 @@ export { type ConnectedAccountRepository, connectedAccountsForProject } from "./
 export {
   type ConsoleLink,
   findConsoleLink,
-  insertConsoleLink,
+  retargetConsoleLink,
   spendConsoleLink,
   sweepConsoleLinks,
 } from "./console/links.ts";
+export { makeConsoleLink } from "./console/make-link.ts";
 export {
   type ConsoleSession,
   endAdministratorSeat,
@@ -101,7 +102,7 @@ export {
   sweepConsoleSessions,
   touchConsoleSession,
 } from "./console/sessions.ts";
-export { type Contact, type ContactRepository, contactsForProject } from "./contacts/repo.ts";
+export { type Contact, type ContactRepository, contactsForProject, type NewContact } from "./contacts/repo.ts";
 export { readDatabaseTime } from "./database-time.ts";
 export { countPendingDeliveries } from "./deliveries/backlog.ts";
 export {

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { type CatalogViews, createCatalogViews } from "@svc/catalog";
+import { type ConnectLinks, createConnectLinks } from "@svc/connections";
 import {
   type AddressGuard,
   createAddressGuard,
@@ -59,6 +60,8 @@ export type Node = {
   readonly mcp: McpServer;
   /** Meters the work of requests and jobs, and watches the event loop. */
   readonly meter: WorkMeter;
+  /** Opens links to connections. */
+  readonly connectLinks: ConnectLinks;
   /** Adds the services of the domains: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
   readonly register: RegisterServices;
   /** Starts the engines that its parts name. */
@@ -109,6 +112,7 @@ export function createNode(parts: NodeParts): Node {
     limits: limits.jobs,
     watchPollMs: limits.watchPollMs,
     isSandbox: parts.isSandbox,
+    consoleUrl: parts.consoleUrl,
     // A standing program is asked about by a job, and jobs know nothing of those.
     onRehearsed: (tx, ended) => standing.settleRehearsal(tx, ended),
     onFaultPoint: parts.onFaultPoint,
@@ -153,11 +157,14 @@ export function createNode(parts: NodeParts): Node {
     wakeReplays: standing.engine.wake,
     secretOf,
   };
+  const { isSandbox, publicUrl, consoleUrl } = parts;
+  const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
     quarantine: createQuarantine({ ...triggers, bodyBytesMax }),
     mcp: createMcpServer({ views, caller, version: parts.version }),
+    connectLinks: createConnectLinks({ ...apps, views, db, clock, sealer, ...linked }),
     register: createServices({ ...parts, views, apps, jobs, standing, triggers }),
     start() {
       meter.start();

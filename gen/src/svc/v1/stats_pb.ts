@@ -83,15 +83,15 @@ export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   givenUpSubscriptions: number;
 
   /**
-   * Deliveries that ended as `dead_letter` within the last 24 hours.
+   * Deliveries whose last attempt failed within the last 24 hours.
    *
    * @generated from field: uint32 dead_letters = 7;
    */
   deadLetters: number;
 
   /**
-   * Jobs that have not ended, by status, those of other jobs and simulations included; each exact up to
-   * 10,000, statuses without a job left out.
+   * Jobs that have not ended, by status, as ListJobs lists them: without those that others run. Each exact
+   * up to 10,000, statuses without a job left out.
    *
    * @generated from field: repeated svc.v1.JobStatusCount jobs = 8;
    */
@@ -580,7 +580,7 @@ export const NoticeSchema: GenMessage<Notice> = /*@__PURE__*/
  */
 export const Series = {
   /**
-   * In a line: never sent. In a request it is refused.
+   * Never sent. In a request it names nothing.
    *
    * @generated from enum value: SERIES_UNSPECIFIED = 0;
    */
@@ -594,8 +594,9 @@ export const Series = {
   EVENTS: 1,
 
   /**
-   * Deliveries that ended, `delivered` or `dead_letter`, and attempts that failed and are made again,
-   * `retried`. By subscription too.
+   * Deliveries that an attempt ended, `delivered` or `dead_letter`, and attempts that failed and are made
+   * again, `retried`; those of asks among them. What ends with its subscription is not counted. By
+   * subscription too.
    *
    * @generated from enum value: SERIES_DELIVERIES = 2;
    */
@@ -651,7 +652,7 @@ export const SeriesSchema: GenEnum<Series> = /*@__PURE__*/
  */
 export const NoticeKind = {
   /**
-   * In a request it is refused. No notice has it.
+   * Never sent. In a request it names nothing.
    *
    * @generated from enum value: NOTICE_KIND_UNSPECIFIED = 0;
    */

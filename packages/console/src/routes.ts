@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { readDeliveriesSearch } from "./pages/deliveries/filters.ts";
 import { readEventsSearch } from "./pages/events/filters.ts";
+import { readOverviewSearch } from "./pages/overview/filters.ts";
 import { consoleBase } from "./session/base.ts";
 import { NoPage, PageFailed } from "./shell/failed.tsx";
 import { ProjectPages } from "./shell/project.tsx";
@@ -19,8 +20,15 @@ const projectHome = createRoute({
   getParentRoute: () => project,
   path: "/",
   beforeLoad: ({ params }) => {
-    throw redirect({ to: "/p/$projectId/events", params, replace: true });
+    throw redirect({ to: "/p/$projectId/overview", params, replace: true });
   },
+});
+
+const overview = createRoute({
+  getParentRoute: () => project,
+  path: "overview",
+  validateSearch: readOverviewSearch,
+  component: lazyRouteComponent(() => import("./pages/overview/overview.tsx")),
 });
 
 const events = createRoute({
@@ -50,7 +58,7 @@ const delivery = createRoute({
 const routeTree = root.addChildren([
   start,
   addSeat,
-  project.addChildren([projectHome, events, event, deliveries, delivery]),
+  project.addChildren([projectHome, overview, events, event, deliveries, delivery]),
 ]);
 
 /** The router of the console. */

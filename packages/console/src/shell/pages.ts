@@ -15,6 +15,10 @@ export type NavPage = {
 /** The pages of a project, in their groups. A new page adds its line here. */
 export const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
   {
+    title: "Project",
+    pages: [{ to: "/p/$projectId/overview", title: "Overview", icon: "chart", letter: "o" }],
+  },
+  {
     title: "Triggers",
     pages: [
       { to: "/p/$projectId/events", title: "Events", icon: "event", letter: "e", onPhone: true },

@@ -26,7 +26,11 @@ test("a point is read with its time and the value of every line", () => {
 
 test("a chart says what was most and when, and that durations are estimates", () => {
   expect(summaryWords(data, "utc")).toBe("At most 1,204, 15:01 to 15:02.");
-  const durations: ChartData = { ...data, of: "durations", lines: [line("p50", [null, 20, null]), line("p99", [null, 340, null])] };
+  const durations: ChartData = {
+    ...data,
+    of: "durations",
+    lines: [line("p50", [null, 20, null]), line("p99", [null, 340, null])],
+  };
   expect(summaryWords(durations, "utc")).toBe("At most 340 ms, 15:01 to 15:02. Estimates.");
   expect(summaryWords({ ...data, lines: [] }, "utc")).toBe("None in this range.");
 });

@@ -1,7 +1,16 @@
 import { type KeyboardEvent, lazy, type ReactNode, Suspense, useId, useState } from "react";
 import { usePreferences } from "../shell/preferences.ts";
 import styles from "./chart.module.css";
-import { type ChartData, dashOf, pointOfKey, pointWords, stepAt, stepWords, summaryWords, valueWords } from "./chart-data.ts";
+import {
+  type ChartData,
+  dashOf,
+  pointOfKey,
+  pointWords,
+  stepAt,
+  stepWords,
+  summaryWords,
+  valueWords,
+} from "./chart-data.ts";
 import { classNames } from "./class-names.ts";
 import { Section } from "./section.tsx";
 import { Table } from "./table.tsx";
@@ -106,7 +115,15 @@ function Legend({ data, step, link }: ChartProps & { step: number | undefined })
       {data.lines.map(({ id, label, tone, values, total }, place) => (
         <li key={id}>
           <svg width="24" height="8" aria-hidden="true" className={styles[tone]}>
-            <line x1="0" x2="24" y1="4" y2="4" strokeWidth="2" stroke="currentColor" strokeDasharray={dashOf(place).join(" ")} />
+            <line
+              x1="0"
+              x2="24"
+              y1="4"
+              y2="4"
+              strokeWidth="2"
+              stroke="currentColor"
+              strokeDasharray={dashOf(place).join(" ")}
+            />
           </svg>
           {link(label, { line: id, sinceMs, untilMs })}
           <b>{valueWords(data.of, step === undefined ? total : (values[step] ?? null))}</b>

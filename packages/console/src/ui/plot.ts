@@ -46,7 +46,9 @@ export function createPlot(host: HTMLElement, first: ChartData, zone: Zone, acts
       series: [{}, ...data.lines.map((line, place) => seriesOf(data, line.tone, place, colour))],
       axes: axesOf(() => data, zone, colour),
       hooks: {
-        setCursor: [(self) => acts.onStep(self.cursor.idx == null ? undefined : Math.min(self.cursor.idx, data.steps - 1))],
+        setCursor: [
+          (self) => acts.onStep(self.cursor.idx == null ? undefined : Math.min(self.cursor.idx, data.steps - 1)),
+        ],
         setSelect: [
           (self) => {
             const { left, width } = self.select;
@@ -141,8 +143,11 @@ function axesOf(data: () => ChartData, zone: Zone, colour: (name: string) => str
       ...look,
       size: 56,
       space: 36,
-      ...(data().of === "counts" && { incrs: [1, 2, 5].flatMap((n) => powers.map((power) => n * power)).sort((a, b) => a - b) }),
-      values: (_, values) => values.map((value) => (data().of === "counts" ? compact.format(value) : durationWords(value))),
+      ...(data().of === "counts" && {
+        incrs: [1, 2, 5].flatMap((n) => powers.map((power) => n * power)).sort((a, b) => a - b),
+      }),
+      values: (_, values) =>
+        values.map((value) => (data().of === "counts" ? compact.format(value) : durationWords(value))),
     },
   ];
 }

@@ -1,26 +1,28 @@
 import { Series } from "@svc/gen/stats";
 import type { Tone } from "./word.ts";
 
-/** The series of counts and of durations, each with the title of its chart. */
+/** The titles of the charts of series. */
 export const seriesTitles: Record<Series, string> = {
   [Series.UNSPECIFIED]: "",
   [Series.EVENTS]: "Events",
   [Series.DELIVERIES]: "Deliveries by outcome",
-  [Series.DELIVERY_LATENCY]: "From event to delivery (estimates)",
+  [Series.DELIVERY_LATENCY]: "Event to delivery",
   [Series.CALLS]: "Tool calls by outcome",
-  [Series.CALL_LATENCY]: "How long calls took (estimates)",
+  [Series.CALL_LATENCY]: "Call latency",
   [Series.JOBS]: "Jobs that ended",
 };
 
-/** The outcomes that stand first in their chart, in their order, and how each looks. Others follow by their name. */
-const known: Record<string, Tone> = {
+/** The outcomes of series in the order in which charts have them, and how each looks. */
+const tones: Record<string, Tone> = {
   delivered: "ok",
   retried: "warn",
   dead_letter: "bad",
   ok: "ok",
-  simulated: "info",
   held: "warn",
-  error: "bad",
+  rate_limited: "warn",
+  provider_error: "bad",
+  timeout: "bad",
+  unreachable: "bad",
   outcome_unknown: "bad",
   succeeded: "ok",
   failed: "bad",
@@ -29,15 +31,19 @@ const known: Record<string, Tone> = {
   expired: "bad",
   cancelled: "plain",
 };
+const order = Object.keys(tones);
 
-/** How the line of an outcome looks. */
+/** How the line of an outcome looks. A toolkit is one, too: those of events. */
 export function outcomeTone(outcome: string): Tone {
-  return known[outcome] ?? "info";
+  return tones[outcome] ?? "info";
 }
 
-/** Puts the outcomes of a series into the order in which charts have them. */
+/** Puts outcomes into the order in which charts have them: the known ones, then others by their name. */
 export function compareOutcomes(a: string, b: string): number {
-  const order = Object.keys(known);
-  const place = (outcome: string) => (order.indexOf(outcome) + order.length) % order.length;
-  return known[a] === undefined || known[b] === undefined ? (known[a] === undefined ? 1 : 0) - (known[b] === undefined ? 1 : 0) || a.localeCompare(b) : place(a) - place(b);
+  return rank(a) - rank(b) || a.localeCompare(b);
+}
+
+function rank(outcome: string): number {
+  const place = order.indexOf(outcome);
+  return place === -1 ? order.length : place;
 }

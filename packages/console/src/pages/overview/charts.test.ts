@@ -6,9 +6,9 @@ import { chartsOf } from "./charts.ts";
 
 const at = Date.UTC(2026, 2, 4, 15);
 const chartOf = (series: Series, answer: Parameters<typeof create<typeof QuerySeriesResponseSchema>>[1]) =>
-  chartsOf(create(QuerySeriesResponseSchema, { since: timestampFromMs(at), stepSeconds: 60, steps: 2, ...answer })).find(
-    (chart) => chart.series === series,
-  )?.data;
+  chartsOf(
+    create(QuerySeriesResponseSchema, { since: timestampFromMs(at), stepSeconds: 60, steps: 2, ...answer }),
+  ).find((chart) => chart.series === series)?.data;
 
 test("outcomes stand in one order, with their sums", () => {
   const data = chartOf(Series.DELIVERIES, {

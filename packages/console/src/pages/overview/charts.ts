@@ -30,7 +30,7 @@ export function chartsOf(answer: QuerySeriesResponse): OverviewChart[] {
   };
   return shown.map((series) => ({
     series,
-    title: seriesTitles[series],
+    title: seriesTitles[series] ?? "",
     data: durations.includes(series)
       ? { of: "durations", ...frame, lines: percentiles(answer.latencies.find((line) => line.series === series)) }
       : { of: "counts", ...frame, lines: counts(answer.lines.filter((line) => line.series === series)) },
@@ -38,13 +38,15 @@ export function chartsOf(answer: QuerySeriesResponse): OverviewChart[] {
 }
 
 function counts(lines: readonly SeriesLine[]): ChartLine[] {
-  const ofOutcome = lines.map(({ outcome, counts }): ChartLine => ({
-    id: outcome,
-    label: outcome === "" ? "no toolkit" : outcome,
-    tone: outcomeTone(outcome),
-    values: counts,
-    total: counts.reduce((sum, count) => sum + count, 0),
-  }));
+  const ofOutcome = lines.map(
+    ({ outcome, counts }): ChartLine => ({
+      id: outcome,
+      label: outcome === "" ? "no toolkit" : outcome,
+      tone: outcomeTone(outcome),
+      values: counts,
+      total: counts.reduce((sum, count) => sum + count, 0),
+    }),
+  );
   const largest = [...ofOutcome].sort((a, b) => (b.total ?? 0) - (a.total ?? 0));
   const kept = largest.slice(0, ofOutcome.length > linesMax ? linesMax - 1 : linesMax);
   const others = largest.slice(kept.length);

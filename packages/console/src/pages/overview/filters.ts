@@ -22,7 +22,10 @@ export const readOverviewSearch: (raw: Record<string, unknown>) => OverviewSearc
 const minuteMs = 60_000;
 
 /** From when to when the charts of an address go, in milliseconds; `now` too. */
-export function shownRange({ range = "24h", since, until }: OverviewSearch, now: number): { sinceMs: number; untilMs: number } {
+export function shownRange(
+  { range = "24h", since, until }: OverviewSearch,
+  now: number,
+): { sinceMs: number; untilMs: number } {
   const [sinceMs, untilMs] = [Date.parse(since ?? ""), Date.parse(until ?? "")];
   if (sinceMs < untilMs) return { sinceMs, untilMs };
   const end = (Math.floor(now / minuteMs) + 1) * minuteMs;

@@ -24,9 +24,15 @@ function some(count: number, one: string, more: string): string {
 }
 
 /** What needs a person, the most urgent first. `quarantined` is what the administrator's seat sees, undefined without one. */
-export function needsOf(backlog: GetBacklogResponse, quarantined: { count: number; more: boolean } | undefined, now: number): Need[] {
-  const { pendingAsks, oldestAskAt, failingSubscriptions, givenUpSubscriptions, deadLetters, expiredAccounts } = backlog;
-  const waited = oldestAskAt === undefined ? "" : `, the oldest for ${durationWords(Math.max(0, now - timestampMs(oldestAskAt)))}`;
+export function needsOf(
+  backlog: GetBacklogResponse,
+  quarantined: { count: number; more: boolean } | undefined,
+  now: number,
+): Need[] {
+  const { pendingAsks, oldestAskAt, failingSubscriptions, givenUpSubscriptions, deadLetters, expiredAccounts } =
+    backlog;
+  const waited =
+    oldestAskAt === undefined ? "" : `, the oldest for ${durationWords(Math.max(0, now - timestampMs(oldestAskAt)))}`;
   const all: (Need & { count: number })[] = [
     {
       id: "asks",

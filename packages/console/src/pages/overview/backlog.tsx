@@ -1,0 +1,98 @@
+import { JobStatusSchema } from "@svc/gen/jobs";
+import type { GetBacklogResponse } from "@svc/gen/stats";
+import { Section } from "../../ui/section.tsx";
+import { Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { useSubscriptions } from "../deliveries/endpoints.ts";
+import { ListLink } from "./list-link.tsx";
+import { ageWords } from "./needs.ts";
+import styles from "./overview.module.css";
+
+/** What waits now: deliveries by age and by subscription, and the jobs that have not ended. */
+export function Backlog({ projectId, backlog }: { projectId: string; backlog: GetBacklogResponse }) {
+  return (
+    <div className={styles["charts"]}>
+      <Ages backlog={backlog} />
+      <Worst projectId={projectId} backlog={backlog} />
+      <Section title="Jobs that go on" boxed>
+        {backlog.jobs.length === 0 ? (
+          <p className={styles["note"]}>None.</p>
+        ) : (
+          <Table
+            label="Jobs that have not ended, by status"
+            head={["Status", "Jobs"]}
+            rows={backlog.jobs.map(({ status, count }) => {
+              const name = JobStatusSchema.value[status]?.localName.toLowerCase() ?? String(status);
+              const link = (
+                <ListLink
+                  key="status"
+                  projectId={projectId}
+                  list={{ to: "/p/$projectId/jobs", search: { status: name } }}
+                >
+                  {name}
+                </ListLink>
+              );
+              return { id: name, cells: [link, count.toLocaleString("en")] };
+            })}
+          />
+        )}
+      </Section>
+    </div>
+  );
+}
+
+function Ages({ backlog: { pendingDeliveries, pendingByAge } }: { backlog: GetBacklogResponse }) {
+  const most = Math.max(1, ...pendingByAge.map(({ count }) => count));
+  return (
+    <Section title="Deliveries that wait, by age" boxed>
+      <p className={styles["note"]}>
+        {pendingDeliveries === 0
+          ? "None."
+          : `${pendingDeliveries.toLocaleString("en")} in all${pendingDeliveries >= 10_000 ? " and more" : ""}.`}
+      </p>
+      <dl className={styles["ages"]}>
+        {pendingByAge.map(({ belowSeconds, count }, place) => (
+          <div key={belowSeconds}>
+            <dt>{ageWords(pendingByAge, place)}</dt>
+            <dd>
+              <span className={styles["bar"]} style={{ inlineSize: `${(count / most) * 100}%` }} aria-hidden="true" />
+              {count.toLocaleString("en")}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+const shownMax = 5;
+
+function Worst({ projectId, backlog: { worstSubscriptions } }: { projectId: string; backlog: GetBacklogResponse }) {
+  const { endpointOf } = useSubscriptions();
+  return (
+    <Section title="Where most wait" boxed>
+      {worstSubscriptions.length === 0 ? (
+        <p className={styles["note"]}>Nothing waits.</p>
+      ) : (
+        <Table
+          label="Subscriptions with the most deliveries that wait"
+          head={["Endpoint", "Waiting", "Oldest"]}
+          rows={worstSubscriptions.slice(0, shownMax).map(({ subscriptionId, pendingDeliveries, oldestAt }) => ({
+            id: subscriptionId,
+            cells: [
+              <ListLink
+                key="endpoint"
+                projectId={projectId}
+                list={{ to: "/p/$projectId/deliveries", search: { subscription: subscriptionId, state: "pending" } }}
+              >
+                {endpointOf(subscriptionId)}
+              </ListLink>,
+              pendingDeliveries.toLocaleString("en"),
+              <Time key="oldest" at={oldestAt} />,
+            ],
+          }))}
+        />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,29 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+/** A list with its filters: its route, and its search parameters. */
+export type ListAddress = { to: string; search: Record<string, string> };
+
+/** A link to a list with its filters. Lists are named by what is counted, so their routes are no literals here. */
+export function ListLink({
+  list: { to, search },
+  projectId,
+  className,
+  children,
+}: {
+  list: ListAddress;
+  projectId: string;
+  className?: string;
+  children: ReactNode;
+}) {
+  return (
+    <Link
+      to={to}
+      params={{ projectId } as never}
+      search={search as never}
+      {...(className !== undefined && { className })}
+    >
+      {children}
+    </Link>
+  );
+}

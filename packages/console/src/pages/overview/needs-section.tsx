@@ -1,0 +1,62 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { AdminService } from "@svc/gen/admin";
+import type { GetBacklogResponse } from "@svc/gen/stats";
+import { useNow } from "../../clock.ts";
+import { useSession } from "../../session/session.ts";
+import { transportFor } from "../../session/transport.ts";
+import { classNames } from "../../ui/class-names.ts";
+import { Icon } from "../../ui/icon.tsx";
+import { Section } from "../../ui/section.tsx";
+import { ListLink } from "./list-link.tsx";
+import { type Need, needsOf } from "./needs.ts";
+import styles from "./overview.module.css";
+
+const minuteMs = 60_000;
+const countedPosts = 100;
+
+/** What needs a person, each leading to where it is done. */
+export function Needs({ projectId, backlog }: { projectId: string; backlog: GetBacklogResponse }) {
+  const now = useNow(minuteMs);
+  const isAdmin = useSession()?.seats.some(({ role }) => role === "admin") ?? false;
+  const posts = useQuery(
+    AdminService.method.listQuarantinedPosts,
+    { pageSize: countedPosts },
+    { transport: transportFor("admin"), enabled: isAdmin, refetchInterval: minuteMs },
+  );
+  const quarantined = posts.data && { count: posts.data.posts.length, more: posts.data.nextPageToken !== "" };
+  const needs = needsOf(backlog, quarantined, now);
+  return (
+    <Section title="Needs a person">
+      {needs.length === 0 ? (
+        <p className={styles["well"]}>
+          <Icon name="check" /> Nothing waits for a person.
+        </p>
+      ) : (
+        <ul className={styles["needs"]}>
+          {needs.map((need) => (
+            <li key={need.id}>
+              <NeedLink need={need} projectId={projectId} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function NeedLink({ need: { tone, icon, title, says, to, search }, projectId }: { need: Need; projectId: string }) {
+  return (
+    <ListLink
+      list={{ to, search }}
+      projectId={projectId}
+      className={classNames(styles["need"], tone !== "plain" && styles[tone])}
+    >
+      <Icon name={icon} />
+      <span>
+        <b>{title}</b>
+        <span className={styles["says"]}>{says}</span>
+      </span>
+      <Icon name="chevronRight" />
+    </ListLink>
+  );
+}

@@ -1,0 +1,40 @@
+import { usePreferences } from "../../shell/preferences.ts";
+import { Button } from "../../ui/button.tsx";
+import { Switch } from "../../ui/switch.tsx";
+import { ToggleButton } from "../../ui/toggle-button.tsx";
+import { rangeNames, rangeWords } from "../../words/ranges.ts";
+import { clockWords } from "../../words/time.ts";
+import type { OverviewSearch } from "./filters.ts";
+
+const zoomedOut = { since: undefined, until: undefined };
+
+/** How far back the charts go, the part that was zoomed to, and whether they are tables. */
+export function OverviewFilters({
+  search: { range = "24h", since, until, table },
+  onChange,
+}: {
+  search: OverviewSearch;
+  onChange: (change: OverviewSearch) => void;
+}) {
+  const { zone } = usePreferences();
+  const words = (time: string) => clockWords(Date.parse(time), zone).slice(5, 16);
+  return (
+    <>
+      {rangeNames.map((name) => (
+        <ToggleButton
+          key={name}
+          on={since === undefined && name === range}
+          onPress={() => onChange({ range: name, ...zoomedOut })}
+        >
+          {rangeWords(name)}
+        </ToggleButton>
+      ))}
+      <Switch label="Tables" on={table === "on"} onChange={(on) => onChange({ table: on ? "on" : undefined })} />
+      {since !== undefined && until !== undefined && (
+        <Button kind="quiet" icon="cross" onPress={() => onChange(zoomedOut)}>
+          {words(since)} to {words(until)}
+        </Button>
+      )}
+    </>
+  );
+}

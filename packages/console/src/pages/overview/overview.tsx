@@ -1,0 +1,60 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { StatsService } from "@svc/gen/stats";
+import { TriggersService } from "@svc/gen/triggers";
+import { keepPreviousData } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useNow } from "../../clock.ts";
+import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Backlog } from "./backlog.tsx";
+import { Charts } from "./charts-section.tsx";
+import { type OverviewSearch, seriesRequest, zoomed } from "./filters.ts";
+import { FirstEvent } from "./first-event.tsx";
+import { Needs } from "./needs-section.tsx";
+import { OverviewFilters } from "./overview-filters.tsx";
+
+const route = getRouteApi("/p/$projectId/overview");
+const lookMs = 10_000;
+const minuteMs = 60_000;
+
+/** How the project fares: what needs a person first, then what happened over time and what waits. */
+export default function OverviewPage() {
+  const { projectId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const now = useNow(minuteMs);
+  const backlog = useQuery(StatsService.method.getBacklog, {}, { refetchInterval: lookMs });
+  const series = useQuery(StatsService.method.querySeries, seriesRequest(search, now), {
+    refetchInterval: lookMs,
+    placeholderData: keepPreviousData,
+  });
+  const anyEvent = useQuery(TriggersService.method.listEvents, { pageSize: 1 });
+  const change = (to: OverviewSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
+  const isFirst = anyEvent.data?.events.length === 0;
+  return (
+    <Page title="Overview" filters={<OverviewFilters search={search} onChange={change} />}>
+      <FaultNotice
+        error={backlog.error ?? series.error}
+        onRetry={() => void Promise.all([backlog.refetch(), series.refetch()])}
+      />
+      {isFirst && <FirstEvent />}
+      {backlog.data === undefined ? (
+        backlog.isPending && <Skeleton rows={2} />
+      ) : (
+        <Needs projectId={projectId} backlog={backlog.data} />
+      )}
+      {series.data === undefined ? (
+        series.isPending && <Skeleton rows={8} />
+      ) : (
+        <Charts
+          projectId={projectId}
+          answer={series.data}
+          asTable={search.table === "on"}
+          onBrush={(sinceMs, untilMs) => change(zoomed(sinceMs, untilMs, now + minuteMs))}
+        />
+      )}
+      {backlog.data !== undefined && <Backlog projectId={projectId} backlog={backlog.data} />}
+    </Page>
+  );
+}

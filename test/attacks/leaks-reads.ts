@@ -59,9 +59,11 @@ async function readTriggers(call: Playing["call"]): Promise<void> {
   const { subscriptions } = await call("TriggersService/ListSubscriptions");
   await call("TriggersService/ListIngestEndpoints");
   const own = subscriptions.find((one: Json) => one.toolkitSlug === "calendar");
+  await call("TriggersService/GetSubscription", { id: own.id });
   const { events } = await call("TriggersService/ListEvents", {});
   await Promise.all(events.map(({ id }: Json) => call("TriggersService/GetEvent", { id })));
   const { deliveries } = await call("TriggersService/ListDeliveries", { eventId: events[0].id });
+  await call("TriggersService/GetDelivery", { id: deliveries[0].id });
   await call("TriggersService/ListDeliveryAttempts", { deliveryId: deliveries[0].id });
   await call("TriggersService/ReplayEvent", { eventId: events[0].id });
   await call("TriggersService/ReplayEvents", { subscriptionId: own.id, since: "2026-01-01T00:00:00Z" });
@@ -82,6 +84,7 @@ async function readJobs(call: Playing["call"]): Promise<void> {
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/GetJob", { id })));
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListJobEvents", { jobId: id })));
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListSteps", { jobId: id })));
+    await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListUndoEntries", { jobId: id })));
   }
   const { asks } = await call("JobsService/ListAsks", {});
   await Promise.all(asks.map(({ jobId, requestId }: Json) => call("JobsService/GetAsk", { jobId, requestId })));

@@ -35,6 +35,8 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME"],
   [/\b(?:in \d+ (?:s|min|h)|\d+ (?:s|min|h) ago|now)\b/g, "AGO"],
   [/\b\d+(?:\.\d+)? (?:ms|s)\b/g, "DURATION"],
+  [/\b(?:\d\d-\d\d )?\d\d:\d\d to (?:\d\d-\d\d )?\d\d:\d\d\b/g, "SPAN"],
+  [/At most [\d,]+/g, "At most N"],
   [/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT"],
 ];
 

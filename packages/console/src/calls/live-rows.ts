@@ -3,6 +3,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { freshRows } from "./fresh.ts";
+import { useLookMs } from "./live-state.ts";
 import { type Rows, useRows } from "./rows.ts";
 
 /** Rows of a list that goes on: those that came in since wait in `fresh`. */
@@ -12,11 +13,9 @@ export type LiveRows<Row> = Rows<Row> & {
   onTop: (atTop: boolean) => void;
 };
 
-const lookMs = 1_500;
-
 /**
- * A list to which rows come at the top. While `live`, it looks for new ones every 1.5 s, in a visible tab; nothing that is being read moves:
- * what comes in is shown at once only where the reader is at the top, and waits otherwise. `field` is where an answer has its rows.
+ * A list to which rows come at the top. While `live`, it takes what the project's stream tells of, and looks every 5 s where there is none; nothing
+ * that is being read moves: what comes in is shown at once only where the reader is at the top, and waits otherwise. `field` is where an answer has its rows.
  */
 export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
   method: DescMethodUnary<I, O>,
@@ -30,7 +29,7 @@ export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
   const queries = useQueryClient();
   const atTop = useRef(true);
   const isOn = live && list.state === "ready";
-  const head = useQuery(method, input, { refetchInterval: lookMs, enabled: isOn, staleTime: 0 });
+  const head = useQuery(method, input, { refetchInterval: useLookMs(method), enabled: isOn, staleTime: 0 });
   const { rows, gap } =
     isOn && head.data !== undefined ? freshRows(rowsOf(head.data), list.rows, idOf) : { rows: [], gap: false };
   const show = () => {

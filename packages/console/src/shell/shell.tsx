@@ -4,6 +4,7 @@ import { LiveRegion } from "../ui/live-region.tsx";
 import { Bands } from "./bands.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { keepFilters } from "./last-filters.ts";
+import { useLiveProject } from "./live.ts";
 import { BottomBar, Nav } from "./nav.tsx";
 import { Palette } from "./palette.tsx";
 import { usePreferences } from "./preferences.ts";
@@ -13,6 +14,7 @@ import { TopBar } from "./top-bar.tsx";
 
 /** What is around every page of a project: bands, navigation, the bar above, the palette and the live region. */
 export function Shell({ projectId }: { projectId: string }) {
+  useLiveProject(projectId);
   const [shown, setShown] = useState<"palette" | "keys">();
   const { shortcuts } = usePreferences();
   const main = useRef<HTMLElement>(null);

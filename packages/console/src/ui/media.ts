@@ -29,3 +29,14 @@ export function useTheme(): "light" | "dark" {
   if (theme !== "system") return theme;
   return systemIsDark ? "dark" : "light";
 }
+
+/** Whether somebody can see the tab. */
+export function useIsVisible(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      document.addEventListener("visibilitychange", listener);
+      return () => document.removeEventListener("visibilitychange", listener);
+    },
+    () => document.visibilityState === "visible",
+  );
+}

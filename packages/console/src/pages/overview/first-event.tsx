@@ -17,10 +17,6 @@ export function FirstEvent() {
           <p>Sign a sample event as its app would, and post it:</p>
           <CodeBlock text="npx svc trigger calendar" />
         </li>
-        <li>
-          <p>Call a tool of an app, in the sandbox:</p>
-          <CodeBlock text="npx svc call messaging_bot.send_message --help" />
-        </li>
       </ol>
     </Section>
   );

@@ -31,7 +31,7 @@ export default function OverviewPage() {
   });
   const anyEvent = useQuery(TriggersService.method.listEvents, { pageSize: 1 });
   const change = (to: OverviewSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
-  const isFirst = anyEvent.data?.events.length === 0;
+  const isFirst = anyEvent.data?.events.length === 0 && series.data?.lines.length === 0;
   return (
     <Page title="Overview" filters={<OverviewFilters search={search} onChange={change} />}>
       <FaultNotice
@@ -44,9 +44,8 @@ export default function OverviewPage() {
       ) : (
         <Needs projectId={projectId} backlog={backlog.data} />
       )}
-      {series.data === undefined ? (
-        series.isPending && <Skeleton rows={8} />
-      ) : (
+      {series.isPending && <Skeleton rows={8} />}
+      {!isFirst && series.data !== undefined && (
         <Charts
           projectId={projectId}
           answer={series.data}
@@ -54,7 +53,7 @@ export default function OverviewPage() {
           onBrush={(sinceMs, untilMs) => change(zoomed(sinceMs, untilMs, now + minuteMs))}
         />
       )}
-      {backlog.data !== undefined && <Backlog projectId={projectId} backlog={backlog.data} />}
+      {!isFirst && backlog.data !== undefined && <Backlog projectId={projectId} backlog={backlog.data} />}
     </Page>
   );
 }

@@ -1,0 +1,79 @@
+import { expect } from "vitest";
+import { browserTest, startConsole } from "../browser.ts";
+import { postCalendar } from "../post-calendar.ts";
+
+const consoles = startConsole();
+const opened = () => consoles.open({ path: `p/${consoles.projectId}/events` });
+
+/** Requests of a page that read the list of events. */
+function watchReads(page: Awaited<ReturnType<typeof opened>>["page"]): { count: () => number; streams: () => number } {
+  const urls: string[] = [];
+  page.on("request", (request) => urls.push(request.url()));
+  const of = (method: string) => urls.filter((url) => url.endsWith(method)).length;
+  return { count: () => of("/ListEvents"), streams: () => of("/WatchProject") };
+}
+
+browserTest(
+  "an event that is posted is in the live list within two seconds, which waits behind a button while the list is scrolled down",
+  async () => {
+    for (let n = 0; n < 60; n += 1) await postCalendar(consoles.svc);
+    const { page } = await opened();
+    const rows = page.getByRole("row", { name: "calendar.events_changed" });
+    await rows.first().waitFor();
+    const stream = page.waitForResponse((response) => response.url().endsWith("/WatchProject"));
+    await page.reload();
+    await stream;
+    await rows.first().waitFor();
+    const grid = page.getByRole("grid", { name: "Events" });
+    const before = await grid.getAttribute("aria-rowcount");
+    await postCalendar(consoles.svc);
+    await expect.poll(() => grid.getAttribute("aria-rowcount"), { timeout: 2_000, interval: 50 }).not.toBe(before);
+
+    await page.keyboard.press("Tab");
+    await rows.first().focus();
+    await page.keyboard.press("End");
+    const last = rows.last();
+    await last.waitFor();
+    const place = await last.boundingBox();
+    await postCalendar(consoles.svc);
+    await page.getByRole("button", { name: "1 new" }).waitFor();
+    expect(await last.boundingBox()).toEqual(place);
+  },
+);
+
+browserTest("a tab that is hidden keeps no stream, and is told what it missed when it is shown", async () => {
+  const { page } = await opened();
+  const reads = watchReads(page);
+  const hide = (state: string) =>
+    page.evaluate((to) => {
+      Object.defineProperty(document, "visibilityState", { value: to, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
+  const closed = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/WatchProject"));
+  const stream = page.waitForResponse((response) => response.url().endsWith("/WatchProject"));
+  await page.reload();
+  await stream;
+  await hide("hidden");
+  await closed;
+  const grid = page.getByRole("grid", { name: "Events" });
+  const before = await grid.getAttribute("aria-rowcount");
+  await postCalendar(consoles.svc);
+  await hide("visible");
+  await expect.poll(() => grid.getAttribute("aria-rowcount"), { timeout: 5_000, interval: 50 }).not.toBe(before);
+  expect(reads.streams()).toBeGreaterThan(1);
+});
+
+browserTest("with eight tabs open the ninth loads, and every one goes on", async () => {
+  const first = await opened();
+  const context = first.page.context();
+  const tabs = [first];
+  for (let n = 1; n < 8; n += 1) tabs.push(await consoles.open({ path: `p/${consoles.projectId}/events`, context }));
+  const ninth = await consoles.open({ path: `p/${consoles.projectId}/events`, context });
+  await ninth.page.getByRole("row", { name: "calendar.events_changed" }).first().waitFor();
+  const grids = [...tabs, ninth].map(({ page }) => page.getByRole("grid", { name: "Events" }));
+  const before = await grids[0]?.getAttribute("aria-rowcount");
+  await postCalendar(consoles.svc);
+  for (const grid of grids) {
+    await expect.poll(() => grid.getAttribute("aria-rowcount"), { timeout: 8_000, interval: 100 }).not.toBe(before);
+  }
+});

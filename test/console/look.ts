@@ -36,6 +36,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(?:in \d+ (?:s|min|h)|\d+ (?:s|min|h) ago|now)\b/g, "AGO"],
   [/\b\d+(?:\.\d+)? (?:ms|s)\b/g, "DURATION"],
   [/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT"],
+  [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, "DATE"],
 ];
 
 function heard(snapshot: string): string {

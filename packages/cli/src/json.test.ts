@@ -141,6 +141,12 @@ test("of events and their deliveries", async () => {
   const [{ id: deliveryId }] = await json("deliveries list", ["--subscription", subscription.id]);
   await until(async () => (await json("deliveries attempts", [deliveryId])).length > 0);
   expect(await json("deliveries show", [deliveryId])).toMatchObject({ id: deliveryId });
+  expect(await json("stats")).toMatchObject({ deadLetters: 0 });
+  ran.add("watch");
+  const watching = startCommand(["watch", "--kind", "event", "--since", "5m", "--json"], variables());
+  expect(JSON.parse(await watching.line(/^\{/))).toMatchObject({ id: eventId });
+  watching.interrupt();
+  await watching.exitCode;
   expect(await json("replay", [eventId])).toMatchObject({ deliveries: [{ eventId }] });
   const range = ["--since", "1h", "--subscription", subscription.id];
   expect(await json("events replay", [...range, "--dry-run"])).toMatchObject({ total: 1 });

@@ -2,6 +2,8 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { readDeliveriesSearch } from "./pages/deliveries/filters.ts";
 import { readEventsSearch } from "./pages/events/filters.ts";
 import { readOverviewSearch } from "./pages/overview/filters.ts";
+import { readReplaysSearch } from "./pages/replays/filters.ts";
+import { readSubscriptionSearch } from "./pages/subscriptions/filters.ts";
 import { consoleBase } from "./session/base.ts";
 import { NoPage, PageFailed } from "./shell/failed.tsx";
 import { ProjectPages } from "./shell/project.tsx";
@@ -55,10 +57,52 @@ const delivery = createRoute({
   component: lazyRouteComponent(() => import("./pages/deliveries/detail.tsx")),
 });
 
+const subscriptions = createRoute({
+  getParentRoute: () => project,
+  path: "subscriptions",
+  component: lazyRouteComponent(() => import("./pages/subscriptions/list.tsx")),
+});
+const newSubscription = createRoute({
+  getParentRoute: () => project,
+  path: "subscriptions/new",
+  component: lazyRouteComponent(() => import("./pages/subscriptions/create.tsx")),
+});
+const subscription = createRoute({
+  getParentRoute: () => project,
+  path: "subscriptions/$subscriptionId",
+  validateSearch: readSubscriptionSearch,
+  component: lazyRouteComponent(() => import("./pages/subscriptions/detail.tsx")),
+});
+
+const replays = createRoute({
+  getParentRoute: () => project,
+  path: "replays",
+  validateSearch: readReplaysSearch,
+  component: lazyRouteComponent(() => import("./pages/replays/list.tsx")),
+});
+
+const ingest = createRoute({
+  getParentRoute: () => project,
+  path: "ingest",
+  component: lazyRouteComponent(() => import("./pages/ingest/list.tsx")),
+});
+
 const routeTree = root.addChildren([
   start,
   addSeat,
-  project.addChildren([projectHome, overview, events, event, deliveries, delivery]),
+  project.addChildren([
+    projectHome,
+    overview,
+    events,
+    event,
+    deliveries,
+    delivery,
+    subscriptions,
+    newSubscription,
+    subscription,
+    replays,
+    ingest,
+  ]),
 ]);
 
 /** The router of the console. */

@@ -23,6 +23,9 @@ export const navGroups: readonly { title: string; pages: readonly NavPage[] }[] 
     pages: [
       { to: "/p/$projectId/events", title: "Events", icon: "event", letter: "e", onPhone: true },
       { to: "/p/$projectId/deliveries", title: "Deliveries", icon: "delivery", letter: "d", onPhone: true },
+      { to: "/p/$projectId/subscriptions", title: "Subscriptions", icon: "subscription", letter: "s" },
+      { to: "/p/$projectId/replays", title: "Replays", icon: "replay", letter: "r" },
+      { to: "/p/$projectId/ingest", title: "Ingest", icon: "ingest", letter: "i" },
     ],
   },
 ];
@@ -34,4 +37,5 @@ export const navPages: readonly NavPage[] = navGroups.flatMap(({ pages }) => pag
 export const idPages: readonly { prefix: string; words: string; to: NavPage["to"]; param: string }[] = [
   { prefix: "evt_", words: "event", to: "/p/$projectId/events/$eventId", param: "eventId" },
   { prefix: "dlv_", words: "delivery", to: "/p/$projectId/deliveries/$deliveryId", param: "deliveryId" },
+  { prefix: "sub_", words: "subscription", to: "/p/$projectId/subscriptions/$subscriptionId", param: "subscriptionId" },
 ];

@@ -35,7 +35,7 @@ export function createPlot(host: HTMLElement, first: ChartData, zone: Zone, acts
       width: host.clientWidth || 300,
       height,
       ms: 1,
-      padding: [8, 8, 0, 0],
+      padding: [8, 20, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false, setScale: false, dist: brushedFromPx }, points: { size: 6 } },
       tzDate: (ms) => (zone === "utc" ? uPlot.tzDate(new Date(ms), "Etc/UTC") : new Date(ms)),

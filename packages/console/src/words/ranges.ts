@@ -13,3 +13,10 @@ const words: Record<Range, string> = { "1h": "last hour", "24h": "last 24 h", "7
 export function rangeWords(range: Range): string {
   return words[range];
 }
+
+const short: Record<Range, string> = { "1h": "1 h", "24h": "24 h", "7d": "7 d", "30d": "30 d" };
+
+/** A range where it is one of several buttons. */
+export function shortRangeWords(range: Range): string {
+  return short[range];
+}

@@ -19,6 +19,8 @@ export type Need = {
 /** Counts go up to here, which stands for any more. */
 const countedMax = 10_000;
 
+const minuteMs = 60_000;
+
 function some(count: number, one: string, more: string): string {
   return count === 1 ? `1 ${one}` : `${count >= countedMax ? "10,000 and more" : count.toLocaleString("en")} ${more}`;
 }
@@ -31,8 +33,8 @@ export function needsOf(
 ): Need[] {
   const { pendingAsks, oldestAskAt, failingSubscriptions, givenUpSubscriptions, deadLetters, expiredAccounts } =
     backlog;
-  const waited =
-    oldestAskAt === undefined ? "" : `, the oldest for ${durationWords(Math.max(0, now - timestampMs(oldestAskAt)))}`;
+  const oldestMs = oldestAskAt === undefined ? 0 : now - timestampMs(oldestAskAt);
+  const waited = oldestMs < minuteMs ? "" : `, the oldest for ${durationWords(oldestMs)}`;
   const all: (Need & { count: number })[] = [
     {
       id: "asks",

@@ -2,7 +2,7 @@ import { usePreferences } from "../../shell/preferences.ts";
 import { Button } from "../../ui/button.tsx";
 import { Switch } from "../../ui/switch.tsx";
 import { ToggleButton } from "../../ui/toggle-button.tsx";
-import { rangeNames, rangeWords } from "../../words/ranges.ts";
+import { rangeNames, shortRangeWords } from "../../words/ranges.ts";
 import { clockWords } from "../../words/time.ts";
 import type { OverviewSearch } from "./filters.ts";
 
@@ -26,7 +26,7 @@ export function OverviewFilters({
           on={since === undefined && name === range}
           onPress={() => onChange({ range: name, ...zoomedOut })}
         >
-          {rangeWords(name)}
+          {shortRangeWords(name)}
         </ToggleButton>
       ))}
       <Switch label="Tables" on={table === "on"} onChange={(on) => onChange({ table: on ? "on" : undefined })} />

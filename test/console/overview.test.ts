@@ -21,11 +21,8 @@ browserTest("what needs a person stands first, then charts with a table of the s
   await lookAt(page, "overview");
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole("switch", { name: "Tables" }).click();
-  const row = page.getByRole("group", { name: "Deliveries by outcome, as a table" }).getByRole("row").nth(1);
-  await row.waitFor({ timeout: 6000 }).catch(async (e) => {
-    await page.screenshot({ path: "/tmp/co-shot.png" });
-    throw e;
-  });
+  const row = page.getByRole("region", { name: "Deliveries by outcome, as a table" }).getByRole("row").nth(1);
+  await row.waitFor();
   expect(await row.getByRole("cell").allInnerTexts()).toEqual(["3", "1"]);
   expect(page.url()).toContain("table=on");
   await lookAt(page, "overview-tables");

@@ -1,8 +1,19 @@
-import { type SearchOf, searchReader, textParam } from "../../shell/search-params.ts";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ListDeliveriesRequestSchema } from "@svc/gen/triggers";
+import { oneOfParam, type SearchOf, searchReader, textParam, timeParam } from "../../shell/search-params.ts";
+import { deliveryStates } from "../../words/deliveries.ts";
+import { rangeNames } from "../../words/ranges.ts";
+import { isSpan, noSpan, spanRequest } from "../../words/spans.ts";
 
 const params = {
-  /** Id of the subscription whose deliveries are shown. */
+  /** Id of the subscription whose deliveries are shown; of every one where it is not there, and a state and a time are. */
   subscription: textParam,
+  state: oneOfParam(deliveryStates),
+  /** How far back they were queued; all that is kept where it is not there. */
+  range: oneOfParam(rangeNames),
+  /** From one time to another, in place of a range. */
+  since: timeParam,
+  until: timeParam,
   /** Id of the delivery beside the list. */
   open: textParam,
 };
@@ -12,3 +23,30 @@ export type DeliveriesSearch = SearchOf<typeof params>;
 
 /** Reads the search parameters of the list of deliveries. */
 export const readDeliveriesSearch: (raw: Record<string, unknown>) => DeliveriesSearch = searchReader(params);
+
+/** Whether the deliveries of every subscription can be listed: a state and since when are filter enough. */
+export function isOfAll({ state, range, since }: DeliveriesSearch): boolean {
+  return state !== undefined && (range ?? since) !== undefined;
+}
+
+/** What is asked of the service for these parameters, `now` in milliseconds. `first` is the subscription that is shown where none is named. */
+export function deliveriesRequest(
+  search: DeliveriesSearch,
+  first: string,
+  now: number,
+): MessageInitShape<typeof ListDeliveriesRequestSchema> {
+  return {
+    subscriptionId: search.subscription ?? (isOfAll(search) ? "" : first),
+    state: search.state ?? "",
+    ...spanRequest(search, now),
+    pageSize: 200,
+  };
+}
+
+/** What filters the list, all taken away. */
+export const noFilters: DeliveriesSearch = { state: undefined, ...noSpan };
+
+/** Whether anything is filtered, so that an empty list means no match rather than no delivery. */
+export function isFiltered(search: DeliveriesSearch): boolean {
+  return search.state !== undefined || isSpan(search);
+}

@@ -1,9 +1,9 @@
 import { type Delivery, TriggersService } from "@svc/gen/triggers";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
+import { useNow } from "../../clock.ts";
 import { buttonClass } from "../../ui/button.tsx";
-import { Choice } from "../../ui/choice.tsx";
-import { Empty } from "../../ui/empty.tsx";
+import { Empty, NoMatch } from "../../ui/empty.tsx";
 import { Grid } from "../../ui/grid.tsx";
 import { ListStates } from "../../ui/list-states.tsx";
 import { useIsPhone } from "../../ui/media.ts";
@@ -11,43 +11,30 @@ import { Page } from "../../ui/page.tsx";
 import { SidePanel, Split } from "../../ui/split.tsx";
 import { deliveryCard, deliveryColumns } from "./columns.tsx";
 import { DeliveryBody } from "./delivery-body.tsx";
+import { DeliveryFilters } from "./delivery-filters.tsx";
 import { useSubscriptions } from "./endpoints.ts";
-import type { DeliveriesSearch } from "./filters.ts";
+import { type DeliveriesSearch, deliveriesRequest, isFiltered, isOfAll, noFilters } from "./filters.ts";
 
 const route = getRouteApi("/p/$projectId/deliveries");
 const idOf = ({ id }: Delivery) => id;
 const lookMs = 5_000;
+const minuteMs = 60_000;
 
-/** The deliveries to one subscription, newest first, and one of them beside the list. */
+/** The deliveries to one subscription, or those of a state to every one, newest first, and one of them beside the list. */
 export default function DeliveriesPage() {
   const { projectId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { subscriptions, endpointOf } = useSubscriptions();
-  const subscriptionId = search.subscription ?? subscriptions?.[0]?.id ?? "";
-  const list = useRows(
-    TriggersService.method.listDeliveries,
-    { subscriptionId, pageSize: 200 },
-    ({ deliveries }) => deliveries,
-    {
-      enabled: subscriptionId !== "",
-      refetchMs: lookMs,
-    },
-  );
+  const request = deliveriesRequest(search, subscriptions?.[0]?.id ?? "", useNow(minuteMs));
+  const subscriptionId = request.subscriptionId ?? "";
+  const list = useRows(TriggersService.method.listDeliveries, request, ({ deliveries }) => deliveries, {
+    enabled: subscriptionId !== "" || isOfAll(search),
+    refetchMs: lookMs,
+  });
   const change = (to: DeliveriesSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
-  const options =
-    subscriptions?.map(({ id, endpointUrl }) => ({
-      value: id,
-      words: endpointUrl.replace(/^https?:\/\//, ""),
-      note: id,
-    })) ?? [];
-  const filters = options.length > 0 && (
-    <Choice
-      label="To"
-      value={subscriptionId}
-      options={options}
-      onChange={(subscription) => change({ subscription, open: undefined })}
-    />
+  const filters = subscriptions !== undefined && subscriptions.length > 0 && (
+    <DeliveryFilters search={search} subscriptions={subscriptions} onChange={change} />
   );
   return (
     <Page title="Deliveries" fill filters={filters}>
@@ -58,9 +45,9 @@ export default function DeliveriesPage() {
           list={
             <ListStates
               list={list}
-              isFiltered={false}
+              isFiltered={isFiltered(search)}
               empty={<NoDeliveries endpoint={endpointOf(subscriptionId)} />}
-              noMatch={null}
+              noMatch={<NoMatch title="No delivery matches" onClear={() => change(noFilters)} />}
             >
               <Grid
                 label="Deliveries"

@@ -2,12 +2,10 @@ import { useQuery } from "@connectrpc/connect-query";
 import { TriggersService } from "@svc/gen/triggers";
 import { Button } from "../../ui/button.tsx";
 import { Choice } from "../../ui/choice.tsx";
+import { SpanChoice } from "../../ui/span-choice.tsx";
 import { Switch } from "../../ui/switch.tsx";
-import { rangeNames, rangeWords } from "../../words/ranges.ts";
-import { type EventsSearch, isFiltered } from "./filters.ts";
+import { type EventsSearch, isFiltered, noFilters } from "./filters.ts";
 import { TriggerChoice } from "./trigger-choice.tsx";
-
-const anyTime = { value: "", words: "any time" };
 
 /** The filters of the list of events. */
 export function EventFilters({ search, onChange }: { search: EventsSearch; onChange: (change: EventsSearch) => void }) {
@@ -28,19 +26,10 @@ export function EventFilters({ search, onChange }: { search: EventsSearch; onCha
           onChange={(trigger) => onChange({ trigger })}
         />
       )}
-      <Choice
-        label="Received"
-        value={search.range ?? ""}
-        options={[anyTime, ...rangeNames.map((range) => ({ value: range, words: rangeWords(range) }))]}
-        onChange={(range) => onChange({ range: rangeNames.find((name) => name === range) })}
-      />
+      <SpanChoice label="Received" span={search} onChange={onChange} />
       <Switch label="Live" on={search.live !== "off"} onChange={(on) => onChange({ live: on ? undefined : "off" })} />
       {isFiltered(search) && (
-        <Button
-          kind="quiet"
-          icon="cross"
-          onPress={() => onChange({ toolkit: undefined, trigger: undefined, range: undefined })}
-        >
+        <Button kind="quiet" icon="cross" onPress={() => onChange(noFilters)}>
           Clear filters
         </Button>
       )}

@@ -11,7 +11,7 @@ import { Split } from "../../ui/split.tsx";
 import { eventCard, eventColumns } from "./columns.tsx";
 import { EventFilters } from "./event-filters.tsx";
 import { EventPanel } from "./event-panel.tsx";
-import { type EventsSearch, eventsRequest, isFiltered } from "./filters.ts";
+import { type EventsSearch, eventsRequest, isFiltered, noFilters } from "./filters.ts";
 
 const route = getRouteApi("/p/$projectId/events");
 const minuteMs = 60_000;
@@ -25,7 +25,7 @@ export default function EventsPage() {
   const request = eventsRequest(search, useNow(minuteMs));
   const list = useLiveRows(TriggersService.method.listEvents, request, "events", idOf, search.live !== "off");
   const change = (to: EventsSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
-  const clear = () => change({ toolkit: undefined, trigger: undefined, range: undefined });
+  const clear = () => change(noFilters);
   const open = (eventId: string) =>
     void navigate({ to: "/p/$projectId/events/$eventId", params: { projectId, eventId } });
   return (

@@ -2,10 +2,10 @@ import { Series } from "@svc/gen/stats";
 import { othersId } from "./charts.ts";
 
 /** The list that a chart was counted from: its route, and the parameter that has a line's outcome. */
-const lists: Partial<Record<Series, { to: string; outcome?: string }>> = {
+const lists: Partial<Record<Series, { to: string; outcome?: string; search?: Record<string, string> }>> = {
   [Series.EVENTS]: { to: "/p/$projectId/events", outcome: "toolkit" },
   [Series.DELIVERIES]: { to: "/p/$projectId/deliveries", outcome: "state" },
-  [Series.DELIVERY_LATENCY]: { to: "/p/$projectId/deliveries" },
+  [Series.DELIVERY_LATENCY]: { to: "/p/$projectId/deliveries", search: { state: "delivered" } },
   [Series.CALLS]: { to: "/p/$projectId/calls", outcome: "outcome" },
   [Series.CALL_LATENCY]: { to: "/p/$projectId/calls" },
   [Series.JOBS]: { to: "/p/$projectId/jobs", outcome: "status" },
@@ -23,6 +23,7 @@ export function listOf(
   return {
     to: list.to,
     search: {
+      ...list.search,
       since: new Date(sinceMs).toISOString(),
       until: new Date(untilMs).toISOString(),
       ...(named && list.outcome !== undefined && { [list.outcome]: line }),

@@ -3,7 +3,7 @@ import { Button } from "../../ui/button.tsx";
 import { Switch } from "../../ui/switch.tsx";
 import { ToggleButton } from "../../ui/toggle-button.tsx";
 import { rangeNames, shortRangeWords } from "../../words/ranges.ts";
-import { clockWords } from "../../words/time.ts";
+import { spanWords } from "../../words/spans.ts";
 import type { OverviewSearch } from "./filters.ts";
 
 const zoomedOut = { since: undefined, until: undefined };
@@ -17,7 +17,6 @@ export function OverviewFilters({
   onChange: (change: OverviewSearch) => void;
 }) {
   const { zone } = usePreferences();
-  const words = (time: string) => clockWords(Date.parse(time), zone).slice(5, 16);
   return (
     <>
       {rangeNames.map((name) => (
@@ -32,7 +31,7 @@ export function OverviewFilters({
       <Switch label="Tables" on={table === "on"} onChange={(on) => onChange({ table: on ? "on" : undefined })} />
       {since !== undefined && until !== undefined && (
         <Button kind="quiet" icon="cross" onPress={() => onChange(zoomedOut)}>
-          {words(since)} to {words(until)}
+          {spanWords({ since, until }, zone)}
         </Button>
       )}
     </>

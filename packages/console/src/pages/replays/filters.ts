@@ -1,8 +1,5 @@
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { oneOfParam, type ParamReader, type SearchOf, searchReader, textParam } from "../../shell/search-params.ts";
-
-/** A time as RFC 3339 writes it. */
-const timeParam: ParamReader = (value) => (Number.isNaN(Date.parse(value)) ? undefined : value);
+import { oneOfParam, type SearchOf, searchReader, textParam, timeParam } from "../../shell/search-params.ts";
 
 const params = {
   /** `yes` opens the dialog that starts one, with what follows. */

@@ -1,0 +1,46 @@
+import type { Subscription } from "@svc/gen/triggers";
+import { Button } from "../../ui/button.tsx";
+import { Choice } from "../../ui/choice.tsx";
+import { SpanChoice } from "../../ui/span-choice.tsx";
+import { deliveryStates } from "../../words/deliveries.ts";
+import { type DeliveriesSearch, isFiltered, isOfAll, noFilters } from "./filters.ts";
+
+/** The filters of the list of deliveries. */
+export function DeliveryFilters({
+  search,
+  subscriptions,
+  onChange,
+}: {
+  search: DeliveriesSearch;
+  subscriptions: readonly Subscription[];
+  onChange: (change: DeliveriesSearch) => void;
+}) {
+  const endpoints = subscriptions.map(({ id, endpointUrl }) => ({
+    value: id,
+    words: endpointUrl.replace(/^https?:\/\//, ""),
+    note: id,
+  }));
+  const ofAll = isOfAll(search);
+  return (
+    <>
+      <Choice
+        label="To"
+        value={search.subscription ?? (ofAll ? "" : (subscriptions[0]?.id ?? ""))}
+        options={ofAll ? [{ value: "", words: "any endpoint" }, ...endpoints] : endpoints}
+        onChange={(subscription) => onChange({ subscription: subscription || undefined, open: undefined })}
+      />
+      <Choice
+        label="State"
+        value={search.state ?? ""}
+        options={[{ value: "", words: "any" }, ...deliveryStates.map((state) => ({ value: state, words: state }))]}
+        onChange={(value) => onChange({ state: deliveryStates.find((state) => state === value) })}
+      />
+      <SpanChoice label="Queued" span={search} onChange={onChange} />
+      {isFiltered(search) && (
+        <Button kind="quiet" icon="cross" onPress={() => onChange(noFilters)}>
+          Clear filters
+        </Button>
+      )}
+    </>
+  );
+}

@@ -36,7 +36,7 @@ browserTest(
   async () => {
     const link = await signInLink();
     const first = await consoles.open({ key: null, path: link });
-    await first.page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+    await first.page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
     expect(first.page.url()).not.toContain("link=");
     const second = await consoles.open({ key: null, path: "" });
     second.faults.expectStatus(401);
@@ -69,8 +69,8 @@ browserTest(
     expect(page.url()).toContain(`${json.project.id}/deliveries`);
     await page.getByRole("button", { name: "Project second" }).click();
     await page.getByRole("menuitemradio", { name: "default" }).click();
-    await page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
-    expect(page.url()).toContain(`${consoles.projectId}/events`);
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    expect(page.url()).toContain(`${consoles.projectId}/overview`);
   },
 );
 

@@ -21,13 +21,14 @@ export function setStreamOpen(isOpen: boolean): void {
   if (state.isOpen !== isOpen) change({ isOpen });
 }
 
-/**
- * Closes the stream of the project until what is answered is called: for a page with a stream of its own, since a browser has six
- * connections to a service, and streams keep theirs.
- */
+/** Closes the stream of the project until what is answered is called, once or more often: for another stream in its place. */
 export function pauseStream(): () => void {
   change({ pausedBy: state.pausedBy + 1 });
-  return () => change({ pausedBy: state.pausedBy - 1 });
+  let isOver = false;
+  return () => {
+    if (!isOver) change({ pausedBy: state.pausedBy - 1 });
+    isOver = true;
+  };
 }
 
 /** Whether another stream is open in place of the project's. */

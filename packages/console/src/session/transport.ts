@@ -1,5 +1,6 @@
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
+import { pauseStream } from "../calls/live-state.ts";
 import { serviceBase } from "./base.ts";
 import { setReachable } from "./reachability.ts";
 import { currentSession, seatFor } from "./session.ts";
@@ -32,6 +33,28 @@ function isUnanswered(err: unknown): boolean {
   return code === Code.Unavailable || cause instanceof TypeError || err instanceof TypeError;
 }
 
+/** A stream of a page takes the place of the project's for as long as it is read: a browser has six connections to a service. */
+const inPlaceOfProject: Interceptor = (next) => async (req) => {
+  if (!req.stream || req.method.name === "WatchProject") return next(req);
+  const resume = pauseStream();
+  req.signal.addEventListener("abort", resume);
+  try {
+    const answer = await next(req);
+    return answer.stream ? { ...answer, message: readToEnd(answer.message, resume) } : answer;
+  } catch (err) {
+    resume();
+    throw err;
+  }
+};
+
+async function* readToEnd<Message>(messages: AsyncIterable<Message>, onEnd: () => void): AsyncIterable<Message> {
+  try {
+    yield* messages;
+  } finally {
+    onEnd();
+  }
+}
+
 const transports = new Map<string, Transport>();
 
 /** How calls of a project are made, or those of the administrator (`"admin"`): one for each, since cached answers belong to it. */
@@ -40,7 +63,7 @@ export function transportFor(projectId: string): Transport {
   if (known !== undefined) return known;
   const transport = createConnectTransport({
     baseUrl: serviceBase,
-    interceptors: [asSeat(projectId)],
+    interceptors: [inPlaceOfProject, asSeat(projectId)],
     jsonOptions: { ignoreUnknownFields: true },
   });
   transports.set(projectId, transport);

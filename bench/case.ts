@@ -31,6 +31,8 @@ export type BenchSettings = {
   readonly verbose: boolean;
   /** Another checkout of this project, which the case "beside" measures this one against. */
   readonly besideFolder: string | undefined;
+  /** Processes of the server that the case "beside" measures against one with one process; undefined: as many as there are by default. */
+  readonly processes: number | undefined;
   /** Which works of that case, by their names or regular expressions; none: all of them. */
   readonly besideWorks: readonly string[];
   /** Whether that case is judged by what version 0.2 was to gain. */
@@ -45,8 +47,12 @@ export type BenchCase = {
   readonly name: string;
   /** One line for --help. */
   readonly about: string;
-  run(ctx: BenchContext): Promise<CaseReport>;
+  /** A case of several parts reports each by itself: one that was not asked for keeps what was recorded of it. */
+  run(ctx: BenchContext): Promise<CaseReport | readonly PartReport[]>;
 };
+
+/** What a part of a case prints. It is recorded as `<case>-<part>`. */
+export type PartReport = CaseReport & { readonly part: string };
 
 /** What a case prints: a table, the figures that have an aim, and what a reader must know. */
 export type CaseReport = {

@@ -2,7 +2,8 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
 import { type Job, JobsService } from "@svc/gen/jobs";
 import { getRouteApi } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { lazy, Suspense, useMemo } from "react";
+import { Skeleton } from "../../ui/empty.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Columns } from "../../ui/page.tsx";
@@ -15,7 +16,6 @@ import { Children } from "./children.tsx";
 import type { JobSearch } from "./detail-search.ts";
 import { FiguresSection } from "./figures-section.tsx";
 import { JobFacts } from "./job-facts.tsx";
-import { Log } from "./log.tsx";
 import { ParkNotice } from "./park-notice.tsx";
 import { allSteps, readProgram } from "./program.ts";
 import { ReceiptSection } from "./receipt-section.tsx";
@@ -23,6 +23,8 @@ import { Simulation } from "./simulation.tsx";
 import { Steps } from "./steps.tsx";
 import { UndoEntries } from "./undo-entries.tsx";
 import { useJobLog } from "./use-job.ts";
+
+const Log = lazy(() => import("./log.tsx"));
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
 
@@ -38,7 +40,15 @@ export function JobBody({ job, simulation, projectId }: { job: Job; simulation: 
   const log = useJobLog(job.id, job.attempt);
   const runsSkills = known.some(({ kind, calls }) => kind === "run" || calls.some((call) => call.kind === "run"));
   const logPanel = (
-    <Log log={log} step={step} stepIds={known.map(({ id }) => id)} newestFirst={order === "newest"} onChange={change} />
+    <Suspense fallback={<Skeleton rows={4} />}>
+      <Log
+        log={log}
+        step={step}
+        stepIds={known.map(({ id }) => id)}
+        newestFirst={order === "newest"}
+        onChange={change}
+      />
+    </Suspense>
   );
   const tabs = [
     { id: "log" as const, words: "Log", panel: logPanel },

@@ -25,8 +25,8 @@ const states: Record<JobLogState["state"], Word> = {
   ended: { word: "ended", tone: "plain", icon: "check", says: "The job has ended, and this is its whole log." },
 };
 
-/** The log of a job: of all steps or of one, in either order, each entry to be opened. */
-export function Log({
+/** The log of a job: of all steps or of one, in either order, each entry to be opened. A chunk of its own. */
+export default function Log({
   log,
   step,
   stepIds,

@@ -6,8 +6,10 @@ import { readEventsSearch } from "./pages/events/filters.ts";
 import { readJobSearch } from "./pages/jobs/detail-search.ts";
 import { readJobsSearch } from "./pages/jobs/filters.ts";
 import { readProgramSearch } from "./pages/programs/search.ts";
+import { readReplaysSearch } from "./pages/replays/filters.ts";
 import { readScheduleSearch, readSchedulesSearch } from "./pages/schedules/filters.ts";
 import { readSkillSearch } from "./pages/skills/search.ts";
+import { readSubscriptionSearch } from "./pages/subscriptions/filters.ts";
 import { consoleBase } from "./session/base.ts";
 import { NoPage, PageFailed } from "./shell/failed.tsx";
 import { ProjectPages } from "./shell/project.tsx";
@@ -52,6 +54,36 @@ const delivery = createRoute({
   getParentRoute: () => project,
   path: "deliveries/$deliveryId",
   component: lazyRouteComponent(() => import("./pages/deliveries/detail.tsx")),
+});
+
+const subscriptions = createRoute({
+  getParentRoute: () => project,
+  path: "subscriptions",
+  component: lazyRouteComponent(() => import("./pages/subscriptions/list.tsx")),
+});
+const newSubscription = createRoute({
+  getParentRoute: () => project,
+  path: "subscriptions/new",
+  component: lazyRouteComponent(() => import("./pages/subscriptions/create.tsx")),
+});
+const subscription = createRoute({
+  getParentRoute: () => project,
+  path: "subscriptions/$subscriptionId",
+  validateSearch: readSubscriptionSearch,
+  component: lazyRouteComponent(() => import("./pages/subscriptions/detail.tsx")),
+});
+
+const replays = createRoute({
+  getParentRoute: () => project,
+  path: "replays",
+  validateSearch: readReplaysSearch,
+  component: lazyRouteComponent(() => import("./pages/replays/list.tsx")),
+});
+
+const ingest = createRoute({
+  getParentRoute: () => project,
+  path: "ingest",
+  component: lazyRouteComponent(() => import("./pages/ingest/list.tsx")),
 });
 
 const jobs = createRoute({
@@ -131,6 +163,11 @@ const routeTree = root.addChildren([
     event,
     deliveries,
     delivery,
+    subscriptions,
+    newSubscription,
+    subscription,
+    replays,
+    ingest,
     jobs,
     job,
     newProgram,

@@ -1,8 +1,15 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { readAsksSearch } from "./pages/asks/filters.ts";
+import { readContactsSearch } from "./pages/contacts/search.ts";
 import { readDeliveriesSearch } from "./pages/deliveries/filters.ts";
 import { readEventsSearch } from "./pages/events/filters.ts";
+import { readJobSearch } from "./pages/jobs/detail-search.ts";
+import { readJobsSearch } from "./pages/jobs/filters.ts";
 import { readOverviewSearch } from "./pages/overview/filters.ts";
+import { readProgramSearch } from "./pages/programs/search.ts";
 import { readReplaysSearch } from "./pages/replays/filters.ts";
+import { readScheduleSearch, readSchedulesSearch } from "./pages/schedules/filters.ts";
+import { readSkillSearch } from "./pages/skills/search.ts";
 import { readSubscriptionSearch } from "./pages/subscriptions/filters.ts";
 import { consoleBase } from "./session/base.ts";
 import { NoPage, PageFailed } from "./shell/failed.tsx";
@@ -87,6 +94,74 @@ const ingest = createRoute({
   component: lazyRouteComponent(() => import("./pages/ingest/list.tsx")),
 });
 
+const jobs = createRoute({
+  getParentRoute: () => project,
+  path: "jobs",
+  validateSearch: readJobsSearch,
+  component: lazyRouteComponent(() => import("./pages/jobs/list.tsx")),
+});
+const job = createRoute({
+  getParentRoute: () => project,
+  path: "jobs/$jobId",
+  validateSearch: readJobSearch,
+  component: lazyRouteComponent(() => import("./pages/jobs/detail.tsx")),
+});
+const newProgram = createRoute({
+  getParentRoute: () => project,
+  path: "programs/new",
+  validateSearch: readProgramSearch,
+  component: lazyRouteComponent(() => import("./pages/programs/new.tsx")),
+});
+
+const asks = createRoute({
+  getParentRoute: () => project,
+  path: "asks",
+  validateSearch: readAsksSearch,
+  component: lazyRouteComponent(() => import("./pages/asks/list.tsx")),
+});
+const askById = createRoute({
+  getParentRoute: () => project,
+  path: "asks/$askId",
+  component: lazyRouteComponent(() => import("./pages/asks/by-id.tsx")),
+});
+const ask = createRoute({
+  getParentRoute: () => project,
+  path: "asks/$jobId/$askId",
+  component: lazyRouteComponent(() => import("./pages/asks/detail.tsx")),
+});
+
+const contacts = createRoute({
+  getParentRoute: () => project,
+  path: "contacts",
+  validateSearch: readContactsSearch,
+  component: lazyRouteComponent(() => import("./pages/contacts/list.tsx")),
+});
+
+const skills = createRoute({
+  getParentRoute: () => project,
+  path: "skills",
+  component: lazyRouteComponent(() => import("./pages/skills/list.tsx")),
+});
+const skill = createRoute({
+  getParentRoute: () => project,
+  path: "skills/$slug",
+  validateSearch: readSkillSearch,
+  component: lazyRouteComponent(() => import("./pages/skills/detail.tsx")),
+});
+
+const schedules = createRoute({
+  getParentRoute: () => project,
+  path: "schedules",
+  validateSearch: readSchedulesSearch,
+  component: lazyRouteComponent(() => import("./pages/schedules/list.tsx")),
+});
+const schedule = createRoute({
+  getParentRoute: () => project,
+  path: "schedules/$scheduleId",
+  validateSearch: readScheduleSearch,
+  component: lazyRouteComponent(() => import("./pages/schedules/detail.tsx")),
+});
+
 const routeTree = root.addChildren([
   start,
   addSeat,
@@ -102,6 +177,17 @@ const routeTree = root.addChildren([
     subscription,
     replays,
     ingest,
+    jobs,
+    job,
+    newProgram,
+    asks,
+    askById,
+    ask,
+    contacts,
+    skills,
+    skill,
+    schedules,
+    schedule,
   ]),
 ]);
 

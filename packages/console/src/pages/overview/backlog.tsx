@@ -1,8 +1,8 @@
-import { JobStatusSchema } from "@svc/gen/jobs";
 import type { GetBacklogResponse } from "@svc/gen/stats";
 import { Section } from "../../ui/section.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import { jobStatusWord } from "../../words/jobs.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 import { ListLink } from "./list-link.tsx";
 import { ageWords } from "./needs.ts";
@@ -22,7 +22,7 @@ export function Backlog({ projectId, backlog }: { projectId: string; backlog: Ge
             label="Jobs that have not ended, by status"
             head={["Status", "Jobs"]}
             rows={backlog.jobs.map(({ status, count }) => {
-              const name = JobStatusSchema.value[status]?.localName.toLowerCase() ?? String(status);
+              const name = jobStatusWord(status).word;
               const link = (
                 <ListLink
                   key="status"

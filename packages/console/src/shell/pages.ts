@@ -21,6 +21,14 @@ export const navGroups: readonly { title: string; pages: readonly NavPage[] }[] 
       { to: "/p/$projectId/deliveries", title: "Deliveries", icon: "delivery", letter: "d", onPhone: true },
     ],
   },
+  {
+    title: "Tools",
+    pages: [
+      { to: "/p/$projectId/tools", title: "Tools", icon: "tool", letter: "t", onPhone: true },
+      { to: "/p/$projectId/accounts", title: "Accounts", icon: "plug", letter: "a" },
+      { to: "/p/$projectId/calls", title: "Calls", icon: "calls", letter: "c" },
+    ],
+  },
 ];
 
 /** Every page of the navigation, in its order. */
@@ -30,4 +38,6 @@ export const navPages: readonly NavPage[] = navGroups.flatMap(({ pages }) => pag
 export const idPages: readonly { prefix: string; words: string; to: NavPage["to"]; param: string }[] = [
   { prefix: "evt_", words: "event", to: "/p/$projectId/events/$eventId", param: "eventId" },
   { prefix: "dlv_", words: "delivery", to: "/p/$projectId/deliveries/$deliveryId", param: "deliveryId" },
+  { prefix: "acc_", words: "account", to: "/p/$projectId/accounts/$accountId", param: "accountId" },
+  { prefix: "call_", words: "call", to: "/p/$projectId/calls/$callId", param: "callId" },
 ];

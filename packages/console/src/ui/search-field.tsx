@@ -1,0 +1,43 @@
+import { useEffect, useState } from "react";
+import { classNames } from "./class-names.ts";
+import styles from "./field.module.css";
+import { inputClass } from "./field.tsx";
+
+const settledMs = 250;
+
+/** A filter that is typed: told 250 ms after the last key, and at Enter. `label` names it; `placeholder` says what may be typed. */
+export function SearchField({
+  label,
+  value,
+  placeholder,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  placeholder?: string;
+  onChange: (value: string) => void;
+}) {
+  const [typed, setTyped] = useState(value);
+  const [from, setFrom] = useState(value);
+  // Changed elsewhere, such as by "Clear filters": what was typed is gone.
+  if (from !== value) {
+    setFrom(value);
+    if (typed.trim() !== value) setTyped(value);
+  }
+  useEffect(() => {
+    if (typed.trim() === value) return undefined;
+    const timer = setTimeout(() => onChange(typed.trim()), settledMs);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <input
+      type="search"
+      className={classNames(inputClass, styles["search"])}
+      aria-label={label}
+      placeholder={placeholder ?? label}
+      value={typed}
+      onChange={(event) => setTyped(event.target.value)}
+      onKeyDown={(event) => event.key === "Enter" && onChange(typed.trim())}
+    />
+  );
+}

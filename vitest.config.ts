@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { SkippedConsoleTests } from "./test/console/skipped-reporter.ts";
 
 // One PostgreSQL for the run (test/global-setup.ts) and one database a test file. The files of a worker share its process and
 // what it has imported: to import the service takes longer than most of them. So there are no projects either, each of which would
@@ -63,6 +64,7 @@ const alone: TestProjectInlineConfiguration = {
 export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
+    reporters: ["default", new SkippedConsoleTests()],
     pool: "forks",
     isolate: false,
     // Young objects die before they are copied, and what all files share is not marked again and again while it is loaded: more than a

@@ -31,6 +31,8 @@ export type BenchSettings = {
   readonly verbose: boolean;
   /** Another checkout of this project, which the case "beside" measures this one against. */
   readonly besideFolder: string | undefined;
+  /** Processes of the server that the case "beside" measures against one with one process; undefined: as many as there are by default. */
+  readonly processes: number | undefined;
   /** Which works of that case, by their names or regular expressions; none: all of them. */
   readonly besideWorks: readonly string[];
   /** Whether that case is judged by what version 0.2 was to gain. */

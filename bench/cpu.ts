@@ -29,6 +29,13 @@ export function parentOf(pid: number): number | undefined {
   return readStat(pid)?.parent;
 }
 
+/** The processes that one has started and that run; none where /proc does not show them. */
+export function childrenOf(pid: number): number[] {
+  if (readStat(pid) === undefined) return [];
+  const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return all.map(Number).filter((one) => parentOf(one) === pid);
+}
+
 type Stat = { readonly parent: number; readonly ownTicks: number; readonly endedChildrenTicks: number };
 
 function readStat(pid: number): Stat | undefined {

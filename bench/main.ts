@@ -55,6 +55,7 @@ const help = `Measures the service against peers and limits: one machine, one ru
   npm run bench -- --profile delivery  the service alone, under the CPU profiler
   npm run bench -- --beside ../before  this checkout and another in short turns: what a change costs
   npm run bench -- --beside ../before jobs rows   the same for works whose names match
+  npm run bench -- --processes 2 Call jobs ingest   works of one process and of two, in short turns
 
 Cases:
 ${cases.map(({ name, about }) => `  ${name.padEnd(11)} ${about}`).join("\n")}
@@ -69,6 +70,7 @@ Options:
   --post <kind>      calendar (token, no body) or order (HMAC, body of 1 KB); default: the case's own
   --profile          measures the service only and keeps a .cpuprofile of it
   --beside <folder>  another checkout of this project, set up as this one; runs the case "beside" alone
+  --processes <n>    runs the case "beside" alone: this checkout with SVC_PROCESSES at 1 against it at n, or, with --beside, both at n
   --gains            judges "beside" by what version 0.2 was to gain over the commit that its work on speed began from, 5bf05440
   --steps <name>     of the case rows those steps alone whose names match; of standing those parts (events, storm, herd, idle)
   --verbose          lists what missed, where a case knows it
@@ -97,6 +99,7 @@ async function main(): Promise<void> {
       post: { type: "string" },
       profile: { type: "boolean" },
       beside: { type: "string" },
+      processes: { type: "string" },
       gains: { type: "boolean" },
       steps: { type: "string" },
       verbose: { type: "boolean" },
@@ -108,7 +111,8 @@ async function main(): Promise<void> {
   });
   if (values.help) return void process.stdout.write(help);
   if (values["install-engines"]) return installEngines();
-  const chosen = values.beside === undefined ? chooseCases(positionals) : [beside];
+  const isBeside = values.beside !== undefined || values.processes !== undefined;
+  const chosen = isBeside ? [beside] : chooseCases(positionals);
   const settings: BenchSettings = {
     rounds: positiveNumber("--rounds", values.rounds),
     seconds: positiveNumber("--seconds", values.seconds ?? process.env["BENCH_SECONDS"]),
@@ -116,7 +120,8 @@ async function main(): Promise<void> {
     events: positiveNumber("--events", values.events),
     post: postOf(values.post),
     besideFolder: values.beside === undefined ? undefined : resolve(values.beside),
-    besideWorks: values.beside === undefined ? [] : positionals,
+    besideWorks: isBeside ? positionals : [],
+    processes: positiveNumber("--processes", values.processes),
     areGainsAims: values.gains ?? false,
     steps: values.steps,
     verbose: values.verbose ?? false,

@@ -37,7 +37,7 @@ export type Measurement = {
 
 /**
  * Starts a variant on a database of its own, runs `use`, and takes both away again, also when it throws. `template`: the
- * database is a copy of that one. `checkout`: the server is started from there.
+ * database is a copy of that one. `checkout`: the server is started from there, with so many `processes`.
  */
 export async function withSystem<T>(
   ctx: BenchContext,
@@ -46,6 +46,7 @@ export async function withSystem<T>(
     readonly post: PostKindName;
     readonly template?: string | undefined;
     readonly checkout?: string | undefined;
+    readonly processes?: number | undefined;
   },
   use: (system: System) => Promise<T>,
 ): Promise<T> {
@@ -61,6 +62,7 @@ export async function withSystem<T>(
       endpointUrl,
       endpointConnections,
       checkout: options.checkout,
+      processes: options.processes,
     });
     try {
       // What a start asks is not what is measured.

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
 import { stopProcess } from "./child.ts";
+import { childrenOf } from "./cpu.ts";
 import { freePort } from "./free-port.ts";
 import { delay, monotonicMicros } from "./monotonic.ts";
 import { postKind } from "./post-kinds.ts";
@@ -56,7 +57,7 @@ export async function startServer(setup: SystemSetup, options: ServerOptions): P
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), "svc-bench-"));
   if (options.deployment !== undefined) await writeFile(join(folder, deploymentFile), options.deployment);
-  const { checkout = root } = setup;
+  const { checkout = root, processes = 1 } = setup;
   const child = spawn(process.execPath, [...options.nodeOptions, entryOf(checkout), "serve"], {
     cwd: checkout,
     env: { ...inheritedEnvironment(), ...serverEnvironment(setup, port, options, folder) },
@@ -73,7 +74,7 @@ export async function startServer(setup: SystemSetup, options: ServerOptions): P
     await rm(folder, { recursive: true });
   };
   try {
-    await untilReady(child, port);
+    await untilReady(child, { port, processes });
     for (const subscription of options.subscriptions)
       await callServer(port, "TriggersService/CreateSubscription", subscription);
     for (const [path, message] of options.calls ?? []) await callServer(port, path, message);
@@ -81,7 +82,9 @@ export async function startServer(setup: SystemSetup, options: ServerOptions): P
     await stop();
     throw new Error(`the service did not start: ${String(error)}\n${log()}`);
   }
-  return { pid: child.pid ?? 0, port, recorded: () => countRecorded(sql, options.counts), stop };
+  const pid = child.pid ?? 0;
+  const otherPids = processes === 1 ? [] : childrenOf(pid);
+  return { pid, otherPids, port, recorded: () => countRecorded(sql, options.counts), stop };
 }
 
 /** The command line; before 0.2 it stood in another package. */
@@ -127,20 +130,30 @@ function serverEnvironment(
     SVC_ADMIN_TOKEN: benchAdminToken,
     SVC_ENDPOINT_CONCURRENCY: String(setup.endpointConnections),
     SVC_LOG_LEVEL: "warn",
+    ...(setup.processes !== undefined && { SVC_PROCESSES: String(setup.processes) }),
     ...(deployment !== undefined && { SVC_DEPLOYMENT: join(folder, deploymentFile) }),
     ...environment,
   };
 }
 
-async function untilReady(child: ChildProcess, port: number): Promise<void> {
+/** Ready once it says so and, where it has several processes, each of them answers. */
+async function untilReady(
+  child: ChildProcess,
+  { port, processes }: { port: number; processes: number },
+): Promise<void> {
+  const url = `http://127.0.0.1:${port}`;
+  const looks = processes === 1 ? [] : [`${url}/metrics`];
   const giveUpAt = monotonicMicros() + readyMicros;
   while (monotonicMicros() < giveUpAt) {
     if (child.exitCode !== null) throw new Error(`it ended with exit status ${child.exitCode}`);
-    const isReady = await fetch(`http://127.0.0.1:${port}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
+    const answers = [`${url}/readyz`, ...looks].map((look) =>
+      fetch(look).then(
+        async (answer) => (answer.ok ? await answer.text() : ""),
+        () => "",
+      ),
     );
-    if (isReady) return;
+    const [ready, metrics = `svc_processes ${processes}\n`] = await Promise.all(answers);
+    if (ready !== "" && metrics.includes(`svc_processes ${processes}\n`)) return;
     await delay(50);
   }
   throw new Error("it was not ready within three minutes");

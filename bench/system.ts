@@ -10,6 +10,8 @@ export type SystemSetup = {
   readonly endpointConnections: number;
   /** The checkout whose server is started. Default: this one. */
   readonly checkout?: string | undefined;
+  /** How many processes it has. Default: one. */
+  readonly processes?: number | undefined;
 };
 
 /** A system under test, running as a process of its own. */

@@ -23,6 +23,7 @@ const checks = [
   ["buf lint", () => run("buf", ["lint"])],
   ["buf format", () => run("buf", ["format", "-d", "--exit-code"])],
   ["lockfile names no host", checkLockfile],
+  ["the console within its budgets", () => script("check-console.mjs")],
 ];
 
 function script(name, ...options) {
@@ -41,21 +42,23 @@ function checkLockfile() {
 const failures = [];
 const waiting = [...checks];
 
-/** Takes the next check until none is left. A check's last line of the form `skipped: why` marks it as not run. */
+/** Takes the next check until none is left. What a check says in a line `skipped: why` or `note: what` stands beside it. */
 async function work() {
   for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
     const [name, perform] = check;
     const startedAt = performance.now();
     const { code, output } = await perform();
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    const skipped = code === 0 ? /^skipped: .*$/m.exec(output)?.[0] : undefined;
+    const said = code === 0 ? /^(?:skipped: |note: (?=.))(.*)$/m.exec(output) : null;
     if (code !== 0) failures.push({ name, output });
-    process.stdout.write(`${code === 0 ? "ok    " : "FAILED"} ${seconds.padStart(5)} s  ${name}${note(skipped)}\n`);
+    process.stdout.write(`${code === 0 ? "ok    " : "FAILED"} ${seconds.padStart(5)} s  ${name}${note(said)}\n`);
   }
 }
 
-function note(skipped) {
-  return skipped === undefined ? "" : ` (${skipped})`;
+function note(said) {
+  if (said === null) return "";
+  const [line, words] = said;
+  return ` (${line.startsWith("note: ") ? words : line})`;
 }
 
 await Promise.all(Array.from({ length: concurrency }, work));

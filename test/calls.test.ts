@@ -9,6 +9,7 @@ import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
 import { SecretsService } from "@svc/gen/secrets";
 import { StandingService } from "@svc/gen/standing";
+import { StatsService } from "@svc/gen/stats";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { createSvcAdminClient, createSvcClient, svcErrorDetails } from "@svc/sdk";
@@ -223,6 +224,7 @@ async function overClient(descriptor: DescService, method: string, body: JsonObj
     ContactsService: project.contacts,
     StandingService: project.standing,
     IdentityService: project.identity,
+    StatsService: project.stats,
     ConsoleService: project.console,
     AdminService: admin.admin,
   };
@@ -244,6 +246,17 @@ async function overClient(descriptor: DescService, method: string, body: JsonObj
 }
 
 type Case = [method: string, body: JsonObject, expected: string];
+
+const statsCases: Case[] = [
+  [
+    "GetBacklog",
+    {},
+    "ok at,pendingDeliveries,pendingByAge,worstSubscriptions,failingSubscriptions,givenUpSubscriptions,deadLetters,jobs,pendingAsks,oldestAskAt,expiredAccounts",
+  ],
+  ["QuerySeries", {}, "ok since,stepSeconds,steps,lines,latencies,bucketBoundsMs"],
+  ["QuerySeries", { stepSeconds: 7 }, "invalid_argument STEP_INVALID"],
+  ["QuerySeries", { series: ["SERIES_JOBS"], toolSlug: "a.b" }, "invalid_argument SUBJECT_INVALID"],
+];
 
 const missing = {
   event: "evt_01h455vb4pex5vsknk084sn02q",
@@ -287,6 +300,10 @@ const triggers: Case[] = [
   ["ListSubscriptions", {}, "ok subscriptions,nextPageToken"],
   ["ListSubscriptions", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
   ["ListSubscriptions", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["GetSubscription", { id: "$subscription" }, "ok subscription"],
+  ["GetSubscription", { id: "$theirsubscription" }, "not_found SUBSCRIPTION_NOT_FOUND"],
+  ["GetSubscription", { id: missing.subscription }, "not_found SUBSCRIPTION_NOT_FOUND"],
+  ["GetSubscription", {}, "invalid_argument ID_MALFORMED"],
   ["UpdateSubscription", { id: "$subscription", active: true }, "ok subscription"],
   ["UpdateSubscription", { id: missing.subscription }, "not_found SUBSCRIPTION_NOT_FOUND"],
   ["UpdateSubscription", { id: "$theirsubscription", active: false }, "not_found SUBSCRIPTION_NOT_FOUND"],
@@ -319,6 +336,12 @@ const triggers: Case[] = [
   ["GetEvent", { id: missing.event }, "not_found EVENT_NOT_FOUND"],
   ["GetEvent", { id: "$theirevent" }, "not_found EVENT_NOT_FOUND"],
   ["GetEvent", { id: "" }, "invalid_argument ID_MALFORMED"],
+  ["ListEvents", { payloadContains: "x".repeat(201) }, "invalid_argument FILTER_TEXT_INVALID"],
+  ["GetDelivery", { id: "$delivery" }, "ok delivery"],
+  ["GetDelivery", { id: "$theirdelivery" }, "not_found DELIVERY_NOT_FOUND"],
+  ["GetDelivery", {}, "invalid_argument ID_MALFORMED"],
+  ["ListDeliveries", { state: "delivered", since: dayAgo }, "ok deliveries,nextPageToken"],
+  ["ListDeliveries", { state: "lost", since: dayAgo }, "invalid_argument DELIVERY_STATE_INVALID"],
   ["ListDeliveries", { eventId: "$event" }, "ok deliveries,nextPageToken"],
   ["ListDeliveries", { subscriptionId: "$subscription" }, "ok deliveries,nextPageToken"],
   ["ListDeliveries", {}, "invalid_argument FILTER_REQUIRED"],
@@ -433,6 +456,15 @@ const connections: Case[] = [
     "InitiateConnection",
     { toolkitSlug: "vector_db", entityId: "bob", apiKey: "k", accountVariables: vectors },
     "ok account,authorizeUrl",
+  ],
+  ["CreateConnectLink", { toolkitSlug: "sales_crm", entityId: "bob" }, "ok url,expiresAt"],
+  ["CreateConnectLink", { toolkitSlug: "nope", entityId: "bob" }, "not_found TOOLKIT_NOT_FOUND"],
+  ["CreateConnectLink", { toolkitSlug: "sales_crm" }, "invalid_argument ENTITY_ID_INVALID"],
+  ["CreateConnectLink", { toolkitSlug: "scheduling", entityId: "bob" }, "invalid_argument SCHEME_REQUIRED"],
+  [
+    "CreateConnectLink",
+    { toolkitSlug: "sales_crm", entityId: "bob", expiresAt: "2020-01-01T00:00:00Z" },
+    "invalid_argument LINK_EXPIRY_INVALID",
   ],
   ["InitiateConnection", { toolkitSlug: "nope", entityId: "bob" }, "not_found TOOLKIT_NOT_FOUND"],
   ["InitiateConnection", { toolkitSlug: "sales_crm" }, "invalid_argument ENTITY_ID_INVALID"],
@@ -614,6 +646,10 @@ const jobs: Case[] = [
   ["RerunJob", { id: "$ended", idempotencyKey: "k".repeat(256) }, "invalid_argument IDEMPOTENCY_KEY_INVALID"],
   ["RerunJob", { id: missing.job }, "not_found JOB_NOT_FOUND"],
   ["RerunJob", { id: "$theirjob" }, "not_found JOB_NOT_FOUND"],
+  ["ListUndoEntries", { jobId: "$ended" }, "ok entries,nextPageToken"],
+  ["ListUndoEntries", { jobId: missing.job }, "not_found JOB_NOT_FOUND"],
+  ["ListUndoEntries", { jobId: "$theirjob" }, "not_found JOB_NOT_FOUND"],
+  ["ListUndoEntries", { jobId: "$ended", pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
   ["ListSteps", { jobId: "$ended" }, "ok steps,overridesJson"],
   ["ListSteps", { jobId: missing.job }, "not_found JOB_NOT_FOUND"],
   ["ListSteps", { jobId: "$theirjob" }, "not_found JOB_NOT_FOUND"],
@@ -659,6 +695,13 @@ const jobs: Case[] = [
   ["ListAsks", { state: "ASK_STATE_PENDING", principalId: "owner", jobId: "$asking" }, "ok asks,nextPageToken"],
   ["ListAsks", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
   ["ListAsks", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["CreateAnswerLink", { jobId: "$asking", principalId: "owner" }, "ok url,expiresAt"],
+  ["CreateAnswerLink", { jobId: missing.job, principalId: "owner" }, "not_found JOB_NOT_FOUND"],
+  ["CreateAnswerLink", { jobId: "$theirasking", principalId: "owner" }, "not_found JOB_NOT_FOUND"],
+  ["CreateAnswerLink", { jobId: "$asking", requestId: missing.ask }, "failed_precondition ASK_STALE"],
+  ["CreateAnswerLink", { jobId: "$ended" }, "failed_precondition ASK_SETTLED"],
+  ["CreateAnswerLink", { jobId: "$asking", principalId: "lead" }, "permission_denied PRINCIPAL_NOT_REACHED"],
+  ["CreateAnswerLink", { expiresAt: "2020-01-01T00:00:00Z", jobId: "$asking" }, "invalid_argument LINK_EXPIRY_INVALID"],
   ["AnswerAsk", { ...answered, jobId: missing.job }, "not_found JOB_NOT_FOUND"],
   ["AnswerAsk", { ...answered, jobId: "$theirasking", requestId: "$theirask" }, "not_found JOB_NOT_FOUND"],
   ["AnswerAsk", { ...answered, requestId: missing.ask }, "failed_precondition ASK_STALE"],
@@ -857,6 +900,7 @@ const tables: [DescService, Case[], () => string][] = [
   [StandingService, standing, () => bootstrapKey],
   [IdentityService, identity, () => bootstrapKey],
   [ConsoleService, consoleCases, () => bootstrapKey],
+  [StatsService, statsCases, () => bootstrapKey],
   [AdminService, admin, () => adminToken],
 ];
 

@@ -8,7 +8,8 @@ import { generateVaultKey, systemClock } from "@svc/core";
 import { checkoutDir } from "@svc/server/config";
 import { bundled } from "@svc/testing/bundled";
 import { compileCache } from "@svc/testing/compile-cache";
-import { createTestDatabase, createTestDataDir } from "@svc/testing/database";
+import { createTestDataDir } from "@svc/testing/data-dir";
+import { createTestDatabase } from "@svc/testing/database";
 import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { afterEach, expect, test, vi } from "vitest";
 

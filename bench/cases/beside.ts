@@ -1,4 +1,4 @@
-import type { BenchCase, BenchContext, CaseReport } from "../case.ts";
+import type { BenchCase, BenchContext, BenchSettings, CaseReport } from "../case.ts";
 import { type Child, startChild } from "../child.ts";
 import { type Costs, costsEach, medianCosts, readCosts } from "../costs.ts";
 import { mapRows } from "../jobs/map.ts";
@@ -41,7 +41,7 @@ export const beside: BenchCase = {
       const found = new Map<Work, Slices>();
       for (const group of chosenOf(await groupsOf(ctx, provider), ctx.settings.besideWorks))
         await takeTurns(ctx, group, found);
-      return report(found, ctx.settings.areGainsAims);
+      return report(found, ctx.settings);
     } finally {
       await provider.stop();
     }
@@ -139,10 +139,11 @@ const roundsDefault = 10;
 const secondsDefault = 2;
 
 async function takeTurns(ctx: BenchContext, { server, post, works }: Group, found: Map<Work, Slices>): Promise<void> {
-  const { rounds = roundsDefault, seconds = secondsDefault, besideFolder } = ctx.settings;
+  const { rounds = roundsDefault, seconds = secondsDefault, besideFolder, processes } = ctx.settings;
   const named = (side: Side): Variant => ({ ...server, name: `${server.name} ${side}` });
-  await withSystem(ctx, named("before"), { post, checkout: besideFolder }, (before) =>
-    withSystem(ctx, named("now"), { post }, async (now) => {
+  const past = { post, checkout: besideFolder, processes: besideFolder === undefined ? undefined : processes };
+  await withSystem(ctx, named("before"), past, (before) =>
+    withSystem(ctx, named("now"), { post, processes }, async (now) => {
       const systems = { before, now };
       for (const work of works) {
         const { name, slice } = work;
@@ -161,31 +162,38 @@ async function takeTurns(ctx: BenchContext, { server, post, works }: Group, foun
   );
 }
 
+/** What the two sides are: another checkout and this one, or one process and several. */
+function namesOf({ besideFolder, processes }: BenchSettings): Readonly<Record<Side, string>> {
+  if (besideFolder !== undefined || processes === undefined) return { before: "before", now: "now" };
+  return { before: "1 process", now: processes === 1 ? "1 again" : `${processes} processes` };
+}
+
 /** Of the rate before that a change must leave. */
 const keptShare = 0.97;
 
-function report(found: ReadonlyMap<Work, Slices>, areGainsAims: boolean): CaseReport {
+function report(found: ReadonlyMap<Work, Slices>, settings: BenchSettings): CaseReport {
+  const names = namesOf(settings);
   const works = [...found];
   return {
     columns: [
       "work",
-      "before, a second",
-      "now",
-      "CPU us each: system before",
-      "now",
-      "PostgreSQL before",
-      "now",
-      "commits each before",
-      "now",
-      "WAL bytes each before",
-      "now",
+      `${names.before}, a second`,
+      names.now,
+      `CPU us each: system ${names.before}`,
+      names.now,
+      `PostgreSQL ${names.before}`,
+      names.now,
+      `commits each ${names.before}`,
+      names.now,
+      `WAL bytes each ${names.before}`,
+      names.now,
     ],
     rows: works.map(([{ name }, { before, now }]) => [name, rate(before), rate(now), ...costPairs(before, now)]),
     figures: works.map(([{ name, gain = keptShare }, slices]) => ({
-      name: `${name}: now / before`,
+      name: `${name}: ${names.now} / ${names.before}`,
       value: ratios(slices),
       unit: "",
-      aim: { atLeast: areGainsAims ? gain : keptShare },
+      aim: { atLeast: settings.areGainsAims ? gain : keptShare },
     })),
     notes: ["both servers are up all the time, each with a database of its own in the same PostgreSQL"],
   };

@@ -22,8 +22,8 @@ export type SetRun = {
 };
 
 const sizes = [1_000, 10_000, 100_000];
-/** Jobs of which the middle one counts: of few rows the first and the last commit are most of the time. */
-const runsOf = (rows: number) => (rows < 100_000 ? 5 : 1);
+/** Jobs of which the middle one counts: of few rows the first and the last commit are most of the time, some ten milliseconds. */
+const runsOf = (rows: number) => (rows < 10_000 ? 15 : rows < 100_000 ? 5 : 1);
 
 const numbers = { all: "count", sum: "sum place" };
 const sorted = { id: "sorted", sort: "list", by: [{ field: "place", order: "desc" }] };
@@ -32,7 +32,8 @@ const sorted = { id: "sorted", sort: "list", by: [{ field: "place", order: "desc
 const steps: Readonly<Record<string, readonly object[]>> = {
   "none: the fetch alone": [],
   filter: [{ filter: "list", where: "row.place >= 100.0" }],
-  sort: [sorted],
+  "sort, its first rows read": [sorted],
+  "sort, all its rows read": [sorted],
   limit: [{ limit: "list", max: 1_000_000 }],
   distinct: [{ distinct: "list", by: ["title"] }],
   "join inner": [{ join: "list", with: "list", on: { id: "id" }, keep: { other: "right.title" } }],
@@ -53,6 +54,11 @@ const steps: Readonly<Record<string, readonly object[]>> = {
  * receipts of steps of few rows leave out the first chunk, or the commit at the end.
  */
 const mark = (id: string, set: string) => ({ id, limit: set, max: 1 });
+
+/** Read all rows of the measured step's set behind its end, which changes what that step does. */
+const readers: Readonly<Record<string, readonly object[]>> = {
+  "sort, all its rows read": [{ id: "reader", reduce: "step", as: numbers }],
+};
 
 /** The steps that leave no set. */
 const hasNoSet = (name: string) => name.startsWith("reduce");
@@ -128,7 +134,7 @@ async function runSet(setting: JobsSetting, system: System, name: string, rows: 
   // The fetch is measured from its own beginning: no set is there before.
   const marks = before === undefined ? [] : [mark("before", before.id)];
   const end = mark("after", hasNoSet(name) ? list.id : step.id);
-  const program = [...measured.slice(0, -1), ...marks, step, end];
+  const program = [...measured.slice(0, -1), ...marks, step, end, ...(readers[name] ?? [])];
   const limits = { rows: Math.max(rows, 1_000) };
   const costsBefore = await readCosts(setting.ctx, system, setting.provider.pid);
   const { id } = await submitJob(system, submission(`Bench: ${name}`, program, { limits }));

@@ -11,6 +11,28 @@ create table account_references (
 );
 CREATE INDEX account_references_project ON public.account_references USING btree (project_id, account_id);
 
+create table activity_hours (
+  project_id uuid not null,
+  series text not null,
+  subject text not null,
+  at timestamp(3) with time zone not null,
+  outcome text not null,
+  count bigint not null,
+  constraint activity_hours_key PRIMARY KEY (project_id, series, subject, at, outcome)
+);
+CREATE INDEX activity_hours_at ON public.activity_hours USING btree (at);
+
+create table activity_minutes (
+  project_id uuid not null,
+  series text not null,
+  subject text not null,
+  at timestamp(3) with time zone not null,
+  outcome text not null,
+  count bigint not null,
+  constraint activity_minutes_key PRIMARY KEY (project_id, series, subject, at, outcome)
+);
+CREATE INDEX activity_minutes_at ON public.activity_minutes USING btree (at);
+
 create table api_keys (
   id uuid not null,
   project_id uuid not null,
@@ -135,6 +157,7 @@ create table contacts (
   is_approver boolean not null,
   reach jsonb,
   created_at timestamp(3) with time zone not null,
+  key_id uuid,
   constraint contacts_key PRIMARY KEY (project_id, principal_id),
   constraint contacts_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

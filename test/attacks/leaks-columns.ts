@@ -29,6 +29,14 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     quoted: "last_error",
     digest: "origin_digest",
   },
+  console_links: {
+    digest: "digest",
+    told: "target",
+  },
+  console_sessions: {
+    digest: "admin_digest cookie_digest half_digest",
+    name: "user_agent",
+  },
   contacts: {
     name: "name principal_id",
     definition: "reach",

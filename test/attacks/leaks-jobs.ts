@@ -232,5 +232,6 @@ async function ended(scene: Playing, id: string): Promise<void> {
 /** Waits for a question that was not answered before, and answers it; what is refused leaves it. */
 async function answerOnce(scene: Playing, jobId: string, answer: object): Promise<void> {
   await until(async () => (await read(scene, jobId)).pendingAsk !== undefined, 10_000, "a question");
+  await scene.call("JobsService/CreateAnswerLink", { jobId, principalId: "lead" });
   await scene.call("JobsService/AnswerAsk", { jobId, principalId: "lead", note: "as you wish", ...answer });
 }

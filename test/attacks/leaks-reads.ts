@@ -1,3 +1,4 @@
+import { signInToConsole } from "@svc/testing/console-session";
 import { until } from "@svc/testing/server-process";
 import type { Json, Playing } from "./leaks-playing.ts";
 
@@ -34,6 +35,8 @@ export async function readAll({ call, server, pages }: Playing): Promise<void> {
   await readStanding(call);
   await readPolls(call);
   await call("ContactsService/ListContacts", {});
+  await call("ConnectionsService/CreateConnectLink", { toolkitSlug: "sales_crm", entityId: "ada" });
+  await readConsole(call, server);
   pages.push(await (await fetch(`${server.url}/metrics`)).text());
   await call("JobsService/ListSkills");
   await call("JobsService/GetSkill", { slug: "use" });
@@ -44,13 +47,23 @@ export async function readAll({ call, server, pages }: Playing): Promise<void> {
   await call("CatalogService/DeleteToolkit", { slug: "own_client" });
 }
 
+/** A link to sign in by, a session of the key, and its end. */
+async function readConsole(call: Playing["call"], server: Playing["server"]): Promise<void> {
+  await call("ConsoleService/CreateSignInLink");
+  await signInToConsole(server, { key: server.key });
+  const { sessions } = await call("ConsoleService/ListSessions");
+  await call("ConsoleService/EndSession", { id: sessions[0].id });
+}
+
 async function readTriggers(call: Playing["call"]): Promise<void> {
   const { subscriptions } = await call("TriggersService/ListSubscriptions");
   await call("TriggersService/ListIngestEndpoints");
   const own = subscriptions.find((one: Json) => one.toolkitSlug === "calendar");
+  await call("TriggersService/GetSubscription", { id: own.id });
   const { events } = await call("TriggersService/ListEvents", {});
   await Promise.all(events.map(({ id }: Json) => call("TriggersService/GetEvent", { id })));
   const { deliveries } = await call("TriggersService/ListDeliveries", { eventId: events[0].id });
+  await call("TriggersService/GetDelivery", { id: deliveries[0].id });
   await call("TriggersService/ListDeliveryAttempts", { deliveryId: deliveries[0].id });
   await call("TriggersService/ReplayEvent", { eventId: events[0].id });
   await call("TriggersService/ReplayEvents", { subscriptionId: own.id, since: "2026-01-01T00:00:00Z" });
@@ -71,6 +84,7 @@ async function readJobs(call: Playing["call"]): Promise<void> {
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/GetJob", { id })));
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListJobEvents", { jobId: id })));
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListSteps", { jobId: id })));
+    await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListUndoEntries", { jobId: id })));
   }
   const { asks } = await call("JobsService/ListAsks", {});
   await Promise.all(asks.map(({ jobId, requestId }: Json) => call("JobsService/GetAsk", { jobId, requestId })));

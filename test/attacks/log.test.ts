@@ -6,7 +6,7 @@ import { generateVaultKey } from "@svc/core";
 import { checkoutDir } from "@svc/server/config";
 import { bundled } from "@svc/testing/bundled";
 import { compileCache } from "@svc/testing/compile-cache";
-import { createTestDataDir } from "@svc/testing/database";
+import { createTestDataDir } from "@svc/testing/data-dir";
 import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { type TestContext, test } from "vitest";
 

@@ -1,5 +1,4 @@
-import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { openDatabase } from "@svc/db";
 import { databaseUrl, startTestPostgres, type TestPostgres } from "@svc/testing/database";
@@ -13,6 +12,7 @@ import {
   vaultKey,
 } from "@svc/testing/server-process";
 import { fewToolkits } from "@svc/testing/shipped-catalog";
+import { createStoredDataDir } from "@svc/testing/stored-data-dir";
 import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { numbersOf, startLoad } from "./load.ts";
@@ -113,13 +113,14 @@ function isSubset(part: ReadonlySet<number>, whole: ReadonlySet<number>): boolea
 test(`killed ${times} on its embedded store, the service loses nothing it answered 2xx`, {
   timeout: 240_000,
 }, async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "svc-crash-"));
-  cleanups.push(() => rm(dataDir, { recursive: true, force: true }));
-  await chmod(dataDir, 0o755); // PostgreSQL runs as another user when we are root
+  const data = await createStoredDataDir();
+  cleanups.push(() => rm(data, { recursive: true, force: true }));
   const receiver = await startSubscriber();
   cleanups.push(() => receiver.close());
-  const data = join(dataDir, "data");
-  await killUnderLoad({ SVC_DATA_DIR: data }, { receiver, storeUrl: () => embeddedUrl(data) });
+  await killUnderLoad(
+    { SVC_DATA_DIR: data, SVC_VAULT_KEY: vaultKey() },
+    { receiver, storeUrl: () => embeddedUrl(data) },
+  );
 });
 
 test(`killed ${times} on a PostgreSQL of its own, the service loses nothing it answered 2xx`, {

@@ -2,6 +2,7 @@ import { type Action, applyDefaults, type JsonSchema, parseDefinitionFile } from
 import type { AppCall } from "@svc/connections";
 import { createSealer, generateVaultKey, type ProjectId, parseVaultKeys, systemClock } from "@svc/core";
 import { createSandbox } from "@svc/sandbox";
+import { repeats } from "@svc/testing/sample";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,7 +17,9 @@ import {
 import { consent, openBrowser } from "./browser.ts";
 import { type CallAnswer, type CallChanges, callTool, connect } from "./project.ts";
 
-const callable = actions.filter((action) => action.callable);
+const all = actions.filter((action) => action.callable);
+/** A third of each toolkit's, since test/conformance has all of them in a process: `npm run test:crash` calls every one over the wire. */
+const callable = all.filter((_, index) => index % repeats({ sample: 3, whole: 1 }) === 0);
 const cases = callable.map((action) => [action.slug, action] as const);
 const destructive = cases.filter(([, action]) => action.class === "destructive");
 
@@ -112,7 +115,7 @@ function argumentsOf(action: Action): Record<string, unknown> {
     .map((draw) => drawArguments(action.inputSchema, { draw, optionals: "some", useOf }))
     .filter((params) => action.validateInput(params).length === 0);
   // A seed for each tool: with one for all, ids would be the same, and one tool would delete what another reads.
-  const [args = {}] = fc.sample(drawn, { numRuns: 1, seed: 20_260_801 + callable.indexOf(action) });
+  const [args = {}] = fc.sample(drawn, { numRuns: 1, seed: 20_260_801 + all.indexOf(action) });
   const { confirm: _confirm, ...rest } = args;
   return rest;
 }
@@ -160,7 +163,7 @@ function undeclared(schema: JsonSchema | undefined, value: unknown, pointer = ""
 }
 
 test("there are 609 callable tools, 91 of them destructive, and the table covers every toolkit", () => {
-  expect([callable.length, destructive.length]).toEqual([609, 91]);
+  expect([all.length, all.filter(({ class: of }) => of === "destructive").length]).toEqual([609, 91]);
   expect(Object.keys(authentication).toSorted()).toEqual([...catalog.toolkits.keys()].toSorted());
 });
 

@@ -75,6 +75,7 @@ async function trySettle(
     note: storableText(request.note),
     overridesJson,
     at: context.clock.now(),
+    ...(request.linkId !== undefined && { linkId: request.linkId }),
   };
   const isSettled = await settle(context, tx, { job, ask, decision, overrides });
   return isSettled ? { settled: observationOf(ask, decision) } : { refusal: askSettled(request.requestId), ask };

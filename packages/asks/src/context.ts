@@ -18,6 +18,8 @@ export type AskContext = {
    * it the run task is made due, and whoever claims that moves the job.
    */
   readonly moveJob?: ((tx: Executor, jobId: Id<"job">) => Promise<void>) | undefined;
+  /** The address of the console, with a slash at its end; undefined where none is served. */
+  readonly consoleUrl?: (() => string) | undefined;
   readonly observer?: AskObserver;
   /** Told after a commit that tasks are due: the engine's `wake`. */
   readonly onDue: () => void;

@@ -75,8 +75,8 @@ export function pendingAskMessage(ask: AskRecord): Ask {
 
 /** A decision as asks and receipts show it. */
 export function decisionMessage(decision: DecisionDocument): AskDecision {
-  const { continuation, principalId, keyId, surface, note, overridesJson, at } = decision;
-  const shown = { continuation, principalId, keyId, surface, note, overridesJson };
+  const { continuation, principalId, keyId, surface, note, overridesJson, at, linkId } = decision;
+  const shown = { continuation, principalId, keyId, surface, note, overridesJson, ...(linkId && { linkId }) };
   return create(AskDecisionSchema, { ...shown, at: timestampFromMs(at) });
 }
 

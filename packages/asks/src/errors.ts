@@ -58,6 +58,17 @@ export function principalNotReached(principalId: string): Fault {
   });
 }
 
+/** A link would let whoever holds it approve. */
+export function approvalNotLinkable(requestId: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "APPROVAL_NOT_LINKABLE",
+    field: "requestId",
+    message: `the ask ${formatValue(requestId)} is an approval, which is decided with the key whose plan it is`,
+    help: "Answer it with AnswerAsk, or in the console from the seat of that key.",
+  });
+}
+
 /** The point does not offer the continuation. */
 export function continuationNotDeclared(continuation: string, declared: readonly string[]): Fault {
   return fault({

@@ -1,3 +1,4 @@
+export { type AnswerLinks, createAnswerLinks } from "./answer-link.ts";
 export { type ContactsContext, createContactsService } from "./contacts/service.ts";
 export type { AskContext } from "./context.ts";
 export { decisionMessage, pendingAskMessage } from "./convert.ts";

@@ -19,8 +19,9 @@ import {
 } from "@svc/db";
 import type { CallAnswer, Called } from "@svc/tools";
 import { askEvent } from "./ask-event.ts";
-import { fillReachArguments } from "./contacts/reach-arguments.ts";
+import { fillReachArguments, namesLink } from "./contacts/reach-arguments.ts";
 import type { AskContext } from "./context.ts";
+import { reachLink } from "./reach-link.ts";
 import { type ReachSubject, subjectText } from "./task-subject.ts";
 
 type Reach = NonNullable<Contact["reach"]>;
@@ -50,7 +51,7 @@ export async function runReach(context: AskContext, task: ClaimedJobTask, subjec
     return;
   }
   const { reach } = contact;
-  const tried = await tryToReach(context, ask, subject, reach);
+  const tried = await tryToReach(context, ask, subject, { ...contact, reach });
   const nowMs = context.clock.now();
   if (tried.kind === "waiting") {
     await moveJobTask(db, task, nowMs + tried.waitMs);
@@ -64,13 +65,28 @@ export async function runReach(context: AskContext, task: ClaimedJobTask, subjec
   });
 }
 
-async function tryToReach(context: AskContext, ask: AskRecord, subject: ReachSubject, reach: Reach): Promise<Tried> {
+async function tryToReach(
+  context: AskContext,
+  ask: AskRecord,
+  subject: ReachSubject,
+  contact: Contact & { readonly reach: Reach },
+): Promise<Tried> {
+  const { reach } = contact;
   const { projectId, keyId, jobId, stepId } = ask;
   const key = callKey(ask, subject);
+  const argsOf = (link: string) => {
+    return fillReachArguments(reach.args, { question: ask.question, jobId, requestId: ask.id, link });
+  };
+  const late = async () => {
+    const { url, secrets } = await reachLink(context, ask, contact);
+    return { args: argsOf(url), secrets };
+  };
   const called = await context.caller.call({
     caller: { projectId, keyId, job: { id: jobId, stepId } },
     toolSlug: reach.toolSlug,
-    args: fillReachArguments(reach.args, { question: ask.question, jobId, requestId: ask.id }),
+    // A link is new with each try: what makes two tries the same call has its name in its place.
+    args: argsOf("{link}"),
+    ...(namesLink(reach.args) && { late }),
     entityId: reach.entityId,
     accountId: undefined,
     idempotencyKey: key,

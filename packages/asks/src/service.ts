@@ -1,6 +1,9 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   type Id,
+  linkExpiry,
   optionalId,
   type ProjectId,
   pageOf,
@@ -11,8 +14,9 @@ import {
   storableText,
 } from "@svc/core";
 import { type AskRecord, asksForProject, jobsForProject, type ReceiptDocument, readTwinReceipts } from "@svc/db";
-import type { Ask, Job, JobsService, Receipt } from "@svc/gen/jobs";
+import { type Ask, CreateAnswerLinkResponseSchema, type Job, type JobsService, type Receipt } from "@svc/gen/jobs";
 import { answerAsk } from "./answer.ts";
+import { answerLinkLifeMs, createAnswerLinks } from "./answer-link.ts";
 import type { AskContext } from "./context.ts";
 import { askMessage, stateOfFilter } from "./convert.ts";
 import { readAskDeliveries } from "./delivery-state.ts";
@@ -29,12 +33,19 @@ export type AskServiceContext = AskContext & {
 
 type Methods = Pick<
   ServiceImpl<typeof JobsService>,
-  "answerAsk" | "listAsks" | "getAsk" | "createAskEndpoint" | "listAskEndpoints" | "deleteAskEndpoint"
+  | "createAnswerLink"
+  | "answerAsk"
+  | "listAsks"
+  | "getAsk"
+  | "createAskEndpoint"
+  | "listAskEndpoints"
+  | "deleteAskEndpoint"
 >;
 
 /** AnswerAsk, ListAsks, GetAsk, and the calls about ask endpoints. */
 export function askMethods(context: AskServiceContext): Methods {
   const { db, sealer } = context;
+  const links = createAnswerLinks(context);
   return {
     ...askEndpointMethods(context),
 
@@ -45,6 +56,15 @@ export function askMethods(context: AskServiceContext): Methods {
       const answer = { requestId, principalId, continuation, overridesJson, note, deliveryId };
       await answerAsk(context, { ...answer, projectId, keyId, role, jobId });
       return { job: await context.readJob(projectId, jobId) };
+    },
+
+    async createAnswerLink(req, ctx) {
+      const principal = requireProject(ctx);
+      const jobId = requireId("job", "jobId", req.jobId);
+      const { requestId, principalId } = req;
+      const expiresAt = linkExpiry(req.expiresAt, context.clock.now(), answerLinkLifeMs);
+      const { url } = await links.create(principal, { jobId, requestId, principalId, expiresAt });
+      return create(CreateAnswerLinkResponseSchema, { url, expiresAt: timestampFromMs(expiresAt) });
     },
 
     async listAsks(req, ctx) {

@@ -70,6 +70,7 @@ export async function createAskBench(db: Database, changes: TestParts = {}): Pro
     ...{ db, clock, sealer, guard, nodeId, dispatcher },
     caller: node.apps.caller,
     observer: node.parts.observer.asks,
+    consoleUrl: () => "https://svc.example.com/console/",
     onDue: () => {},
     onLogged: () => {},
   };

@@ -1,4 +1,4 @@
-import type { Id, KeyId, ProjectId, Role, Sealer } from "@svc/core";
+import type { Id, KeyId, LinkId, ProjectId, Role, Sealer } from "@svc/core";
 import type { AskKind, AskRecord, DecisionDocument, Executor, NewJobEvent, NewJobTask, RowCounts } from "@svc/db";
 import type { Continuation, Hop } from "@svc/program";
 
@@ -87,4 +87,6 @@ export type AnswerRequest = {
   readonly overridesJson: string;
   readonly note: string;
   readonly deliveryId: string;
+  /** The link that it came by; undefined for none. */
+  readonly linkId?: LinkId | undefined;
 };

@@ -2,11 +2,12 @@ import type { Command } from "commander";
 import type { CommandContext } from "./command/context.ts";
 import { addExamples } from "./command/examples.ts";
 import { addConnectionDelete } from "./connections/delete.ts";
+import { addConnectionLink } from "./connections/link.ts";
 import { addConnectionList } from "./connections/list.ts";
 import { addConnectionReferences } from "./connections/references.ts";
 import { addConnectionShow } from "./connections/show.ts";
 
-/** Adds `svc connections list|show|references|delete`. */
+/** Adds `svc connections list|show|references|link|delete`. */
 export function addConnectionsCommand(program: Command, context: CommandContext): void {
   const connections = program
     .command("connections")
@@ -15,5 +16,6 @@ export function addConnectionsCommand(program: Command, context: CommandContext)
   addConnectionList(connections, context);
   addConnectionShow(connections, context);
   addConnectionReferences(connections, context);
+  addConnectionLink(connections, context);
   addConnectionDelete(connections, context);
 }

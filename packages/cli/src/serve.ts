@@ -1,5 +1,5 @@
 import { configVariables } from "@svc/server/config";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { addExamples } from "./command/examples.ts";
 import { onInterrupt } from "./command/interrupts.ts";
 import { followHeapGrowth, holdHeapGrowth } from "./heap-growth.ts";
@@ -10,11 +10,12 @@ export function addServeCommand(program: Command): void {
   const serve = program
     .command("serve")
     .description("run the service until SIGTERM or SIGINT; it is configured by environment variables")
-    .action(async () => {
+    .addOption(new Option("--process <number>", "which of SVC_PROCESSES this is").argParser(Number).hideHelp())
+    .action(async ({ process: processNumber }: { process?: number }) => {
       holdHeapGrowth();
       // Loaded here: every other command starts without the server's parts.
       const { serve: runServer } = await import("@svc/server");
-      await runServer({ nextSignal, onStarted: followHeapGrowth });
+      await runServer({ nextSignal, onStarted: followHeapGrowth, program: thisProgram, processNumber });
     });
   const rows = configVariables.map(({ name, meaning, default: fallback }) => [
     name,
@@ -28,9 +29,16 @@ export function addServeCommand(program: Command): void {
   addExamples(serve, [
     "svc serve",
     "SVC_PORT=9000 SVC_WEBHOOK_SECRET_CALENDAR=swordfish svc serve",
+    "SVC_PROCESSES=4 SVC_SANDBOX=off svc serve",
     'SVC_DATABASE_URL=postgres://svc:secret@db:5432/svc SVC_VAULT_KEY="k1:$(openssl rand -base64 32)" svc serve',
   ]);
 }
+
+/** This program again, by the path that it was started by. */
+const thisProgram = {
+  file: process.argv[1] ?? "",
+  argumentsOf: (number: number) => ["serve", "--process", String(number)],
+};
 
 function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => onInterrupt(["SIGTERM", "SIGINT"], resolve));

@@ -33,6 +33,8 @@ export type ConnectionsOptions = {
   readonly transport: AppTransport;
   /** Where this service is reached (SVC_PUBLIC_URL); consents come back below it. Asked at each use: a port may be known late. */
   readonly publicUrl: () => string;
+  /** The address of the console, with a slash at its end; undefined where none is served. */
+  readonly consoleUrl?: (() => string) | undefined;
   /** Whether the transport is the sandbox: then credentials may be left out. */
   readonly isSandbox: boolean;
   readonly oauth: OauthOptions;

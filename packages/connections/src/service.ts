@@ -2,6 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { ConnectionsService } from "@svc/gen/connections";
 import type { ConnectionsOptions } from "./options.ts";
 import { accountMethods } from "./service/accounts.ts";
+import { createConnectLink } from "./service/connect-link.ts";
 import { initiateConnection } from "./service/initiate.ts";
 import { projectCredentialMethods } from "./service/project-credential.ts";
 
@@ -9,6 +10,7 @@ import { projectCredentialMethods } from "./service/project-credential.ts";
 export function createConnectionsService(options: ConnectionsOptions): ServiceImpl<typeof ConnectionsService> {
   return {
     initiateConnection: (request, ctx) => initiateConnection(options, request, ctx),
+    createConnectLink: (request, ctx) => createConnectLink(options, request, ctx),
     ...accountMethods(options),
     ...projectCredentialMethods(options),
   };

@@ -7,6 +7,7 @@ export {
 export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
 export { callLimitBounds } from "./call-limit-bounds.ts";
 export { type Clock, createOffsetClock, isoTime, systemClock } from "./clock.ts";
+export { consoleOff, linkExpiry } from "./console-link.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
 export { checkEndpointUrl } from "./endpoint-url.ts";
 export {

@@ -1,5 +1,26 @@
 export { findAccountReferences } from "./account-references/find.ts";
 export { type AccountReference, putAccountReferences } from "./account-references/repo.ts";
+export {
+  backlogAges,
+  backlogMax,
+  countFailingEndpoints,
+  countJobsByStatus,
+  countWaitingForPeople,
+  type PendingOfSubscription,
+  readPendingBacklog,
+} from "./activity/backlog.ts";
+export {
+  readNewOfProject,
+  readOpenOfProject,
+  readWatchedAgain,
+  readWatchedEvents,
+  type WatchedKind,
+  type WatchedRow,
+  watchedKinds,
+} from "./activity/changes.ts";
+export { type ActivityStep, queryActivity } from "./activity/query.ts";
+export { sweepActivity } from "./activity/sweep.ts";
+export { type ActivityCount, addActivityHours, addActivityMinutes } from "./activity/write.ts";
 export { addAskEvent } from "./asks/add-event.ts";
 export { countRefusedAnswer, countUnaskedAnswer } from "./asks/count-refused-answer.ts";
 export { exhaustAsk } from "./asks/exhaust.ts";
@@ -62,10 +83,11 @@ export { type ConnectedAccountRepository, connectedAccountsForProject } from "./
 export {
   type ConsoleLink,
   findConsoleLink,
-  insertConsoleLink,
+  retargetConsoleLink,
   spendConsoleLink,
   sweepConsoleLinks,
 } from "./console/links.ts";
+export { makeConsoleLink } from "./console/make-link.ts";
 export {
   type ConsoleSession,
   endAdministratorSeat,
@@ -80,7 +102,7 @@ export {
   sweepConsoleSessions,
   touchConsoleSession,
 } from "./console/sessions.ts";
-export { type Contact, type ContactRepository, contactsForProject } from "./contacts/repo.ts";
+export { type Contact, type ContactRepository, contactsForProject, type NewContact } from "./contacts/repo.ts";
 export { readDatabaseTime } from "./database-time.ts";
 export { countPendingDeliveries } from "./deliveries/backlog.ts";
 export {

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { migrateDatabase, openDatabase, startEmbeddedPostgres } from "@svc/db";
-import { createTestDataDir } from "@svc/testing/database";
 import { startTestReceiver } from "@svc/testing/receiver";
+import { createStoredDataDir } from "@svc/testing/stored-data-dir";
 import { until, untilMoved } from "@svc/testing/until";
 import { expect, test } from "vitest";
 import { startTestEngine, storeOn } from "./test-engine.ts";
@@ -47,7 +47,7 @@ async function startForwarder(serverUrl: string) {
 test("attempts that end while the store is away are recorded when it is back, and nothing is lost or sent again", async () => {
   await using receiver = await startTestReceiver();
   receiver.hold();
-  const dataDir = await createTestDataDir();
+  const dataDir = await createStoredDataDir();
   let postgres = await startEmbeddedPostgres({ dataDir, durability: "none" });
   await migrateDatabase(postgres.url);
   await using forwarder = await startForwarder(postgres.url);

@@ -1,4 +1,12 @@
-import { type AskContext, type AskObserver, askPort, createAskHandlers, createContactsService } from "@svc/asks";
+import {
+  type AnswerLinks,
+  type AskContext,
+  type AskObserver,
+  askPort,
+  createAnswerLinks,
+  createAskHandlers,
+  createContactsService,
+} from "@svc/asks";
 import type { CatalogViews } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
 import type { AddressGuard, Clock, NodeId, Sealer, ThreadPool, WorkMeter } from "@svc/core";
@@ -39,6 +47,8 @@ export type JobsOptions = {
   readonly askObserver?: AskObserver | undefined;
   /** Bounds of the engine that differ from the defaults. */
   readonly limits?: Partial<EngineLimits> | undefined;
+  /** The address of the console, with a slash at its end; undefined where none is served. */
+  readonly consoleUrl?: (() => string) | undefined;
   /** Whether an emulator answers in place of the apps, which the logs of jobs tell. Default false. */
   readonly isSandbox?: boolean | undefined;
   /** Longest pause between two looks at a log that is watched, milliseconds. Default 500. */
@@ -63,6 +73,8 @@ export type Jobs = {
   readonly contactsService: ReturnType<typeof createContactsService>;
   /** The methods of AdminService about jobs, of every project. */
   readonly administration: JobAdministration;
+  /** Links by which contacts without a key answer. */
+  readonly answerLinks: AnswerLinks;
 };
 
 /** Makes what runs and serves jobs on a node. The engine is not started. */
@@ -108,5 +120,6 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
     jobsService: createJobsService(context),
     contactsService: createContactsService(context),
     administration: createJobAdministration(context),
+    answerLinks: createAnswerLinks(asks),
   };
 }

@@ -87,6 +87,7 @@ export function createApps(options: AppsOptions): Apps {
     vault,
     // Hosts of projects have no emulator: they are called in the sandbox, too.
     hostTransport: options.transport ?? network,
+    turns: options.turns,
     callCode: options.callCode,
     findCode: options.findCode,
     runningMaxMs: options.limits.callRunningMaxMs,

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { type CatalogViews, createCatalogViews } from "@svc/catalog";
+import { type ConnectLinks, createConnectLinks } from "@svc/connections";
 import {
   type AddressGuard,
   createAddressGuard,
@@ -31,6 +32,7 @@ import {
   quarantineSealSweep,
   replaySweep,
 } from "@svc/triggers";
+import { activitySweep } from "./activity-sweep.ts";
 import { type Apps, createApps } from "./apps.ts";
 import { consoleSweep } from "./console-sweep.ts";
 import { deadTaskSweep } from "./dead-tasks.ts";
@@ -58,6 +60,8 @@ export type Node = {
   readonly mcp: McpServer;
   /** Meters the work of requests and jobs, and watches the event loop. */
   readonly meter: WorkMeter;
+  /** Opens links to connections. */
+  readonly connectLinks: ConnectLinks;
   /** Adds the services of the domains: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
   readonly register: RegisterServices;
   /** Starts the engines that its parts name. */
@@ -108,6 +112,7 @@ export function createNode(parts: NodeParts): Node {
     limits: limits.jobs,
     watchPollMs: limits.watchPollMs,
     isSandbox: parts.isSandbox,
+    consoleUrl: parts.consoleUrl,
     // A standing program is asked about by a job, and jobs know nothing of those.
     onRehearsed: (tx, ended) => standing.settleRehearsal(tx, ended),
     onFaultPoint: parts.onFaultPoint,
@@ -135,8 +140,12 @@ export function createNode(parts: NodeParts): Node {
   const ingest = createIngest({
     ...{ db, catalog, clock, sealer, nodeId, dispatcher, secretOf, bodyBytesMax },
     onHeard: standing.engine.wake,
+    onStored: observer.eventStored,
   });
-  const store = { clock, nodeId, dispatcher, routing: createRouting(), onHeard: standing.engine.wake };
+  const store = {
+    ...{ clock, nodeId, dispatcher, routing: createRouting() },
+    ...{ onHeard: standing.engine.wake, onStored: observer.eventStored },
+  };
   const triggers = {
     db,
     catalog,
@@ -148,11 +157,14 @@ export function createNode(parts: NodeParts): Node {
     wakeReplays: standing.engine.wake,
     secretOf,
   };
+  const { isSandbox, publicUrl, consoleUrl } = parts;
+  const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
     quarantine: createQuarantine({ ...triggers, bodyBytesMax }),
     mcp: createMcpServer({ views, caller, version: parts.version }),
+    connectLinks: createConnectLinks({ ...apps, views, db, clock, sealer, ...linked }),
     register: createServices({ ...parts, views, apps, jobs, standing, triggers }),
     start() {
       meter.start();
@@ -196,6 +208,7 @@ function createEngines(
     quarantineSealSweep({ db, sealer }),
     callSweep({ db, callRetentionMs: callsMs }),
     callPaceSweep({ db }),
+    activitySweep({ db, eventRetentionMs: eventsMs }),
     consoleSweep({ db }),
     jobRowSweep({ db, rowRetentionMs: Math.min(jobRowsMs, jobsMs ?? jobRowsMs) }),
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),

@@ -72,6 +72,8 @@ export type NodeParts = {
   readonly variable: (name: string) => string | undefined;
   /** Where callers and apps reach the deployment. Asked at each use: a port may be known late. */
   readonly publicUrl: () => string;
+  /** The address of the console, with a slash at its end; undefined where none is served. */
+  readonly consoleUrl?: (() => string) | undefined;
   /** What agents are told of themselves over MCP. */
   readonly version: string;
   readonly ranges: OpenRanges;

@@ -30,11 +30,11 @@ export type ServicesOptions = NodeParts & {
 
 /** Each router gets services of its own, over the same parts. */
 export function createServices({ views, apps, jobs, standing, triggers, ...parts }: ServicesOptions): RegisterServices {
-  const { db, clock, sealer, isSandbox, publicUrl } = parts;
+  const { db, clock, sealer, isSandbox, publicUrl, consoleUrl } = parts;
   const { isOauthRegistered } = apps;
   return (router) => {
     router.service(CatalogService, createCatalogService({ views, sealer, isOauthRegistered }));
-    const connections = { ...apps, views, db, clock, sealer, isSandbox, publicUrl };
+    const connections = { ...apps, views, db, clock, sealer, isSandbox, publicUrl, consoleUrl };
     router.service(ConnectionsService, createConnectionsService(connections));
     router.service(SecretsService, createSecretsService({ db, clock, sealer }));
     router.service(ToolsService, createToolsService({ ...apps, views, db, sealer, clock }));

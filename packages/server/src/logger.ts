@@ -8,6 +8,8 @@ export type LoggerOptions = {
   level: LevelWithSilent;
   /** Where lines go. Default: stdout, made readable when it is a terminal. */
   destination?: DestinationStream;
+  /** The number of this process among several, which then stands in each line. */
+  processNumber?: number | undefined;
 };
 
 // Nothing secret is handed to the logger; this holds back what a later change might hand it by mistake.
@@ -25,10 +27,10 @@ const secretFields = [
 ];
 
 /** Makes the server's logger: one JSON object a line, times as RFC 3339, errors without the values of statements. */
-export async function createLogger({ level, destination }: LoggerOptions): Promise<Logger> {
+export async function createLogger({ level, destination, processNumber }: LoggerOptions): Promise<Logger> {
   const options = {
     level,
-    base: null,
+    base: processNumber === undefined ? null : { process: processNumber },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label as Level }) },
     serializers: { err: describeError },
@@ -37,10 +39,11 @@ export async function createLogger({ level, destination }: LoggerOptions): Promi
       censor: "[redacted]",
     },
   };
-  return pino(options, destination ?? (await standardOutput()));
+  return pino(options, destination ?? (await openStandardOutput()));
 }
 
-async function standardOutput(): Promise<DestinationStream> {
+/** Standard output, which takes lines of JSON and shows them readably on a terminal. */
+export async function openStandardOutput(): Promise<DestinationStream> {
   if (process.stdout.isTTY) {
     const { default: pretty } = await import("pino-pretty");
     return pretty({ sync: true, colorize: true, singleLine: true, translateTime: "SYS:HH:MM:ss.l" });

@@ -6,6 +6,7 @@ import { AdminService } from "@svc/gen/admin";
 import { ConsoleService } from "@svc/gen/console";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
+import { StatsService } from "@svc/gen/stats";
 import { createNode, type Node, programSchema, standingSchema } from "@svc/node";
 import { createAdminService } from "./admin/service.ts";
 import { type Admission, createAdmission } from "./admission/admission.ts";
@@ -45,15 +46,20 @@ import type { Logger } from "./logger.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import type { Metrics } from "./metrics/types.ts";
 import { createNodeObserver, logCall } from "./observer.ts";
-import { forgottenAudience, isAudienceDeclared, noteAudience, warnOfAudience } from "./start/audience.ts";
+import type { ProcessShare } from "./processes/share.ts";
+import { isAudienceDeclared } from "./start/audience.ts";
 import { firstConsoleLink } from "./start/console-link.ts";
-import { exposureText } from "./start/exposure.ts";
-import { type FirstKey, prepareFirstKey } from "./start/first-key.ts";
+import type { FirstKey } from "./start/first-key.ts";
 import { nodePartsOf } from "./start/node-parts.ts";
+import { prepareDeployment, withAudience } from "./start/prepare.ts";
 import { bindingsText } from "./start/start-text.ts";
-import { openStore, type Store } from "./start/store.ts";
-import { checkVault } from "./start/vault-check.ts";
+import { joinStore, openStore, type Store } from "./start/store.ts";
 import { readVaultKeys } from "./start/vault-key.ts";
+import { createCounters } from "./stats/counters.ts";
+import { type Flush, startFlush } from "./stats/flush.ts";
+import { countActivity } from "./stats/observe.ts";
+import { createStatsService } from "./stats/service.ts";
+import { createWatches } from "./stats/watches.ts";
 import { createStoreAlarm } from "./store-alarm.ts";
 import { version } from "./version.ts";
 
@@ -79,13 +85,15 @@ export type Server = {
 };
 
 /**
- * Options of `startServer`. For tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and
- * `consoleFolder` has the built files of the console in place of those of the checkout.
+ * Options of `startServer`. `share` is what one of several processes has from their supervisor, which opened and prepared the store. For
+ * tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and `consoleFolder` has the built files of the
+ * console in place of those of the checkout.
  */
 export type ServerOptions = {
   logger: Logger;
   timeouts?: HttpTimeouts;
   catalog?: Catalog | undefined;
+  share?: ProcessShare | undefined;
   consoleFolder?: string | undefined;
 };
 
@@ -104,6 +112,8 @@ type ServerParts = {
   health: Health;
   keys: KeyCache;
   keyUse: KeyUse;
+  /** Undefined where nothing is counted. */
+  activity: Flush | undefined;
   admission: Admission;
   tls: Tls | undefined;
   /** Undefined where no console is served. */
@@ -115,42 +125,37 @@ type ServerParts = {
  * Rejects, having closed what it opened, with the error of the part that cannot run.
  */
 export async function startServer(told: Config, options: ServerOptions): Promise<Server> {
-  const { logger, timeouts, catalog: loaded } = options;
+  const { logger, timeouts, catalog: loaded, share } = options;
   await using opened = new AsyncDisposableStack();
   const deploymentLoading = readDeployment(told);
   const catalogLoading = deploymentLoading.then((deployment) => loaded ?? readCatalog(told, deployment));
   // Reported where it is awaited; until then a failure is nobody's.
   catalogLoading.catch(() => {});
-  const vaultKeys = await readVaultKeys(told);
+  const sealer = createSealer(await readVaultKeys(told));
   const tls = told.tls === undefined ? undefined : await openTls(told.tls, logger);
   opened.defer(() => tls?.stop());
-  const store = await openStore(told, logger);
+  const store = share === undefined ? await openStore(told, logger) : await joinHeldStore(share, logger);
   opened.defer(() => store.close());
   const read = await catalogLoading;
   const deployment = await deploymentLoading;
-  const forgotten = await forgottenAudience(told, store.db, logger);
-  const config = forgotten === undefined ? told : { ...told, webhookAudience: forgotten };
-  const catalog = forgotten === undefined ? read : await readCatalog(config, deployment);
+  const { audience, firstKey } = share ?? (await prepareDeployment(told, { store, sealer, logger }));
+  const config = withAudience(told, audience);
+  const catalog = audience === undefined ? read : await readCatalog(config, deployment);
   const bindings = bindingsText(config, catalog);
-  if (bindings !== undefined) logger.info(bindings);
-  const exposure = exposureText(config);
-  if (exposure !== undefined) logger.warn(exposure);
-  const firstKey = await prepareFirstKey(config, store);
-  await warnOfAudience(config, store.db, logger);
-  const sealer = createSealer(vaultKeys);
-  await checkVault(store.db, sealer);
-  await noteAudience(told, store.db);
+  if (bindings !== undefined && (share === undefined || share.isFirst)) logger.info(bindings);
   const listening = { url: "" };
   const publicUrl = () => config.publicUrl ?? listening.url;
   const built = await readBuiltConsole(config, options.consoleFolder);
-  const parts = createParts({ config, logger, store, catalog, deployment, sealer, tls, publicUrl, built });
+  const parts = createParts({ config, logger, store, catalog, deployment, sealer, tls, publicUrl, share, built });
   const { node } = parts;
   opened.defer(() => parts.console?.sessions.stop());
   opened.defer(() => parts.keyUse.stop());
+  // After the node: what ends with it is counted.
+  opened.defer(() => parts.activity?.stop());
   opened.defer(() => node.close());
   const shutdown = new AbortController();
   const http = createHttp(parts, { shutdownSignal: shutdown.signal, timeouts });
-  const { url, adminUrl } = await http.listen();
+  const { url, adminUrl } = await http.listen(await share?.takePorts());
   listening.url = url;
   node.start();
   const closing = opened.move();
@@ -175,6 +180,11 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   };
 }
 
+/** The store of the supervisor, which tells by the end of its channel that it is gone. */
+async function joinHeldStore({ store }: ProcessShare, logger: Logger): Promise<Store> {
+  return { ...(await joinStore(store, logger)), failed: new Promise<never>(() => {}) };
+}
+
 async function readDeployment({ deploymentFile }: Config): Promise<Deployment | undefined> {
   return deploymentFile === undefined ? undefined : loadDeployment(deploymentFile);
 }
@@ -189,20 +199,21 @@ function readCatalog(
 type Opened = Pick<ServerParts, "config" | "logger" | "store" | "sealer" | "tls" | "publicUrl"> & {
   catalog: Catalog;
   deployment: Deployment | undefined;
+  share: ProcessShare | undefined;
   built: BuiltConsole | undefined;
 };
 
-function createParts({ catalog, deployment, built, ...opened }: Opened): ServerParts {
+function createParts({ catalog, deployment, share, built, ...opened }: Opened): ServerParts {
   const { config, logger, store, sealer, publicUrl } = opened;
   const { db, clock } = store;
   const connections = createConnections({
-    max: config.connectionsMax,
-    perAddressMax: config.connectionsPerAddressMax,
+    max: Math.ceil(config.connectionsMax / config.processes),
+    perAddressMax: Math.ceil(config.connectionsPerAddressMax / config.processes),
     addresses: createClientAddresses(config.trustedProxies),
   });
   const bodies = createBodyBudget({ clock, bytesMax: bodyBudgetBytes(config.bodyBytesMax) });
   const admission = createAdmission({ clock });
-  const metrics = createMetrics({
+  const own = createMetrics({
     clock,
     projects: () => figuresOfProjects(admission, node.ingest.quotas),
     countBacklog: () => countPendingDeliveries(db),
@@ -212,10 +223,16 @@ function createParts({ catalog, deployment, built, ...opened }: Opened): ServerP
     spentMs: () => node.meter.spentMs(),
     memory: () => node.meter.memory.stats(),
   });
+  share?.answerMetrics(own.values);
+  const metrics = share === undefined ? own : { ...own, text: share.sumMetrics };
+  const counters = createCounters({ clock });
+  const observer = createNodeObserver(logger, metrics);
   const node: Node = createNode({
     ...nodePartsOf(config),
     ...{ db, clock, sealer, catalog, deployment, publicUrl, version },
-    observer: createNodeObserver(logger, metrics),
+    // A worker serves none, and tells people where it is.
+    ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
+    observer: config.isActivityCounted ? countActivity(observer, counters) : observer,
   });
   const keyUse = startKeyUse({
     db,
@@ -232,6 +249,9 @@ function createParts({ catalog, deployment, built, ...opened }: Opened): ServerP
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
     keyUse,
+    activity: config.isActivityCounted
+      ? startFlush({ db, clock, counters, onError: (err) => logger.warn({ err }, "counts could not be added") })
+      : undefined,
     console: built && startConsoleParts({ ...opened, ...store, built, use: keyUse }),
   };
 }
@@ -347,6 +367,7 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
   const { publicUrl } = parts;
   router.service(ConsoleService, createConsoleService({ db, clock, publicUrl, sessions: parts.console?.sessions }));
   node.register(router);
+  router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
   const { quarantine, jobs, views, nodeId } = node;
   router.service(
     AdminService,

@@ -1,11 +1,7 @@
 import { createHash } from "node:crypto";
-import { access, mkdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { until } from "./until.ts";
-
-/** Where a run of the tests keeps its bundles: the global setup makes the folder, and removes it. */
-export const bundlesVariable = "SVC_TEST_BUNDLES";
+import { onceARun } from "./once-a-run.ts";
 
 const making = new Map<string, Promise<string>>();
 
@@ -20,25 +16,9 @@ export function bundled(program: string): Promise<string> {
 }
 
 async function makeOnce(program: string): Promise<string> {
-  const folder = process.env[bundlesVariable];
-  if (folder === undefined) return program;
   const name = createHash("sha256").update(program).digest("hex").slice(0, 12);
-  const made = join(folder, name);
-  const entry = join(made, `${basename(program, ".ts")}.mjs`);
-  const exists = () =>
-    access(entry).then(
-      () => true,
-      () => false,
-    );
-  try {
-    await mkdir(`${made}-begun`);
-  } catch {
-    await until(exists, `${program} is bundled by another worker`, 90_000);
-    return entry;
-  }
-  await bundle(program, `${made}-written`);
-  await rename(`${made}-written`, made);
-  return entry;
+  const made = await onceARun(name, (folder) => bundle(program, folder));
+  return made === undefined ? program : join(made, `${basename(program, ".ts")}.mjs`);
 }
 
 async function bundle(program: string, dir: string): Promise<void> {

@@ -7,6 +7,8 @@ export type PageHeaders = Readonly<Record<string, string | null>>;
 export type TestSession = {
   readonly cookie: string;
   readonly half: string;
+  /** Its seats, as the page is told of them. */
+  readonly seats: readonly { keyId: string; keyName: string; projectId: string; projectName: string; role: string }[];
   /** The headers of its calls from a seat. */
   headers(seat: string): Record<string, string>;
   /** Makes a call from a seat. */
@@ -40,11 +42,12 @@ export async function signInToConsole(
   const answer = await sendAsPage(svc, "/console/session", credential);
   const cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
   if (answer.status !== 200 || cookie === "") throw new Error(`no session: ${answer.status} ${answer.reason}`);
-  const { half } = answer.json;
+  const { half, seats } = answer.json;
   const headers = (seat: string) => ({ cookie, "svc-session": half, "svc-seat": seat });
   return {
     cookie,
     half,
+    seats,
     headers,
     call: (seat, method, body = {}, others = {}) =>
       sendAsPage(svc, `/${method}`, body, { headers: { ...headers(seat), ...others } }),

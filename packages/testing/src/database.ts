@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdtemp, rm, statfs } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import {
   type Database,
   type EmbeddedPostgres,
@@ -10,6 +8,8 @@ import {
   openDatabase,
   startEmbeddedPostgres,
 } from "@svc/db";
+import { createTestDataDir } from "./data-dir.ts";
+import { createStoredDataDir } from "./stored-data-dir.ts";
 
 type Durability = EmbeddedPostgresOptions["durability"];
 
@@ -30,14 +30,17 @@ export type DatabaseServer = { readonly url: string; stop(): Promise<void> };
  */
 export async function startDatabaseServer(): Promise<DatabaseServer> {
   const given = process.env["SVC_TEST_DATABASE_URL"];
-  const server = given === undefined ? await startTestPostgresOn(await createMemoryDir(), "none") : undefined;
+  const server = given === undefined ? await startTestPostgresOn(await createTestDataDir(), "none") : undefined;
   const url = server?.url ?? given ?? "";
   try {
     await administer(url, async (sql) => {
       await sql`drop database if exists ${sql(templateDatabase)} with (force)`;
       await sql`create database ${sql(templateDatabase)}`;
     });
-    await migrateDatabase(databaseUrl(url, templateDatabase));
+    const template = databaseUrl(url, templateDatabase);
+    await migrateDatabase(template);
+    // What the first connection after a change of the schema notes in the database's folder is there in each copy.
+    await administer(template, (sql) => sql`select 1`);
   } catch (error) {
     await server?.stop();
     throw error;
@@ -82,40 +85,11 @@ export type TestPostgres = EmbeddedPostgres & {
 };
 
 /**
- * Starts a PostgreSQL for one test, for those that stop or kill it. `durability` is "full" unless stated: what such a
+ * Starts a PostgreSQL with the server's schema for one test, for those that stop or kill it. `durability` is "full" unless stated: what such a
  * test asks is what survives. `stop` removes the data.
  */
 export async function startTestPostgres(options: { durability?: Durability } = {}): Promise<TestPostgres> {
-  return startTestPostgresOn(await createTestDataDir(), options.durability ?? "full");
-}
-
-/** A new folder in the system's temporary one that PostgreSQL can enter, also when the tests run as root. */
-export async function createTestDataDir(parent = tmpdir()): Promise<string> {
-  const dataDir = await mkdtemp(join(parent, "svc-test-"));
-  await chmod(dataDir, 0o711);
-  return dataDir;
-}
-
-const memoryFiles = "/dev/shm";
-const memoryNeededBytes = 4 * 2 ** 30;
-
-/**
- * As `createTestDataDir`, in memory where there is room. A database is 500 files, and ext4 looks for a free inode past each that
- * was deleted in the last seconds: an eighth of the whole run's processor time went there.
- */
-async function createMemoryDir(): Promise<string> {
-  const isRoomy = process.availableMemory() >= memoryNeededBytes && (await freeBytes(memoryFiles)) >= memoryNeededBytes;
-  return createTestDataDir(isRoomy ? memoryFiles : tmpdir());
-}
-
-/** What is free of a file system, 0 where there is none. */
-async function freeBytes(path: string): Promise<number> {
-  try {
-    const { bavail, bsize } = await statfs(path);
-    return bavail * bsize;
-  } catch {
-    return 0;
-  }
+  return startTestPostgresOn(await createStoredDataDir(), options.durability ?? "full");
 }
 
 /** The URL of another database on the same server. */

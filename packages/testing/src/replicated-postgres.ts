@@ -3,7 +3,8 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type EmbeddedPostgres, openDatabase, startEmbeddedPostgres } from "@svc/db";
-import { createTestDataDir } from "./database.ts";
+import { createTestDataDir } from "./data-dir.ts";
+import { createStoredDataDir } from "./stored-data-dir.ts";
 import { until } from "./until.ts";
 
 /** A primary and a standby that has every commit before its client hears of it. */
@@ -24,7 +25,7 @@ export type ReplicatedPostgres = {
  * of the stopped primary's folder.
  */
 export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
-  const [primaryDir, standbyDir] = [await createTestDataDir(), await createTestDataDir()];
+  const [primaryDir, standbyDir] = [await createStoredDataDir(), await createTestDataDir()];
   await (await startEmbeddedPostgres({ dataDir: primaryDir, durability: "full", settings: replicating })).stop();
   // Root runs PostgreSQL as another user, whose files these stay.
   await promisify(execFile)("cp", ["-a", join(primaryDir, "postgres"), standbyDir]);

@@ -2,6 +2,6 @@
  * How often a test does what it repeats: a sample in `npm test`, the whole in `npm run test:crash`, which names its file. Nothing that
  * is told by one case alone is left to the whole.
  */
-export function repeats(counts: { readonly sample: number; readonly whole: number }): number {
-  return process.env["SVC_CRASH_ROUNDS"] === undefined ? counts.sample : counts.whole;
+export function repeats<Count = number>({ sample, whole }: { readonly sample: Count; readonly whole: Count }): Count {
+  return process.env["SVC_CRASH_ROUNDS"] === undefined ? sample : whole;
 }

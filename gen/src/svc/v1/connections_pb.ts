@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/connections.proto.
  */
 export const file_svc_v1_connections: GenFile = /*@__PURE__*/
-  fileDesc("ChhzdmMvdjEvY29ubmVjdGlvbnMucHJvdG8SBnN2Yy52MSLtAwoQQ29ubmVjdGVkQWNjb3VudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSIAoYdG9vbGtpdF9vd25lcl9wcm9qZWN0X2lkGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIOCgZzY2hlbWUYBSABKAkSDQoFc3RhdGUYBiABKAkSSQoRYWNjb3VudF92YXJpYWJsZXMYByADKAsyLi5zdmMudjEuQ29ubmVjdGVkQWNjb3VudC5BY2NvdW50VmFyaWFibGVzRW50cnkSFgoOZ3JhbnRlZF9zY29wZXMYCCADKAkSEgoKcmVmZXJlbmNlcxgJIAMoCRISCgpsYXN0X2Vycm9yGAogASgJEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3NhbmRib3gYDiABKAgaNwoVQWNjb3VudFZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiOgoPQmFzaWNDcmVkZW50aWFsEhAKCHVzZXJuYW1lGAEgASgJEhUKCHBhc3N3b3JkGAIgASgJQgOAAQEitQIKGUluaXRpYXRlQ29ubmVjdGlvblJlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhEKCWVudGl0eV9pZBgCIAEoCRIOCgZzY2hlbWUYAyABKAkSUgoRYWNjb3VudF92YXJpYWJsZXMYBCADKAsyNy5zdmMudjEuSW5pdGlhdGVDb25uZWN0aW9uUmVxdWVzdC5BY2NvdW50VmFyaWFibGVzRW50cnkSFAoHYXBpX2tleRgFIAEoCUIDgAEBEiYKBWJhc2ljGAYgASgLMhcuc3ZjLnYxLkJhc2ljQ3JlZGVudGlhbBIUCgxyZWRpcmVjdF91cmwYByABKAkaNwoVQWNjb3VudFZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiXgoaSW5pdGlhdGVDb25uZWN0aW9uUmVzcG9uc2USKQoHYWNjb3VudBgBIAEoCzIYLnN2Yy52MS5Db25uZWN0ZWRBY2NvdW50EhUKDWF1dGhvcml6ZV91cmwYAiABKAkiIgoUR2V0Q29ubmVjdGlvblJlcXVlc3QSCgoCaWQYASABKAkiQgoVR2V0Q29ubmVjdGlvblJlc3BvbnNlEikKB2FjY291bnQYASABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudCJ3ChZMaXN0Q29ubmVjdGlvbnNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDQoFc3RhdGUYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiXgoXTGlzdENvbm5lY3Rpb25zUmVzcG9uc2USKgoIYWNjb3VudHMYASADKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJQoXRGVsZXRlQ29ubmVjdGlvblJlcXVlc3QSCgoCaWQYASABKAkiGgoYRGVsZXRlQ29ubmVjdGlvblJlc3BvbnNlIj0KG1NldEFjY291bnRSZWZlcmVuY2VzUmVxdWVzdBIKCgJpZBgBIAEoCRISCgpyZWZlcmVuY2VzGAIgAygJIkkKHFNldEFjY291bnRSZWZlcmVuY2VzUmVzcG9uc2USKQoHYWNjb3VudBgBIAEoCzIYLnN2Yy52MS5Db25uZWN0ZWRBY2NvdW50IvEBChtTZXRQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhEKCWNsaWVudF9pZBgCIAEoCRIaCg1jbGllbnRfc2VjcmV0GAMgASgJQgOAAQESVAoRYWNjb3VudF92YXJpYWJsZXMYBCADKAsyOS5zdmMudjEuU2V0UHJvamVjdENyZWRlbnRpYWxSZXF1ZXN0LkFjY291bnRWYXJpYWJsZXNFbnRyeRo3ChVBY2NvdW50VmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJJChxTZXRQcm9qZWN0Q3JlZGVudGlhbFJlc3BvbnNlEikKB2FjY291bnQYASABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudCI2Ch5EZWxldGVQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJIiEKH0RlbGV0ZVByb2plY3RDcmVkZW50aWFsUmVzcG9uc2UyxgUKEkNvbm5lY3Rpb25zU2VydmljZRJhChJJbml0aWF0ZUNvbm5lY3Rpb24SIS5zdmMudjEuSW5pdGlhdGVDb25uZWN0aW9uUmVxdWVzdBoiLnN2Yy52MS5Jbml0aWF0ZUNvbm5lY3Rpb25SZXNwb25zZSIEqLsYARJSCg1HZXRDb25uZWN0aW9uEhwuc3ZjLnYxLkdldENvbm5lY3Rpb25SZXF1ZXN0Gh0uc3ZjLnYxLkdldENvbm5lY3Rpb25SZXNwb25zZSIEqLsYARJYCg9MaXN0Q29ubmVjdGlvbnMSHi5zdmMudjEuTGlzdENvbm5lY3Rpb25zUmVxdWVzdBofLnN2Yy52MS5MaXN0Q29ubmVjdGlvbnNSZXNwb25zZSIEqLsYARJbChBEZWxldGVDb25uZWN0aW9uEh8uc3ZjLnYxLkRlbGV0ZUNvbm5lY3Rpb25SZXF1ZXN0GiAuc3ZjLnYxLkRlbGV0ZUNvbm5lY3Rpb25SZXNwb25zZSIEqLsYARJnChRTZXRBY2NvdW50UmVmZXJlbmNlcxIjLnN2Yy52MS5TZXRBY2NvdW50UmVmZXJlbmNlc1JlcXVlc3QaJC5zdmMudjEuU2V0QWNjb3VudFJlZmVyZW5jZXNSZXNwb25zZSIEqLsYAhJnChRTZXRQcm9qZWN0Q3JlZGVudGlhbBIjLnN2Yy52MS5TZXRQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QaJC5zdmMudjEuU2V0UHJvamVjdENyZWRlbnRpYWxSZXNwb25zZSIEqLsYAhJwChdEZWxldGVQcm9qZWN0Q3JlZGVudGlhbBImLnN2Yy52MS5EZWxldGVQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QaJy5zdmMudjEuRGVsZXRlUHJvamVjdENyZWRlbnRpYWxSZXNwb25zZSIEqLsYAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChhzdmMvdjEvY29ubmVjdGlvbnMucHJvdG8SBnN2Yy52MSLtAwoQQ29ubmVjdGVkQWNjb3VudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSIAoYdG9vbGtpdF9vd25lcl9wcm9qZWN0X2lkGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIOCgZzY2hlbWUYBSABKAkSDQoFc3RhdGUYBiABKAkSSQoRYWNjb3VudF92YXJpYWJsZXMYByADKAsyLi5zdmMudjEuQ29ubmVjdGVkQWNjb3VudC5BY2NvdW50VmFyaWFibGVzRW50cnkSFgoOZ3JhbnRlZF9zY29wZXMYCCADKAkSEgoKcmVmZXJlbmNlcxgJIAMoCRISCgpsYXN0X2Vycm9yGAogASgJEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3NhbmRib3gYDiABKAgaNwoVQWNjb3VudFZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiOgoPQmFzaWNDcmVkZW50aWFsEhAKCHVzZXJuYW1lGAEgASgJEhUKCHBhc3N3b3JkGAIgASgJQgOAAQEitQIKGUluaXRpYXRlQ29ubmVjdGlvblJlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhEKCWVudGl0eV9pZBgCIAEoCRIOCgZzY2hlbWUYAyABKAkSUgoRYWNjb3VudF92YXJpYWJsZXMYBCADKAsyNy5zdmMudjEuSW5pdGlhdGVDb25uZWN0aW9uUmVxdWVzdC5BY2NvdW50VmFyaWFibGVzRW50cnkSFAoHYXBpX2tleRgFIAEoCUIDgAEBEiYKBWJhc2ljGAYgASgLMhcuc3ZjLnYxLkJhc2ljQ3JlZGVudGlhbBIUCgxyZWRpcmVjdF91cmwYByABKAkaNwoVQWNjb3VudFZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiXgoaSW5pdGlhdGVDb25uZWN0aW9uUmVzcG9uc2USKQoHYWNjb3VudBgBIAEoCzIYLnN2Yy52MS5Db25uZWN0ZWRBY2NvdW50EhUKDWF1dGhvcml6ZV91cmwYAiABKAkimQEKGENyZWF0ZUNvbm5lY3RMaW5rUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSEQoJZW50aXR5X2lkGAIgASgJEg4KBnNjaGVtZRgDIAEoCRIUCgxyZWRpcmVjdF91cmwYBCABKAkSLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiWAoZQ3JlYXRlQ29ubmVjdExpbmtSZXNwb25zZRILCgN1cmwYASABKAkSLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiIgoUR2V0Q29ubmVjdGlvblJlcXVlc3QSCgoCaWQYASABKAkiQgoVR2V0Q29ubmVjdGlvblJlc3BvbnNlEikKB2FjY291bnQYASABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudCJ3ChZMaXN0Q29ubmVjdGlvbnNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDQoFc3RhdGUYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiXgoXTGlzdENvbm5lY3Rpb25zUmVzcG9uc2USKgoIYWNjb3VudHMYASADKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJQoXRGVsZXRlQ29ubmVjdGlvblJlcXVlc3QSCgoCaWQYASABKAkiGgoYRGVsZXRlQ29ubmVjdGlvblJlc3BvbnNlIj0KG1NldEFjY291bnRSZWZlcmVuY2VzUmVxdWVzdBIKCgJpZBgBIAEoCRISCgpyZWZlcmVuY2VzGAIgAygJIkkKHFNldEFjY291bnRSZWZlcmVuY2VzUmVzcG9uc2USKQoHYWNjb3VudBgBIAEoCzIYLnN2Yy52MS5Db25uZWN0ZWRBY2NvdW50IvEBChtTZXRQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhEKCWNsaWVudF9pZBgCIAEoCRIaCg1jbGllbnRfc2VjcmV0GAMgASgJQgOAAQESVAoRYWNjb3VudF92YXJpYWJsZXMYBCADKAsyOS5zdmMudjEuU2V0UHJvamVjdENyZWRlbnRpYWxSZXF1ZXN0LkFjY291bnRWYXJpYWJsZXNFbnRyeRo3ChVBY2NvdW50VmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJJChxTZXRQcm9qZWN0Q3JlZGVudGlhbFJlc3BvbnNlEikKB2FjY291bnQYASABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudCI2Ch5EZWxldGVQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJIiEKH0RlbGV0ZVByb2plY3RDcmVkZW50aWFsUmVzcG9uc2UypgYKEkNvbm5lY3Rpb25zU2VydmljZRJhChJJbml0aWF0ZUNvbm5lY3Rpb24SIS5zdmMudjEuSW5pdGlhdGVDb25uZWN0aW9uUmVxdWVzdBoiLnN2Yy52MS5Jbml0aWF0ZUNvbm5lY3Rpb25SZXNwb25zZSIEqLsYARJeChFDcmVhdGVDb25uZWN0TGluaxIgLnN2Yy52MS5DcmVhdGVDb25uZWN0TGlua1JlcXVlc3QaIS5zdmMudjEuQ3JlYXRlQ29ubmVjdExpbmtSZXNwb25zZSIEqLsYARJSCg1HZXRDb25uZWN0aW9uEhwuc3ZjLnYxLkdldENvbm5lY3Rpb25SZXF1ZXN0Gh0uc3ZjLnYxLkdldENvbm5lY3Rpb25SZXNwb25zZSIEqLsYARJYCg9MaXN0Q29ubmVjdGlvbnMSHi5zdmMudjEuTGlzdENvbm5lY3Rpb25zUmVxdWVzdBofLnN2Yy52MS5MaXN0Q29ubmVjdGlvbnNSZXNwb25zZSIEqLsYARJbChBEZWxldGVDb25uZWN0aW9uEh8uc3ZjLnYxLkRlbGV0ZUNvbm5lY3Rpb25SZXF1ZXN0GiAuc3ZjLnYxLkRlbGV0ZUNvbm5lY3Rpb25SZXNwb25zZSIEqLsYARJnChRTZXRBY2NvdW50UmVmZXJlbmNlcxIjLnN2Yy52MS5TZXRBY2NvdW50UmVmZXJlbmNlc1JlcXVlc3QaJC5zdmMudjEuU2V0QWNjb3VudFJlZmVyZW5jZXNSZXNwb25zZSIEqLsYAhJnChRTZXRQcm9qZWN0Q3JlZGVudGlhbBIjLnN2Yy52MS5TZXRQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QaJC5zdmMudjEuU2V0UHJvamVjdENyZWRlbnRpYWxSZXNwb25zZSIEqLsYAhJwChdEZWxldGVQcm9qZWN0Q3JlZGVudGlhbBImLnN2Yy52MS5EZWxldGVQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QaJy5zdmMudjEuRGVsZXRlUHJvamVjdENyZWRlbnRpYWxSZXNwb25zZSIEqLsYAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An entity's account in an external app.
@@ -250,6 +250,83 @@ export const InitiateConnectionResponseSchema: GenMessage<InitiateConnectionResp
   messageDesc(file_svc_v1_connections, 3);
 
 /**
+ * Request of CreateConnectLink.
+ *
+ * @generated from message svc.v1.CreateConnectLinkRequest
+ */
+export type CreateConnectLinkRequest = Message<"svc.v1.CreateConnectLinkRequest"> & {
+  /**
+   * Slug of the toolkit.
+   *
+   * @generated from field: string toolkit_slug = 1;
+   */
+  toolkitSlug: string;
+
+  /**
+   * Whose account it will be, in the caller's own words: 1 to 200 characters.
+   *
+   * @generated from field: string entity_id = 2;
+   */
+  entityId: string;
+
+  /**
+   * One of the schemes of GetToolkitConnectSpec. If empty, the only one that the toolkit declares.
+   *
+   * @generated from field: string scheme = 3;
+   */
+  scheme: string;
+
+  /**
+   * For `oauth2`: where the person's browser ends up, as for InitiateConnection.
+   *
+   * @generated from field: string redirect_url = 4;
+   */
+  redirectUrl: string;
+
+  /**
+   * When it ends, 7 days from now at most. If unset, then.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 5;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.CreateConnectLinkRequest.
+ * Use `create(CreateConnectLinkRequestSchema)` to create a new message.
+ */
+export const CreateConnectLinkRequestSchema: GenMessage<CreateConnectLinkRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_connections, 4);
+
+/**
+ * Response of CreateConnectLink.
+ *
+ * @generated from message svc.v1.CreateConnectLinkResponse
+ */
+export type CreateConnectLinkResponse = Message<"svc.v1.CreateConnectLinkResponse"> & {
+  /**
+   * The link, which stands in no other answer. Its secret is behind `#`, which browsers send to nobody.
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * When it ends, unless the account is connected or its key ends before.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 2;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.CreateConnectLinkResponse.
+ * Use `create(CreateConnectLinkResponseSchema)` to create a new message.
+ */
+export const CreateConnectLinkResponseSchema: GenMessage<CreateConnectLinkResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_connections, 5);
+
+/**
  * Request of GetConnection.
  *
  * @generated from message svc.v1.GetConnectionRequest
@@ -268,7 +345,7 @@ export type GetConnectionRequest = Message<"svc.v1.GetConnectionRequest"> & {
  * Use `create(GetConnectionRequestSchema)` to create a new message.
  */
 export const GetConnectionRequestSchema: GenMessage<GetConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 4);
+  messageDesc(file_svc_v1_connections, 6);
 
 /**
  * Response of GetConnection.
@@ -289,7 +366,7 @@ export type GetConnectionResponse = Message<"svc.v1.GetConnectionResponse"> & {
  * Use `create(GetConnectionResponseSchema)` to create a new message.
  */
 export const GetConnectionResponseSchema: GenMessage<GetConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 5);
+  messageDesc(file_svc_v1_connections, 7);
 
 /**
  * Request of ListConnections.
@@ -338,7 +415,7 @@ export type ListConnectionsRequest = Message<"svc.v1.ListConnectionsRequest"> & 
  * Use `create(ListConnectionsRequestSchema)` to create a new message.
  */
 export const ListConnectionsRequestSchema: GenMessage<ListConnectionsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 6);
+  messageDesc(file_svc_v1_connections, 8);
 
 /**
  * Response of ListConnections.
@@ -366,7 +443,7 @@ export type ListConnectionsResponse = Message<"svc.v1.ListConnectionsResponse"> 
  * Use `create(ListConnectionsResponseSchema)` to create a new message.
  */
 export const ListConnectionsResponseSchema: GenMessage<ListConnectionsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 7);
+  messageDesc(file_svc_v1_connections, 9);
 
 /**
  * Request of DeleteConnection.
@@ -387,7 +464,7 @@ export type DeleteConnectionRequest = Message<"svc.v1.DeleteConnectionRequest"> 
  * Use `create(DeleteConnectionRequestSchema)` to create a new message.
  */
 export const DeleteConnectionRequestSchema: GenMessage<DeleteConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 8);
+  messageDesc(file_svc_v1_connections, 10);
 
 /**
  * Response of DeleteConnection.
@@ -402,7 +479,7 @@ export type DeleteConnectionResponse = Message<"svc.v1.DeleteConnectionResponse"
  * Use `create(DeleteConnectionResponseSchema)` to create a new message.
  */
 export const DeleteConnectionResponseSchema: GenMessage<DeleteConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 9);
+  messageDesc(file_svc_v1_connections, 11);
 
 /**
  * Request of SetAccountReferences.
@@ -430,7 +507,7 @@ export type SetAccountReferencesRequest = Message<"svc.v1.SetAccountReferencesRe
  * Use `create(SetAccountReferencesRequestSchema)` to create a new message.
  */
 export const SetAccountReferencesRequestSchema: GenMessage<SetAccountReferencesRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 10);
+  messageDesc(file_svc_v1_connections, 12);
 
 /**
  * Response of SetAccountReferences.
@@ -451,7 +528,7 @@ export type SetAccountReferencesResponse = Message<"svc.v1.SetAccountReferencesR
  * Use `create(SetAccountReferencesResponseSchema)` to create a new message.
  */
 export const SetAccountReferencesResponseSchema: GenMessage<SetAccountReferencesResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 11);
+  messageDesc(file_svc_v1_connections, 13);
 
 /**
  * Request of SetProjectCredential.
@@ -493,7 +570,7 @@ export type SetProjectCredentialRequest = Message<"svc.v1.SetProjectCredentialRe
  * Use `create(SetProjectCredentialRequestSchema)` to create a new message.
  */
 export const SetProjectCredentialRequestSchema: GenMessage<SetProjectCredentialRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 12);
+  messageDesc(file_svc_v1_connections, 14);
 
 /**
  * Response of SetProjectCredential.
@@ -514,7 +591,7 @@ export type SetProjectCredentialResponse = Message<"svc.v1.SetProjectCredentialR
  * Use `create(SetProjectCredentialResponseSchema)` to create a new message.
  */
 export const SetProjectCredentialResponseSchema: GenMessage<SetProjectCredentialResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 13);
+  messageDesc(file_svc_v1_connections, 15);
 
 /**
  * Request of DeleteProjectCredential.
@@ -535,7 +612,7 @@ export type DeleteProjectCredentialRequest = Message<"svc.v1.DeleteProjectCreden
  * Use `create(DeleteProjectCredentialRequestSchema)` to create a new message.
  */
 export const DeleteProjectCredentialRequestSchema: GenMessage<DeleteProjectCredentialRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 14);
+  messageDesc(file_svc_v1_connections, 16);
 
 /**
  * Response of DeleteProjectCredential.
@@ -550,7 +627,7 @@ export type DeleteProjectCredentialResponse = Message<"svc.v1.DeleteProjectCrede
  * Use `create(DeleteProjectCredentialResponseSchema)` to create a new message.
  */
 export const DeleteProjectCredentialResponseSchema: GenMessage<DeleteProjectCredentialResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 15);
+  messageDesc(file_svc_v1_connections, 17);
 
 /**
  * Connected accounts: the credentials with which tools are called, kept sealed in a vault. An entity
@@ -603,6 +680,27 @@ export const ConnectionsService: GenService<{
     methodKind: "unary";
     input: typeof InitiateConnectionRequestSchema;
     output: typeof InitiateConnectionResponseSchema;
+  },
+  /**
+   * CreateConnectLink makes a link by which a person without a key connects one account, at
+   * /console/connect: the form of GetToolkitConnectSpec, then the app's consent. What the person fills in
+   * goes from that page to the vault. The link ends once the account is connected, with its key, and when
+   * its time is over.
+   *
+   * It is an error to make one:
+   * - failed_precondition CONSOLE_OFF: the node serves no console.
+   * - invalid_argument LINK_EXPIRY_INVALID: expiresAt is over, or more than 7 days from now.
+   * - not_found TOOLKIT_NOT_FOUND, invalid_argument ENTITY_ID_INVALID, SCHEME_REQUIRED,
+   *   SCHEME_NOT_DECLARED, SCHEME_HELD_BY_PROJECT, permission_denied ORIGIN_NEEDS_APPROVER,
+   *   failed_precondition TOOLKIT_NOT_CONNECTABLE and invalid_argument REDIRECT_URL_REFUSED: as for
+   *   InitiateConnection.
+   *
+   * @generated from rpc svc.v1.ConnectionsService.CreateConnectLink
+   */
+  createConnectLink: {
+    methodKind: "unary";
+    input: typeof CreateConnectLinkRequestSchema;
+    output: typeof CreateConnectLinkResponseSchema;
   },
   /**
    * GetConnection returns one connected account.

@@ -90,7 +90,9 @@ export type Reach = Message<"svc.v1.Reach"> & {
 
   /**
    * The tool's arguments as JSON text, an object of at most 16 KiB. In its texts `{question}`, `{jobId}`
-   * and `{requestId}` stand for those of the ask; `{{` is a brace.
+   * and `{requestId}` stand for those of the ask, and `{link}` for a link by which the contact answers it,
+   * for which the key that put the contact vouches; of an approval, for its page in the console. `{{` is
+   * a brace.
    *
    * @generated from field: string args_json = 3;
    */

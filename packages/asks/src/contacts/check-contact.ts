@@ -1,6 +1,6 @@
 import type { CatalogView } from "@svc/catalog";
 import { isObject } from "@svc/core";
-import type { Contact } from "@svc/db";
+import type { Contact, NewContact } from "@svc/db";
 import { isStorable, readJson } from "../read-json.ts";
 import {
   contactNameInvalid,
@@ -26,7 +26,7 @@ export type GivenContact = {
 type GivenReach = { readonly toolSlug: string; readonly entityId: string; readonly argsJson: string };
 
 /** A contact as it is to be stored, or the first of the faults that PutContact names. `view` is the project's, where it reaches by a tool. */
-export function checkContact(view: CatalogView, given: GivenContact | undefined, nowMs: number): Contact {
+export function checkContact(view: CatalogView, given: GivenContact | undefined, nowMs: number): NewContact {
   const { principalId = "", name = "", approver = false, reach } = given ?? {};
   if (!isName(principalId)) throw principalIdInvalid(principalId);
   if (!isName(name)) throw contactNameInvalid(name);
@@ -67,6 +67,7 @@ const sampleValues = {
   question: "Continue?",
   jobId: "job_00000000000000000000000000",
   requestId: "ask_00000000000000000000000000",
+  link: `https://svc.example.com/console/answer#${"0".repeat(43)}`,
 };
 
 function readArguments(argsJson: string): ReachArguments {

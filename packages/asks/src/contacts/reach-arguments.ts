@@ -1,16 +1,21 @@
 import { isRawJson } from "@svc/core";
 import type { ReachDocument } from "@svc/db";
 
-/** What of an ask a contact may be told. */
-export type ReachValues = { readonly question: string; readonly jobId: string; readonly requestId: string };
+/** What of an ask a contact may be told. `link`: where it is answered. */
+export type ReachValues = {
+  readonly question: string;
+  readonly jobId: string;
+  readonly requestId: string;
+  readonly link: string;
+};
 
 /** Arguments of a tool, in whose texts placeholders stand. */
 export type ReachArguments = ReachDocument["args"];
 
 const placeholder = /\{\{|\{([^{}]*)\}/g;
-const names = ["question", "jobId", "requestId"] as const satisfies readonly (keyof ReachValues)[];
+const names = ["question", "jobId", "requestId", "link"] as const satisfies readonly (keyof ReachValues)[];
 
-/** The arguments with `{question}`, `{jobId}` and `{requestId}` filled in; `{{` is a brace. Other placeholders stay as they are. */
+/** The arguments with `{question}`, `{jobId}`, `{requestId}` and `{link}` filled in; `{{` is a brace. Other placeholders stay as they are. */
 export function fillReachArguments(args: ReachArguments, values: ReachValues): Record<string, unknown> {
   return fill(args, values) as Record<string, unknown>;
 }
@@ -42,4 +47,9 @@ export function unknownPlaceholder(value: unknown): string | undefined {
     if (unknown !== undefined) return unknown;
   }
   return undefined;
+}
+
+/** Whether the arguments tell where the question is answered. */
+export function namesLink(args: ReachArguments): boolean {
+  return JSON.stringify(args).includes("{link}");
 }

@@ -15,7 +15,7 @@ export function addConsoleOpen(group: Command, context: CommandContext): void {
     .description("open the console with the seat of the key in use, by a link that works once, within ten minutes")
     .option("--print", "print the link in place of opening it")
     .action((options: OpenOptions) => openConsole(options, context));
-  addExamples(addProjectOptions(addJson(open, "the link as JSON")), ["svc console", "svc console --print"]);
+  addExamples(addProjectOptions(addJson(open, "the link as JSON")), ["svc console open", "svc console open --print"]);
 }
 
 async function openConsole(options: OpenOptions, context: CommandContext): Promise<void> {

@@ -31,13 +31,21 @@ import { checkRedirectUrl } from "../redirect-url.ts";
 import { activateOrRefuse } from "./activate-or-refuse.ts";
 import { readCredential } from "./read-credential.ts";
 
-/** InitiateConnection: checks in the order that the contract lists its refusals. */
-export async function initiateConnection(
+/** InitiateConnection. */
+export function initiateConnection(
   options: ConnectionsOptions,
   request: InitiateConnectionRequest,
   ctx: HandlerContext,
 ): Promise<InitiateConnectionResponse> {
-  const principal = requireProject(ctx);
+  return initiate(options, request, requireProject(ctx));
+}
+
+/** Connects for a key: checks in the order that the contract lists the refusals of InitiateConnection. */
+export async function initiate(
+  options: ConnectionsOptions,
+  request: InitiateConnectionRequest,
+  principal: ProjectPrincipal,
+): Promise<InitiateConnectionResponse> {
   const { projectId } = principal;
   const toolkit = (await options.views.forProject(projectId)).toolkits.get(request.toolkitSlug);
   if (toolkit === undefined) throw toolkitNotFound("toolkitSlug", request.toolkitSlug);
@@ -64,7 +72,8 @@ function toMessage({ clock }: ConnectionsOptions, row: ConnectedAccount) {
   return toConnectedAccount(row, clock.now());
 }
 
-function chooseScheme(toolkit: Toolkit, asked: string): AuthScheme {
+/** The scheme that is asked for, or the only one. Throws SCHEME_REQUIRED, SCHEME_NOT_DECLARED and SCHEME_HELD_BY_PROJECT. */
+export function chooseScheme(toolkit: Toolkit, asked: string): AuthScheme {
   const forEntities = toolkit.auth.filter(({ type }) => type !== "client_credentials");
   if (asked === "" && forEntities.length > 1) {
     throw schemeRequired(
@@ -78,13 +87,14 @@ function chooseScheme(toolkit: Toolkit, asked: string): AuthScheme {
   return scheme;
 }
 
-function checkRole(toolkit: Toolkit, { role }: ProjectPrincipal): void {
+/** Throws ORIGIN_NEEDS_APPROVER. */
+export function checkRole(toolkit: Toolkit, { role }: ProjectPrincipal): void {
   if (role === "approver" || !toolkit.account.some(({ decidesOrigin }) => decidesOrigin)) return;
   throw originNeedsApprover(toolkit);
 }
 
-/** While the sandbox is on, every toolkit is registered, private ones too. */
-function checkConnectable(
+/** Throws TOOLKIT_NOT_CONNECTABLE. While the sandbox is on, every toolkit is registered, private ones too. */
+export function checkConnectable(
   { isOauthRegistered, oauth }: ConnectionsOptions,
   toolkit: Toolkit,
   scheme: AuthScheme & { type: "oauth2" },

@@ -27,9 +27,10 @@ export function Shell({ projectId }: { projectId: string }) {
   const close = () => setShown(undefined);
   return (
     <div className={styles["shell"]}>
+      {/* biome-ignore lint/a11y/useValidAnchor: it leads to a part of the page, which the base of the page would make another address */}
       <a
         className={styles["skip"]}
-        href={`${pathname}#main`}
+        href="#main"
         onClick={(event) => {
           event.preventDefault();
           main.current?.focus();

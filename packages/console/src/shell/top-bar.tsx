@@ -19,13 +19,7 @@ export function TopBar({ projectId, onGoTo, onKeys }: { projectId: string; onGoT
     <header className={styles["top"]}>
       <ProjectSwitch projectId={projectId} />
       <span className={styles["space"]} />
-      <button
-        type="button"
-        className={styles["goTo"]}
-        onClick={onGoTo}
-        aria-label="Go to a page, an id or an action"
-        aria-keyshortcuts="Control+K Meta+K"
-      >
+      <button type="button" className={styles["goTo"]} onClick={onGoTo} aria-keyshortcuts="Control+K Meta+K">
         <Icon name="search" />
         <span>Go to…</span>
         <kbd>Ctrl K</kbd>

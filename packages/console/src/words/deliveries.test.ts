@@ -24,7 +24,7 @@ test("a code of a failed attempt is a sentence, whatever follows the code", () =
 test("a pending delivery says why it waits, and for how long", () => {
   const at = (ms: number) => deliveryWhy({ ...pending, nextAttemptAt: timestampFromMs(now + ms) }, now);
   expect(at(25_000)).toBe("The endpoint answered 503. Next attempt in 25 s.");
-  expect(at(-60_000)).toBe("The endpoint answered 503. Its endpoint is backed off from; due 1 min ago.");
+  expect(at(-60_000)).toBe("The endpoint answered 503. It waits, since its endpoint fails; it was due 1 min ago.");
   expect(deliveryWhy({ ...pending, attempts: 0, lastError: "", nextAttemptAt: timestampFromMs(now - 500) }, now)).toBe(
     "First attempt now.",
   );

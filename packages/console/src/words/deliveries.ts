@@ -77,7 +77,7 @@ export function deliveryWhy(
   const dueAt = timestampMs(nextAttemptAt);
   const when = relativeWords(dueAt, now) ?? "after a day and more";
   // Due and not sent for more than a moment: its endpoint fails, and lets one delivery through at a time.
-  if (dueAt < now - graceMs) return `${failure} Its endpoint is backed off from; due ${when}.`.trim();
+  if (dueAt < now - graceMs) return `${failure} It waits, since its endpoint fails; it was due ${when}.`.trim();
   const attempt = attempts === 0 ? "First attempt" : "Next attempt";
   return `${failure} ${attempt} ${dueAt < now ? "now" : when}.`.trim();
 }

@@ -28,6 +28,15 @@ export async function spendConsoleLink(db: Executor, { id }: Pick<ConsoleLink, "
   return spent.length > 0;
 }
 
+/** Gives a link another target. */
+export async function retargetConsoleLink(
+  db: Executor,
+  id: ConsoleLink["id"],
+  target: ConsoleLink["target"],
+): Promise<void> {
+  await db.orm.update(consoleLinks).set({ target }).where(eq(consoleLinks.id, id));
+}
+
 /** From the old end of console_links_expires. */
 const sweepLinks = statement<{ id: string }>(
   "sweep_console_links",

@@ -7,6 +7,9 @@ import { arrayLiteral } from "../sql/array-literal.ts";
 /** A person of a project whom jobs may ask. */
 export type Contact = Omit<typeof contacts.$inferSelect, "projectId">;
 
+/** A contact as it is put, by a key where one is named. */
+export type NewContact = Omit<Contact, "keyId"> & { readonly keyId?: Contact["keyId"] };
+
 /** The contacts of one project. A project always has an approver: what would leave it without one is not done. */
 export type ContactRepository = {
   find(principalId: string): Promise<Contact | undefined>;
@@ -17,7 +20,7 @@ export type ContactRepository = {
   /** The oldest first. */
   listApprovers(): Promise<Contact[]>;
   /** Creates or replaces a contact, which keeps its createdAt. `contactsMax` bounds how many there may be. */
-  put(contact: Contact, contactsMax: number): Promise<Contact | "last_approver" | "too_many">;
+  put(contact: NewContact, contactsMax: number): Promise<Contact | "last_approver" | "too_many">;
   /** `asked`: a pending ask has reached it, and it stays. */
   delete(principalId: string): Promise<"deleted" | "missing" | "last_approver" | "asked">;
 };
@@ -28,6 +31,7 @@ const columns = {
   isApprover: contacts.isApprover,
   reach: contacts.reach,
   createdAt: contacts.createdAt,
+  keyId: contacts.keyId,
 };
 
 /** The contacts of one project. */
@@ -67,7 +71,7 @@ export function contactsForProject(db: Executor, projectId: ProjectId): ContactR
           const [found] = await tx.orm.select({ count: count() }).from(contacts).where(ofProject);
           if ((found?.count ?? 0) >= contactsMax) return "too_many";
         }
-        const { principalId: _, createdAt: _created, ...change } = contact;
+        const { principalId: _, createdAt: _created, ...change } = { keyId: null, ...contact };
         const [row] = await tx.orm
           .insert(contacts)
           .values({ ...contact, projectId })

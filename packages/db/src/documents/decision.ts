@@ -14,6 +14,8 @@ export type DecisionDocument = {
   readonly overridesJson: string;
   /** Epoch milliseconds. */
   readonly at: number;
+  /** The link that the answer came by; missing for none. */
+  readonly linkId?: string;
 };
 
 /** `job_asks.decision`: a decision with who caused it, which is what the job's next entries are caused by. */

@@ -10,6 +10,8 @@ export type LinkTarget = {
     readonly entityId: string;
     readonly scheme: string;
     readonly redirectUrl: string;
+    /** The account that it made and that may wait for consent; empty for none. */
+    readonly accountId: string;
   };
 };
 

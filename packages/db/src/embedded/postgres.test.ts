@@ -4,7 +4,7 @@ import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat, watch, writeFile } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@svc/core";
-import { createTestDataDir } from "@svc/testing/database";
+import { createTestDataDir } from "@svc/testing/data-dir";
 import { afterAll, afterEach, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../connect.ts";
 import { unprivilegedAccount } from "./account.ts";

@@ -366,6 +366,8 @@ export const contacts = pgTable(
     /** How to reach them: tool, entity and argument template; null for not at all. */
     reach: document(reachDocument)("reach"),
     createdAt: time("created_at").notNull(),
+    /** The key that put it, which vouches for the links that reach it. Null for those of before there were any, and that no key put. */
+    keyId: idColumn("key")("key_id"),
   },
   (table) => [primaryKey({ name: "contacts_key", columns: [table.projectId, table.principalId] })],
 );

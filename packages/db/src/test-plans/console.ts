@@ -1,4 +1,10 @@
-import { findConsoleLink, insertConsoleLink, spendConsoleLink, sweepConsoleLinks } from "../console/links.ts";
+import {
+  findConsoleLink,
+  insertConsoleLink,
+  retargetConsoleLink,
+  spendConsoleLink,
+  sweepConsoleLinks,
+} from "../console/links.ts";
 import {
   endAdministratorSeat,
   endConsoleSeat,
@@ -100,6 +106,11 @@ export const consolePlans: readonly Plan[] = [
     name: "a link by its token",
     run: (db) => findConsoleLink(db, digest),
     reads: { console_links: "console_links_digest(digest)" },
+  },
+  {
+    name: "give a link another target",
+    run: (db) => retargetConsoleLink(db, seededId("lnk", 7), {}),
+    reads: { console_links: "console_links_pkey(id)" },
   },
   {
     name: "spend a link",

@@ -3,6 +3,7 @@ import { type Executor, findJobTwin, loadJob, requestJobCancel, withTransaction 
 import type { Work as JobWork } from "../state/apply.ts";
 import { createChildPort, createUndoReader } from "./children.ts";
 import { type CommitContext, type Commits, createCommit } from "./commit.ts";
+import { openRows } from "./open-rows.ts";
 import type { Port, Twin } from "./port.ts";
 import { saveRecords } from "./records.ts";
 import { readSetRows } from "./rows.ts";
@@ -48,6 +49,7 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     holdMemory: () => work.hold(),
     readRows: ({ id }, range) => readSetRows(reading, id, range),
     readChunk: ({ id }, range) => readSetChunk(reading, id, range),
+    openRows: ({ id: jobId }, rowNumbers, bytesMax) => openRows({ ...reading, jobId }, rowNumbers, bytesMax),
     commit,
     commitUnlessLogged,
     locked: (run) =>

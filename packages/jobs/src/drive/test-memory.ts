@@ -229,6 +229,10 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         const { rows: found } = await memory.port.readRows(state, { ...range, limit, bytesMax: 1_000_000 });
         return { rows: found, next: found.length < limit ? undefined : (found.at(-1)?.ordinal ?? 0) + 1, bytes: 0 };
       },
+      async openRows(_state, rowNumbers) {
+        const fields = new Map(rowNumbers.map((number) => [number, rows.get(number) ?? {}]));
+        return { rows: rowNumbers.length, fields, bytes: 0 };
+      },
       saveRecords: async () => {},
       holdMemory: () => metered.hold(),
       async inTurns(parts) {

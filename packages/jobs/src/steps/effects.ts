@@ -76,6 +76,14 @@ export type SetChunk = {
   readonly bytes: number;
 };
 
+/** Rows of a job, opened by their numbers. `rows`: how many of those that were named first are among `fields`. */
+export type OpenedRows = {
+  readonly rows: number;
+  readonly fields: ReadonlyMap<number, JsonObject>;
+  /** What all of those take in memory, about. */
+  readonly bytes: number;
+};
+
 /** What an expression of a map's call may name beside what those of steps may. */
 export type RowNames = { readonly row: JsonObject; readonly calls: JsonObject };
 
@@ -191,6 +199,8 @@ export type StepEffects = {
   readRows(state: JobState, range: RowRange): Promise<SetPage>;
   /** Reads as many rows of a set as are neither many nor large together; at least one, where there is one. */
   readChunk(state: JobState, range: ChunkRange): Promise<SetChunk>;
+  /** Opens rows of the job by their numbers, all or as many as may take `bytesMax` in memory, about: those named first, at least one. */
+  openRows(state: JobState, rowNumbers: readonly number[], bytesMax: number): Promise<OpenedRows>;
   /** A skill that the job's program names, as it was pinned. */
   loadSkill(state: JobState, name: string): Promise<LoadedSkill>;
   /** Why a job that this one ran, and that ended, cannot be taken on where it stopped; undefined where it can. */

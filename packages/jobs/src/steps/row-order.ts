@@ -13,6 +13,18 @@ const textMax = 256;
 const rowBytes = 32;
 const valueBytes = 24;
 
+/** Where two rows are further apart, no block holds both and those between them. */
+const farApart = 100;
+
+/** Whether rows, by their numbers in some order, stand anywhere in the job, so that those next to each other share no block. */
+export function isScattered(rowNumbers: readonly number[]): boolean {
+  let jumps = 0;
+  for (let at = 1; at < rowNumbers.length; at++) {
+    if (Math.abs((rowNumbers[at] ?? 0) - (rowNumbers[at - 1] ?? 0)) > farApart) jumps++;
+  }
+  return jumps > rowNumbers.length / 8;
+}
+
 /** Rows under sorting: their numbers and what they are ordered by, a list for each key. */
 export class OrderedRows {
   readonly #by: readonly SortKey[];

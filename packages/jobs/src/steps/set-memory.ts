@@ -87,6 +87,17 @@ export class SetMemory {
     return this.#grow(this.#bytes);
   }
 
+  /** Takes up to so many bytes of what nobody else holds or waits for, without waiting; answers how many those are. */
+  takeSpare(bytesMax: number): number {
+    const before = this.#hold.bytes;
+    for (let bytes = Math.ceil(Math.min(bytesMax, this.#hold.bytesMax - before)); bytes >= firstBytes; bytes >>= 1) {
+      if (this.#hold.take(bytes) !== true) this.#hold.withdraw();
+      const taken = this.#hold.bytes - before;
+      if (taken > 0) return taken;
+    }
+    return 0;
+  }
+
   /** A chunk that passes by is no reason to fail: it takes what is left. */
   async #grow(held: number): Promise<boolean> {
     const { bytesMax } = this.#hold;

@@ -9,8 +9,8 @@ export type SetPart = Omit<ChunkRange, "fromOrdinal">;
 export type SetTaker = {
   readonly memory: SetMemory;
   readonly holds: boolean;
-  /** False where no more rows are wanted. */
-  take(rows: readonly ReadRow[]): Promise<boolean>;
+  /** False where no more rows are wanted. `bytes`: what they take in memory, about. */
+  take(rows: readonly ReadRow[], bytes: number): Promise<boolean>;
 };
 
 /**
@@ -36,7 +36,7 @@ export async function eachChunk(
     if (effects.mustEnd(state)) return false;
     if (!(await memory.hasRoomToPass(bytes))) return false;
     if (next !== undefined) reading = read(next);
-    if (!(await take(rows))) return false;
+    if (!(await take(rows, bytes))) return false;
     if (holds && !(await memory.hasRoom({ isLast: next === undefined }))) return false;
     if (next === undefined) return true;
   }

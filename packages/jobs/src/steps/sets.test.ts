@@ -1,4 +1,4 @@
-import { type Id, parseExactJson } from "@svc/core";
+import { type Id, parseExactJson, uuidOfId } from "@svc/core";
 import { createWorld } from "@svc/testing/desk";
 import type { JobReading, TestBench } from "@svc/testing/job-bench";
 import { createBenches } from "@svc/testing/job-benches";
@@ -283,8 +283,44 @@ test("a list of the input becomes rows, each key once, and counts as rows that w
   expect(over.job.lastError).toMatch(/^LIMIT_REACHED/);
 });
 
+/** So many items whose order by `n` has none that stood beside each other. */
+function scattered(count: number) {
+  return Array.from({ length: count }, (_, index) => ({ id: `i${index}`, n: (index * 7_919) % count }));
+}
+
+/** The numbers of the rows of a sorted set of many, in their order, and what a later step reads of them. */
+async function sortedOf(max: number) {
+  const bench = await benches.bench(worldOf({ a: scattered(2_500) }));
+  bench.engine();
+  const { job, receipt, steps } = await run(bench, {
+    steps: [
+      fetch("a", ["id", "n"]),
+      { id: "s", sort: "a", by: [{ field: "n" }] },
+      { id: "first", limit: "s", max },
+      { id: "few", limit: "first", max: 900 },
+      { id: "read", reduce: "few", as: { order: { text: { of: "{row.n}", separator: " ", max: 900 } } } },
+    ],
+    result: { order: { $ref: "steps.read.order" } },
+  });
+  expect(JSON.parse(receipt.resultJson)).toEqual({ order: Array.from({ length: 900 }, (_, n) => n).join(" ") });
+  expect(steps["s"]).toMatchObject({ state: "completed", rows: { in: 2_500, ok: 2_500 } });
+  const rows = await bench.db.sql<{ n: number }[]>`select row_number as n from job_set_rows
+    where job_id = ${uuidOfId(job.id)}::uuid and set_id = 's' order by ordinal`;
+  return rows.map(({ n }) => n);
+}
+
+test("rows of a large sorted set that a step reads whole stand in the set's order, and those of one of which the first are taken stay where they were", async () => {
+  expect(await sortedOf(2_500)).toEqual(Array.from({ length: 2_500 }, (_, index) => 2_501 + index));
+  expect(await sortedOf(900)).toEqual(
+    scattered(2_500)
+      .map(({ n }, index) => [n, index + 1] as const)
+      .sort(([a], [b]) => a - b)
+      .map(([, rowNumber]) => rowNumber),
+  );
+});
+
 test("sets that are made are made anew by another node when theirs dies, and have each row once", async () => {
-  const a = Array.from({ length: 2_300 }, (_, n) => ({ id: `i${(n * 7) % 2_300}`, n, list: [n] }));
+  const a = scattered(2_300).map((item) => ({ ...item, list: [item.n] }));
   const steps = [
     fetch("a", ["id", "n", "list"]),
     { id: "sorted", sort: "a", by: [{ field: "n", order: "desc" }] },

@@ -1,10 +1,13 @@
+import type { Step } from "@svc/program";
 import type { Change } from "../state/change.ts";
+import type { JobState } from "../state/job.ts";
 import type { ReadRow, StepEffects } from "./effects.ts";
-import { OrderedRows } from "./row-order.ts";
+import { isScattered, OrderedRows } from "./row-order.ts";
 import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
 import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
+import { writeInOrder } from "./write-in-order.ts";
 
 /** The rows of a set in another order. What they are ordered by is held in memory, and nothing else of them. */
 export const sortKind: StepKind<"sort"> = {
@@ -15,11 +18,15 @@ export const sortKind: StepKind<"sort"> = {
   answer: undefined,
 };
 
+/** Of fewer rows whoever reads them opens each block once, wherever they stand. */
+const scatteredMin = 2_000;
+
 function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: Keep): Promise<Change> {
   return SetMemory.during(at, effects, async (memory) => {
     const { state, step } = at;
     const writer = new SetWriter(at, effects, keep);
     const held = new OrderedRows(step.by);
+    let bytes = 0;
     function* hold(rows: readonly ReadRow[]) {
       for (const { rowNumber, data } of rows) {
         memory.add(held.add(rowNumber, data));
@@ -27,11 +34,29 @@ function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: Keep): Prom
       }
       return true;
     }
-    const take = (rows: readonly ReadRow[]) => effects.inTurns(hold(rows));
+    const take = (rows: readonly ReadRow[], chunkBytes: number) => {
+      bytes += chunkBytes;
+      return effects.inTurns(hold(rows));
+    };
     const isRead = await eachChunk(state, sourceOf(step), effects, { memory, holds: true, take });
     if (!isRead) return memory.stop(writer);
     const numbers = await effects.inTurns(held.numbersInOrder());
-    await writer.choose(numbers, numbers.length);
-    return writer.finish();
+    if (numbers.length <= scatteredMin || !isReadWhole(state, step.id) || !isScattered(numbers)) {
+      await writer.choose(numbers, numbers.length);
+      return writer.finish();
+    }
+    const isWritten = await writeInOrder({ state, numbers, bytes }, effects, { memory, writer });
+    return isWritten ? writer.finish() : writer.giveUp();
   });
+}
+
+/** Whether a step reads all rows of a set. If none does, as where the first ones are taken alone, they need not stand in its order. */
+function isReadWhole({ loaded }: JobState, setId: string): boolean {
+  return loaded.flow.instructions.some((at) => at.kind === "step" && readsWhole(at.step, setId));
+}
+
+function readsWhole(step: Step, setId: string): boolean {
+  if ("right" in step && step.right === setId) return true;
+  if (!("source" in step) || step.source !== setId) return false;
+  return step.kind !== "limit" || step.max > scatteredMin;
 }

@@ -231,6 +231,9 @@ test("for a function that there is not the nearest are named, and where all stan
   expect(await faultOf("['a'].glorify()")).toBe(
     `${none("glorify")}: list has size, join, sort, distinct, slice, flatten, sum, reverse; ${all}`,
   );
+  expect(await faultOf("'a b'.split(' ').last()")).toBe(
+    `${none("last")}: take the last item by its place: list[size(list) - 1], where size(list) > 0`,
+  );
   expect(await faultOf("glorify(['a'])")).toContain("list has size, join, ");
   expect(await faultOf("glorify()")).toBe(`${none("glorify")}: ${all}`);
   expect(await faultOf("string(math.pow(2.0, 3.0))")).toMatch(

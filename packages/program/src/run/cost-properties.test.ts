@@ -119,6 +119,14 @@ test("an evaluation takes no more steps than were foreseen, whatever it is of", 
   );
 });
 
+test("the text of a number is foreseen at its length, also within what is made of it", () => {
+  const values = { row: { n: 0 }, params: {} };
+  const source = "!'%s and %s'.format([string(row.n), string(row.n)]).contains('')";
+  const parsed = parseExpression(source);
+  if ("fault" in parsed) throw new Error(parsed.fault);
+  expect(stepsTaken(source, values)).toBeLessThanOrEqual(boundOf(parsed.tree)(values, [values.row]));
+});
+
 test("the bound of several rows is that of none of them exceeded", () => {
   fc.assert(
     fc.property(expression, fc.array(value, { minLength: 2, maxLength: 4 }), (source, several) => {

@@ -1,5 +1,5 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
-import { wholeSteps } from "../functions/function.ts";
+import { textExtent, wholeSteps } from "../functions/function.ts";
 import { functionsNamed } from "../functions/index.ts";
 import { calledOf, celLimits, childrenOf, pathOfNode } from "../read/cel-syntax.ts";
 import { containsSteps, matchesSteps } from "./cost-of-text.ts";
@@ -177,7 +177,7 @@ function extentOfCall(name: string, given: readonly Cost[], left: Extent, right:
     case "_+_":
       return joined(left, right);
     case "string":
-      return { ...left, text: Math.max(left.text, numberText) };
+      return textExtent(Math.max(left.text, numberText));
     case "bytes":
       return { ...left, text: left.text * 3, total: 1 + (left.text * 3) / 16 };
     case "dyn":

@@ -8,6 +8,7 @@ import { absentFieldsOf } from "./absent-fields.ts";
 import { type CelValues, celTime } from "./cel-values.ts";
 import { containsSteps, matchesSteps } from "./cost-of-text.ts";
 import { meteredEach, stepsOf, take } from "./meter.ts";
+import { overloadWords } from "./overload-words.ts";
 
 /**
  * The outcome of one evaluation: the answer, or why there is none, as a sentence without values. `isTooExpensive`: it was stopped,
@@ -141,6 +142,7 @@ export function truthOf(value: CelValue): CelOutcome {
 /** The evaluator's messages quote values, which may be row data: what is told is the kind of the fault. */
 function describeCelError(message: string, tree: Expr): string {
   const [, told] = celErrors.find(([pattern]) => pattern.test(message)) ?? [];
+  if (told === misapplied) return `${told}${overloadWords(message)}`;
   if (told !== misfit) return told ?? "cannot be evaluated";
   const conversions = conversionsOf(tree);
   return conversions.length === 0 ? told : `${told}: ${conversions.join("; ")}`;
@@ -170,11 +172,12 @@ function conversionsOf(tree: Expr): readonly string[] {
 }
 
 const misfit = "converts a value that has not the form for it";
+const misapplied = "applies an operation to values of types that it does not take";
 const absentField = "reads a field that is absent";
 
 const celErrors: readonly (readonly [RegExp, string])[] = [
   [/field not found|no such (?:key|field)|undeclared|unknown (?:name|identifier|variable)|not found/i, absentField],
-  [/overload/i, "applies an operation to values of types that it does not take"],
+  [/overload/i, misapplied],
   [/convert|parse|invalid|timestamp|duration/i, misfit],
   [/divi|modul/i, "divides by zero"],
   [/overflow|range|out of bounds|index/i, "leaves the range of a number or of a list"],

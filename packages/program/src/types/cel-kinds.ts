@@ -134,8 +134,21 @@ function kindOfOperator(name: string, kinds: readonly CelKind[]): CelKind | Kind
 
 const wholeList = `all functions stand in $defs/expression of ${schemaPath}`;
 
-/** What may be meant by a function that there is not: one that is named alike, or those that the same can be done with. */
+const firstItem = "take the first item by its place: list[0], where size(list) > 0";
+const lastItem = "take the last item by its place: list[size(list) - 1], where size(list) > 0";
+
+/** What other languages have functions for. */
+const otherWays: Readonly<Record<string, string>> = {
+  first: firstItem,
+  head: firstItem,
+  last: lastItem,
+  pop: lastItem,
+};
+
+/** What may be meant by a function that there is not: what is done without one, one that is named alike, or those that the same can be done with. */
 function hintOfUnknown(name: string, of: CelKind | undefined): string {
+  const otherWay = of === "map" || !Object.hasOwn(otherWays, name) ? undefined : otherWays[name];
+  if (otherWay !== undefined) return otherWay;
   const near = nearest(name, functionNames);
   if (near !== undefined) {
     const forms = (functions.get(near) ?? []).map((signature) => signatureText(near, signature));

@@ -34,6 +34,7 @@ test("an empty environment gives the documented defaults", () => {
     dataDir: "/src/svc/.svc",
     toolkitFolders: ["/src/svc/toolkits"],
     role: "all",
+    processes: 1,
     endpointConcurrency: 16,
     retryScheduleMs: [5, 30, 120, 600, 1_800, 7_200, 21_600, 43_200, 86_400].map((seconds) => seconds * 1_000),
     bodyBytesMax: 1_048_576,
@@ -45,6 +46,14 @@ test("an empty environment gives the documented defaults", () => {
     jobRetentionMs: undefined,
     logLevel: "info",
   });
+});
+
+test("several processes take Linux and no sandbox, and their number is a small one", () => {
+  expect(load({ SVC_PROCESSES: "4", SVC_SANDBOX: "off" }).processes).toBe(4);
+  expect(faultsOf({ SVC_PROCESSES: "2" })).toEqual([
+    'SVC_PROCESSES: "2" beside the sandbox, which keeps what calls create in the memory of one process; set SVC_SANDBOX=off, or leave it at 1',
+  ]);
+  expect(faultsOf({ SVC_PROCESSES: "0" })).toEqual(['SVC_PROCESSES: "0" is not a whole number from 1 to 64']);
 });
 
 /** Writes files below the folder of these tests. */

@@ -33,6 +33,10 @@ export type Config = {
   readonly adminToken: string | undefined;
   readonly bootstrapKey: string | undefined;
   readonly role: "all" | "api" | "worker";
+  /** Whether the node counts what happens, for QuerySeries. */
+  readonly isActivityCounted: boolean;
+  /** How many processes listen on one port, each with a node of its own. */
+  readonly processes: number;
   /** Whether the console is served, on nodes that take calls. */
   readonly isConsoleOn: boolean;
   /** Whether tool calls are answered by the emulator inside the process. */
@@ -108,7 +112,9 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     adminToken: reader.secret("SVC_ADMIN_TOKEN"),
     bootstrapKey: reader.secret("SVC_BOOTSTRAP_KEY"),
     role: reader.choice("SVC_ROLE", ["all", "api", "worker"], "all"),
+    processes: reader.integer("SVC_PROCESSES", { fallback: 1, min: 1, max: 64 }),
     isConsoleOn: reader.choice("SVC_CONSOLE", ["on", "off"], "on") === "on",
+    isActivityCounted: reader.choice("SVC_ACTIVITY", ["on", "off"], "on") === "on",
     isSandbox: readSandbox(reader),
     endpointRanges: readRanges(reader, "SVC_ENDPOINT_CIDRS"),
     providerRanges: readRanges(reader, "SVC_PROVIDER_CIDRS"),
@@ -173,11 +179,25 @@ function checkTogether(config: Config, reader: ConfigReader): void {
       `"${config.role}" shares its database with other nodes; set SVC_DATABASE_URL, or leave the role at "all"`,
     );
   }
+  checkProcesses(config, reader);
   if (config.adminToken !== undefined && config.adminToken === config.bootstrapKey) {
     reader.fault(
       "SVC_BOOTSTRAP_KEY",
       "equals SVC_ADMIN_TOKEN; the administrator and a project need secrets of their own",
     );
+  }
+}
+
+function checkProcesses({ processes, isSandbox }: Config, reader: ConfigReader): void {
+  if (processes === 1) return;
+  if (isSandbox) {
+    reader.fault(
+      "SVC_PROCESSES",
+      `"${processes}" beside the sandbox, which keeps what calls create in the memory of one process; set SVC_SANDBOX=off, or leave it at 1`,
+    );
+  }
+  if (process.platform !== "linux") {
+    reader.fault("SVC_PROCESSES", `"${processes}" takes Linux, where processes share a port; leave it at 1`);
   }
 }
 

@@ -52,6 +52,11 @@ const table = {
     "on: an emulator inside the process answers tool calls; beside a database or a deployment it takes force",
   ],
   SVC_ROLE: ["all", "all, api (calls and webhooks) or worker (deliveries, jobs)"],
+  SVC_ACTIVITY: ["on", "on or off: whether the node counts events, deliveries, calls and jobs for QuerySeries"],
+  SVC_PROCESSES: [
+    "1",
+    "processes that share port and store, each a node of its own; more than 1 takes Linux, and no sandbox",
+  ],
   SVC_CONSOLE: ["on", "on or off: the pages below /console/, on nodes that take calls"],
   SVC_ENDPOINT_CIDRS: ["empty", "address ranges beyond global unicast that deliveries may dial, comma separated"],
   SVC_PROVIDER_CIDRS: ["empty", "address ranges beyond global unicast that tool calls may dial, comma separated"],

@@ -1,12 +1,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { type AnswerOptions, createAnswer } from "./answer.ts";
 import { createAssets } from "./assets.ts";
+import { type ConnectOptions, createConnect } from "./connect.ts";
 import { consolePath, setConsoleHeaders } from "./headers.ts";
 import { type PageCallOptions, servePageCall } from "./page-call.ts";
 import type { BuiltConsole } from "./read-files.ts";
 import { createSignIn, type SignInOptions } from "./sign-in.ts";
 
 /** What the console is served with. */
-export type ConsoleOptions = PageCallOptions & SignInOptions & { readonly built: BuiltConsole; readonly base: string };
+export type ConsoleOptions = PageCallOptions &
+  SignInOptions &
+  AnswerOptions &
+  ConnectOptions & { readonly built: BuiltConsole; readonly base: string };
 
 /** Serves the console. */
 export type Console = {
@@ -28,15 +33,21 @@ export function consoleBase(publicUrl: string | undefined): string {
 export function createConsole(options: ConsoleOptions): Console {
   const { built, base } = options;
   const assets = createAssets(built);
-  const calls = new Map([["/console/session", servePageCall(createSignIn(options), options)]]);
+  const session = servePageCall(createSignIn(options), options);
+  // Their GET is a page.
+  const posts = new Map([
+    ["/console/answer", servePageCall({ POST: createAnswer(options) }, options)],
+    ["/console/connect", servePageCall({ POST: createConnect(options) }, options)],
+  ]);
   const redirect = (res: ServerResponse) => {
     res.writeHead(302, { location: base, "content-length": 0, vary: "accept" }).end();
   };
   return {
     setHeaders: setConsoleHeaders,
     serve(path, req, res) {
-      const call = calls.get(path);
-      if (call !== undefined) return call(req, res);
+      if (path === "/console/session") return session(req, res);
+      const post = req.method === "POST" ? posts.get(path) : undefined;
+      if (post !== undefined) return post(req, res);
       if (path.startsWith(consolePath)) return assets(path, req, res);
       redirect(res);
     },

@@ -41,16 +41,6 @@ export function seatMalformed(seat: string): Fault {
   return sessionInvalid(`${formatValue(seat)} names no seat`, "Send the id of a key, or admin, as Svc-Seat.");
 }
 
-/** A link to the console where there is none. */
-export function consoleOff(): Fault {
-  return fault({
-    code: "failed_precondition",
-    reason: "CONSOLE_OFF",
-    message: "this node serves no console",
-    help: "Start the service with SVC_CONSOLE=on.",
-  });
-}
-
 /** No session of this id has a seat of the calling key. */
 export function sessionNotFound(id: string): Fault {
   return fault({

@@ -1,6 +1,7 @@
 import { builtFolder } from "@svc/console";
 import type { Clock } from "@svc/core";
 import type { Database } from "@svc/db";
+import type { Node } from "@svc/node";
 import type { KeyCache } from "../auth/key-cache.ts";
 import type { KeyUse } from "../auth/key-use.ts";
 import type { Config } from "../config/config.ts";
@@ -63,15 +64,18 @@ type Serving = Omit<PageCallOptions, "origin"> & {
   readonly clock: Clock;
   readonly keys: KeyCache;
   readonly connections: Connections;
+  readonly node: Node;
 };
 
 /** The console, as far as it is served. Where administration has a listener of its own, its token opens nothing here. */
-export function openConsole({ config, console, connections, ...parts }: Serving): Console | undefined {
+export function openConsole({ config, console, connections, node, ...parts }: Serving): Console | undefined {
   if (console === undefined) return undefined;
   const { db, clock, keys, intake, mapError } = parts;
   return createConsole({
     ...{ db, clock, keys, intake, mapError, ...console },
     base: consoleBase(config.publicUrl),
+    answerLinks: node.jobs.answerLinks,
+    connectLinks: node.connectLinks,
     limit: createSignInLimit({ clock }),
     adminToken: config.adminListen === undefined ? config.adminToken : undefined,
     addressOf: connections.addressOf,

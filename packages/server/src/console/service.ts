@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type Clock, requireId, requireProject } from "@svc/core";
+import { type Clock, consoleOff, requireId, requireProject } from "@svc/core";
 import { type Database, endConsoleSeat, type ListedConsoleSession, listConsoleSessions } from "@svc/db";
 import {
   type ConsoleService,
@@ -12,7 +12,7 @@ import {
   ListSessionsResponseSchema,
 } from "@svc/gen/console";
 import { consoleSessionIdleMs } from "@svc/node";
-import { consoleOff, sessionNotFound } from "./errors.ts";
+import { sessionNotFound } from "./errors.ts";
 import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
 import { createSignInLink } from "./sign-in-link.ts";
 

@@ -1,5 +1,5 @@
-import { type Clock, createId, digestSecret, generateToken, type KeyId, type ProjectId } from "@svc/core";
-import { type Executor, insertConsoleLink } from "@svc/db";
+import type { Clock, KeyId, ProjectId } from "@svc/core";
+import { type Executor, makeConsoleLink } from "@svc/db";
 import { consolePath } from "./headers.ts";
 
 /** What makes links: where they are kept, and where the service is reached. */
@@ -13,12 +13,11 @@ export async function createSignInLink(
   { db, clock, publicUrl }: SignInLinks,
   { projectId, keyId }: { projectId: ProjectId; keyId: KeyId },
 ): Promise<{ url: string; expiresAt: number }> {
-  const token = generateToken();
   const nowMs = clock.now();
   const expiresAt = nowMs + lifeMs;
-  await insertConsoleLink(db, {
-    ...{ id: createId("lnk", nowMs), digest: digestSecret(token), purpose: "sign_in", target: {} },
-    ...{ projectId, keyId, createdAt: nowMs, expiresAt, spentAt: null },
+  const { token } = await makeConsoleLink(db, {
+    ...{ purpose: "sign_in", target: {} },
+    ...{ projectId, keyId, expiresAt, nowMs },
   });
   return { url: `${publicUrl()}${consolePath}#link=${token}`, expiresAt };
 }

@@ -27,11 +27,10 @@ import {
 import { isValidKey, type KeyCache } from "../auth/key-cache.ts";
 import { apiKeyInvalid } from "../errors.ts";
 import { linkInvalid, pageRequestMalformed, sessionInvalid } from "./errors.ts";
-import { findGoodLink } from "./links.ts";
+import { findGoodLink, type LinkOptions, withinLimit } from "./links.ts";
 import { type PageCall, textField } from "./page-call.ts";
 import type { ConsoleOrigin, SessionProof } from "./proof.ts";
 import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
-import type { SignInLimit } from "./sign-in-limit.ts";
 
 // /console/session, for the console's pages:
 //   POST {"key": "svc_…"} or {"link": "…"}: signs in. With the header Svc-Session of an open session the seat is added to it.
@@ -42,16 +41,11 @@ import type { SignInLimit } from "./sign-in-limit.ts";
 // Refusals: SESSION_INVALID, API_KEY_INVALID, LINK_INVALID (401), ORIGIN_REFUSED (403), SIGN_INS_EXCEEDED (429), REQUEST_MALFORMED (400).
 
 /** What signing in works with. */
-export type SignInOptions = {
-  readonly db: Database;
-  readonly clock: Clock;
+export type SignInOptions = LinkOptions & {
   readonly keys: KeyCache;
   readonly sessions: Sessions;
   readonly origin: ConsoleOrigin;
-  readonly limit: SignInLimit;
   readonly adminToken: string | undefined;
-  /** Who sent a request, as addresses are counted. */
-  readonly addressOf: (req: IncomingMessage) => string;
 };
 
 const userAgentCharacters = 200;
@@ -61,22 +55,14 @@ type Seat = { readonly keyId: KeyId } | { readonly adminDigest: Buffer };
 
 /** Makes the methods of `/console/session`. */
 export function createSignIn(options: SignInOptions): { POST: PageCall; DELETE: PageCall } {
-  const { sessions, origin, limit, addressOf } = options;
+  const { sessions, origin } = options;
   return {
     async POST(body, req) {
-      const address = addressOf(req);
-      const refusal = limit.refusalOf(address);
-      if (refusal !== undefined) throw refusal;
       const proof = origin.proofOf(req);
       const wanted = { key: textField(body, "key"), link: textField(body, "link") };
       if (wanted.key === undefined && wanted.link === undefined)
         return answerOf(await openOr401(sessions, proof), proof, options);
-      try {
-        return await signIn(await seatOf(wanted, options), req, options);
-      } catch (error) {
-        if (error instanceof Fault && error.code === "unauthenticated") limit.noteFailure(address);
-        throw error;
-      }
+      return withinLimit(options, req, async () => signIn(await seatOf(wanted, options), req, options));
     },
     async DELETE(body, req) {
       const session = await openOr401(sessions, origin.proofOf(req));

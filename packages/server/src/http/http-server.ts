@@ -53,9 +53,12 @@ export type HttpServerOptions = {
   connections: Connections;
 };
 
+type ListenPlace = { host: string; port: number; reusePort?: boolean };
+
 /** One listening server. */
 export type HttpServer = {
-  listen(address: { host: string; port: number }): Promise<AddressInfo>;
+  /** With `reusePort` beside other processes of this user, among which the system spreads connections. */
+  listen(address: ListenPlace): Promise<AddressInfo>;
   /** Accepts nothing more; resolves when every request is answered, or at the end of the grace, which breaks what is left. */
   close(graceMs: number): Promise<void>;
 };
@@ -128,10 +131,10 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
   }
 }
 
-function listen(server: Server, { host, port }: { host: string; port: number }): Promise<AddressInfo> {
+function listen(server: Server, { host, port, reusePort = false }: ListenPlace): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ host, port, backlog: 1_024 }, () => {
+    server.listen({ host, port, reusePort, backlog: 1_024 }, () => {
       server.off("error", reject);
       resolve(server.address() as AddressInfo);
     });

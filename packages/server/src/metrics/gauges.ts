@@ -32,11 +32,14 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
   new Gauge({
     name: "svc_delivery_backlog",
     help: "Pending deliveries of the deployment, exact up to 100,000; NaN while the store does not answer.",
+    // The same for every process.
+    aggregator: "max",
     registers,
     async collect() {
       this.set(await backlog().catch(() => Number.NaN));
     },
   });
+  new Gauge({ name: "svc_processes", help: "Processes that these figures are the sum of.", registers }).set(1);
   new Gauge({
     name: "svc_project_loop_seconds",
     help: "Seconds of the event loop that the metered work of a project took since the start: the 20 that took most, the rest as `other`.",

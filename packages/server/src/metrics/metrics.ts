@@ -77,6 +77,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    values: () => registry.getMetricsAsJSON(),
     posted: (toolkitSlug, outcome) => postsOf(toolkitSlug, outcome).inc(),
     called(call, durationMs) {
       callsOf(call.method, call.code).inc();

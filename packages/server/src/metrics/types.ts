@@ -9,14 +9,20 @@ import type {
   RenewalObservation,
   ReplayStep,
 } from "@svc/node";
+import type { MetricObjectWithValues, MetricValue } from "prom-client";
 import type { Call } from "../calls/call.ts";
 import type { PostOutcome } from "../http/webhooks.ts";
+
+/** Values of metrics, as prom-client aggregates them. */
+export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 /** What `/metrics` shows. Labels have few values: toolkits, methods, and outcomes, codes and states from closed sets. */
 export type Metrics = {
   readonly contentType: string;
   /** Prometheus' text format. */
   text(): Promise<string>;
+  /** The same as values, to be summed with those of other processes. */
+  values(): Promise<MetricValues>;
   /** A post was answered; `toolkitSlug` is that of a toolkit, or empty. */
   posted(toolkitSlug: string, outcome: PostOutcome): void;
   called(call: Call, durationMs: number): void;

@@ -6,8 +6,10 @@ import type { Redactor } from "./redact.ts";
 const excerptMax = 1000;
 /** More of an app's text is not even looked at. */
 const readMax = 65_536;
-/** Of a failure whose values would have to be masked, with more of them, nothing is shown. */
-const valuesMax = 100_000;
+const bytesPerUnit = 3;
+/** Of a failure whose values would have to be masked, with more of them or of so many bytes, nothing is shown: all of it is to be read. */
+const valuesMax = 10_000;
+const maskedBytesMax = 524_288;
 
 /** A text of an app's for people to read: without secrets, cut; control characters would break terminals, logs and rows. */
 export function excerpt(text: string, redact: Redactor): string {
@@ -21,8 +23,9 @@ export function excerpt(text: string, redact: Redactor): string {
 /** What an app says of a failure. Values under the tool's sensitive names are masked where the answer is JSON. */
 export function excerptOfBody(action: Action, body: Buffer, redact: Redactor): string {
   const names = sensitiveNamesOf(action);
+  if (names.size === 0) return excerpt(body.toString("utf8", 0, bytesPerUnit * readMax), redact);
+  if (body.byteLength > maskedBytesMax) return "";
   const text = body.toString("utf8");
-  if (names.size === 0) return excerpt(text, redact);
   try {
     return excerpt(JSON.stringify(maskNames(names, parseExactJson(text, { valuesMax }))), redact);
   } catch (error) {

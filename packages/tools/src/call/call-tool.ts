@@ -11,7 +11,7 @@ import { createKeyStore } from "./key-store.ts";
 import { beginKeyed, type Earlier, findEarlier, type KeyContext, type KeyRefusal } from "./keyed-call.ts";
 import type { Caller, LedgerEntry } from "./ledger.ts";
 import { type PrepareContext, prepareCall } from "./prepare.ts";
-import type { CallPlan, EndedCall, PreparedCall } from "./prepared-call.ts";
+import type { CallPlan, EndedCall, LateArguments, PreparedCall } from "./prepared-call.ts";
 import { executeReady, type UnrecordedEnd } from "./ready-call.ts";
 import type { SecretUse } from "./secret-uses.ts";
 
@@ -45,6 +45,11 @@ export type CallRequest = {
   readonly takeRecord?: ((record: CallRecord) => void) | undefined;
   /** Secrets of the project that are filled in among the arguments when it is sent, in place of what `args` has there. */
   readonly secretUses?: readonly SecretUse[] | undefined;
+  /**
+   * Makes the arguments anew when the call is prepared, with what differs each time it is made, and so is no part of what makes two calls the
+   * same; and what of them no text may repeat.
+   */
+  readonly late?: (() => Promise<LateArguments>) | undefined;
   /** What no message about the call may quote, beside its sensitive arguments: a job hands a tool what others keep secret. */
   readonly secrets?: readonly string[] | undefined;
 };

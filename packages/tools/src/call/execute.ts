@@ -1,15 +1,18 @@
 import type { AppRequest } from "@svc/connections";
-import type { Clock } from "@svc/core";
+import type { Clock, Turns } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 import type { CallWay, PreparedCall } from "./prepared-call.ts";
-import { createRedactor, credentialsOf, type Redactor, redactTexts } from "./redact.ts";
+import { createRedactor, credentialsOf, type Redactor } from "./redact.ts";
+import { redactTextsInTurns } from "./redact-texts.ts";
 import { callTimeoutMs, sendCall } from "./send.ts";
 
 /** What executing works with. */
 export type ExecuteContext = {
   readonly ledger: Pick<Ledger, "end">;
   readonly clock: Clock;
+  /** What it waits for while it goes through a large answer. */
+  readonly turns: Pick<Turns, "next">;
   /** Hears of an executed call whose outcome could not be recorded. */
   readonly onUnrecorded: (callId: string, error: unknown) => void;
 };
@@ -48,7 +51,8 @@ export async function executeCall(
   const startedAt = clock.now();
   const sent = "kind" in authorized ? unauthorized(authorized) : await sendAuthorized(context, execution, authorized);
   const redact = redactorOf(execution);
-  const result = { ...sent, value: redactTexts(sent.value, redact) };
+  const turn = () => context.turns.next(entry.caller.projectId);
+  const result = { ...sent, value: await redactTextsInTurns(sent.value, redact, turn) };
   const { isSandbox } = way;
   const end = { result, accountId: account?.id, isSandbox, providerMs: clock.now() - startedAt, redact };
   try {

@@ -210,7 +210,8 @@ function endOf(sealer: Sealer, entry: LedgerEntry, { result, accountId, isSandbo
   const isInside = entry.caller.job !== undefined;
   const shown = entry.action === undefined ? result.value : mask(entry.action.outputSchema, result.value);
   const message = messageText(redact === undefined ? result.message : redact(result.message));
-  const kept = result.outcome === "ok" && !isInside ? fitBytes(shown, resultBytesMax, redact) : undefined;
+  // Who was answered it had no secret in it any more.
+  const kept = result.outcome === "ok" && !isInside ? fitBytes(shown, resultBytesMax) : undefined;
   return {
     accountId,
     outcome: result.outcome,

@@ -30,11 +30,13 @@ export async function prepareCall(context: PrepareContext, plan: CallPlan): Prom
   const action = tool.kind === "action" && tool.callable ? tool : undefined;
   if (action === undefined) return ended("not_callable", notCallable(tool));
   if (plan.toolkit === httpToolkit) return prepareHttp(context, action, plan);
-  const { secretUses: uses = [] } = plan;
-  if (uses.length === 0) return prepareTool(context, plan, action);
-  const filled = await fillSecrets(context.vault, plan.caller.projectId, { args: plan.args, uses });
+  const { secretUses: uses = [], late } = plan;
+  if (uses.length === 0 && late === undefined) return prepareTool(context, plan, action);
+  const made = await late?.();
+  const filled = await fillSecrets(context.vault, plan.caller.projectId, { args: made?.args ?? plan.args, uses });
   if ("missing" in filled) return ended("not_callable", secretMissing(filled.missing));
-  const { args, values } = filled;
+  const { args } = filled;
+  const values = [...filled.values, ...(made?.secrets ?? [])];
   const prepared = await prepareTool(context, { ...plan, args, secrets: [...(plan.secrets ?? []), ...values] }, action);
   return "action" in prepared ? { ...prepared, vaulted: values } : prepared;
 }

@@ -5,6 +5,9 @@ import type { CallResult, RequestPreview } from "../outcome.ts";
 import type { Caller } from "./ledger.ts";
 import type { SecretUse } from "./secret-uses.ts";
 
+/** Arguments that are made when a call is prepared, and what of them no text may repeat. */
+export type LateArguments = { readonly args: Readonly<Record<string, unknown>>; readonly secrets: readonly string[] };
+
 /** A call as it is asked for, of a tool that exists. */
 export type CallPlan = {
   readonly caller: Caller;
@@ -19,6 +22,8 @@ export type CallPlan = {
   readonly appKey: string;
   /** What no message may quote, beside sensitive arguments. */
   readonly secrets?: readonly string[] | undefined;
+  /** Makes the arguments anew. */
+  readonly late?: (() => Promise<LateArguments>) | undefined;
   /** Secrets of the project that are filled in among the arguments. */
   readonly secretUses?: readonly SecretUse[] | undefined;
 };

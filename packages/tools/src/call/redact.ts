@@ -1,28 +1,19 @@
 import type { AppRequest } from "@svc/connections";
-import { isRawJson } from "@svc/core";
+import { type Hidden, hiddenOf, secretMin } from "./hidden.ts";
 import { masked } from "./mask.ts";
+import { placesOf } from "./places.ts";
 import { type EscapeBudget, escapesMax, type Range, type Reading, readingsOf } from "./readings.ts";
 
 /** Takes secrets out of a text that is not ours, such as an app's error that quotes what it was sent. */
 export type Redactor = {
   (text: string): string;
+  /** Does the same to a text of any length, and stops again and again, so that others get their turn. */
+  readonly inParts?: (text: string) => Generator<undefined, string>;
   /** Whether a JSON text is known to hold no secret in any form: nothing of its value need be gone through then. */
   readonly spares?: (json: string) => boolean;
   /** Does the same to the name of a field, where only what is too long to be a word by chance is taken for a secret. */
   readonly ofName?: (name: string) => string;
 };
-
-/** What is shorter stands in too many words by chance. */
-const secretMin = 3;
-
-/** What has fewer bytes stands in hex or base64 of anything by chance, and as the name of a field. */
-const encodedMin = 8;
-
-/**
- * A secret in the forms in which it is looked for. `encoded`: in hex and base64, what of it is alike whatever stands before and behind
- * it. `cores`: a text that holds none of them does not hold it in any form.
- */
-type Hidden = { readonly text: string; readonly encoded: readonly string[]; readonly cores: readonly string[] };
 
 /**
  * Replaces every secret by `***`: as it is, as it is escaped in JSON, in a URL, in a form or in HTML, and in hex, base64 and
@@ -36,62 +27,78 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     return made;
   };
   const budget = { left: escapesMax };
-  const redact = (text: string) => redacted(text, all(), budget);
-  const spares = (json: string) => !all().some(({ cores }) => cores.some((core) => json.includes(core)));
+  const redact = (text: string) => atOnce(redacted(text, all(), budget));
+  const inParts = (text: string) => redacted(text, all(), budget);
+  const spares = (json: string) => !all().some((secret) => mayHold(json, secret));
   const ofName = (name: string) => {
     if (name.length < secretMin) return name;
     const long = all().filter(({ encoded }) => encoded.length > 0);
-    return redacted(name, long, budget);
+    return atOnce(redacted(name, long, budget));
   };
-  return Object.assign(redact, { spares, ofName });
+  return Object.assign(redact, { inParts, spares, ofName });
 }
 
-function hiddenOf(text: string): Hidden {
-  const bytes = Buffer.from(text, "utf8");
-  const encoded = bytes.length < encodedMin ? [] : [...hexOf(bytes), ...base64Of(bytes)];
-  // What is encoded may stand in a URL, which escapes all but letters and digits of it.
-  const cores = [longest(text, sameRuns), ...encoded.map((form) => longest(form, /[A-Za-z0-9]+/g))];
-  return { text, encoded, cores: [...new Set(cores)] };
-}
-
-/**
- * Letters that stand for themselves in JSON, in a URL, in a form and in HTML: the longest run of them stands in all forms of a secret
- * but base64. A secret without such a run has the empty text, which stands in every text.
- */
-const sameRuns = /[\w.-]+/g;
-
-function longest(text: string, runs: RegExp): string {
-  return (text.match(runs) ?? []).reduce((a, b) => (b.length > a.length ? b : a), "");
-}
-
-function hexOf(bytes: Buffer): string[] {
-  const hex = bytes.toString("hex");
-  return [hex, hex.toUpperCase()];
-}
-
-/** The characters of base64 that bytes alone decide, where they begin at each of the three places of a group. */
-function base64Of(bytes: Buffer): string[] {
-  const forms = [0, 1, 2].map((before) => {
-    const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
-    return encoded.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
-  });
-  return [...new Set([...forms, ...forms.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))])];
-}
-
-function redacted(text: string, secrets: readonly Hidden[], budget: EscapeBudget): string {
-  const held = secrets.filter(({ cores }) => cores.some((core) => text.includes(core)));
-  if (held.length === 0) return text;
-  const readings = readingsOf(text, budget);
-  // A part of a secret stands there, and who wrote so much around it is not one whose texts are needed.
-  if (readings === undefined) return masked;
-  const found = readings.flatMap((reading) => held.flatMap((secret) => rangesOf(reading, secret)));
-  let [shown, end] = ["", 0];
-  // One secret may begin with another, or be read in two ways: what overlaps is one.
-  for (const [from, to] of found.toSorted(([a], [b]) => a - b)) {
-    if (from >= end) shown += `${text.slice(end, from)}${masked}`;
-    end = Math.max(end, to);
+function atOnce<T>(parts: Generator<undefined, T>): T {
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done === true) return value;
   }
-  return found.length === 0 ? text : shown + text.slice(end);
+}
+
+function mayHold(text: string, { cores }: Hidden): boolean {
+  return cores.some((core) => text.includes(core));
+}
+
+/** A longer text is gone through in parts of so many characters, each with what stands around it. */
+const partMax = 32_768;
+/** What is read before a part, where it may begin in an escape. */
+const lead = 64;
+
+function* redacted(text: string, secrets: readonly Hidden[], budget: EscapeBudget): Generator<undefined, string> {
+  const reach = secrets.reduce((most, secret) => Math.max(most, secret.reach), 0);
+  const shown: string[] = [];
+  let end = 0;
+  for (let from = 0; from < text.length; from += partMax) {
+    const start = Math.max(0, from - lead);
+    const part = text.length <= partMax ? text : text.slice(start, from + partMax + reach);
+    const found = yield* rangesIn(part, secrets, budget);
+    // A part of a secret stands there, and who wrote so much around it is not one whose texts are needed.
+    if (found === undefined) return masked;
+    const here: string[] = [];
+    // One secret may begin with another, or be read in two ways: what overlaps is one.
+    for (const [first, last] of found.toSorted(([a], [b]) => a - b)) {
+      const [at, to] = [start + first, start + last];
+      if (at < from || at >= from + partMax) continue;
+      if (at >= end) here.push(text.slice(end, at), masked);
+      end = Math.max(end, to);
+    }
+    if (here.length > 0) shown.push(here.join(""));
+  }
+  return shown.length === 0 ? text : shown.join("") + text.slice(end);
+}
+
+/** Where secrets stand in a part of a text; undefined where it has too many escapes. */
+function* rangesIn(
+  text: string,
+  secrets: readonly Hidden[],
+  budget: EscapeBudget,
+): Generator<undefined, readonly Range[] | undefined> {
+  const held: Hidden[] = [];
+  for (const secret of secrets) {
+    if (mayHold(text, secret)) held.push(secret);
+    yield;
+  }
+  if (held.length === 0) return [];
+  const readings = readingsOf(text, budget);
+  if (readings === undefined) return undefined;
+  const found: Range[] = [];
+  for (const secret of held) {
+    for (const reading of readings) {
+      found.push(...rangesOf(reading, secret));
+      yield;
+    }
+  }
+  return found;
 }
 
 function rangesOf({ text, rangeOf }: Reading, secret: Hidden): Range[] {
@@ -102,42 +109,12 @@ function rangesOf({ text, rangeOf }: Reading, secret: Hidden): Range[] {
   return [...plain, ...encoded];
 }
 
-function placesOf(text: string, part: string): number[] {
-  const places: number[] = [];
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) places.push(at);
-  return places;
-}
-
 /** The characters beside it hold bits of the secret, too. */
 function withEdges(text: string, [start, end]: Range): Range {
   const isDigit = (at: number) => /[\w+/-]/.test(text.charAt(at));
   let to = isDigit(end) ? end + 1 : end;
   while (text.charAt(to) === "=") to++;
   return [start > 0 && isDigit(start - 1) ? start - 1 : start, to];
-}
-
-/**
- * A copy of a result in which every text and name is redacted; the same value when nothing had to be. An app that repeats the
- * credential it was sent does not get it into an answer.
- */
-export function redactTexts(value: unknown, redact: Redactor): unknown {
-  if (redact.spares?.(JSON.stringify(value) ?? "") === true) return value;
-  return redactEach(value, redact);
-}
-
-function redactEach(value: unknown, redact: Redactor): unknown {
-  // Shorter texts hold no secret: most ids and names of a large result are not even searched.
-  if (typeof value === "string") return value.length < secretMin ? value : redact(value);
-  if (typeof value !== "object" || value === null || isRawJson(value)) return value;
-  if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => redactEach(item, redact));
-    return items.some((item, index) => item !== value[index]) ? items : value;
-  }
-  const entries = Object.entries(value).map(([name, child]) => {
-    const shown = [redact.ofName?.(name) ?? name, redactEach(child, redact)] as const;
-    return { shown, isSame: shown[0] === name && shown[1] === child };
-  });
-  return entries.every(({ isSame }) => isSame) ? value : Object.fromEntries(entries.map(({ shown }) => shown));
 }
 
 /** The credential in a request, in every form an app may quote it: what authorizing added to headers and query. */

@@ -31,9 +31,6 @@ function pick(value: unknown, paths: readonly (readonly string[])[]): unknown {
 /** How much of a value is kept: items of every list, characters of every text, entries of every object. */
 type Extent = { readonly items: number; readonly characters: number; readonly entries: number };
 
-/** What becomes of each text and name that is kept, before it is cut: it may be shortened, never made longer. `spares`: of a value with this JSON nothing is. */
-type Rewrite = { (text: string): string; readonly spares?: (json: string) => boolean };
-
 const whole: Extent = {
   items: Number.POSITIVE_INFINITY,
   characters: Number.POSITIVE_INFINITY,
@@ -43,16 +40,13 @@ const whole: Extent = {
 /**
  * Writes a result as JSON of at most `bytesMax` bytes, at least 2. What is too long loses the ends of its lists, all of them down
  * to the same length and to one item at least; then the ends of its texts; then its lists; then the ends of its objects. What is
- * left is valid JSON of the same form. Texts and names of what is kept go through `rewrite`.
+ * left is valid JSON of the same form.
  */
-export function fitBytes(value: unknown, bytesMax: number, rewrite?: Rewrite): ShapedResult {
+export function fitBytes(value: unknown, bytesMax: number): ShapedResult {
   const json = JSON.stringify(value ?? null);
   const size = Buffer.byteLength(json);
-  if (size <= bytesMax) {
-    const isKept = rewrite === undefined || rewrite.spares?.(json) === true;
-    return { json: isKept ? json : write(value, whole, rewrite), warning: undefined };
-  }
-  const shortened = shorten(value, { size, bytesMax, rewrite });
+  if (size <= bytesMax) return { json, warning: undefined };
+  const shortened = shorten(value, { size, bytesMax });
   const kept = Buffer.byteLength(shortened);
   return {
     json: shortened,
@@ -60,16 +54,13 @@ export function fitBytes(value: unknown, bytesMax: number, rewrite?: Rewrite): S
   };
 }
 
-function write(value: unknown, extent: Extent, rewrite: Rewrite | undefined): string {
-  return JSON.stringify(cut(value ?? null, extent, rewrite));
+function write(value: unknown, extent: Extent): string {
+  return JSON.stringify(cut(value ?? null, extent));
 }
 
-function shorten(
-  value: unknown,
-  { size, bytesMax, rewrite }: { size: number; bytesMax: number; rewrite: Rewrite | undefined },
-): string {
+function shorten(value: unknown, { size, bytesMax }: { size: number; bytesMax: number }): string {
   const attempt = (low: number, high: number, extentOf: (length: number) => Partial<Extent>) =>
-    longest({ low, high, bytesMax }, (length) => write(value, { ...whole, ...extentOf(length) }, rewrite));
+    longest({ low, high, bytesMax }, (length) => write(value, { ...whole, ...extentOf(length) }));
   const list = longestList(value);
   return (
     attempt(1, list, (items) => ({ items })) ??
@@ -121,20 +112,15 @@ function longestList(value: unknown): number {
   return children.reduce((most: number, child) => Math.max(most, longestList(child)), own);
 }
 
-function cut(value: unknown, extent: Extent, rewrite: ((text: string) => string) | undefined = same): unknown {
+function cut(value: unknown, extent: Extent): unknown {
   const { items, characters, entries } = extent;
   if (typeof value === "string") {
-    const text = rewrite(value);
-    return text.length > characters ? text.slice(0, characters).toWellFormed() : text;
+    return value.length > characters ? value.slice(0, characters).toWellFormed() : value;
   }
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
-  if (Array.isArray(value)) return value.slice(0, items).map((item: unknown) => cut(item, extent, rewrite));
+  if (Array.isArray(value)) return value.slice(0, items).map((item: unknown) => cut(item, extent));
   // Names alone: of a large object a few entries are tried again and again.
   const kept = Object.keys(value).slice(0, entries);
   const object = value as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(kept.map((key) => [rewrite(key), cut(object[key], extent, rewrite)]));
-}
-
-function same(text: string): string {
-  return text;
+  return Object.fromEntries(kept.map((key) => [key, cut(object[key], extent)]));
 }

@@ -21,8 +21,8 @@ export function eventCard(event: Event) {
     <>
       <b>{event.triggerSlug}</b>
       <Line apart>
-        <span>{event.entityId}</span>
         <Time at={event.receivedAt} />
+        <span>{event.entityId}</span>
       </Line>
     </>
   );

@@ -1,0 +1,116 @@
+import { consoleOff, isoTime, type JsonObject, type ProjectPrincipal, parseId, type Role } from "@svc/core";
+import {
+  type AskRecord,
+  type ConsoleLink,
+  contactsForProject,
+  findAsk,
+  findPendingAsk,
+  jobsForProject,
+  makeConsoleLink,
+} from "@svc/db";
+import { answerAsk } from "./answer.ts";
+import type { AskContext } from "./context.ts";
+import { approvalNotLinkable, askSettled, askStale, jobNotFound, principalNotReached } from "./errors.ts";
+import type { AnswerRequest } from "./types.ts";
+
+/** How long a link to an answer may live, milliseconds. */
+export const answerLinkLifeMs: number = 30 * 86_400_000;
+
+/** Which answer a link is for, and until when: epoch milliseconds. An empty requestId means the job's pending ask. */
+export type NewAnswerLink = Pick<AnswerRequest, "jobId" | "requestId" | "principalId"> & {
+  readonly expiresAt: number;
+};
+
+/** An answer that came by a link. */
+export type LinkedAnswer = Pick<AnswerRequest, "continuation" | "overridesJson" | "note">;
+
+/** A link that is good, as far as its own row tells, and the role of the key that vouches for it. */
+export type OpenedLink = { readonly link: ConsoleLink; readonly role: Role };
+
+/** Links by which contacts without a key answer. */
+export type AnswerLinks = {
+  /** Makes one. Rejects with the refusals of CreateAnswerLink. */
+  create(principal: ProjectPrincipal, request: NewAnswerLink): Promise<{ readonly url: string }>;
+  /** What its page shows; undefined where its ask or its contact is gone. Changes nothing. */
+  show(link: ConsoleLink): Promise<JsonObject | undefined>;
+  /** Settles its ask by the engine of AnswerAsk, with the refusals of that. False where ask or contact is gone. */
+  answer(opened: OpenedLink, answer: LinkedAnswer): Promise<boolean>;
+};
+
+/** Makes what makes and opens them. */
+export function createAnswerLinks(context: AskContext): AnswerLinks {
+  const { db, clock, consoleUrl } = context;
+  return {
+    async create({ projectId, keyId }, { expiresAt, ...request }) {
+      if (consoleUrl === undefined) throw consoleOff();
+      const job = await jobsForProject(db, projectId).find(request.jobId);
+      if (job === undefined) throw jobNotFound("jobId", request.jobId);
+      const ask = await linkableAsk(context, request);
+      const { jobId, principalId } = request;
+      const { token } = await makeConsoleLink(db, {
+        ...{ purpose: "answer", projectId, keyId, expiresAt, nowMs: clock.now() },
+        target: { answer: { jobId, requestId: ask.id, principalId } },
+      });
+      return { url: `${consoleUrl()}answer#${token}` };
+    },
+    async show(link) {
+      const found = await findLinked(context, link);
+      return found && shownAsk(found.ask, found.contactName, link);
+    },
+    async answer({ link, role }, answer) {
+      const found = await findLinked(context, link);
+      if (found === undefined) return false;
+      const { ask, principalId } = found;
+      if (ask.approvalId !== "") throw approvalNotLinkable(ask.id);
+      const { projectId, keyId, id: linkId } = link;
+      const of = { projectId, keyId, role, linkId, jobId: ask.jobId, requestId: ask.id, principalId };
+      await answerAsk(context, { ...of, ...answer, deliveryId: "" });
+      return true;
+    },
+  };
+}
+
+async function linkableAsk({ db }: AskContext, request: Omit<NewAnswerLink, "expiresAt">): Promise<AskRecord> {
+  const { jobId, requestId, principalId } = request;
+  const id = parseId("ask", requestId);
+  const ask = requestId === "" ? await findPendingAsk(db, jobId) : id && (await findAsk(db, jobId, id));
+  if (ask === undefined || ask.state === "withdrawn")
+    throw requestId === "" ? askSettled(requestId) : askStale(requestId);
+  if (ask.state !== "pending") throw askSettled(requestId);
+  if (ask.approvalId !== "") throw approvalNotLinkable(ask.id);
+  if (!ask.deliveredPrincipals.includes(principalId)) throw principalNotReached(principalId);
+  return ask;
+}
+
+async function findLinked({ db }: AskContext, { target: { answer }, projectId }: ConsoleLink) {
+  const jobId = answer && parseId("job", answer.jobId);
+  const id = answer && parseId("ask", answer.requestId);
+  if (answer === undefined || jobId === undefined || id === undefined) return undefined;
+  const [ask, contact] = await Promise.all([
+    findAsk(db, jobId, id),
+    contactsForProject(db, projectId).find(answer.principalId),
+  ]);
+  if (ask?.projectId !== projectId || contact === undefined) return undefined;
+  return { ask, principalId: answer.principalId, contactName: contact.name };
+}
+
+/** The question and nothing else of its job; of one that is settled, how and by whom. */
+function shownAsk(ask: AskRecord, contactName: string, { target, expiresAt }: ConsoleLink): JsonObject {
+  const { state, decision } = ask;
+  const principalId = target.answer?.principalId ?? "";
+  if (state !== "pending") {
+    const settled = decision && {
+      continuation: decision.continuation,
+      principalId: decision.principalId,
+      at: isoTime(decision.at),
+    };
+    return { state, principalId, contactName, ...(settled && { decision: settled }) };
+  }
+  return {
+    ...{ state, principalId, contactName, question: ask.question, continuations: [...ask.continuations] },
+    answerSchemaJson: ask.answerSchema,
+    defaultContinuation: ask.defaultContinuation,
+    deadlineAt: ask.deadlineAt === null ? "" : isoTime(ask.deadlineAt),
+    expiresAt: isoTime(expiresAt),
+  };
+}

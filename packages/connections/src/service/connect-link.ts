@@ -1,0 +1,137 @@
+import { create, toJson } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext } from "@connectrpc/connect";
+import { toolkitNotFound } from "@svc/catalog";
+import {
+  consoleOff,
+  isEntityId,
+  isoTime,
+  type JsonObject,
+  linkExpiry,
+  type ProjectPrincipal,
+  parseId,
+  type Role,
+  requireProject,
+} from "@svc/core";
+import {
+  type ConsoleLink,
+  connectedAccountsForProject,
+  findProject,
+  makeConsoleLink,
+  retargetConsoleLink,
+  spendConsoleLink,
+} from "@svc/db";
+import { ToolkitConnectSpecSchema } from "@svc/gen/catalog";
+import {
+  BasicCredentialSchema,
+  type CreateConnectLinkRequest,
+  type CreateConnectLinkResponse,
+  CreateConnectLinkResponseSchema,
+  InitiateConnectionRequestSchema,
+} from "@svc/gen/connections";
+import { entityIdInvalid } from "../errors.ts";
+import type { ConnectionsOptions } from "../options.ts";
+import { checkRedirectUrl } from "../redirect-url.ts";
+import { checkConnectable, checkRole, chooseScheme, initiate } from "./initiate.ts";
+
+/** How long a link to a connection may live, milliseconds. */
+const lifeMaxMs = 7 * 86_400_000;
+
+/** What a person fills in. */
+export type FilledIn = {
+  readonly accountVariables: Readonly<Record<string, string>>;
+  readonly apiKey: string;
+  readonly basic: { readonly username: string; readonly password: string } | undefined;
+};
+
+/** What opens links to connections, of which CreateConnectLink made the rows. */
+export type ConnectLinks = {
+  /** What the link's page shows; `used` once its account is connected. Changes nothing. Rejects with TOOLKIT_NOT_FOUND where the toolkit is gone. */
+  show(link: ConsoleLink): Promise<JsonObject | "used">;
+  /** Connects by the engine of InitiateConnection, with the refusals of that, as the key that vouches, whose role is `role`. */
+  connect(link: ConsoleLink, role: Role, given: FilledIn): Promise<JsonObject | "used">;
+};
+
+/** CreateConnectLink: what InitiateConnection would refuse whatever the person fills in is refused here. */
+export async function createConnectLink(
+  options: ConnectionsOptions,
+  request: CreateConnectLinkRequest,
+  ctx: HandlerContext,
+): Promise<CreateConnectLinkResponse> {
+  const { db, clock, consoleUrl, views } = options;
+  const principal = requireProject(ctx);
+  const { projectId, keyId } = principal;
+  if (consoleUrl === undefined) throw consoleOff();
+  const nowMs = clock.now();
+  const expiresAt = linkExpiry(request.expiresAt, nowMs, lifeMaxMs);
+  const { toolkitSlug, entityId, redirectUrl } = request;
+  const toolkit = (await views.forProject(projectId)).toolkits.get(toolkitSlug);
+  if (toolkit === undefined) throw toolkitNotFound("toolkitSlug", toolkitSlug);
+  if (!isEntityId(entityId)) throw entityIdInvalid(entityId);
+  const scheme = chooseScheme(toolkit, request.scheme);
+  checkRole(toolkit, principal);
+  if (scheme.type === "oauth2") checkConnectable(options, toolkit, scheme);
+  checkRedirectUrl(redirectUrl, (await findProject(db, projectId))?.redirectUrls ?? []);
+  const connect = { toolkitSlug, entityId, scheme: scheme.type, redirectUrl, accountId: "" };
+  const { token } = await makeConsoleLink(db, {
+    ...{ purpose: "connect", target: { connect }, projectId, keyId, expiresAt, nowMs },
+  });
+  const url = `${consoleUrl()}connect#${token}`;
+  return create(CreateConnectLinkResponseSchema, { url, expiresAt: timestampFromMs(expiresAt) });
+}
+
+/** Makes what opens them. */
+export function createConnectLinks(options: ConnectionsOptions): ConnectLinks {
+  const { db, clock } = options;
+  return {
+    async show(link) {
+      const target = targetOf(link);
+      return (await isUsed(options, link)) ? "used" : shownSpec(options, link, target);
+    },
+    async connect(link, role, given) {
+      const { accountId: _before, ...target } = targetOf(link);
+      if (await isUsed(options, link)) return "used";
+      const { projectId, keyId } = link;
+      const principal: ProjectPrincipal = { kind: "project", projectId, keyId, role };
+      const { accountVariables, apiKey, basic } = given;
+      const request = create(InitiateConnectionRequestSchema, {
+        ...{ ...target, accountVariables, apiKey },
+        ...(basic && { basic: create(BasicCredentialSchema, basic) }),
+      });
+      const { account, authorizeUrl } = await initiate(options, request, principal);
+      // One that waits for consent is looked at when the link is opened again.
+      await retargetConsoleLink(db, link.id, { connect: { ...target, accountId: account?.id ?? "" } });
+      if (authorizeUrl === "") await spendConsoleLink(db, link, clock.now());
+      return { state: account?.state ?? "", authorizeUrl };
+    },
+  };
+}
+
+function targetOf({ target, id }: ConsoleLink) {
+  if (target.connect === undefined) throw new Error(`the link ${id} connects nothing`);
+  return target.connect;
+}
+
+async function isUsed({ db }: ConnectionsOptions, link: ConsoleLink): Promise<boolean> {
+  const id = parseId("acc", targetOf(link).accountId);
+  const account = id && (await connectedAccountsForProject(db, link.projectId).find(id));
+  // What was never active was not connected: consent may be asked for again.
+  return account !== undefined && ["active", "expired", "superseded"].includes(account.state);
+}
+
+/** The form of GetToolkitConnectSpec, with the link's scheme alone. */
+async function shownSpec(
+  { views }: ConnectionsOptions,
+  { projectId, expiresAt }: ConsoleLink,
+  { toolkitSlug, scheme }: ReturnType<typeof targetOf>,
+): Promise<JsonObject> {
+  const view = await views.forProject(projectId);
+  const spec = view.messages.specs.get(toolkitSlug)?.spec;
+  if (spec === undefined) throw toolkitNotFound("toolkitSlug", toolkitSlug);
+  const narrowed = { ...spec, authSchemes: spec.authSchemes.filter(({ type }) => type === scheme) };
+  return {
+    toolkitName: view.toolkits.get(toolkitSlug)?.name ?? toolkitSlug,
+    spec: toJson(ToolkitConnectSpecSchema, narrowed, { alwaysEmitImplicit: true }) as JsonObject,
+    expiresAt: isoTime(expiresAt),
+  };
+}

@@ -1,0 +1,51 @@
+import type { JsonObject } from "@svc/program";
+import type { JobState } from "../state/job.ts";
+import type { OpenedRows, StepEffects } from "./effects.ts";
+import type { SetMemory } from "./set-memory.ts";
+import type { SetWriter } from "./set-writer.ts";
+
+/** What rows are opened at once, whoever else holds memory, and what at most where there is room: bytes of them opened, about. */
+const openedMin = 6_291_456;
+const openedMax = 50_331_648;
+/** Part of the room that rows of the mean size are to fill: those that have no room are opened again. */
+const fill = 0.9;
+
+/** Rows in an order, by their numbers; `bytes`: what all of them take in memory, about. */
+type InOrder = { readonly state: JobState; readonly numbers: readonly number[]; readonly bytes: number };
+
+/**
+ * Writes rows anew, so that they stand in the job in the order that their set has. Where they stood before each block holds rows of every
+ * part of the set, and whoever read it, part by part, would open every block for every part: so this is done once, in parts as large
+ * as there is room for. False where the act is to be given up.
+ */
+export async function writeInOrder(
+  { state, numbers, bytes }: InOrder,
+  effects: Pick<StepEffects, "mustEnd" | "openRows" | "inTurns">,
+  { memory, writer }: { readonly memory: Pick<SetMemory, "takeSpare">; readonly writer: Pick<SetWriter, "make"> },
+): Promise<boolean> {
+  const room = Math.max(openedMin, memory.takeSpare(Math.min(openedMax, bytes / fill)));
+  const atOnce = Math.max(1, Math.floor((fill * room * numbers.length) / Math.max(1, bytes)));
+  for (let from = 0; from < numbers.length; ) {
+    if (effects.mustEnd(state)) return false;
+    const part = numbers.slice(from, from + atOnce);
+    const opened = await effects.openRows(state, part, room);
+    await effects.inTurns(writeOpened(part, opened, writer));
+    from += opened.rows;
+  }
+  return true;
+}
+
+/** Rows that are handed on together. */
+const rowsAtOnce = 500;
+
+function* writeOpened(
+  part: readonly number[],
+  { rows: count, fields }: OpenedRows,
+  writer: Pick<SetWriter, "make">,
+): Generator<Promise<void>> {
+  for (let from = 0; from < count; from += rowsAtOnce) {
+    const numbers = part.slice(from, Math.min(from + rowsAtOnce, count));
+    const rows = numbers.map((number): JsonObject => fields.get(number) ?? {});
+    yield writer.make(rows, rows.length);
+  }
+}

@@ -1,0 +1,47 @@
+import type { Fault, JsonObject } from "@svc/core";
+import type { Node } from "@svc/node";
+import { linkInvalid, pageRequestMalformed } from "./errors.ts";
+import { findGoodLink, type LinkOptions, linkHelp, withinLimit } from "./links.ts";
+import { type PageCall, textField } from "./page-call.ts";
+
+// /console/answer, for the page of a link to an answer. GET is the page itself, and changes nothing; neither does this:
+//   POST {"token": "…"}: the question. Answers {"state": "pending", "principalId", "contactName", "question", "continuations": ["proceed", …],
+//     "answerSchemaJson", "defaultContinuation", "deadlineAt", "expiresAt"}; times are RFC 3339, texts are empty for none. Of an ask that is settled
+//     {"state": "answered" | "defaulted" | "withdrawn", "principalId", "contactName", "decision": {"continuation", "principalId", "at"}};
+//     the decision's principalId is empty for the clock, and a withdrawn ask has none.
+//   POST {"token", "continuation", "overridesJson", "note"}: answers, as AnswerAsk does, for the contact; the last two may be missing. Answers
+//     the settled ask in the form above.
+// Refusals: LINK_INVALID (401), whose message says why the link is dead and whose help whom to ask; SIGN_INS_EXCEEDED (429); ORIGIN_REFUSED
+// (403); those of AnswerAsk, ASK_SETTLED and PRINCIPAL_NOT_REACHED among them.
+
+/** What answering by a link works with. */
+export type AnswerOptions = LinkOptions & { readonly answerLinks: Node["jobs"]["answerLinks"] };
+
+/** Makes the POST of `/console/answer`. */
+export function createAnswer(options: AnswerOptions): PageCall {
+  const { answerLinks } = options;
+  return async (body, req) => {
+    const token = requireToken(body);
+    const { link, key } = await withinLimit(options, req, () => findGoodLink(options, "answer", token));
+    const continuation = textField(body, "continuation");
+    if (continuation !== undefined) {
+      const [overridesJson = "", note = ""] = [textField(body, "overridesJson"), textField(body, "note")];
+      const opened = { link, role: key.role };
+      if (!(await answerLinks.answer(opened, { continuation, overridesJson, note }))) throw gone();
+    }
+    const json = await answerLinks.show(link);
+    if (json === undefined) throw gone();
+    return { json };
+  };
+}
+
+function gone(): Fault {
+  return linkInvalid("what the link asks, or whom, is no longer there", linkHelp("answer"));
+}
+
+/** The token of a link. Throws REQUEST_MALFORMED where there is none. */
+export function requireToken(body: JsonObject): string {
+  const token = textField(body, "token");
+  if (token === undefined) throw pageRequestMalformed("token", "token is missing", "Send the link's part behind #.");
+  return token;
+}

@@ -1,0 +1,58 @@
+import { type ChildProcess, fork } from "node:child_process";
+import type { DestinationStream } from "pino";
+import type { FromProcess, ToProcess } from "./messages.ts";
+import { forwardLines } from "./whole-lines.ts";
+
+/** How a process ended: its exit status, or the signal that ended it. */
+export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
+/** One of several processes, as the supervisor sees it. */
+export type OneProcess = {
+  readonly number: number;
+  readonly pid: number;
+  /** Resolves when it has ended and its last line is written. */
+  readonly ended: Promise<ProcessEnd>;
+  /** What is told to a process that has ended is lost. */
+  tell(message: ToProcess): void;
+  kill(): void;
+};
+
+/** What starts one: a script of Node and its arguments. */
+export type ProcessProgram = { readonly file: string; argumentsOf(number: number): readonly string[] };
+
+/** Starts a process, whose lines go to `output`. It ends with this one, since it watches the channel. */
+export function startProcess(
+  number: number,
+  {
+    program,
+    output,
+    receive,
+  }: { program: ProcessProgram; output: DestinationStream; receive: (message: FromProcess) => void },
+): OneProcess {
+  const child = fork(program.file, [...program.argumentsOf(number)], {
+    // JSON has no NaN, which some metrics are.
+    serialization: "advanced",
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
+  if (child.stdout !== null) forwardLines(child.stdout, output);
+  child.on("message", (message) => receive(message as FromProcess));
+  return {
+    number,
+    pid: child.pid ?? 0,
+    ended: endOf(child),
+    tell(message) {
+      if (child.connected) child.send(message, ignore);
+    },
+    kill: () => void child.kill("SIGKILL"),
+  };
+}
+
+function endOf(child: ChildProcess): Promise<ProcessEnd> {
+  return new Promise((resolve) => {
+    // It could not be started at all.
+    child.once("error", () => resolve({ code: child.exitCode, signal: child.signalCode }));
+    child.once("close", (code, signal) => resolve({ code, signal }));
+  });
+}
+
+function ignore(): void {}

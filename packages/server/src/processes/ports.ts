@@ -1,0 +1,36 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import type { Config } from "../config/config.ts";
+import type { ListenAddress } from "../config/listen.ts";
+import { adminListenFault, type SharedPorts } from "../http/listeners.ts";
+
+/**
+ * The ports for several processes. Each is taken alone for a moment first: processes of one user that share a port are not told when
+ * another service has it. Rejects as `Listeners.listen` does.
+ */
+export async function findPorts({
+  host,
+  port,
+  adminListen,
+}: Pick<Config, "host" | "port" | "adminListen">): Promise<SharedPorts> {
+  await using taken = new AsyncDisposableStack();
+  const take = async (address: ListenAddress): Promise<number> => {
+    const server = taken.adopt(createServer(), close);
+    server.listen({ host: address.host, port: address.port });
+    await once(server, "listening");
+    return (server.address() as AddressInfo).port;
+  };
+  const admin =
+    adminListen === undefined
+      ? undefined
+      : await take(adminListen).catch((error: NodeJS.ErrnoException) => {
+          throw adminListenFault(adminListen, error);
+        });
+  return { main: await take({ host, port }), admin };
+}
+
+async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  server.close();
+  await once(server, "close");
+}

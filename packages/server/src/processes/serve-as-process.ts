@@ -1,0 +1,55 @@
+import type { Config } from "../config/config.ts";
+import type { Logger } from "../logger.ts";
+import { type Server, startServer } from "../server.ts";
+import { endProcess, stopServer } from "../start/ending.ts";
+import { foreseenFault, refuse } from "../start/refusal.ts";
+import { reloadEnvironment } from "../start/reload.ts";
+import { openProcessLink, type ProcessLink } from "./link.ts";
+
+/** What one of several processes runs with. */
+export type ProcessOptions = {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly nextSignal: () => Promise<NodeJS.Signals>;
+  readonly onStarted: () => void;
+};
+
+/**
+ * Runs a server over the store of the supervisor until that says to stop, or a signal does: a service manager signals all processes
+ * of a service at once. The end is as that of `serve`.
+ */
+export async function serveAsProcess({ config, logger, nextSignal, onStarted }: ProcessOptions): Promise<never> {
+  const link = openProcessLink();
+  if (link === undefined)
+    return refuse("--process is how SVC_PROCESSES starts its own processes; run svc serve without it");
+  const asked = Promise.race([nextSignal(), link.stopped]);
+  const serving = { isStarted: false };
+  // Until it serves there is nothing to end.
+  void asked.then(() => serving.isStarted || process.exit(0));
+  const server = await start(config, { link, logger });
+  serving.isStarted = true;
+  onStarted();
+  link.onReload(() => {
+    reloadEnvironment(config, logger);
+    void server.reloadTls();
+  });
+  // The hang-up of a terminal comes to all; the supervisor tells of it.
+  process.on("SIGHUP", () => {});
+  const { url, adminUrl, consoleUrl, nodeId } = server;
+  logger.debug({ nodeId }, "serving beside other processes");
+  await link.tell({ type: "ready", url, adminUrl, consoleUrl });
+  await asked;
+  await stopServer(server, config, logger);
+  process.exit(0);
+}
+
+async function start(config: Config, { link, logger }: { link: ProcessLink; logger: Logger }): Promise<Server> {
+  try {
+    return await startServer(config, { logger, share: await link.share });
+  } catch (error) {
+    const message = foreseenFault(error, config);
+    if (message === undefined) return endProcess(logger, error, "the process could not start");
+    await link.tell({ type: "refused", message });
+    process.exit(1);
+  }
+}

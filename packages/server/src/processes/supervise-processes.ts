@@ -1,0 +1,88 @@
+import { createSealer, type Sealer, systemClock } from "@svc/core";
+import type { DestinationStream } from "pino";
+import type { Config } from "../config/config.ts";
+import type { Logger } from "../logger.ts";
+import { announce } from "../start/announce.ts";
+import { firstConsoleLink } from "../start/console-link.ts";
+import { closeMs, endProcess } from "../start/ending.ts";
+import { type Prepared, prepareDeployment } from "../start/prepare.ts";
+import { foreseenFault, refuse } from "../start/refusal.ts";
+import { type HeldStore, holdStore, type JoinedStore, joinStore } from "../start/store.ts";
+import { readVaultKeys } from "../start/vault-key.ts";
+import type { ProcessPlaces } from "./messages.ts";
+import type { ProcessProgram } from "./one-process.ts";
+import { ProcessRefusedError, startSupervisor } from "./supervisor.ts";
+
+/** What the process that holds the store and starts the others runs with. */
+export type SuperviseOptions = {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** Where its lines go, and those of the others. */
+  readonly output: DestinationStream;
+  readonly nextSignal: () => Promise<NodeJS.Signals>;
+  readonly program: ProcessProgram;
+};
+
+/** Opens the store, prepares the deployment and runs SVC_PROCESSES processes over it. The end is as that of `serve`. */
+export async function superviseProcesses({ config, logger, output, ...options }: SuperviseOptions): Promise<never> {
+  try {
+    // Before the database is made beside it: see `readVaultKeys`.
+    const sealer = createSealer(await readVaultKeys(config));
+    await using opened = new AsyncDisposableStack();
+    const store = opened.adopt(await holdStore(config, logger), (held) => held.stop());
+    store.failed.catch((err: unknown) => endProcess(logger, err, "the service cannot go on"));
+    const prepared = await prepare(config, { store, sealer, logger });
+    await superviseUntilSignal({ ...options, config, logger, output, store, prepared });
+  } catch (error) {
+    const message = error instanceof ProcessRefusedError ? error.message : foreseenFault(error, config);
+    if (message !== undefined) return refuse(message);
+    return endProcess(logger, error, "the service could not go on, or not be stopped cleanly");
+  }
+  logger.info("stopped");
+  process.exit(0);
+}
+
+type Held = SuperviseOptions & { readonly store: HeldStore; readonly prepared: Prepared };
+
+async function superviseUntilSignal({ nextSignal, ...held }: Held): Promise<void> {
+  const { config, logger, prepared } = held;
+  const signalled = nextSignal();
+  const supervisor = startSupervisor({ ...held, clock: systemClock });
+  process.on("SIGHUP", () => supervisor.reload());
+  const places = await Promise.race([supervisor.ready, signalled.then(() => undefined)]);
+  if (places !== undefined) {
+    const { firstKey } = prepared;
+    const createConsoleLink = () => linkConsole(held, places);
+    await announce({ ...places, processes: config.processes, firstKey, createConsoleLink }, config, logger);
+  }
+  logger.info({ signal: await signalled }, "stopping: what is in flight is finished");
+  if (!(await supervisor.stop(config.drainMs + closeMs)))
+    throw new Error("a process ended with a fault, or was killed");
+}
+
+async function prepare(
+  config: Config,
+  { store, sealer, logger }: { store: HeldStore; sealer: Sealer; logger: Logger },
+): Promise<Prepared> {
+  await using opened = new AsyncDisposableStack();
+  const joined = await joinBriefly(opened, { store, logger });
+  return await prepareDeployment(config, { store: joined, sealer, logger });
+}
+
+async function linkConsole(
+  { config, store, logger }: Omit<Held, "nextSignal">,
+  { url, consoleUrl }: ProcessPlaces,
+): Promise<string | undefined> {
+  if (consoleUrl === undefined) return undefined;
+  await using opened = new AsyncDisposableStack();
+  const joined = await joinBriefly(opened, { store, logger });
+  return await firstConsoleLink(config, { ...joined, publicUrl: () => config.publicUrl ?? url });
+}
+
+/** The connections that this takes are closed after it: nodes have their own. */
+async function joinBriefly(
+  opened: AsyncDisposableStack,
+  { store, logger }: { store: HeldStore; logger: Logger },
+): Promise<JoinedStore> {
+  return opened.adopt(await joinStore(store, logger), (joined) => joined.close());
+}

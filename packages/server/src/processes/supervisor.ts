@@ -1,0 +1,203 @@
+import type { Clock } from "@svc/core";
+import type { DestinationStream } from "pino";
+import type { Config } from "../config/config.ts";
+import type { SharedPorts } from "../http/listeners.ts";
+import type { Logger } from "../logger.ts";
+import type { Prepared } from "../start/prepare.ts";
+import type { HeldStore } from "../start/store.ts";
+import type { FromProcess, ProcessPlaces } from "./messages.ts";
+import { createMetricsSum, type MetricsSum } from "./metrics-sum.ts";
+import { type OneProcess, type ProcessEnd, type ProcessProgram, startProcess } from "./one-process.ts";
+import { findPorts } from "./ports.ts";
+
+/** The processes of a service that has several. */
+export type Supervisor = {
+  /** Resolves when all of them listen. Rejects, having ended them, when one cannot start. */
+  readonly ready: Promise<ProcessPlaces>;
+  /** Has each read its files again. */
+  reload(): void;
+  /** Has each end what it has under way, and kills those that have not ended in `withinMs`. Resolves to whether all ended cleanly. */
+  stop(withinMs: number): Promise<boolean>;
+};
+
+/** What processes are started with. */
+export type SupervisorOptions = {
+  readonly config: Config;
+  readonly store: HeldStore;
+  readonly prepared: Prepared;
+  readonly program: ProcessProgram;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Where the lines of the processes go. */
+  readonly output: DestinationStream;
+};
+
+/** A process that could not start, for a reason that an operator can mend. */
+export class ProcessRefusedError extends Error {}
+
+/** A process that ends is started again after so long, twice as long each time. */
+const [againMinMs, againMaxMs] = [100, 10_000];
+/** One that was ready for so long ended for a reason of its own. */
+const steadyMs = 60_000;
+/** Until then a process is to have answered with its metrics. */
+const metricsMs = 2_000;
+
+/** Starts the processes, and each again that ends. */
+export function startSupervisor(options: SupervisorOptions): Supervisor {
+  return new Processes(options).supervise();
+}
+
+class Processes {
+  readonly #options: SupervisorOptions;
+  readonly #running = new Map<number, OneProcess>();
+  readonly #places = new Map<number, ProcessPlaces>();
+  readonly #metrics: MetricsSum = createMetricsSum();
+  readonly #answers = new Map<number, (number: number) => void>();
+  readonly #stopping = new AbortController();
+  readonly #ready = Promise.withResolvers<ProcessPlaces>();
+  #isReady = false;
+  #ports: Promise<SharedPorts> | undefined;
+  #requests = 0;
+  #isClean = true;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+  }
+
+  supervise(): Supervisor {
+    const numbers = Array.from({ length: this.#options.config.processes }, (_, index) => index + 1);
+    const kept = Promise.all(numbers.map((number) => this.#keep(number)));
+    return {
+      ready: this.#ready.promise,
+      reload: () => this.#tellAll({ type: "reload" }),
+      stop: async (withinMs) => {
+        this.#stopping.abort();
+        this.#tellAll({ type: "stop" });
+        const done = new AbortController();
+        const late = this.#options.clock.wait(withinMs, done.signal).then(() => this.#killAll());
+        await kept;
+        done.abort();
+        await late;
+        return this.#isClean;
+      },
+    };
+  }
+
+  /** Keeps one of that number running until all are to stop. */
+  async #keep(number: number): Promise<void> {
+    const { clock, logger } = this.#options;
+    for (let failures = 0; !this.#stopping.signal.aborted; ) {
+      const startedAt = clock.now();
+      const end = await this.#run(number);
+      if (this.#stopping.signal.aborted) {
+        if (!isClean(end)) this.#isClean = false;
+        return;
+      }
+      if (!this.#isReady) return this.#fail(new Error(`process ${number} ended before it was ready (${textOf(end)})`));
+      failures = clock.now() - startedAt >= steadyMs ? 0 : failures + 1;
+      const waitMs = Math.min(againMaxMs, againMinMs * 2 ** Math.max(0, failures - 1));
+      logger.error(`process ${number} ended (${textOf(end)}); it is started again in ${waitMs} ms`);
+      await clock.wait(waitMs, this.#stopping.signal);
+    }
+  }
+
+  async #run(number: number): Promise<ProcessEnd> {
+    const { program, output, store, prepared } = this.#options;
+    const receive = (message: FromProcess) => void this.#receive(started, message);
+    const started = startProcess(number, { program, output, receive });
+    this.#running.set(number, started);
+    const { url, isEmbedded } = store;
+    const { audience } = prepared;
+    started.tell({ type: "begin", store: { url, isEmbedded }, audience, isFirst: number === 1 && !this.#isReady });
+    const end = await started.ended;
+    this.#running.delete(number);
+    this.#places.delete(number);
+    await this.#metrics.forget(number);
+    for (const answer of this.#answers.values()) answer(number);
+    return end;
+  }
+
+  async #receive(from: OneProcess, message: FromProcess): Promise<void> {
+    switch (message.type) {
+      case "loaded":
+        return this.#letListen(from);
+      case "ready":
+        return this.#noteReady(from, message);
+      case "refused":
+        return this.#noteRefusal(from, message.message);
+      case "metricsRead":
+        this.#metrics.note(from.number, message.values);
+        this.#answers.get(message.request)?.(from.number);
+        return;
+      case "sumMetrics":
+        return from.tell({ type: "metricsSummed", request: message.request, text: await this.#sumMetrics() });
+    }
+  }
+
+  async #letListen(from: OneProcess): Promise<void> {
+    this.#ports ??= findPorts(this.#options.config);
+    try {
+      from.tell({ type: "listen", ports: await this.#ports });
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #noteReady({ number, pid }: OneProcess, { url, adminUrl, consoleUrl }: ProcessPlaces): void {
+    const places = { url, adminUrl, consoleUrl };
+    this.#places.set(number, places);
+    this.#options.logger.info({ pid }, `process ${number} of ${this.#options.config.processes} is ready`);
+    if (this.#isReady || this.#places.size < this.#options.config.processes) return;
+    this.#isReady = true;
+    this.#ready.resolve(places);
+  }
+
+  /** What all of them would say at a start is said once; later a file may have become wrong, and the others go on. */
+  #noteRefusal({ number }: OneProcess, message: string): void {
+    if (this.#isReady) this.#options.logger.error(`process ${number} cannot start: ${message}`);
+    else this.#fail(new ProcessRefusedError(message));
+  }
+
+  /** The start has failed: what runs of it ends. */
+  #fail(error: unknown): void {
+    this.#stopping.abort();
+    this.#killAll();
+    this.#ready.reject(error);
+  }
+
+  /** The sum of what each answers in its time; who does not, stands with what it answered last. */
+  async #sumMetrics(): Promise<string> {
+    this.#requests += 1;
+    const request = this.#requests;
+    const asked = new Set(this.#places.keys());
+    const answered = Promise.withResolvers<void>();
+    const noteAnswer = (number: number) => {
+      asked.delete(number);
+      if (asked.size === 0) answered.resolve();
+    };
+    this.#answers.set(request, noteAnswer);
+    for (const number of asked) this.#running.get(number)?.tell({ type: "readMetrics", request });
+    const done = new AbortController();
+    await Promise.race([answered.promise, this.#options.clock.wait(metricsMs, done.signal)]);
+    done.abort();
+    this.#answers.delete(request);
+    return this.#metrics.text();
+  }
+
+  #tellAll(message: { type: "reload" } | { type: "stop" }): void {
+    for (const running of this.#running.values()) running.tell(message);
+  }
+
+  #killAll(): void {
+    for (const running of this.#running.values()) running.kill();
+  }
+}
+
+/** One that had not come to listen for signals when all were signalled had nothing under way. */
+function isClean({ code, signal }: ProcessEnd): boolean {
+  return code === 0 || signal === "SIGTERM" || signal === "SIGINT";
+}
+
+function textOf({ code, signal }: ProcessEnd): string {
+  return signal === null ? `exit status ${code}` : `${signal}`;
+}

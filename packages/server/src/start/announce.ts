@@ -1,0 +1,45 @@
+import { type NodeId, systemClock } from "@svc/core";
+import type { Config } from "../config/config.ts";
+import type { ListenerUrls } from "../http/listeners.ts";
+import type { Logger } from "../logger.ts";
+import type { Server } from "../server.ts";
+import { version } from "../version.ts";
+import { noteFirstKeyShown } from "./first-key.ts";
+import { consoleText, firstKeyText, startText } from "./start-text.ts";
+
+// The log is written asynchronously, and the key is to stand below its first lines.
+const logWriteMs = 50;
+
+/** What a start came to: where is listened, by which node or by how many processes, the key that was made, and the console. */
+export type Started = ListenerUrls &
+  Pick<Server, "firstKey" | "consoleUrl" | "createConsoleLink"> &
+  ({ readonly nodeId: NodeId } | { readonly processes: number });
+
+/**
+ * Says where the server listens, then the first key, until a start has come this far: on a terminal the key itself, else its file. Then where
+ * the console is: on a terminal a link that opens it, else the address, since a log is read by others.
+ */
+export async function announce(
+  { firstKey, consoleUrl, createConsoleLink, ...started }: Started,
+  config: Config,
+  logger: Logger,
+): Promise<void> {
+  const { url } = started;
+  const isTerminal = process.stderr.isTTY;
+  const link = isTerminal
+    ? await createConsoleLink().catch((err: unknown) => logger.warn({ err }, "no link to the console could be made"))
+    : undefined;
+  const shown = link === undefined && consoleUrl !== undefined ? { console: consoleUrl } : {};
+  logger.info({ ...started, role: config.role, version, ...shown }, startText(config, url, version));
+  if (isTerminal && (firstKey !== undefined || link !== undefined)) {
+    await systemClock.wait(logWriteMs);
+    if (firstKey !== undefined) process.stderr.write(firstKeyText(url, firstKey));
+    if (link !== undefined) process.stderr.write(consoleText(link));
+  }
+  if (firstKey === undefined) return;
+  if (!isTerminal)
+    logger.info({ file: firstKey.file }, 'project "default" has a key with the role approver, kept in this file');
+  await noteFirstKeyShown(firstKey).catch((err: unknown) =>
+    logger.warn({ err }, "that the first key was shown could not be noted: the next start shows it again"),
+  );
+}

@@ -1,0 +1,40 @@
+import { DefinitionError } from "@svc/catalog";
+import { EmbeddedPostgresError, isUnavailable, MigrationRefusedError } from "@svc/db";
+import type { Config } from "../config/config.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { createLogger } from "../logger.ts";
+
+/** What to tell of an error that the operator can mend; undefined for one that needs its stack. */
+export function foreseenFault(error: unknown, { host, port, dataDir }: Config): string | undefined {
+  if (error instanceof ConfigError || error instanceof DefinitionError) return error.message;
+  if (error instanceof EmbeddedPostgresError || error instanceof MigrationRefusedError) return error.message;
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  if (
+    path !== undefined &&
+    /^(EACCES|EPERM|EROFS|ENOTDIR|EEXIST|ENOSPC)$/.test(code ?? "") &&
+    isWithin(path, dataDir)
+  ) {
+    return `SVC_DATA_DIR: ${path} cannot be used (${code}); name a folder that the service may write to`;
+  }
+  if (syscall === "listen" || syscall === "getaddrinfo") {
+    return `SVC_HOST, SVC_PORT: cannot listen on ${host}, port ${port} (${code}); free the port, or set others`;
+  }
+  if (isUnavailable(error)) {
+    return `SVC_DATABASE_URL: the database cannot be reached (${code}); check its address, and that it runs`;
+  }
+  // Wrong user or password, no such database.
+  if (typeof code === "string" && /^(28|3D)...$/.test(code)) return `SVC_DATABASE_URL: ${(error as Error).message}`;
+  return undefined;
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`) || folder.startsWith(`${path}/`);
+}
+
+/** Says on standard error why a start is refused, and ends the process with 1. */
+export async function refuse(reason: string): Promise<never> {
+  const message = `svc cannot start: ${reason}`;
+  if (process.stderr.isTTY) process.stderr.write(`${message}\n`);
+  else (await createLogger({ level: "fatal", destination: process.stderr })).fatal(message);
+  process.exit(1);
+}

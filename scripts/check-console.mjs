@@ -1,0 +1,59 @@
+// What the built console weighs, by Vite's manifest and the files beside it: `npm run check`. A line for each budget that matters, exit
+// status 1 when one is broken. In kilobytes of 1,000 bytes, compressed by gzip.
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./run.mjs";
+
+const dist = join(root, "packages", "console", "dist");
+/** By what a chunk is for. A page is what it adds to the first load, without the parts that have a budget of their own. */
+const budgets = { "first load": 250, page: 40, viewer: 130, chart: 30, "link page": 90 };
+/** Parts that pages load when they show them. */
+const parts = { "src/ui/json-viewer.tsx": "viewer", "src/ui/time-chart.tsx": "chart" };
+
+/** Every file that is loaded for a chunk, itself and what it imports. */
+function filesOf(manifest, key, seen = new Set()) {
+  const chunk = manifest[key];
+  for (const file of [chunk.file, ...(chunk.css ?? [])]) seen.add(file);
+  for (const imported of chunk.imports ?? []) if (!seen.has(manifest[imported].file)) filesOf(manifest, imported, seen);
+  return seen;
+}
+
+/** Kilobytes of files as they are sent: compressed, where that was worth it. */
+function kilobytes(files) {
+  const sizes = [...files].map((file) => {
+    const path = join(dist, file);
+    return statSync(existsSync(`${path}.gz`) ? `${path}.gz` : path).size;
+  });
+  return sizes.reduce((sum, size) => sum + size, 0) / 1_000;
+}
+
+/** What is measured: its name, its budget's, and its size. */
+function measure(manifest) {
+  const first = filesOf(manifest, "index.html");
+  const beyondFirst = (key) => [...filesOf(manifest, key)].filter((file) => !first.has(file));
+  const links = Object.keys(manifest).filter((key) => manifest[key].isEntry && key !== "index.html");
+  const lazy = Object.keys(manifest).filter((key) => manifest[key].isDynamicEntry);
+  return [
+    { name: "first load", budget: "first load", size: kilobytes(first) },
+    ...links.map((key) => ({ name: key, budget: "link page", size: kilobytes(filesOf(manifest, key)) })),
+    ...lazy.map((key) => ({ name: key, budget: parts[key] ?? "page", size: kilobytes(beyondFirst(key)) })),
+  ];
+}
+
+const manifestFile = join(dist, ".vite", "manifest.json");
+if (!existsSync(manifestFile)) {
+  process.stdout.write("packages/console was not built: npm run console:build says why\n");
+  process.exitCode = 1;
+} else {
+  const measured = measure(JSON.parse(readFileSync(manifestFile, "utf8"))).sort((a, b) => b.size - a.size);
+  for (const { name, budget, size } of measured) {
+    const isOver = size > budgets[budget];
+    if (isOver) process.exitCode = 1;
+    process.stdout.write(
+      `${isOver ? "OVER  " : "      "}${size.toFixed(1).padStart(6)} of ${budgets[budget]} KB  ${name}\n`,
+    );
+  }
+  const largest = Object.keys(budgets).flatMap((budget) => measured.find((one) => one.budget === budget) ?? []);
+  const words = largest.map(({ budget, size }) => `${budget} ${Math.ceil(size)} of ${budgets[budget]} KB`);
+  process.stdout.write(`note: ${words.join(", ")}\n`);
+}

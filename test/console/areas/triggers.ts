@@ -1,0 +1,67 @@
+import { startTestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/until";
+import type { Area } from "../area.ts";
+import { postCalendar } from "../post-calendar.ts";
+
+/** Events, deliveries and what delivers them. */
+export const triggers: Area = {
+  seed: async (svc) => {
+    await using good = await startTestReceiver();
+    await using bad = await startTestReceiver();
+    bad.script({ status: 503, headers: { "retry-after": "600" }, body: "the queue is full, come back later\n" });
+    const subscribe = async (body: object) =>
+      (await svc.call("svc.v1.TriggersService/CreateSubscription", body)).json.subscription.id;
+    const goodId = await subscribe({ endpointUrl: good.url });
+    const badId = await subscribe({ endpointUrl: bad.url.replace("/hook", "/bad"), toolkitSlug: "calendar" });
+    const deliveriesTo = async (subscriptionId: string) =>
+      (await svc.call("svc.v1.TriggersService/ListDeliveries", { subscriptionId })).json.deliveries;
+    // The first is refused before the others come: those then wait for it, as those of any endpoint that fails.
+    await postCalendar(svc);
+    await until(async () => (await deliveriesTo(badId)).some(({ attempts }: { attempts: number }) => attempts > 0));
+    for (const state of ["exists", "not_exists"]) await postCalendar(svc, { state });
+    await until(async () =>
+      (await deliveriesTo(goodId)).every(({ state }: { state: string }) => state === "delivered"),
+    );
+    const { events } = (await svc.call("svc.v1.TriggersService/ListEvents", {})).json;
+    const tried = (await deliveriesTo(badId)).find(({ attempts }: { attempts: number }) => attempts > 0);
+    return { event: events[0].id, delivery: tried.id, badId };
+  },
+  pages: [
+    {
+      name: "events",
+      path: () => "events",
+      shows: (page) => page.getByRole("row", { name: "calendar.events_changed" }).first().waitFor(),
+    },
+    {
+      name: "events-panel",
+      path: ({ event }) => `events?open=${event}`,
+      shows: async (page) => {
+        await page.getByRole("region", { name: "Payload" }).getByText("resource-1").waitFor();
+        await page.getByText("pending").first().waitFor();
+      },
+    },
+    {
+      name: "event",
+      path: ({ event }) => `events/${event}`,
+      shows: async (page) => {
+        await page.getByRole("region", { name: "Payload" }).getByText("resource-1").waitFor();
+        await page.getByText("pending").first().waitFor();
+      },
+    },
+    {
+      name: "events-filtered-to-nothing",
+      path: () => "events?toolkit=calendar&trigger=calendar.none",
+      shows: (page) => page.getByRole("heading", { name: "No event matches" }).waitFor(),
+    },
+    {
+      name: "deliveries",
+      path: ({ badId }) => `deliveries?subscription=${badId}`,
+      shows: (page) => page.getByRole("row").nth(1).getByText("it was due").waitFor(),
+    },
+    {
+      name: "delivery",
+      path: ({ delivery }) => `deliveries/${delivery}`,
+      shows: (page) => page.getByText("The endpoint answered 503.").first().waitFor(),
+    },
+  ],
+};

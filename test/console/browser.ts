@@ -1,0 +1,142 @@
+import { signInToConsole } from "@svc/testing/console-session";
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { findChromium, noChromium } from "./chromium.ts";
+import { type PageFaults, watchFaults } from "./faults.ts";
+import { calendarSecret } from "./post-calendar.ts";
+
+const executable = findChromium();
+
+/** A test in a browser. Without a Chromium it is skipped; in CI it fails. */
+export const browserTest: typeof test =
+  executable === undefined && process.env["CI"] === undefined ? (test.skip as typeof test) : test;
+
+/** A page of the console in a browser of its own: cookies and storage are shared with no other test. */
+export type ConsolePage = { readonly page: Page; readonly faults: PageFaults };
+
+/** Who looks, and at what. */
+export type Looking = {
+  /** Path below the console, such as `p/prj_…/events`; that of the project unless stated. */
+  path?: string;
+  /** The key that is signed in; that of the project unless stated, null for nobody. */
+  key?: string | null;
+  /** A context of an earlier page, as for a second tab of the same browser. */
+  context?: BrowserContext;
+  /** As narrow as a phone, pressed with a finger. */
+  isPhone?: boolean;
+};
+
+/** The service and the browser of a test file. */
+export type ConsoleTests = {
+  /** False where there is no browser, and the tests are skipped. */
+  readonly isStarted: boolean;
+  /** The service; it listens from before the first test on. */
+  readonly svc: TestServer;
+  readonly projectId: string;
+  /** Opens a page and waits for its heading. It is closed, and its faults fail the test, at the test's end. */
+  open(looking?: Looking): Promise<ConsolePage>;
+};
+
+/**
+ * Starts one real service and one Chromium for a test file, before its first test. `variables` are set over those of every service of the
+ * console's tests; `seed` fills it.
+ */
+export function startConsole(
+  options: { variables?: Record<string, string>; seed?: (svc: TestServer) => Promise<void> } = {},
+): ConsoleTests {
+  let svc: TestServer | undefined;
+  let browser: Browser | undefined;
+  let projectId = "";
+  const opened: { context: BrowserContext; faults: PageFaults }[] = [];
+  const sessions = new Map<string, ReturnType<typeof storageOf>>();
+  const service = () => svc ?? fail("the service was not started");
+
+  beforeAll(async () => {
+    if (executable === undefined) {
+      if (process.env["CI"] !== undefined) throw new Error(`These tests need a browser: ${noChromium}.`);
+      return;
+    }
+    svc = await startTestServer({
+      variables: {
+        SVC_SANDBOX: "force",
+        SVC_WEBHOOK_SECRET_CALENDAR: calendarSecret,
+        SVC_LOG_LEVEL: "info",
+        ...options.variables,
+      },
+    });
+    ({ projectId } = (await svc.call("svc.v1.IdentityService/GetIdentity")).json);
+    await options.seed?.(svc);
+    const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+    browser = await chromium.launch({ executablePath: executable, args });
+  });
+  afterEach(async () => {
+    const pages = opened.splice(0);
+    const seen = pages.flatMap(({ faults }) => faults.seen);
+    await Promise.all(pages.map(({ context }) => context.close()));
+    expect(seen).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await svc?.stop();
+  });
+
+  return {
+    get isStarted() {
+      return svc !== undefined;
+    },
+    get svc() {
+      return service();
+    },
+    get projectId() {
+      return projectId;
+    },
+    async open({ path = `p/${projectId}`, key = service().key, isPhone = false, context: given } = {}) {
+      const url = service().url;
+      if (key !== null && !sessions.has(key)) sessions.set(key, storageOf(url, key));
+      const storageState = key === null ? undefined : await sessions.get(key);
+      const viewport = isPhone ? { width: 390, height: 844 } : { width: 1280, height: 800 };
+      const context =
+        given ??
+        (await (browser ?? fail("no browser was started")).newContext({
+          viewport,
+          hasTouch: isPhone,
+          reducedMotion: "reduce",
+          ...(storageState !== undefined && { storageState }),
+        }));
+      const page = await context.newPage();
+      page.setDefaultTimeout(20_000);
+      const faults = watchFaults(page);
+      opened.push({ context, faults });
+      await page.goto(`${url}/console/${path}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      return { page, faults };
+    },
+  };
+}
+
+/** What a browser keeps of a sign-in: the cookie, and the half that the page holds. Made over the service's own sign-in, once for a key. */
+async function storageOf(url: string, key: string) {
+  const { cookie, half, seats } = await signInToConsole({ url }, { key });
+  const { hostname, origin } = new URL(url);
+  const [name = "", value = ""] = cookie.split("=");
+  return {
+    cookies: [
+      {
+        name,
+        value,
+        domain: hostname,
+        path: "/",
+        expires: -1,
+        httpOnly: true,
+        secure: false,
+        sameSite: "Strict" as const,
+      },
+    ],
+    origins: [{ origin, localStorage: [{ name: "svc-session", value: JSON.stringify({ half, seats }) }] }],
+  };
+}
+
+function fail(why: string): never {
+  throw new Error(why);
+}

@@ -1,0 +1,31 @@
+import type { Page } from "playwright-core";
+
+/** Watches a page for what no test may see: a violation of the policy, an error of the page, an unexpected answer, a request that failed. */
+export type PageFaults = {
+  /** What was seen so far, a line each. */
+  readonly seen: string[];
+  /** Answers of this status are expected from now on; 0 stands for requests that get none. */
+  expectStatus(status: number): void;
+};
+
+/** Begins to watch a page. */
+export function watchFaults(page: Page): PageFaults {
+  const seen: string[] = [];
+  const expected = new Set<number>();
+  page.on("pageerror", (error) => seen.push(`page error: ${error.stack ?? error.message}`));
+  page.on("console", (message) => {
+    const text = message.text();
+    // Told by the response itself, too, and there it can be expected.
+    if (message.type() === "error" && !text.startsWith("Failed to load resource")) seen.push(`console: ${text}`);
+  });
+  page.on("response", (response) => {
+    const status = response.status();
+    if (status >= 400 && !expected.has(status)) seen.push(`${status} ${response.url()}`);
+  });
+  page.on("requestfailed", (request) => {
+    const why = request.failure()?.errorText ?? "";
+    // The page gave it up itself: it went elsewhere, or asked for something else.
+    if (why !== "net::ERR_ABORTED" && !expected.has(0)) seen.push(`${why} ${request.url()}`);
+  });
+  return { seen, expectStatus: (status) => void expected.add(status) };
+}

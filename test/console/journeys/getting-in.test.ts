@@ -1,0 +1,90 @@
+import { expect } from "vitest";
+import { browserTest, startConsole } from "../browser.ts";
+
+const consoles = startConsole();
+
+async function signInLink(): Promise<string> {
+  const { json } = await consoles.svc.call("svc.v1.ConsoleService/CreateSignInLink", {});
+  return json.url.split("/console/")[1];
+}
+
+async function createKey(projectId: string, role = "ROLE_MEMBER"): Promise<{ id: string; key: string }> {
+  const { json } = await consoles.svc.admin("CreateApiKey", { projectId, role, name: "of a journey" });
+  return { id: json.apiKey.id, key: json.key };
+}
+
+browserTest("a key signs in, and the page that was asked for is there", async () => {
+  const { page } = await consoles.open({ key: null, path: `p/${consoles.projectId}/events?range=24h` });
+  await page.getByLabel("API key").fill(consoles.svc.key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+  expect(page.url()).toMatch(/\/events\?range=24h$/);
+  expect(await page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")).not.toContain(consoles.svc.key);
+});
+
+browserTest("a wrong key is refused with what would be right, and nothing is lost", async () => {
+  const { page, faults } = await consoles.open({ key: null });
+  faults.expectStatus(401);
+  await page.getByLabel("API key").fill("not-a-key");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").waitFor();
+  expect(await page.getByLabel("API key").inputValue()).toBe("not-a-key");
+});
+
+browserTest(
+  "a link signs in once: it is out of the address at once, and the second time says how to get another",
+  async () => {
+    const link = await signInLink();
+    const first = await consoles.open({ key: null, path: link });
+    await first.page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+    expect(first.page.url()).not.toContain("link=");
+    const second = await consoles.open({ key: null, path: "" });
+    second.faults.expectStatus(401);
+    // In a page that is open, too: the browser changes the fragment, and loads nothing.
+    await second.page.goto(`${consoles.svc.url}/console/${link}`);
+    await second.page.getByRole("alert").filter({ hasText: "npx svc console" }).waitFor();
+    expect(second.page.url()).not.toContain("link=");
+  },
+);
+
+browserTest("who signs out has to sign in again, in every tab", async () => {
+  const { page } = await consoles.open({ key: (await createKey(consoles.projectId)).key });
+  const other = await consoles.open({ context: page.context() });
+  await page.getByRole("button", { name: "Project default" }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await page.getByLabel("API key").waitFor();
+  await other.page.getByLabel("API key").waitFor();
+});
+
+browserTest(
+  "an address of a project without a seat asks for its key and stays; both projects are there afterwards",
+  async () => {
+    const { json } = await consoles.svc.admin("CreateProject", { name: "second" });
+    const second = await createKey(json.project.id);
+    const { page } = await consoles.open({ path: `p/${json.project.id}/deliveries` });
+    await page.getByRole("heading", { name: "Another project" }).waitFor();
+    await page.getByLabel("API key").fill(second.key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Deliveries", level: 1 }).waitFor();
+    expect(page.url()).toContain(`${json.project.id}/deliveries`);
+    await page.getByRole("button", { name: "Project second" }).click();
+    await page.getByRole("menuitemradio", { name: "default" }).click();
+    await page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+    expect(page.url()).toContain(`${consoles.projectId}/events`);
+  },
+);
+
+browserTest("a page whose key is revoked asks for one within seconds, over the page, and goes on with it", async () => {
+  const { id, key } = await createKey(consoles.projectId);
+  const { page, faults } = await consoles.open({ key, path: `p/${consoles.projectId}/events?range=1h` });
+  faults.expectStatus(401);
+  await page.getByRole("heading", { name: "No event matches" }).waitFor();
+  await consoles.svc.admin("RevokeApiKey", { id });
+  const dialog = page.getByRole("dialog", { name: "Sign in again" });
+  await dialog.waitFor();
+  await dialog.getByLabel("API key").fill(consoles.svc.key);
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  await page.getByRole("heading", { name: "No event matches" }).waitFor();
+  expect(page.url()).toMatch(/\/events\?range=1h$/);
+});

@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { root } from "../source.ts";
+import { findBarriers } from "./axe.ts";
+
+/** Where the pictures of pages are put. */
+export const pictures = join(root, ".cache", "console");
+
+/**
+ * Looks at a page in light, dark and as narrow as a phone, without loading it again: axe finds nothing, what readers of its main part hear is what
+ * `snapshots/<name>.txt` says, and a picture of each is in .cache/console. With `vitest -u` the snapshots are written.
+ */
+export async function lookAt(page: Page, name: string): Promise<void> {
+  const picture = (look: string) =>
+    page.screenshot({ path: join(pictures, `${name}-${look}.png`), animations: "disabled" });
+  expect(await findBarriers(page)).toEqual([]);
+  await expect(heard(await page.getByRole("main").ariaSnapshot())).toMatchFileSnapshot(`snapshots/${name}.txt`);
+  await picture("light");
+  await page.emulateMedia({ colorScheme: "dark" });
+  // The structure is the same: what can differ is told by the colours.
+  expect(await findBarriers(page, "colours")).toEqual([]);
+  await picture("dark");
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.waitForFunction("document.documentElement.scrollWidth <= innerWidth");
+  expect(await findBarriers(page)).toEqual([]);
+  await picture("phone");
+}
+
+/** What differs from run to run, by what it is. */
+const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|std|ses)_[a-z0-9]{26}\b/g, "$1_ID"],
+  [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|std|ses)_[a-z0-9]{4}…[a-z0-9]{4}\b/g, "$1_ID"],
+  [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME"],
+  [/\b(?:in \d+ (?:s|min|h)|\d+ (?:s|min|h) ago|now)\b/g, "AGO"],
+  [/\b\d+(?:\.\d+)? (?:ms|s)\b/g, "DURATION"],
+  [/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT"],
+];
+
+function heard(snapshot: string): string {
+  return `${varying.reduce((text, [pattern, instead]) => text.replace(pattern, instead), snapshot)}\n`;
+}

@@ -1,0 +1,14 @@
+import { relative } from "node:path";
+import type { Reporter, TestModule } from "vitest/node";
+import { root } from "../source.ts";
+import { findChromium, noChromium } from "./chromium.ts";
+
+/** Says in the last line of a run how many tests of the console were skipped for want of a browser. It is silent where none was. */
+export class SkippedConsoleTests implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    if (findChromium() !== undefined) return;
+    const ofConsole = modules.filter(({ moduleId }) => relative(root, moduleId).startsWith("test/console/"));
+    const skipped = ofConsole.flatMap(({ children }) => [...children.allTests("skipped")]).length;
+    if (skipped > 0) process.stdout.write(`SKIPPED: ${skipped} console tests, ${noChromium}\n`);
+  }
+}

@@ -10,11 +10,14 @@ export function SearchField({
   label,
   value,
   placeholder,
+  short = false,
   onChange,
 }: {
   label: string;
   value: string;
   placeholder?: string;
+  /** For what is short, such as the name of an entity. */
+  short?: boolean;
   onChange: (value: string) => void;
 }) {
   const [typed, setTyped] = useState(value);
@@ -32,7 +35,7 @@ export function SearchField({
   return (
     <input
       type="search"
-      className={classNames(inputClass, styles["search"])}
+      className={classNames(inputClass, styles["search"], short && styles["short"])}
       aria-label={label}
       placeholder={placeholder ?? label}
       value={typed}

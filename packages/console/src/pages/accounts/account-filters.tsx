@@ -20,6 +20,7 @@ export function AccountFilters({
     <>
       <SearchField
         label="Entity"
+        short
         value={search.entity ?? ""}
         onChange={(entity) => onChange({ entity: entity || undefined })}
       />

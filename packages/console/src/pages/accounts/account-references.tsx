@@ -1,8 +1,9 @@
-import { createConnectQueryKey, useMutation, useTransport } from "@connectrpc/connect-query";
+import { createConnectQueryKey, useTransport } from "@connectrpc/connect-query";
 import { type ConnectedAccount, ConnectionsService } from "@svc/gen/connections";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useApproverWhy } from "../../calls/role.ts";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { AreaField } from "../../ui/area-field.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -17,19 +18,17 @@ export function AccountReferences({ projectId, account }: { projectId: string; a
   const queries = useQueryClient();
   const transport = useTransport();
   const { getConnection, setAccountReferences } = ConnectionsService.method;
-  const set = useMutation(setAccountReferences, {
-    onSuccess: async () => {
-      await queries.invalidateQueries({
-        queryKey: createConnectQueryKey({
-          schema: getConnection,
-          transport,
-          input: { id: account.id },
-          cardinality: "finite",
-        }),
-      });
-      setText(undefined);
-      announce("The references are set.");
-    },
+  const set = useWrite(setAccountReferences, async () => {
+    await queries.invalidateQueries({
+      queryKey: createConnectQueryKey({
+        schema: getConnection,
+        transport,
+        input: { id: account.id },
+        cardinality: "finite",
+      }),
+    });
+    setText(undefined);
+    announce("The references are set.");
   });
   const why = useApproverWhy(projectId);
   const isOver = account.state === "superseded" || account.state === "revoked";
@@ -46,11 +45,11 @@ export function AccountReferences({ projectId, account }: { projectId: string; a
       {text === undefined ? (
         <References references={account.references} />
       ) : (
-        <FormFrame onSubmit={() => !set.isPending && set.mutate({ id: account.id, references: linesOf(text) })}>
+        <FormFrame onSubmit={() => set.send({ id: account.id, references: linesOf(text) })}>
           <AreaField label="References, one a line" value={text} onChange={setText} mono />
           <FaultNotice error={set.error} />
           <Line>
-            <Button kind="primary" type="submit" busy={set.isPending ? "Setting" : undefined}>
+            <Button kind="primary" type="submit" busy={set.isSending ? "Setting" : undefined}>
               Set the references
             </Button>
             <Button onPress={() => setText(undefined)}>Leave them</Button>

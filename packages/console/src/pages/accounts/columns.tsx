@@ -30,7 +30,7 @@ export function accountColumns(projectId: string): readonly Column<ConnectedAcco
     { id: "id", title: "Id", width: "136px", cell: ({ id }) => <AccountLink projectId={projectId} id={id} /> },
     {
       id: "act",
-      title: "",
+      title: "Renew",
       width: "104px",
       cell: (account) => <ReconnectLink projectId={projectId} account={account} />,
     },

@@ -1,8 +1,9 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService, type ToolkitConnectSpec } from "@svc/gen/catalog";
 import { ConnectionsService, type InitiateConnectionResponse } from "@svc/gen/connections";
 import { useState } from "react";
 import { useApproverWhy } from "../../calls/role.ts";
+import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/button.tsx";
 import { Skeleton } from "../../ui/empty.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
@@ -52,12 +53,12 @@ function SpecForm({
 }) {
   const [input, setInput] = useState<ConnectInput>({ ...initial, apiKey: "", username: "", password: "" });
   const change = (to: Partial<ConnectInput>) => setInput((old) => ({ ...old, ...to }));
-  const connect = useMutation(ConnectionsService.method.initiateConnection, { onSuccess: onBegun });
+  const connect = useWrite(ConnectionsService.method.initiateConnection, onBegun);
   const approverWhy = useApproverWhy(projectId);
   const decides = spec.accountVariables.some(({ decidesOrigin }) => decidesOrigin);
   const scheme = schemeOf(input, spec);
   return (
-    <FormFrame onSubmit={() => !connect.isPending && connect.mutate(connectRequest(input, spec))}>
+    <FormFrame onSubmit={() => connect.send(connectRequest(input, spec))}>
       <TextField
         label="Entity"
         value={input.entityId}
@@ -96,7 +97,7 @@ function SpecForm({
               ? `A value decides which address is dialled. ${approverWhy}`
               : undefined
           }
-          busy={connect.isPending ? "Connecting" : undefined}
+          busy={connect.isSending ? "Connecting" : undefined}
         >
           {scheme === "oauth2" ? "Go on to the app" : "Connect"}
         </Button>

@@ -1,8 +1,9 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
 import { useState } from "react";
 import { useApproverWhy } from "../../calls/role.ts";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -66,14 +67,12 @@ function CredentialForm({
   const [input, setInput] = useState({ clientId: "", clientSecret: "" });
   const [accountVariables, setVariables] = useState<Readonly<Record<string, string>>>({});
   const { data } = useQuery(CatalogService.method.getToolkitConnectSpec, { slug: toolkitSlug, projectId });
-  const set = useMutation(ConnectionsService.method.setProjectCredential, {
-    onSuccess: () => {
-      announce(`The project's credential of ${toolkitSlug} is set.`);
-      onClose();
-    },
+  const set = useWrite(ConnectionsService.method.setProjectCredential, () => {
+    announce(`The project's credential of ${toolkitSlug} is set.`);
+    onClose();
   });
   return (
-    <FormFrame onSubmit={() => !set.isPending && set.mutate({ toolkitSlug, ...input, accountVariables })}>
+    <FormFrame onSubmit={() => set.send({ toolkitSlug, ...input, accountVariables })}>
       <TextField
         label="Client id"
         value={input.clientId}
@@ -101,7 +100,7 @@ function CredentialForm({
           kind="primary"
           type="submit"
           why={useApproverWhy(projectId)}
-          busy={set.isPending ? "Setting" : undefined}
+          busy={set.isSending ? "Setting" : undefined}
         >
           Set the credential
         </Button>

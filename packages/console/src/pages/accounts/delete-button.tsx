@@ -1,7 +1,8 @@
-import { createConnectQueryKey, useMutation } from "@connectrpc/connect-query";
+import { createConnectQueryKey } from "@connectrpc/connect-query";
 import { type ConnectedAccount, ConnectionsService } from "@svc/gen/connections";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -19,12 +20,11 @@ export function DeleteButton({ account }: { account: ConnectedAccount }) {
       queryKey: createConnectQueryKey({ schema: ConnectionsService, cardinality: undefined }),
     });
   };
-  const ofEntity = useMutation(deleteConnection, { onSuccess });
-  const ofProject = useMutation(deleteProjectCredential, { onSuccess });
+  const ofEntity = useWrite(deleteConnection, onSuccess);
+  const ofProject = useWrite(deleteProjectCredential, onSuccess);
   const isOwn = account.scheme === "client_credentials";
-  const isPending = ofEntity.isPending || ofProject.isPending;
-  const act = () =>
-    isOwn ? ofProject.mutate({ toolkitSlug: account.toolkitSlug }) : ofEntity.mutate({ id: account.id });
+  const isSending = ofEntity.isSending || ofProject.isSending;
+  const act = () => (isOwn ? ofProject.send({ toolkitSlug: account.toolkitSlug }) : ofEntity.send({ id: account.id }));
   return (
     <>
       <Button onPress={() => setAsked(true)}>Delete</Button>
@@ -35,7 +35,7 @@ export function DeleteButton({ account }: { account: ConnectedAccount }) {
         actions={
           <>
             <Button onPress={() => setAsked(false)}>Keep it</Button>
-            <Button kind="danger" onPress={act} busy={isPending ? "Deleting" : undefined}>
+            <Button kind="danger" onPress={act} busy={isSending ? "Deleting" : undefined}>
               Delete the account
             </Button>
           </>

@@ -18,6 +18,7 @@ export function CallFilters({ search, onChange }: { search: CallsSearch; onChang
       />
       <SearchField
         label="Entity"
+        short
         value={search.entity ?? ""}
         onChange={(entity) => onChange({ entity: entity || undefined })}
       />

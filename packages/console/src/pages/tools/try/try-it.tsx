@@ -57,10 +57,10 @@ export function TryIt({
           <FaultNotice error={sending.error} />
         </Stack>
         <Stack>
-          {sending.made !== undefined && <ResultView projectId={projectId} made={sending.made} sending={sending} />}
           <Section title="What would be sent">
             <RequestView check={check} fault={input.fault} />
           </Section>
+          {sending.made !== undefined && <ResultView projectId={projectId} made={sending.made} sending={sending} />}
           <SnippetsView
             kind={search.as ?? "cli"}
             onKind={(kind) => onChange({ as: kind === "cli" ? undefined : kind })}

@@ -1,9 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { type CallToolRequestSchema, type CallToolResponse, ToolsService } from "@svc/gen/tools";
 import { keepPreviousData } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSettled } from "../../../calls/settled.ts";
+import { useWrite } from "../../../calls/write.ts";
 import { useNow } from "../../../clock.ts";
 import { randomKey } from "../../../random.ts";
 import { confirmed } from "./arguments.ts";
@@ -58,20 +59,16 @@ export function useSend(
   const of = JSON.stringify(call);
   const now = useNow();
   const [made, setMade] = useState<Made>();
-  const mutation = useMutation(ToolsService.method.callTool, {
-    onSuccess: (answer) => {
-      setMade({ of, answer, at: now });
-      // To read again means to ask the app again; whatever else is the same call until it is changed.
-      if (isRead) renew();
-    },
+  const write = useWrite(ToolsService.method.callTool, (answer) => {
+    setMade({ of, answer, at: now });
+    // To read again means to ask the app again; whatever else is the same call until it is changed.
+    if (isRead) renew();
   });
-  const send = (argumentsJson: string) => {
-    if (!mutation.isPending) mutation.mutate({ ...call, argumentsJson, idempotencyKey: key });
-  };
+  const send = (argumentsJson: string) => write.send({ ...call, argumentsJson, idempotencyKey: key });
   return {
     made,
-    error: mutation.error,
-    isSending: mutation.isPending,
+    error: write.error,
+    isSending: write.isSending,
     isHeld: made?.of === of && made.answer.outcome === "held",
     isOfNow: made?.of === of,
     send: () => send(call.argumentsJson),

@@ -139,7 +139,7 @@ type RunOptions = { readonly isRecorded: boolean; readonly isStatementsKept: boo
 
 async function runCases(chosen: readonly BenchCase[], settings: BenchSettings, options: RunOptions): Promise<void> {
   const { isRecorded, isStatementsKept } = options;
-  if (isRecorded) checkPlaces(chosen.map(({ name }) => name));
+  if (isRecorded) checkPlaces(chosen.flatMap(({ name, parts }) => parts?.map((part) => `${name}-${part}`) ?? [name]));
   const postgres = await openBenchPostgres(isStatementsKept);
   const load = startChild<typeof loadCommands>(new URL("load.ts", import.meta.url));
   const sink = startChild<typeof sinkCommands>(new URL("sink.ts", import.meta.url));
@@ -148,11 +148,14 @@ async function runCases(chosen: readonly BenchCase[], settings: BenchSettings, o
   process.stdout.write(`${machine.join("\n")}\n`);
   try {
     for (const { name, about, run } of chosen) {
-      const report = await run(ctx);
+      const reports = [await run(ctx)].flat();
       progress("");
-      const text = formatReport(report);
-      process.stdout.write(`\n## ${name}: ${about}\n\n${text}`);
-      if (isRecorded) recordInDocs(name, machine, text);
+      process.stdout.write(`\n## ${name}: ${about}\n`);
+      for (const report of reports) {
+        const text = formatReport(report);
+        process.stdout.write(`\n${text}`);
+        if (isRecorded) recordInDocs("part" in report ? `${name}-${report.part}` : name, machine, text);
+      }
     }
   } finally {
     await Promise.all([load.stop(), sink.stop()]);

@@ -1,6 +1,6 @@
 import { Button } from "../../ui/button.tsx";
 import { Choice } from "../../ui/choice.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
+import { TypedFilter } from "../../ui/typed-filter.tsx";
 import { accountStates } from "../../words/accounts.ts";
 import { useToolkits } from "../tools/catalog.ts";
 import { type AccountsSearch, isFiltered, noFilters } from "./filters.ts";
@@ -18,7 +18,7 @@ export function AccountFilters({
   const toolkits = useToolkits(projectId);
   return (
     <>
-      <SearchField
+      <TypedFilter
         label="Entity"
         short
         value={search.entity ?? ""}

@@ -1,7 +1,7 @@
 import { Button } from "../../ui/button.tsx";
 import { Choice } from "../../ui/choice.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
 import { Switch } from "../../ui/switch.tsx";
+import { TypedFilter } from "../../ui/typed-filter.tsx";
 import { callOutcomes } from "../../words/calls.ts";
 import { rangeNames, rangeWords } from "../../words/ranges.ts";
 import { type CallsSearch, isFiltered, noFilters } from "./filters.ts";
@@ -10,13 +10,13 @@ import { type CallsSearch, isFiltered, noFilters } from "./filters.ts";
 export function CallFilters({ search, onChange }: { search: CallsSearch; onChange: (change: CallsSearch) => void }) {
   return (
     <>
-      <SearchField
+      <TypedFilter
         label="Tool"
         placeholder="Tool, such as calendar.list_events"
         value={search.tool ?? ""}
         onChange={(tool) => onChange({ tool: tool || undefined })}
       />
-      <SearchField
+      <TypedFilter
         label="Entity"
         short
         value={search.entity ?? ""}

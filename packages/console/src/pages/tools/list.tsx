@@ -5,8 +5,8 @@ import { Empty, NoMatch } from "../../ui/empty.tsx";
 import { Grid } from "../../ui/grid.tsx";
 import { ListStates } from "../../ui/list-states.tsx";
 import { Page } from "../../ui/page.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
 import { Split } from "../../ui/split.tsx";
+import { TypedFilter } from "../../ui/typed-filter.tsx";
 import { accessClasses } from "../../words/calls.ts";
 import { useToolkits, useTools } from "./catalog.ts";
 import { toolCard, toolColumns } from "./columns.tsx";
@@ -73,7 +73,7 @@ function ToolFilters({
   const ofCategory = toolkits.filter(({ category }) => search.category === undefined || category === search.category);
   return (
     <>
-      <SearchField
+      <TypedFilter
         label="Search tools"
         placeholder="What should be done? such as: post a message"
         value={search.q ?? ""}

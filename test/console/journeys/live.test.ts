@@ -45,10 +45,10 @@ browserTest("a tab that is hidden keeps no stream, and is told what it missed wh
   const { page } = await opened();
   const reads = watchReads(page);
   const hide = (state: string) =>
-    page.evaluate((to) => {
-      Object.defineProperty(document, "visibilityState", { value: to, configurable: true });
+    page.evaluate(`
+      Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });
       document.dispatchEvent(new Event("visibilitychange"));
-    }, state);
+    `);
   const closed = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/WatchProject"));
   const stream = page.waitForResponse((response) => response.url().endsWith("/WatchProject"));
   await page.reload();

@@ -8,8 +8,8 @@ export type NavPage = {
   icon: IconName;
   /** The letter after `g` that leads there. */
   letter: string;
-  /** Its place in the bar at the bottom of a phone, which has room for four. */
-  onPhone?: boolean;
+  /** Its place, from 1, in the bar at the bottom of a phone, which has room for four. */
+  onPhone?: number;
 };
 
 /** The pages of a project, in their groups. A new page adds its line here. */
@@ -17,8 +17,8 @@ export const navGroups: readonly { title: string; pages: readonly NavPage[] }[] 
   {
     title: "Triggers",
     pages: [
-      { to: "/p/$projectId/events", title: "Events", icon: "event", letter: "e", onPhone: true },
-      { to: "/p/$projectId/deliveries", title: "Deliveries", icon: "delivery", letter: "d", onPhone: true },
+      { to: "/p/$projectId/events", title: "Events", icon: "event", letter: "e", onPhone: 3 },
+      { to: "/p/$projectId/deliveries", title: "Deliveries", icon: "delivery", letter: "d", onPhone: 4 },
       { to: "/p/$projectId/subscriptions", title: "Subscriptions", icon: "subscription", letter: "s" },
       { to: "/p/$projectId/replays", title: "Replays", icon: "replay", letter: "r" },
       { to: "/p/$projectId/ingest", title: "Ingest", icon: "ingest", letter: "i" },
@@ -27,8 +27,8 @@ export const navGroups: readonly { title: string; pages: readonly NavPage[] }[] 
   {
     title: "Jobs",
     pages: [
-      { to: "/p/$projectId/asks", title: "Asks", icon: "inbox", letter: "a", onPhone: true },
-      { to: "/p/$projectId/jobs", title: "Jobs", icon: "job", letter: "j", onPhone: true },
+      { to: "/p/$projectId/asks", title: "Asks", icon: "inbox", letter: "a", onPhone: 1 },
+      { to: "/p/$projectId/jobs", title: "Jobs", icon: "job", letter: "j", onPhone: 2 },
       { to: "/p/$projectId/schedules", title: "Schedules", icon: "schedule", letter: "h" },
       { to: "/p/$projectId/skills", title: "Skills", icon: "skill", letter: "k" },
       { to: "/p/$projectId/contacts", title: "Contacts", icon: "contact", letter: "c" },

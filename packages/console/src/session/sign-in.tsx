@@ -6,6 +6,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { enter, type Refusal } from "./enter.ts";
+import { currentSession, seatFor } from "./session.ts";
 import styles from "./sign-in.module.css";
 import { setSignInNeeded, useSignInNeed } from "./sign-in-need.ts";
 
@@ -32,7 +33,7 @@ export function SignInPage({
 }
 
 /** Opens over the page when a call was answered 401, so that neither address nor what was typed is lost; then reads are sent again. */
-export function SignInOverlay() {
+export function SignInOverlay({ projectId }: { projectId: string }) {
   const { isNeeded } = useSignInNeed();
   const queries = useQueryClient();
   return (
@@ -40,12 +41,19 @@ export function SignInOverlay() {
       <p>
         The session has ended, or its key was revoked. This page stays as it is, and goes on when you are signed in.
       </p>
-      <SignInForm onEntered={() => void queries.invalidateQueries()} />
+      <SignInForm projectId={projectId} onEntered={() => void queries.invalidateQueries()} />
     </Dialog>
   );
 }
 
-function SignInForm({ onEntered }: { onEntered?: (() => void) | undefined }) {
+/** Asks for a key; one of `projectId` where that is given, since with another the page could not go on. */
+function SignInForm({
+  projectId,
+  onEntered,
+}: {
+  projectId?: string | undefined;
+  onEntered?: (() => void) | undefined;
+}) {
   const { linkRefusal } = useSignInNeed();
   const [key, setKey] = useState("");
   const [ofKey, setRefusal] = useState<Refusal>();
@@ -54,7 +62,8 @@ function SignInForm({ onEntered }: { onEntered?: (() => void) | undefined }) {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setIsBusy(true);
-    const refused = await enter({ key: key.trim() });
+    const refused =
+      (await enter({ key: key.trim() })) ?? (projectId === undefined ? undefined : seatRefusal(projectId));
     setIsBusy(false);
     setRefusal(refused);
     if (refused !== undefined) return;
@@ -89,4 +98,13 @@ function SignInForm({ onEntered }: { onEntered?: (() => void) | undefined }) {
       <CodeBlock text="npx svc console" />
     </form>
   );
+}
+
+/** What is wrong where a sign-in went well and the project of the page has no seat yet. */
+function seatRefusal(projectId: string): Refusal | undefined {
+  if (seatFor(currentSession(), projectId) !== undefined) return undefined;
+  return {
+    message: "That key is of another project.",
+    help: `This page is of project ${projectId}: sign in with a key of it. The other project is signed in, too.`,
+  };
 }

@@ -8,7 +8,7 @@ export type NavPage = {
   icon: IconName;
   /** The letter after `g` that leads there. */
   letter: string;
-  /** Its place, from 1, in the bar at the bottom of a phone, which has room for four. */
+  /** Its place, from 1, in the bar at the bottom of a phone, which has room for three and the way to more. */
   onPhone?: number;
 };
 
@@ -18,7 +18,7 @@ export const navGroups: readonly { title: string; pages: readonly NavPage[] }[] 
     title: "Triggers",
     pages: [
       { to: "/p/$projectId/events", title: "Events", icon: "event", letter: "e", onPhone: 3 },
-      { to: "/p/$projectId/deliveries", title: "Deliveries", icon: "delivery", letter: "d", onPhone: 4 },
+      { to: "/p/$projectId/deliveries", title: "Deliveries", icon: "delivery", letter: "d" },
       { to: "/p/$projectId/subscriptions", title: "Subscriptions", icon: "subscription", letter: "s" },
       { to: "/p/$projectId/replays", title: "Replays", icon: "replay", letter: "r" },
       { to: "/p/$projectId/ingest", title: "Ingest", icon: "ingest", letter: "i" },

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 
-/** A value once it has not changed for this long, in milliseconds: what is typed is asked about when the typing rests. */
-export function useSettled<Value>(value: Value, ms: number): Value {
+/** A value as it last stood still for `ms`: what is typed is not asked about at every key. Values are compared as they are. */
+export function useSettled<Value extends string | undefined>(value: Value, ms: number): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), ms);

@@ -5,7 +5,8 @@ import { CodeBlock } from "../ui/copy.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { enter, type Refusal } from "./enter.ts";
+import { enter } from "./enter.ts";
+import type { Refusal } from "./page-post.ts";
 import styles from "./sign-in.module.css";
 import { setSignInNeeded, useSignInNeed } from "./sign-in-need.ts";
 

@@ -1,7 +1,11 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { readDeliveriesSearch } from "./pages/deliveries/filters.ts";
 import { readEventsSearch } from "./pages/events/filters.ts";
+import { readProjectSearch } from "./pages/projects/filters.ts";
+import { readQuarantineSearch } from "./pages/quarantine/filters.ts";
+import { readSettingsSearch } from "./pages/settings/filters.ts";
 import { consoleBase } from "./session/base.ts";
+import { AdminPages } from "./shell/admin.tsx";
 import { NoPage, PageFailed } from "./shell/failed.tsx";
 import { ProjectPages } from "./shell/project.tsx";
 import { parseSearch, stringifySearch } from "./shell/search-params.ts";
@@ -47,10 +51,49 @@ const delivery = createRoute({
   component: lazyRouteComponent(() => import("./pages/deliveries/detail.tsx")),
 });
 
+const settings = createRoute({
+  getParentRoute: () => project,
+  path: "settings",
+  validateSearch: readSettingsSearch,
+  component: lazyRouteComponent(() => import("./pages/settings/page.tsx")),
+});
+
+const admin = createRoute({ getParentRoute: () => root, path: "/admin", component: AdminPages });
+const adminHome = createRoute({
+  getParentRoute: () => admin,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/admin/projects", replace: true });
+  },
+});
+const projects = createRoute({
+  getParentRoute: () => admin,
+  path: "projects",
+  component: lazyRouteComponent(() => import("./pages/projects/list.tsx")),
+});
+const administered = createRoute({
+  getParentRoute: () => admin,
+  path: "projects/$id",
+  validateSearch: readProjectSearch,
+  component: lazyRouteComponent(() => import("./pages/projects/detail.tsx")),
+});
+const quarantine = createRoute({
+  getParentRoute: () => admin,
+  path: "quarantine",
+  validateSearch: readQuarantineSearch,
+  component: lazyRouteComponent(() => import("./pages/quarantine/list.tsx")),
+});
+const quarantined = createRoute({
+  getParentRoute: () => admin,
+  path: "quarantine/$postId",
+  component: lazyRouteComponent(() => import("./pages/quarantine/detail.tsx")),
+});
+
 const routeTree = root.addChildren([
   start,
   addSeat,
-  project.addChildren([projectHome, events, event, deliveries, delivery]),
+  project.addChildren([projectHome, events, event, deliveries, delivery, settings]),
+  admin.addChildren([adminHome, projects, administered, quarantine, quarantined]),
 ]);
 
 /** The router of the console. */

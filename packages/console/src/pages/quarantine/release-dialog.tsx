@@ -41,9 +41,7 @@ export function ReleaseDialog({ filter, onClose }: { filter: ReleaseFilter; onCl
         )
       }
     >
-      <p>
-        {`${whichWords(filter)} run through the definitions and projects as they are now, as if they had just arrived, the oldest first. What fails again stays.`}
-      </p>
+      <p>{whichWords(filter)}</p>
       {step !== "asked" && <Tally tally={tally} step={step} />}
       <FaultNotice error={error} />
     </Dialog>
@@ -51,8 +49,10 @@ export function ReleaseDialog({ filter, onClose }: { filter: ReleaseFilter; onCl
 }
 
 function whichWords(filter: ReleaseFilter): string {
-  if ("ids" in filter) return "It is";
-  return filter.toolkitSlug === "" ? "All posts that are held are" : `All held posts to ${filter.toolkitSlug} are`;
+  const again = "run through the definitions and projects as they are now, as if just received.";
+  if ("ids" in filter) return `The post is ${again} If it fails again, it stays.`;
+  const which = filter.toolkitSlug === "" ? "All posts that are held" : `All held posts to ${filter.toolkitSlug}`;
+  return `${which} are ${again} The oldest come first, and what fails again stays.`;
 }
 
 const titles = {

@@ -47,8 +47,12 @@ export type BenchCase = {
   readonly name: string;
   /** One line for --help. */
   readonly about: string;
-  run(ctx: BenchContext): Promise<CaseReport>;
+  /** A case of several parts reports each by itself: one that was not asked for keeps what was recorded of it. */
+  run(ctx: BenchContext): Promise<CaseReport | readonly PartReport[]>;
 };
+
+/** What a part of a case prints. It is recorded as `<case>-<part>`. */
+export type PartReport = CaseReport & { readonly part: string };
 
 /** What a case prints: a table, the figures that have an aim, and what a reader must know. */
 export type CaseReport = {

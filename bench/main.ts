@@ -148,11 +148,14 @@ async function runCases(chosen: readonly BenchCase[], settings: BenchSettings, o
   process.stdout.write(`${machine.join("\n")}\n`);
   try {
     for (const { name, about, run } of chosen) {
-      const report = await run(ctx);
+      const reports = [await run(ctx)].flat();
       progress("");
-      const text = formatReport(report);
-      process.stdout.write(`\n## ${name}: ${about}\n\n${text}`);
-      if (isRecorded) recordInDocs(name, machine, text);
+      process.stdout.write(`\n## ${name}: ${about}\n`);
+      for (const report of reports) {
+        const text = formatReport(report);
+        process.stdout.write(`\n${text}`);
+        if (isRecorded) recordInDocs("part" in report ? `${name}-${report.part}` : name, machine, text);
+      }
     }
   } finally {
     await Promise.all([load.stop(), sink.stop()]);

@@ -8,7 +8,11 @@ const dist = join(root, "packages", "console", "dist");
 /** By what a chunk is for. A page is what it adds to the first load, without the parts that have a budget of their own. */
 const budgets = { "first load": 250, page: 40, viewer: 130, chart: 30, "link page": 90 };
 /** Parts that pages load when they show them. */
-const parts = { "src/ui/json-viewer.tsx": "viewer", "src/ui/time-chart.tsx": "chart" };
+const parts = {
+  "src/ui/json-viewer.tsx": "viewer",
+  "src/ui/json-write.tsx": "viewer",
+  "src/ui/time-chart.tsx": "chart",
+};
 
 /** Every file that is loaded for a chunk, itself and what it imports. */
 function filesOf(manifest, key, seen = new Set()) {

@@ -9,6 +9,7 @@ import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
 import { SecretsService } from "@svc/gen/secrets";
 import { StandingService } from "@svc/gen/standing";
+import { StatsService } from "@svc/gen/stats";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { createSvcAdminClient, createSvcClient, svcErrorDetails } from "@svc/sdk";
@@ -223,6 +224,7 @@ async function overClient(descriptor: DescService, method: string, body: JsonObj
     ContactsService: project.contacts,
     StandingService: project.standing,
     IdentityService: project.identity,
+    StatsService: project.stats,
     ConsoleService: project.console,
     AdminService: admin.admin,
   };
@@ -244,6 +246,17 @@ async function overClient(descriptor: DescService, method: string, body: JsonObj
 }
 
 type Case = [method: string, body: JsonObject, expected: string];
+
+const statsCases: Case[] = [
+  [
+    "GetBacklog",
+    {},
+    "ok at,pendingDeliveries,pendingByAge,worstSubscriptions,failingSubscriptions,givenUpSubscriptions,deadLetters,jobs,pendingAsks,oldestAskAt,expiredAccounts",
+  ],
+  ["QuerySeries", {}, "ok since,stepSeconds,steps,lines,latencies,bucketBoundsMs"],
+  ["QuerySeries", { stepSeconds: 7 }, "invalid_argument STEP_INVALID"],
+  ["QuerySeries", { series: ["SERIES_JOBS"], toolSlug: "a.b" }, "invalid_argument SUBJECT_INVALID"],
+];
 
 const missing = {
   event: "evt_01h455vb4pex5vsknk084sn02q",
@@ -287,6 +300,10 @@ const triggers: Case[] = [
   ["ListSubscriptions", {}, "ok subscriptions,nextPageToken"],
   ["ListSubscriptions", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
   ["ListSubscriptions", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["GetSubscription", { id: "$subscription" }, "ok subscription"],
+  ["GetSubscription", { id: "$theirsubscription" }, "not_found SUBSCRIPTION_NOT_FOUND"],
+  ["GetSubscription", { id: missing.subscription }, "not_found SUBSCRIPTION_NOT_FOUND"],
+  ["GetSubscription", {}, "invalid_argument ID_MALFORMED"],
   ["UpdateSubscription", { id: "$subscription", active: true }, "ok subscription"],
   ["UpdateSubscription", { id: missing.subscription }, "not_found SUBSCRIPTION_NOT_FOUND"],
   ["UpdateSubscription", { id: "$theirsubscription", active: false }, "not_found SUBSCRIPTION_NOT_FOUND"],
@@ -319,6 +336,12 @@ const triggers: Case[] = [
   ["GetEvent", { id: missing.event }, "not_found EVENT_NOT_FOUND"],
   ["GetEvent", { id: "$theirevent" }, "not_found EVENT_NOT_FOUND"],
   ["GetEvent", { id: "" }, "invalid_argument ID_MALFORMED"],
+  ["ListEvents", { payloadContains: "x".repeat(201) }, "invalid_argument FILTER_TEXT_INVALID"],
+  ["GetDelivery", { id: "$delivery" }, "ok delivery"],
+  ["GetDelivery", { id: "$theirdelivery" }, "not_found DELIVERY_NOT_FOUND"],
+  ["GetDelivery", {}, "invalid_argument ID_MALFORMED"],
+  ["ListDeliveries", { state: "delivered", since: dayAgo }, "ok deliveries,nextPageToken"],
+  ["ListDeliveries", { state: "lost", since: dayAgo }, "invalid_argument DELIVERY_STATE_INVALID"],
   ["ListDeliveries", { eventId: "$event" }, "ok deliveries,nextPageToken"],
   ["ListDeliveries", { subscriptionId: "$subscription" }, "ok deliveries,nextPageToken"],
   ["ListDeliveries", {}, "invalid_argument FILTER_REQUIRED"],
@@ -623,6 +646,10 @@ const jobs: Case[] = [
   ["RerunJob", { id: "$ended", idempotencyKey: "k".repeat(256) }, "invalid_argument IDEMPOTENCY_KEY_INVALID"],
   ["RerunJob", { id: missing.job }, "not_found JOB_NOT_FOUND"],
   ["RerunJob", { id: "$theirjob" }, "not_found JOB_NOT_FOUND"],
+  ["ListUndoEntries", { jobId: "$ended" }, "ok entries,nextPageToken"],
+  ["ListUndoEntries", { jobId: missing.job }, "not_found JOB_NOT_FOUND"],
+  ["ListUndoEntries", { jobId: "$theirjob" }, "not_found JOB_NOT_FOUND"],
+  ["ListUndoEntries", { jobId: "$ended", pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
   ["ListSteps", { jobId: "$ended" }, "ok steps,overridesJson"],
   ["ListSteps", { jobId: missing.job }, "not_found JOB_NOT_FOUND"],
   ["ListSteps", { jobId: "$theirjob" }, "not_found JOB_NOT_FOUND"],
@@ -873,6 +900,7 @@ const tables: [DescService, Case[], () => string][] = [
   [StandingService, standing, () => bootstrapKey],
   [IdentityService, identity, () => bootstrapKey],
   [ConsoleService, consoleCases, () => bootstrapKey],
+  [StatsService, statsCases, () => bootstrapKey],
   [AdminService, admin, () => adminToken],
 ];
 

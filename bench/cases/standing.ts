@@ -1,4 +1,4 @@
-import type { BenchCase, BenchContext, CaseReport, Figure } from "../case.ts";
+import type { BenchCase, BenchContext, Figure, PartReport } from "../case.ts";
 import { costsNote } from "../costs.ts";
 import { formatRate } from "../report.ts";
 import { type RoundsResult, ratioOf } from "../rounds.ts";
@@ -20,38 +20,27 @@ export const standing: BenchCase = {
   about: "standing programs: events to runs, a storm that is collected, a herd due at once with peers, idle schedules",
   run: async (ctx) => {
     const { events = defaultEvents } = ctx.settings;
-    const parts: Part[] = [];
+    const parts: PartReport[] = [];
     if (isWanted(ctx, "events")) parts.push(eventsPart(await measureEvents(ctx)));
     if (isWanted(ctx, "storm")) parts.push(stormPart(await measureStorm(ctx, events)));
     if (isWanted(ctx, "herd")) parts.push(herdPart(await measureHerd(ctx, Math.ceil(events / 10))));
     if (isWanted(ctx, "idle")) parts.push(idlePart(await measureIdle(ctx, events)));
-    return report(parts);
+    if (parts.length === 0) throw new Error(`no part of standing is called so; there are ${partNames.join(", ")}`);
+    return parts;
   },
 };
 
-type Part = {
-  readonly rows: readonly (readonly [work: string, measured: string])[];
-  readonly figures: readonly Figure[];
-  readonly notes: readonly string[];
-};
+const columns = ["work", "measured"] as const;
 
 function isWanted({ settings: { steps } }: BenchContext, part: (typeof partNames)[number]): boolean {
   return steps === undefined || new RegExp(steps).test(part);
 }
 
-function report(parts: readonly Part[]): CaseReport {
-  if (parts.length === 0) throw new Error(`no part of standing is called so; there are ${partNames.join(", ")}`);
-  return {
-    columns: ["work", "measured"],
-    rows: parts.flatMap(({ rows }) => rows),
-    figures: parts.flatMap(({ figures }) => figures),
-    notes: parts.flatMap(({ notes }) => notes),
-  };
-}
-
-function eventsPart(results: readonly RoundsResult[]): Part {
+function eventsPart(results: readonly RoundsResult[]): PartReport {
   const runs = results.find(({ variant }) => variant === eventVariants.runs)?.recordedPerSecond;
   return {
+    part: "events",
+    columns,
     rows: results.map(({ variant, recordedPerSecond, acceptedPerSecond, costs: { system, store } }) => [
       `${variant}, a second`,
       `${formatRate(recordedPerSecond)}; posts accepted ${formatRate(acceptedPerSecond)}; CPU each ${micros(system)}, store ${micros(store)}`,
@@ -74,8 +63,10 @@ function eventsPart(results: readonly RoundsResult[]): Part {
   };
 }
 
-function stormPart({ events, runs, runsMax, postedSeconds, decidedSeconds }: Storm): Part {
+function stormPart({ events, runs, runsMax, postedSeconds, decidedSeconds }: Storm): PartReport {
   return {
+    part: "storm",
+    columns,
     rows: [
       [
         `a storm of ${count(events)} events, collected`,
@@ -89,12 +80,14 @@ function stormPart({ events, runs, runsMax, postedSeconds, decidedSeconds }: Sto
   };
 }
 
-function herdPart({ lags, delays }: Herd): Part {
+function herdPart({ lags, delays }: Herd): PartReport {
   const lagNamed = (wanted: string) => lags.find(({ name }) => name === wanted);
   const own = lagNamed(herdNames.own);
   const worker = lagNamed(herdNames.graphileWorker);
   const boss = lagNamed(herdNames.pgBoss);
   return {
+    part: "herd",
+    columns,
     rows: [
       ...lags.map(
         ({ name, count: wanted, there, p50, p99, last }) =>
@@ -132,8 +125,10 @@ function herdPart({ lags, delays }: Herd): Part {
   };
 }
 
-function idlePart(costs: readonly IdleCosts[]): Part {
+function idlePart(costs: readonly IdleCosts[]): PartReport {
   return {
+    part: "idle",
+    columns,
     rows: costs.map(({ schedules, statements, costs: { system, store, commits, walBytes } }) => [
       `idle, ${count(schedules)} schedules, a minute`,
       [

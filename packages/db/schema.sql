@@ -11,6 +11,28 @@ create table account_references (
 );
 CREATE INDEX account_references_project ON public.account_references USING btree (project_id, account_id);
 
+create table activity_hours (
+  project_id uuid not null,
+  series text not null,
+  subject text not null,
+  at timestamp(3) with time zone not null,
+  outcome text not null,
+  count bigint not null,
+  constraint activity_hours_key PRIMARY KEY (project_id, series, subject, at, outcome)
+);
+CREATE INDEX activity_hours_at ON public.activity_hours USING btree (at);
+
+create table activity_minutes (
+  project_id uuid not null,
+  series text not null,
+  subject text not null,
+  at timestamp(3) with time zone not null,
+  outcome text not null,
+  count bigint not null,
+  constraint activity_minutes_key PRIMARY KEY (project_id, series, subject, at, outcome)
+);
+CREATE INDEX activity_minutes_at ON public.activity_minutes USING btree (at);
+
 create table api_keys (
   id uuid not null,
   project_id uuid not null,
@@ -707,6 +729,7 @@ create table standing_runs (
 CREATE INDEX standing_runs_closing ON public.standing_runs USING btree (program_id, not_before) WHERE (state = ANY (ARRAY['collecting'::text, 'closing'::text]));
 CREATE INDEX standing_runs_ended ON public.standing_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX standing_runs_oldest ON public.standing_runs USING btree (program_id, decided_at) WHERE (state = 'queued'::text);
+CREATE INDEX standing_runs_over ON public.standing_runs USING btree (((state || ' '::text)), program_id, id) WHERE (state = 'ended'::text);
 CREATE INDEX standing_runs_program ON public.standing_runs USING btree (program_id, id);
 CREATE INDEX standing_runs_queued ON public.standing_runs USING btree (program_id, lane, id) WHERE (state = 'queued'::text);
 CREATE INDEX standing_runs_ready ON public.standing_runs USING btree (program_id, not_before) WHERE ((state = 'queued'::text) AND (not_before IS NOT NULL));
@@ -714,8 +737,10 @@ CREATE INDEX standing_runs_running ON public.standing_runs USING btree (program_
 CREATE UNIQUE INDEX standing_runs_source ON public.standing_runs USING btree (program_id, source_key);
 CREATE INDEX standing_runs_started ON public.standing_runs USING btree (project_id, id) WHERE (state = 'started'::text);
 CREATE INDEX standing_runs_uncounted ON public.standing_runs USING btree (program_id, id) WHERE ((state = 'ended'::text) AND (NOT is_counted));
+CREATE INDEX standing_runs_unstarted ON public.standing_runs USING btree ((((state || ' '::text) || reason)), program_id, id) WHERE ((state <> 'started'::text) AND (state <> 'ended'::text));
 CREATE INDEX standing_runs_waiting ON public.standing_runs USING btree (project_id, id) WHERE ((state = 'queued'::text) AND (reason = 'project_runs'::text));
 CREATE UNIQUE INDEX standing_runs_window ON public.standing_runs USING btree (program_id, lane) WHERE (state = 'collecting'::text);
+CREATE INDEX standing_runs_windows ON public.standing_runs USING btree (((bytes > 0)), program_id, decided_at, id) WHERE (bytes > 0);
 
 create table standing_seen (
   program_id uuid not null,

@@ -10,6 +10,12 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   account_references: {
     name: "entity_id reference toolkit_slug",
   },
+  activity_hours: {
+    name: "outcome series subject",
+  },
+  activity_minutes: {
+    name: "outcome series subject",
+  },
   api_keys: {
     digest: "digest",
     name: "hint name",

@@ -1,9 +1,12 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { createSvcClient } from "@svc/sdk";
 import { signInToConsole } from "@svc/testing/console-session";
 import { until } from "@svc/testing/server-process";
 import type { Json, Playing } from "./leaks-playing.ts";
 
 /** Every call that reads, over all there is, and those that end something. */
-export async function readAll({ call, server, pages }: Playing): Promise<void> {
+export async function readAll(scene: Playing): Promise<void> {
+  const { call, server, pages } = scene;
   const admin = (method: string, body: object = {}) => call(`AdminService/${method}`, body, server.adminToken);
   const { projectId } = await call("IdentityService/GetIdentity");
   await admin("ListProjects");
@@ -37,6 +40,7 @@ export async function readAll({ call, server, pages }: Playing): Promise<void> {
   await call("ContactsService/ListContacts", {});
   await call("ConnectionsService/CreateConnectLink", { toolkitSlug: "sales_crm", entityId: "ada" });
   await readConsole(call, server);
+  await readStats(scene);
   pages.push(await (await fetch(`${server.url}/metrics`)).text());
   await call("JobsService/ListSkills");
   await call("JobsService/GetSkill", { slug: "use" });
@@ -45,6 +49,19 @@ export async function readAll({ call, server, pages }: Playing): Promise<void> {
   await call("ConnectionsService/DeleteProjectCredential", { toolkitSlug: "own_client" });
   await call("ConnectionsService/DeleteConnection", { id: active.id });
   await call("CatalogService/DeleteToolkit", { slug: "own_client" });
+}
+
+/** What waits, what was counted, and the first notice of what is new. */
+async function readStats({ call, server, answers }: Playing): Promise<void> {
+  await call("StatsService/GetBacklog");
+  await call("StatsService/QuerySeries");
+  const { stats } = createSvcClient({ baseUrl: server.url, apiKey: server.key });
+  for await (const { notice } of stats.watchProject({ since: timestampFromMs(Date.now() - 300_000) })) {
+    if (notice?.event === undefined) continue;
+    const text = JSON.stringify([notice.id, notice.state, notice.event.payloadJson]);
+    answers.push({ method: "StatsService/WatchProject", isOk: true, text });
+    break;
+  }
 }
 
 /** A link to sign in by, a session of the key, and its end. */

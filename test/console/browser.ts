@@ -109,7 +109,7 @@ export function startConsole(
       const faults = watchFaults(page);
       opened.push({ context, faults });
       await page.goto(`${url}/console/${path}`);
-      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.getByRole("heading", { level: 1 }).first().waitFor();
       return { page, faults };
     },
   };

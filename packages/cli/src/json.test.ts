@@ -104,6 +104,7 @@ test("of accounts and calls", async () => {
   expect(await json("connections list")).toMatchObject([{ id }]);
   expect(await json("connections show", [id])).toMatchObject({ id });
   expect(await json("connections references", [id, "team-7"])).toMatchObject({ id });
+  expect((await json("connections link", ["messaging_bot", "--entity", "ada"])).url).toContain("/console/connect#");
   const credential = ["payments", "--client-id", "4711", "--secret-stdin", "--var", "prefix=shop-1"];
   expect(await json("credentials set", credential, { input: "secret" })).toMatchObject({ toolkitSlug: "payments" });
   expect(await json("credentials delete", ["payments"])).toEqual({ deleted: "payments" });
@@ -139,6 +140,13 @@ test("of events and their deliveries", async () => {
   await until(() => receiver.requests.length > 0);
   const [{ id: deliveryId }] = await json("deliveries list", ["--subscription", subscription.id]);
   await until(async () => (await json("deliveries attempts", [deliveryId])).length > 0);
+  expect(await json("deliveries show", [deliveryId])).toMatchObject({ id: deliveryId });
+  expect(await json("stats")).toMatchObject({ deadLetters: 0 });
+  ran.add("watch");
+  const watching = startCommand(["watch", "--kind", "event", "--since", "5m", "--json"], variables());
+  expect(JSON.parse(await watching.line(/^\{/))).toMatchObject({ id: eventId });
+  watching.interrupt();
+  await watching.exitCode;
   expect(await json("replay", [eventId])).toMatchObject({ deliveries: [{ eventId }] });
   const range = ["--since", "1h", "--subscription", subscription.id];
   expect(await json("events replay", [...range, "--dry-run"])).toMatchObject({ total: 1 });
@@ -151,6 +159,7 @@ test("of events and their deliveries", async () => {
   expect(await json("replays update", [replayId, "--rate", "9/s"])).toMatchObject({ id: replayId });
   expect(await json("subscriptions test", [subscription.id])).toMatchObject({ number: 1, statusCode: 200 });
   expect(await json("subscriptions list")).toMatchObject([{ id: subscription.id }]);
+  expect(await json("subscriptions show", [subscription.id])).toMatchObject({ id: subscription.id });
   expect(await json("subscriptions update", [subscription.id, "--deactivate"])).toMatchObject({ active: false });
   expect(await json("subscriptions delete", [subscription.id])).toEqual({ deleted: subscription.id });
 });
@@ -182,6 +191,7 @@ test("of jobs, questions and contacts", async () => {
   expect(await json("jobs watch", [id], { code: 3 })).toMatchObject({ id });
   const [{ requestId }] = await json("asks list", ["--job", id]);
   expect(await json("asks show", [requestId, "--job", id])).toMatchObject({ requestId, jobId: id });
+  expect((await json("asks link", [requestId, "--as", "lead"])).url).toContain("/console/answer#");
   expect(await json("answer", [requestId, "proceed", "--as", "lead"])).toMatchObject({ id });
   expect(await json("jobs watch", [id])).toMatchObject({ id, status: "JOB_STATUS_SUCCEEDED" });
   expect(await json("jobs show", [id])).toMatchObject({ job: { id } });
@@ -201,6 +211,7 @@ test("of jobs, questions and contacts", async () => {
   }
   expect(await json("jobs check", [file])).toMatchObject({ faults: [] });
   expect(await json("jobs steps", [id])).toMatchObject({ steps: [{ stepId: "gate" }, { stepId: "get" }] });
+  expect(await json("jobs undo-entries", [id])).toEqual([]);
   expect(await json("jobs rerun", [id])).toMatchObject({ drift: [] });
   // What can be retried has failed, and is by jobs.test.ts.
   ran.add("jobs retry");
@@ -215,6 +226,16 @@ test("of jobs, questions and contacts", async () => {
   expect(await json("connections delete", [account.id])).toEqual({ deleted: account.id });
   const unasked = await json("contacts put", ["other", "--name", "Ben"]);
   expect(await json("contacts delete", [unasked.principalId])).toEqual({ deleted: "other" });
+});
+
+test("of the console", async () => {
+  const { url } = await json("console open");
+  expect(url).toContain("/console/#link=");
+  const link = new URL(url).hash.replace("#link=", "");
+  const headers = { "content-type": "application/json", origin: server.url };
+  await fetch(`${server.url}/console/session`, { method: "POST", body: JSON.stringify({ link }), headers });
+  const [{ id }] = await json("console sessions");
+  expect(await json("console end", [id])).toEqual({ ended: id });
 });
 
 test("of secrets", async () => {

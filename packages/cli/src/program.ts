@@ -30,10 +30,12 @@ import { addSecretsCommand } from "./secrets.ts";
 import { addServeCommand } from "./serve.ts";
 import { addSkillsCommand } from "./skills.ts";
 import { addStandingCommand } from "./standing.ts";
+import { addStatsCommand } from "./stats.ts";
 import { addSubscriptionsCommand } from "./subscriptions.ts";
 import { addToolCallsCommand } from "./tool-calls.ts";
 import { addTriggerCommand } from "./trigger.ts";
 import { version } from "./version.ts";
+import { addWatchCommand } from "./watch.ts";
 import { addWhoamiCommand } from "./whoami.ts";
 
 /** Runs the `svc` command line with its arguments (without node and script) and sets the exit code of the process. */
@@ -97,6 +99,8 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addAnswerCommand,
   addAskEndpointsCommand,
   addContactsCommand,
+  addStatsCommand,
+  addWatchCommand,
   addConsoleCommand,
   addWhoamiCommand,
 ];

@@ -1,9 +1,18 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { readAsksSearch } from "./pages/asks/filters.ts";
+import { readContactsSearch } from "./pages/contacts/search.ts";
 import { readDeliveriesSearch } from "./pages/deliveries/filters.ts";
 import { readEventsSearch } from "./pages/events/filters.ts";
+import { readJobSearch } from "./pages/jobs/detail-search.ts";
+import { readJobsSearch } from "./pages/jobs/filters.ts";
+import { readProgramSearch } from "./pages/programs/search.ts";
 import { readProjectSearch } from "./pages/projects/filters.ts";
 import { readQuarantineSearch } from "./pages/quarantine/filters.ts";
+import { readReplaysSearch } from "./pages/replays/filters.ts";
+import { readScheduleSearch, readSchedulesSearch } from "./pages/schedules/filters.ts";
 import { readSettingsSearch } from "./pages/settings/filters.ts";
+import { readSkillSearch } from "./pages/skills/search.ts";
+import { readSubscriptionSearch } from "./pages/subscriptions/filters.ts";
 import { consoleBase } from "./session/base.ts";
 import { AdminPages } from "./shell/admin.tsx";
 import { NoPage, PageFailed } from "./shell/failed.tsx";
@@ -51,6 +60,104 @@ const delivery = createRoute({
   component: lazyRouteComponent(() => import("./pages/deliveries/detail.tsx")),
 });
 
+const subscriptions = createRoute({
+  getParentRoute: () => project,
+  path: "subscriptions",
+  component: lazyRouteComponent(() => import("./pages/subscriptions/list.tsx")),
+});
+const newSubscription = createRoute({
+  getParentRoute: () => project,
+  path: "subscriptions/new",
+  component: lazyRouteComponent(() => import("./pages/subscriptions/create.tsx")),
+});
+const subscription = createRoute({
+  getParentRoute: () => project,
+  path: "subscriptions/$subscriptionId",
+  validateSearch: readSubscriptionSearch,
+  component: lazyRouteComponent(() => import("./pages/subscriptions/detail.tsx")),
+});
+
+const replays = createRoute({
+  getParentRoute: () => project,
+  path: "replays",
+  validateSearch: readReplaysSearch,
+  component: lazyRouteComponent(() => import("./pages/replays/list.tsx")),
+});
+
+const ingest = createRoute({
+  getParentRoute: () => project,
+  path: "ingest",
+  component: lazyRouteComponent(() => import("./pages/ingest/list.tsx")),
+});
+
+const jobs = createRoute({
+  getParentRoute: () => project,
+  path: "jobs",
+  validateSearch: readJobsSearch,
+  component: lazyRouteComponent(() => import("./pages/jobs/list.tsx")),
+});
+const job = createRoute({
+  getParentRoute: () => project,
+  path: "jobs/$jobId",
+  validateSearch: readJobSearch,
+  component: lazyRouteComponent(() => import("./pages/jobs/detail.tsx")),
+});
+const newProgram = createRoute({
+  getParentRoute: () => project,
+  path: "programs/new",
+  validateSearch: readProgramSearch,
+  component: lazyRouteComponent(() => import("./pages/programs/new.tsx")),
+});
+
+const asks = createRoute({
+  getParentRoute: () => project,
+  path: "asks",
+  validateSearch: readAsksSearch,
+  component: lazyRouteComponent(() => import("./pages/asks/list.tsx")),
+});
+const askById = createRoute({
+  getParentRoute: () => project,
+  path: "asks/$askId",
+  component: lazyRouteComponent(() => import("./pages/asks/by-id.tsx")),
+});
+const ask = createRoute({
+  getParentRoute: () => project,
+  path: "asks/$jobId/$askId",
+  component: lazyRouteComponent(() => import("./pages/asks/detail.tsx")),
+});
+
+const contacts = createRoute({
+  getParentRoute: () => project,
+  path: "contacts",
+  validateSearch: readContactsSearch,
+  component: lazyRouteComponent(() => import("./pages/contacts/list.tsx")),
+});
+
+const skills = createRoute({
+  getParentRoute: () => project,
+  path: "skills",
+  component: lazyRouteComponent(() => import("./pages/skills/list.tsx")),
+});
+const skill = createRoute({
+  getParentRoute: () => project,
+  path: "skills/$slug",
+  validateSearch: readSkillSearch,
+  component: lazyRouteComponent(() => import("./pages/skills/detail.tsx")),
+});
+
+const schedules = createRoute({
+  getParentRoute: () => project,
+  path: "schedules",
+  validateSearch: readSchedulesSearch,
+  component: lazyRouteComponent(() => import("./pages/schedules/list.tsx")),
+});
+const schedule = createRoute({
+  getParentRoute: () => project,
+  path: "schedules/$scheduleId",
+  validateSearch: readScheduleSearch,
+  component: lazyRouteComponent(() => import("./pages/schedules/detail.tsx")),
+});
+
 const settings = createRoute({
   getParentRoute: () => project,
   path: "settings",
@@ -92,7 +199,30 @@ const quarantined = createRoute({
 const routeTree = root.addChildren([
   start,
   addSeat,
-  project.addChildren([projectHome, events, event, deliveries, delivery, settings]),
+  project.addChildren([
+    projectHome,
+    events,
+    event,
+    deliveries,
+    delivery,
+    subscriptions,
+    newSubscription,
+    subscription,
+    replays,
+    ingest,
+    jobs,
+    job,
+    newProgram,
+    asks,
+    askById,
+    ask,
+    contacts,
+    skills,
+    skill,
+    schedules,
+    schedule,
+    settings,
+  ]),
   admin.addChildren([adminHome, projects, administered, quarantine, quarantined]),
 ]);
 

@@ -1,5 +1,26 @@
 export { findAccountReferences } from "./account-references/find.ts";
 export { type AccountReference, putAccountReferences } from "./account-references/repo.ts";
+export {
+  backlogAges,
+  backlogMax,
+  countFailingEndpoints,
+  countJobsByStatus,
+  countWaitingForPeople,
+  type PendingOfSubscription,
+  readPendingBacklog,
+} from "./activity/backlog.ts";
+export {
+  readNewOfProject,
+  readOpenOfProject,
+  readWatchedAgain,
+  readWatchedEvents,
+  type WatchedKind,
+  type WatchedRow,
+  watchedKinds,
+} from "./activity/changes.ts";
+export { type ActivityStep, queryActivity } from "./activity/query.ts";
+export { sweepActivity } from "./activity/sweep.ts";
+export { type ActivityCount, addActivityHours, addActivityMinutes } from "./activity/write.ts";
 export { addAskEvent } from "./asks/add-event.ts";
 export { countRefusedAnswer, countUnaskedAnswer } from "./asks/count-refused-answer.ts";
 export { exhaustAsk } from "./asks/exhaust.ts";

@@ -7,7 +7,9 @@ import { jobsForProject } from "./jobs/repo.ts";
 import { listQuarantinedPosts } from "./quarantine/list-page.ts";
 import type { QuarantineFilter } from "./quarantine/repo.ts";
 import type { StandingProgramFilter } from "./standing/list-programs.ts";
+import type { StandingRunFilter } from "./standing/list-runs.ts";
 import { standingProgramsForProject } from "./standing/programs.ts";
+import { standingRunsForProject } from "./standing/runs.ts";
 import { farReads, type NarrowedList } from "./test-plans/narrowed.ts";
 import { forgetStatistics } from "./test-plans/seed.ts";
 import { addProject } from "./test-rows.ts";
@@ -24,6 +26,8 @@ const uuid = "00000000-0000-7000-8000-000000000001";
 const programId = idOfUuid("stp", uuid);
 /** Runs a third of the jobs. */
 const parentJobId = idOfUuid("job", "00000000-0000-7000-8000-ffffffffffff");
+/** All of its runs were skipped, and those of the other have ended. */
+const skippingId = idOfUuid("stp", "00000000-0000-7000-8000-000000000002");
 const soonMs = Date.now() + 30 * 86_400_000;
 
 const owner = `'${uuidOfId(projectId)}'::uuid`;
@@ -38,6 +42,10 @@ const filling = [
      '', '{}', '{}', ${id}, '{}', '', '{}', '{}', '{}', now(), now(), now() from generate_series(1, ${4 * each}) n`,
   `insert into standing_programs (id, project_id, slug, title, state, version, source_kind, created_at, updated_at)
    select ${id}, ${owner}, 's' || n, '', 'active', 1, 'schedule', now(), now() from generate_series(1, ${each}) n`,
+  `insert into standing_runs (id, project_id, program_id, version, kind, source_key, lane, state, reason, fire_at, decided_at, ended_at)
+   select ${id}, ${owner}, case when n > ${each} then '${uuidOfId(skippingId)}'::uuid else '${uuid}'::uuid end, 1, 'schedule', n::text, '',
+     case when n > ${each} then 'skipped' else 'ended' end, case when n > ${each} then 'overlap' else '' end, now(), to_timestamp(0), now()
+   from generate_series(1, ${2 * each}) n`,
   `insert into quarantined_posts (id, toolkit_slug, reason, detail, headers, query, body, body_bytes, received_at, released_at)
    select ${id}, 't' || n % 2, case when n % 2 = 0 then 'no_trigger' else 'no_project' end, '', '{}', '{}', '', 0, now(),
      case when n % 2 = 0 then now() end from generate_series(1, ${2 * each}) n`,
@@ -46,7 +54,7 @@ const filling = [
 ];
 
 beforeAll(async () => {
-  for (const table of ["jobs", "standing_programs", "quarantined_posts", "subscriptions"]) {
+  for (const table of ["jobs", "standing_programs", "standing_runs", "quarantined_posts", "subscriptions"]) {
     await db.sql.unsafe(`alter table ${table} set (autovacuum_enabled = false)`);
   }
   for (const text of filling) await db.sql.unsafe(text);
@@ -70,7 +78,7 @@ const jobs: NarrowedList<JobFilter> = {
     mode: ["live", "simulate", "rehearse"],
     skillSlug: ["clean_up", "gone"],
     parentJobId: [parentJobId, idOfUuid("job", uuid)],
-    standingProgramId: [programId, idOfUuid("stp", "00000000-0000-7000-8000-000000000002")],
+    standingProgramId: [programId, skippingId],
   },
   list: (tx, filter) => jobsForProject(tx, projectId).list(filter, page),
   // What a standing program starts is no skill's and nobody's child, and children of one job are of one mode and mostly of one skill.
@@ -86,6 +94,18 @@ const programs: NarrowedList<StandingProgramFilter> = {
   list: (tx, filter) => standingProgramsForProject(tx, projectId).list(filter, page),
 };
 
+const runs: NarrowedList<StandingRunFilter> = {
+  name: "runs of a standing program",
+  every: { state: undefined, reason: undefined, sinceMs: undefined, untilMs: undefined },
+  values: {
+    state: ["ended", "started", "queued", "skipped", "refused"],
+    reason: ["", "overlap", "rate"],
+    sinceMs: [soonMs],
+    untilMs: [0],
+  },
+  list: (tx, filter) => standingRunsForProject(tx, projectId).list(programId, filter, page),
+};
+
 const posts: NarrowedList<QuarantineFilter> = {
   name: "quarantined posts",
   every: { toolkitSlug: "", reason: "", includeReleased: false, sinceMs: undefined, untilMs: undefined },
@@ -99,7 +119,17 @@ const posts: NarrowedList<QuarantineFilter> = {
   list: (tx, filter) => listQuarantinedPosts(tx, filter, page),
 };
 
-const lists = [jobs, programs, posts] as readonly NarrowedList<object>[];
+const lists = [
+  jobs,
+  programs,
+  runs,
+  {
+    ...runs,
+    name: "runs that were skipped",
+    list: (tx, filter) => standingRunsForProject(tx, projectId).list(skippingId, filter, page),
+  } satisfies NarrowedList<StandingRunFilter>,
+  posts,
+] as readonly NarrowedList<object>[];
 
 test.each(["absent", "fresh"])("with %s statistics no list reads far for what is not there", async (statistics) => {
   if (statistics === "absent") await forgetStatistics(db);

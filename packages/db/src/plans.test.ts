@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { statementNames } from "./sql/statement.ts";
+import { activityPlans } from "./test-plans/activity.ts";
 import { askPlans } from "./test-plans/asks.ts";
 import { consolePlans } from "./test-plans/console.ts";
 import { deliveryPlans, subscriptionPlans } from "./test-plans/deliveries.ts";
@@ -38,6 +39,7 @@ const plans: readonly Plan[] = [
   ...usagePlans,
   ...standingPlans,
   ...replayPlans,
+  ...activityPlans,
   ...consolePlans,
 ];
 

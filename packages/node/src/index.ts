@@ -11,6 +11,8 @@ export {
   type Admission,
   type Admitted,
   acceptedEncodings,
+  eventMessage,
+  healthMessage,
   type InboundPost,
   type IngestOutcome,
   type OpenedPost,

@@ -32,6 +32,7 @@ import {
   quarantineSealSweep,
   replaySweep,
 } from "@svc/triggers";
+import { activitySweep } from "./activity-sweep.ts";
 import { type Apps, createApps } from "./apps.ts";
 import { consoleSweep } from "./console-sweep.ts";
 import { deadTaskSweep } from "./dead-tasks.ts";
@@ -139,8 +140,12 @@ export function createNode(parts: NodeParts): Node {
   const ingest = createIngest({
     ...{ db, catalog, clock, sealer, nodeId, dispatcher, secretOf, bodyBytesMax },
     onHeard: standing.engine.wake,
+    onStored: observer.eventStored,
   });
-  const store = { clock, nodeId, dispatcher, routing: createRouting(), onHeard: standing.engine.wake };
+  const store = {
+    ...{ clock, nodeId, dispatcher, routing: createRouting() },
+    ...{ onHeard: standing.engine.wake, onStored: observer.eventStored },
+  };
   const triggers = {
     db,
     catalog,
@@ -203,6 +208,7 @@ function createEngines(
     quarantineSealSweep({ db, sealer }),
     callSweep({ db, callRetentionMs: callsMs }),
     callPaceSweep({ db }),
+    activitySweep({ db, eventRetentionMs: eventsMs }),
     consoleSweep({ db }),
     jobRowSweep({ db, rowRetentionMs: Math.min(jobRowsMs, jobsMs ?? jobRowsMs) }),
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),

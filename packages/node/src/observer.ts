@@ -9,6 +9,8 @@ import type { ReplayObserver } from "@svc/triggers";
 
 /** Who watches the engines of a node; packages/server turns it into log lines and metrics. */
 export type NodeObserver = {
+  /** An event was stored, and is new. Absent: nobody is told. */
+  readonly eventStored?: (projectId: ProjectId, toolkitSlug: string) => void;
   readonly deliveries: DeliveryObserver;
   readonly calls: CallObserver;
   readonly renewals: RenewalObserver;

@@ -8,6 +8,7 @@ import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
 import { SecretsService } from "@svc/gen/secrets";
 import { StandingService } from "@svc/gen/standing";
+import { StatsService } from "@svc/gen/stats";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { type ConnectionOptions, createSvcTransport } from "./transport.ts";
@@ -44,6 +45,8 @@ export type SvcClient = {
   readonly standing: Client<typeof StandingService>;
   /** Which project the key belongs to, and what it may do. */
   readonly identity: Client<typeof IdentityService>;
+  /** What waits, what happened over time, and what is new. */
+  readonly stats: Client<typeof StatsService>;
   /** Links to sign in to the console by, and its sessions. */
   readonly console: Client<typeof ConsoleService>;
 };
@@ -70,6 +73,7 @@ export function createSvcClient(options: SvcClientOptions): SvcClient {
     contacts: createClient(ContactsService, transport),
     standing: createClient(StandingService, transport),
     identity: createClient(IdentityService, transport),
+    stats: createClient(StatsService, transport),
     console: createClient(ConsoleService, transport),
   };
 }

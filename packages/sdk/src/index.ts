@@ -32,6 +32,7 @@ export {
   StandingRunState,
   StandingState,
 } from "@svc/gen/standing";
+export { type GetBacklogResponse, type Notice, NoticeKind, type QuerySeriesResponse, Series } from "@svc/gen/stats";
 export type { ArgumentFault, CallToolResponse, FoundTool, ToolCall, ToolRequest } from "@svc/gen/tools";
 export {
   type Delivery,

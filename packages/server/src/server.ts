@@ -6,6 +6,7 @@ import { AdminService } from "@svc/gen/admin";
 import { ConsoleService } from "@svc/gen/console";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
+import { StatsService } from "@svc/gen/stats";
 import { createNode, type Node, programSchema, standingSchema } from "@svc/node";
 import { createAdminService } from "./admin/service.ts";
 import { type Admission, createAdmission } from "./admission/admission.ts";
@@ -54,6 +55,11 @@ import { prepareDeployment, withAudience } from "./start/prepare.ts";
 import { bindingsText } from "./start/start-text.ts";
 import { joinStore, openStore, type Store } from "./start/store.ts";
 import { readVaultKeys } from "./start/vault-key.ts";
+import { createCounters } from "./stats/counters.ts";
+import { type Flush, startFlush } from "./stats/flush.ts";
+import { countActivity } from "./stats/observe.ts";
+import { createStatsService } from "./stats/service.ts";
+import { createWatches } from "./stats/watches.ts";
 import { createStoreAlarm } from "./store-alarm.ts";
 import { version } from "./version.ts";
 
@@ -106,6 +112,8 @@ type ServerParts = {
   health: Health;
   keys: KeyCache;
   keyUse: KeyUse;
+  /** Undefined where nothing is counted. */
+  activity: Flush | undefined;
   admission: Admission;
   tls: Tls | undefined;
   /** Undefined where no console is served. */
@@ -142,6 +150,8 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const { node } = parts;
   opened.defer(() => parts.console?.sessions.stop());
   opened.defer(() => parts.keyUse.stop());
+  // After the node: what ends with it is counted.
+  opened.defer(() => parts.activity?.stop());
   opened.defer(() => node.close());
   const shutdown = new AbortController();
   const http = createHttp(parts, { shutdownSignal: shutdown.signal, timeouts });
@@ -215,12 +225,14 @@ function createParts({ catalog, deployment, share, built, ...opened }: Opened): 
   });
   share?.answerMetrics(own.values);
   const metrics = share === undefined ? own : { ...own, text: share.sumMetrics };
+  const counters = createCounters({ clock });
+  const observer = createNodeObserver(logger, metrics);
   const node: Node = createNode({
     ...nodePartsOf(config),
     ...{ db, clock, sealer, catalog, deployment, publicUrl, version },
     // A worker serves none, and tells people where it is.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
-    observer: createNodeObserver(logger, metrics),
+    observer: config.isActivityCounted ? countActivity(observer, counters) : observer,
   });
   const keyUse = startKeyUse({
     db,
@@ -237,6 +249,9 @@ function createParts({ catalog, deployment, share, built, ...opened }: Opened): 
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
     keyUse,
+    activity: config.isActivityCounted
+      ? startFlush({ db, clock, counters, onError: (err) => logger.warn({ err }, "counts could not be added") })
+      : undefined,
     console: built && startConsoleParts({ ...opened, ...store, built, use: keyUse }),
   };
 }
@@ -352,6 +367,7 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
   const { publicUrl } = parts;
   router.service(ConsoleService, createConsoleService({ db, clock, publicUrl, sessions: parts.console?.sessions }));
   node.register(router);
+  router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
   const { quarantine, jobs, views, nodeId } = node;
   router.service(
     AdminService,

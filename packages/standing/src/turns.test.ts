@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { uuidOfId } from "@svc/core";
+import { type ProjectId, uuidOfId } from "@svc/core";
+import { lockStandingStarts, withTransaction } from "@svc/db";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { until } from "@svc/testing/until";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -86,4 +87,55 @@ test("acceptance 24: a herd waits as runs, and has people's jobs wait for no mor
       where h.standing_program_id <> '' and h.finished_at < j.finished_at`;
     expect(before?.jobs).toBeLessThan(2 * projectRunsMax);
   }
+});
+
+test("acceptance 24: jobs of a herd begin behind its starts, and those of others at once", async () => {
+  const limits = { standing: { batchMax: 5 } };
+  const world = createStandingWorld(database.db, { engines: ["standing"], limits });
+  await using _ = world.node;
+  world.goTo("2026-03-02T09:00:00Z");
+  const [project, other] = [await world.project(), await world.project()];
+  const definitionJson = definitionText({
+    source: { schedule: { at: [new Date(world.now() + 60_000).toISOString()] } },
+  });
+  const create = ({ standing }: typeof project, slug: string) =>
+    standing.createStandingProgram({ slug, definitionJson });
+  for (let index = 0; index < 20; index++) await create(project, `herd-${index}`);
+  await create(other, "single");
+  world.goTo(world.now() + 60_500);
+  const { sql } = database.db;
+  await settled(async () => (await sql`select 1 from standing_runs where state = 'started'`).length === 21);
+  const waited = async (projectId: ProjectId) => {
+    const rows = await sql<{ ms: number }[]>`
+      select (extract(epoch from t.due_at - j.created_at) * 1000)::float8 as ms from jobs j join job_tasks t on t.job_id = j.id
+      where j.project_id = ${uuidOfId(projectId)}::uuid order by j.id`;
+    return rows.map(({ ms }) => Math.round(ms));
+  };
+  const [first = 0, ...rest] = await waited(project.projectId);
+  expect(first).toBeGreaterThan(0);
+  expect(Math.max(first, ...rest)).toBeLessThanOrEqual(5_000);
+  expect(rest.slice(-4)).toEqual([0, 0, 0, 0]);
+  expect(await waited(other.projectId)).toEqual([0]);
+  await using _jobs = world.addNode({ engines: ["jobs"] });
+  await settled(async () => (await sql`select 1 from standing_runs where state <> 'ended'`).length === 0);
+});
+
+test("far from its bound a project's runs are started by several nodes at once, and near it by one after the other", async () => {
+  const limits = { standing: { projectRunsMax: 8, projectRunsMargin: 4 } };
+  const world = createStandingWorld(database.db, { engines: [], limits });
+  await using _ = world.node;
+  const { projectId, standing } = await world.project();
+  const run = async (slug: string) => {
+    const definitionJson = definitionText({ source: never });
+    const { standingProgram } = await standing.createStandingProgram({ slug, definitionJson });
+    const { run: made } = await standing.runStandingProgram({ id: standingProgram?.id ?? "" });
+    return made && stateOf(made);
+  };
+  await withTransaction(database.db, async (other) => {
+    await lockStandingStarts(other, projectId, { isShared: true });
+    expect(await run("first")).toBe("started");
+  });
+  expect(await Promise.all(["a", "b", "c", "d"].map(run))).toEqual(Array.from({ length: 4 }, () => "started"));
+  const states = await Promise.all(["e", "f", "g", "h", "i"].map(run));
+  expect(states.sort()).toEqual(["queued project_runs", "queued project_runs", "started", "started", "started"]);
 });

@@ -1,3 +1,4 @@
+export { eventMessage, healthMessage } from "./convert.ts";
 export { acceptedEncodings } from "./decode-body.ts";
 export { type Admission, type Admitted, createIngest, type Ingest, type IngestOptions } from "./ingest.ts";
 export type { InboundPost, IngestOutcome } from "./outcome.ts";

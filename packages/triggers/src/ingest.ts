@@ -1,5 +1,5 @@
 import type { Catalog, Toolkit, Webhook } from "@svc/catalog";
-import { assertExhaustive, type Clock, createBatcher, type NodeId, type Sealer } from "@svc/core";
+import { assertExhaustive, type Clock, createBatcher, type NodeId, type ProjectId, type Sealer } from "@svc/core";
 import { type Executor, isUnavailable, putQuarantinedPosts, type QuarantinedPost } from "@svc/db";
 import type { Dispatcher } from "@svc/delivery";
 import { createBodyDecoder } from "./decode-body.ts";
@@ -25,6 +25,8 @@ export type IngestOptions = {
   secretOf(name: string): string | undefined;
   /** Told of events that standing programs listen to, once they are stored. */
   onHeard?: (() => void) | undefined;
+  /** Told of every event that is new. */
+  onStored?: ((projectId: ProjectId, toolkitSlug: string) => void) | undefined;
 };
 
 /** The inbound side: a provider's post to stored events. */

@@ -50,6 +50,8 @@ export type StoreOptions = {
   quotas?: PostQuotas | undefined;
   /** Told of events that standing programs listen to, once they are stored. */
   onHeard?: (() => void) | undefined;
+  /** Told of every event that is new. */
+  onStored?: ((projectId: ProjectId, toolkitSlug: string) => void) | undefined;
 };
 
 /** Tries on the cached routing; where it changes all the time, the next one holds it still. */
@@ -77,6 +79,11 @@ export async function storePosts(
   const { plan, refused, duplicates, leaseUntilMs } = attempt;
   noteRefused(options.quotas, refused);
   noteStored(options.quotas, plan.events, duplicates);
+  if (options.onStored !== undefined) {
+    for (const { id, projectId, toolkitSlug } of plan.events) {
+      if (!duplicates.has(id)) options.onStored(projectId, toolkitSlug);
+    }
+  }
   options.dispatcher.submit(plan.firstSends(duplicates, leaseUntilMs), plan.unleased);
   if (plan.events.some(({ id, heardAt }) => heardAt !== undefined && !duplicates.has(id))) options.onHeard?.();
   const taken = plan.results(duplicates).values();

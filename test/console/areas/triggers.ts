@@ -63,5 +63,35 @@ export const triggers: Area = {
       path: ({ delivery }) => `deliveries/${delivery}`,
       shows: (page) => page.getByText("The endpoint answered 503.").first().waitFor(),
     },
+    {
+      name: "subscriptions",
+      path: () => "subscriptions",
+      shows: (page) => page.getByRole("row", { name: "backing_off" }).waitFor(),
+    },
+    {
+      name: "subscription",
+      path: ({ badId }) => `subscriptions/${badId}`,
+      shows: (page) => page.getByText("One delivery is tried in").waitFor(),
+    },
+    {
+      name: "subscription-new",
+      path: () => "subscriptions/new",
+      shows: (page) => page.getByLabel("Endpoint").waitFor(),
+    },
+    {
+      name: "replays",
+      path: () => "replays",
+      shows: (page) => page.getByRole("heading", { name: "No replay yet" }).waitFor(),
+    },
+    {
+      name: "replay-start",
+      path: () => "replays?start=yes",
+      shows: (page) => page.getByRole("button", { name: "Replay 6 deliveries" }).waitFor(),
+    },
+    {
+      name: "ingest",
+      path: () => "ingest",
+      shows: (page) => page.getByText("takes posts").waitFor(),
+    },
   ],
 };

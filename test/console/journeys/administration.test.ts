@@ -76,7 +76,7 @@ browserTest("held posts are looked at, tried without effect, and released page a
   await page.getByText('"no trigger"').first().waitFor();
   await lookAt(page, "admin-quarantined-post");
   await page.getByRole("tab", { name: "Bytes" }).click();
-  await page.getByText('7b 22 6f 66').waitFor();
+  await page.getByText("7b 22 6f 66").waitFor();
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goBack();
   await page.getByRole("button", { name: "Release all…" }).click();

@@ -83,15 +83,15 @@ export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   givenUpSubscriptions: number;
 
   /**
-   * Deliveries that ended as `dead_letter` within the last 24 hours.
+   * Deliveries whose last attempt failed within the last 24 hours.
    *
    * @generated from field: uint32 dead_letters = 7;
    */
   deadLetters: number;
 
   /**
-   * Jobs that have not ended, by status, those of other jobs and simulations included; each exact up to
-   * 10,000, statuses without a job left out.
+   * Jobs that have not ended, by status, as ListJobs lists them: without those that others run. Each exact
+   * up to 10,000, statuses without a job left out.
    *
    * @generated from field: repeated svc.v1.JobStatusCount jobs = 8;
    */
@@ -580,7 +580,7 @@ export const NoticeSchema: GenMessage<Notice> = /*@__PURE__*/
  */
 export const Series = {
   /**
-   * In a line: never sent. In a request it is refused.
+   * Never sent. In a request it names nothing.
    *
    * @generated from enum value: SERIES_UNSPECIFIED = 0;
    */
@@ -594,8 +594,9 @@ export const Series = {
   EVENTS: 1,
 
   /**
-   * Deliveries that ended, `delivered` or `dead_letter`, and attempts that failed and are made again,
-   * `retried`. By subscription too.
+   * Deliveries that an attempt ended, `delivered` or `dead_letter`, and attempts that failed and are made
+   * again, `retried`; those of asks among them. What ends with its subscription is not counted. By
+   * subscription too.
    *
    * @generated from enum value: SERIES_DELIVERIES = 2;
    */
@@ -651,7 +652,7 @@ export const SeriesSchema: GenEnum<Series> = /*@__PURE__*/
  */
 export const NoticeKind = {
   /**
-   * In a request it is refused. No notice has it.
+   * Never sent. In a request it names nothing.
    *
    * @generated from enum value: NOTICE_KIND_UNSPECIFIED = 0;
    */
@@ -731,6 +732,13 @@ export const StatsService: GenService<{
    * that is killed loses what it had not added yet. Lists are exact. Counters of a minute are kept for 48
    * hours, those of an hour as long as events.
    *
+   * It is an error to query with:
+   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
+   * - invalid_argument STEP_INVALID: stepSeconds is no multiple of 60 or, where since lies more than 47 hours
+   *   back, of 3,600; or the range has more than 1,500 steps.
+   * - invalid_argument SUBJECT_INVALID: subscriptionId comes with a series that is not about deliveries, or
+   *   toolSlug with one that is not about calls.
+   *
    * @generated from rpc svc.v1.StatsService.QuerySeries
    */
   querySeries: {
@@ -745,6 +753,10 @@ export const StatsService: GenService<{
    * come at once one notice with gap stands for those left out. A message without a notice comes every
    * 20 seconds, so that neither side takes the stream for dead. After a break, go on with the `at` of the
    * last message as since.
+   *
+   * It is an error to watch:
+   * - resource_exhausted WATCHERS_TOO_MANY: 100 watches of the project are open at this node.
+   * - resource_exhausted QUOTA_OPEN_STREAMS: the project has as many streams open at this node as it may.
    *
    * @generated from rpc svc.v1.StatsService.WatchProject
    */

@@ -1,6 +1,7 @@
 import { AdminService } from "@svc/gen/admin";
 import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
+import { ConsoleService } from "@svc/gen/console";
 import { ContactsService } from "@svc/gen/contacts";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
@@ -16,6 +17,7 @@ const services = [
   AdminService,
   CatalogService,
   ConnectionsService,
+  ConsoleService,
   ContactsService,
   IdentityService,
   JobsService,

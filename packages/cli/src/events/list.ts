@@ -12,7 +12,15 @@ import { messageListText } from "../text/message.ts";
 import { tableLines, timeText } from "../text/table.ts";
 
 type ListOptions = ProjectOptions &
-  JsonOption & { limit: number; toolkit?: string; trigger?: string; since?: number; until?: number };
+  JsonOption & {
+    limit: number;
+    toolkit?: string;
+    trigger?: string;
+    since?: number;
+    until?: number;
+    entity?: string;
+    text?: string;
+  };
 
 /** Adds `svc events list`. */
 export function addEventList(events: Command, context: CommandContext): void {
@@ -22,6 +30,8 @@ export function addEventList(events: Command, context: CommandContext): void {
     .option("--limit <count>", "most events to list", parseCount, 20)
     .option("--toolkit <slug>", "only events of this toolkit")
     .option("--trigger <slug>", "only events of this trigger, such as calendar.events_changed")
+    .option("--entity <id>", "only events of this entity's account")
+    .option("--text <text>", "only events whose payload has this text")
     .option("--since <when>", "only events received then or later: 2h ago, or 2026-03-14T09:00:00Z", parseMoment)
     .option("--until <when>", "only events received before", parseMoment)
     .action((options: ListOptions) => listEvents(options, context));
@@ -35,12 +45,21 @@ async function listEvents(options: ListOptions, context: CommandContext): Promis
   const client = await openProjectClient(options, context);
   const { triggers } = client;
   const { limit, toolkit: toolkitSlug = "", trigger: triggerSlug = "", since, until } = options;
+  const { entity: entityId = "", text: payloadContains = "" } = options;
   const range = {
     ...(since !== undefined && { since: timestampFromMs(since) }),
     ...(until !== undefined && { until: timestampFromMs(until) }),
   };
   const found = await collectPages(async (pageToken) => {
-    const request = { toolkitSlug, triggerSlug, ...range, pageSize: Math.min(limit, 500), pageToken };
+    const request = {
+      toolkitSlug,
+      triggerSlug,
+      entityId,
+      payloadContains,
+      ...range,
+      pageSize: Math.min(limit, 500),
+      pageToken,
+    };
     const { events: items, nextPageToken } = await triggers.listEvents(request);
     return { items, nextPageToken };
   }, limit);

@@ -12,7 +12,16 @@ import { messageListText } from "../text/message.ts";
 import { tableLines, timeText } from "../text/table.ts";
 
 type ListOptions = ProjectOptions &
-  JsonOption & { tool?: string; entity?: string; outcome?: string; since?: number; limit: number };
+  JsonOption & {
+    tool?: string;
+    entity?: string;
+    outcome?: string;
+    since?: number;
+    job?: string;
+    account?: string;
+    key?: string;
+    limit: number;
+  };
 
 /** Adds `svc tool-calls list`. */
 export function addToolCallList(calls: Command, context: CommandContext): void {
@@ -22,6 +31,9 @@ export function addToolCallList(calls: Command, context: CommandContext): void {
     .option("--tool <slug>", "only calls of this tool")
     .option("--entity <id>", "only calls for this entity")
     .option("--outcome <outcome>", "only calls with this outcome, such as ok, held or outcome_unknown")
+    .option("--job <id>", "only calls that this job made, job_…")
+    .option("--account <id>", "only calls with this account, acc_…")
+    .option("--key <id>", "only calls that this key made, key_…")
     .option("--since <when>", "only calls made then or later: 2h ago, or 2026-03-14T09:00:00Z", parseMoment)
     .option("--limit <count>", "most calls to list", parseCount, 20)
     .action((options: ListOptions) => listCalls(options, context));
@@ -35,9 +47,10 @@ async function listCalls(options: ListOptions, context: CommandContext): Promise
   const client = await openProjectClient(options, context);
   const { tools } = client;
   const { tool: toolSlug = "", entity: entityId = "", outcome = "", since, limit } = options;
+  const of = { jobId: options.job ?? "", connectedAccountId: options.account ?? "", keyId: options.key ?? "" };
   const from = since === undefined ? {} : { since: timestampFromMs(since) };
   const found = await collectPages(async (pageToken) => {
-    const request = { toolSlug, entityId, outcome, ...from, pageSize: Math.min(limit, 500), pageToken };
+    const request = { toolSlug, entityId, outcome, ...of, ...from, pageSize: Math.min(limit, 500), pageToken };
     const { calls: items, nextPageToken } = await tools.listToolCalls(request);
     return { items, nextPageToken };
   }, limit);

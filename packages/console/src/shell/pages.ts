@@ -19,6 +19,19 @@ const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
     pages: [
       { to: "/p/$projectId/events", title: "Events", icon: "event", letter: "e", onPhone: true },
       { to: "/p/$projectId/deliveries", title: "Deliveries", icon: "delivery", letter: "d", onPhone: true },
+      { to: "/p/$projectId/subscriptions", title: "Subscriptions", icon: "subscription", letter: "s" },
+      { to: "/p/$projectId/replays", title: "Replays", icon: "replay", letter: "r" },
+      { to: "/p/$projectId/ingest", title: "Ingest", icon: "ingest", letter: "i" },
+    ],
+  },
+  {
+    title: "Jobs",
+    pages: [
+      { to: "/p/$projectId/asks", title: "Asks", icon: "inbox", letter: "a", onPhone: true },
+      { to: "/p/$projectId/jobs", title: "Jobs", icon: "job", letter: "j", onPhone: true },
+      { to: "/p/$projectId/schedules", title: "Schedules", icon: "schedule", letter: "h" },
+      { to: "/p/$projectId/skills", title: "Skills", icon: "skill", letter: "k" },
+      { to: "/p/$projectId/contacts", title: "Contacts", icon: "contact", letter: "c" },
     ],
   },
   {
@@ -52,4 +65,8 @@ export function pagesOf(projectId: string): readonly NavPage[] {
 export const idPages: readonly { prefix: string; words: string; to: NavPage["to"]; param: string }[] = [
   { prefix: "evt_", words: "event", to: "/p/$projectId/events/$eventId", param: "eventId" },
   { prefix: "dlv_", words: "delivery", to: "/p/$projectId/deliveries/$deliveryId", param: "deliveryId" },
+  { prefix: "sub_", words: "subscription", to: "/p/$projectId/subscriptions/$subscriptionId", param: "subscriptionId" },
+  { prefix: "job_", words: "job", to: "/p/$projectId/jobs/$jobId", param: "jobId" },
+  { prefix: "ask_", words: "ask", to: "/p/$projectId/asks/$askId", param: "askId" },
+  { prefix: "stp_", words: "schedule", to: "/p/$projectId/schedules/$scheduleId", param: "scheduleId" },
 ];

@@ -6,6 +6,8 @@ import { classNames } from "./class-names.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { Tooltip } from "./tooltip.tsx";
 
+export { buttonClass } from "./button-class.ts";
+
 type Look = { kind?: ButtonKind; icon?: IconName };
 
 /**

@@ -33,7 +33,7 @@ export function Dialog({
       backdrop={<div className={styles["backdrop"]} />}
       className={classNames(styles["dialog"], wide && styles["wide"])}
     >
-      <Ariakit.DialogHeading>{title}</Ariakit.DialogHeading>
+      <Ariakit.DialogHeading render={(props) => <h2 {...props}>{title}</h2>} />
       {children}
       {actions !== undefined && <div className={styles["actions"]}>{actions}</div>}
     </Ariakit.Dialog>

@@ -1,21 +1,24 @@
 import { type ReactNode, useState } from "react";
+import { classNames } from "./class-names.ts";
 import styles from "./disclosure.module.css";
 import { Icon } from "./icon.tsx";
 
-/** A line that opens to more. What it holds is made, and so asked for, when it is first opened. */
+/** A line that opens to more; `flat` in a list that has its own lines. What it holds is made, and so asked for, when it is first opened. */
 export function Disclosure({
   summary,
   children,
   initiallyOpen = false,
+  flat = false,
 }: {
   summary: ReactNode;
   children: ReactNode;
   initiallyOpen?: boolean;
+  flat?: boolean;
 }) {
   const [wasOpened, setWasOpened] = useState(initiallyOpen);
   return (
     <details
-      className={styles["item"]}
+      className={classNames(styles["item"], flat && styles["flat"])}
       open={initiallyOpen}
       onToggle={({ currentTarget }) => currentTarget.open && setWasOpened(true)}
     >

@@ -6,7 +6,7 @@ import { namesBut, type Row } from "../sql/codec.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
-import { endOf, scanOf, scanOrder, type Walked, walkRowsMax } from "../sql/walk.ts";
+import { endOf, scanOf, type Walked, walkRowsMax } from "../sql/walk.ts";
 
 const columns = selectList(deliveries, namesBut(deliveries, "attemptLog"), "d");
 
@@ -30,12 +30,13 @@ const selectLanes = statement<{ id: string }>(
   "list_delivery_lanes",
   `with recursive lanes(id) as (
      (select subscription_id from deliveries
-       where (project_id, subscription_id, id) >= ($1::uuid, '${firstUuid}'::uuid, '${firstUuid}'::uuid)
+       where subscription_id >= '${firstUuid}'::uuid
+         and (project_id, subscription_id, id) >= ($1::uuid, '${firstUuid}'::uuid, '${firstUuid}'::uuid)
          and (project_id, subscription_id, id) <= ($1::uuid, '${lastUuid}'::uuid, '${lastUuid}'::uuid)
        order by project_id, subscription_id, id limit 1)
      union all
      select (select subscription_id from deliveries
-       where (project_id, subscription_id, id) > ($1::uuid, l.id, '${lastUuid}'::uuid)
+       where subscription_id > l.id and (project_id, subscription_id, id) > ($1::uuid, l.id, '${lastUuid}'::uuid)
          and (project_id, subscription_id, id) <= ($1::uuid, '${lastUuid}'::uuid, '${lastUuid}'::uuid)
        order by project_id, subscription_id, id limit 1)
      from lanes l where l.id is not null)
@@ -44,7 +45,9 @@ const selectLanes = statement<{ id: string }>(
 
 const ofLane = { project_id: "$1::uuid", subscription_id: "l.id" };
 const lanes = "unnest($2::uuid[]) as l(id)";
-const scan = { key: ofLane, from: "$3::uuid", before: "$4::uuid", max: "$5::int4" };
+/** Another index of deliveries begins with the project too, and only an equality tells the two apart. */
+const condition = "subscription_id = l.id";
+const scan = { key: ofLane, condition, from: "$3::uuid", before: "$4::uuid", max: "$5::int4" };
 
 /** By deliveries_subscription, a backward scan for each lane that ends with the page; the page itself by primary key. */
 const selectWalked = statement<RawRow<ListedDelivery>>(
@@ -52,7 +55,7 @@ const selectWalked = statement<RawRow<ListedDelivery>>(
   `with found as (
      select f.id from ${lanes} cross join lateral (
        select w.id from (${scanOf("deliveries", "project_id, subscription_id, id, state", scan)}) w
-       where w.state = $6::text order by ${scanOrder(ofLane)} limit $7::int4) f
+       where w.state = $6::text order by w.project_id desc, w.id desc limit $7::int4) f
    ), page as materialized (select id from found order by id desc limit $7::int4)
    select ${columns.text} from page cross join lateral (select * from deliveries where id = page.id offset 0) d order by page.id desc`,
 );

@@ -1,3 +1,4 @@
+export { activityHours, activityMinutes } from "./activity.ts";
 export { callLimits, callPaces } from "./call-limits.ts";
 export { ledgerState, toolCalls } from "./calls.ts";
 export { privateToolkits } from "./catalog.ts";

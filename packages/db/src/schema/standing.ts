@@ -201,6 +201,15 @@ export const standingRuns = pgTable(
   (table) => [
     uniqueIndex("standing_runs_source").on(table.programId, table.sourceKey),
     index("standing_runs_program").on(table.programId, table.id),
+    // Lists by state and reason are merged from these. Neither is written for a run that starts at once; what they begin with nothing else asks for.
+    index("standing_runs_unstarted")
+      .on(sql`(state || ' ' || reason)`, table.programId, table.id)
+      .where(sql`state <> 'started' and state <> 'ended'`),
+    index("standing_runs_over").on(sql`(state || ' ')`, table.programId, table.id).where(sql`state = 'ended'`),
+    // Windows are decided about after they were made.
+    index("standing_runs_windows")
+      .on(sql`(bytes > 0)`, table.programId, table.decidedAt, table.id)
+      .where(sql`bytes > 0`),
     index("standing_runs_running").on(table.programId, table.lane, table.id).where(sql`state = 'started'`),
     index("standing_runs_queued").on(table.programId, table.lane, table.id).where(sql`state = 'queued'`),
     // Which of those that wait may start first by its time, and which waits for the longest.

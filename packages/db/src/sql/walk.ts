@@ -11,7 +11,7 @@ export type Walked<Row extends { readonly id: string }> = {
 type ScanOptions = {
   /** The columns of the index but the id, which is its last, each with its value. */
   readonly key: Readonly<Record<string, string>>;
-  /** The condition of a partial index in its words. */
+  /** The condition of a partial index in its words; or what tells its index from another that begins alike. */
   readonly condition?: string;
   readonly from: string;
   readonly before: string;

@@ -25,5 +25,6 @@ test("acceptance 24: 10,000 programs of one project that are due leave the next 
     const { tasks } = await claimDueTasks(db, request);
     expect(tasks).toHaveLength(100);
     expect(tasks.filter(({ projectId }) => projectId === single).map((task) => task.ownerId)).toEqual([ownerId]);
+    for (const { projectId, dueOfProject } of tasks) expect(dueOfProject).toBe(projectId === single ? 1 : 10_000);
   }
 });

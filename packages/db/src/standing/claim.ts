@@ -9,7 +9,10 @@ import { statement } from "../sql/statement.ts";
 /** A task of a standing program that this node now holds. `attempt`: claims so far, this one included. */
 export type ClaimedDueTask = Readonly<
   Row<typeof dueTasks, "ownerId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "dueAt">
->;
+> & {
+  /** Tasks of its project that were due at this look, itself included, as far as they were counted. */
+  readonly dueOfProject: number;
+};
 
 /** What `claimDueTasks` takes. */
 export type DueClaimRequest = {
@@ -21,7 +24,7 @@ export type DueClaimRequest = {
 };
 
 /** Due tasks looked at for one claim, as a multiple of its limit: among them every project gets its share. */
-const windowFactor = 10;
+const windowFactor = 3;
 
 /** Due tasks that are looked through for whose they are: a project behind as many of others waits until there are fewer. */
 const aheadMax = 20_000;
@@ -38,22 +41,22 @@ const claimed = selectList(
  * due_tasks_project, of all of them together as many as a window has. Each of it is then looked up by its key (`is true` keeps the due time
  * from serving that too). SKIP LOCKED: nodes never wait for each other. No index names a column of leases: the update is HOT.
  */
-const claimTasks = statement<RawRow<ClaimedDueTask>>(
+const claimTasks = statement<RawRow<Omit<ClaimedDueTask, "dueOfProject">> & Pick<ClaimedDueTask, "dueOfProject">>(
   "claim_due_tasks",
   `with ahead as materialized (
     select project_id, due_at from due_tasks where due_at <= $1::timestamptz order by due_at, project_id limit ${aheadMax}
   ), owners as materialized (
-    select project_id, min(due_at) as first, count(*) over () as owners from ahead group by project_id
+    select project_id, min(due_at) as first, count(*) as tasks, count(*) over () as owners from ahead group by project_id
     order by first, project_id limit $2::int4
   ), due as materialized (
-    select d.* from owners o cross join lateral (
+    select d.*, o.tasks from owners o cross join lateral (
       select owner_id, kind, subject, project_id, due_at from due_tasks
       where project_id = o.project_id and due_at <= $1::timestamptz and (lease_until is null or lease_until <= $1::timestamptz)
       order by project_id, due_at limit greatest(1, $2::int4 / o.owners) offset 0) d
   ), ranked as materialized (
     select *, row_number() over (partition by project_id order by due_at, owner_id) as place from due
   ), picked as materialized (
-    select t.owner_id, t.kind, t.subject from ranked r
+    select t.owner_id, t.kind, t.subject, r.tasks from ranked r
     join due_tasks t on t.owner_id = r.owner_id and t.kind = r.kind and t.subject = r.subject
     where (t.due_at <= $1::timestamptz) is true and (t.lease_until is null or t.lease_until <= $1::timestamptz)
     order by r.place, r.due_at, r.owner_id limit $3::int4
@@ -62,7 +65,7 @@ const claimTasks = statement<RawRow<ClaimedDueTask>>(
   update due_tasks t set lease_owner = $4::uuid, lease_token = t.lease_token + 1, lease_until = $5::timestamptz,
     attempt = t.attempt + 1
   from picked p where t.owner_id = p.owner_id and t.kind = p.kind and t.subject = p.subject
-  returning ${claimed.text}`,
+  returning ${claimed.text}, p.tasks::int4 as "dueOfProject"`,
 );
 
 /** What was claimed at once: tasks of standing programs, and those of paced replays. */
@@ -73,7 +76,7 @@ export async function claimDueTasks(db: Executor, request: DueClaimRequest): Pro
   const { owner, nowMs, leaseUntilMs, limit } = request;
   const parameters = [new Date(nowMs).toISOString(), limit * windowFactor, limit, uuidOfId(owner)];
   const rows = await claimTasks(db, [...parameters, new Date(leaseUntilMs).toISOString()]);
-  const all = rows.map((row) => claimed.read(row));
+  const all = rows.map((row) => ({ ...claimed.read(row), dueOfProject: row.dueOfProject }));
   return {
     tasks: all.filter(({ kind }) => kind !== "replay"),
     replays: all.filter(({ kind }) => kind === "replay").map(claimedReplay),

@@ -60,15 +60,23 @@ export async function countUnendedStandingRuns(tx: Executor, projectId: ProjectI
   return Number(row?.count ?? 0);
 }
 
-/** Touches no row: of several who start runs of a project, one counts and starts after the other. */
+/** Touches no row: of several who start runs of a project, one counts and starts after the other, but for those that share the lock. */
 const lockStarts = statement<{ locked: string }>(
   "lock_standing_starts",
-  "select pg_advisory_xact_lock(hashtextextended('svc.standing.' || $1::uuid, 0))::text as locked",
+  `select case when $2::bool then pg_advisory_xact_lock_shared(k.key)::text else pg_advisory_xact_lock(k.key)::text end as locked
+   from (select hashtextextended('svc.standing.' || $1::uuid, 0) as key) k`,
 );
 
-/** Keeps others from starting runs of a project until the transaction ends. */
-export async function lockStandingStarts(tx: Executor, projectId: ProjectId): Promise<void> {
-  await lockStarts(tx, [uuidOfId(projectId)]);
+/**
+ * Keeps others from starting runs of a project until the transaction ends. `isShared`: only those who want it for themselves, which is for
+ * who is so far from the project's bound that it does not matter what others start meanwhile.
+ */
+export async function lockStandingStarts(
+  tx: Executor,
+  projectId: ProjectId,
+  { isShared }: { readonly isShared: boolean },
+): Promise<void> {
+  await lockStarts(tx, [uuidOfId(projectId), isShared]);
 }
 
 /** By standing_runs_waiting, the oldest first; tasks by their key. */

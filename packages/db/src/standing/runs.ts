@@ -1,8 +1,8 @@
 import { type Id, idOfUuid, type ProjectId, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
-import { and, desc, eq, gte, inArray, lt } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { standingRuns } from "../schema/standing.ts";
-import type { StandingRunReason, StandingRunState } from "../schema/words.ts";
+import type { StandingRunReason } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
 import { fieldsOf, int4, type Row, text, timestamptz, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
@@ -10,6 +10,7 @@ import { insertRows } from "../sql/insert-rows.ts";
 import { rows } from "../sql/parts.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
+import { listStandingRuns, type StandingRunFilter, type StandingRunPlace } from "./list-runs.ts";
 
 /** A run of a standing program as its row holds it. */
 export type StandingRunRecord = Readonly<Row<typeof standingRuns>>;
@@ -188,24 +189,12 @@ export async function readLastStandingRuns(
   return new Map(found.map((run) => [run.programId, run]));
 }
 
-/** What a list of runs is narrowed to; an absent part does not narrow. */
-export type StandingRunFilter = {
-  readonly state: StandingRunState | undefined;
-  readonly reason: StandingRunReason | undefined;
-  readonly sinceMs: number | undefined;
-  readonly untilMs: number | undefined;
-};
-
 /** The runs of the standing programs of one project. */
 export type StandingRunRepository = {
   find(id: StandingRunId): Promise<StandingRunRecord | undefined>;
   findBySource(programId: StandingProgramId, sourceKey: string): Promise<StandingRunRecord | undefined>;
   /** Newest first, from after `after`. */
-  list(
-    programId: StandingProgramId,
-    filter: StandingRunFilter,
-    page: { after: StandingRunId | undefined; limit: number },
-  ): Promise<StandingRunRecord[]>;
+  list(programId: StandingProgramId, filter: StandingRunFilter, page: StandingRunPlace): Promise<StandingRunRecord[]>;
   /** Leaves out every run of a locked program that waits; answers how many. */
   skipOpen(programId: StandingProgramId, reason: StandingRunReason, nowMs: number): Promise<number>;
   /** The jobs of a program that are under way. */
@@ -231,22 +220,7 @@ export function standingRunsForProject(db: Executor, projectId: ProjectId): Stan
         .where(and(ofProgram(programId), eq(standingRuns.sourceKey, sourceKey)));
       return row;
     },
-    list: (programId, { state, reason, sinceMs, untilMs }, { after, limit }) =>
-      db.orm
-        .select()
-        .from(standingRuns)
-        .where(
-          and(
-            ofProgram(programId),
-            state === undefined ? undefined : eq(standingRuns.state, state),
-            reason === undefined ? undefined : eq(standingRuns.reason, reason),
-            sinceMs === undefined ? undefined : gte(standingRuns.decidedAt, sinceMs),
-            untilMs === undefined ? undefined : lt(standingRuns.decidedAt, untilMs),
-            after === undefined ? undefined : lt(standingRuns.id, after),
-          ),
-        )
-        .orderBy(desc(standingRuns.id))
-        .limit(limit),
+    list: (programId, filter, page) => listStandingRuns(db, { projectId, programId }, filter, page),
     async skipOpen(programId, reason, nowMs) {
       const gone = await db.orm
         .update(standingRuns)

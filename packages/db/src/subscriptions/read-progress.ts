@@ -3,11 +3,13 @@ import type { Executor } from "../connect.ts";
 import { liveEpochs } from "../deliveries/epoch.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { statement } from "../sql/statement.ts";
-import { scanOf, scanOrder, walkRowsMax } from "../sql/walk.ts";
+import { scanOf, walkRowsMax } from "../sql/walk.ts";
 
 const ofLane = { project_id: "$1::uuid", subscription_id: "$2::uuid" };
 const scan = scanOf("deliveries", "project_id, subscription_id, id, state, last_attempt_at", {
   key: ofLane,
+  // Another index of deliveries begins with the project too.
+  condition: "subscription_id = $2::uuid",
   from: `'${firstUuid}'::uuid`,
   before: `'${lastUuid}'::uuid`,
   max: String(walkRowsMax),
@@ -16,7 +18,7 @@ const scan = scanOf("deliveries", "project_id, subscription_id, id, state, last_
 /** By deliveries_subscription, from the newest on, until one that was delivered. */
 const selectSuccess = statement<{ at: number }>(
   "find_last_success",
-  `select (extract(epoch from w.last_attempt_at) * 1000)::float8 as at from (${scan}) w where w.state = 'delivered' order by ${scanOrder(ofLane)} limit 1`,
+  `select (extract(epoch from w.last_attempt_at) * 1000)::float8 as at from (${scan}) w where w.state = 'delivered' order by w.project_id desc, w.id desc limit 1`,
 );
 
 /** By the key of tasks, in each of its epochs; no further than $2 rows. */

@@ -134,7 +134,7 @@ export const jobPlans: readonly Plan[] = [
     reads: { job_steps: "job_steps_key(job_id)" },
   },
   {
-    name: "load_job_program",
+    name: "load_job_programs",
     run: (db) => loadJobProgram(db, projectId, digest),
     reads: { job_programs: "job_programs_key(project_id, digest)" },
   },

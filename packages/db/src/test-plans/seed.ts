@@ -161,6 +161,10 @@ function seedingOf(from: number, share: number): string[] {
     `insert into standing_backfills (id, project_id, program_id, version, state, since, until, again, per_minute, policy, total, position_event_id, paced_at, caller_key_id, created_at, updated_at, ended_at)
      select ${id("bkf", "n")}, ${owner()}, ${id("stp", "n")}, 1, case when n % 500 = 1 then 'running' else 'done' end, seeded_at(1), seeded_at(20000), false, 60,
        'queueAll', 1, case when n % 2 = 1 then ${id("evt", "n + 15000")} end, seeded_at(n), ${id("key", "n")}, seeded_at(n), seeded_at(n), case when n % 500 <> 1 then seeded_at(n) end from ${series(half)}`,
+    ...["activity_minutes", "activity_hours"].map(
+      (table) => `insert into ${table} (project_id, series, subject, at, outcome, count)
+     select ${owner()}, (array['calls', 'jobs', 'events'])[1 + n % 3], '', seeded_at(n), 'ok', 1 from ${series(half)}`,
+    ),
     `insert into standing_notices (program_id, kind, at) select ${id("stp", "n")}, 'standing_paused', seeded_at(n) from ${series(half)}`,
     `insert into standing_rates (program_id, key, at) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
     `insert into standing_usage (program_id, day, runs, tool_calls, writes)

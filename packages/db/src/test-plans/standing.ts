@@ -174,6 +174,8 @@ const change: StandingProgramChange = {
   ...{ started: 1, skipped: 0, missed: 0, failuresInRow: 0, updatedAt: nowMs, seen: 0, filtered: 0 },
 };
 
+const everyRun = { state: undefined, reason: undefined, sinceMs: undefined, untilMs: undefined };
+
 /** Standing programs, their runs and what is due of them. */
 export const standingPlans: readonly Plan[] = [
   {
@@ -510,7 +512,7 @@ export const standingPlans: readonly Plan[] = [
     reads: { standing_runs: "standing_runs_started(project_id)" },
     rowsMax: { standing_runs: 200 },
   },
-  { name: "lock_standing_starts", run: (db) => lockStandingStarts(db, projectId), reads: {} },
+  { name: "lock_standing_starts", run: (db) => lockStandingStarts(db, projectId, { isShared: true }), reads: {} },
   {
     name: "wake_waiting_standing_runs",
     run: (db) => wakeWaitingStandingRuns(db, { projectId, most: 10, nowMs }),
@@ -583,15 +585,21 @@ export const standingPlans: readonly Plan[] = [
     },
   },
   {
-    name: "list the runs of a standing program",
+    name: "list_standing_runs",
     run: (db) =>
       standingRunsForProject(db, projectId).list(
         programId,
-        { state: undefined, reason: undefined, sinceMs: undefined, untilMs: undefined },
+        { ...everyRun, reason: "overlap", sinceMs: nowMs },
         { after: undefined, limit: 51 },
       ),
-    reads: { standing_runs: "standing_runs_program(program_id)" },
-    isOrdered: true,
-    statistics: ["fresh"],
+    reads: {
+      standing_runs: [
+        "standing_runs_unstarted(((state || ' '::text) || reason), program_id, id)",
+        "standing_runs_over((state || ' '::text), program_id, id)",
+        "standing_runs_running(program_id)",
+        "standing_runs_windows((bytes > 0), program_id, decided_at)",
+        "standing_runs_pkey(id)",
+      ],
+    },
   },
 ];

@@ -174,6 +174,8 @@ export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins" | "mode"> &
     readonly mode: JobMode;
     /** Of a run of a standing program: the approval of its version. */
     readonly grantedId?: string | undefined;
+    /** When it is to begin at the earliest; by default at once. */
+    readonly beginAtMs?: number | undefined;
   };
 
 /** The pins of a program as JSON text; asked for where a person is to be told what it does. */
@@ -185,7 +187,7 @@ export async function newJob(
   submission: NewJobFacts,
   readPins: PinsReader,
 ): Promise<NewJob> {
-  const { id, nowMs, program, simulateFirst, needsApproval, mode } = submission;
+  const { id, nowMs, program, simulateFirst, needsApproval, mode, beginAtMs = nowMs } = submission;
   const asksNow = needsApproval && !simulateFirst && mode !== "simulate";
   const status: JobStatus = simulateFirst ? "simulating" : asksNow ? "pending_plan_approval" : "queued";
   const question = asksNow ? await questionOf(submission, readPins) : undefined;
@@ -209,7 +211,7 @@ export async function newJob(
       deadlineLeftMs: status === "queued" ? null : deadlineMs,
     },
     events: [submitted(context, submission, status), ...(prepared?.events ?? [])],
-    tasks: status === "queued" ? [runTask(submission, id, nowMs)] : (prepared?.tasks ?? []),
+    tasks: status === "queued" ? [runTask(submission, id, beginAtMs)] : (prepared?.tasks ?? []),
     also: alsoOf(context, submission, prepared),
   };
 }

@@ -59,6 +59,8 @@ export type Start = {
   readonly input: JsonObject | undefined;
   readonly standing: StandingOrigin;
   readonly nowMs: number;
+  /** When it is to begin at the earliest; by default at once. */
+  readonly beginAtMs?: number;
 };
 
 /** A question to people whether a program may stand, which is a job of its own. */

@@ -33,6 +33,8 @@ export type Config = {
   readonly adminToken: string | undefined;
   readonly bootstrapKey: string | undefined;
   readonly role: "all" | "api" | "worker";
+  /** Whether the node counts what happens, for QuerySeries. */
+  readonly isActivityCounted: boolean;
   /** How many processes listen on one port, each with a node of its own. */
   readonly processes: number;
   /** Whether the console is served, on nodes that take calls. */
@@ -112,6 +114,7 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     role: reader.choice("SVC_ROLE", ["all", "api", "worker"], "all"),
     processes: reader.integer("SVC_PROCESSES", { fallback: 1, min: 1, max: 64 }),
     isConsoleOn: reader.choice("SVC_CONSOLE", ["on", "off"], "on") === "on",
+    isActivityCounted: reader.choice("SVC_ACTIVITY", ["on", "off"], "on") === "on",
     isSandbox: readSandbox(reader),
     endpointRanges: readRanges(reader, "SVC_ENDPOINT_CIDRS"),
     providerRanges: readRanges(reader, "SVC_PROVIDER_CIDRS"),

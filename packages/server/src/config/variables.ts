@@ -52,6 +52,7 @@ const table = {
     "on: an emulator inside the process answers tool calls; beside a database or a deployment it takes force",
   ],
   SVC_ROLE: ["all", "all, api (calls and webhooks) or worker (deliveries, jobs)"],
+  SVC_ACTIVITY: ["on", "on or off: whether the node counts events, deliveries, calls and jobs for QuerySeries"],
   SVC_PROCESSES: [
     "1",
     "processes that share port and store, each a node of its own; more than 1 takes Linux, and no sandbox",

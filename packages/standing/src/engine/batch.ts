@@ -40,7 +40,7 @@ export async function decideBatch(
 ): Promise<DecidedBatch> {
   const nowMs = context.clock.now();
   const { dues, held, heard } = await loadBatch(context, tx, { batch, prepared, nowMs });
-  const books = await openBooks(context, tx, dues, { nowMs, unstarted: batch.unstarted });
+  const books = await openBooks(context, tx, dues, { ...batch, nowMs });
   const { startsMax = Number.POSITIVE_INFINITY } = batch;
   const decided = dues.map((due): Decided => {
     const book = books.open(due);

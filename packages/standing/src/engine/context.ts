@@ -17,6 +17,8 @@ export type StandingLimits = {
   readonly batchMax: number;
   /** Runs of a project under way at once, parked ones apart (SVC_STANDING_RUNS). Default 200. */
   readonly projectRunsMax: number;
+  /** Where a project is as far from that, nodes start its runs beside each other. Default 4,000: 200 of each of 20 nodes. */
+  readonly projectRunsMargin: number;
   /** Pages that a poll reads; the next one goes on. Default 50. */
   readonly pollPagesMax: number;
   /** Standing programs of a project (SVC_STANDING_MAX). Default 10,000. */
@@ -31,6 +33,7 @@ export const defaultStandingLimits: StandingLimits = {
   leaseMs: 30_000,
   batchMax: 100,
   projectRunsMax: 200,
+  projectRunsMargin: 4_000,
   pollPagesMax: 50,
   programsMax: 10_000,
   runRetentionMs: 30 * 86_400_000,

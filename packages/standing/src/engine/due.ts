@@ -1,4 +1,4 @@
-import type { Allowance, EventId, StandingProgramId } from "@svc/core";
+import type { Allowance, EventId, ProjectId, StandingProgramId } from "@svc/core";
 import type {
   BackfillRecord,
   ClaimedArrival,
@@ -31,6 +31,10 @@ export type Batch = {
   readonly calls: readonly { readonly programId: StandingProgramId; readonly occurrence: Occurrence }[];
   /** Polls that were made. */
   readonly polls: readonly Polled[];
+  /** Nobody else starts runs of its projects meanwhile: one is near its bound. */
+  readonly isAlone?: boolean;
+  /** How long the jobs of a project's starts wait before they begin, in milliseconds, since more of its programs are due; 0 where nothing is said. */
+  readonly behindMs?: ReadonlyMap<ProjectId, number> | undefined;
 };
 
 /** A batch of nothing. */

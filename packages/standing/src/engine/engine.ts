@@ -21,8 +21,10 @@ import { createPoller, type Poller } from "../poll/poller.ts";
 import { type Decided, decideBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
 import { type Batch, emptyBatch } from "./due.ts";
+import { Herds } from "./herds.ts";
 import { StaleBatchError } from "./load.ts";
 import { prepare } from "./prepare.ts";
+import { NearBoundError } from "./room.ts";
 import { batchAfter } from "./starts-error.ts";
 import { storeBatch } from "./store.ts";
 import { rearmZones } from "./zones.ts";
@@ -62,11 +64,12 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
 
   async function lookLoop(): Promise<void> {
     const events: EventLook = { after: undefined };
+    const herds = new Herds(limits.batchMax);
     while (!stopped.signal.aborted) {
       pause = new AbortController();
       const { signal } = pause;
       // Both each time: neither a herd of schedules nor a storm of events keeps the other waiting.
-      const hasDue = await look(context, poller);
+      const hasDue = await look(context, poller, herds);
       const hasFound = (await lookForEvents(context, events)) || hasDue;
       if (!hasFound && !stopped.signal.aborted)
         await clock.wait(limits.pollMs, AbortSignal.any([signal, stopped.signal]));
@@ -122,7 +125,7 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
  * One look for what is due; whether it found anything, and so is to look again at once. Where two nodes look at one time one of them
  * finds less than it takes: that less than a batch was found does not say that nothing is left.
  */
-async function look(context: StandingContext, poller: Poller): Promise<boolean> {
+async function look(context: StandingContext, poller: Poller, herds: Herds): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
   try {
     const nowMs = clock.now();
@@ -130,14 +133,16 @@ async function look(context: StandingContext, poller: Poller): Promise<boolean> 
     const { tasks, replays } = await claimDueTasks(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
     if (replays.length > 0) context.takeReplays(replays);
     if (tasks.length === 0) return replays.length === limit;
+    const behindMs = herds.seen(tasks, nowMs);
     const cancels = tasks.filter(({ kind }) => kind === "cancel");
     await poller.take(tasks.filter(({ kind }) => kind === "poll"));
     await decideOrSplit(
       context,
       tasks.filter(({ kind }) => kind !== "cancel" && kind !== "poll" && kind !== "backfill"),
+      behindMs,
     );
     // Each looks through much: what is due by itself is not to wait for several of them.
-    for (const task of tasks) if (task.kind === "backfill") await decideOrSplit(context, [task]);
+    for (const task of tasks) if (task.kind === "backfill") await decideOrSplit(context, [task], behindMs);
     for (const task of cancels) await cancelJob(context, task);
     return true;
   } catch (error) {
@@ -150,17 +155,21 @@ async function look(context: StandingContext, poller: Poller): Promise<boolean> 
  * What fails as a whole is tried program by program, and task by task, so that what is at fault fails alone; that is tried again, later each
  * time. A time of a schedule that fails again and again is refused, and the next one is tried.
  */
-async function decideOrSplit(context: StandingContext, tasks: readonly ClaimedDueTask[]): Promise<void> {
+async function decideOrSplit(
+  context: StandingContext,
+  tasks: readonly ClaimedDueTask[],
+  behindMs: ReadonlyMap<ProjectId, number>,
+): Promise<void> {
   const [first] = tasks;
   if (first === undefined) return;
   const isRefused = tasks.length === 1 && first.attempt > attemptsMax;
   try {
-    await (tasks.length === 1 ? decideWithout : decide)(context, { ...emptyBatch, tasks, isRefused });
+    await (tasks.length === 1 ? decideWithout : decide)(context, { ...emptyBatch, tasks, isRefused, behindMs });
   } catch (error) {
     const byProgram = [...Map.groupBy(tasks, ({ ownerId }) => ownerId).values()];
     const parts = byProgram.length > 1 ? byProgram : tasks.map((task) => [task]);
     if (parts.length > 1 && !isUnavailable(error)) {
-      for (const part of parts) await decideOrSplit(context, part);
+      for (const part of parts) await decideOrSplit(context, part, behindMs);
       return;
     }
     context.observer.failed("decide", error);
@@ -244,17 +253,20 @@ async function decide(context: StandingContext, batch: Batch, tries = 1): Promis
   try {
     decided = await withTransaction(db, async (tx) => {
       const all = await decideBatch(context, tx, batch, prepared);
-      ({ hasNotices } = await storeBatch(context, tx, all));
+      ({ hasNotices } = await storeBatch(context, tx, { ...all, behindMs: batch.behindMs }));
       await onFaultPoint?.("before-decided");
       return all.decided;
     });
   } catch (error) {
     if (error instanceof StaleBatchError && tries < staleMax) return decide(context, batch, tries + 1);
+    if (error instanceof NearBoundError) return decide(context, { ...batch, isAlone: true }, tries);
     throw error;
   }
   if (prepared.left.length > 0) await release(context, prepared.left, 0);
   await onFaultPoint?.("after-decided");
-  if (decided.some(({ book }) => book.starts.length > 0)) starter.wake();
+  // Jobs that are to begin later are found by a look at its time.
+  if (decided.some(({ program, book }) => book.starts.length > 0 && !batch.behindMs?.has(program.projectId)))
+    starter.wake();
   if (hasNotices) context.wakeDeliveries();
   tell(context, decided);
   // Where one ended, others of the project may wait for it.

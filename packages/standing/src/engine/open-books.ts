@@ -15,7 +15,7 @@ import type { Given } from "../definition/definition.ts";
 import { nextDayOf } from "../schedule/schedule.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
-import { type Candidate, candidatesOf, isWanted, type ProgramDue } from "./due.ts";
+import { type Batch, type Candidate, candidatesOf, isWanted, type ProgramDue } from "./due.ts";
 import { readGathered } from "./gathered.ts";
 import { roomsOf } from "./room.ts";
 import { inputPlace, sealInput } from "./seals.ts";
@@ -33,17 +33,14 @@ export async function openBooks(
   context: StandingContext,
   tx: Executor,
   dues: readonly ProgramDue[],
-  {
-    nowMs,
-    unstarted = new Map(),
-  }: { readonly nowMs: number; readonly unstarted?: ReadonlyMap<string, string> | undefined },
+  { nowMs, unstarted = new Map(), isAlone = false }: { readonly nowMs: number } & Pick<Batch, "unstarted" | "isAlone">,
 ): Promise<Permits & { open(due: ProgramDue): Book }> {
   const moving = dues.filter(mayMove);
   const permits = await readPermits(context, tx, moving, nowMs);
   const rates = await readRates(tx, moving);
   const gathered = await readGathered(tx, moving);
   const usage = await readUsage(tx, moving, nowMs);
-  const rooms = await roomsOf(context, tx, moving);
+  const rooms = await roomsOf(context, tx, moving, { isAlone });
   return {
     ...permits,
     open: ({ program, version, lanes }) =>

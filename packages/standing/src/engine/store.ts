@@ -35,6 +35,7 @@ import { storePoll } from "../poll/store.ts";
 import { stopListening } from "../programs/listen.ts";
 import type { Decided, DecidedBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
+import type { Batch } from "./due.ts";
 import { storeNotices } from "./notices.ts";
 import { StartsError } from "./starts-error.ts";
 
@@ -49,10 +50,10 @@ const heldAgainMs = 500;
 export async function storeBatch(
   context: StandingContext,
   tx: Executor,
-  { decided, held, heard }: DecidedBatch,
+  { decided, held, heard, behindMs }: DecidedBatch & Pick<Batch, "behindMs">,
 ): Promise<{ readonly hasNotices: boolean }> {
   const nowMs = context.clock.now();
-  await storeStarts(context, tx, decided);
+  await storeStarts(context, tx, decided, behindMs);
   const newRuns = await withoutMerged(tx, decided);
   await storeWindows(tx, decided);
   const stepped = decided.flatMap(({ backfill }) => backfill ?? []);
@@ -127,9 +128,14 @@ async function storeWindows(tx: Executor, decided: readonly Decided[]): Promise<
 }
 
 /** Stores the jobs of what starts. Throws StartsError where that fails. */
-async function storeStarts(context: StandingContext, tx: Executor, decided: readonly Decided[]): Promise<void> {
+async function storeStarts(
+  context: StandingContext,
+  tx: Executor,
+  decided: readonly Decided[],
+  behindMs: Batch["behindMs"],
+): Promise<void> {
   try {
-    await storeJobs(context, tx, decided);
+    await storeJobs(context, tx, decided, behindMs);
   } catch (error) {
     const runs = decided.flatMap(({ book }) => book.starts.map(({ run }) => run));
     throw isUnavailable(error) || runs.length === 0 ? error : new StartsError(runs, error);
@@ -137,12 +143,18 @@ async function storeStarts(context: StandingContext, tx: Executor, decided: read
 }
 
 /** Makes the jobs of what starts, and stores them as far as their projects' quotas go. */
-async function storeJobs(context: StandingContext, tx: Executor, decided: readonly Decided[]): Promise<void> {
+async function storeJobs(
+  context: StandingContext,
+  tx: Executor,
+  decided: readonly Decided[],
+  behindMs: Batch["behindMs"],
+): Promise<void> {
   const nowMs = context.clock.now();
   const made: { readonly job: NewJob; readonly start: StartedRun; readonly of: Decided }[] = [];
   for (const of of decided) {
     for (const start of of.book.starts) {
-      made.push({ job: await makeJob(context, tx, of, start), start, of });
+      const waitMs = behindMs?.get(of.program.projectId) ?? 0;
+      made.push({ job: await makeJob(context, tx, of, { ...start, waitMs }), start, of });
     }
   }
   const without = await insertJobsInRoom(
@@ -160,9 +172,10 @@ function makeJob(
   { clock, starter }: StandingContext,
   tx: Executor,
   { program: { id: programId, projectId } }: Decided,
-  { run, jobId, version, input }: StartedRun,
+  { run, jobId, version, input, waitMs }: StartedRun & { readonly waitMs: number },
 ): Promise<NewJob> {
   const { keyId, programHash, programDigest, estimate, approvalId } = version.record;
+  const nowMs = clock.now();
   const callers = run.callerKeyId === null || run.callerKeyId === undefined ? [] : [`key:${run.callerKeyId}`];
   return starter.make(tx, {
     id: jobId,
@@ -176,7 +189,8 @@ function makeJob(
     grantedId: approvalId,
     input,
     standing: { programId, runId: run.id, callSeed: callSeedOf(programId, run) },
-    nowMs: clock.now(),
+    nowMs,
+    beginAtMs: nowMs + waitMs,
   });
 }
 

@@ -128,13 +128,25 @@ export function nextOfCron(expression: string, timeZone: string): NextOccurrence
     }
     return undefined;
   };
+  const key = `${timeZone} ${expression}`;
   // To find nothing, or something years away, takes long: of several expressions each is searched when its own time has passed.
-  let found: { readonly afterMs: number; readonly nextMs: number | undefined } | undefined;
+  let found: Found | undefined;
   return async (afterMs, work) => {
-    const { nextMs = Number.POSITIVE_INFINITY } = found ?? {};
-    if (found !== undefined && afterMs >= found.afterMs && afterMs < nextMs) return found.nextMs;
-    const next = await search(afterMs, work);
-    found = { afterMs, nextMs: next };
-    return next;
+    found = [found, lastFound.get(key)].find((one) => one !== undefined && isBetween(one, afterMs)) ?? {
+      afterMs,
+      nextMs: await search(afterMs, work),
+    };
+    lastFound.set(key, found);
+    return found.nextMs;
   };
+}
+
+/** After this time the next one is that; undefined where there is none. */
+type Found = { readonly afterMs: number; readonly nextMs: number | undefined };
+
+/** What was found last, by zone and expression: many programs have the same, and are due together. */
+const lastFound = new LeastRecentlyUsed<string, Found>(1_024);
+
+function isBetween({ afterMs, nextMs = Number.POSITIVE_INFINITY }: Found, ms: number): boolean {
+  return ms >= afterMs && ms < nextMs;
 }

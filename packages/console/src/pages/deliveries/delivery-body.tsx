@@ -4,9 +4,7 @@ import { Copyable } from "../../ui/copy.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Stack } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
-import { deliveryWord } from "../../words/deliveries.ts";
 import { Attempts } from "./attempts.tsx";
 import { useSubscriptions } from "./endpoints.ts";
 
@@ -23,7 +21,6 @@ export function DeliveryBody({ projectId, delivery }: { projectId: string; deliv
     <Stack>
       <Facts
         facts={[
-          ["State", <State key="state" word={deliveryWord(state)} />],
           ["Id", <Copyable key="id" text={id} what="id" />],
           ["Event", eventLink],
           ["To", endpointOf(subscriptionId)],

@@ -1,25 +1,39 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { TriggersService } from "@svc/gen/triggers";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Attempts } from "./attempts.tsx";
+import { State } from "../../ui/state.tsx";
+import { deliveryWord } from "../../words/deliveries.ts";
+import { DeliveryBody } from "./delivery-body.tsx";
 
 const route = getRouteApi("/p/$projectId/deliveries/$deliveryId");
+const lookMs = 2_000;
 
 /** One delivery and its attempts. */
 export default function DeliveryPage() {
   const { projectId, deliveryId } = route.useParams();
+  const query = useQuery(
+    TriggersService.method.getDelivery,
+    { id: deliveryId },
+    { refetchInterval: ({ state }) => (state.data?.delivery?.state === "pending" ? lookMs : false) },
+  );
+  const found = query.data?.delivery;
   return (
     <Page
-      title={`Delivery ${deliveryId}`}
+      title="Delivery"
+      tab={`Delivery ${deliveryId}`}
+      state={found !== undefined && <State word={deliveryWord(found.state)} />}
       back={
         <Link to="/p/$projectId/deliveries" params={{ projectId }}>
           Deliveries
         </Link>
       }
     >
-      <Section title="Attempts">
-        <Attempts deliveryId={deliveryId} isPending />
-      </Section>
+      <FaultNotice error={query.error} onRetry={() => void query.refetch()} />
+      {query.isPending && <Skeleton />}
+      {found !== undefined && <DeliveryBody projectId={projectId} delivery={found} />}
     </Page>
   );
 }

@@ -1,7 +1,7 @@
 import { type Delivery, TriggersService } from "@svc/gen/triggers";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
-import { buttonClass } from "../../ui/button-class.ts";
+import { buttonClass } from "../../ui/button.tsx";
 import { Choice } from "../../ui/choice.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Grid } from "../../ui/grid.tsx";

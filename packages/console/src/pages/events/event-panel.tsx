@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
-import { buttonClass } from "../../ui/button-class.ts";
+import { buttonClass } from "../../ui/button.tsx";
 import { Skeleton } from "../../ui/empty.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { useIsPhone } from "../../ui/media.ts";

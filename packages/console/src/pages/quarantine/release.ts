@@ -18,7 +18,7 @@ export const emptyTally: ReleaseTally = { tried: 0, outcomes: {}, stays: [] };
 const pageSize = 100;
 
 /** Adds a page of results. */
-export function addResults(tally: ReleaseTally, results: readonly QuarantineRelease[]): ReleaseTally {
+function addResults(tally: ReleaseTally, results: readonly QuarantineRelease[]): ReleaseTally {
   const outcomes = { ...tally.outcomes };
   for (const { outcome } of results) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   const stays = [...new Set([...tally.stays, ...results.map(({ reason }) => reason).filter(Boolean)])];

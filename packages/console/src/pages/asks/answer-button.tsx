@@ -1,0 +1,29 @@
+import { Button } from "../../ui/button.tsx";
+import { type AskPlace, type Continuation, continuationWords } from "../../words/continuations.ts";
+import styles from "./answer-form.module.css";
+
+/** One answer: its button, and what it does. */
+export function AnswerButton({
+  continuation,
+  place,
+  why,
+  busy,
+  onPress,
+}: {
+  continuation: Continuation;
+  place: AskPlace;
+  why: string | undefined;
+  busy: boolean;
+  onPress: () => void;
+}) {
+  const { title, does } = continuationWords(continuation, place);
+  const kind = continuation === "proceed" ? "primary" : continuation === "abort" ? "danger" : "plain";
+  return (
+    <div className={styles["answer"]}>
+      <Button kind={kind} why={why} busy={busy ? "Sending" : undefined} onPress={onPress}>
+        {title}
+      </Button>
+      <span className={styles["does"]}>{does}</span>
+    </div>
+  );
+}

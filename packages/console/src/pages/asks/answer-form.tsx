@@ -1,0 +1,102 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type Ask, type Job, JobsService } from "@svc/gen/jobs";
+import { useState } from "react";
+import { seatFor, useSession } from "../../session/session.ts";
+import { announce } from "../../ui/announce.ts";
+import { Choice } from "../../ui/choice.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Line, Stack } from "../../ui/stack.tsx";
+import { TextArea } from "../../ui/text-area.tsx";
+import { askPlace, type Continuation, continuations } from "../../words/continuations.ts";
+import { useRefreshJob } from "../jobs/use-job.ts";
+import { lastAnsweredAs, rememberAnswerAs } from "./answer-as.ts";
+import { AnswerButton } from "./answer-button.tsx";
+import styles from "./answer-form.module.css";
+import { mayAnswer } from "./may-answer.ts";
+import { overrideFaults, overrideFields, overridesJson } from "./overrides.ts";
+import { OverridesForm } from "./overrides-form.tsx";
+import { useContacts } from "./use-ask.ts";
+import { VerdictLine } from "./verdict-line.tsx";
+
+/** Answers a pending ask: in whose name, with which continuation, and a remark. Before any press it says whether this seat may. */
+export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undefined; projectId: string }) {
+  const { jobId, requestId, deliveredPrincipals } = ask;
+  const seat = seatFor(useSession(), projectId);
+  const contacts = useContacts();
+  const refresh = useRefreshJob(jobId);
+  const remembered = lastAnsweredAs(projectId);
+  const [chosen, setChosen] = useState(remembered);
+  const [note, setNote] = useState("");
+  const [typed, setTyped] = useState<Record<string, string>>({});
+  const [faults, setFaults] = useState<Record<string, string>>({});
+  const principalId = deliveredPrincipals.find((id) => id === chosen) ?? deliveredPrincipals[0] ?? "";
+  const contact = contacts.data?.contacts.find((one) => one.principalId === principalId);
+  const fields = overrideFields(ask.answerSchemaJson);
+  const place = askPlace({
+    ...ask,
+    rows: job?.park?.judgment?.requestId === requestId ? job.park.judgment.counts : undefined,
+  });
+  // Whatever became of it, what is shown is read again: who lost the race is told who won it.
+  const answer = useMutation(JobsService.method.answerAsk, {
+    onSettled: refresh,
+    onSuccess: () => announce("The answer was taken."),
+  });
+  if (seat === undefined) return null;
+  const verdict = mayAnswer(ask, job, seat, contact ?? { principalId, approver: false });
+  const why = verdict.ok ? undefined : verdict.says;
+  const send = (continuation: Continuation) => {
+    const wrong = continuation === "retry-with" ? overrideFaults(fields, typed) : {};
+    setFaults(wrong);
+    if (Object.keys(wrong).length > 0) return;
+    const overrides = continuation === "retry-with" ? overridesJson(fields, typed) : "";
+    answer.mutate({ jobId, requestId, principalId, continuation, overridesJson: overrides, note });
+  };
+  const offered = continuations.filter((continuation) => ask.continuations.includes(continuation));
+  return (
+    <Stack>
+      {deliveredPrincipals.length > 1 && (
+        <Line>
+          {" "}
+          <Choice
+            label="Answer as"
+            value={principalId}
+            options={deliveredPrincipals.map((id) => ({
+              value: id,
+              words: id,
+              note: nameOf(id, contacts.data?.contacts),
+            }))}
+            onChange={(id) => {
+              setChosen(id);
+              rememberAnswerAs(projectId, id);
+            }}
+          />
+        </Line>
+      )}
+      <VerdictLine verdict={verdict} />
+      {offered.includes("retry-with") && fields.length > 0 && (
+        <fieldset className={styles["changes"]}>
+          <legend>Changes, for Retry</legend>
+          <OverridesForm fields={fields} typed={typed} faults={faults} onChange={setTyped} />
+        </fieldset>
+      )}
+      <TextArea label="Note" rows={2} value={note} onChange={setNote} hint="Kept with the decision. Not needed." />
+      <div className={styles["answers"]}>
+        {offered.map((continuation) => (
+          <AnswerButton
+            key={continuation}
+            continuation={continuation}
+            place={place}
+            why={why}
+            busy={answer.isPending && answer.variables.continuation === continuation}
+            onPress={() => !answer.isPending && send(continuation)}
+          />
+        ))}
+      </div>
+      <FaultNotice error={answer.error} />
+    </Stack>
+  );
+}
+
+function nameOf(id: string, contacts: readonly { principalId: string; name: string }[] = []): string {
+  return contacts.find(({ principalId }) => principalId === id)?.name ?? "";
+}

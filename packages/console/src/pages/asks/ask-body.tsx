@@ -1,0 +1,58 @@
+import { type Ask, AskState, type Job } from "@svc/gen/jobs";
+import { JsonView } from "../../ui/json-view.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Columns } from "../../ui/page.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { Time } from "../../ui/time.tsx";
+import { decisionWords } from "../../words/asks.ts";
+import { AnswerForm } from "./answer-form.tsx";
+import { Ladder } from "./ladder.tsx";
+
+/** What is to be done with an ask: the form while it waits, what was decided once it does not; and the ladder, beside it where it is `wide`. */
+export function AskBody({
+  ask,
+  job,
+  projectId,
+  wide = false,
+}: {
+  ask: Ask;
+  job: Job | undefined;
+  projectId: string;
+  wide?: boolean;
+}) {
+  const Frame = wide ? Columns : Stack;
+  return (
+    <Frame>
+      {ask.state === AskState.PENDING ? (
+        <AnswerForm ask={ask} job={job} projectId={projectId} />
+      ) : (
+        <Settled ask={ask} />
+      )}
+      <Section title="Who is asked">
+        <Ladder ask={ask} />
+      </Section>
+    </Frame>
+  );
+}
+
+function Settled({ ask: { decision, state } }: { ask: Ask }) {
+  if (decision === undefined) {
+    return (
+      <Notice tone="plain" title={state === AskState.WITHDRAWN ? "Withdrawn: the job ended otherwise" : "Settled"} />
+    );
+  }
+  const { note, overridesJson, keyId, linkId, surface, at } = decision;
+  return (
+    <Notice tone="info" icon="check" title={`${decisionWords(decision)}.`}>
+      <p>
+        <Time at={at} />
+        {keyId !== "" && `, vouched for by key ${keyId}`}
+        {linkId !== undefined && `, by the link ${linkId}`}
+        {surface !== "api" && surface !== "timeout" && `, on the delivery ${surface}`}.
+      </p>
+      {note !== "" && <p>“{note}”</p>}
+      {overridesJson !== "" && <JsonView text={overridesJson} label="changes" />}
+    </Notice>
+  );
+}

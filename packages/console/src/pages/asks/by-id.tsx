@@ -1,0 +1,23 @@
+import { getRouteApi, Navigate } from "@tanstack/react-router";
+import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Page } from "../../ui/page.tsx";
+import { useAsk } from "./use-ask.ts";
+
+const route = getRouteApi("/p/$projectId/asks/$askId");
+
+/** Leads from the id of an ask alone, as it is pasted, to its page. */
+export default function AskByIdPage() {
+  const { projectId, askId } = route.useParams();
+  const asked = useAsk("", askId);
+  const ask = asked.data?.ask;
+  if (ask !== undefined) {
+    return <Navigate to="/p/$projectId/asks/$jobId/$askId" params={{ projectId, jobId: ask.jobId, askId }} replace />;
+  }
+  return (
+    <Page title="Ask" tab={`Ask ${askId}`}>
+      <FaultNotice error={asked.error} onRetry={() => void asked.refetch()} />
+      {asked.isPending && <Skeleton />}
+    </Page>
+  );
+}

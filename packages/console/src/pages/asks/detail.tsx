@@ -1,0 +1,93 @@
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Copyable } from "../../ui/copy.tsx";
+import { Skeleton } from "../../ui/empty.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Columns, Page } from "../../ui/page.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { askStateWord } from "../../words/asks.ts";
+import { JobLink } from "../jobs/columns.tsx";
+import { FiguresSection } from "../jobs/figures-section.tsx";
+import { jobTitle } from "../jobs/job-words.ts";
+import { ReceiptFacts } from "../jobs/receipt-section.tsx";
+import { useJob } from "../jobs/use-job.ts";
+import { AskBody } from "./ask-body.tsx";
+import { Plan } from "./plan.tsx";
+import { useAsk } from "./use-ask.ts";
+
+const route = getRouteApi("/p/$projectId/asks/$jobId/$askId");
+
+/** One ask: its question, who holds it, what each answer does; of an approval the literal plan before any button. */
+export default function AskPage() {
+  const { projectId, jobId, askId } = route.useParams();
+  const asked = useAsk(jobId, askId);
+  const found = useJob(jobId);
+  const ask = asked.data?.ask;
+  const job = found.data?.job;
+  const isApproval = ask !== undefined && ask.approvalId !== "";
+  return (
+    <Page
+      title={ask?.question ?? "Ask"}
+      tab={`Ask ${askId}`}
+      state={ask !== undefined && <State word={askStateWord(ask.state)} />}
+      back={
+        <Link to="/p/$projectId/asks" params={{ projectId }}>
+          Asks
+        </Link>
+      }
+    >
+      <FaultNotice error={asked.error ?? found.error} onRetry={() => void asked.refetch()} />
+      {asked.isPending && <Skeleton />}
+      {ask !== undefined && (
+        <Columns>
+          <Stack>
+            {isApproval && job !== undefined && (
+              <>
+                <Section title="The plan, literally" boxed>
+                  <Plan programJson={job.programJson} />
+                </Section>
+                <FiguresSection job={job} simulation={found.data?.simulation} />
+                {job.estimate !== undefined && job.estimate.notCompensable.length > 0 && (
+                  <p>Nothing undoes what these steps write: {job.estimate.notCompensable.join(", ")}.</p>
+                )}
+              </>
+            )}
+            <Section title={isApproval ? "Decide" : "Answer"} boxed>
+              <AskBody ask={ask} job={job} projectId={projectId} />
+            </Section>
+          </Stack>
+          <Stack>
+            <Section title="Ask">
+              <Facts
+                facts={[
+                  ["Id", <Copyable key="id" text={ask.requestId} what="id" />],
+                  ["Point", ask.pointId],
+                  ["Step", ask.stepId === "" ? "none: the plan as a whole" : ask.stepId],
+                  ["Raised", <Time key="at" at={ask.askedAt} />],
+                  ["Reached by", ask.toolSlug === "" ? "no tool" : ask.toolSlug],
+                  ["Published", ask.delivery === "" ? "to no endpoint" : ask.delivery],
+                  ["Job", <JobLink key="job" projectId={projectId} id={ask.jobId} />],
+                  ["Title", job === undefined ? undefined : jobTitle(job)],
+                  [
+                    "Program hash",
+                    !isApproval || job === undefined ? undefined : (
+                      <Copyable key="hash" text={job.programHash} what="hash" />
+                    ),
+                  ],
+                ]}
+              />
+            </Section>
+            {ask.simulationReceipt !== undefined && (
+              <Section title="Receipt of the simulation">
+                <ReceiptFacts receipt={ask.simulationReceipt} />
+              </Section>
+            )}
+          </Stack>
+        </Columns>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,41 @@
+import type { Contact } from "@svc/gen/contacts";
+import type { Ask, Job } from "@svc/gen/jobs";
+import type { Seat } from "../../session/session.ts";
+
+/** Whether a seat may decide, and why. `ok` false has no enabled button. */
+export type Verdict = { ok: boolean; says: string };
+
+/** The key whose plan waits: that which submitted the job or, of a later attempt, that which began it. */
+export function planKeyOf({ submittedByKeyId, attempts }: Pick<Job, "submittedByKeyId" | "attempts">): string {
+  return attempts.at(-1)?.retryKeyId ?? submittedByKeyId;
+}
+
+/**
+ * Whether a seat may settle an ask in the name of a contact, told before any press. Of an approval the key must be an approver's and the one
+ * whose plan waits, and the contact an approver; of another question any key of the project will do.
+ */
+export function mayAnswer(
+  ask: Pick<Ask, "approvalId">,
+  job: Pick<Job, "submittedByKeyId" | "attempts"> | undefined,
+  seat: Pick<Seat, "keyId" | "keyName" | "role">,
+  contact: Pick<Contact, "principalId" | "approver"> | undefined,
+): Verdict {
+  const as = contact?.principalId ?? "a contact";
+  const vouches = `You answer as ${as}; key ${seat.keyName || seat.keyId} vouches.`;
+  if (ask.approvalId === "") return { ok: true, says: vouches };
+  if (seat.role !== "approver") {
+    return { ok: false, says: "Only an approver's key decides an approval. This seat's key is a member's." };
+  }
+  if (job === undefined) return { ok: false, says: "Whether this seat may decide is being looked up." };
+  const planKey = planKeyOf(job);
+  if (planKey !== seat.keyId) {
+    return {
+      ok: false,
+      says: `Only the key that submitted the plan decides it. That was ${planKey}; this seat is ${seat.keyId}.`,
+    };
+  }
+  if (contact?.approver !== true) {
+    return { ok: false, says: `${as} is not marked approver. Answer as a contact that is.` };
+  }
+  return { ok: true, says: `This seat submitted the plan and is an approver's. ${vouches}` };
+}

@@ -1,0 +1,75 @@
+/** A field of the form for what a `retry-with` answer changes. */
+export type OverrideField = {
+  name: string;
+  kind: "text" | "number" | "boolean" | "choice" | "json";
+  says: string;
+  isRequired: boolean;
+  choices: readonly string[];
+};
+
+type Json = Record<string, unknown>;
+
+/** The fields of a point's answer schema, as JSON text. Empty for a point that takes no changes. */
+export function overrideFields(schemaJson: string): readonly OverrideField[] {
+  const schema = parse(schemaJson);
+  const properties = isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {};
+  const required = isObject(schema) && Array.isArray(schema["required"]) ? schema["required"] : [];
+  return Object.entries(properties).map(([name, property]) => {
+    const {
+      type,
+      description,
+      enum: values,
+    } = isObject(property) ? (property as { type?: unknown; description?: unknown; enum?: unknown }) : {};
+    const choices = Array.isArray(values) && values.every((value) => typeof value === "string") ? values : [];
+    return {
+      name,
+      kind: choices.length > 0 ? "choice" : kindOf(type),
+      says: typeof description === "string" ? description : "",
+      isRequired: required.includes(name),
+      choices,
+    };
+  });
+}
+
+/** What is wrong with what was typed, by field; empty where nothing is. Whether it fits the schema is the service's to say. */
+export function overrideFaults(
+  fields: readonly OverrideField[],
+  typed: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    fields.flatMap(({ name, kind, isRequired }) => {
+      const text = (typed[name] ?? "").trim();
+      if (text === "") return isRequired ? [[name, "Give a value."]] : [];
+      if (kind === "number" && !Number.isFinite(Number(text))) return [[name, `${text} is no number.`]];
+      return kind === "json" && parse(text) === undefined ? [[name, "This is not JSON."]] : [];
+    }),
+  );
+}
+
+/** What was typed, as the JSON text that the answer carries; fields that were left empty are not in it. Empty where all were. */
+export function overridesJson(fields: readonly OverrideField[], typed: Readonly<Record<string, string>>): string {
+  const parts = fields.flatMap(({ name, kind }) => {
+    const text = typed[name] ?? "";
+    if (text.trim() === "") return [];
+    return [`${JSON.stringify(name)}:${kind === "text" || kind === "choice" ? JSON.stringify(text) : text.trim()}`];
+  });
+  return parts.length === 0 ? "" : `{${parts.join(",")}}`;
+}
+
+function kindOf(type: unknown): OverrideField["kind"] {
+  if (type === "number" || type === "integer") return "number";
+  return type === "string" ? "text" : type === "boolean" ? "boolean" : "json";
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON: the caller says so where it matters.
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

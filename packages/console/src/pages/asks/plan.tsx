@@ -1,0 +1,68 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { CatalogService } from "@svc/gen/catalog";
+import { State } from "../../ui/state.tsx";
+import { accessWord } from "../../words/access.ts";
+import { prettyJson } from "../../words/pretty-json.ts";
+import { type ProgramStep, readProgram } from "../jobs/program.ts";
+import styles from "./plan.module.css";
+
+/** The plan of a job, literally: every step in its order, what it calls, with which arguments, whose account, and what would undo it. */
+export function Plan({ programJson }: { programJson: string }) {
+  return <PlanList steps={readProgram(programJson)} />;
+}
+
+function PlanList({ steps }: { steps: readonly ProgramStep[] }) {
+  return (
+    <ol className={styles["plan"]}>
+      {steps.map((step) => (
+        <li key={step.id} className={styles["step"]}>
+          <PlanStep step={step} />
+          {step.calls.length > 0 && (
+            <div className={styles["block"]}>
+              <p className={styles["blockName"]}>for each row</p>
+              <PlanList steps={step.calls} />
+            </div>
+          )}
+          {step.blocks.map((block) => (
+            <div key={block.name} className={styles["block"]}>
+              <p className={styles["blockName"]}>{block.name}</p>
+              <PlanList steps={block.steps} />
+            </div>
+          ))}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function PlanStep({ step: { id, kind, says, tool, entity, args, when, undo } }: { step: ProgramStep }) {
+  const isCall = tool !== "";
+  return (
+    <>
+      <p>
+        <b>{id}</b> {isCall && tool !== "http" ? <ToolClass slug={tool} /> : null}{" "}
+        <span className={styles["kind"]}>{kind}</span> <code>{says}</code>
+        {entity !== "" && <> as {entity}</>}
+        {when !== "" && (
+          <>
+            {" "}
+            when <code>{when}</code>
+          </>
+        )}
+        {isCall && <span className={styles["kind"]}>{undo === "" ? "" : `, undone by ${undo}`}</span>}
+      </p>
+      {args !== "" && <pre className={styles["args"]}>{prettyJson(args)}</pre>}
+    </>
+  );
+}
+
+/** What a call of a tool does to the app: reads, writes or destroys. */
+function ToolClass({ slug }: { slug: string }) {
+  const tool = useQuery(
+    CatalogService.method.getTool,
+    { slug: slug.split("@")[0] ?? slug },
+    { staleTime: Number.POSITIVE_INFINITY },
+  );
+  const access = tool.data?.tool?.accessClass;
+  return access === undefined ? null : <State word={accessWord(access)} />;
+}

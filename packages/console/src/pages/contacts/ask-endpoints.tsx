@@ -1,0 +1,90 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { JobsService } from "@svc/gen/jobs";
+import { useState } from "react";
+import { useRows } from "../../calls/rows.ts";
+import { Button } from "../../ui/button.tsx";
+import { Copyable } from "../../ui/copy.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { ListStates } from "../../ui/list-states.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Line, Stack } from "../../ui/stack.tsx";
+import { Time } from "../../ui/time.tsx";
+
+/** Endpoints that every ask of the project is posted to. `why` is set for who may not see them. */
+export function AskEndpoints({ why }: { why: string | undefined }) {
+  const list = useRows(JobsService.method.listAskEndpoints, { pageSize: 100 }, ({ askEndpoints }) => askEndpoints, {
+    enabled: why === undefined,
+  });
+  const [endpointUrl, setEndpointUrl] = useState("");
+  const create = useMutation(JobsService.method.createAskEndpoint, {
+    onSuccess: () => {
+      setEndpointUrl("");
+      list.reload();
+    },
+  });
+  const remove = useMutation(JobsService.method.deleteAskEndpoint, { onSuccess: list.reload });
+  if (why !== undefined) return <Notice tone="plain" icon="lock" title={why} />;
+  const secret = create.data?.signingSecret;
+  return (
+    <Stack>
+      <Section title="New ask endpoint" boxed>
+        <TextField
+          label="URL"
+          type="url"
+          value={endpointUrl}
+          onChange={setEndpointUrl}
+          hint="Every hop of every ask is posted there, signed. HTTPS, except for loopback."
+        />
+        <Line>
+          <Button
+            kind="primary"
+            why={endpointUrl === "" ? "Give its URL first" : undefined}
+            busy={create.isPending ? "Registering" : undefined}
+            onPress={() => create.mutate({ endpointUrl })}
+          >
+            Register
+          </Button>
+        </Line>
+        <FaultNotice error={create.error} />
+        {secret !== undefined && (
+          <Notice tone="warn" icon="key" title="Its signing secret, shown once">
+            <Copyable text={secret} what="secret" />
+          </Notice>
+        )}
+      </Section>
+      <FaultNotice error={remove.error} />
+      <ListStates
+        list={list}
+        isFiltered={false}
+        empty={<Empty icon="send" title="No ask endpoints yet" />}
+        noMatch={null}
+      >
+        <Stack>
+          {list.rows.map(({ id, endpointUrl: url, active, inactiveReason, createdAt }) => (
+            <Section
+              key={id}
+              title={url}
+              boxed
+              actions={
+                <Button kind="danger" onPress={() => remove.mutate({ id })}>
+                  Delete
+                </Button>
+              }
+            >
+              <Line>
+                <Copyable text={id} what="id" />
+                <span>{active ? "active" : `inactive: ${inactiveReason}`}</span>
+                <span>
+                  since <Time at={createdAt} />
+                </span>
+              </Line>
+            </Section>
+          ))}
+        </Stack>
+      </ListStates>
+    </Stack>
+  );
+}

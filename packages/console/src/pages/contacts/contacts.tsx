@@ -1,0 +1,58 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type Contact, ContactsService } from "@svc/gen/contacts";
+import { useState } from "react";
+import { useRows } from "../../calls/rows.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { ListStates } from "../../ui/list-states.tsx";
+import { Line, Stack } from "../../ui/stack.tsx";
+import { ContactDialog } from "./contact-dialog.tsx";
+import { ContactItem } from "./contact-item.tsx";
+
+/** The contacts of the project. `why` is set for who may not change them. */
+export function Contacts({ why }: { why: string | undefined }) {
+  const list = useRows(ContactsService.method.listContacts, { pageSize: 100 }, ({ contacts }) => contacts);
+  const [edited, setEdited] = useState<Contact | "new">();
+  const remove = useMutation(ContactsService.method.deleteContact, { onSuccess: list.reload });
+  return (
+    <Stack>
+      <Line>
+        <Button icon="plus" why={why} onPress={() => setEdited("new")}>
+          New contact
+        </Button>
+      </Line>
+      <FaultNotice error={remove.error} />
+      <ListStates
+        list={list}
+        isFiltered={false}
+        empty={<Empty icon="contact" title="No contacts yet" />}
+        noMatch={null}
+      >
+        <ul>
+          {list.rows.map((contact) => (
+            <li key={contact.principalId}>
+              <ContactItem
+                contact={contact}
+                why={why}
+                onEdit={() => setEdited(contact)}
+                onDelete={() => remove.mutate({ principalId: contact.principalId })}
+              />
+            </li>
+          ))}
+        </ul>
+      </ListStates>
+      {list.hasMore && <Button onPress={list.loadMore}>Load more</Button>}
+      {edited !== undefined && (
+        <ContactDialog
+          contact={edited === "new" ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+          onDone={() => {
+            setEdited(undefined);
+            list.reload();
+          }}
+        />
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,70 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { type IngestEndpoint, TriggersService } from "@svc/gen/triggers";
+import { serviceBase } from "../../session/base.ts";
+import { CodeBlock, Copyable } from "../../ui/copy.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { Skeleton } from "../../ui/empty.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import type { Word } from "../../words/word.ts";
+
+const set: Word = { word: "takes posts", tone: "ok", icon: "check", says: "Its secret is set." };
+const unset: Word = {
+  word: "no secret",
+  tone: "warn",
+  icon: "alert",
+  says: "Every post is refused until its secret is set.",
+};
+
+/** Where apps post to, and what is missing for it. */
+export default function IngestPage() {
+  const list = useQuery(TriggersService.method.listIngestEndpoints, {});
+  return (
+    <Page title="Ingest">
+      <p>Apps post to these addresses. What they post is verified by the secret of its toolkit, and becomes events.</p>
+      <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
+      {list.isPending && <Skeleton />}
+      <ul>
+        {list.data?.endpoints.map((endpoint) => (
+          <li key={endpoint.toolkitSlug}>
+            <Disclosure
+              summary={
+                <>
+                  <b>{endpoint.toolkitSlug}</b>
+                  <State word={endpoint.secretSet ? set : unset} />
+                </>
+              }
+            >
+              <Endpoint endpoint={endpoint} />
+            </Disclosure>
+          </li>
+        ))}
+      </ul>
+    </Page>
+  );
+}
+
+function Endpoint({ endpoint: { toolkitSlug, path, scheme, secretEnv, secretSet } }: { endpoint: IngestEndpoint }) {
+  return (
+    <Stack>
+      <Facts
+        facts={[
+          ["Address", <Copyable key="address" text={`${serviceBase}${path}`} what="address" />],
+          ["Verified by", scheme],
+          ["Secret", <code key="secret">{secretEnv}</code>],
+        ]}
+      />
+      {!secretSet && (
+        <>
+          <p>Start the service with the secret that the app signs with, in this variable:</p>
+          <CodeBlock text={`export ${secretEnv}=…`} />
+        </>
+      )}
+      <p>Send a sample of the app, signed with that variable of the shell:</p>
+      <CodeBlock text={`npx svc trigger ${toolkitSlug} --url ${serviceBase}`} />
+    </Stack>
+  );
+}

@@ -1,0 +1,55 @@
+/** When something ran, in milliseconds; `to` undefined while it does. */
+export type Span = { id: string; from: number; to: number | undefined };
+
+/** Where a bar stands on its track, in percent of it. */
+export type Bar = { left: number; width: number };
+
+/** What is idle for longer than this part of all that is busy is folded to it. */
+const foldTo = 0.06;
+/** A bar that is shorter could not be seen. */
+const widthMin = 1;
+
+/**
+ * Places bars on one track from the first to the last. A time in which nothing ran, such as the wait for a person, is folded, so that it does not
+ * squeeze what ran. `now` ends what still runs.
+ */
+export function placeBars(spans: readonly Span[], now: number): ReadonlyMap<string, Bar> {
+  const ended = spans.map(({ id, from, to }) => ({ id, from, to: Math.max(from, to ?? now) }));
+  const busy = mergedOf(ended);
+  const busyMs = busy.reduce((sum, { from, to }) => sum + to - from, 0);
+  const gapMax = Math.max(1, busyMs * foldTo);
+  const at = foldedTime(busy, gapMax);
+  const total = Math.max(1, at(busy.at(-1)?.to ?? 0));
+  return new Map(
+    ended.map(({ id, from, to }) => {
+      const left = Math.min(100 - widthMin, (100 * at(from)) / total);
+      return [id, { left, width: Math.max(widthMin, Math.min(100 - left, (100 * at(to)) / total - left)) }];
+    }),
+  );
+}
+
+/** The times in which anything ran, one behind the other. */
+function mergedOf(spans: readonly { from: number; to: number }[]): { from: number; to: number }[] {
+  const merged: { from: number; to: number }[] = [];
+  for (const { from, to } of [...spans].sort((a, b) => a.from - b.from)) {
+    const last = merged.at(-1);
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
+    else merged.push({ from, to });
+  }
+  return merged;
+}
+
+/** Gives a time's place on the folded track, in milliseconds from its beginning. */
+function foldedTime(busy: readonly { from: number; to: number }[], gapMax: number): (at: number) => number {
+  return (at) => {
+    let place = 0;
+    let before: number | undefined;
+    for (const { from, to } of busy) {
+      if (at < from) break;
+      if (before !== undefined) place += Math.min(gapMax, from - before);
+      place += Math.min(at, to) - from;
+      before = to;
+    }
+    return place;
+  };
+}

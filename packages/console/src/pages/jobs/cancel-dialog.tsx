@@ -1,0 +1,44 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type Job, JobsService } from "@svc/gen/jobs";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { cancelWords } from "./job-actions.ts";
+import { useRefreshJob } from "./use-job.ts";
+
+/** Says what cancelling does, and does it. */
+export function CancelDialog({ job, onClose }: { job: Job; onClose: () => void }) {
+  const refresh = useRefreshJob(job.id);
+  const cancel = useMutation(JobsService.method.cancelJob, {
+    onSuccess: () => {
+      announce("The job is being cancelled.");
+      refresh();
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Cancel this job?"
+      actions={
+        <>
+          <Button onPress={onClose}>Let it run</Button>
+          <Button
+            kind="danger"
+            onPress={() => cancel.mutate({ id: job.id })}
+            busy={cancel.isPending ? "Cancelling" : undefined}
+          >
+            Cancel the job
+          </Button>
+        </>
+      }
+    >
+      {cancelWords(job).map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+      <FaultNotice error={cancel.error} />
+    </Dialog>
+  );
+}

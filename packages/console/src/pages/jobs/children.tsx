@@ -1,0 +1,44 @@
+import { JobsService, JobView } from "@svc/gen/jobs";
+import { useRows } from "../../calls/rows.ts";
+import { Button } from "../../ui/button.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Line, Stack } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { jobStatusWord } from "../../words/jobs.ts";
+import { JobLink } from "./columns.tsx";
+import { jobTitle } from "./job-words.ts";
+
+const lookMs = 3_000;
+
+/** The jobs that a job runs as skills. */
+export function Children({ jobId, projectId, isOver }: { jobId: string; projectId: string; isOver: boolean }) {
+  const list = useRows(
+    JobsService.method.listJobs,
+    { parentJobId: jobId, view: JobView.SUMMARY, pageSize: 50 },
+    ({ jobs }) => jobs,
+    isOver ? {} : { refetchMs: lookMs },
+  );
+  return (
+    <Section title="Jobs that it runs">
+      <FaultNotice error={list.error} onRetry={list.reload} />
+      {list.state === "ready" && list.rows.length === 0 && <p>None was begun yet.</p>}
+      <Stack tight>
+        {list.rows.map((job) => (
+          <Line key={job.id} apart>
+            <Line>
+              <State word={jobStatusWord(job.status)} />
+              {jobTitle(job)}
+            </Line>
+            <Line>
+              <Time at={job.createdAt} />
+              <JobLink projectId={projectId} id={job.id} />
+            </Line>
+          </Line>
+        ))}
+      </Stack>
+      {list.hasMore && <Button onPress={list.loadMore}>Load more</Button>}
+    </Section>
+  );
+}

@@ -1,0 +1,21 @@
+import type { Job } from "@svc/gen/jobs";
+import { Section } from "../../ui/section.tsx";
+import { Table } from "../../ui/table.tsx";
+import { figuresOf } from "./figures.ts";
+
+/** Estimate beside actual, the simulation between them where there was one, and the limits. */
+export function FiguresSection({ job, simulation }: { job: Job; simulation: Job | undefined }) {
+  const withSimulation = simulation !== undefined;
+  return (
+    <Section title="Estimate, use and limits">
+      <Table
+        label="Estimate, use and limits"
+        head={["", "At most", ...(withSimulation ? ["Simulated"] : []), "Used", "Limit"]}
+        rows={figuresOf(job, simulation).map(({ name, estimated, simulated, actual: used, limit }) => ({
+          id: name,
+          cells: [name, estimated, ...(withSimulation ? [simulated] : []), used, limit],
+        }))}
+      />
+    </Section>
+  );
+}

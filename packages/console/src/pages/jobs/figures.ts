@@ -1,0 +1,92 @@
+import type { Estimate, Job, JobLimits, Receipt } from "@svc/gen/jobs";
+import { durationWords } from "../../words/time.ts";
+import { declaredLimit } from "./program.ts";
+
+/** One line of the figures of a job: what was estimated, what the simulation and the run came to, and the limit. */
+export type Figure = { name: string; estimated: string; simulated: string; actual: string; limit: string };
+
+/** What the service allows unless a program says otherwise, by the names of the program's limits. */
+const unlessGiven: Record<string, string> = {
+  toolCalls: "10,000",
+  writes: "1,000",
+  rows: "10,000",
+  asks: "20",
+  deadline: "1 d",
+};
+
+/**
+ * The figures of a job: estimate beside actual, against the limits. Before its receipt the actual ones are what its steps tell so far, as
+ * far as they do.
+ */
+export function figuresOf(job: Job, simulation: Job | undefined): Figure[] {
+  const { estimate } = job;
+  const actual = actualOf(job);
+  const simulated = simulation === undefined ? undefined : actualOf(simulation);
+  const line = (
+    name: string,
+    limit: keyof typeof unlessGiven | undefined,
+    key: keyof Counts,
+    estimated: string,
+  ): Figure => ({
+    name,
+    estimated,
+    simulated: wordOf(simulated?.[key]),
+    actual: wordOf(actual[key]),
+    limit: limit === undefined ? "" : limitOf(job, limit),
+  });
+  return [
+    line("Tool calls", "toolCalls", "calls", callsWords(estimate)),
+    line("Writes", "writes", "writes", wordOf(estimate?.writesMax)),
+    line("Destructive", undefined, "destructive", wordOf(estimate?.destructiveMax)),
+    line("Rows", "rows", "rows", wordOf(estimate?.rowsMax)),
+    line("Questions", "asks", "asks", wordOf(estimate?.asksMax)),
+    {
+      name: "Time",
+      estimated: "",
+      simulated: timeOf(simulation?.receipt),
+      actual: timeOf(job.receipt),
+      limit: limitOf(job, "deadline"),
+    },
+  ];
+}
+
+type Counts = { calls?: number; writes?: number; destructive?: number; rows?: number; asks?: number };
+
+function actualOf({ receipt, stepReceipts }: Job): Counts {
+  if (receipt?.actual !== undefined) return receipt.actual;
+  const sum = (count: (receipt: (typeof stepReceipts)[number]) => number) =>
+    stepReceipts.reduce((total, step) => total + count(step), 0);
+  const writes = sum(({ calls }) => (calls?.write ?? 0) + (calls?.destructive ?? 0));
+  return {
+    calls: sum(({ calls }) => calls?.read ?? 0) + writes,
+    writes,
+    destructive: sum(({ calls }) => calls?.destructive ?? 0),
+  };
+}
+
+function callsWords(estimate: Estimate | undefined): string {
+  if (estimate === undefined) return "";
+  const { callsMin, callsMax } = estimate;
+  return callsMin === callsMax ? wordOf(callsMax) : `${wordOf(callsMin)} to ${wordOf(callsMax)}`;
+}
+
+function limitOf({ receipt, programJson }: Job, name: string): string {
+  const max = receipt?.limits?.max;
+  if (max !== undefined) return limitWords(max, name);
+  const declared = declaredLimit(programJson, name);
+  return typeof declared === "number" ? wordOf(declared) : (declared ?? unlessGiven[name] ?? "");
+}
+
+function limitWords(max: JobLimits, name: string): string {
+  if (name === "deadline") return durationWords(max.deadlineSeconds * 1_000);
+  return wordOf({ toolCalls: max.toolCalls, writes: max.writes, rows: max.rows, asks: max.asks }[name]);
+}
+
+function timeOf(receipt: Receipt | undefined): string {
+  const used = receipt?.limits?.used;
+  return used === undefined ? "" : durationWords(used.deadlineSeconds * 1_000);
+}
+
+function wordOf(count: number | undefined): string {
+  return count === undefined ? "" : count.toLocaleString("en");
+}

@@ -1,0 +1,35 @@
+import type { Job } from "@svc/gen/jobs";
+import { JobStatus } from "@svc/gen/jobs";
+import { hasEnded } from "../../words/jobs.ts";
+import { programPart, undoneOn } from "./program.ts";
+
+/** What cancelling a job would do, in sentences, to be read before it is done. */
+export function cancelWords({ status, programJson, saga }: Pick<Job, "status" | "programJson" | "saga">): string[] {
+  const first = "Calls in flight are waited for, and no other is begun. A question that is pending is withdrawn.";
+  if (status === JobStatus.COMPENSATING)
+    return [first, "It undoes already: that goes on, and the job then ends as cancelled."];
+  const entries = saga?.entries ?? 0;
+  if (!undoneOn(programJson).includes("cancelled")) {
+    return [first, "Nothing is undone: the program declares no saga for the end cancelled. What was written stays."];
+  }
+  if (entries === 0) return [first, "What is done until then, and can be undone, is undone. So far there is nothing."];
+  return [
+    first,
+    `${entries === 1 ? "One call is" : `${entries} calls are`} undone, from the last one down, before it ends.`,
+  ];
+}
+
+/** What may be done with a job as it stands; the service has the last word. */
+export function actsOf({ status, pausedAt, mode, programJson, parentJobId }: Job) {
+  const ended = hasEnded(status);
+  const isLive = mode === "live";
+  const retryable: readonly JobStatus[] = [JobStatus.FAILED, JobStatus.EXPIRED, JobStatus.ABORTED, JobStatus.CANCELLED];
+  return {
+    cancel: !ended,
+    pause: !ended && pausedAt === undefined,
+    resume: !ended && pausedAt !== undefined,
+    retry: isLive && parentJobId === "" && retryable.includes(status),
+    rerun: ended && mode !== "rehearse",
+    promote: isLive && status === JobStatus.SUCCEEDED && programPart(programJson, "inputSchema") !== "",
+  };
+}

@@ -1,0 +1,113 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { useQuery } from "@connectrpc/connect-query";
+import { type Job, JobsService } from "@svc/gen/jobs";
+import { getRouteApi } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo } from "react";
+import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { Columns } from "../../ui/page.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { hasEnded } from "../../words/jobs.ts";
+import { Attempts } from "./attempts.tsx";
+import { Children } from "./children.tsx";
+import type { JobSearch } from "./detail-search.ts";
+import { FiguresSection } from "./figures-section.tsx";
+import { JobFacts } from "./job-facts.tsx";
+import { ParkNotice } from "./park-notice.tsx";
+import { allSteps, readProgram } from "./program.ts";
+import { ReceiptSection } from "./receipt-section.tsx";
+import { Simulation } from "./simulation.tsx";
+import { Steps } from "./steps.tsx";
+import { UndoEntries } from "./undo-entries.tsx";
+import { useJobLog } from "./use-job.ts";
+
+const Log = lazy(() => import("./log.tsx"));
+
+const route = getRouteApi("/p/$projectId/jobs/$jobId");
+
+/** What the page of a job shows of it. */
+export function JobBody({ job, simulation, projectId }: { job: Job; simulation: Job | undefined; projectId: string }) {
+  const { step, order, tab } = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (to: JobSearch) =>
+    void navigate({ search: (old) => ({ ...old, ...to }), replace: true, resetScroll: false });
+  const program = useMemo(() => readProgram(job.programJson), [job.programJson]);
+  const known = useMemo(() => allSteps(program), [program]);
+  const steps = useQuery(JobsService.method.listSteps, { jobId: job.id });
+  const log = useJobLog(job.id, job.attempt);
+  const runsSkills = known.some(({ kind, calls }) => kind === "run" || calls.some((call) => call.kind === "run"));
+  const logPanel = (
+    <Suspense fallback={<Skeleton rows={4} />}>
+      <Log
+        log={log}
+        step={step}
+        stepIds={known.map(({ id }) => id)}
+        newestFirst={order === "newest"}
+        onChange={change}
+      />
+    </Suspense>
+  );
+  const tabs = [
+    { id: "log" as const, words: "Log", panel: logPanel },
+    {
+      id: "program" as const,
+      words: "Program",
+      panel: <ProgramPanel job={job} overridesJson={steps.data?.overridesJson ?? ""} />,
+    },
+    ...(simulation === undefined && job.mode !== "simulate"
+      ? []
+      : [{ id: "simulation" as const, words: "Not sent", panel: <Simulation jobId={(simulation ?? job).id} /> }]),
+  ];
+  return (
+    <Stack>
+      <ParkNotice job={job} projectId={projectId} />
+      <Columns>
+        <Stack>
+          <Section title="Steps">
+            <FaultNotice error={steps.error} onRetry={() => void steps.refetch()} />
+            <Steps
+              program={program}
+              steps={steps.data?.steps ?? []}
+              receipts={job.stepReceipts}
+              endedAt={job.finishedAt === undefined ? undefined : timestampMs(job.finishedAt)}
+              selected={step}
+              onSelect={(id) => change({ step: id })}
+            />
+          </Section>
+          <Tabs
+            label="More of the job"
+            tabs={tabs}
+            selected={tab ?? "log"}
+            onSelect={(id) => change({ tab: id === "log" ? undefined : id })}
+          />
+        </Stack>
+        <Stack>
+          <FiguresSection job={job} simulation={simulation} />
+          {job.receipt !== undefined && <ReceiptSection receipt={job.receipt} />}
+          {job.attempts.length > 0 && <Attempts attempts={job.attempts} />}
+          {job.saga !== undefined && job.saga.entries > 0 && <UndoEntries jobId={job.id} saga={job.saga} />}
+          {runsSkills && <Children jobId={job.id} projectId={projectId} isOver={hasEnded(job.status)} />}
+          <JobFacts job={job} projectId={projectId} />
+        </Stack>
+      </Columns>
+    </Stack>
+  );
+}
+
+function ProgramPanel({ job, overridesJson }: { job: Job; overridesJson: string }) {
+  return (
+    <Stack>
+      <Section title="Program">
+        <JsonView text={job.programJson} label="program" />
+      </Section>
+      {overridesJson !== "" && (
+        <Section title="What answers and retries changed">
+          <JsonView text={overridesJson} label="changes" />
+        </Section>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,80 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type Job, JobsService } from "@svc/gen/jobs";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { CancelDialog } from "./cancel-dialog.tsx";
+import { actsOf } from "./job-actions.ts";
+import { PromoteDialog } from "./promote-dialog.tsx";
+import { RerunDialog } from "./rerun-dialog.tsx";
+import { RetryDialog } from "./retry-dialog.tsx";
+import { useRefreshJob } from "./use-job.ts";
+
+type Open = "cancel" | "retry" | "rerun" | "promote" | undefined;
+
+/** What may be done with a job as it stands. */
+export function JobButtons({ job, projectId }: { job: Job; projectId: string }) {
+  const [open, setOpen] = useState<Open>();
+  const navigate = useNavigate();
+  const refresh = useRefreshJob(job.id);
+  const pause = useMutation(JobsService.method.pauseJob, {
+    onSuccess: () => {
+      announce("Paused: no other call is begun.");
+      refresh();
+    },
+  });
+  const resume = useMutation(JobsService.method.resumeJob, { onSuccess: refresh });
+  const acts = actsOf(job);
+  const close = () => setOpen(undefined);
+  const edit = () =>
+    void navigate({ to: "/p/$projectId/programs/new", params: { projectId }, search: { from: job.id } });
+  const more = [
+    { id: "edit", words: "Edit its program", onPress: edit },
+    ...(acts.rerun ? [{ id: "rerun", words: "Run again", onPress: () => setOpen("rerun") }] : []),
+    ...(acts.promote ? [{ id: "promote", words: "Make a skill of it", onPress: () => setOpen("promote") }] : []),
+  ];
+  return (
+    <>
+      {acts.retry && (
+        <Button kind="primary" icon="replay" onPress={() => setOpen("retry")}>
+          Retry
+        </Button>
+      )}
+      {acts.pause && (
+        <Button
+          icon="pause"
+          onPress={() => pause.mutate({ id: job.id })}
+          busy={pause.isPending ? "Pausing" : undefined}
+        >
+          Pause
+        </Button>
+      )}
+      {acts.resume && (
+        <Button
+          icon="play"
+          onPress={() => resume.mutate({ id: job.id })}
+          busy={resume.isPending ? "Resuming" : undefined}
+        >
+          Resume
+        </Button>
+      )}
+      {acts.cancel && (
+        <Button kind="danger" onPress={() => setOpen("cancel")}>
+          Cancel
+        </Button>
+      )}
+      <Menu label="More to do with this job" kind="plain" entries={more}>
+        <Icon name="more" />
+      </Menu>
+      <FaultNotice error={pause.error ?? resume.error} />
+      {open === "cancel" && <CancelDialog job={job} onClose={close} />}
+      {open === "retry" && <RetryDialog job={job} onClose={close} />}
+      {open === "rerun" && <RerunDialog job={job} projectId={projectId} onClose={close} />}
+      {open === "promote" && <PromoteDialog job={job} onClose={close} />}
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+import { createClient, type Transport } from "@connectrpc/connect";
+import { type JobEvent, JobsService } from "@svc/gen/jobs";
+
+/** The log as it is known: without a gap from its first entry on. */
+export type JobLogState = {
+  readonly entries: readonly JobEvent[];
+  /** `opening` before the first entry, `ended` once the job has and its last entry is here. */
+  readonly state: "opening" | "live" | "reconnecting" | "ended";
+};
+
+/** The log of one job, read for as long as somebody looks. */
+export type JobLog = { subscribe: (listener: () => void) => () => void; read: () => JobLogState };
+
+const waitsMs = [300, 1_000, 2_000, 5_000];
+/** Entries that come together are shown together. */
+const gatherMs = 60;
+
+/**
+ * Follows the log of a job. A stream that breaks, as when the service starts anew, is opened again behind the last entry that came, so that
+ * nothing is missed and nothing is there twice. While the tab is hidden there is none: streams are few. `onEntries` is told of what came;
+ * `isOver` says whether the job has ended, when a stream has.
+ */
+export function createJobLog(
+  transport: Transport,
+  jobId: string,
+  { onEntries, isOver }: { onEntries: () => void; isOver: () => Promise<boolean> },
+): JobLog {
+  const client = createClient(JobsService, transport);
+  const listeners = new Set<() => void>();
+  let shown: JobLogState = { entries: [], state: "opening" };
+  let fresh: JobEvent[] = [];
+  let gathering: ReturnType<typeof setTimeout> | undefined;
+  let stop: AbortController | undefined;
+
+  const change = (state: JobLogState["state"]) => {
+    shown = { entries: fresh.length === 0 ? shown.entries : [...shown.entries, ...fresh], state };
+    fresh = [];
+    clearTimeout(gathering);
+    gathering = undefined;
+    for (const listener of listeners) listener();
+  };
+  const take = (event: JobEvent) => {
+    fresh.push(event);
+    gathering ??= setTimeout(() => {
+      change("live");
+      onEntries();
+    }, gatherMs);
+  };
+  const lastSeq = () => fresh.at(-1)?.seq ?? shown.entries.at(-1)?.seq ?? 0;
+
+  const follow = async (signal: AbortSignal) => {
+    for (let failures = 0; !signal.aborted; failures += 1) {
+      try {
+        for await (const { event } of client.watchJob({ jobId, afterSeq: lastSeq() }, { signal })) {
+          failures = 0;
+          if (event !== undefined && event.seq > lastSeq()) take(event);
+        }
+        if (await isOver()) {
+          change("ended");
+          onEntries();
+          return;
+        }
+      } catch {
+        // Why it broke does not matter: the band above the page says whether the service can be reached, and it is tried again.
+        if (!signal.aborted) change(lastSeq() === 0 ? "opening" : "reconnecting");
+      }
+      await pause(waitsMs[Math.min(failures, waitsMs.length - 1)] ?? 0, signal);
+    }
+  };
+  const look = () => {
+    if (document.hidden || listeners.size === 0) {
+      stop?.abort();
+      stop = undefined;
+    } else if (stop === undefined && shown.state !== "ended") {
+      stop = new AbortController();
+      void follow(stop.signal);
+    }
+  };
+  return {
+    read: () => shown,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      if (listeners.size === 1) document.addEventListener("visibilitychange", look);
+      look();
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0) document.removeEventListener("visibilitychange", look);
+        look();
+      };
+    },
+  };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

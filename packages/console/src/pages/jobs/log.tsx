@@ -1,0 +1,95 @@
+import type { JobEvent } from "@svc/gen/jobs";
+import { Choice } from "../../ui/choice.tsx";
+import { CodeBlock } from "../../ui/copy.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { Skeleton } from "../../ui/empty.tsx";
+import { Line, Stack } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { VirtualList } from "../../ui/virtual-list.tsx";
+import { prettyJson } from "../../words/pretty-json.ts";
+import type { Word } from "../../words/word.ts";
+import type { JobLogState } from "./job-log.ts";
+import styles from "./log.module.css";
+import { entryWords } from "./log-words.ts";
+
+const states: Record<JobLogState["state"], Word> = {
+  opening: { word: "opening", tone: "plain", icon: "clock", says: "The log is being opened." },
+  live: { word: "live", tone: "ok", icon: "live", says: "Entries appear as they are committed." },
+  reconnecting: {
+    word: "reconnecting",
+    tone: "warn",
+    icon: "replay",
+    says: "The stream broke; it goes on behind the last entry.",
+  },
+  ended: { word: "ended", tone: "plain", icon: "check", says: "The job has ended, and this is its whole log." },
+};
+
+/** The log of a job: of all steps or of one, in either order, each entry to be opened. A chunk of its own. */
+export default function Log({
+  log,
+  step,
+  stepIds,
+  newestFirst,
+  onChange,
+}: {
+  log: JobLogState;
+  step: string | undefined;
+  stepIds: readonly string[];
+  newestFirst: boolean;
+  onChange: (change: { step?: string | undefined; order?: "newest" | undefined }) => void;
+}) {
+  const filtered = step === undefined ? log.entries : log.entries.filter(({ stepId }) => stepId === step);
+  const rows = newestFirst ? [...filtered].reverse() : filtered;
+  return (
+    <Stack>
+      <Line>
+        <State word={states[log.state]} />
+        <Choice
+          label="Of"
+          value={step ?? ""}
+          options={[{ value: "", words: "all steps" }, ...stepIds.map((id) => ({ value: id, words: id }))]}
+          onChange={(id) => onChange({ step: id || undefined })}
+        />
+        <Choice
+          label="Order"
+          value={newestFirst ? "newest" : ""}
+          options={[
+            { value: "", words: "newest last" },
+            { value: "newest", words: "newest first" },
+          ]}
+          onChange={(order) => onChange({ order: order === "newest" ? "newest" : undefined })}
+        />
+      </Line>
+      {log.entries.length === 0 && log.state !== "ended" && <Skeleton rows={4} />}
+      {log.entries.length > 0 && rows.length === 0 && <p>The log says nothing of {step} so far.</p>}
+      {rows.length > 0 && (
+        <VirtualList label="Entries of the log" rows={rows} rowId={({ seq }) => seq} follows={!newestFirst}>
+          {(entry) => <Entry entry={entry} />}
+        </VirtualList>
+      )}
+    </Stack>
+  );
+}
+
+function Entry({ entry }: { entry: JobEvent }) {
+  const by = entry.principalChain.join(", for ");
+  return (
+    <Disclosure
+      flat
+      summary={
+        <span className={styles["entry"]}>
+          <span className={styles["seq"]}>{entry.seq}</span>
+          <span className={styles["type"]}>{entry.type}</span>
+          <span className={styles["says"]}>{entryWords(entry)}</span>
+          <span className={styles["at"]}>
+            <Time at={entry.at} />
+          </span>
+        </span>
+      }
+    >
+      <p>By {by || "the service"}.</p>
+      <CodeBlock text={prettyJson(entry.payloadJson || "{}")} what="entry" />
+    </Disclosure>
+  );
+}

@@ -1,0 +1,68 @@
+import type { Job } from "@svc/gen/jobs";
+import { Link } from "@tanstack/react-router";
+import { Notice } from "../../ui/notice.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Time } from "../../ui/time.tsx";
+import { hasEnded } from "../../words/jobs.ts";
+import { parkWords } from "../../words/park.ts";
+import { AskBody } from "../asks/ask-body.tsx";
+import { useAsk } from "../asks/use-ask.ts";
+import { JobLink } from "./columns.tsx";
+
+/** What a job waits for, with its question to be answered in place; and what last went wrong with it. */
+export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) {
+  const { park, pausedAt, lastError, status } = job;
+  return (
+    <>
+      {lastError !== "" && <Notice tone="bad" title={lastError} />}
+      {pausedAt !== undefined && park?.reason !== "paused" && !hasEnded(status) && (
+        <Notice tone="warn" title="It is to be paused" icon="pause">
+          <p>What is under way ends first, and what it waits for otherwise goes on waiting.</p>
+        </Notice>
+      )}
+      {park !== undefined && <Parked job={job} projectId={projectId} />}
+    </>
+  );
+}
+
+function Parked({ job, projectId }: { job: Job; projectId: string }) {
+  const { park } = job;
+  const requestId = park?.judgment?.requestId ?? "";
+  const asked = useAsk(job.id, requestId);
+  if (park === undefined) return null;
+  const { title, next, forPerson } = parkWords(park.reason);
+  const ask = asked.data?.ask;
+  return (
+    <>
+      <Notice
+        tone={forPerson ? "warn" : "info"}
+        icon={park.judgment === undefined ? "pause" : "ask"}
+        title={park.stepId === "" ? title : `${title}, in step ${park.stepId}`}
+      >
+        <p>
+          Since <Time at={park.since} />. {next}
+          {park.wakeAt !== undefined && (
+            <>
+              {" "}
+              That is <Time at={park.wakeAt} />.
+            </>
+          )}
+        </p>
+        {park.childJobId !== "" && <JobLink projectId={projectId} id={park.childJobId} />}
+      </Notice>
+      {ask !== undefined && (
+        <Section
+          title={ask.question}
+          boxed
+          actions={
+            <Link to="/p/$projectId/asks/$jobId/$askId" params={{ projectId, jobId: job.id, askId: ask.requestId }}>
+              {ask.approvalId === "" ? "Open the ask" : "See the plan that is approved"}
+            </Link>
+          }
+        >
+          <AskBody ask={ask} job={job} projectId={projectId} wide />
+        </Section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+import type { Receipt } from "@svc/gen/jobs";
+import { Copyable } from "../../ui/copy.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { Section } from "../../ui/section.tsx";
+import { State } from "../../ui/state.tsx";
+import { decisionWords } from "../../words/asks.ts";
+import { outcomeWord } from "../../words/jobs.ts";
+import { leftWords } from "./row-words.ts";
+
+/** The account of a job that has ended, with the hash by which a copy of it is checked. */
+export function ReceiptSection({ receipt }: { receipt: Receipt }) {
+  return (
+    <Section title="Receipt">
+      <ReceiptFacts receipt={receipt} />
+      {receipt.resultJson !== "" && (
+        <>
+          <h3>Result</h3>
+          <JsonView text={receipt.resultJson} label="result" />
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** What a receipt says, without the result. */
+export function ReceiptFacts({ receipt }: { receipt: Receipt }) {
+  const { outcome, rows, calls, asks, approvals, saga, lastSeq, receiptHash } = receipt;
+  const writes = (calls?.write ?? 0) + (calls?.destructive ?? 0);
+  return (
+    <Facts
+      facts={[
+        ["Outcome", <State key="outcome" word={outcomeWord(outcome)} />],
+        [
+          "Rows",
+          rows === undefined || rows.in === 0
+            ? undefined
+            : [
+                `${rows.in.toLocaleString("en")} taken`,
+                ...(rows.ok > 0 ? [`${rows.ok.toLocaleString("en")} ok`] : []),
+                ...leftWords(rows),
+              ].join(", "),
+        ],
+        ["Calls", calls === undefined ? undefined : callWords(calls.read, writes, calls.retried, calls.unknown)],
+        [
+          "Questions",
+          asks === undefined || asks.raised === 0
+            ? undefined
+            : `${asks.raised} raised, ${asks.answered} answered, ${asks.defaulted} by the clock`,
+        ],
+        ...approvals.map(
+          ({ stepId, decision }) =>
+            [
+              stepId === "" ? "Plan" : `Gate ${stepId}`,
+              decision === undefined ? "withdrawn" : decisionWords(decision),
+            ] as const,
+        ),
+        [
+          "Undo",
+          saga === undefined || saga.entries === 0
+            ? undefined
+            : `${saga.done} of ${saga.entries} undone${saga.failed > 0 ? `, ${saga.failed} not` : ""}`,
+        ],
+        ["Log", `${lastSeq} entries`],
+        ["Hash", <Copyable key="hash" text={receiptHash} what="hash" />],
+      ]}
+    />
+  );
+}
+
+function callWords(reads: number, writes: number, retried: number, unknown: number): string {
+  const words = [`${reads} ${reads === 1 ? "read" : "reads"}`, `${writes} ${writes === 1 ? "write" : "writes"}`];
+  if (retried > 0) words.push(`${retried} repeated`);
+  if (unknown > 0) words.push(`${unknown} in doubt`);
+  return words.join(", ");
+}

@@ -1,0 +1,104 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type Job, JobsService } from "@svc/gen/jobs";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { randomKey } from "../../random.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { CheckField } from "../../ui/field.tsx";
+import { Table } from "../../ui/table.tsx";
+import { TextArea } from "../../ui/text-area.tsx";
+import { programPart } from "./program.ts";
+
+/** Submits the program of a job again, as a new one, and tells what of its tools is another today. */
+export function RerunDialog({ job, projectId, onClose }: { job: Job; projectId: string; onClose: () => void }) {
+  const [inputJson, setInputJson] = useState("");
+  const [paramsJson, setParamsJson] = useState("");
+  const [repin, setRepin] = useState(false);
+  const [idempotencyKey, setIdempotencyKey] = useState(randomKey);
+  const changing =
+    <Value,>(set: (value: Value) => void) =>
+    (value: Value) => {
+      set(value);
+      setIdempotencyKey(randomKey());
+    };
+  const rerun = useMutation(JobsService.method.rerunJob);
+  const { job: made, drift = [] } = rerun.data ?? {};
+  const has = (part: string) => programPart(job.programJson, part) !== "";
+  const send = () => rerun.mutate({ id: job.id, inputJson, paramsJson, repin, idempotencyKey });
+  const actions =
+    made === undefined ? (
+      <>
+        <Button onPress={onClose}>Not now</Button>
+        <Button kind="primary" onPress={send} busy={rerun.isPending ? "Submitting" : undefined}>
+          Run again
+        </Button>
+      </>
+    ) : (
+      <Link
+        to="/p/$projectId/jobs/$jobId"
+        params={{ projectId, jobId: made.id }}
+        className={buttonClass("primary")}
+        onClick={onClose}
+      >
+        Open the new job
+      </Link>
+    );
+  return (
+    <Dialog open onClose={onClose} title="Run this program again?" hideOnInteractOutside={false} wide actions={actions}>
+      {made === undefined ? (
+        <>
+          <p>A new job of the same program, by the rules of any submission.</p>
+          {has("inputSchema") && (
+            <TextArea
+              label="Other input"
+              mono
+              value={inputJson}
+              onChange={changing(setInputJson)}
+              hint="As a JSON object; empty for that of this job."
+            />
+          )}
+          {has("params") && (
+            <TextArea
+              label="Other params"
+              mono
+              value={paramsJson}
+              onChange={changing(setParamsJson)}
+              hint="As a JSON object; empty for the program's own."
+            />
+          )}
+          <CheckField
+            label="On the definitions of today"
+            checked={repin}
+            onChange={changing(setRepin)}
+            hint="Otherwise on those that this job ran on."
+          />
+          <FaultNotice error={rerun.error} />
+        </>
+      ) : (
+        <>
+          <p>Submitted as {made.id}.</p>
+          {drift.length === 0 ? (
+            <p>Its tools are today what they were when this job was submitted.</p>
+          ) : (
+            <>
+              <p>
+                Of its tools this is another today
+                {repin ? ", and is what the new job runs on" : "; the new job runs on what was"}:
+              </p>
+              <Table
+                label="What changed"
+                head={["Tool", "What", "Before", "Today"]}
+                rows={drift.map(({ toolSlug, what, before, after }) => ({
+                  id: `${toolSlug} ${what}`,
+                  cells: [toolSlug, what, before.slice(0, 80), after === "" ? "gone" : after.slice(0, 80)],
+                }))}
+              />
+            </>
+          )}
+        </>
+      )}
+    </Dialog>
+  );
+}

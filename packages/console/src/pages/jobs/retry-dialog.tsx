@@ -1,0 +1,77 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type Job, JobsService } from "@svc/gen/jobs";
+import { useState } from "react";
+import { randomKey } from "../../random.ts";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { Choice } from "../../ui/choice.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { CheckField } from "../../ui/field.tsx";
+import { TextArea } from "../../ui/text-area.tsx";
+import { programPart } from "./program.ts";
+import { useRefreshJob } from "./use-job.ts";
+
+/** Takes a job on that did not end well: the same job, from where it stopped or from an earlier step. */
+export function RetryDialog({ job, onClose }: { job: Job; onClose: () => void }) {
+  const refresh = useRefreshJob(job.id);
+  const [fromStepId, setFromStepId] = useState("");
+  const [paramsJson, setParamsJson] = useState("");
+  const [resendUnknown, setResendUnknown] = useState(false);
+  const [idempotencyKey] = useState(randomKey);
+  const params = programPart(job.programJson, "params");
+  const unknown = job.stepReceipts.reduce((sum, { calls }) => sum + (calls?.unknown ?? 0), 0);
+  const retry = useMutation(JobsService.method.retryJob, {
+    onSuccess: ({ job: next }) => {
+      announce(`Attempt ${next?.attempt ?? ""} begins.`);
+      refresh();
+      onClose();
+    },
+  });
+  const send = () => retry.mutate({ id: job.id, fromStepId, paramsJson, resendUnknown, idempotencyKey });
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Retry this job?"
+      hideOnInteractOutside={false}
+      actions={
+        <>
+          <Button onPress={onClose}>Not now</Button>
+          <Button kind="primary" onPress={send} busy={retry.isPending ? "Sending" : undefined}>
+            Begin attempt {job.attempt + 1}
+          </Button>
+        </>
+      }
+    >
+      <p>It goes on as the same job. What ended well stays; failed rows are done again. Its deadline begins anew.</p>
+      <Choice
+        label="From"
+        value={fromStepId}
+        options={[
+          { value: "", words: "where it stopped" },
+          ...job.stepReceipts.map(({ stepId, kind }) => ({ value: stepId, words: stepId, note: kind })),
+        ]}
+        onChange={setFromStepId}
+      />
+      {params !== "" && (
+        <TextArea
+          label="Other params"
+          mono
+          value={paramsJson}
+          onChange={setParamsJson}
+          hint={`As a JSON object; those left out stay. The program has ${params}`}
+        />
+      )}
+      {unknown > 0 && (
+        <CheckField
+          label="Send writes in doubt again"
+          checked={resendUnknown}
+          onChange={setResendUnknown}
+          hint={`${unknown} were sent, and whether they were carried out is not known. Otherwise people are asked.`}
+        />
+      )}
+      <FaultNotice error={retry.error} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,34 @@
+import { JobsService, type Saga } from "@svc/gen/jobs";
+import { useRows } from "../../calls/rows.ts";
+import { Button } from "../../ui/button.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Section } from "../../ui/section.tsx";
+import { State } from "../../ui/state.tsx";
+import { Table } from "../../ui/table.tsx";
+import { undoWord } from "../../words/jobs.ts";
+
+/** How the calls of a job may be undone, or were: from the last one down. */
+export function UndoEntries({ jobId, saga }: { jobId: string; saga: Saga }) {
+  const list = useRows(JobsService.method.listUndoEntries, { jobId, pageSize: 100 }, ({ entries }) => entries);
+  return (
+    <Section title={`Undo entries, ${saga.state}`}>
+      <p>
+        {saga.entries} recorded, {saga.done} undone{saga.failed > 0 && `, ${saga.failed} not`}. They are undone from the
+        last one down.
+      </p>
+      <FaultNotice error={list.error} onRetry={list.reload} />
+      {list.rows.length > 0 && (
+        <Table
+          label="Undo entries"
+          head={["Entry", "Step", "Row", "Undone by", "Entity", "State"]}
+          rows={list.rows.map(({ entry, stepId, ordinal, toolSlug, entityId, state }) => ({
+            id: String(entry),
+            cells: [entry, stepId, ordinal, toolSlug, entityId, <State key="state" word={undoWord(state)} />],
+          }))}
+        />
+      )}
+      {list.state === "ready" && list.rows.length === 0 && <p>Their details are gone with the rows of the job.</p>}
+      {list.hasMore && <Button onPress={list.loadMore}>Load more</Button>}
+    </Section>
+  );
+}

@@ -1,0 +1,72 @@
+import type { CheckProgramResponse } from "@svc/gen/jobs";
+import { Copyable } from "../../ui/copy.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Section } from "../../ui/section.tsx";
+import styles from "./check-result.module.css";
+import { estimateFacts } from "./estimate-facts.ts";
+import type { PlacedFault } from "./faults.ts";
+
+/** What the service says of a program: every fault with its line, or what it can do at most and whether it needs approval. */
+export function CheckResult({
+  answer,
+  faults,
+  isCurrent,
+  onGoTo,
+}: {
+  answer: CheckProgramResponse;
+  faults: readonly PlacedFault[];
+  /** Whether it is about what stands in the editor now. */
+  isCurrent: boolean;
+  onGoTo: (offset: number) => void;
+}) {
+  const { omittedFaults, estimate, needsApproval, programHash } = answer;
+  if (faults.length > 0) {
+    return (
+      <Section title={`${faults.length} ${faults.length === 1 ? "fault" : "faults"}${isCurrent ? "" : ", checking"}`}>
+        <ul className={styles["faults"]}>
+          {faults.map(({ id, reason, message, help, line, mark }) => (
+            <li key={id}>
+              <button type="button" className={styles["fault"]} onClick={() => onGoTo(mark.from)}>
+                <span className={styles["sign"]}>
+                  <Icon name="cross" />
+                </span>
+                <span>
+                  <b>Line {line}</b> {message}
+                  {help !== "" && help !== message && <span className={styles["help"]}>{help}</span>}
+                  <span className={styles["reason"]}>{reason}</span>
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+        {omittedFaults > 0 && <p>{omittedFaults} more are not listed.</p>}
+      </Section>
+    );
+  }
+  return (
+    <>
+      <Notice
+        tone={needsApproval ? "warn" : "ok"}
+        icon={needsApproval ? "lock" : "check"}
+        title={
+          needsApproval
+            ? "It can be submitted, and then waits for approval"
+            : "It can be submitted, and needs no approval"
+        }
+      >
+        {needsApproval && (
+          <p>The key that submits it is the only one that may approve it, and must be an approver's.</p>
+        )}
+      </Notice>
+      {estimate !== undefined && (
+        <Section title="What it can do at most">
+          <Facts
+            facts={[...estimateFacts(estimate), ["Hash", <Copyable key="hash" text={programHash} what="hash" />]]}
+          />
+        </Section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,20 @@
+/** The program that a new one begins with: it reads, and asks nobody. */
+export const exampleProgram: string = `{
+  "version": 1,
+  "title": "Count the open deals",
+  "params": { "minValue": 1000.0 },
+  "limits": { "toolCalls": 20, "writes": 0 },
+  "steps": [
+    {
+      "id": "fetch",
+      "call": "sales_crm.list_deals",
+      "entity": "ops",
+      "args": { "status": "open" },
+      "rows": { "from": "data[]", "keep": ["title", "value"] }
+    },
+    { "id": "large", "filter": "fetch", "where": "row.value >= params.minValue" },
+    { "id": "sums", "reduce": "large", "as": { "deals": "count", "worth": "sum value" } }
+  ],
+  "result": { "deals": { "$ref": "steps.sums.deals" }, "worth": { "$ref": "steps.sums.worth" } }
+}
+`;

@@ -1,0 +1,69 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { JobsService } from "@svc/gen/jobs";
+import { useNavigate } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import { randomKey } from "../../random.ts";
+import { Button } from "../../ui/button.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { CheckField } from "../../ui/field.tsx";
+import { Line, Stack } from "../../ui/stack.tsx";
+
+type Submission = { text: string; mode: "live" | "simulate"; simulateFirst: boolean };
+
+/** Runs a program, simulated or for real, and leads to its job. What is pressed twice, or sent again after a break, is one job. */
+export function SubmitButtons({ text, projectId, why }: { text: string; projectId: string; why: string | undefined }) {
+  const navigate = useNavigate();
+  const [simulateFirst, setSimulateFirst] = useState(false);
+  const keys = useRef(new Map<string, string>());
+  const submit = useMutation(JobsService.method.submitJob, {
+    onSuccess: ({ job }) => {
+      if (job !== undefined) void navigate({ to: "/p/$projectId/jobs/$jobId", params: { projectId, jobId: job.id } });
+    },
+  });
+  const send = (submission: Submission) =>
+    submit.mutate({
+      programJson: submission.text,
+      mode: submission.mode,
+      simulateFirst: submission.simulateFirst,
+      idempotencyKey: keyFor(keys.current, submission),
+    });
+  const isSending = (mode: string) => (submit.isPending && submit.variables.mode === mode ? "Submitting" : undefined);
+  return (
+    <Stack>
+      <Line>
+        <Button
+          icon="search"
+          why={why}
+          busy={isSending("simulate")}
+          onPress={() => send({ text, mode: "simulate", simulateFirst: false })}
+        >
+          Simulate
+        </Button>
+        <Button
+          kind="primary"
+          icon="send"
+          why={why}
+          busy={isSending("live")}
+          onPress={() => send({ text, mode: "live", simulateFirst })}
+        >
+          Submit
+        </Button>
+      </Line>
+      <CheckField
+        label="Simulate before it runs"
+        checked={simulateFirst}
+        onChange={setSimulateFirst}
+        hint="Reads are made and writes are not sent; whoever approves sees what came of it."
+      />
+      <FaultNotice error={submit.error} />
+    </Stack>
+  );
+}
+
+/** The idempotency key of a submission: made once for each, so that it stays the same however often it is sent. */
+function keyFor(keys: Map<string, string>, submission: Submission): string {
+  const name = JSON.stringify(submission);
+  const known = keys.get(name) ?? randomKey();
+  keys.set(name, known);
+  return known;
+}

@@ -1,0 +1,56 @@
+import { type Replay, TriggersService } from "@svc/gen/triggers";
+import { getRouteApi } from "@tanstack/react-router";
+import { useRows } from "../../calls/rows.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { ListStates } from "../../ui/list-states.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import type { ReplaysSearch } from "./filters.ts";
+import { ReplayItem } from "./replay-item.tsx";
+import { StartDialog } from "./start.tsx";
+
+const route = getRouteApi("/p/$projectId/replays");
+const lookMs = 2_000;
+
+/** Ranges of events that are delivered again: how far each is, and the way to start one. */
+export default function ReplaysPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useRows(TriggersService.method.listReplays, {}, ({ replays }) => replays, { refetchMs: lookMs });
+  const change = (to: ReplaysSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
+  return (
+    <Page
+      title="Replays"
+      actions={
+        <Button kind="primary" icon="replay" onPress={() => change({ start: "yes" })}>
+          Replay events
+        </Button>
+      }
+    >
+      <ListStates
+        list={list}
+        isFiltered={false}
+        noMatch={null}
+        empty={
+          <Empty icon="replay" title="No replay yet">
+            <p>
+              A replay delivers a range of events again, at the pace that the endpoints take: the way back after an
+              outage.
+            </p>
+          </Empty>
+        }
+      >
+        <Stack>
+          {list.rows.map((replay: Replay) => (
+            <ReplayItem key={replay.id} replay={replay} />
+          ))}
+          {list.hasMore && <Button onPress={list.loadMore}>Load more</Button>}
+        </Stack>
+      </ListStates>
+      {search.start === "yes" && (
+        <StartDialog search={search} onChange={change} onClose={() => void navigate({ search: {}, replace: true })} />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,84 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type Replay, ReplayState, TriggersService } from "@svc/gen/triggers";
+import { useQueryClient } from "@tanstack/react-query";
+import { Button } from "../../ui/button.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Progress } from "../../ui/progress.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { replayReasonWords, replayWord } from "../../words/replays.ts";
+import { useSubscriptions } from "../deliveries/endpoints.ts";
+
+/** One replay: what it delivers again, how far it is, and what can be done with it. */
+export function ReplayItem({ replay }: { replay: Replay }) {
+  const { endpointOf } = useSubscriptions();
+  const {
+    state,
+    reason,
+    queued,
+    total,
+    totalComplete,
+    since,
+    until,
+    subscriptionId,
+    toolkitSlug,
+    triggerSlug,
+    perSecond,
+  } = replay;
+  const of = `${queued.toLocaleString("en")} of ${total.toLocaleString("en")}${totalComplete ? "" : " and more"}`;
+  const isOpen = state === ReplayState.RUNNING || state === ReplayState.PAUSED;
+  return (
+    <Section
+      boxed
+      title={`${of} queued`}
+      actions={
+        <Line>
+          <State word={replayWord(state)} />
+          {isOpen && <ReplayActions replay={replay} />}
+        </Line>
+      }
+    >
+      <Progress label={`${of} queued`} value={total === 0 ? (isOpen ? 0 : 1) : queued / total} />
+      {reason !== "" && <p>{replayReasonWords(reason)}</p>}
+      <Facts
+        facts={[
+          ["Events", triggerSlug || toolkitSlug || "of every toolkit"],
+          [
+            "Received",
+            <span key="range">
+              <Time at={since} /> to <Time at={until} />
+            </span>,
+          ],
+          ["To", subscriptionId === "" ? "every subscription that matches" : endpointOf(subscriptionId)],
+          ["Pace", `${perSecond} a second at most`],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function ReplayActions({ replay: { id, state } }: { replay: Replay }) {
+  const queries = useQueryClient();
+  const options = { onSuccess: () => queries.invalidateQueries() };
+  const update = useMutation(TriggersService.method.updateReplay, options);
+  const cancel = useMutation(TriggersService.method.cancelReplay, options);
+  const isPaused = state === ReplayState.PAUSED;
+  return (
+    <>
+      <Button
+        icon={isPaused ? "play" : "pause"}
+        busy={update.isPending ? "Sending" : undefined}
+        onPress={() => update.mutate({ id, paused: !isPaused })}
+      >
+        {isPaused ? "Go on" : "Pause"}
+      </Button>
+      <Button kind="danger" busy={cancel.isPending ? "Sending" : undefined} onPress={() => cancel.mutate({ id })}>
+        Cancel
+      </Button>
+      <FaultNotice error={update.error ?? cancel.error} />
+    </>
+  );
+}

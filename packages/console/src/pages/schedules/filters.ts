@@ -1,0 +1,20 @@
+import { oneOfParam, type SearchOf, searchReader, textParam } from "../../shell/search-params.ts";
+import { standingStates, standingWord } from "../../words/standing.ts";
+
+const params = { state: oneOfParam(standingStates.map((state) => standingWord(state).word)) };
+const runParams = {
+  /** Why a run was not started; of every reason where it is not there. */
+  reason: textParam,
+};
+
+/** The search parameters of the list of schedules. */
+export type SchedulesSearch = SearchOf<typeof params>;
+
+/** Reads the search parameters of the list of schedules. */
+export const readSchedulesSearch: (raw: Record<string, unknown>) => SchedulesSearch = searchReader(params);
+
+/** The search parameters of the page of a schedule. */
+export type ScheduleSearch = SearchOf<typeof runParams>;
+
+/** Reads the search parameters of the page of a schedule. */
+export const readScheduleSearch: (raw: Record<string, unknown>) => ScheduleSearch = searchReader(runParams);

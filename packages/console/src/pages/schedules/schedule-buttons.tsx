@@ -1,0 +1,59 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type StandingProgram, StandingService, StandingState } from "@svc/gen/standing";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { randomKey } from "../../random.ts";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+
+/** Runs a schedule now, pauses and resumes it. */
+export function ScheduleButtons({
+  program,
+  projectId,
+  onDone,
+}: {
+  program: StandingProgram;
+  projectId: string;
+  onDone: () => void;
+}) {
+  const { id, state, pauseReason } = program;
+  const navigate = useNavigate();
+  const [idempotencyKey, setIdempotencyKey] = useState(randomKey);
+  const { pauseStandingProgram, resumeStandingProgram, runStandingProgram } = StandingService.method;
+  const pause = useMutation(pauseStandingProgram, { onSuccess: onDone });
+  const resume = useMutation(resumeStandingProgram, { onSuccess: onDone });
+  const run = useMutation(runStandingProgram, {
+    onSuccess: ({ run: made }) => {
+      setIdempotencyKey(randomKey());
+      onDone();
+      if (made === undefined || made.jobId === "") announce("The run was taken.");
+      else void navigate({ to: "/p/$projectId/jobs/$jobId", params: { projectId, jobId: made.jobId } });
+    },
+  });
+  return (
+    <>
+      <Button
+        icon="play"
+        onPress={() => run.mutate({ id, idempotencyKey })}
+        busy={run.isPending ? "Starting" : undefined}
+      >
+        Run now
+      </Button>
+      {state === StandingState.PAUSED ? (
+        <Button
+          kind="primary"
+          onPress={() => resume.mutate({ id, adopt: pauseReason === "drift" })}
+          busy={resume.isPending ? "Resuming" : undefined}
+        >
+          {pauseReason === "drift" ? "Resume on the definitions of today" : "Resume"}
+        </Button>
+      ) : (
+        <Button icon="pause" onPress={() => pause.mutate({ id })} busy={pause.isPending ? "Pausing" : undefined}>
+          Pause
+        </Button>
+      )}
+      <FaultNotice error={run.error ?? pause.error ?? resume.error} />
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { type StandingRun, StandingService } from "@svc/gen/standing";
+import { classNames } from "../../ui/class-names.ts";
+import { runWord } from "../../words/standing.ts";
+import styles from "./strip.module.css";
+
+const lookMs = 10_000;
+const shown = 20;
+
+/** The last 20 runs of a schedule, the newest at the right. */
+export function Strip({ id }: { id: string }) {
+  const list = useQuery(
+    StandingService.method.listStandingRuns,
+    { standingProgramId: id, pageSize: shown },
+    { refetchInterval: lookMs },
+  );
+  const runs = [...(list.data?.runs ?? [])].reverse();
+  if (runs.length === 0) return <span className={styles["none"]}>{list.isSuccess ? "no runs yet" : ""}</span>;
+  return (
+    <span className={styles["strip"]} role="img" aria-label={stripWords(runs)} title={stripWords(runs)}>
+      {runs.map((run) => (
+        <span key={run.id} className={classNames(styles["run"], styles[runWord(run).tone])} />
+      ))}
+    </span>
+  );
+}
+
+/** What a strip shows, in words: how many of its runs are in which state. */
+function stripWords(runs: readonly StandingRun[]): string {
+  const counts = new Map<string, number>();
+  for (const run of runs) counts.set(runWord(run).word, (counts.get(runWord(run).word) ?? 0) + 1);
+  return `Last ${runs.length} runs: ${[...counts].map(([word, count]) => `${count} ${word}`).join(", ")}`;
+}

@@ -1,0 +1,89 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { JobsService } from "@svc/gen/jobs";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Choice } from "../../ui/choice.tsx";
+import { Skeleton } from "../../ui/empty.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { Columns, Page } from "../../ui/page.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { accessWord } from "../../words/access.ts";
+import { JobLink } from "../jobs/columns.tsx";
+import { CallForm } from "./call-form.tsx";
+import { DeleteSkill } from "./delete-skill.tsx";
+
+const route = getRouteApi("/p/$projectId/skills/$slug");
+
+/** One skill: how it is called, its program, its versions. */
+export default function SkillPage() {
+  const { projectId, slug } = route.useParams();
+  const { version } = route.useSearch();
+  const navigate = route.useNavigate();
+  const found = useQuery(JobsService.method.getSkill, { slug, version: Number(version ?? 0) || 0 });
+  const versions = useQuery(JobsService.method.listSkills, { slug, pageSize: 100 });
+  const skill = found.data?.skill;
+  const newest = versions.data?.skills[0]?.version;
+  return (
+    <Page
+      title={`skills.${slug}`}
+      state={skill !== undefined && <State word={accessWord(skill.accessClass)} />}
+      actions={skill !== undefined && <DeleteSkill slug={slug} version={skill.version} projectId={projectId} />}
+      back={
+        <Link to="/p/$projectId/skills" params={{ projectId }}>
+          Skills
+        </Link>
+      }
+      filters={
+        <Choice
+          label="Version"
+          value={version ?? ""}
+          options={[
+            { value: "", words: newest === undefined ? "newest" : `newest, ${newest}` },
+            ...(versions.data?.skills.map((one) => ({ value: String(one.version), words: String(one.version) })) ?? []),
+          ]}
+          onChange={(to) => void navigate({ search: { version: to || undefined }, replace: true })}
+        />
+      }
+    >
+      <FaultNotice error={found.error} onRetry={() => void found.refetch()} />
+      {found.isPending && <Skeleton />}
+      {skill !== undefined && (
+        <Columns>
+          <Stack>
+            <p>{skill.description}</p>
+            <Section title="Call it" boxed>
+              <CallForm key={skill.version} skill={skill} isNewest={skill.version === newest} projectId={projectId} />
+            </Section>
+            <Section title="Program">
+              <JsonView text={skill.programJson} label="program" />
+            </Section>
+          </Stack>
+          <Stack>
+            <Section title="Skill">
+              <Facts
+                facts={[
+                  ["Version", skill.version],
+                  ["Made", <Time key="made" at={skill.createdAt} />],
+                  ["From job", <JobLink key="job" projectId={projectId} id={skill.jobId} />],
+                  [
+                    "Its jobs",
+                    <Link key="jobs" to="/p/$projectId/jobs" params={{ projectId }} search={{ skill: skill.toolSlug }}>
+                      those that calls submitted
+                    </Link>,
+                  ],
+                ]}
+              />
+            </Section>
+            <Section title="What it takes">
+              <JsonView text={skill.inputSchemaJson} label="input schema" />
+            </Section>
+          </Stack>
+        </Columns>
+      )}
+    </Page>
+  );
+}

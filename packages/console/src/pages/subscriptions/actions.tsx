@@ -1,0 +1,57 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { useMutation } from "@connectrpc/connect-query";
+import { type Subscription, TriggersService } from "@svc/gen/triggers";
+import { useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { ChangeUrlDialog } from "./change-url.tsx";
+import { DeleteDialog } from "./delete.tsx";
+
+const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");
+
+/** What can be done with a subscription: pause and re-enable at once, change its address and delete it after a question. */
+export function SubscriptionActions({ projectId, subscription }: { projectId: string; subscription: Subscription }) {
+  const { id, active, health, createdAt } = subscription;
+  const [shown, setShown] = useState<"url" | "delete">();
+  const queries = useQueryClient();
+  const navigate = route.useNavigate();
+  const update = useMutation(TriggersService.method.updateSubscription, {
+    onSuccess: (_, { active: wanted }) => {
+      announce(wanted === true ? "Re-enabled." : "Paused.");
+      return queries.invalidateQueries();
+    },
+  });
+  const reenable = async () => {
+    const since = health?.lastSuccessAt ?? health?.failingSince ?? createdAt;
+    await update.mutateAsync({ id, active: true }).catch(() => undefined);
+    if (since !== undefined) {
+      await navigate({ search: { missedSince: timestampDate(since).toISOString() }, replace: true });
+    }
+  };
+  const busy = update.isPending ? "Sending" : undefined;
+  return (
+    <>
+      {active ? (
+        <Button icon="pause" busy={busy} onPress={() => update.mutate({ id, active: false })}>
+          Pause
+        </Button>
+      ) : (
+        <Button kind="primary" icon="play" busy={busy} onPress={() => void reenable()}>
+          Re-enable
+        </Button>
+      )}
+      <Button onPress={() => setShown("url")}>Change address</Button>
+      <Button kind="danger" onPress={() => setShown("delete")}>
+        Delete
+      </Button>
+      <FaultNotice error={update.error} />
+      {shown === "url" && <ChangeUrlDialog subscription={subscription} onClose={() => setShown(undefined)} />}
+      {shown === "delete" && (
+        <DeleteDialog projectId={projectId} subscription={subscription} onClose={() => setShown(undefined)} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,124 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { type Subscription, TriggersService } from "@svc/gen/triggers";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useNow } from "../../clock.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { Copyable } from "../../ui/copy.tsx";
+import { Skeleton } from "../../ui/empty.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Columns, Page } from "../../ui/page.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { healthSentence, healthWord } from "../../words/subscriptions.ts";
+import { SubscriptionActions } from "./actions.tsx";
+import { receivesWords } from "./columns.tsx";
+import { TestDelivery } from "./test-delivery.tsx";
+
+const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");
+const lookMs = 3_000;
+
+/** One subscription: how its endpoint is in words, the step that mends it, and what can be done with it. */
+export default function SubscriptionPage() {
+  const { projectId, subscriptionId } = route.useParams();
+  const { missedSince } = route.useSearch();
+  const query = useQuery(TriggersService.method.getSubscription, { id: subscriptionId }, { refetchInterval: lookMs });
+  const found = query.data?.subscription;
+  return (
+    <Page
+      title={found?.endpointUrl ?? "Subscription"}
+      tab={`Subscription ${subscriptionId}`}
+      state={found !== undefined && <State word={healthWord(found.health?.state ?? "")} />}
+      back={
+        <Link to="/p/$projectId/subscriptions" params={{ projectId }}>
+          Subscriptions
+        </Link>
+      }
+      actions={found !== undefined && <SubscriptionActions projectId={projectId} subscription={found} />}
+    >
+      <FaultNotice error={query.error} onRetry={() => void query.refetch()} />
+      {query.isPending && <Skeleton rows={4} />}
+      {missedSince !== undefined && found?.active === true && (
+        <Missed projectId={projectId} subscriptionId={subscriptionId} since={missedSince} />
+      )}
+      {found !== undefined && (
+        <Columns>
+          <Stack>
+            <Health subscription={found} />
+            <TestDelivery projectId={projectId} subscription={found} />
+          </Stack>
+          <Section title="Subscription">
+            <SubscriptionFacts projectId={projectId} subscription={found} />
+          </Section>
+        </Columns>
+      )}
+    </Page>
+  );
+}
+
+function Health({ subscription: { health, inactiveReason } }: { subscription: Subscription }) {
+  const now = useNow();
+  const state = health?.state ?? "";
+  const { tone, icon } = healthWord(state);
+  return (
+    <Notice
+      tone={tone}
+      icon={icon}
+      title={health === undefined ? "Its health is not known." : healthSentence(health, inactiveReason, now)}
+    >
+      {health !== undefined && health.pendingDeliveries > 0 && <p>{pendingWords(health.pendingDeliveries)} pending.</p>}
+    </Notice>
+  );
+}
+
+const pendingMax = 10_000;
+
+function pendingWords(count: number): string {
+  if (count >= pendingMax) return "10,000 deliveries or more are";
+  return count === 1 ? "One delivery is" : `${count.toLocaleString("en")} deliveries are`;
+}
+
+/** What was not delivered while it was inactive comes back by a replay alone. */
+function Missed({ projectId, subscriptionId, since }: { projectId: string; subscriptionId: string; since: string }) {
+  return (
+    <Notice
+      tone="info"
+      icon="replay"
+      title="It is active again. What came in meanwhile was not delivered to it."
+      actions={
+        <Link
+          to="/p/$projectId/replays"
+          params={{ projectId }}
+          search={{ start: "yes", subscription: subscriptionId, since, only: "undelivered" }}
+          className={buttonClass("primary")}
+        >
+          Replay what was missed
+        </Link>
+      }
+    />
+  );
+}
+
+function SubscriptionFacts({ projectId, subscription }: { projectId: string; subscription: Subscription }) {
+  const { id, endpointUrl, createdAt, health } = subscription;
+  return (
+    <Facts
+      facts={[
+        ["Endpoint", <Copyable key="url" text={endpointUrl} what="address" />],
+        ["Receives", receivesWords(subscription)],
+        ["Id", <Copyable key="id" text={id} what="id" />],
+        ["Created", <Time key="created" at={createdAt} />],
+        ["Last success", <Time key="success" at={health?.lastSuccessAt} none="none of the newest deliveries" />],
+        [
+          "Deliveries",
+          <Link key="deliveries" to="/p/$projectId/deliveries" params={{ projectId }} search={{ subscription: id }}>
+            all of them
+          </Link>,
+        ],
+      ]}
+    />
+  );
+}

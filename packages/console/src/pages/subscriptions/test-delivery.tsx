@@ -1,0 +1,53 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { type Subscription, TriggersService } from "@svc/gen/triggers";
+import { Button } from "../../ui/button.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Section } from "../../ui/section.tsx";
+import { DeliveryItem } from "../deliveries/delivery-item.tsx";
+
+const lookMs = 1_000;
+
+/** Sends a test event to a subscription, and shows it arrive. */
+export function TestDelivery({
+  projectId,
+  subscription: { id, active, endpointUrl },
+}: {
+  projectId: string;
+  subscription: Subscription;
+}) {
+  const send = useMutation(TriggersService.method.sendTestEvent);
+  const sent = send.data?.delivery;
+  const look = useQuery(
+    TriggersService.method.getDelivery,
+    { id: sent?.id ?? "" },
+    {
+      enabled: sent !== undefined,
+      refetchInterval: ({ state }) => (state.data?.delivery?.state === "pending" ? lookMs : false),
+    },
+  );
+  const delivery = look.data?.delivery ?? sent;
+  return (
+    <Section
+      title="Try it"
+      actions={
+        <Button
+          icon="send"
+          why={active ? undefined : "Nothing is sent to an inactive subscription: re-enable it first."}
+          busy={send.isPending ? "Sending" : undefined}
+          onPress={() => send.mutate({ subscriptionId: id })}
+        >
+          Send a test event
+        </Button>
+      }
+    >
+      <FaultNotice error={send.error} />
+      {delivery === undefined ? (
+        <p>
+          A test event has the type "test" and an empty payload, and is signed, tried again and recorded as any other.
+        </p>
+      ) : (
+        <DeliveryItem key={delivery.id} delivery={delivery} projectId={projectId} endpoint={endpointUrl} />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,104 @@
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { json } from "@codemirror/lang-json";
+import {
+  bracketMatching,
+  codeFolding,
+  foldGutter,
+  foldKeymap,
+  indentOnInput,
+  syntaxHighlighting,
+} from "@codemirror/language";
+import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
+import { search, searchKeymap } from "@codemirror/search";
+import { EditorState } from "@codemirror/state";
+import { EditorView, keymap, lineNumbers } from "@codemirror/view";
+import { jsonColours, jsonLook } from "./json-colours.ts";
+
+/** Something wrong at a place of the text, shown there. */
+export type Mark = { from: number; to: number; text: string };
+
+/** An editor under way. */
+export type JsonWriter = {
+  /** Replaces all marks. */
+  mark: (marks: readonly Mark[]) => void;
+  /** Puts the cursor to an offset, into view, and the focus into the editor. */
+  goTo: (offset: number) => void;
+  destroy: () => void;
+};
+
+const look = EditorView.theme({
+  "&": { maxHeight: "none", height: "100%", minHeight: "320px" },
+  ".cm-tooltip": { backgroundColor: "var(--bg-2)", color: "var(--fg)", border: "1px solid var(--line)" },
+  ".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
+  ".cm-lint-marker-error": {
+    content: "none",
+    width: "8px",
+    height: "8px",
+    margin: "6px 2px",
+    borderRadius: "4px",
+    backgroundColor: "var(--bad)",
+  },
+  ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad)" },
+  ".cm-cursor": { borderLeftColor: "var(--fg)" },
+});
+
+/**
+ * An editor for JSON in `host`. In a shadow root, as the viewer. Tab leaves it, so that nobody is caught in it by keyboard; `onChange` gets
+ * the text after each change.
+ */
+export function createJsonWriter(
+  host: HTMLElement,
+  text: string,
+  label: string,
+  onChange: (text: string) => void,
+): JsonWriter {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const view = new EditorView({
+    parent: root,
+    root,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        json(),
+        lineNumbers(),
+        codeFolding(),
+        foldGutter(),
+        lintGutter(),
+        history(),
+        bracketMatching(),
+        indentOnInput(),
+        search({ top: true }),
+        keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, ...searchKeymap]),
+        syntaxHighlighting(jsonColours),
+        jsonLook,
+        look,
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ "aria-label": label }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) onChange(update.state.doc.toString());
+        }),
+      ],
+    }),
+  });
+  return {
+    mark: (marks) => view.dispatch(setDiagnostics(view.state, diagnosticsOf(marks, view.state.doc.length))),
+    goTo: (offset) => {
+      const anchor = Math.min(offset, view.state.doc.length);
+      view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
+      view.focus();
+    },
+    destroy: () => view.destroy(),
+  };
+}
+
+/** A mark spans its first line alone: a fault of a whole step would paint all of it. */
+function diagnosticsOf(marks: readonly Mark[], length: number): Diagnostic[] {
+  return marks
+    .map(({ from, to, text }) => ({
+      from: Math.min(from, length),
+      to: Math.min(to, length),
+      severity: "error" as const,
+      message: text,
+    }))
+    .sort((a, b) => a.from - b.from);
+}

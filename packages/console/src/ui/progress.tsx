@@ -1,0 +1,18 @@
+import styles from "./progress.module.css";
+
+/** How far something is, from 0 to 1, as a bar; beside it stands in words what it is of. */
+export function Progress({ label, value }: { label: string; value: number }) {
+  const percent = Math.round(Math.min(1, Math.max(0, value)) * 100);
+  return (
+    <div
+      className={styles["progress"]}
+      role="progressbar"
+      aria-label={label}
+      aria-valuenow={percent}
+      aria-valuemin={0}
+      aria-valuemax={100}
+    >
+      <div className={styles["bar"]} style={{ width: `${percent}%` }} />
+    </div>
+  );
+}

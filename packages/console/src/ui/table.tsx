@@ -1,0 +1,41 @@
+import type { ReactNode } from "react";
+import styles from "./table.module.css";
+
+/** A small table to compare figures in: the first cell of each row names it. `label` names the table. */
+export function Table({
+  label,
+  head,
+  rows,
+}: {
+  label: string;
+  head: readonly string[];
+  rows: readonly { id: string; cells: readonly ReactNode[] }[];
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section className={styles["frame"]} tabIndex={0} aria-label={label}>
+      <table className={styles["table"]}>
+        <thead>
+          <tr>
+            {head.map((title) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ id, cells: [name, ...cells] }) => (
+            <tr key={id}>
+              <th scope="row">{name}</th>
+              {cells.map((cell, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its column
+                <td key={index}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

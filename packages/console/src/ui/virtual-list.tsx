@@ -1,0 +1,67 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useEffect, useRef } from "react";
+import styles from "./virtual-list.module.css";
+
+/** So near to its end a list is at its end. */
+const nearPx = 24;
+
+/**
+ * A list of any length whose rows have heights of their own. `follows` keeps the end in view while the reader is there; who has scrolled
+ * away is left where he is.
+ */
+export function VirtualList<Row>({
+  label,
+  rows,
+  rowId,
+  follows,
+  children,
+}: {
+  label: string;
+  rows: readonly Row[];
+  rowId: (row: Row) => string | number;
+  follows: boolean;
+  children: (row: Row) => ReactNode;
+}) {
+  const scroller = useRef<HTMLElement>(null);
+  const atEnd = useRef(true);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 37,
+    overscan: 8,
+    getItemKey: (index) => rowId(rows[index] as Row),
+  });
+  const size = virtual.getTotalSize();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the end is elsewhere whenever the size is another
+  useEffect(() => {
+    if (follows && atEnd.current) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  }, [size, follows]);
+  return (
+    <section
+      ref={scroller}
+      className={styles["scroller"]}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      aria-label={label}
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        atEnd.current = scrollHeight - scrollTop - clientHeight < nearPx;
+      }}
+    >
+      <ol className={styles["list"]} style={{ height: size }}>
+        {virtual.getVirtualItems().map(({ index, start, key }) => (
+          <li
+            key={key}
+            ref={virtual.measureElement}
+            data-index={index}
+            aria-posinset={index + 1}
+            aria-setsize={rows.length}
+            className={styles["row"]}
+            style={{ transform: `translateY(${start}px)` }}
+          >
+            {children(rows[index] as Row)}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

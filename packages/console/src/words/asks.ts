@@ -1,0 +1,74 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { type Ask, type AskDecision, AskState } from "@svc/gen/jobs";
+import { durationWords } from "./time.ts";
+import { unknownWord, type Word } from "./word.ts";
+
+const states: Record<AskState, Word> = {
+  [AskState.UNSPECIFIED]: unknownWord(""),
+  [AskState.PENDING]: { word: "pending", tone: "warn", icon: "ask", says: "It waits for an answer." },
+  [AskState.ANSWERED]: { word: "answered", tone: "ok", icon: "check", says: "A person answered." },
+  [AskState.DEFAULTED]: {
+    word: "defaulted",
+    tone: "info",
+    icon: "clock",
+    says: "The clock applied the declared default.",
+  },
+  [AskState.WITHDRAWN]: { word: "withdrawn", tone: "plain", icon: "ban", says: "The job ended otherwise." },
+};
+
+/** How the state of an ask is shown. */
+export function askStateWord(state: AskState): Word {
+  return (states as Record<number, Word>)[state] ?? unknownWord(String(state));
+}
+
+/** One rung of a ladder: who, and what happens there. */
+export type Rung = { principalId: string; says: string; state: "past" | "holds" | "coming" };
+
+/** The ladder of a pending ask as it stands now (`now` in milliseconds): who had it, who holds it and for how long, who comes next. */
+export function ladderRungs(
+  ask: Pick<Ask, "escalation" | "hopIndex" | "deadlineAt" | "state" | "exhausted" | "approvalId">,
+  now: number,
+): Rung[] {
+  const isPending = ask.state === AskState.PENDING;
+  return ask.escalation.map(({ principalId, timeoutSeconds }, index) => {
+    if (ask.approvalId !== "")
+      return { principalId, state: "holds", says: isPending ? "may decide, with no deadline" : "was asked" };
+    if (index < ask.hopIndex) return { principalId, state: "past", says: "was asked, and may still answer" };
+    const lasts = timeoutSeconds === 0 ? "with no deadline" : `for ${durationWords(timeoutSeconds * 1_000)}`;
+    if (index > ask.hopIndex) return { principalId, state: "coming", says: `is asked next, ${lasts}` };
+    const left = ask.deadlineAt === undefined ? undefined : timestampMs(ask.deadlineAt) - now;
+    if (!isPending) return { principalId, state: "holds", says: "held it last" };
+    if (ask.exhausted) return { principalId, state: "holds", says: "holds it; the ladder is over" };
+    return {
+      principalId,
+      state: "holds",
+      says: left === undefined ? "holds it, with no deadline" : `holds it for ${durationWords(left)} more`,
+    };
+  });
+}
+
+/** What the clock will do with a pending ask when nobody answers. */
+export function clockWords(
+  ask: Pick<Ask, "approvalId" | "deadlineAt" | "defaultContinuation" | "exhausted" | "hopIndex" | "escalation">,
+): string {
+  if (ask.approvalId !== "") return "No clock decides an approval: it waits until somebody does.";
+  if (ask.exhausted) return "The ladder is over. It waits for an answer for ever.";
+  if (ask.deadlineAt === undefined) return "It has no deadline: it waits until somebody answers.";
+  const next = ask.escalation[ask.hopIndex + 1];
+  const last =
+    ask.defaultContinuation === ""
+      ? "it then waits for an answer for ever"
+      : `the clock then answers ${ask.defaultContinuation}`;
+  if (next !== undefined) return `When that is over, it passes on to ${next.principalId}; at the ladder's end ${last}.`;
+  return `When that is over, the ladder is, too: ${last}.`;
+}
+
+/** Who settled an ask, and how: `head answered proceed`. The time is shown beside it. */
+export function decisionWords({
+  principalId,
+  continuation,
+  surface,
+}: Pick<AskDecision, "principalId" | "continuation" | "surface">): string {
+  if (surface === "timeout") return `The clock answered ${continuation}, as the program declares`;
+  return `${principalId} answered ${continuation}`;
+}

@@ -1,0 +1,89 @@
+/** What an answer may pick. */
+export type Continuation = "proceed" | "retry-with" | "skip" | "abort";
+
+/** Where a question stands, which decides what its continuations do. */
+export type AskPlace =
+  | "judge"
+  | "failed_rows"
+  | "unknown_rows"
+  | "plan_approval"
+  | "gate_approval"
+  | "in_doubt"
+  | "undo_stuck";
+
+/** How a continuation stands on its button, and what it does. */
+export type ContinuationWords = { title: string; does: string };
+
+const undoFirst = "Undoes what the program's saga covers, then ends the job as aborted.";
+
+const words: Record<AskPlace, Record<Continuation, ContinuationWords>> = {
+  judge: {
+    proceed: { title: "Proceed", does: "Goes on." },
+    "retry-with": {
+      title: "Retry with changes",
+      does: "Applies the changes and runs again from the step that the program names.",
+    },
+    skip: { title: "Skip", does: "Skips the one step behind the question, and does all that comes after." },
+    abort: { title: "Abort", does: undoFirst },
+  },
+  failed_rows: {
+    proceed: { title: "Proceed", does: "Accepts the failed rows as failed, and goes on." },
+    "retry-with": { title: "Retry failed rows", does: "Failed rows go on at their first call that did not end well." },
+    skip: { title: "Skip", does: "Marks the failed rows as skipped, and goes on." },
+    abort: { title: "Abort", does: undoFirst },
+  },
+  unknown_rows: {
+    proceed: { title: "Proceed", does: "Treats the writes in doubt as done, and goes on." },
+    "retry-with": { title: "Send again", does: "Sends the writes in doubt again, under the same key of the app." },
+    skip: { title: "Skip", does: "Marks the rows in doubt as skipped, and goes on." },
+    abort: { title: "Abort", does: undoFirst },
+  },
+  plan_approval: {
+    proceed: { title: "Approve", does: "Runs the plan." },
+    "retry-with": { title: "Retry", does: "Not offered for an approval." },
+    skip: { title: "Skip", does: "Not offered for an approval." },
+    abort: { title: "Reject", does: "Ends the job as rejected; nothing of it was executed." },
+  },
+  gate_approval: {
+    proceed: { title: "Approve", does: "Goes on through this gate." },
+    "retry-with": { title: "Retry", does: "Not offered for an approval." },
+    skip: { title: "Skip", does: "Not offered for an approval." },
+    abort: { title: "Abort", does: undoFirst },
+  },
+  in_doubt: {
+    proceed: {
+      title: "Treat as done",
+      does: "The write was carried out: goes on, and undoes it with the rest should that come.",
+    },
+    "retry-with": { title: "Send again", does: "Sends the write again." },
+    skip: { title: "Pass over", does: "Goes on without it, and never undoes it." },
+    abort: { title: "Abort", does: undoFirst },
+  },
+  undo_stuck: {
+    proceed: { title: "Leave it", does: "Leaves what cannot be undone as it is, and undoes the rest." },
+    "retry-with": { title: "Try again", does: "Tries this undo again." },
+    skip: { title: "Skip", does: "Passes over this undo." },
+    abort: { title: "Stop undoing", does: "Undoes nothing more; what is left stays as it is." },
+  },
+};
+
+/** Every continuation, in the order in which they are offered. */
+export const continuations: readonly Continuation[] = ["proceed", "retry-with", "skip", "abort"];
+
+/** What a continuation is called and does at a question; one of a newer service is shown as it is. */
+export function continuationWords(continuation: string, place: AskPlace): ContinuationWords {
+  return (words[place] as Record<string, ContinuationWords>)[continuation] ?? { title: continuation, does: "" };
+}
+
+/** Where a question stands: its point, whether it is an approval, whether a step asks it, and the rows it is about. */
+export function askPlace(ask: {
+  pointId: string;
+  approvalId: string;
+  stepId: string;
+  rows?: { failed: number; unknown: number } | undefined;
+}): AskPlace {
+  if (ask.pointId === "in_doubt" || ask.pointId === "undo_stuck") return ask.pointId;
+  if (ask.approvalId !== "") return ask.stepId === "" ? "plan_approval" : "gate_approval";
+  if (ask.rows === undefined) return "judge";
+  return ask.rows.unknown > 0 ? "unknown_rows" : "failed_rows";
+}

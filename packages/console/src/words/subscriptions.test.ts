@@ -1,0 +1,23 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { expect, test } from "vitest";
+import { healthSentence, healthStates, healthWord } from "./subscriptions.ts";
+
+const now = 1_800_000_000_000;
+const failingSince = timestampFromMs(now - 720_000);
+
+test("every state of health has its own word, sign and sentence", () => {
+  const words = healthStates.map(healthWord);
+  expect(words.map(({ word }) => word)).toEqual([...healthStates]);
+  expect(new Set(words.map(({ icon }) => icon)).size).toBe(words.length);
+});
+
+test("an endpoint that fails says since when, and when it is tried next", () => {
+  expect(healthSentence({ state: "failing", failingSince }, "", now)).toContain("fails for 12 min");
+  const backoffUntil = timestampFromMs(now + 25_000);
+  expect(healthSentence({ state: "backing_off", failingSince, backoffUntil }, "", now)).toContain("is tried in 25 s");
+});
+
+test("an inactive one says why, by its reason", () => {
+  expect(healthSentence({ state: "inactive" }, "gone", now)).toContain("410 Gone");
+  expect(healthSentence({ state: "inactive" }, "deactivated", now)).toContain("paused");
+});

@@ -1,0 +1,53 @@
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import { durationWords } from "./time.ts";
+import { unknownWord, type Word } from "./word.ts";
+
+/** The states of a subscription's health, as `SubscriptionHealth.state` has them. */
+export const healthStates = ["well", "failing", "backing_off", "inactive"] as const;
+
+/** One of the states of a subscription's health. */
+export type HealthState = (typeof healthStates)[number];
+
+const words: Record<HealthState, Word> = {
+  well: { word: "well", tone: "ok", icon: "check", says: "Nothing failed since the last success." },
+  failing: {
+    word: "failing",
+    tone: "bad",
+    icon: "alert",
+    says: "The latest attempt failed. Deliveries are tried again.",
+  },
+  backing_off: { word: "backing_off", tone: "warn", icon: "clock", says: "It fails, and nothing is sent for a while." },
+  inactive: { word: "inactive", tone: "plain", icon: "pause", says: "Nothing is delivered to it." },
+};
+
+/** How the health of a subscription is shown. */
+export function healthWord(state: string): Word {
+  return (words as Record<string, Word>)[state] ?? unknownWord(state);
+}
+
+/** Why subscriptions are inactive, as `Subscription.inactiveReason` has it. */
+const inactiveReasons: Record<string, string> = {
+  deactivated: "It was paused. Nothing is delivered to it until it is re-enabled.",
+  failing: "It was ended after 5 days of nothing but failures. Mend the endpoint, then re-enable it.",
+  gone: "Its endpoint answered 410 Gone for an hour, which says that it is wanted no more. Re-enable it if it is.",
+};
+
+/** What is known of a subscription's health. */
+type Health = { state: string; failingSince?: Timestamp | undefined; backoffUntil?: Timestamp | undefined };
+
+/** Why a subscription does not deliver, and what happens next, in words; `now` in milliseconds. */
+export function healthSentence(
+  { state, failingSince, backoffUntil }: Health,
+  inactiveReason: string,
+  now: number,
+): string {
+  if (state === "inactive") return inactiveReasons[inactiveReason] ?? "It is inactive.";
+  const since = failingSince === undefined ? "" : ` for ${durationWords(Math.max(0, now - timestampMs(failingSince)))}`;
+  if (state === "backing_off") {
+    const wait = backoffUntil === undefined ? 0 : timestampMs(backoffUntil) - now;
+    const next = wait > 0 ? `One delivery is tried in ${durationWords(wait)}` : "One delivery is tried now";
+    return `Its endpoint fails${since}. ${next}; when that succeeds, the others follow.`;
+  }
+  if (state === "failing") return `Its endpoint fails${since}. Deliveries are tried again, each by its schedule.`;
+  return "Its endpoint takes what is delivered.";
+}

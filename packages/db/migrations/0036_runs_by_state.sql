@@ -1,0 +1,3 @@
+CREATE INDEX "standing_runs_unstarted" ON "standing_runs" USING btree ((state || ' ' || reason),"program_id","id") WHERE state <> 'started' and state <> 'ended';--> statement-breakpoint
+CREATE INDEX "standing_runs_over" ON "standing_runs" USING btree ((state || ' '),"program_id","id") WHERE state = 'ended';--> statement-breakpoint
+CREATE INDEX "standing_runs_windows" ON "standing_runs" USING btree ((bytes > 0),"program_id","decided_at","id") WHERE bytes > 0;

@@ -1,0 +1,136 @@
+import { firstUuidAt, idOfUuid, isoTime, type ProjectId, type SubscriptionId, timeOfId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { liveEpochs } from "../deliveries/epoch.ts";
+import { type JobStatus, jobStatuses } from "../schema/words.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { firstUuid, lastUuid } from "../sql/newest-in.ts";
+import { statement } from "../sql/statement.ts";
+
+/** How far anything is counted. */
+export const backlogMax = 10_000;
+
+/** The pending deliveries of one subscription, of those that were counted. */
+export type PendingOfSubscription = {
+  readonly subscriptionId: SubscriptionId;
+  readonly count: number;
+  /** How many are of each age, in the order that was asked for; the last are older than any. */
+  readonly byAge: readonly number[];
+  /** When the oldest was queued, epoch milliseconds. */
+  readonly oldestAt: number;
+};
+
+/**
+ * Subscriptions of the project, then the lane of each in the key of tasks: no further than $2 rows. Ids of deliveries are their times; `$3`
+ * is the first id of each age, the youngest first.
+ */
+const selectPending = statement<{ id: string; count: number; ages: number[]; oldest: string }>(
+  "read_pending_backlog",
+  `select t.subscription_id as id, count(*)::int4 as count, min(t.delivery_id::text) as oldest,
+     array[count(*) filter (where t.delivery_id >= ($3::uuid[])[1]),
+       count(*) filter (where t.delivery_id < ($3::uuid[])[1] and t.delivery_id >= ($3::uuid[])[2]),
+       count(*) filter (where t.delivery_id < ($3::uuid[])[2] and t.delivery_id >= ($3::uuid[])[3]),
+       count(*) filter (where t.delivery_id < ($3::uuid[])[3] and t.delivery_id >= ($3::uuid[])[4]),
+       count(*) filter (where t.delivery_id < ($3::uuid[])[4])]::int4[] as ages
+   from (select t.subscription_id, t.delivery_id from (select id from subscriptions where project_id = $1::uuid offset 0) s
+     cross join lateral (select subscription_id, delivery_id from delivery_tasks where epoch = any${liveEpochs} and subscription_id = s.id offset 0) t
+     limit $2::int4) t
+   group by t.subscription_id`,
+);
+
+/** Ages of pending deliveries, in seconds: younger than each, and not than the one before. */
+export const backlogAges = [60, 600, 3_600, 86_400] as const;
+
+/** The pending deliveries of a project, by subscription, at most 10,000 in all. */
+export async function readPendingBacklog(
+  db: Executor,
+  projectId: ProjectId,
+  nowMs: number,
+): Promise<PendingOfSubscription[]> {
+  const bounds = backlogAges.map((seconds) => firstUuidAt(nowMs - seconds * 1_000));
+  const rows = await selectPending(db, [uuidOfId(projectId), backlogMax, arrayLiteral(bounds)]);
+  return rows.map(({ id, count, ages, oldest }) => {
+    const oldestAt = timeOfId(idOfUuid("dlv", oldest));
+    return { subscriptionId: idOfUuid("sub", id), count, byAge: ages, oldestAt };
+  });
+}
+
+/** How the endpoints of a project fare. */
+export type EndpointCounts = {
+  readonly failing: number;
+  /** Inactive, and not by anybody's wish. */
+  readonly givenUp: number;
+};
+
+/** By project. Endpoints of asks are not among them. */
+const countEndpoints = statement<EndpointCounts>(
+  "count_failing_endpoints",
+  `select count(*) filter (where active and failing_since is not null)::int4 as failing,
+     count(*) filter (where inactive_reason in ('failing', 'gone'))::int4 as "givenUp"
+   from subscriptions where project_id = $1::uuid and kind = 'events'`,
+);
+
+/** Counts them. */
+export async function countFailingEndpoints(db: Executor, projectId: ProjectId): Promise<EndpointCounts> {
+  const [row] = await countEndpoints(db, [uuidOfId(projectId)]);
+  return row ?? { failing: 0, givenUp: 0 };
+}
+
+/** Of a job that has not ended: the statuses before the first end. */
+const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
+
+function jobsOf(condition: string): string {
+  return `select from jobs where ${condition} and (project_id, status, id) >= ($1::uuid, s.status, '${firstUuid}'::uuid)
+    and (project_id, status, id) <= ($1::uuid, s.status, '${lastUuid}'::uuid) limit $3::int4`;
+}
+
+/** By jobs_status and jobs_simulations: those that a list of jobs has. */
+const countJobs = statement<{ status: JobStatus; count: number }>(
+  "count_jobs_by_status",
+  `select s.status, least($3::int4, c.count)::int4 as count from unnest($2::text[]) as s(status) cross join lateral (
+     select (select count(*) from (${jobsOf("mode = 'live' and parent_job_id is null")}) l)
+       + (select count(*) from (${jobsOf("mode = 'simulate' and parent_job_id is null and simulated_from is null")}) o) as count) c
+   where c.count > 0`,
+);
+
+/** Jobs that have not ended by their status, those without any left out; each exact up to 10,000. */
+export async function countJobsByStatus(
+  db: Executor,
+  projectId: ProjectId,
+): Promise<{ readonly status: JobStatus; readonly count: number }[]> {
+  return await countJobs(db, [uuidOfId(projectId), arrayLiteral(unfinished), backlogMax]);
+}
+
+/** What waits for people. */
+export type WaitingForPeople = {
+  readonly pendingAsks: number;
+  /** Epoch milliseconds; null while there is none. */
+  readonly oldestAskAt: number | null;
+  readonly expiredAccounts: number;
+};
+
+/** Rows in a state, by an index of the expression, project and id. */
+function inState(table: string, state: string, columns = ""): string {
+  return `select ${columns} from ${table} where ((state || ' '), project_id, id) >= ('${state} ', $1::uuid, '${firstUuid}'::uuid)
+    and ((state || ' '), project_id, id) <= ('${state} ', $1::uuid, '${lastUuid}'::uuid)
+    order by (state || ' '), project_id, id`;
+}
+
+/** By job_asks_state, connected_accounts_state and connected_accounts_run_out. */
+const countWaiting = statement<WaitingForPeople>(
+  "count_waiting_for_people",
+  `select (select count(*)::int4 from (${inState("job_asks", "pending")} limit $2::int4) a) as "pendingAsks",
+     (select (extract(epoch from a.asked_at) * 1000)::float8 from (${inState("job_asks", "pending", "asked_at")} limit 1) a) as "oldestAskAt",
+     least($2::int4, (select count(*)::int4 from (${inState("connected_accounts", "expired")} limit $2::int4) a)
+       + (select count(*)::int4 from (select from connected_accounts where state = 'active' and expires_at is not null
+            and project_id = $1::uuid and expires_at <= $3::timestamptz limit $2::int4) r)) as "expiredAccounts"`,
+);
+
+/** Counts it; each exact up to 10,000. */
+export async function countWaitingForPeople(
+  db: Executor,
+  projectId: ProjectId,
+  nowMs: number,
+): Promise<WaitingForPeople> {
+  const [row] = await countWaiting(db, [uuidOfId(projectId), backlogMax, isoTime(nowMs)]);
+  return row ?? { pendingAsks: 0, oldestAskAt: null, expiredAccounts: 0 };
+}

@@ -1,0 +1,154 @@
+import { firstUuidAt, type IdPrefix, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { events } from "../schema/index.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { namesBut, type Row } from "../sql/codec.ts";
+import { firstUuid, lastUuid } from "../sql/newest-in.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+
+/** What is watched of a project. */
+export const watchedKinds = ["event", "delivery", "call", "job", "ask"] as const;
+export type WatchedKind = (typeof watchedKinds)[number];
+
+/** A row as it is now. */
+export type WatchedRow = {
+  readonly kind: WatchedKind;
+  readonly id: string;
+  /** Empty of an event. */
+  readonly state: string;
+  /** Grows with what the state does not tell: attempts of a delivery, hops of an ask. */
+  readonly turn: number;
+  /** Whether nothing will change any more. */
+  readonly isFinal: boolean;
+};
+
+type Found = { kind: WatchedKind; id: string; state: string; turn: number; final: boolean };
+
+const prefixes = { event: "evt", delivery: "dlv", call: "call", job: "job", ask: "ask" } as const satisfies Record<
+  WatchedKind,
+  IdPrefix
+>;
+
+const states: Readonly<
+  Record<Exclude<WatchedKind, "event">, { table: string; state: string; turn: string; final: string }>
+> = {
+  delivery: { table: "deliveries", state: "r.state", turn: "r.attempts", final: "r.state <> 'pending'" },
+  call: { table: "tool_calls", state: "r.outcome", turn: "0", final: "r.outcome <> 'running'" },
+  job: { table: "jobs", state: "r.status", turn: "r.attempt", final: "r.finished_at is not null" },
+  ask: { table: "job_asks", state: "r.state", turn: "r.hop_index", final: "r.state <> 'pending'" },
+};
+
+function listOf(kind: keyof typeof states): string {
+  const { state, turn, final } = states[kind];
+  return `'${kind}' as kind, r.id, ${state} as state, ${turn} as turn, ${final} as final`;
+}
+
+/** The newest of a table by its primary key, whosever they are, and those of the project among them. */
+function newestOf(kind: keyof typeof states): string {
+  const { table } = states[kind];
+  return `select * from (select ${listOf(kind)} from (
+      select * from ${table} where id >= $2::uuid order by id desc limit $4::int4) r
+    where '${kind}' = any($3::text[]) and r.project_id = $1::uuid order by r.id desc limit $5::int4) ${kind}s`;
+}
+
+/** By primary keys, from the newest down to an id. */
+const selectNew = statement<Found>(
+  "read_new_of_project",
+  `select * from (select 'event' as kind, id, '' as state, 0 as turn, true as final from events
+      where (project_id, id) >= ($1::uuid, $2::uuid) and (project_id, id) <= ($1::uuid, '${lastUuid}'::uuid)
+        and kind = 'event' and 'event' = any($3::text[])
+      order by project_id desc, id desc limit $5::int4) events
+    union all ${newestOf("delivery")} union all ${newestOf("call")} union all ${newestOf("job")} union all ${newestOf("ask")}`,
+);
+
+/** Rows of one kind that are read at once; where there are more, the newest are. */
+const newRowsMax = 1_000;
+/** Rows of all projects that are looked at for them. */
+const lookedMax = 5_000;
+
+/** What was made in a project since a time, as it is now: the newest 1,000 of each kind. */
+export async function readNewOfProject(
+  db: Executor,
+  projectId: ProjectId,
+  kinds: readonly WatchedKind[],
+  sinceMs: number,
+): Promise<WatchedRow[]> {
+  const since = sinceMs <= 0 ? firstUuid : firstUuidAt(sinceMs);
+  const place = [uuidOfId(projectId), since, arrayLiteral(kinds), lookedMax, newRowsMax];
+  return (await selectNew(db, place)).map(read);
+}
+
+function againOf(kind: keyof typeof states, parameter: string): string {
+  return `select ${listOf(kind)} from unnest(${parameter}::uuid[]) as k(id)
+    cross join lateral (select * from ${states[kind].table} where id = k.id offset 0) r`;
+}
+
+/** By primary keys. */
+const selectAgain = statement<Found>(
+  "read_watched_again",
+  `${againOf("delivery", "$1")} union all ${againOf("call", "$2")} union all ${againOf("job", "$3")} union all ${againOf("ask", "$4")}`,
+);
+
+/** Rows that were read before, as they are now; those that are gone are left out. */
+export async function readWatchedAgain(
+  db: Executor,
+  rows: readonly Pick<WatchedRow, "kind" | "id">[],
+): Promise<WatchedRow[]> {
+  const of = (kind: WatchedKind) => {
+    const ids = rows.filter((row) => row.kind === kind).map(({ id }) => uuidOfId(id as never));
+    return arrayLiteral(ids);
+  };
+  return (await selectAgain(db, [of("delivery"), of("call"), of("job"), of("ask")])).map(read);
+}
+
+/** What had not ended: jobs by jobs_status, asks by job_asks_state; the newest. */
+const selectOpen = statement<Found>(
+  "read_open_of_project",
+  `select ${listOf("job")} from (select j.id from unnest($2::text[]) as s(status) cross join lateral (
+       select id from jobs where mode = 'live' and parent_job_id is null
+         and (project_id, status, id) >= ($1::uuid, s.status, '${firstUuid}'::uuid)
+         and (project_id, status, id) <= ($1::uuid, s.status, '${lastUuid}'::uuid)
+       order by project_id desc, status desc, id desc limit $3::int4) j order by j.id desc limit $3::int4) k
+     cross join lateral (select * from jobs where id = k.id offset 0) r
+   union all
+   select ${listOf("ask")} from (select id from job_asks
+       where ((state || ' '), project_id, id) >= ('pending ', $1::uuid, '${firstUuid}'::uuid)
+         and ((state || ' '), project_id, id) <= ('pending ', $1::uuid, '${lastUuid}'::uuid)
+       order by (state || ' ') desc, project_id desc, id desc limit $3::int4) k
+     cross join lateral (select * from job_asks where id = k.id offset 0) r`,
+);
+
+/** Jobs and asks of a project that had not ended, whenever they were made: the newest 500 of each. */
+export async function readOpenOfProject(
+  db: Executor,
+  projectId: ProjectId,
+  statuses: readonly string[],
+): Promise<WatchedRow[]> {
+  return (await selectOpen(db, [uuidOfId(projectId), arrayLiteral(statuses), openMax])).map(read);
+}
+
+const openMax = 500;
+
+const columns = selectList(events, namesBut(events), "e");
+
+/** By primary key. */
+const selectEvents = statement<RawRow<Row<typeof events>>>(
+  "read_watched_events",
+  `select ${columns.text} from unnest($2::uuid[]) as k(id)
+   cross join lateral (select * from events where project_id = $1::uuid and id = k.id offset 0) e`,
+);
+
+/** Events by their ids, with their payloads. */
+export async function readWatchedEvents(
+  db: Executor,
+  projectId: ProjectId,
+  ids: readonly string[],
+): Promise<Row<typeof events>[]> {
+  const uuids = ids.map((id) => uuidOfId(id as never));
+  return (await selectEvents(db, [uuidOfId(projectId), arrayLiteral(uuids)])).map((row) => columns.read(row));
+}
+
+function read({ kind, id, state, turn, final }: Found): WatchedRow {
+  return { kind, id: idOfUuid(prefixes[kind], id), state, turn, isFinal: final };
+}

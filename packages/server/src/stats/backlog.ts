@@ -1,0 +1,85 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Clock, ProjectId } from "@svc/core";
+import {
+  backlogAges,
+  backlogMax,
+  countFailingEndpoints,
+  countJobsByStatus,
+  countWaitingForPeople,
+  type Executor,
+  type PendingOfSubscription,
+  queryActivity,
+  readPendingBacklog,
+  subscriptionsForProject,
+} from "@svc/db";
+import { JobStatus } from "@svc/gen/jobs";
+import { type GetBacklogResponse, GetBacklogResponseSchema } from "@svc/gen/stats";
+import { healthMessage } from "@svc/node";
+
+const worstMax = 20;
+const dayMs = 86_400_000;
+const minuteMs = 60_000;
+
+/** GetBacklog: what waits now. */
+export async function readBacklog(
+  { db, clock }: { readonly db: Executor; readonly clock: Clock },
+  projectId: ProjectId,
+): Promise<GetBacklogResponse> {
+  const nowMs = clock.now();
+  const dead = {
+    series: ["deliveries"],
+    subject: "",
+    sinceMs: nowMs - dayMs,
+    untilMs: nowMs + minuteMs,
+    stepMs: dayMs,
+  };
+  const [pending, endpoints, jobs, people, deliveries] = await Promise.all([
+    readPendingBacklog(db, projectId, nowMs),
+    countFailingEndpoints(db, projectId),
+    countJobsByStatus(db, projectId),
+    countWaitingForPeople(db, projectId, nowMs),
+    queryActivity(db, projectId, "minutes", dead),
+  ]);
+  const { oldestAskAt } = people;
+  return create(GetBacklogResponseSchema, {
+    at: timestampFromMs(nowMs),
+    pendingDeliveries: Math.min(backlogMax, sumOf(pending.map(({ count }) => count))),
+    pendingByAge: [...backlogAges, 0].map((belowSeconds, age) => {
+      return { belowSeconds, count: sumOf(pending.map(({ byAge }) => byAge[age] ?? 0)) };
+    }),
+    worstSubscriptions: await worstOf(db, projectId, pending, nowMs),
+    failingSubscriptions: endpoints.failing,
+    givenUpSubscriptions: endpoints.givenUp,
+    deadLetters: sumOf(deliveries.filter(({ outcome }) => outcome === "dead_letter").map(({ count }) => count)),
+    jobs: jobs.map(({ status, count }) => ({ status: statusOf(status), count })),
+    pendingAsks: people.pendingAsks,
+    ...(oldestAskAt !== null && { oldestAskAt: timestampFromMs(oldestAskAt) }),
+    expiredAccounts: people.expiredAccounts,
+  });
+}
+
+/** The subscriptions with the most pending deliveries, each with its health. Endpoints of asks have none of their own. */
+async function worstOf(db: Executor, projectId: ProjectId, pending: readonly PendingOfSubscription[], nowMs: number) {
+  const worst = pending.toSorted((a, b) => b.count - a.count).slice(0, worstMax);
+  const repository = subscriptionsForProject(db, projectId);
+  return Promise.all(
+    worst.map(async ({ subscriptionId, count, oldestAt }) => {
+      const row = await repository.find(subscriptionId);
+      return {
+        subscriptionId,
+        pendingDeliveries: count,
+        oldestAt: timestampFromMs(oldestAt),
+        ...(row && { health: healthMessage(row, nowMs) }),
+      };
+    }),
+  );
+}
+
+function statusOf(status: string): JobStatus {
+  return JobStatus[status.toUpperCase() as keyof typeof JobStatus];
+}
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}

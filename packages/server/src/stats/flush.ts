@@ -1,0 +1,70 @@
+import type { Clock } from "@svc/core";
+import { type ActivityCount, addActivityHours, addActivityMinutes, type Database, withTransaction } from "@svc/db";
+import type { Counters } from "./counters.ts";
+
+/** What adding counts to the store works with. `onError` hears of a round that failed; its counts are kept for the next. */
+export type FlushOptions = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly counters: Counters;
+  onError(error: unknown): void;
+};
+
+/** The loop that adds what a node counted. */
+export type Flush = {
+  /** Adds what is there once more, and ends. Never rejects. */
+  stop(): Promise<void>;
+};
+
+const everyMs = 10_000;
+const batchMax = 1_000;
+/** Counts that are kept while the store is away; the oldest go first. */
+const keptMax = 200_000;
+
+/** Adds what was counted every 10 seconds. Where nothing was, nothing is sent. */
+export function startFlush({ db, clock, counters, onError }: FlushOptions): Flush {
+  const stopped = new AbortController();
+  const flush = async () => {
+    const counts = counters.take();
+    let added = 0;
+    try {
+      for (; added < counts.length; added += batchMax) await addCounts(db, counts.slice(added, added + batchMax));
+    } catch (error) {
+      counters.giveBack(counts.slice(added).slice(-keptMax));
+      onError(error);
+    }
+  };
+  const run = async () => {
+    while (!stopped.signal.aborted) {
+      await clock.wait(everyMs, stopped.signal);
+      await flush();
+    }
+  };
+  const running = run();
+  return {
+    async stop() {
+      stopped.abort();
+      await running;
+    },
+  };
+}
+
+/** Both tables in one transaction: a batch that is given back was added to neither. */
+async function addCounts(db: Database, counts: readonly ActivityCount[]): Promise<void> {
+  await withTransaction(db, async (tx) => {
+    await addActivityMinutes(tx, counts);
+    await addActivityHours(tx, hoursOf(counts));
+  });
+}
+
+const hourMs = 3_600_000;
+
+function hoursOf(counts: readonly ActivityCount[]): ActivityCount[] {
+  const hours = new Map<string, ActivityCount>();
+  for (const one of counts) {
+    const at = one.at - (one.at % hourMs);
+    const key = `${one.projectId} ${one.series} ${one.subject} ${at} ${one.outcome}`;
+    hours.set(key, { ...one, at, count: one.count + (hours.get(key)?.count ?? 0) });
+  }
+  return [...hours.values()];
+}

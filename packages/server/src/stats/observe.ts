@@ -1,0 +1,32 @@
+import type { NodeObserver } from "@svc/node";
+import type { Counters } from "./counters.ts";
+
+/** An observer that counts what it hears of, and tells it on. */
+export function countActivity(observer: NodeObserver, counters: Counters): NodeObserver {
+  const { deliveries, calls, jobs } = observer;
+  return {
+    ...observer,
+    eventStored: counters.stored,
+    deliveries: {
+      ...deliveries,
+      attempted(attempt) {
+        counters.attempted(attempt);
+        deliveries.attempted(attempt);
+      },
+    },
+    calls: {
+      ...calls,
+      ended(call) {
+        counters.toolCalled(call);
+        calls.ended(call);
+      },
+    },
+    jobs: {
+      ...jobs,
+      ended(job) {
+        counters.jobEnded(job);
+        jobs.ended(job);
+      },
+    },
+  };
+}

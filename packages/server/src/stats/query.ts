@@ -1,0 +1,149 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { type Clock, optionalId, type ProjectId, timeRange } from "@svc/core";
+import { type ActivityStep, type Executor, queryActivity } from "@svc/db";
+import {
+  type LatencyLine,
+  LatencyLineSchema,
+  type LatencyStep,
+  LatencyStepSchema,
+  type QuerySeriesRequest,
+  type QuerySeriesResponse,
+  QuerySeriesResponseSchema,
+  Series,
+  type SeriesLine,
+  SeriesLineSchema,
+} from "@svc/gen/stats";
+import { stepInvalid, subjectInvalid } from "./errors.ts";
+import { type ActivitySeries, bucketBounds, percentileOf } from "./series.ts";
+
+const names: readonly (readonly [Series, ActivitySeries])[] = [
+  [Series.EVENTS, "events"],
+  [Series.DELIVERIES, "deliveries"],
+  [Series.DELIVERY_LATENCY, "delivery_latency"],
+  [Series.CALLS, "calls"],
+  [Series.CALL_LATENCY, "call_latency"],
+  [Series.JOBS, "jobs"],
+];
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+/** Counts of minutes go after 48 hours; an hour of them may be gone by then. */
+const minutesKeptMs = 47 * hourMs;
+const stepsMax = 1_500;
+const defaultStepsMax = 200;
+
+/** What QueryActivity is asked. */
+type Asked = {
+  readonly series: readonly (readonly [Series, ActivitySeries])[];
+  readonly subject: string;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly stepMs: number;
+  readonly by: "minutes" | "hours";
+};
+
+/** QuerySeries. Throws its refusals. */
+export async function querySeries(
+  { db, clock }: { readonly db: Executor; readonly clock: Clock },
+  projectId: ProjectId,
+  request: QuerySeriesRequest,
+): Promise<QuerySeriesResponse> {
+  const { series, by, ...asked } = readRequest(request, clock.now());
+  const wanted = series.map(([, name]) => name);
+  const found = await queryActivity(db, projectId, by, { series: wanted, ...asked });
+  const steps = Math.max(0, Math.ceil((asked.untilMs - asked.sinceMs) / asked.stepMs));
+  const lines: SeriesLine[] = [];
+  const latencies: LatencyLine[] = [];
+  for (const [number, name] of series) {
+    const own = found.filter((one) => one.series === name);
+    if (own.length === 0) continue;
+    if (name.endsWith("_latency")) latencies.push(latencyLine(number, own, steps));
+    else lines.push(...linesOf(number, own, steps));
+  }
+  return create(QuerySeriesResponseSchema, {
+    since: timestampFromMs(asked.sinceMs),
+    stepSeconds: asked.stepMs / 1_000,
+    steps,
+    lines,
+    latencies,
+    bucketBoundsMs: [...bucketBounds],
+  });
+}
+
+function readRequest(request: QuerySeriesRequest, nowMs: number): Asked {
+  const { sinceMs = nowMs - 24 * hourMs, untilMs = nowMs } = timeRange(request.since, request.until);
+  const isOld = sinceMs < nowMs - minutesKeptMs;
+  const unitMs = isOld ? hourMs : minuteMs;
+  const stepMs = readStep(request.stepSeconds, Math.max(0, untilMs - sinceMs), unitMs);
+  const subscriptionId = optionalId("sub", "subscriptionId", request.subscriptionId) ?? "";
+  const series = names.filter(([number]) => request.series.length === 0 || request.series.includes(number));
+  const ofSubject = request.series.length > 0 ? series : series.filter(([, name]) => isOfSubject(name, request));
+  for (const [, name] of ofSubject) {
+    if (subscriptionId !== "" && !name.startsWith("delive")) throw subjectInvalid("subscriptionId", name);
+    if (request.toolSlug !== "" && !name.startsWith("call")) throw subjectInvalid("toolSlug", name);
+  }
+  const alignedMs = sinceMs - (sinceMs % stepMs);
+  return {
+    series: ofSubject,
+    subject: subscriptionId || request.toolSlug,
+    sinceMs: alignedMs,
+    untilMs: Math.max(alignedMs, untilMs),
+    stepMs,
+    by: stepMs % hourMs === 0 ? "hours" : "minutes",
+  };
+}
+
+/** Whether a series is among all where nobody names any. */
+function isOfSubject(name: ActivitySeries, { subscriptionId, toolSlug }: QuerySeriesRequest): boolean {
+  if (subscriptionId !== "" && toolSlug === "") return name.startsWith("delive");
+  return toolSlug === "" || subscriptionId !== "" || name.startsWith("call");
+}
+
+function readStep(stepSeconds: number, rangeMs: number, unitMs: number): number {
+  if (stepSeconds === 0) return Math.max(1, Math.ceil(rangeMs / defaultStepsMax / unitMs)) * unitMs;
+  const stepMs = stepSeconds * 1_000;
+  if (stepMs % unitMs !== 0) throw stepInvalid(stepSeconds, `is no multiple of ${unitMs / 1_000}`);
+  if (rangeMs / stepMs > stepsMax) throw stepInvalid(stepSeconds, `makes more than ${stepsMax} steps of the range`);
+  return stepMs;
+}
+
+/** Numbers of the wire have 32 bits. */
+function counted(count: number): number {
+  return Math.min(count, 0xffffffff);
+}
+
+function linesOf(series: Series, own: readonly ActivityStep[], steps: number): SeriesLine[] {
+  const lines = new Map<string, number[]>();
+  for (const { outcome, step, count } of own) {
+    const counts = lines.get(outcome) ?? Array.from({ length: steps }, () => 0);
+    lines.set(outcome, counts);
+    if (step < steps) counts[step] = counted(count);
+  }
+  return [...lines].map(([outcome, counts]) => create(SeriesLineSchema, { series, outcome, counts }));
+}
+
+function latencyLine(series: Series, own: readonly ActivityStep[], steps: number): LatencyLine {
+  const empty = () => Array.from({ length: bucketBounds.length + 1 }, () => 0);
+  const byStep = Array.from({ length: steps }, empty);
+  const total = empty();
+  for (const { outcome, step, count } of own) {
+    const bucket = Number(outcome);
+    const buckets = byStep[step];
+    if (buckets === undefined) continue;
+    buckets[bucket] = (buckets[bucket] ?? 0) + count;
+    total[bucket] = (total[bucket] ?? 0) + count;
+  }
+  return create(LatencyLineSchema, { series, steps: byStep.map(latencyStep), total: latencyStep(total) });
+}
+
+function latencyStep(buckets: readonly number[]): LatencyStep {
+  const count = buckets.reduce((sum, one) => sum + one, 0);
+  return create(LatencyStepSchema, {
+    count: counted(count),
+    buckets: count === 0 ? [] : buckets.map(counted),
+    p50Ms: percentileOf(buckets, 0.5),
+    p95Ms: percentileOf(buckets, 0.95),
+    p99Ms: percentileOf(buckets, 0.99),
+  });
+}

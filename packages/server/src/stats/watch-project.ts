@@ -1,0 +1,139 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext } from "@connectrpc/connect";
+import { type Clock, type ProjectId, parseId, requireProject, timeOfId, timeRange } from "@svc/core";
+import { type Executor, readNewOfProject, readWatchedEvents, type WatchedKind, watchedKinds } from "@svc/db";
+import {
+  NoticeKind,
+  NoticeSchema,
+  type WatchProjectRequest,
+  type WatchProjectResponse,
+  WatchProjectResponseSchema,
+} from "@svc/gen/stats";
+import { eventMessage } from "@svc/node";
+import { bounded, type Told, type Watches } from "./watches.ts";
+
+/** What watching works with; `keepAliveMs` is the longest silence, 20 s unless stated. */
+export type WatchContext = {
+  readonly db: Executor;
+  readonly clock: Clock;
+  readonly watches: Watches;
+  readonly keepAliveMs?: number;
+};
+
+const kindNumbers = {
+  event: NoticeKind.EVENT,
+  delivery: NoticeKind.DELIVERY,
+  call: NoticeKind.CALL,
+  job: NoticeKind.JOB,
+  ask: NoticeKind.ASK,
+} as const satisfies Readonly<Record<WatchedKind, NoticeKind>>;
+
+/** How far back a watch goes on, and how late a row may be committed. */
+const backMaxMs = 600_000;
+const lateMs = 5_000;
+/** Rounds that wait for a caller who does not read; then they are one gap. */
+const waitingMax = 30;
+
+/** Streams what is new in the caller's project, until the caller or the node's end ends it. */
+export async function* watchProject(
+  { db, clock, watches, keepAliveMs = 20_000 }: WatchContext,
+  request: WatchProjectRequest,
+  { signal, values }: HandlerContext,
+): AsyncGenerator<WatchProjectResponse> {
+  const { projectId } = requireProject({ values });
+  const { sinceMs } = timeRange(request.since, undefined);
+  const kinds = watchedKinds.filter((kind) => request.kinds.length === 0 || request.kinds.includes(kindNumbers[kind]));
+  const queue: Told[] = [];
+  let arrived = new AbortController();
+  const { leave } = watches.join(projectId, {
+    tell(told) {
+      if (queue.length >= waitingMax) queue.splice(0, queue.length, { rows: [], gaps: kinds, atMs: told.atMs });
+      queue.push(told);
+      arrived.abort("told");
+    },
+    // Whoever watches needs no error of one round: the next one tells it all.
+    fail: () => {},
+  });
+  try {
+    let atMs = clock.now();
+    // Told at once, so that the caller knows it is heard.
+    yield message(undefined, atMs);
+    if (sinceMs !== undefined) queue.unshift(await missed({ db, projectId, kinds, sinceMs, nowMs: atMs }));
+    let silentSinceMs = atMs;
+    for (;;) {
+      signal.throwIfAborted();
+      arrived = new AbortController();
+      const told = queue.shift();
+      if (told === undefined) {
+        const leftMs = silentSinceMs + keepAliveMs - clock.now();
+        if (leftMs <= 0) {
+          silentSinceMs = clock.now();
+          yield message(undefined, atMs);
+        } else await clock.wait(leftMs, AbortSignal.any([signal, arrived.signal]));
+        continue;
+      }
+      atMs = Math.max(atMs, told.atMs);
+      for await (const one of noticesOf(db, projectId, kinds, told)) {
+        signal.throwIfAborted();
+        silentSinceMs = clock.now();
+        yield message(one, told.atMs);
+      }
+    }
+  } finally {
+    leave();
+  }
+}
+
+type Missed = {
+  readonly db: Executor;
+  readonly projectId: ProjectId;
+  readonly kinds: readonly WatchedKind[];
+  readonly sinceMs: number;
+  readonly nowMs: number;
+};
+
+/** What is new since a watch broke off. What is too long ago is told as a gap of every kind. */
+async function missed({ db, projectId, kinds, sinceMs, nowMs }: Missed): Promise<Told> {
+  const fromMs = Math.max(sinceMs, nowMs - backMaxMs) - lateMs;
+  const told = bounded(await readNewOfProject(db, projectId, kinds, fromMs));
+  return { ...told, gaps: fromMs > sinceMs ? kinds : told.gaps, atMs: nowMs };
+}
+
+type Notice = NonNullable<Parameters<typeof create<typeof NoticeSchema>>[1]>;
+
+async function* noticesOf(
+  db: Executor,
+  projectId: ProjectId,
+  kinds: readonly WatchedKind[],
+  { rows, gaps, atMs }: Told,
+): AsyncGenerator<Notice> {
+  for (const kind of gaps) {
+    if (kinds.includes(kind)) yield { kind: kindNumbers[kind], gap: true, at: timestampFromMs(atMs) };
+  }
+  const wanted = rows.filter(({ kind }) => kinds.includes(kind));
+  const ids = wanted.filter(({ kind }) => kind === "event").map(({ id }) => id);
+  const events = new Map(
+    (ids.length === 0 ? [] : await readWatchedEvents(db, projectId, ids)).map((row) => [row.id as string, row]),
+  );
+  for (const { kind, id, state } of wanted) {
+    const event = events.get(id);
+    const at = timestampFromMs(timeOfRow(kind, id));
+    yield { kind: kindNumbers[kind], id, state, at, ...(event && { event: eventMessage(event) }) };
+  }
+}
+
+const prefixes = { event: "evt", delivery: "dlv", call: "call", job: "job", ask: "ask" } as const;
+
+function timeOfRow(kind: WatchedKind, text: string): number {
+  const id = parseId(prefixes[kind], text);
+  return id === undefined ? 0 : timeOfId(id);
+}
+
+function message(notice: Notice | undefined, atMs: number): WatchProjectResponse {
+  const at = timestampFromMs(atMs);
+  return create(
+    WatchProjectResponseSchema,
+    notice === undefined ? { at } : { notice: create(NoticeSchema, notice), at },
+  );
+}

@@ -1,0 +1,127 @@
+import type { Clock, ProjectId } from "@svc/core";
+import {
+  type Executor,
+  jobStatuses,
+  readNewOfProject,
+  readOpenOfProject,
+  readWatchedAgain,
+  type WatchedKind,
+  type WatchedRow,
+  watchedKinds,
+} from "@svc/db";
+import { watchersTooMany } from "./errors.ts";
+
+/** What a watch is told: rows that are new or changed, and kinds of which more is new than is told one by one. */
+export type Told = {
+  readonly rows: readonly WatchedRow[];
+  readonly gaps: readonly WatchedKind[];
+  readonly atMs: number;
+};
+
+/** One look at a project each second, for all who watch it at this node. */
+export type Watches = {
+  /**
+   * Has `tell` told of each round of a project until `leave` is called. Throws WATCHERS_TOO_MANY. `fail` hears of a round that failed;
+   * the next one comes.
+   */
+  join(projectId: ProjectId, listener: Listener): { readonly leave: () => void };
+};
+
+/** Who is told. */
+export type Listener = { tell(told: Told): void; fail(error: unknown): void };
+
+/** What watching works with; `everyMs` is the pause between two looks, 1 s unless stated. */
+export type WatchesOptions = { readonly db: Executor; readonly clock: Clock; readonly everyMs?: number };
+
+const watchersMax = 100;
+/** How late a row may be committed after the time in its id, and is found all the same. */
+const lateMs = 5_000;
+/** Rows of a kind that a round tells one by one. */
+const toldMax = 200;
+/** Rows that have not ended and are looked at again. */
+const openMax = 1_000;
+const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
+
+/** Makes the watches of a node. Nothing is read of a project that nobody watches. */
+export function createWatches({ db, clock, everyMs = 1_000 }: WatchesOptions): Watches {
+  const watched = new Map<ProjectId, { readonly listeners: Set<Listener>; readonly stop: () => void }>();
+  const begin = (projectId: ProjectId) => {
+    const stopped = new AbortController();
+    const listeners = new Set<Listener>();
+    const look = createLook(db, projectId);
+    const run = async () => {
+      while (!stopped.signal.aborted) {
+        try {
+          const told = await look(clock.now());
+          for (const listener of listeners) listener.tell(told);
+        } catch (error) {
+          for (const listener of listeners) listener.fail(error);
+        }
+        await clock.wait(everyMs, stopped.signal);
+      }
+    };
+    void run();
+    return { listeners, stop: () => stopped.abort() };
+  };
+  return {
+    join(projectId, listener) {
+      const project = watched.get(projectId) ?? begin(projectId);
+      if (project.listeners.size >= watchersMax) throw watchersTooMany(watchersMax);
+      watched.set(projectId, project);
+      project.listeners.add(listener);
+      return {
+        leave() {
+          project.listeners.delete(listener);
+          if (project.listeners.size > 0 || watched.get(projectId) !== project) return;
+          watched.delete(projectId);
+          project.stop();
+        },
+      };
+    },
+  };
+}
+
+/** Looks at one project again and again: each look tells what is new or other than at the last. */
+function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Promise<Told> {
+  let fromMs: number | undefined;
+  const known = new Map<string, { readonly row: WatchedRow; readonly seenMs: number }>();
+  return async (nowMs) => {
+    const isFirst = fromMs === undefined;
+    const open = [...known.values()].filter(({ row }) => !row.isFinal).map(({ row }) => row);
+    const [fresh, again] = await Promise.all([
+      readNewOfProject(db, projectId, watchedKinds, (fromMs ?? nowMs) - lateMs),
+      isFirst ? readOpenOfProject(db, projectId, unfinished) : open.length === 0 ? [] : readWatchedAgain(db, open),
+    ]);
+    // What was there before anybody watched is no news, unless it is of the last seconds.
+    if (isFirst) for (const row of again) known.set(row.id, { row, seenMs: nowMs });
+    const changed = new Map<string, WatchedRow>();
+    for (const row of [...fresh, ...again]) {
+      const before = known.get(row.id)?.row;
+      const isSame = before !== undefined && before.state === row.state && before.turn === row.turn;
+      if (!isSame) changed.set(row.id, row);
+      known.set(row.id, { row, seenMs: nowMs });
+    }
+    forget(known, nowMs);
+    fromMs = nowMs;
+    return { ...bounded([...changed.values()]), atMs: nowMs };
+  };
+}
+
+/** Leaves out what has ended and is past the time in which it is read anew, and of the others the oldest. */
+function forget(known: Map<string, { readonly row: WatchedRow; readonly seenMs: number }>, nowMs: number): void {
+  let open = 0;
+  for (const [id, { row, seenMs }] of [...known].reverse()) {
+    const isDue = seenMs < nowMs - 2 * lateMs;
+    if (row.isFinal ? isDue : ++open > openMax && isDue) known.delete(id);
+  }
+}
+
+/** The newest 200 rows of each kind, oldest first, and the kinds of which there are more. */
+export function bounded(rows: readonly WatchedRow[]): Pick<Told, "rows" | "gaps"> {
+  const byKind = Map.groupBy(
+    rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    ({ kind }) => kind,
+  );
+  const gaps = watchedKinds.filter((kind) => (byKind.get(kind)?.length ?? 0) > toldMax);
+  return { rows: watchedKinds.flatMap((kind) => byKind.get(kind)?.slice(-toldMax) ?? []), gaps };
+}

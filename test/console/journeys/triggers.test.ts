@@ -1,0 +1,108 @@
+import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/until";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect } from "vitest";
+import { browserTest, startConsole } from "../browser.ts";
+import { postCalendar } from "../post-calendar.ts";
+
+// Each journey goes on from where the one before it ended, as somebody's first hour would.
+const consoles = startConsole();
+let receiver: TestReceiver;
+beforeAll(async () => {
+  receiver = await startTestReceiver();
+});
+afterAll(() => receiver[Symbol.asyncDispose]());
+
+const openPage = async (path: string): Promise<Page> =>
+  (await consoles.open({ path: `p/${consoles.projectId}/${path}` })).page;
+const scrollTop = "document.querySelector('[role=grid]').scrollTop";
+const rowsOf = (page: Page) => page.getByRole("row", { name: "calendar.events_changed" });
+
+browserTest("the first event of an empty project is there within two seconds, without a reload", async () => {
+  const page = await openPage("events");
+  await page.getByRole("heading", { name: "No events yet" }).waitFor();
+  await page.getByText("npx svc trigger calendar").waitFor();
+  await postCalendar(consoles.svc);
+  const postedAt = performance.now();
+  await rowsOf(page).first().waitFor();
+  // Two seconds, and what a machine with other work takes beside.
+  expect(performance.now() - postedAt).toBeLessThan(6_000);
+});
+
+browserTest("a subscription is made, its secret shown once, and a test event is seen to arrive", async () => {
+  const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/subscriptions/new` });
+  faults.expectStatus(400);
+  await page.getByLabel("Endpoint").fill("ftp://example.com/hook");
+  await page.getByRole("button", { name: "Subscribe" }).click();
+  await page.getByRole("alert").getByText("ENDPOINT_URL_INVALID").waitFor();
+  await page.getByLabel("Endpoint").fill(receiver.url);
+  await page.getByRole("button", { name: "Subscribe" }).click();
+  await page.getByText(/^whsec_/).waitFor();
+  await page.getByRole("link", { name: "Send a test event" }).click();
+  await page.getByRole("button", { name: "Send a test event" }).click();
+  await page.getByRole("region", { name: "Try it" }).getByText("delivered").waitFor();
+  expect(receiver.requests).toHaveLength(1);
+  await page.reload();
+  await page.getByRole("heading", { name: receiver.url }).waitFor();
+  expect(await page.getByText(/^whsec_/).count()).toBe(0);
+});
+
+browserTest("a delivery that fails is found, its endpoint mended, and its event sent again", async () => {
+  receiver.script({ status: 503, headers: { "retry-after": "600" }, body: "down for maintenance" });
+  await postCalendar(consoles.svc, { channel: "fails" });
+  const page = await openPage("deliveries");
+  await page.getByRole("row", { name: "The endpoint answered 503." }).click();
+  const panel = page.getByRole("region", { name: /^dlv_/ });
+  await panel.getByText("down for maintenance").waitFor();
+  await panel.getByRole("link", { name: /^evt_/ }).click();
+  const deliveries = page.getByRole("region", { name: "Deliveries" });
+  await deliveries.getByText("pending").waitFor();
+  receiver.script({ status: 200 });
+  await deliveries.getByRole("button", { name: "Replay" }).click();
+  await page.getByRole("status").getByText("Queued one delivery.").waitFor();
+  await deliveries.getByText("replayed").waitFor();
+});
+
+browserTest("what comes in while somebody reads waits, and nothing moves until it is asked for", async () => {
+  const page = await openPage("events");
+  await rowsOf(page).first().waitFor();
+  for (let n = 0; n < 40; n += 1) await postCalendar(consoles.svc, { channel: "many" });
+  await until(async () => (await rowsOf(page).count()) > 15);
+  await rowsOf(page).first().focus();
+  await page.keyboard.press("PageDown");
+  await page.keyboard.press("PageDown");
+  await until(async () => Number(await page.evaluate(scrollTop)) > 100);
+  const before = await page.evaluate(scrollTop);
+  await postCalendar(consoles.svc, { channel: "late" });
+  await page.getByRole("button", { name: "1 new" }).waitFor();
+  expect(await page.evaluate(scrollTop)).toBe(before);
+  await page.getByRole("button", { name: "1 new" }).click();
+  await until(async () => (await page.evaluate(scrollTop)) === 0);
+});
+
+browserTest(
+  "a subscription is paused and re-enabled, and what it missed is counted, replayed and arrives",
+  async () => {
+    const page = await openPage("subscriptions");
+    await page.getByRole("row").nth(1).getByRole("link").click();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByText("It was paused.").waitFor();
+    const arrived = receiver.requests.length;
+    await postCalendar(consoles.svc, { channel: "missed" });
+    await page.getByRole("button", { name: "Re-enable" }).click();
+    await page.getByRole("link", { name: "Replay what was missed" }).click();
+    await page.getByRole("button", { name: /^Replay [\d,]+ deliver(?:y|ies)$/ }).click();
+    await page.getByText("done").waitFor();
+    await until(() => receiver.requests.slice(arrived).some(({ body }) => body.includes("missed")));
+  },
+);
+
+browserTest("a subscription is deleted after a question, and only then", async () => {
+  const page = await openPage("subscriptions");
+  await page.getByRole("row").nth(1).getByRole("link").click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Keep it" }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete it" }).click();
+  await page.getByRole("heading", { name: "No subscription yet" }).waitFor();
+});

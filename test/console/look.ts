@@ -35,6 +35,8 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME"],
   [/\b\d+(?:\.\d+)? (?:ms|s|min|h|d)(?: \d+ (?:s|min|h))?\b/g, "DURATION"],
   [/\b(?:in DURATION|DURATION ago|now)\b/g, "AGO"],
+  [/\bsvc_\w{4}…/g, "svc_HINT…"],
+  [/(?<=definition: )\d+\.\d+\.\d+$/gm, "VERSION"],
   [/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT"],
   [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, "DATE"],
 ];

@@ -47,6 +47,8 @@ export type BenchCase = {
   readonly name: string;
   /** One line for --help. */
   readonly about: string;
+  /** What it may report by itself, of a case of several parts. */
+  readonly parts?: readonly string[];
   /** A case of several parts reports each by itself: one that was not asked for keeps what was recorded of it. */
   run(ctx: BenchContext): Promise<CaseReport | readonly PartReport[]>;
 };

@@ -139,7 +139,7 @@ type RunOptions = { readonly isRecorded: boolean; readonly isStatementsKept: boo
 
 async function runCases(chosen: readonly BenchCase[], settings: BenchSettings, options: RunOptions): Promise<void> {
   const { isRecorded, isStatementsKept } = options;
-  if (isRecorded) checkPlaces(chosen.map(({ name }) => name));
+  if (isRecorded) checkPlaces(chosen.flatMap(({ name, parts }) => parts?.map((part) => `${name}-${part}`) ?? [name]));
   const postgres = await openBenchPostgres(isStatementsKept);
   const load = startChild<typeof loadCommands>(new URL("load.ts", import.meta.url));
   const sink = startChild<typeof sinkCommands>(new URL("sink.ts", import.meta.url));

@@ -17,6 +17,7 @@ const defaultEvents = 100_000;
 /** Programs that start by themselves: by events, by a storm of them, all at once, and none. */
 export const standing: BenchCase = {
   name: "standing",
+  parts: partNames,
   about: "standing programs: events to runs, a storm that is collected, a herd due at once with peers, idle schedules",
   run: async (ctx) => {
     const { events = defaultEvents } = ctx.settings;

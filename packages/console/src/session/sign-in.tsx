@@ -7,6 +7,7 @@ import { TextField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { enter } from "./enter.ts";
 import type { Refusal } from "./page-post.ts";
+import { currentSession, seatFor } from "./session.ts";
 import styles from "./sign-in.module.css";
 import { setSignInNeeded, useSignInNeed } from "./sign-in-need.ts";
 
@@ -33,7 +34,7 @@ export function SignInPage({
 }
 
 /** Opens over the page when a call was answered 401, so that neither address nor what was typed is lost; then reads are sent again. */
-export function SignInOverlay() {
+export function SignInOverlay({ projectId }: { projectId: string }) {
   const { isNeeded } = useSignInNeed();
   const queries = useQueryClient();
   return (
@@ -41,12 +42,19 @@ export function SignInOverlay() {
       <p>
         The session has ended, or its key was revoked. This page stays as it is, and goes on when you are signed in.
       </p>
-      <SignInForm onEntered={() => void queries.invalidateQueries()} />
+      <SignInForm projectId={projectId} onEntered={() => void queries.invalidateQueries()} />
     </Dialog>
   );
 }
 
-function SignInForm({ onEntered }: { onEntered?: (() => void) | undefined }) {
+/** Asks for a key; one of `projectId` where that is given, since with another the page could not go on. */
+function SignInForm({
+  projectId,
+  onEntered,
+}: {
+  projectId?: string | undefined;
+  onEntered?: (() => void) | undefined;
+}) {
   const { linkRefusal } = useSignInNeed();
   const [key, setKey] = useState("");
   const [ofKey, setRefusal] = useState<Refusal>();
@@ -55,7 +63,8 @@ function SignInForm({ onEntered }: { onEntered?: (() => void) | undefined }) {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setIsBusy(true);
-    const refused = await enter({ key: key.trim() });
+    const refused =
+      (await enter({ key: key.trim() })) ?? (projectId === undefined ? undefined : seatRefusal(projectId));
     setIsBusy(false);
     setRefusal(refused);
     if (refused !== undefined) return;
@@ -90,4 +99,12 @@ function SignInForm({ onEntered }: { onEntered?: (() => void) | undefined }) {
       <CodeBlock text="npx svc console" />
     </form>
   );
+}
+
+/** What is wrong where a sign-in went well and the project of the page has no seat yet. */
+function seatRefusal(projectId: string): Refusal | undefined {
+  if (seatFor(currentSession(), projectId) !== undefined) return undefined;
+  const [message, reason, field] = ["That key opens another project, and not this page.", "SEAT_MISSING", ""];
+  const wanted = projectId === "admin" ? "the administrator's token" : `a key of project ${projectId}`;
+  return { message, help: `Sign in with ${wanted}. The other project is signed in, too.`, reason, field };
 }

@@ -2,10 +2,14 @@ import { Code, ConnectError, type Interceptor, type Transport } from "@connectrp
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { serviceBase } from "./base.ts";
 import { setReachable } from "./reachability.ts";
+import { refreshSeats } from "./refresh.ts";
 import { currentSession, seatFor } from "./session.ts";
 import { setSignInNeeded } from "./sign-in-need.ts";
 
-/** Names the session's half and the seat that the URL's project has, and opens the sign-in where the service knows neither. */
+/**
+ * Names the session's half and the seat that the URL's project has. Where the service knows neither, the sign-in opens over the page, and
+ * the session's seats are read again.
+ */
 function asSeat(projectId: string): Interceptor {
   return (next) => async (req) => {
     const session = currentSession();
@@ -18,7 +22,10 @@ function asSeat(projectId: string): Interceptor {
       return answer;
     } catch (err) {
       const { code } = ConnectError.from(err);
-      if (code === Code.Unauthenticated) setSignInNeeded(true);
+      if (code === Code.Unauthenticated) {
+        setSignInNeeded(true);
+        void refreshSeats();
+      }
       // A call that was given up says nothing of the service.
       if (code !== Code.Canceled) setReachable(!isUnanswered(err));
       throw err;

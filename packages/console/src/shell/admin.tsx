@@ -18,7 +18,7 @@ export function AdminPages() {
   return (
     <TransportProvider key="admin" transport={transportFor("admin")}>
       <Shell projectId="admin" />
-      <SignInOverlay />
+      <SignInOverlay projectId="admin" />
     </TransportProvider>
   );
 }

@@ -1,35 +1,61 @@
+import { Code, ConnectError } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
 import { IdentityService } from "@svc/gen/identity";
+import { useParams } from "@tanstack/react-router";
 import { useReachable } from "../session/reachability.ts";
 import { classNames } from "../ui/class-names.ts";
 import { Icon } from "../ui/icon.tsx";
 import styles from "./shell.module.css";
 
+/**
+ * So often is asked whether the service answers and knows the key: what is open stops soon after that is revoked, whatever else the page
+ * asks for.
+ */
+const askAgainMs = 1_500;
+
 /** What whoever looks must not miss, across the top of every page. */
 export function Bands() {
+  const isReachable = useReachable();
+  // The administrator's seat is of no project, and has no identity to ask for.
+  const { projectId } = useParams({ strict: false });
+  const identity = useQuery(
+    IdentityService.method.getIdentity,
+    {},
+    {
+      enabled: projectId !== undefined,
+      // Refused, it waits until somebody has signed in: until then each answer would be the same.
+      refetchInterval: ({ state }) => (isRefused(state.error) ? false : askAgainMs),
+    },
+  );
   return (
     <div className={styles["bands"]}>
-      <Reconnecting />
+      {!isReachable && <Reconnecting />}
+      {identity.data?.deployment?.sandbox === true && <Sandbox />}
       <NotPrivate />
     </div>
   );
 }
 
-const askAgainMs = 2_000;
+function isRefused(error: unknown): boolean {
+  return error !== null && ConnectError.from(error).code === Code.Unauthenticated;
+}
 
-/** Says that what is shown is from before, and asks until the service answers again. */
+/** Says that what is shown is from before, until the service answers again. */
 function Reconnecting() {
-  const isReachable = useReachable();
-  useQuery(
-    IdentityService.method.getIdentity,
-    {},
-    { refetchInterval: isReachable ? false : askAgainMs, enabled: !isReachable },
-  );
-  if (isReachable) return null;
   return (
     <div className={classNames(styles["band"], styles["warn"])} role="status">
       <Icon name="replay" size={12} />
       Reconnecting: the service does not answer. What is shown is from before.
+    </div>
+  );
+}
+
+/** Says that no real app is called. Where one is, that stands at what would call it. */
+function Sandbox() {
+  return (
+    <div className={classNames(styles["band"], styles["info"])}>
+      <Icon name="tool" size={12} />
+      SANDBOX: an emulator answers in place of the apps.
     </div>
   );
 }

@@ -50,7 +50,8 @@ export function BottomBar({ projectId, onMore }: { projectId: string; onMore: ()
   return (
     <nav className={styles["bottom"]} aria-label="Main pages">
       {pagesOf(projectId)
-        .filter(({ onPhone }) => onPhone)
+        .filter(({ onPhone }) => onPhone !== undefined)
+        .sort((a, b) => (a.onPhone ?? 0) - (b.onPhone ?? 0))
         .map((page) => (
           <PageLink key={page.to} page={page} projectId={projectId} />
         ))}

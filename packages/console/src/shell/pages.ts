@@ -8,8 +8,8 @@ export type NavPage = {
   icon: IconName;
   /** The letter after `g` that leads there. */
   letter: string;
-  /** Its place in the bar at the bottom of a phone, which has room for four. */
-  onPhone?: boolean;
+  /** Its place, from 1, in the bar at the bottom of a phone, which has room for three and the way to more. */
+  onPhone?: number;
 };
 
 /** The pages of a project, in their groups. A new page adds its line here. */
@@ -17,8 +17,8 @@ const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
   {
     title: "Triggers",
     pages: [
-      { to: "/p/$projectId/events", title: "Events", icon: "event", letter: "e", onPhone: true },
-      { to: "/p/$projectId/deliveries", title: "Deliveries", icon: "delivery", letter: "d", onPhone: true },
+      { to: "/p/$projectId/events", title: "Events", icon: "event", letter: "e", onPhone: 3 },
+      { to: "/p/$projectId/deliveries", title: "Deliveries", icon: "delivery", letter: "d" },
       { to: "/p/$projectId/subscriptions", title: "Subscriptions", icon: "subscription", letter: "s" },
       { to: "/p/$projectId/replays", title: "Replays", icon: "replay", letter: "r" },
       { to: "/p/$projectId/ingest", title: "Ingest", icon: "ingest", letter: "i" },
@@ -27,11 +27,19 @@ const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
   {
     title: "Jobs",
     pages: [
-      { to: "/p/$projectId/asks", title: "Asks", icon: "inbox", letter: "a", onPhone: true },
-      { to: "/p/$projectId/jobs", title: "Jobs", icon: "job", letter: "j", onPhone: true },
+      { to: "/p/$projectId/asks", title: "Asks", icon: "inbox", letter: "a", onPhone: 1 },
+      { to: "/p/$projectId/jobs", title: "Jobs", icon: "job", letter: "j", onPhone: 2 },
       { to: "/p/$projectId/schedules", title: "Schedules", icon: "schedule", letter: "h" },
       { to: "/p/$projectId/skills", title: "Skills", icon: "skill", letter: "k" },
       { to: "/p/$projectId/contacts", title: "Contacts", icon: "contact", letter: "c" },
+    ],
+  },
+  {
+    title: "Tools",
+    pages: [
+      { to: "/p/$projectId/tools", title: "Tools", icon: "tool", letter: "t" },
+      { to: "/p/$projectId/accounts", title: "Accounts", icon: "plug", letter: "n" },
+      { to: "/p/$projectId/calls", title: "Calls", icon: "calls", letter: "l" },
     ],
   },
   {
@@ -45,8 +53,8 @@ const adminGroups: typeof navGroups = [
   {
     title: "Administration",
     pages: [
-      { to: "/admin/projects", title: "Projects", icon: "project", letter: "p", onPhone: true },
-      { to: "/admin/quarantine", title: "Quarantine", icon: "ban", letter: "q", onPhone: true },
+      { to: "/admin/projects", title: "Projects", icon: "project", letter: "p", onPhone: 1 },
+      { to: "/admin/quarantine", title: "Quarantine", icon: "ban", letter: "q", onPhone: 2 },
     ],
   },
 ];
@@ -69,4 +77,6 @@ export const idPages: readonly { prefix: string; words: string; to: NavPage["to"
   { prefix: "job_", words: "job", to: "/p/$projectId/jobs/$jobId", param: "jobId" },
   { prefix: "ask_", words: "ask", to: "/p/$projectId/asks/$askId", param: "askId" },
   { prefix: "stp_", words: "schedule", to: "/p/$projectId/schedules/$scheduleId", param: "scheduleId" },
+  { prefix: "acc_", words: "account", to: "/p/$projectId/accounts/$accountId", param: "accountId" },
+  { prefix: "call_", words: "call", to: "/p/$projectId/calls/$callId", param: "callId" },
 ];

@@ -104,7 +104,7 @@ function SignInForm({
 /** What is wrong where a sign-in went well and the project of the page has no seat yet. */
 function seatRefusal(projectId: string): Refusal | undefined {
   if (seatFor(currentSession(), projectId) !== undefined) return undefined;
-  const [message, reason, field] = ["That key opens another project, and not this page.", "SEAT_MISSING", ""];
+  const [message, reason, field] = ["That key is of another project.", "SEAT_MISSING", ""];
   const wanted = projectId === "admin" ? "the administrator's token" : `a key of project ${projectId}`;
   return { message, help: `Sign in with ${wanted}. The other project is signed in, too.`, reason, field };
 }

@@ -1,5 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { readAccountsSearch } from "./pages/accounts/filters.ts";
 import { readAsksSearch } from "./pages/asks/filters.ts";
+import { readCallsSearch } from "./pages/calls/filters.ts";
 import { readContactsSearch } from "./pages/contacts/search.ts";
 import { readDeliveriesSearch } from "./pages/deliveries/filters.ts";
 import { readEventsSearch } from "./pages/events/filters.ts";
@@ -10,6 +12,7 @@ import { readReplaysSearch } from "./pages/replays/filters.ts";
 import { readScheduleSearch, readSchedulesSearch } from "./pages/schedules/filters.ts";
 import { readSkillSearch } from "./pages/skills/search.ts";
 import { readSubscriptionSearch } from "./pages/subscriptions/filters.ts";
+import { readToolSearch, readToolsSearch } from "./pages/tools/filters.ts";
 import { consoleBase } from "./session/base.ts";
 import { NoPage, PageFailed } from "./shell/failed.tsx";
 import { ProjectPages } from "./shell/project.tsx";
@@ -154,6 +157,50 @@ const schedule = createRoute({
   component: lazyRouteComponent(() => import("./pages/schedules/detail.tsx")),
 });
 
+const tools = createRoute({
+  getParentRoute: () => project,
+  path: "tools",
+  validateSearch: readToolsSearch,
+  component: lazyRouteComponent(() => import("./pages/tools/list.tsx")),
+});
+const tool = createRoute({
+  getParentRoute: () => project,
+  path: "tools/$toolSlug",
+  validateSearch: readToolSearch,
+  component: lazyRouteComponent(() => import("./pages/tools/detail.tsx")),
+});
+const toolkit = createRoute({
+  getParentRoute: () => project,
+  path: "toolkits/$toolkitSlug",
+  component: lazyRouteComponent(() => import("./pages/toolkits/detail.tsx")),
+});
+
+const accounts = createRoute({
+  getParentRoute: () => project,
+  path: "accounts",
+  validateSearch: readAccountsSearch,
+  component: lazyRouteComponent(() => import("./pages/accounts/list.tsx")),
+});
+const account = createRoute({
+  getParentRoute: () => project,
+  path: "accounts/$accountId",
+  component: lazyRouteComponent(() => import("./pages/accounts/detail.tsx")),
+});
+
+const calls = createRoute({
+  getParentRoute: () => project,
+  path: "calls",
+  validateSearch: readCallsSearch,
+  component: lazyRouteComponent(() => import("./pages/calls/list.tsx")),
+});
+const call = createRoute({
+  getParentRoute: () => project,
+  path: "calls/$callId",
+  component: lazyRouteComponent(() => import("./pages/calls/detail.tsx")),
+});
+
+const toolPages = [tools, tool, toolkit, accounts, account, calls, call] as const;
+
 const routeTree = root.addChildren([
   start,
   addSeat,
@@ -179,6 +226,7 @@ const routeTree = root.addChildren([
     skill,
     schedules,
     schedule,
+    ...toolPages,
   ]),
 ]);
 

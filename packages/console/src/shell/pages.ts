@@ -34,6 +34,14 @@ export const navGroups: readonly { title: string; pages: readonly NavPage[] }[] 
       { to: "/p/$projectId/contacts", title: "Contacts", icon: "contact", letter: "c" },
     ],
   },
+  {
+    title: "Tools",
+    pages: [
+      { to: "/p/$projectId/tools", title: "Tools", icon: "tool", letter: "t" },
+      { to: "/p/$projectId/accounts", title: "Accounts", icon: "plug", letter: "n" },
+      { to: "/p/$projectId/calls", title: "Calls", icon: "calls", letter: "l" },
+    ],
+  },
 ];
 
 /** Every page of the navigation, in its order. */
@@ -47,4 +55,6 @@ export const idPages: readonly { prefix: string; words: string; to: NavPage["to"
   { prefix: "job_", words: "job", to: "/p/$projectId/jobs/$jobId", param: "jobId" },
   { prefix: "ask_", words: "ask", to: "/p/$projectId/asks/$askId", param: "askId" },
   { prefix: "stp_", words: "schedule", to: "/p/$projectId/schedules/$scheduleId", param: "scheduleId" },
+  { prefix: "acc_", words: "account", to: "/p/$projectId/accounts/$accountId", param: "accountId" },
+  { prefix: "call_", words: "call", to: "/p/$projectId/calls/$callId", param: "callId" },
 ];

@@ -8,7 +8,7 @@ export const inputClass: string = styles["input"] ?? "";
 
 type Native = Pick<
   InputHTMLAttributes<HTMLInputElement>,
-  "type" | "required" | "placeholder" | "autoComplete" | "inputMode" | "min" | "max" | "readOnly"
+  "type" | "required" | "placeholder" | "autoComplete" | "inputMode" | "min" | "max" | "readOnly" | "list"
 >;
 
 /** A labelled line of text. `hint` says what is wanted, `fault` what is wrong with what is there. */
@@ -19,6 +19,7 @@ export function TextField({
   hint,
   fault,
   mono = false,
+  isRequired = false,
   ...native
 }: Native & {
   label: string;
@@ -27,6 +28,8 @@ export function TextField({
   hint?: ReactNode;
   fault?: string | undefined;
   mono?: boolean;
+  /** Marks it as one that must be filled in; whether it is, is judged by the service. */
+  isRequired?: boolean;
 }) {
   const id = useId();
   return (
@@ -42,6 +45,7 @@ export function TextField({
         onChange={(event) => onChange(event.target.value)}
         aria-describedby={`${id}-hint ${id}-fault`}
         aria-invalid={fault !== undefined}
+        aria-required={isRequired}
         spellCheck={false}
       />
       <FieldNotes id={id} hint={hint} fault={fault} />
@@ -50,7 +54,7 @@ export function TextField({
 }
 
 /** Hint and fault below a field of this id, which names them as `<id>-hint` and `<id>-fault`. */
-function FieldNotes({ id, hint, fault }: { id: string; hint?: ReactNode; fault?: string | undefined }) {
+export function FieldNotes({ id, hint, fault }: { id: string; hint?: ReactNode; fault?: string | undefined }) {
   return (
     <>
       {hint !== undefined && (

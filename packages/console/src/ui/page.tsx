@@ -61,7 +61,7 @@ export function Page({
   );
 }
 
-/** Two columns, the first wider, which stand below each other where there is no room. */
-export function Columns({ children }: { children: ReactNode }) {
-  return <div className={styles["columns"]}>{children}</div>;
+/** Two columns, the first wider unless they are `even`, which stand below each other where there is no room. */
+export function Columns({ even = false, children }: { even?: boolean; children: ReactNode }) {
+  return <div className={classNames(styles["columns"], even && styles["even"])}>{children}</div>;
 }

@@ -1,0 +1,59 @@
+import { useRef } from "react";
+import { Disclosure } from "../ui/disclosure.tsx";
+import { GroupFaults } from "../ui/field-group.tsx";
+import { Stack } from "../ui/stack.tsx";
+import { isAtFault, type PlacedFaults } from "./faults.ts";
+import { Field } from "./field.tsx";
+import { ObjectFields } from "./fields/object.tsx";
+import { pointerTo } from "./pointer.ts";
+import type { ObjectShape } from "./read-schema.ts";
+import { type Values, valuesOf } from "./value.ts";
+
+/** More optional fields than these stand behind a line that opens to them. */
+const optionalShown = 5;
+
+/** The fields of a schema, the required ones first. What is wrong with all of them together stands above. */
+export function Form({
+  shape,
+  values,
+  faults,
+  onChange,
+}: {
+  shape: ObjectShape;
+  values: Values;
+  faults: PlacedFaults;
+  onChange: (values: Values) => void;
+}) {
+  const isOpen = useRef(false);
+  const required = shape.fields.filter(({ isRequired }) => isRequired);
+  const optional = shape.fields.filter(({ isRequired }) => !isRequired);
+  const filled = optional.filter(({ name }) => values[name] !== undefined).length;
+  isOpen.current ||=
+    filled > 0 ||
+    optional.length <= optionalShown ||
+    optional.some(({ name }) => isAtFault(faults, pointerTo("", name)));
+  const shared = {
+    pointer: "",
+    value: values,
+    faults,
+    onChange: (value: unknown) => onChange(valuesOf(value)),
+    draw: (props: Parameters<typeof Field>[0]) => <Field key={props.pointer} {...props} />,
+  };
+  return (
+    <Stack>
+      <GroupFaults faults={faults.get("") ?? []} />
+      {shape.fields.length === 0 && <p>It takes no arguments.</p>}
+      <ObjectFields {...shared} shape={{ type: "object", fields: required }} />
+      {optional.length > 0 && (
+        <Disclosure
+          initiallyOpen={isOpen.current}
+          summary={`${optional.length} optional${filled === 0 ? "" : `, ${filled} filled in`}`}
+        >
+          <Stack>
+            <ObjectFields {...shared} shape={{ type: "object", fields: optional }} />
+          </Stack>
+        </Disclosure>
+      )}
+    </Stack>
+  );
+}

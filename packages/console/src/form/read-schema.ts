@@ -1,0 +1,143 @@
+/** What a value may be, as far as a form asks for it. What is none of the others is `json`: a cell that takes the value as JSON. */
+export type Shape =
+  | { readonly type: "text"; readonly format: string; readonly isLong: boolean }
+  | { readonly type: "number"; readonly isInteger: boolean }
+  | { readonly type: "boolean" }
+  | { readonly type: "choice"; readonly options: readonly unknown[] }
+  | { readonly type: "date" }
+  | { readonly type: "list"; readonly item: Shape; readonly isKept: boolean }
+  | ObjectShape
+  | JsonShape;
+
+/** A value with fields of its own. */
+export type ObjectShape = { readonly type: "object"; readonly fields: readonly FieldSpec[] };
+
+/** A value that is written as JSON. `takesText`: a text needs no quotes there; `isLine`: nothing that has parts fits. */
+export type JsonShape = { readonly type: "json"; readonly takesText: boolean; readonly isLine: boolean };
+
+/** One property of an object, as a form asks for it. */
+export type FieldSpec = {
+  readonly name: string;
+  readonly shape: Shape;
+  readonly isRequired: boolean;
+  /** Its value is hidden while it is typed. */
+  readonly isSensitive: boolean;
+  /** Whether the browser may keep what was last filled in. */
+  readonly isKept: boolean;
+  readonly description: string;
+  /** What counts where nothing is given, as text; empty for none. */
+  readonly fallback: string;
+};
+
+type Schema = {
+  type?: string | readonly string[];
+  properties?: Record<string, Schema>;
+  required?: readonly string[];
+  items?: Schema | boolean;
+  enum?: readonly unknown[];
+  const?: unknown;
+  format?: string;
+  maxLength?: number;
+  description?: string;
+  default?: unknown;
+  "x-sensitive"?: boolean;
+};
+
+/** A text that may be longer is given more than one line. */
+const lineMax = 500;
+/** Names of texts that are written in sentences. */
+const longNames = /^(?:text|body|description|content|message|html|notes?|comment|summary|markdown)$/;
+
+/** Reads the fields of a tool's input schema (JSON text). What is not the schema of an object has none. `hidden` names fields to leave out. */
+export function readSchema(schemaJson: string, hidden: readonly string[] = []): ObjectShape {
+  const schema = parseSchema(schemaJson);
+  return { type: "object", fields: fieldsOf(schema).filter(({ name }) => !hidden.includes(name)) };
+}
+
+function parseSchema(text: string): Schema {
+  try {
+    const schema: unknown = JSON.parse(text === "" ? "{}" : text);
+    return isSchema(schema) ? schema : {};
+  } catch {
+    // A definition of a newer service, or none: the arguments can be written as JSON.
+    return {};
+  }
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Required ones first, else in the order of the definition. */
+function fieldsOf({ properties = {}, required = [] }: Schema): FieldSpec[] {
+  const fields = Object.entries(properties).map(([name, schema]): FieldSpec => {
+    const shape = shapeOf(schema, name);
+    return {
+      name,
+      shape,
+      isRequired: required.includes(name),
+      isSensitive: isSecret(schema),
+      isKept: isKept(schema, shape),
+      description: schema.description ?? "",
+      fallback: schema.default === undefined ? "" : plainText(schema.default),
+    };
+  });
+  return [...fields.filter(({ isRequired }) => isRequired), ...fields.filter(({ isRequired }) => !isRequired)];
+}
+
+function isSecret(schema: Schema): boolean {
+  return schema["x-sensitive"] === true;
+}
+
+/** A cell of JSON is kept as a whole or not at all: wherever in it a secret may stand. */
+function isKept(schema: Schema, shape: Shape): boolean {
+  return !isSecret(schema) && !(shape.type === "json" && JSON.stringify(schema).includes('"x-sensitive":true'));
+}
+
+/** A value as whoever reads it expects: a text without quotes, anything else as JSON. */
+export function plainText(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
+
+function shapeOf(schema: Schema, name = ""): Shape {
+  if (!isSchema(schema)) return jsonShape([]);
+  if (schema.enum !== undefined) return { type: "choice", options: schema.enum };
+  if (schema.const !== undefined) return { type: "choice", options: [schema.const] };
+  if (typeof schema.type !== "string") return jsonShape(schema.type ?? []);
+  switch (schema.type) {
+    case "string":
+      return textShape(schema, name);
+    case "integer":
+    case "number":
+      return { type: "number", isInteger: schema.type === "integer" };
+    case "boolean":
+      return { type: "boolean" };
+    case "array":
+      return isSchema(schema.items) ? listShape(schema.items) : jsonShape(["array"]);
+    case "object":
+      return hasFields(schema) ? { type: "object", fields: fieldsOf(schema) } : jsonShape(["object"]);
+    default:
+      return jsonShape([]);
+  }
+}
+
+function textShape({ format = "", maxLength = 0 }: Schema, name: string): Shape {
+  if (format === "date") return { type: "date" };
+  const isLong = format === "" && (longNames.test(name) || maxLength > lineMax);
+  return { type: "text", format, isLong };
+}
+
+/** A list of lists has no form that would be easier than its JSON. */
+function listShape(items: Schema): Shape {
+  const item = shapeOf(items);
+  return item.type === "list" ? jsonShape(["array"]) : { type: "list", item, isKept: isKept(items, item) };
+}
+
+function hasFields({ properties = {} }: Schema): boolean {
+  return Object.keys(properties).length > 0;
+}
+
+function jsonShape(types: readonly string[]): JsonShape {
+  const isLine = types.length > 0 && !types.includes("object") && !types.includes("array");
+  return { type: "json", takesText: types.length === 0 || types.includes("string"), isLine };
+}

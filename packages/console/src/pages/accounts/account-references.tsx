@@ -1,0 +1,81 @@
+import { createConnectQueryKey, useTransport } from "@connectrpc/connect-query";
+import { type ConnectedAccount, ConnectionsService } from "@svc/gen/connections";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useApproverWhy } from "../../calls/role.ts";
+import { useWrite } from "../../calls/write.ts";
+import { announce } from "../../ui/announce.ts";
+import { AreaField } from "../../ui/area-field.tsx";
+import { Button } from "../../ui/button.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { FormFrame } from "../../ui/form-frame.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Line } from "../../ui/stack.tsx";
+
+/** The app's own keys of an account: events that name one of them are its. They are changed a line each. */
+export function AccountReferences({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
+  const [text, setText] = useState<string>();
+  const queries = useQueryClient();
+  const transport = useTransport();
+  const { getConnection, setAccountReferences } = ConnectionsService.method;
+  const set = useWrite(setAccountReferences, async () => {
+    await queries.invalidateQueries({
+      queryKey: createConnectQueryKey({
+        schema: getConnection,
+        transport,
+        input: { id: account.id },
+        cardinality: "finite",
+      }),
+    });
+    setText(undefined);
+    announce("The references are set.");
+  });
+  const why = useApproverWhy(projectId);
+  const isOver = account.state === "superseded" || account.state === "revoked";
+  const actions = text === undefined && (
+    <Button
+      onPress={() => setText(account.references.join("\n"))}
+      why={isOver ? "The account is no longer used." : why}
+    >
+      Change
+    </Button>
+  );
+  return (
+    <Section title="References" actions={actions}>
+      {text === undefined ? (
+        <References references={account.references} />
+      ) : (
+        <FormFrame onSubmit={() => set.send({ id: account.id, references: linesOf(text) })}>
+          <AreaField label="References, one a line" value={text} onChange={setText} mono />
+          <FaultNotice error={set.error} />
+          <Line>
+            <Button kind="primary" type="submit" busy={set.isSending ? "Setting" : undefined}>
+              Set the references
+            </Button>
+            <Button onPress={() => setText(undefined)}>Leave them</Button>
+          </Line>
+        </FormFrame>
+      )}
+    </Section>
+  );
+}
+
+function References({ references }: { references: readonly string[] }) {
+  if (references.length === 0) return <p>None: no event of the app is matched with this account.</p>;
+  return (
+    <ul>
+      {references.map((reference) => (
+        <li key={reference}>
+          <code>{reference}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}

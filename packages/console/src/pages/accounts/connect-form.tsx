@@ -1,0 +1,107 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { CatalogService, type ToolkitConnectSpec } from "@svc/gen/catalog";
+import { ConnectionsService, type InitiateConnectionResponse } from "@svc/gen/connections";
+import { useState } from "react";
+import { useApproverWhy } from "../../calls/role.ts";
+import { useWrite } from "../../calls/write.ts";
+import { Button } from "../../ui/button.tsx";
+import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { FormFrame } from "../../ui/form-frame.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { SelectField } from "../../ui/select-field.tsx";
+import { schemeWords } from "../../words/accounts.ts";
+import { type ConnectInput, connectRequest, schemeOf } from "./connect-input.ts";
+import { CredentialFields } from "./credential-fields.tsx";
+import { VariableFields } from "./variable-fields.tsx";
+
+type Initial = Pick<ConnectInput, "entityId" | "scheme" | "accountVariables">;
+
+/** Asks for what connecting an account takes, as the toolkit's definition says. */
+export function ConnectForm({
+  projectId,
+  toolkitSlug,
+  initial,
+  onBegun,
+}: {
+  projectId: string;
+  toolkitSlug: string;
+  initial: Initial;
+  onBegun: (begun: InitiateConnectionResponse) => void;
+}) {
+  const found = useQuery(CatalogService.method.getToolkitConnectSpec, { slug: toolkitSlug, projectId });
+  const spec = found.data?.spec;
+  if (found.error !== null) return <FaultNotice error={found.error} onRetry={() => void found.refetch()} />;
+  if (spec === undefined) return <Skeleton rows={3} />;
+  if (spec.authSchemes.length === 0) {
+    return <Notice tone="info" title="No account of it can be made: the project itself holds its credential." />;
+  }
+  return <SpecForm projectId={projectId} spec={spec} initial={initial} onBegun={onBegun} />;
+}
+
+function SpecForm({
+  projectId,
+  spec,
+  initial,
+  onBegun,
+}: {
+  projectId: string;
+  spec: ToolkitConnectSpec;
+  initial: Initial;
+  onBegun: (begun: InitiateConnectionResponse) => void;
+}) {
+  const [input, setInput] = useState<ConnectInput>({ ...initial, apiKey: "", username: "", password: "" });
+  const change = (to: Partial<ConnectInput>) => setInput((old) => ({ ...old, ...to }));
+  const connect = useWrite(ConnectionsService.method.initiateConnection, onBegun);
+  const approverWhy = useApproverWhy(projectId);
+  const decides = spec.accountVariables.some(({ decidesOrigin }) => decidesOrigin);
+  const scheme = schemeOf(input, spec);
+  return (
+    <FormFrame onSubmit={() => connect.send(connectRequest(input, spec))}>
+      <TextField
+        label="Entity"
+        value={input.entityId}
+        onChange={(entityId) => change({ entityId })}
+        hint="Whose account it is, in your own words: the id of your user, such as ada."
+        isRequired
+        autoComplete="off"
+      />
+      {spec.authSchemes.length > 1 && (
+        <SelectField
+          label="By"
+          value={scheme}
+          options={spec.authSchemes.map(({ type }) => ({ value: type, words: schemeWords(type) }))}
+          onChange={(value) => change({ scheme: value })}
+        />
+      )}
+      <VariableFields
+        variables={spec.accountVariables}
+        values={input.accountVariables}
+        onChange={(accountVariables) => change({ accountVariables })}
+      />
+      <CredentialFields
+        scheme={scheme}
+        spec={spec.authSchemes.find(({ type }) => type === scheme)}
+        input={input}
+        onChange={change}
+      />
+      <FaultNotice error={connect.error} />
+      <div>
+        <Button
+          kind="primary"
+          icon="plug"
+          type="submit"
+          why={
+            decides && approverWhy !== undefined
+              ? `A value decides which address is dialled. ${approverWhy}`
+              : undefined
+          }
+          busy={connect.isSending ? "Connecting" : undefined}
+        >
+          {scheme === "oauth2" ? "Go on to the app" : "Connect"}
+        </Button>
+      </div>
+    </FormFrame>
+  );
+}

@@ -1,0 +1,110 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { CatalogService } from "@svc/gen/catalog";
+import { ConnectionsService } from "@svc/gen/connections";
+import { useState } from "react";
+import { useApproverWhy } from "../../calls/role.ts";
+import { useWrite } from "../../calls/write.ts";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { FormFrame } from "../../ui/form-frame.tsx";
+import { SelectField } from "../../ui/select-field.tsx";
+import { useToolkits } from "../tools/catalog.ts";
+import type { AccountsSearch } from "./filters.ts";
+import { VariableFields } from "./variable-fields.tsx";
+
+const scheme = "client_credentials";
+
+/** Sets the credential with which the project itself calls a toolkit, in place of an earlier one. */
+export function CredentialDialog({
+  projectId,
+  search,
+  onChange,
+  onClose,
+}: {
+  projectId: string;
+  search: AccountsSearch;
+  onChange: (to: AccountsSearch) => void;
+  onClose: () => void;
+}) {
+  const toolkits = useToolkits(projectId).filter(({ authSchemes }) => authSchemes.includes(scheme));
+  const slug = search.connect ?? "";
+  return (
+    <Dialog open onClose={onClose} title="Credential of the project" hideOnInteractOutside={false}>
+      <p>Some apps are called as the project itself, by a client id and a secret, and not for an entity.</p>
+      {toolkits.length === 0 ? (
+        <p>No toolkit here is called so.</p>
+      ) : (
+        <SelectField
+          label="Toolkit"
+          value={slug}
+          isRequired
+          options={[
+            { value: "", words: "choose one" },
+            ...toolkits.map((kit) => ({ value: kit.slug, words: kit.name })),
+          ]}
+          onChange={(connect) => onChange({ connect: connect || undefined })}
+        />
+      )}
+      {toolkits.some((kit) => kit.slug === slug) && (
+        <CredentialForm key={slug} projectId={projectId} toolkitSlug={slug} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}
+
+function CredentialForm({
+  projectId,
+  toolkitSlug,
+  onClose,
+}: {
+  projectId: string;
+  toolkitSlug: string;
+  onClose: () => void;
+}) {
+  const [input, setInput] = useState({ clientId: "", clientSecret: "" });
+  const [accountVariables, setVariables] = useState<Readonly<Record<string, string>>>({});
+  const { data } = useQuery(CatalogService.method.getToolkitConnectSpec, { slug: toolkitSlug, projectId });
+  const set = useWrite(ConnectionsService.method.setProjectCredential, () => {
+    announce(`The project's credential of ${toolkitSlug} is set.`);
+    onClose();
+  });
+  return (
+    <FormFrame onSubmit={() => set.send({ toolkitSlug, ...input, accountVariables })}>
+      <TextField
+        label="Client id"
+        value={input.clientId}
+        onChange={(clientId) => setInput({ ...input, clientId })}
+        isRequired
+        autoComplete="off"
+      />
+      <TextField
+        label="Client secret"
+        type="password"
+        value={input.clientSecret}
+        onChange={(clientSecret) => setInput({ ...input, clientSecret })}
+        hint="Sealed at once, and never shown again."
+        isRequired
+        autoComplete="off"
+      />
+      <VariableFields
+        variables={data?.spec?.accountVariables ?? []}
+        values={accountVariables}
+        onChange={setVariables}
+      />
+      <FaultNotice error={set.error} />
+      <div>
+        <Button
+          kind="primary"
+          type="submit"
+          why={useApproverWhy(projectId)}
+          busy={set.isSending ? "Setting" : undefined}
+        >
+          Set the credential
+        </Button>
+      </div>
+    </FormFrame>
+  );
+}

@@ -1,0 +1,25 @@
+/** A scope that tools of a toolkit need, how many do, and whether an account has it. */
+export type NeededScope = { readonly scope: string; readonly tools: number; readonly isGranted: boolean };
+
+/**
+ * The scopes that tools need, those that are missing first; then those that are granted and no tool needs. As the service
+ * judges it: a granted scope covers those that refine it with a dot, and an app that named no scopes kept none back.
+ */
+export function scopesOf(
+  granted: readonly string[],
+  tools: readonly { requiredScopes: readonly string[] }[],
+): { needed: readonly NeededScope[]; others: readonly string[] } {
+  const counts = new Map<string, number>();
+  for (const scope of tools.flatMap(({ requiredScopes }) => requiredScopes)) {
+    counts.set(scope, (counts.get(scope) ?? 0) + 1);
+  }
+  const needed = [...counts].map(([scope, count]) => ({ scope, tools: count, isGranted: covers(granted, scope) }));
+  return {
+    needed: needed.sort((a, b) => Number(a.isGranted) - Number(b.isGranted) || a.scope.localeCompare(b.scope)),
+    others: granted.filter((scope) => !counts.has(scope)),
+  };
+}
+
+function covers(granted: readonly string[], scope: string): boolean {
+  return granted.length === 0 || granted.some((held) => scope === held || scope.startsWith(`${held}.`));
+}

@@ -1,0 +1,80 @@
+import type { PlacedFaults } from "../../../form/faults.ts";
+import { Form } from "../../../form/form.tsx";
+import type { ObjectShape } from "../../../form/read-schema.ts";
+import { AreaField } from "../../../ui/area-field.tsx";
+import { GroupFaults } from "../../../ui/field-group.tsx";
+import { Stack } from "../../../ui/stack.tsx";
+import { Tabs } from "../../../ui/tabs.tsx";
+import { argumentsText, formFault, toForm, toJson } from "./arguments.ts";
+import type { TryInput } from "./use-try.ts";
+
+/** The arguments, in a form or as JSON; what is changed in one is there in the other. `mode` is what the address says. */
+export function ArgumentsField({
+  shape,
+  input: { typed, setTyped, fault },
+  faults,
+  mode,
+  onMode,
+}: {
+  shape: ObjectShape;
+  input: TryInput;
+  faults: PlacedFaults;
+  mode: "json" | undefined;
+  onMode: (mode: "json" | undefined) => void;
+}) {
+  const selected = mode ?? "form";
+  const listed = [...faults].flatMap(([pointer, messages]) =>
+    messages.map((message) => `${pointer} ${message}`.trim()),
+  );
+  // JSON that the form cannot hold stays where it is, and says why.
+  const stays = selected === "form" && typed.mode === "json" ? formFault(typed) : undefined;
+  const shown = stays === undefined ? selected : "json";
+  const held = shown === "json" ? toJson(typed) : toForm(typed);
+  return (
+    <Tabs
+      label="How the arguments are written"
+      selected={shown}
+      onSelect={(id) => {
+        if (id === "json") {
+          setTyped(toJson(typed));
+          onMode("json");
+        } else if (formFault(typed) === undefined) {
+          setTyped(toForm(typed));
+          onMode(undefined);
+        }
+      }}
+      tabs={[
+        {
+          id: "form",
+          words: "Form",
+          panel: held.mode === "form" && (
+            <Form
+              shape={shape}
+              values={held.values}
+              faults={faults}
+              onChange={(values) => setTyped({ mode: "form", values })}
+            />
+          ),
+        },
+        {
+          id: "json",
+          words: "JSON",
+          panel: (
+            <Stack>
+              <AreaField
+                label="Arguments"
+                mono
+                tall
+                value={argumentsText(held)}
+                onChange={(text) => setTyped({ mode: "json", text })}
+                fault={fault}
+                hint={fault === undefined ? formFault(held) : "Mend it to see it in the form."}
+              />
+              <GroupFaults faults={listed} />
+            </Stack>
+          ),
+        },
+      ]}
+    />
+  );
+}

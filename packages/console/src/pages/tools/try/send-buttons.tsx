@@ -1,0 +1,64 @@
+import type { Tool } from "@svc/gen/catalog";
+import { Button } from "../../../ui/button.tsx";
+import { Line } from "../../../ui/stack.tsx";
+import type { Check, useSend } from "./use-calls.ts";
+import type { TryInput } from "./use-try.ts";
+
+/** What sends a call, by what it does. A destructive call is held first, and only what was held and shown can be confirmed. */
+export function SendButtons({
+  tool: { accessClass },
+  input,
+  check,
+  sending,
+  isSandbox,
+}: {
+  tool: Tool;
+  input: TryInput;
+  check: Check;
+  sending: ReturnType<typeof useSend>;
+  isSandbox: boolean;
+}) {
+  const where = isSandbox ? "in the sandbox" : `to the real app as ${input.entity || "nobody"}`;
+  const why = whyNot(input, check);
+  if (accessClass !== "destructive") {
+    return (
+      <Line>
+        <Button
+          kind="primary"
+          icon="send"
+          why={why}
+          busy={sending.isSending ? "Sending" : undefined}
+          onPress={sending.send}
+        >
+          Send {where}
+        </Button>
+      </Line>
+    );
+  }
+  return (
+    <Line>
+      <Button
+        icon="pause"
+        why={why}
+        busy={sending.isSending && !sending.isHeld ? "Sending" : undefined}
+        onPress={sending.send}
+      >
+        Hold it, and show it
+      </Button>
+      {sending.isHeld && (
+        <Button kind="danger" icon="send" busy={sending.isSending ? "Sending" : undefined} onPress={sending.confirm}>
+          Confirm and send {where}
+        </Button>
+      )}
+    </Line>
+  );
+}
+
+/** Why a call cannot be sent as it is written; undefined where it can. A check that failed keeps nobody from trying. */
+function whyNot({ fault }: TryInput, { answer, error, isCurrent }: Check): string | undefined {
+  if (fault !== undefined) return "Mend the JSON first.";
+  if (error !== null) return undefined;
+  if (!isCurrent || answer === undefined) return "It is being checked.";
+  if (answer.outcome === "ok" || answer.outcome === "held") return undefined;
+  return answer.outcome === "invalid_arguments" ? "Mend what is marked first." : answer.message;
+}

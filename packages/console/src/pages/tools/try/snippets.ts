@@ -1,0 +1,73 @@
+import { confirmed, textFault } from "./arguments.ts";
+
+/** A call, to be written in another way. `argumentsJson` is the JSON text of an object. */
+export type SnippetCall = {
+  readonly toolSlug: string;
+  readonly entityId: string;
+  readonly argumentsJson: string;
+  readonly isDestructive: boolean;
+  /** Where the service takes calls, such as http://127.0.0.1:8080. */
+  readonly url: string;
+};
+
+/** The ways in which a call is written. */
+export const snippetKinds = ["cli", "curl", "typescript", "mcp"] as const;
+
+/** One of the ways in which a call is written. */
+export type SnippetKind = (typeof snippetKinds)[number];
+
+/** How each is called. */
+export const snippetWords: Record<SnippetKind, string> = {
+  cli: "CLI",
+  curl: "curl",
+  typescript: "TypeScript",
+  mcp: "MCP",
+};
+
+const writers: Record<SnippetKind, (call: SnippetCall) => string> = {
+  cli: ({ toolSlug, entityId, argumentsJson, isDestructive }) =>
+    [
+      `npx svc call ${toolSlug}`,
+      ...(entityId === "" ? [] : [`--entity ${quoted(entityId)}`]),
+      `--args-json ${quoted(argumentsJson)}`,
+      ...(isDestructive ? ["--confirm"] : []),
+    ].join(" "),
+  curl: (call) =>
+    [
+      `curl -s ${quoted(`${call.url}/svc.v1.ToolsService/CallTool`)} \\`,
+      `  -H "Authorization: Bearer $SVC_API_KEY" -H "Content-Type: application/json" \\`,
+      `  -d ${quoted(JSON.stringify({ toolSlug: call.toolSlug, entityId: call.entityId, argumentsJson: whole(call) }, undefined, 2))}`,
+    ].join("\n"),
+  typescript: (call) => `import { createSvcClient } from "@svc/sdk";
+
+const { tools } = createSvcClient({ baseUrl: ${JSON.stringify(call.url)}, apiKey: process.env.SVC_API_KEY ?? "" });
+
+const { outcome, resultJson, message } = await tools.callTool({
+  toolSlug: ${JSON.stringify(call.toolSlug)},
+  entityId: ${JSON.stringify(call.entityId)},
+  argumentsJson: JSON.stringify(${whole(call)}),
+});`,
+  mcp: (call) =>
+    `{
+  "method": "tools/call",
+  "params": {
+    "name": "call_tool",
+    "arguments": { "slug": ${JSON.stringify(call.toolSlug)}, "entity_id": ${JSON.stringify(call.entityId)}, "arguments": ${whole(call)} }
+  }
+}`,
+};
+
+/** The same call written in another way; a destructive one with its confirmation. Arguments that are no JSON stand as `{}`. */
+export function snippet(kind: SnippetKind, call: SnippetCall): string {
+  const argumentsJson = textFault(call.argumentsJson) === undefined ? call.argumentsJson : "{}";
+  return writers[kind]({ ...call, argumentsJson });
+}
+
+function whole({ argumentsJson, isDestructive }: SnippetCall): string {
+  return isDestructive ? confirmed(argumentsJson) : argumentsJson;
+}
+
+/** A word of a shell's command: in single quotes where it has to be. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,81 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { useQuery } from "@connectrpc/connect-query";
+import { type CallToolRequestSchema, type CallToolResponse, ToolsService } from "@svc/gen/tools";
+import { keepPreviousData } from "@tanstack/react-query";
+import { useState } from "react";
+import { useSettled } from "../../../calls/settled.ts";
+import { useWrite } from "../../../calls/write.ts";
+import { useNow } from "../../../clock.ts";
+import { randomKey } from "../../../random.ts";
+import { confirmed } from "./arguments.ts";
+
+/** A call as it is written: for whom, and with which arguments. */
+export type WrittenCall = { readonly toolSlug: string; readonly entityId: string; readonly argumentsJson: string };
+
+const settledMs = 250;
+
+/** The idempotency key of a call: another one after every change, and when `renew` is called. */
+export function useCallKey(call: WrittenCall): { key: string; renew: () => void } {
+  const of = JSON.stringify(call);
+  const [made, setMade] = useState(() => ({ of, key: randomKey() }));
+  const current = made.of === of ? made : { of, key: randomKey() };
+  if (current !== made) setMade(current);
+  return { key: current.key, renew: () => setMade({ of, key: randomKey() }) };
+}
+
+/** What the service says of a call before it is made. */
+export type Check = {
+  readonly answer: CallToolResponse | undefined;
+  readonly error: unknown;
+  /** Whether the answer is that to the call as it is written now. */
+  readonly isCurrent: boolean;
+};
+
+/** Asks the service what would be sent, 250 ms after the last change. It sends nothing and leaves no trace. */
+export function useCheck(call: WrittenCall, idempotencyKey: string, enabled: boolean): Check {
+  const now = JSON.stringify({ ...call, idempotencyKey });
+  const settled = useSettled(now, settledMs);
+  const asked = JSON.parse(settled) as MessageInitShape<typeof CallToolRequestSchema>;
+  const query = useQuery(
+    ToolsService.method.callTool,
+    { ...asked, dryRun: true },
+    { enabled, placeholderData: keepPreviousData, retry: false, staleTime: 2_000 },
+  );
+  return {
+    answer: query.data,
+    error: query.error,
+    isCurrent: enabled && settled === now && !query.isPlaceholderData && !query.isPending,
+  };
+}
+
+/** A call that was made: what became of it, and of which writing it was. */
+export type Made = { readonly of: string; readonly answer: CallToolResponse; readonly at: number };
+
+/** Makes a call as it is written. `isHeld`: it was held as it is written now, so that it can be confirmed. */
+export function useSend(
+  call: WrittenCall,
+  { key, renew, isRead }: { key: string; renew: () => void; isRead: boolean },
+) {
+  const of = JSON.stringify(call);
+  const now = useNow();
+  const [made, setMade] = useState<Made>();
+  const write = useWrite(ToolsService.method.callTool, (answer) => {
+    setMade({ of, answer, at: now });
+    // To read again means to ask the app again; whatever else is the same call until it is changed.
+    if (isRead) renew();
+  });
+  const send = (argumentsJson: string) => write.send({ ...call, argumentsJson, idempotencyKey: key });
+  return {
+    made,
+    error: write.error,
+    isSending: write.isSending,
+    isHeld: made?.of === of && made.answer.outcome === "held",
+    isOfNow: made?.of === of,
+    send: () => send(call.argumentsJson),
+    confirm: () => send(confirmed(call.argumentsJson)),
+    startAnew: () => {
+      renew();
+      setMade(undefined);
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { useQuery } from "@connectrpc/connect-query";
+import type { Tool } from "@svc/gen/catalog";
+import { ConnectionsService } from "@svc/gen/connections";
+import { useState } from "react";
+import type { ObjectShape } from "../../../form/read-schema.ts";
+import { valuesOf, withoutSecrets } from "../../../form/value.ts";
+import { argumentsText, confirmsItself, type TypedArguments, textFault } from "./arguments.ts";
+import { type KeptInput, keepInput } from "./kept-input.ts";
+
+const accountsMax = 500;
+
+/** What is written for a call: for whom, and its arguments. */
+export type TryInput = {
+  readonly entity: string;
+  /** Entities that have an active account of the toolkit, where this service uses it. */
+  readonly entities: readonly string[];
+  readonly typed: TypedArguments;
+  readonly argumentsJson: string;
+  /** What is wrong with the arguments before the service is asked; undefined for nothing. */
+  readonly fault: string | undefined;
+  readonly setEntity: (entity: string) => void;
+  readonly setTyped: (typed: TypedArguments) => void;
+};
+
+/** Holds what is written, and keeps it in the browser but for what is sensitive. The first entity with an account stands there to begin with. */
+export function useTryInput({
+  projectId,
+  tool,
+  shape,
+  initial,
+  isSandbox,
+}: {
+  projectId: string;
+  tool: Tool;
+  shape: ObjectShape;
+  initial: KeptInput | undefined;
+  isSandbox: boolean;
+}): TryInput {
+  const [chosen, setChosen] = useState(initial?.entity);
+  const [typed, setTyped] = useState<TypedArguments>({ mode: "form", values: initial?.values ?? {} });
+  const accounts = useQuery(ConnectionsService.method.listConnections, {
+    toolkitSlug: tool.toolkitSlug,
+    state: "active",
+    pageSize: accountsMax,
+  });
+  const usable = accounts.data?.accounts.filter(({ sandbox }) => sandbox === isSandbox) ?? [];
+  const entities = [...new Set(usable.map(({ entityId }) => entityId))].filter((entity) => entity !== "");
+  const entity = chosen ?? entities[0] ?? "";
+  const keep = (of: string, what: TypedArguments) => {
+    if (what.mode === "json" && textFault(what.text) !== undefined) return;
+    const values = what.mode === "form" ? what.values : valuesOf(JSON.parse(what.text));
+    keepInput(projectId, tool.slug, { entity: of, values: withoutSecrets(shape, values) });
+  };
+  const argumentsJson = argumentsText(typed);
+  return {
+    entity,
+    entities,
+    typed,
+    argumentsJson,
+    fault: faultOf(typed, tool.accessClass === "destructive"),
+    setEntity: (next) => {
+      setChosen(next);
+      keep(next, typed);
+    },
+    setTyped: (next) => {
+      setTyped(next);
+      keep(entity, next);
+    },
+  };
+}
+
+function faultOf(typed: TypedArguments, isDestructive: boolean): string | undefined {
+  if (typed.mode === "form") return undefined;
+  const fault = textFault(typed.text);
+  if (fault !== undefined || !isDestructive || !confirmsItself(typed.text)) return fault;
+  return "Leave confirm out: it is set by Confirm and send, once you have seen what would be sent.";
+}

@@ -1,0 +1,45 @@
+import { unknownWord, type Word } from "./word.ts";
+
+/** The states of a connected account, as `ConnectedAccount.state` has them. */
+export const accountStates = ["pending", "active", "expired", "superseded", "revoked"] as const;
+
+/** One of the states of a connected account. */
+export type AccountState = (typeof accountStates)[number];
+
+const words: Record<AccountState, Omit<Word, "word">> = {
+  pending: {
+    tone: "info",
+    icon: "clock",
+    says: "It waits for consent. The address to consent at is good for 10 minutes.",
+  },
+  active: { tone: "ok", icon: "check", says: "Tools are called with it." },
+  expired: { tone: "bad", icon: "alert", says: "The app refused its credential, or it ran out. Connect it again." },
+  superseded: { tone: "plain", icon: "replay", says: "A newer account of the same entity took its place." },
+  revoked: { tone: "plain", icon: "ban", says: "It was deleted, and its credentials are erased." },
+};
+
+/** How the state of an account is shown. */
+export function accountWord(state: string): Word {
+  const known = (words as Record<string, Omit<Word, "word">>)[state];
+  return known === undefined ? unknownWord(state) : { word: state, ...known };
+}
+
+const schemes: Record<string, string> = {
+  oauth2: "Sign in at the app",
+  api_key: "API key",
+  basic: "User name and password",
+  none: "No credential",
+  client_credentials: "The project's own credential",
+};
+
+/** How a scheme is called by whoever connects an account. One of a newer service is shown as it is. */
+export function schemeWords(scheme: string): string {
+  return schemes[scheme] ?? scheme;
+}
+
+/** How it is shown whether a scope was granted. */
+export function scopeWord(isGranted: boolean): Word {
+  return isGranted
+    ? { word: "granted", tone: "ok", icon: "check", says: "The app granted it." }
+    : { word: "missing", tone: "bad", icon: "cross", says: "Tools that need it are refused. Reconnect, and grant it." };
+}

@@ -1,0 +1,72 @@
+import type { Area } from "../area.ts";
+
+/** Tools, the ledger of their calls, and the accounts that they are called with. */
+export const tools: Area = {
+  seed: async (svc) => {
+    const connect = async (toolkitSlug: string, entityId: string) =>
+      (
+        await svc.call("svc.v1.ConnectionsService/InitiateConnection", {
+          toolkitSlug,
+          entityId,
+          scheme: "api_key",
+          apiKey: "key-of-the-area",
+        })
+      ).json.account.id;
+    const callTool = async (toolSlug: string, entityId: string, args: object) =>
+      (await svc.call("svc.v1.ToolsService/CallTool", { toolSlug, entityId, argumentsJson: JSON.stringify(args) })).json
+        .callId;
+    const account = await connect("messaging_bot", "ada");
+    await connect("sales_crm", "ops");
+    const call = await callTool("messaging_bot.send_message", "ada", { chat_id: "4711", text: "We are live" });
+    await callTool("messaging_bot.delete_message", "ada", { chat_id: "4711", message_id: 7 });
+    await callTool("sales_crm.list_deals", "nobody", {});
+    return { account, call };
+  },
+  pages: [
+    {
+      name: "tools-found",
+      path: () => "tools?q=post+a+message+to+a+chat&toolkit=messaging_bot",
+      shows: (page) => page.getByRole("link", { name: "messaging_bot.send_message", exact: true }).waitFor(),
+    },
+    {
+      name: "tool",
+      path: () => "tools/messaging_bot.send_message",
+      shows: (page) => page.getByText("is required").first().waitFor(),
+    },
+    {
+      name: "tool-as-json",
+      path: ({ call }) => `tools/messaging_bot.send_message?args=json&from=${call}&as=typescript`,
+      shows: (page) => page.getByText("POST https://").waitFor(),
+    },
+    {
+      name: "toolkit",
+      path: () => "toolkits/messaging_bot",
+      shows: (page) => page.getByRole("link", { name: "messaging_bot.send_message", exact: true }).waitFor(),
+    },
+    {
+      name: "calls",
+      path: ({ call }) => `calls?live=off&open=${call}`,
+      shows: (page) => page.getByRole("region", { name: "Result" }).getByText("We are live").waitFor(),
+    },
+    {
+      name: "call",
+      path: ({ call }) => `calls/${call}`,
+      shows: (page) => page.getByRole("region", { name: "Result" }).getByText("We are live").waitFor(),
+    },
+    {
+      name: "accounts",
+      path: () => "accounts",
+      shows: (page) => page.getByRole("row", { name: "sales_crm" }).waitFor(),
+    },
+    {
+      name: "account",
+      path: ({ account }) => `accounts/${account}`,
+      shows: (page) => page.getByText("needs a scope in particular").waitFor(),
+    },
+    {
+      name: "connect",
+      path: () => "accounts?connect=work_mgmt&for=ada",
+      shows: (page) => page.getByRole("button", { name: "Go on to the app" }).waitFor(),
+    },
+  ],
+};

@@ -1,0 +1,80 @@
+import { expect } from "vitest";
+import { browserTest, startConsole } from "../browser.ts";
+
+const consoles = startConsole();
+
+const open = async (path: string) => (await consoles.open({ path: `p/${consoles.projectId}/${path}` })).page;
+
+browserTest("a tool without an account leads to connecting one by key, and the account is there", async () => {
+  const page = await open("tools/messaging_bot.send_message");
+  await page.getByLabel("as entity").fill("grace");
+  await page.getByRole("link", { name: "Connect an account" }).click();
+  const dialog = page.getByRole("dialog", { name: "Connect an account" });
+  expect(await dialog.getByLabel("Entity").inputValue()).toBe("grace");
+  await dialog.getByLabel("API key").fill("a-key-of-grace");
+  await dialog.getByRole("button", { name: "Connect" }).click();
+  await dialog.getByText("Connected: messaging_bot as grace").waitFor();
+  expect(await page.content()).not.toContain("a-key-of-grace");
+  await dialog.getByRole("button", { name: "Open the account" }).click();
+  await page.getByRole("heading", { name: "messaging_bot as grace", level: 1 }).waitFor();
+  await page.getByText("active", { exact: true }).waitFor();
+});
+
+browserTest("consent is given in a tab of its own, and the page goes on by itself", async () => {
+  const page = await open("accounts?connect=issue_tracker&for=ada");
+  const dialog = page.getByRole("dialog", { name: "Connect an account" });
+  await dialog.getByRole("button", { name: "Go on to the app" }).click();
+  const tab = page.context().waitForEvent("page");
+  await dialog.getByRole("link", { name: "Open the app's consent" }).click();
+  const consent = await tab;
+  await consent.getByRole("button", { name: "Allow" }).click();
+  await dialog.getByText("Connected: issue_tracker as ada").waitFor();
+  await dialog.getByRole("button", { name: "Open the account" }).click();
+  await page.getByRole("region", { name: "Scopes" }).getByText("granted").first().waitFor();
+});
+
+browserTest("an expired account says why and is connected anew from its row", async () => {
+  const entityId = "sandbox:unauthorized";
+  const { svc } = consoles;
+  const initiated = { toolkitSlug: "sales_crm", entityId, scheme: "api_key", apiKey: "k" };
+  await svc.call("svc.v1.ConnectionsService/InitiateConnection", initiated);
+  await svc.call("svc.v1.ToolsService/CallTool", { toolSlug: "sales_crm.list_deals", entityId, argumentsJson: "{}" });
+  const page = await open("accounts?state=expired");
+  await page.getByRole("link", { name: "Reconnect" }).click();
+  const dialog = page.getByRole("dialog", { name: "Connect an account anew" });
+  expect(await dialog.getByLabel("Entity").inputValue()).toBe(entityId);
+  await dialog.getByLabel("API key").fill("another-key");
+  await dialog.getByRole("button", { name: "Connect" }).click();
+  await dialog.getByText("Connected: sales_crm").waitFor();
+});
+
+browserTest("references are changed, and an account is deleted after it was said what that means", async () => {
+  const answer = await consoles.svc.call("svc.v1.ConnectionsService/InitiateConnection", {
+    toolkitSlug: "messaging_bot",
+    entityId: "ada",
+    scheme: "api_key",
+    apiKey: "k",
+  });
+  const page = await open(`accounts/${answer.json.account.id}`);
+  const references = page.getByRole("region", { name: "References" });
+  await references.getByRole("button", { name: "Change" }).click();
+  await references.getByLabel("References, one a line").fill("channel-7\n\n channel-8 ");
+  await references.getByRole("button", { name: "Set the references" }).click();
+  await references.getByText("channel-8").waitFor();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("button", { name: "Delete the account" }).click();
+  await page.getByText("revoked", { exact: true }).waitFor();
+});
+
+browserTest("a member sees why references are not changed", async () => {
+  const { json } = await consoles.svc.admin("CreateApiKey", {
+    projectId: consoles.projectId,
+    role: "ROLE_MEMBER",
+    name: "m",
+  });
+  const { accounts } = (await consoles.svc.call("svc.v1.ConnectionsService/ListConnections", {})).json;
+  const { page } = await consoles.open({ key: json.key, path: `p/${consoles.projectId}/accounts/${accounts[0].id}` });
+  const change = page.getByRole("region", { name: "References" }).getByRole("button", { name: "Change" });
+  await change.waitFor();
+  expect(await change.getAttribute("aria-disabled")).toBe("true");
+});

@@ -1,0 +1,128 @@
+import type { Page } from "playwright-core";
+import { describe, expect } from "vitest";
+import { browserTest, startConsole } from "../browser.ts";
+
+const connect = (
+  svc: Parameters<NonNullable<NonNullable<Parameters<typeof startConsole>[0]>["seed"]>>[0],
+  toolkitSlug: string,
+  entityId: string,
+) =>
+  svc.call("svc.v1.ConnectionsService/InitiateConnection", { toolkitSlug, entityId, scheme: "api_key", apiKey: "k" });
+
+const consoles = startConsole({
+  seed: async (svc) => {
+    for (const slug of ["messaging_bot", "sales_crm", "bank_link"]) await connect(svc, slug, "ada");
+  },
+});
+
+const openTool = async (slug: string, search = "") =>
+  (await consoles.open({ path: `p/${consoles.projectId}/tools/${slug}${search}` })).page;
+
+async function callsOf(toolSlug: string): Promise<{ outcome: string; idempotencyKey: string }[]> {
+  return (await consoles.svc.call("svc.v1.ToolsService/ListToolCalls", { toolSlug })).json.calls;
+}
+
+const sent = (page: Page) => page.getByRole("region", { name: "What would be sent" });
+const result = (page: Page) => page.getByRole("region", { name: "Result", exact: true });
+
+browserTest("a tool is found in plain words, read, and its call tried again from the ledger", async () => {
+  const { page } = await consoles.open({ path: `p/${consoles.projectId}/tools` });
+  await page.getByLabel("Search tools").fill("which deals are open in our pipeline");
+  await page.getByRole("link", { name: "sales_crm.list_deals", exact: true }).click();
+  await sent(page).getByText("GET https://").waitFor();
+  await page.getByText("6 optional").click();
+  await page.getByLabel("limit").fill("2");
+  await sent(page).getByText("limit=2").waitFor();
+  await page.getByRole("button", { name: "Send in the sandbox" }).click();
+  await result(page).getByText("ok", { exact: true }).waitFor();
+  await result(page).getByRole("link", { name: "In the ledger" }).click();
+  await page.getByRole("heading", { name: "sales_crm.list_deals", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "Try again" }).click();
+  await sent(page).getByText("limit=2").waitFor();
+  expect(await page.getByLabel("as entity").inputValue()).toBe("ada");
+  expect(await page.getByLabel("limit").inputValue()).toBe("2");
+});
+
+browserTest(
+  "a write shows what is wrong at its fields, is the same as JSON, and a double press sends it once",
+  async () => {
+    const page = await openTool("messaging_bot.send_message");
+    await page.getByText("is required").nth(1).waitFor();
+    await page.getByLabel("chat_id", { exact: true }).fill("4711");
+    await page.getByLabel("text", { exact: true }).fill("We are live");
+    await sent(page).getByText('"text": "We are live"').waitFor();
+    await page.getByRole("tab", { name: "JSON" }).click();
+    const json = page.getByLabel("Arguments", { exact: true });
+    expect(JSON.parse(await json.inputValue())).toEqual({ chat_id: "4711", text: "We are live" });
+    await json.fill('{"chat_id": "4711", "text": 5');
+    await page
+      .getByText(/^Not JSON/)
+      .first()
+      .waitFor();
+    await json.fill('{"chat_id": "4711", "text": "We are back"}');
+    await page.getByRole("tab", { name: "Form" }).click();
+    expect(await page.getByLabel("text", { exact: true }).inputValue()).toBe("We are back");
+    await sent(page).getByText('"text": "We are back"').waitFor();
+    await page.getByRole("button", { name: "Send in the sandbox" }).dblclick();
+    await result(page).getByText('"text": "We are back"').waitFor();
+    const keys = (await callsOf("messaging_bot.send_message")).map(({ idempotencyKey }) => idempotencyKey);
+    expect(keys).toHaveLength(1);
+    expect(keys[0]).not.toBe("");
+  },
+);
+
+browserTest("a destructive call is held and shown, and only then confirmed; a change holds it anew", async () => {
+  const page = await openTool("messaging_bot.delete_message");
+  const confirm = page.getByRole("button", { name: "Confirm and send in the sandbox" });
+  await page.getByLabel("chat_id", { exact: true }).fill("4711");
+  await page.getByLabel("message_id", { exact: true }).fill("7");
+  await sent(page).getByText('"message_id": 7').waitFor();
+  expect(await confirm.count()).toBe(0);
+  await page.getByRole("button", { name: "Hold it" }).dblclick();
+  await confirm.waitFor();
+  await page.getByLabel("message_id", { exact: true }).fill("8");
+  await confirm.waitFor({ state: "detached" });
+  await sent(page).getByText('"message_id": 8').waitFor();
+  await page.getByRole("button", { name: "Hold it" }).click();
+  await confirm.waitFor();
+  const held = await callsOf("messaging_bot.delete_message");
+  expect(new Set(held.map(({ outcome }) => outcome))).toEqual(new Set(["held"]));
+  await confirm.dblclick();
+  await result(page).getByText("ok", { exact: true }).waitFor();
+  const done = (await callsOf("messaging_bot.delete_message")).filter(({ outcome }) => outcome === "ok");
+  expect(done).toHaveLength(1);
+});
+
+browserTest("arguments as JSON cannot confirm themselves", async () => {
+  const page = await openTool("messaging_bot.delete_message", "?args=json");
+  await page.getByLabel("Arguments", { exact: true }).fill('{"chat_id": "4711", "message_id": 9, "confirm": true}');
+  await page
+    .getByText(/^Leave confirm out/)
+    .first()
+    .waitFor();
+  expect(await page.getByRole("button", { name: "Hold it" }).getAttribute("aria-disabled")).toBe("true");
+});
+
+browserTest("what was filled in last is there again, but for what is sensitive", async () => {
+  const page = await openTool("bank_link.create_asset_report");
+  await page.getByLabel("days_requested", { exact: true }).fill("60");
+  await page.getByRole("button", { name: "Add to access_tokens" }).click();
+  await page.getByLabel("access_tokens 1", { exact: true }).fill("a-secret-of-ada");
+  await sent(page).getByText("POST https://").waitFor();
+  expect(await page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")).not.toContain("a-secret-of-ada");
+  await page.reload();
+  await page.getByText("is required").first().waitFor();
+  expect(await page.getByLabel("days_requested", { exact: true }).inputValue()).toBe("60");
+  expect(await page.getByLabel("access_tokens 1", { exact: true }).count()).toBe(0);
+});
+
+describe("beside real apps", () => {
+  const real = startConsole({ variables: { SVC_SANDBOX: "off" } });
+
+  browserTest("a band says that what is sent is real, and so does the button, with the entity", async () => {
+    const { page } = await real.open({ path: `p/${real.projectId}/tools/messaging_bot.send_message` });
+    await page.getByText("REAL: what is sent reaches the real app").waitFor();
+    await page.getByLabel("as entity").fill("ada");
+    await page.getByRole("button", { name: "Send to the real app as ada" }).waitFor();
+  });
+});

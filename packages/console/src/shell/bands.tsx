@@ -28,11 +28,11 @@ export function Bands() {
     },
   );
   return (
-    <div className={styles["bands"]}>
+    <section className={styles["bands"]} aria-label="What not to miss">
       {!isReachable && <Reconnecting />}
       {identity.data?.deployment?.sandbox === true && <Sandbox />}
       <NotPrivate />
-    </div>
+    </section>
   );
 }
 

@@ -28,7 +28,7 @@ export function Bands() {
     },
   );
   return (
-    <section className={styles["bands"]} aria-label="What not to miss">
+    <section className={styles["bands"]} aria-label="About this session">
       {!isReachable && <Reconnecting />}
       {identity.data?.deployment?.sandbox === true && <Sandbox />}
       <NotPrivate />

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { until } from "@svc/testing/until";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { root } from "../source.ts";
@@ -14,6 +15,8 @@ export const pictures = join(root, ".cache", "console");
 export async function lookAt(page: Page, name: string): Promise<void> {
   const picture = (look: string) =>
     page.screenshot({ path: join(pictures, `${name}-${look}.png`), animations: "disabled" });
+  // What is loaded when it is first shown, such as the viewer of JSON, has plain text in its place until then.
+  await until(async () => (await page.locator("main [aria-busy=true]").count()) === 0);
   expect(await findBarriers(page)).toEqual([]);
   await expect(heard(await page.getByRole("main").ariaSnapshot())).toMatchFileSnapshot(`snapshots/${name}.txt`);
   await picture("light");
@@ -35,7 +38,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME"],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "TIME"],
   [/\b(?:\d\d-\d\d )?\d\d:\d\d to (?:\d\d-\d\d )?\d\d:\d\d\b/g, "SPAN"],
-  [/At most [\d,]+/g, "At most N"],
+  [/At most [\d.,]+(?: (?:ms|s|min|h|d))?(?=, SPAN)/g, "At most N"],
   [/\b\d+(?:\.\d+)? (?:ms|s|min|h|d)(?: \d+ (?:s|min|h))?\b/g, "DURATION"],
   [/\b(?:in DURATION|DURATION ago|now)\b/g, "AGO"],
   [/\b[0-9a-f]{64}\b/g, "HASH"],

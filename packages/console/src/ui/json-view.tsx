@@ -13,7 +13,13 @@ export function JsonView({ text, label }: { text: string; label: string }) {
   const pretty = useMemo(() => prettyJson(text), [text]);
   return (
     <div className={styles["frame"]}>
-      <Suspense fallback={<pre className={styles["plain"]}>{pretty.slice(0, plainMax)}</pre>}>
+      <Suspense
+        fallback={
+          <pre aria-busy className={styles["plain"]}>
+            {pretty.slice(0, plainMax)}
+          </pre>
+        }
+      >
         <Viewer text={pretty} label={label} />
       </Suspense>
       <div className={styles["buttons"]}>

@@ -1,5 +1,3 @@
-import { openDatabase } from "@svc/db";
-import { databaseUrl } from "@svc/testing/database";
 import { startTestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
 import { expect } from "vitest";
@@ -127,26 +125,6 @@ browserTest("a page whose key expires asks for another, and stays", async () => 
   expect(page.url()).toMatch(/\/replays$/);
 });
 
-browserTest("while the store is away a list says so, and shows no empty one; then it is there by itself", async () => {
-  const store = openStoreBeside(consoles.svc.database.url);
-  try {
-    const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/replays` });
-    await page.getByRole("heading", { name: "No replay yet" }).waitFor();
-    faults.expectStatus(503);
-    await store.close();
-    await page.getByRole("link", { name: "Subscriptions" }).click();
-    await page.getByRole("alert").waitFor();
-    await page.getByText(/^Reconnecting:/).waitFor();
-    expect(await page.getByRole("heading", { name: "No subscription yet" }).count()).toBe(0);
-    await store.open();
-    await page.getByText(/^Reconnecting:/).waitFor({ state: "hidden" });
-    await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByRole("heading", { name: "No subscription yet" }).waitFor();
-  } finally {
-    await store[Symbol.asyncDispose]();
-  }
-});
-
 // The last: the service of the others ends here.
 browserTest(
   "a page outlives a restart of the service: it says that it reconnects, keeps what was typed, and goes on",
@@ -172,21 +150,3 @@ browserTest(
     }
   },
 );
-
-/** The store of a database that can be closed, which ends every connection and lets nobody in, and opened again. */
-function openStoreBeside(url: string) {
-  const name = new URL(url).pathname.slice(1);
-  const beside = openDatabase({ url: databaseUrl(url, "postgres"), connectionsMax: 1 });
-  const allow = (isOpen: boolean) => beside.sql.unsafe(`alter database "${name}" allow_connections ${isOpen}`);
-  return {
-    async close() {
-      await allow(false);
-      await beside.sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`;
-    },
-    open: () => allow(true),
-    async [Symbol.asyncDispose]() {
-      await allow(true);
-      await beside.close();
-    },
-  };
-}

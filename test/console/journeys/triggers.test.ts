@@ -111,45 +111,6 @@ browserTest("a replay is cancelled by one, and whoever else looks sees how far i
   await until(async () => (await heading(mine)) === (await heading(other)));
 });
 
-browserTest("events are gone through by the keyboard alone, and what happens is said", async () => {
-  const page = await openPage("ingest");
-  const focused = () =>
-    page.evaluate<string>("document.activeElement?.getAttribute('role') ?? document.activeElement?.tagName");
-  const isOnHeading = async (name: string) => {
-    await page.getByRole("heading", { name, level: 1 }).waitFor();
-    await until(async () => (await focused()) === "H1");
-  };
-  await page.keyboard.press("Control+k");
-  await page.getByRole("combobox").waitFor();
-  await page.keyboard.type("events");
-  await page.getByRole("option", { name: "Events" }).waitFor();
-  await page.keyboard.press("Enter");
-  await isOnHeading("Events");
-  await rowsOf(page).first().waitFor();
-  const toList = async () => {
-    for (let n = 0; n < 20 && (await focused()) !== "row"; n += 1) await page.keyboard.press("Tab");
-    expect(await focused()).toBe("row");
-  };
-  await toList();
-  await page.keyboard.type("jkj");
-  await page.keyboard.press("c");
-  await page.getByRole("status").getByText("Copied").waitFor();
-  await page.keyboard.press("o");
-  await page.getByRole("region", { name: "Payload" }).waitFor();
-  await page.keyboard.press("?");
-  await page.getByRole("dialog", { name: /keyboard/i }).waitFor();
-  await page.keyboard.press("Escape");
-  await page.getByRole("dialog").waitFor({ state: "hidden" });
-  await toList();
-  await page.keyboard.press("Enter");
-  await isOnHeading("calendar.events_changed");
-  await page.goBack();
-  await rowsOf(page).first().waitFor();
-  await toList();
-  await page.keyboard.type("gd");
-  await isOnHeading("Deliveries");
-});
-
 browserTest("at 200 % nothing is cut off: no page scrolls sideways, and what can be pressed is in sight", async () => {
   const page = await openPage("events");
   // What a window of 1280 by 800 has left at 200 %.

@@ -1,18 +1,10 @@
 import * as Ariakit from "@ariakit/react";
-import { useRef } from "react";
 import { Icon, type IconName } from "./icon.tsx";
 import menu from "./menu.module.css";
 import styles from "./palette-dialog.module.css";
 
 /** One line of a palette. */
-export type PaletteLine = {
-  id: string;
-  words: string;
-  note: string;
-  icon: IconName;
-  /** Leads to another page, which takes the focus. */
-  to?: string;
-};
+export type PaletteLine = { id: string; words: string; note: string; icon: IconName };
 
 /** A dialog to type into, and what is found for what was typed; the first line is chosen until another is. */
 export function PaletteDialog<Line extends PaletteLine>({
@@ -28,14 +20,11 @@ export function PaletteDialog<Line extends PaletteLine>({
   onType: (text: string) => void;
   onChoose: (line: Line) => void;
 }) {
-  const leadsAway = useRef(false);
   return (
     <Ariakit.Dialog
       open={open}
       onClose={onClose}
       unmountOnHide
-      // Back to where it was, unless the heading of another page has it by now.
-      autoFocusOnHide={() => !leadsAway.current}
       aria-label="Go to"
       backdrop={<div className={styles["backdrop"]} />}
       className={styles["palette"]}
@@ -55,7 +44,6 @@ export function PaletteDialog<Line extends PaletteLine>({
               hideOnClick={false}
               setValueOnClick={false}
               onClick={() => {
-                leadsAway.current = line.to !== undefined;
                 onClose();
                 onChoose(line);
               }}

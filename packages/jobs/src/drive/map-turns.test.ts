@@ -4,7 +4,7 @@ import { type Chooser, createMemory, deskTools } from "./test-memory.ts";
 
 const itemsMax = 40;
 const program = {
-  limits: { writes: 1_000 },
+  limits: { writes: 1_000, concurrency: 32 },
   steps: [
     {
       id: "items",

@@ -42,7 +42,11 @@ export default defineConfig(({ command }) => ({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1_000,
-    rolldownOptions: { input: { index: join(import.meta.dirname, "index.html") } },
+    rolldownOptions: {
+      input: Object.fromEntries(
+        ["index", "answer", "connect"].map((name) => [name, join(import.meta.dirname, `${name}.html`)]),
+      ),
+    },
   },
   server: { proxy: { "^/(?:svc\\.v1\\.|console/(?:session|answer|connect)$|oauth/)": { target: service } } },
 }));

@@ -16,6 +16,7 @@ import { compileLinearRegExp, isShortEnough, type LinearRegExp } from "./linear-
 import { compileMatch } from "./match.ts";
 import type { Action, Audience, AuthScheme, ToolDefinition, Toolkit, Trigger, Webhook } from "./model.ts";
 import { compileNormalize } from "./normalize.ts";
+import { samplePost } from "./sample-post.ts";
 import { withConfirm } from "./with-confirm.ts";
 
 /** What the definitions of one toolkit are, once they satisfy every check. `tools` is ordered by name. */
@@ -189,5 +190,6 @@ function buildTrigger(toolkit: ToolkitDocument, name: string, document: TriggerD
     inputSchema: { type: "object", properties: {}, additionalProperties: false },
     matches: compileMatch(document.match),
     normalize: compileNormalize(document),
+    sample: (nowMs) => samplePost(document, nowMs),
   };
 }

@@ -35,6 +35,7 @@ export type {
   NormalizedPost,
   NormalizeFault,
   Post,
+  SamplePost,
   Tool,
   ToolDefinition,
   Toolkit,

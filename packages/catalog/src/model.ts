@@ -90,6 +90,9 @@ export type Post = {
   readonly body: unknown;
 };
 
+/** A post before it is signed and written: `body` is undefined when the trigger reads nothing of one. Header names are lower-case. */
+export type SamplePost = { headers: Record<string, string>; query: Record<string, string>; body: unknown };
+
 /** What all tools have in common. `slug` is catalog-wide, `name` is unique within the toolkit. */
 export type ToolDefinition = {
   readonly slug: string;
@@ -145,6 +148,8 @@ export type Trigger = ToolDefinition & {
   matches(post: Post): boolean;
   /** Never throws: a post the definition cannot take is a fault, and belongs in quarantine. */
   normalize(post: Post): NormalizedPost | NormalizeFault;
+  /** A post that it takes, made of its definition: a new one at every millisecond. */
+  sample(nowMs: number): SamplePost;
 };
 
 /** Code that the service runs itself, such as a job program that a project promoted to a tool. */

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import type { SamplePost } from "@svc/catalog";
 import { systemClock } from "@svc/core";
 import { type Command, Option } from "commander";
 import { addServerOptions, type ServerOptions, serverUrl } from "./client/open-client.ts";
@@ -8,8 +9,7 @@ import { addExamples } from "./command/examples.ts";
 import { addJson, collectPair, type JsonOption } from "./command/options.ts";
 import { parseJsonBody } from "./trigger/json-body.ts";
 import { acceptedJson, acceptedText, refusalText, sendPost, storedCount } from "./trigger/provider-answer.ts";
-import { findReceivingToolkit, type ReceivingToolkit, readTriggerFile } from "./trigger/receiving-toolkit.ts";
-import { type SamplePost, samplePost } from "./trigger/sample-post.ts";
+import { chooseTrigger, findReceivingToolkit, type ReceivingToolkit } from "./trigger/receiving-toolkit.ts";
 import { type ProviderPost, signPost } from "./trigger/sign-post.ts";
 
 type Pairs = Readonly<Record<string, string>>;
@@ -41,10 +41,10 @@ export function addTriggerCommand(program: Command, context: CommandContext): vo
 
 async function postSample(slug: string, options: TriggerOptions, context: CommandContext): Promise<void> {
   const url = serverUrl(options, context);
-  const { toolkit, folders } = await findReceivingToolkit(slug, context);
+  const toolkit = await findReceivingToolkit(slug, context);
   const secret = secretOf(toolkit, options, context);
   const nowMs = systemClock.now();
-  const sample = samplePost(await readTriggerFile(folders, toolkit, options.trigger), nowMs);
+  const sample = chooseTrigger(toolkit, options.trigger).sample(nowMs);
   const post = await composePost(sample, options, context);
   const found = expectation(toolkit, post);
   if (found.fault !== "") context.note(`Note: ${found.fault}.`);

@@ -8,12 +8,16 @@ import { readEventsSearch } from "./pages/events/filters.ts";
 import { readJobSearch } from "./pages/jobs/detail-search.ts";
 import { readJobsSearch } from "./pages/jobs/filters.ts";
 import { readProgramSearch } from "./pages/programs/search.ts";
+import { readProjectSearch } from "./pages/projects/filters.ts";
+import { readQuarantineSearch } from "./pages/quarantine/filters.ts";
 import { readReplaysSearch } from "./pages/replays/filters.ts";
 import { readScheduleSearch, readSchedulesSearch } from "./pages/schedules/filters.ts";
+import { readSettingsSearch } from "./pages/settings/filters.ts";
 import { readSkillSearch } from "./pages/skills/search.ts";
 import { readSubscriptionSearch } from "./pages/subscriptions/filters.ts";
 import { readToolSearch, readToolsSearch } from "./pages/tools/filters.ts";
 import { consoleBase } from "./session/base.ts";
+import { AdminPages } from "./shell/admin.tsx";
 import { NoPage, PageFailed } from "./shell/failed.tsx";
 import { ProjectPages } from "./shell/project.tsx";
 import { parseSearch, stringifySearch } from "./shell/search-params.ts";
@@ -201,6 +205,44 @@ const call = createRoute({
 
 const toolPages = [tools, tool, toolkit, accounts, account, calls, call] as const;
 
+const settings = createRoute({
+  getParentRoute: () => project,
+  path: "settings",
+  validateSearch: readSettingsSearch,
+  component: lazyRouteComponent(() => import("./pages/settings/page.tsx")),
+});
+
+const admin = createRoute({ getParentRoute: () => root, path: "/admin", component: AdminPages });
+const adminHome = createRoute({
+  getParentRoute: () => admin,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/admin/projects", replace: true });
+  },
+});
+const projects = createRoute({
+  getParentRoute: () => admin,
+  path: "projects",
+  component: lazyRouteComponent(() => import("./pages/projects/list.tsx")),
+});
+const administered = createRoute({
+  getParentRoute: () => admin,
+  path: "projects/$id",
+  validateSearch: readProjectSearch,
+  component: lazyRouteComponent(() => import("./pages/projects/detail.tsx")),
+});
+const quarantine = createRoute({
+  getParentRoute: () => admin,
+  path: "quarantine",
+  validateSearch: readQuarantineSearch,
+  component: lazyRouteComponent(() => import("./pages/quarantine/list.tsx")),
+});
+const quarantined = createRoute({
+  getParentRoute: () => admin,
+  path: "quarantine/$postId",
+  component: lazyRouteComponent(() => import("./pages/quarantine/detail.tsx")),
+});
+
 const routeTree = root.addChildren([
   start,
   addSeat,
@@ -227,7 +269,9 @@ const routeTree = root.addChildren([
     schedules,
     schedule,
     ...toolPages,
+    settings,
   ]),
+  admin.addChildren([adminHome, projects, administered, quarantine, quarantined]),
 ]);
 
 /** The router of the console. */

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Trigger, Webhook } from "@svc/catalog";
 import { type DeliveryId, type SubscriptionId, timeOfId } from "@svc/core";
 import {
   type AttemptEntry,
@@ -18,6 +19,8 @@ import {
   DeliverySchema,
   type Event as EventMessage,
   EventSchema,
+  type IngestEndpoint,
+  IngestEndpointSchema,
   type ReplayCount,
   ReplayCountSchema,
   type Replay as ReplayMessage,
@@ -157,4 +160,21 @@ function counted(count: number): number {
 
 function optionalTime<Name extends string>(name: Name, ms: number | null): { [key in Name]?: Timestamp } {
   return ms === null ? {} : ({ [name]: timestampFromMs(ms) } as { [key in Name]: Timestamp });
+}
+
+/** An inbound path as the contract has it; its sample is made at `nowMs`. */
+export function ingestEndpointMessage(
+  { slug, webhook, trigger }: { slug: string; webhook: Webhook; trigger: Trigger | undefined },
+  secretSet: boolean,
+  nowMs: number,
+): IngestEndpoint {
+  const { scheme, secretEnv } = webhook;
+  const { header = "", prefix = "", encoding = "" } = scheme === "hmac_sha256" ? webhook : {};
+  const parameter = scheme === "token_query" ? webhook.parameter : "";
+  const signing = { header, prefix, encoding, parameter };
+  const base = { toolkitSlug: slug, path: `/webhooks/${slug}`, scheme, secretEnv, secretSet, ...signing };
+  if (trigger === undefined) return create(IngestEndpointSchema, base);
+  const { headers, query, body } = trigger.sample(nowMs);
+  const bodyJson = body === undefined ? "" : JSON.stringify(body);
+  return create(IngestEndpointSchema, { ...base, sample: { triggerSlug: trigger.slug, headers, query, bodyJson } });
 }

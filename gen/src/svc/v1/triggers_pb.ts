@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/triggers.proto.
  */
 export const file_svc_v1_triggers: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSLhAQoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aCLaAQoSU3Vic2NyaXB0aW9uSGVhbHRoEg0KBXN0YXRlGAEgASgJEjEKDWZhaWxpbmdfc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWJhY2tvZmZfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2xhc3Rfc3VjY2Vzc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoScGVuZGluZ19kZWxpdmVyaWVzGAUgASgNIsoBCgVFdmVudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSFAoMdHJpZ2dlcl9zbHVnGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIUCgxwYXlsb2FkX2pzb24YBSABKAkSLwoLb2NjdXJyZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlY2VpdmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKiAgoIRGVsaXZlcnkSCgoCaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAMgASgJEg0KBXN0YXRlGAQgASgJEhAKCGF0dGVtcHRzGAUgASgFEhIKCmxhc3RfZXJyb3IYBiABKAkSMwoPbGFzdF9hdHRlbXB0X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9uZXh0X2F0dGVtcHRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcGxheWVkGAkgASgIEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQCCg9EZWxpdmVyeUF0dGVtcHQSEwoLZGVsaXZlcnlfaWQYASABKAkSDgoGbnVtYmVyGAIgASgFEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtkdXJhdGlvbl9tcxgEIAEoBRIPCgdhZGRyZXNzGAUgASgJEhMKC3N0YXR1c19jb2RlGAYgASgFEg0KBWVycm9yGAcgASgJEkYKEHJlc3BvbnNlX2hlYWRlcnMYCCADKAsyLC5zdmMudjEuRGVsaXZlcnlBdHRlbXB0LlJlc3BvbnNlSGVhZGVyc0VudHJ5EhUKDXJlc3BvbnNlX2JvZHkYCSABKAkSEwoLcmVxdWVzdF91cmwYCiABKAkaNgoUUmVzcG9uc2VIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJsCg5Jbmdlc3RFbmRwb2ludBIUCgx0b29sa2l0X3NsdWcYASABKAkSDAoEcGF0aBgCIAEoCRIOCgZzY2hlbWUYAyABKAkSEgoKc2VjcmV0X2VudhgEIAEoCRISCgpzZWNyZXRfc2V0GAUgASgIIl0KGUNyZWF0ZVN1YnNjcmlwdGlvblJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkicgoaQ3JlYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIWCg5zaWduaW5nX3NlY3JldBgCIAEoCRIQCgh3YXJuaW5ncxgDIAMoCSJBChhMaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiYQoZTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZRIrCg1zdWJzY3JpcHRpb25zGAEgAygLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJAoWR2V0U3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSJFChdHZXRTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uInMKGVVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkSEwoGYWN0aXZlGAIgASgISACIAQESGQoMZW5kcG9pbnRfdXJsGAMgASgJSAGIAQFCCQoHX2FjdGl2ZUIPCg1fZW5kcG9pbnRfdXJsIkgKGlVwZGF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEioKDHN1YnNjcmlwdGlvbhgBIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24iJwoZRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIcChpEZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSLpAQoRTGlzdEV2ZW50c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhQKDHRyaWdnZXJfc2x1ZxgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJEhEKCWVudGl0eV9pZBgHIAEoCRIYChBwYXlsb2FkX2NvbnRhaW5zGAggASgJIkwKEkxpc3RFdmVudHNSZXNwb25zZRIdCgZldmVudHMYASADKAsyDS5zdmMudjEuRXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIh0KD0dldEV2ZW50UmVxdWVzdBIKCgJpZBgBIAEoCSIwChBHZXRFdmVudFJlc3BvbnNlEhwKBWV2ZW50GAEgASgLMg0uc3ZjLnYxLkV2ZW50IiAKEkdldERlbGl2ZXJ5UmVxdWVzdBIKCgJpZBgBIAEoCSI5ChNHZXREZWxpdmVyeVJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5Is4BChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEg0KBXN0YXRlGAUgASgJEikKBXNpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVwoWTGlzdERlbGl2ZXJpZXNSZXNwb25zZRIkCgpkZWxpdmVyaWVzGAEgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIyChtMaXN0RGVsaXZlcnlBdHRlbXB0c1JlcXVlc3QSEwoLZGVsaXZlcnlfaWQYASABKAkiSQocTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXNwb25zZRIpCghhdHRlbXB0cxgBIAMoCzIXLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQiJgoSUmVwbGF5RXZlbnRSZXF1ZXN0EhAKCGV2ZW50X2lkGAEgASgJIjsKE1JlcGxheUV2ZW50UmVzcG9uc2USJAoKZGVsaXZlcmllcxgBIAMoCzIQLnN2Yy52MS5EZWxpdmVyeSLbAQoTUmVwbGF5RXZlbnRzUmVxdWVzdBIpCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHRvb2xraXRfc2x1ZxgDIAEoCRIUCgx0cmlnZ2VyX3NsdWcYBCABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAUgASgJEhgKEG9ubHlfdW5kZWxpdmVyZWQYBiABKAgSDwoHZHJ5X3J1bhgHIAEoCCJLChRSZXBsYXlFdmVudHNSZXNwb25zZRINCgVjb3VudBgBIAEoBRIkCgpkZWxpdmVyaWVzGAIgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5IqwECgZSZXBsYXkSCgoCaWQYASABKAkSIgoFc3RhdGUYAiABKA4yEy5zdmMudjEuUmVwbGF5U3RhdGUSDgoGcmVhc29uGAMgASgJEhEKCXdhaXRzX2ZvchgEIAEoCRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHRvb2xraXRfc2x1ZxgHIAEoCRIUCgx0cmlnZ2VyX3NsdWcYCCABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAkgASgJEhgKEG9ubHlfdW5kZWxpdmVyZWQYCiABKAgSEgoKcGVyX3NlY29uZBgLIAEoBRINCgV0b3RhbBgMIAEoDRIWCg50b3RhbF9jb21wbGV0ZRgNIAEoCBIOCgZxdWV1ZWQYDiABKA0SEAoIcG9zaXRpb24YDyABKAkSLwoLcG9zaXRpb25fYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI1CgtSZXBsYXlDb3VudBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkSDQoFY291bnQYAiABKA0i7gEKElN0YXJ0UmVwbGF5UmVxdWVzdBIpCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHRvb2xraXRfc2x1ZxgDIAEoCRIUCgx0cmlnZ2VyX3NsdWcYBCABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAUgASgJEhgKEG9ubHlfdW5kZWxpdmVyZWQYBiABKAgSEgoKcGVyX3NlY29uZBgHIAEoBRIPCgdkcnlfcnVuGAggASgIImkKE1N0YXJ0UmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheRINCgV0b3RhbBgCIAEoDRIjCgZjb3VudHMYAyADKAsyEy5zdmMudjEuUmVwbGF5Q291bnQiHgoQR2V0UmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCSIzChFHZXRSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5IjsKEkxpc3RSZXBsYXlzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJPChNMaXN0UmVwbGF5c1Jlc3BvbnNlEh8KB3JlcGxheXMYASADKAsyDi5zdmMudjEuUmVwbGF5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJpChNVcGRhdGVSZXBsYXlSZXF1ZXN0EgoKAmlkGAEgASgJEhcKCnBlcl9zZWNvbmQYAiABKAVIAIgBARITCgZwYXVzZWQYAyABKAhIAYgBAUINCgtfcGVyX3NlY29uZEIJCgdfcGF1c2VkIjYKFFVwZGF0ZVJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkiIQoTQ2FuY2VsUmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCSI2ChRDYW5jZWxSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5Ii8KFFNlbmRUZXN0RXZlbnRSZXF1ZXN0EhcKD3N1YnNjcmlwdGlvbl9pZBgBIAEoCSI7ChVTZW5kVGVzdEV2ZW50UmVzcG9uc2USIgoIZGVsaXZlcnkYASABKAsyEC5zdmMudjEuRGVsaXZlcnkiHAoaTGlzdEluZ2VzdEVuZHBvaW50c1JlcXVlc3QiSAobTGlzdEluZ2VzdEVuZHBvaW50c1Jlc3BvbnNlEikKCWVuZHBvaW50cxgBIAMoCzIWLnN2Yy52MS5Jbmdlc3RFbmRwb2ludCqRAQoLUmVwbGF5U3RhdGUSHAoYUkVQTEFZX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUUkVQTEFZX1NUQVRFX1JVTk5JTkcQARIXChNSRVBMQVlfU1RBVEVfUEFVU0VEEAISFQoRUkVQTEFZX1NUQVRFX0RPTkUQAxIaChZSRVBMQVlfU1RBVEVfQ0FOQ0VMTEVEEAQy8QwKD1RyaWdnZXJzU2VydmljZRJhChJDcmVhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuQ3JlYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5DcmVhdGVTdWJzY3JpcHRpb25SZXNwb25zZSIEqLsYARJeChFMaXN0U3Vic2NyaXB0aW9ucxIgLnN2Yy52MS5MaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QaIS5zdmMudjEuTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZSIEqLsYARJYCg9HZXRTdWJzY3JpcHRpb24SHi5zdmMudjEuR2V0U3Vic2NyaXB0aW9uUmVxdWVzdBofLnN2Yy52MS5HZXRTdWJzY3JpcHRpb25SZXNwb25zZSIEqLsYARJhChJVcGRhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5VcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZSIEqLsYARJhChJEZWxldGVTdWJzY3JpcHRpb24SIS5zdmMudjEuRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5EZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSIEqLsYARJJCgpMaXN0RXZlbnRzEhkuc3ZjLnYxLkxpc3RFdmVudHNSZXF1ZXN0Ghouc3ZjLnYxLkxpc3RFdmVudHNSZXNwb25zZSIEqLsYARJDCghHZXRFdmVudBIXLnN2Yy52MS5HZXRFdmVudFJlcXVlc3QaGC5zdmMudjEuR2V0RXZlbnRSZXNwb25zZSIEqLsYARJMCgtHZXREZWxpdmVyeRIaLnN2Yy52MS5HZXREZWxpdmVyeVJlcXVlc3QaGy5zdmMudjEuR2V0RGVsaXZlcnlSZXNwb25zZSIEqLsYARJVCg5MaXN0RGVsaXZlcmllcxIdLnN2Yy52MS5MaXN0RGVsaXZlcmllc1JlcXVlc3QaHi5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSIEqLsYARJnChRMaXN0RGVsaXZlcnlBdHRlbXB0cxIjLnN2Yy52MS5MaXN0RGVsaXZlcnlBdHRlbXB0c1JlcXVlc3QaJC5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXNwb25zZSIEqLsYARJMCgtSZXBsYXlFdmVudBIaLnN2Yy52MS5SZXBsYXlFdmVudFJlcXVlc3QaGy5zdmMudjEuUmVwbGF5RXZlbnRSZXNwb25zZSIEqLsYARJPCgxSZXBsYXlFdmVudHMSGy5zdmMudjEuUmVwbGF5RXZlbnRzUmVxdWVzdBocLnN2Yy52MS5SZXBsYXlFdmVudHNSZXNwb25zZSIEqLsYARJMCgtTdGFydFJlcGxheRIaLnN2Yy52MS5TdGFydFJlcGxheVJlcXVlc3QaGy5zdmMudjEuU3RhcnRSZXBsYXlSZXNwb25zZSIEqLsYARJGCglHZXRSZXBsYXkSGC5zdmMudjEuR2V0UmVwbGF5UmVxdWVzdBoZLnN2Yy52MS5HZXRSZXBsYXlSZXNwb25zZSIEqLsYARJMCgtMaXN0UmVwbGF5cxIaLnN2Yy52MS5MaXN0UmVwbGF5c1JlcXVlc3QaGy5zdmMudjEuTGlzdFJlcGxheXNSZXNwb25zZSIEqLsYARJPCgxVcGRhdGVSZXBsYXkSGy5zdmMudjEuVXBkYXRlUmVwbGF5UmVxdWVzdBocLnN2Yy52MS5VcGRhdGVSZXBsYXlSZXNwb25zZSIEqLsYARJPCgxDYW5jZWxSZXBsYXkSGy5zdmMudjEuQ2FuY2VsUmVwbGF5UmVxdWVzdBocLnN2Yy52MS5DYW5jZWxSZXBsYXlSZXNwb25zZSIEqLsYARJSCg1TZW5kVGVzdEV2ZW50Ehwuc3ZjLnYxLlNlbmRUZXN0RXZlbnRSZXF1ZXN0Gh0uc3ZjLnYxLlNlbmRUZXN0RXZlbnRSZXNwb25zZSIEqLsYARJkChNMaXN0SW5nZXN0RW5kcG9pbnRzEiIuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0GiMuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZSIEqLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSLhAQoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aCLaAQoSU3Vic2NyaXB0aW9uSGVhbHRoEg0KBXN0YXRlGAEgASgJEjEKDWZhaWxpbmdfc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWJhY2tvZmZfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2xhc3Rfc3VjY2Vzc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoScGVuZGluZ19kZWxpdmVyaWVzGAUgASgNIsoBCgVFdmVudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSFAoMdHJpZ2dlcl9zbHVnGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIUCgxwYXlsb2FkX2pzb24YBSABKAkSLwoLb2NjdXJyZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlY2VpdmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKiAgoIRGVsaXZlcnkSCgoCaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAMgASgJEg0KBXN0YXRlGAQgASgJEhAKCGF0dGVtcHRzGAUgASgFEhIKCmxhc3RfZXJyb3IYBiABKAkSMwoPbGFzdF9hdHRlbXB0X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9uZXh0X2F0dGVtcHRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcGxheWVkGAkgASgIEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQCCg9EZWxpdmVyeUF0dGVtcHQSEwoLZGVsaXZlcnlfaWQYASABKAkSDgoGbnVtYmVyGAIgASgFEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtkdXJhdGlvbl9tcxgEIAEoBRIPCgdhZGRyZXNzGAUgASgJEhMKC3N0YXR1c19jb2RlGAYgASgFEg0KBWVycm9yGAcgASgJEkYKEHJlc3BvbnNlX2hlYWRlcnMYCCADKAsyLC5zdmMudjEuRGVsaXZlcnlBdHRlbXB0LlJlc3BvbnNlSGVhZGVyc0VudHJ5EhUKDXJlc3BvbnNlX2JvZHkYCSABKAkSEwoLcmVxdWVzdF91cmwYCiABKAkaNgoUUmVzcG9uc2VIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLVAQoOSW5nZXN0RW5kcG9pbnQSFAoMdG9vbGtpdF9zbHVnGAEgASgJEgwKBHBhdGgYAiABKAkSDgoGc2NoZW1lGAMgASgJEhIKCnNlY3JldF9lbnYYBCABKAkSEgoKc2VjcmV0X3NldBgFIAEoCBIOCgZoZWFkZXIYBiABKAkSDgoGcHJlZml4GAcgASgJEhAKCGVuY29kaW5nGAggASgJEhEKCXBhcmFtZXRlchgJIAEoCRIiCgZzYW1wbGUYCiABKAsyEi5zdmMudjEuU2FtcGxlUG9zdCLzAQoKU2FtcGxlUG9zdBIUCgx0cmlnZ2VyX3NsdWcYASABKAkSMAoHaGVhZGVycxgCIAMoCzIfLnN2Yy52MS5TYW1wbGVQb3N0LkhlYWRlcnNFbnRyeRIsCgVxdWVyeRgDIAMoCzIdLnN2Yy52MS5TYW1wbGVQb3N0LlF1ZXJ5RW50cnkSEQoJYm9keV9qc29uGAQgASgJGi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGiwKClF1ZXJ5RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJdChlDcmVhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EhQKDGVuZHBvaW50X3VybBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSFAoMdHJpZ2dlcl9zbHVnGAMgASgJInIKGkNyZWF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEioKDHN1YnNjcmlwdGlvbhgBIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SFgoOc2lnbmluZ19zZWNyZXQYAiABKAkSEAoId2FybmluZ3MYAyADKAkiQQoYTGlzdFN1YnNjcmlwdGlvbnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImEKGUxpc3RTdWJzY3JpcHRpb25zUmVzcG9uc2USKwoNc3Vic2NyaXB0aW9ucxgBIAMoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiQKFkdldFN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiRQoXR2V0U3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbiJzChlVcGRhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEhMKBmFjdGl2ZRgCIAEoCEgAiAEBEhkKDGVuZHBvaW50X3VybBgDIAEoCUgBiAEBQgkKB19hY3RpdmVCDwoNX2VuZHBvaW50X3VybCJIChpVcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIicKGURlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiHAoaRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2Ui6QEKEUxpc3RFdmVudHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCRIRCgllbnRpdHlfaWQYByABKAkSGAoQcGF5bG9hZF9jb250YWlucxgIIAEoCSJMChJMaXN0RXZlbnRzUmVzcG9uc2USHQoGZXZlbnRzGAEgAygLMg0uc3ZjLnYxLkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIdCg9HZXRFdmVudFJlcXVlc3QSCgoCaWQYASABKAkiMAoQR2V0RXZlbnRSZXNwb25zZRIcCgVldmVudBgBIAEoCzINLnN2Yy52MS5FdmVudCIgChJHZXREZWxpdmVyeVJlcXVlc3QSCgoCaWQYASABKAkiOQoTR2V0RGVsaXZlcnlSZXNwb25zZRIiCghkZWxpdmVyeRgBIAEoCzIQLnN2Yy52MS5EZWxpdmVyeSLOAQoVTGlzdERlbGl2ZXJpZXNSZXF1ZXN0EhAKCGV2ZW50X2lkGAEgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgCIAEoCRIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCRINCgVzdGF0ZRgFIAEoCRIpCgVzaW5jZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlcKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USJAoKZGVsaXZlcmllcxgBIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMgobTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXF1ZXN0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJIkkKHExpc3REZWxpdmVyeUF0dGVtcHRzUmVzcG9uc2USKQoIYXR0ZW1wdHMYASADKAsyFy5zdmMudjEuRGVsaXZlcnlBdHRlbXB0IiYKElJlcGxheUV2ZW50UmVxdWVzdBIQCghldmVudF9pZBgBIAEoCSI7ChNSZXBsYXlFdmVudFJlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnki2wEKE1JlcGxheUV2ZW50c1JlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEg8KB2RyeV9ydW4YByABKAgiSwoUUmVwbGF5RXZlbnRzUmVzcG9uc2USDQoFY291bnQYASABKAUSJAoKZGVsaXZlcmllcxgCIAMoCzIQLnN2Yy52MS5EZWxpdmVyeSKsBAoGUmVwbGF5EgoKAmlkGAEgASgJEiIKBXN0YXRlGAIgASgOMhMuc3ZjLnYxLlJlcGxheVN0YXRlEg4KBnJlYXNvbhgDIAEoCRIRCgl3YWl0c19mb3IYBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYByABKAkSFAoMdHJpZ2dlcl9zbHVnGAggASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgJIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAogASgIEhIKCnBlcl9zZWNvbmQYCyABKAUSDQoFdG90YWwYDCABKA0SFgoOdG90YWxfY29tcGxldGUYDSABKAgSDgoGcXVldWVkGA4gASgNEhAKCHBvc2l0aW9uGA8gASgJEi8KC3Bvc2l0aW9uX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNQoLUmVwbGF5Q291bnQSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEg0KBWNvdW50GAIgASgNIu4BChJTdGFydFJlcGxheVJlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEhIKCnBlcl9zZWNvbmQYByABKAUSDwoHZHJ5X3J1bhgIIAEoCCJpChNTdGFydFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkSDQoFdG90YWwYAiABKA0SIwoGY291bnRzGAMgAygLMhMuc3ZjLnYxLlJlcGxheUNvdW50Ih4KEEdldFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiMwoRR2V0UmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSI7ChJMaXN0UmVwbGF5c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiTwoTTGlzdFJlcGxheXNSZXNwb25zZRIfCgdyZXBsYXlzGAEgAygLMg4uc3ZjLnYxLlJlcGxheRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiaQoTVXBkYXRlUmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCRIXCgpwZXJfc2Vjb25kGAIgASgFSACIAQESEwoGcGF1c2VkGAMgASgISAGIAQFCDQoLX3Blcl9zZWNvbmRCCQoHX3BhdXNlZCI2ChRVcGRhdGVSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5IiEKE0NhbmNlbFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiNgoUQ2FuY2VsUmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSIvChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkiOwoVU2VuZFRlc3RFdmVudFJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5IhwKGkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0IkgKG0xpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZRIpCgllbmRwb2ludHMYASADKAsyFi5zdmMudjEuSW5nZXN0RW5kcG9pbnQqkQEKC1JlcGxheVN0YXRlEhwKGFJFUExBWV9TVEFURV9VTlNQRUNJRklFRBAAEhgKFFJFUExBWV9TVEFURV9SVU5OSU5HEAESFwoTUkVQTEFZX1NUQVRFX1BBVVNFRBACEhUKEVJFUExBWV9TVEFURV9ET05FEAMSGgoWUkVQTEFZX1NUQVRFX0NBTkNFTExFRBAEMvEMCg9UcmlnZ2Vyc1NlcnZpY2USYQoSQ3JlYXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLkNyZWF0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuQ3JlYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESXgoRTGlzdFN1YnNjcmlwdGlvbnMSIC5zdmMudjEuTGlzdFN1YnNjcmlwdGlvbnNSZXF1ZXN0GiEuc3ZjLnYxLkxpc3RTdWJzY3JpcHRpb25zUmVzcG9uc2UiBKi7GAESWAoPR2V0U3Vic2NyaXB0aW9uEh4uc3ZjLnYxLkdldFN1YnNjcmlwdGlvblJlcXVlc3QaHy5zdmMudjEuR2V0U3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESYQoSVXBkYXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLlVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESYQoSRGVsZXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLkRlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESSQoKTGlzdEV2ZW50cxIZLnN2Yy52MS5MaXN0RXZlbnRzUmVxdWVzdBoaLnN2Yy52MS5MaXN0RXZlbnRzUmVzcG9uc2UiBKi7GAESQwoIR2V0RXZlbnQSFy5zdmMudjEuR2V0RXZlbnRSZXF1ZXN0Ghguc3ZjLnYxLkdldEV2ZW50UmVzcG9uc2UiBKi7GAESTAoLR2V0RGVsaXZlcnkSGi5zdmMudjEuR2V0RGVsaXZlcnlSZXF1ZXN0Ghsuc3ZjLnYxLkdldERlbGl2ZXJ5UmVzcG9uc2UiBKi7GAESVQoOTGlzdERlbGl2ZXJpZXMSHS5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0Gh4uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiBKi7GAESZwoUTGlzdERlbGl2ZXJ5QXR0ZW1wdHMSIy5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3REZWxpdmVyeUF0dGVtcHRzUmVzcG9uc2UiBKi7GAESTAoLUmVwbGF5RXZlbnQSGi5zdmMudjEuUmVwbGF5RXZlbnRSZXF1ZXN0Ghsuc3ZjLnYxLlJlcGxheUV2ZW50UmVzcG9uc2UiBKi7GAESTwoMUmVwbGF5RXZlbnRzEhsuc3ZjLnYxLlJlcGxheUV2ZW50c1JlcXVlc3QaHC5zdmMudjEuUmVwbGF5RXZlbnRzUmVzcG9uc2UiBKi7GAESTAoLU3RhcnRSZXBsYXkSGi5zdmMudjEuU3RhcnRSZXBsYXlSZXF1ZXN0Ghsuc3ZjLnYxLlN0YXJ0UmVwbGF5UmVzcG9uc2UiBKi7GAESRgoJR2V0UmVwbGF5Ehguc3ZjLnYxLkdldFJlcGxheVJlcXVlc3QaGS5zdmMudjEuR2V0UmVwbGF5UmVzcG9uc2UiBKi7GAESTAoLTGlzdFJlcGxheXMSGi5zdmMudjEuTGlzdFJlcGxheXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RSZXBsYXlzUmVzcG9uc2UiBKi7GAESTwoMVXBkYXRlUmVwbGF5Ehsuc3ZjLnYxLlVwZGF0ZVJlcGxheVJlcXVlc3QaHC5zdmMudjEuVXBkYXRlUmVwbGF5UmVzcG9uc2UiBKi7GAESTwoMQ2FuY2VsUmVwbGF5Ehsuc3ZjLnYxLkNhbmNlbFJlcGxheVJlcXVlc3QaHC5zdmMudjEuQ2FuY2VsUmVwbGF5UmVzcG9uc2UiBKi7GAESUgoNU2VuZFRlc3RFdmVudBIcLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVxdWVzdBodLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVzcG9uc2UiBKi7GAESZAoTTGlzdEluZ2VzdEVuZHBvaW50cxIiLnN2Yy52MS5MaXN0SW5nZXN0RW5kcG9pbnRzUmVxdWVzdBojLnN2Yy52MS5MaXN0SW5nZXN0RW5kcG9pbnRzUmVzcG9uc2UiBKi7GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An endpoint of the project and the events it receives.
@@ -421,6 +421,41 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
    * @generated from field: bool secret_set = 5;
    */
   secretSet: boolean;
+
+  /**
+   * Of `hmac_sha256`: the header that has the signature, in lower case. Else empty.
+   *
+   * @generated from field: string header = 6;
+   */
+  header: string;
+
+  /**
+   * Of `hmac_sha256`: what stands before the signature in the header, such as `sha256=`. If empty, nothing.
+   *
+   * @generated from field: string prefix = 7;
+   */
+  prefix: string;
+
+  /**
+   * Of `hmac_sha256`: how the signature is written, `hex` or `base64`. Else empty.
+   *
+   * @generated from field: string encoding = 8;
+   */
+  encoding: string;
+
+  /**
+   * Of `token_query`: the query parameter that has the secret. Else empty.
+   *
+   * @generated from field: string parameter = 9;
+   */
+  parameter: string;
+
+  /**
+   * A post that the toolkit's first trigger takes, before it is signed. If unset, the toolkit has no trigger.
+   *
+   * @generated from field: svc.v1.SamplePost sample = 10;
+   */
+  sample?: SamplePost | undefined;
 };
 
 /**
@@ -429,6 +464,49 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
  */
 export const IngestEndpointSchema: GenMessage<IngestEndpoint> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 5);
+
+/**
+ * A post to an inbound path as the app would send it, without what it is signed by. Made anew at every call: posted twice, it is
+ * one event.
+ *
+ * @generated from message svc.v1.SamplePost
+ */
+export type SamplePost = Message<"svc.v1.SamplePost"> & {
+  /**
+   * Catalog-wide slug of the trigger that takes it.
+   *
+   * @generated from field: string trigger_slug = 1;
+   */
+  triggerSlug: string;
+
+  /**
+   * Its headers by name, in lower case.
+   *
+   * @generated from field: map<string, string> headers = 2;
+   */
+  headers: { [key: string]: string };
+
+  /**
+   * Its query parameters by name.
+   *
+   * @generated from field: map<string, string> query = 3;
+   */
+  query: { [key: string]: string };
+
+  /**
+   * Its body as JSON text. If empty, it has none.
+   *
+   * @generated from field: string body_json = 4;
+   */
+  bodyJson: string;
+};
+
+/**
+ * Describes the message svc.v1.SamplePost.
+ * Use `create(SamplePostSchema)` to create a new message.
+ */
+export const SamplePostSchema: GenMessage<SamplePost> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 6);
 
 /**
  * Request of CreateSubscription.
@@ -464,7 +542,7 @@ export type CreateSubscriptionRequest = Message<"svc.v1.CreateSubscriptionReques
  * Use `create(CreateSubscriptionRequestSchema)` to create a new message.
  */
 export const CreateSubscriptionRequestSchema: GenMessage<CreateSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 6);
+  messageDesc(file_svc_v1_triggers, 7);
 
 /**
  * Response of CreateSubscription.
@@ -501,7 +579,7 @@ export type CreateSubscriptionResponse = Message<"svc.v1.CreateSubscriptionRespo
  * Use `create(CreateSubscriptionResponseSchema)` to create a new message.
  */
 export const CreateSubscriptionResponseSchema: GenMessage<CreateSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 7);
+  messageDesc(file_svc_v1_triggers, 8);
 
 /**
  * Request of ListSubscriptions.
@@ -529,7 +607,7 @@ export type ListSubscriptionsRequest = Message<"svc.v1.ListSubscriptionsRequest"
  * Use `create(ListSubscriptionsRequestSchema)` to create a new message.
  */
 export const ListSubscriptionsRequestSchema: GenMessage<ListSubscriptionsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 8);
+  messageDesc(file_svc_v1_triggers, 9);
 
 /**
  * Response of ListSubscriptions.
@@ -557,7 +635,7 @@ export type ListSubscriptionsResponse = Message<"svc.v1.ListSubscriptionsRespons
  * Use `create(ListSubscriptionsResponseSchema)` to create a new message.
  */
 export const ListSubscriptionsResponseSchema: GenMessage<ListSubscriptionsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 9);
+  messageDesc(file_svc_v1_triggers, 10);
 
 /**
  * Request of GetSubscription.
@@ -578,7 +656,7 @@ export type GetSubscriptionRequest = Message<"svc.v1.GetSubscriptionRequest"> & 
  * Use `create(GetSubscriptionRequestSchema)` to create a new message.
  */
 export const GetSubscriptionRequestSchema: GenMessage<GetSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 10);
+  messageDesc(file_svc_v1_triggers, 11);
 
 /**
  * Response of GetSubscription.
@@ -599,7 +677,7 @@ export type GetSubscriptionResponse = Message<"svc.v1.GetSubscriptionResponse"> 
  * Use `create(GetSubscriptionResponseSchema)` to create a new message.
  */
 export const GetSubscriptionResponseSchema: GenMessage<GetSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 11);
+  messageDesc(file_svc_v1_triggers, 12);
 
 /**
  * Request of UpdateSubscription.
@@ -635,7 +713,7 @@ export type UpdateSubscriptionRequest = Message<"svc.v1.UpdateSubscriptionReques
  * Use `create(UpdateSubscriptionRequestSchema)` to create a new message.
  */
 export const UpdateSubscriptionRequestSchema: GenMessage<UpdateSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 12);
+  messageDesc(file_svc_v1_triggers, 13);
 
 /**
  * Response of UpdateSubscription.
@@ -656,7 +734,7 @@ export type UpdateSubscriptionResponse = Message<"svc.v1.UpdateSubscriptionRespo
  * Use `create(UpdateSubscriptionResponseSchema)` to create a new message.
  */
 export const UpdateSubscriptionResponseSchema: GenMessage<UpdateSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 13);
+  messageDesc(file_svc_v1_triggers, 14);
 
 /**
  * Request of DeleteSubscription.
@@ -677,7 +755,7 @@ export type DeleteSubscriptionRequest = Message<"svc.v1.DeleteSubscriptionReques
  * Use `create(DeleteSubscriptionRequestSchema)` to create a new message.
  */
 export const DeleteSubscriptionRequestSchema: GenMessage<DeleteSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 14);
+  messageDesc(file_svc_v1_triggers, 15);
 
 /**
  * Response of DeleteSubscription.
@@ -692,7 +770,7 @@ export type DeleteSubscriptionResponse = Message<"svc.v1.DeleteSubscriptionRespo
  * Use `create(DeleteSubscriptionResponseSchema)` to create a new message.
  */
 export const DeleteSubscriptionResponseSchema: GenMessage<DeleteSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 15);
+  messageDesc(file_svc_v1_triggers, 16);
 
 /**
  * Request of ListEvents.
@@ -764,7 +842,7 @@ export type ListEventsRequest = Message<"svc.v1.ListEventsRequest"> & {
  * Use `create(ListEventsRequestSchema)` to create a new message.
  */
 export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 16);
+  messageDesc(file_svc_v1_triggers, 17);
 
 /**
  * Response of ListEvents.
@@ -792,7 +870,7 @@ export type ListEventsResponse = Message<"svc.v1.ListEventsResponse"> & {
  * Use `create(ListEventsResponseSchema)` to create a new message.
  */
 export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 17);
+  messageDesc(file_svc_v1_triggers, 18);
 
 /**
  * Request of GetEvent.
@@ -813,7 +891,7 @@ export type GetEventRequest = Message<"svc.v1.GetEventRequest"> & {
  * Use `create(GetEventRequestSchema)` to create a new message.
  */
 export const GetEventRequestSchema: GenMessage<GetEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 18);
+  messageDesc(file_svc_v1_triggers, 19);
 
 /**
  * Response of GetEvent.
@@ -834,7 +912,7 @@ export type GetEventResponse = Message<"svc.v1.GetEventResponse"> & {
  * Use `create(GetEventResponseSchema)` to create a new message.
  */
 export const GetEventResponseSchema: GenMessage<GetEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 19);
+  messageDesc(file_svc_v1_triggers, 20);
 
 /**
  * Request of GetDelivery.
@@ -855,7 +933,7 @@ export type GetDeliveryRequest = Message<"svc.v1.GetDeliveryRequest"> & {
  * Use `create(GetDeliveryRequestSchema)` to create a new message.
  */
 export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 20);
+  messageDesc(file_svc_v1_triggers, 21);
 
 /**
  * Response of GetDelivery.
@@ -876,7 +954,7 @@ export type GetDeliveryResponse = Message<"svc.v1.GetDeliveryResponse"> & {
  * Use `create(GetDeliveryResponseSchema)` to create a new message.
  */
 export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 21);
+  messageDesc(file_svc_v1_triggers, 22);
 
 /**
  * Request of ListDeliveries. Required is eventId, subscriptionId, or state with since.
@@ -939,7 +1017,7 @@ export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 22);
+  messageDesc(file_svc_v1_triggers, 23);
 
 /**
  * Response of ListDeliveries.
@@ -967,7 +1045,7 @@ export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & 
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 23);
+  messageDesc(file_svc_v1_triggers, 24);
 
 /**
  * Request of ListDeliveryAttempts.
@@ -988,7 +1066,7 @@ export type ListDeliveryAttemptsRequest = Message<"svc.v1.ListDeliveryAttemptsRe
  * Use `create(ListDeliveryAttemptsRequestSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsRequestSchema: GenMessage<ListDeliveryAttemptsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 24);
+  messageDesc(file_svc_v1_triggers, 25);
 
 /**
  * Response of ListDeliveryAttempts.
@@ -1009,7 +1087,7 @@ export type ListDeliveryAttemptsResponse = Message<"svc.v1.ListDeliveryAttemptsR
  * Use `create(ListDeliveryAttemptsResponseSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsResponseSchema: GenMessage<ListDeliveryAttemptsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 25);
+  messageDesc(file_svc_v1_triggers, 26);
 
 /**
  * Request of ReplayEvent.
@@ -1030,7 +1108,7 @@ export type ReplayEventRequest = Message<"svc.v1.ReplayEventRequest"> & {
  * Use `create(ReplayEventRequestSchema)` to create a new message.
  */
 export const ReplayEventRequestSchema: GenMessage<ReplayEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 26);
+  messageDesc(file_svc_v1_triggers, 27);
 
 /**
  * Response of ReplayEvent.
@@ -1051,7 +1129,7 @@ export type ReplayEventResponse = Message<"svc.v1.ReplayEventResponse"> & {
  * Use `create(ReplayEventResponseSchema)` to create a new message.
  */
 export const ReplayEventResponseSchema: GenMessage<ReplayEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 27);
+  messageDesc(file_svc_v1_triggers, 28);
 
 /**
  * Request of ReplayEvents.
@@ -1117,7 +1195,7 @@ export type ReplayEventsRequest = Message<"svc.v1.ReplayEventsRequest"> & {
  * Use `create(ReplayEventsRequestSchema)` to create a new message.
  */
 export const ReplayEventsRequestSchema: GenMessage<ReplayEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 28);
+  messageDesc(file_svc_v1_triggers, 29);
 
 /**
  * Response of ReplayEvents.
@@ -1146,7 +1224,7 @@ export type ReplayEventsResponse = Message<"svc.v1.ReplayEventsResponse"> & {
  * Use `create(ReplayEventsResponseSchema)` to create a new message.
  */
 export const ReplayEventsResponseSchema: GenMessage<ReplayEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 29);
+  messageDesc(file_svc_v1_triggers, 30);
 
 /**
  * A range of events that is delivered again at a pace.
@@ -1297,7 +1375,7 @@ export type Replay = Message<"svc.v1.Replay"> & {
  * Use `create(ReplaySchema)` to create a new message.
  */
 export const ReplaySchema: GenMessage<Replay> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 30);
+  messageDesc(file_svc_v1_triggers, 31);
 
 /**
  * How much of a count is one subscription's.
@@ -1325,7 +1403,7 @@ export type ReplayCount = Message<"svc.v1.ReplayCount"> & {
  * Use `create(ReplayCountSchema)` to create a new message.
  */
 export const ReplayCountSchema: GenMessage<ReplayCount> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 31);
+  messageDesc(file_svc_v1_triggers, 32);
 
 /**
  * Request of StartReplay. The filters are those of ReplayEvents.
@@ -1398,7 +1476,7 @@ export type StartReplayRequest = Message<"svc.v1.StartReplayRequest"> & {
  * Use `create(StartReplayRequestSchema)` to create a new message.
  */
 export const StartReplayRequestSchema: GenMessage<StartReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 32);
+  messageDesc(file_svc_v1_triggers, 33);
 
 /**
  * Response of StartReplay.
@@ -1433,7 +1511,7 @@ export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
  * Use `create(StartReplayResponseSchema)` to create a new message.
  */
 export const StartReplayResponseSchema: GenMessage<StartReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 33);
+  messageDesc(file_svc_v1_triggers, 34);
 
 /**
  * Request of GetReplay.
@@ -1454,7 +1532,7 @@ export type GetReplayRequest = Message<"svc.v1.GetReplayRequest"> & {
  * Use `create(GetReplayRequestSchema)` to create a new message.
  */
 export const GetReplayRequestSchema: GenMessage<GetReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 34);
+  messageDesc(file_svc_v1_triggers, 35);
 
 /**
  * Response of GetReplay.
@@ -1475,7 +1553,7 @@ export type GetReplayResponse = Message<"svc.v1.GetReplayResponse"> & {
  * Use `create(GetReplayResponseSchema)` to create a new message.
  */
 export const GetReplayResponseSchema: GenMessage<GetReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 35);
+  messageDesc(file_svc_v1_triggers, 36);
 
 /**
  * Request of ListReplays.
@@ -1503,7 +1581,7 @@ export type ListReplaysRequest = Message<"svc.v1.ListReplaysRequest"> & {
  * Use `create(ListReplaysRequestSchema)` to create a new message.
  */
 export const ListReplaysRequestSchema: GenMessage<ListReplaysRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 36);
+  messageDesc(file_svc_v1_triggers, 37);
 
 /**
  * Response of ListReplays.
@@ -1531,7 +1609,7 @@ export type ListReplaysResponse = Message<"svc.v1.ListReplaysResponse"> & {
  * Use `create(ListReplaysResponseSchema)` to create a new message.
  */
 export const ListReplaysResponseSchema: GenMessage<ListReplaysResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 37);
+  messageDesc(file_svc_v1_triggers, 38);
 
 /**
  * Request of UpdateReplay.
@@ -1566,7 +1644,7 @@ export type UpdateReplayRequest = Message<"svc.v1.UpdateReplayRequest"> & {
  * Use `create(UpdateReplayRequestSchema)` to create a new message.
  */
 export const UpdateReplayRequestSchema: GenMessage<UpdateReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 38);
+  messageDesc(file_svc_v1_triggers, 39);
 
 /**
  * Response of UpdateReplay.
@@ -1587,7 +1665,7 @@ export type UpdateReplayResponse = Message<"svc.v1.UpdateReplayResponse"> & {
  * Use `create(UpdateReplayResponseSchema)` to create a new message.
  */
 export const UpdateReplayResponseSchema: GenMessage<UpdateReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 39);
+  messageDesc(file_svc_v1_triggers, 40);
 
 /**
  * Request of CancelReplay.
@@ -1608,7 +1686,7 @@ export type CancelReplayRequest = Message<"svc.v1.CancelReplayRequest"> & {
  * Use `create(CancelReplayRequestSchema)` to create a new message.
  */
 export const CancelReplayRequestSchema: GenMessage<CancelReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 40);
+  messageDesc(file_svc_v1_triggers, 41);
 
 /**
  * Response of CancelReplay.
@@ -1629,7 +1707,7 @@ export type CancelReplayResponse = Message<"svc.v1.CancelReplayResponse"> & {
  * Use `create(CancelReplayResponseSchema)` to create a new message.
  */
 export const CancelReplayResponseSchema: GenMessage<CancelReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 41);
+  messageDesc(file_svc_v1_triggers, 42);
 
 /**
  * Request of SendTestEvent.
@@ -1650,7 +1728,7 @@ export type SendTestEventRequest = Message<"svc.v1.SendTestEventRequest"> & {
  * Use `create(SendTestEventRequestSchema)` to create a new message.
  */
 export const SendTestEventRequestSchema: GenMessage<SendTestEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 42);
+  messageDesc(file_svc_v1_triggers, 43);
 
 /**
  * Response of SendTestEvent.
@@ -1671,7 +1749,7 @@ export type SendTestEventResponse = Message<"svc.v1.SendTestEventResponse"> & {
  * Use `create(SendTestEventResponseSchema)` to create a new message.
  */
 export const SendTestEventResponseSchema: GenMessage<SendTestEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 43);
+  messageDesc(file_svc_v1_triggers, 44);
 
 /**
  * Request of ListIngestEndpoints.
@@ -1686,7 +1764,7 @@ export type ListIngestEndpointsRequest = Message<"svc.v1.ListIngestEndpointsRequ
  * Use `create(ListIngestEndpointsRequestSchema)` to create a new message.
  */
 export const ListIngestEndpointsRequestSchema: GenMessage<ListIngestEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 44);
+  messageDesc(file_svc_v1_triggers, 45);
 
 /**
  * Response of ListIngestEndpoints.
@@ -1707,7 +1785,7 @@ export type ListIngestEndpointsResponse = Message<"svc.v1.ListIngestEndpointsRes
  * Use `create(ListIngestEndpointsResponseSchema)` to create a new message.
  */
 export const ListIngestEndpointsResponseSchema: GenMessage<ListIngestEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 45);
+  messageDesc(file_svc_v1_triggers, 46);
 
 /**
  * How a replay stands.

@@ -1,10 +1,10 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { sampleValue } from "@svc/catalog/sample-value";
 import { systemClock } from "@svc/core";
 import type { Ask, Job } from "@svc/sdk";
 import { readProgram } from "../jobs/shown-program.ts";
 import { rowsText } from "../jobs/text.ts";
 import { plainLines, plainText, shellWord, spanText } from "../text/plain.ts";
-import { sampleValue } from "../text/sample-value.ts";
 
 /** A question that a job waits on, wherever it was read. */
 export type Question = Pick<

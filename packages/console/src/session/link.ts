@@ -1,4 +1,5 @@
-import { enter, type Refusal } from "./enter.ts";
+import { enter } from "./enter.ts";
+import type { Refusal } from "./page-post.ts";
 
 /**
  * Signs in by the link in the address (`#link=…`), where there is one. The link is out of the address and the history before anything

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import type { Refusal } from "./enter.ts";
+import type { Refusal } from "./page-post.ts";
 
 /** Whether a sign-in is wanted, and what the link in the address came to. */
 type Need = { isNeeded: boolean; linkRefusal: Refusal | undefined };

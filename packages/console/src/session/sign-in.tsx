@@ -5,7 +5,8 @@ import { CodeBlock } from "../ui/copy.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { enter, type Refusal } from "./enter.ts";
+import { enter } from "./enter.ts";
+import type { Refusal } from "./page-post.ts";
 import { currentSession, seatFor } from "./session.ts";
 import styles from "./sign-in.module.css";
 import { setSignInNeeded, useSignInNeed } from "./sign-in-need.ts";
@@ -103,8 +104,7 @@ function SignInForm({
 /** What is wrong where a sign-in went well and the project of the page has no seat yet. */
 function seatRefusal(projectId: string): Refusal | undefined {
   if (seatFor(currentSession(), projectId) !== undefined) return undefined;
-  return {
-    message: "That key is of another project.",
-    help: `This page is of project ${projectId}: sign in with a key of it. The other project is signed in, too.`,
-  };
+  const [message, reason, field] = ["That key is of another project.", "SEAT_MISSING", ""];
+  const wanted = projectId === "admin" ? "the administrator's token" : `a key of project ${projectId}`;
+  return { message, help: `Sign in with ${wanted}. The other project is signed in, too.`, reason, field };
 }

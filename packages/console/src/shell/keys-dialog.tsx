@@ -2,7 +2,7 @@ import { Fragment } from "react";
 import { Dialog } from "../ui/dialog.tsx";
 import { CheckField } from "../ui/field.tsx";
 import styles from "./keys-dialog.module.css";
-import { navPages } from "./pages.ts";
+import { pagesOf } from "./pages.ts";
 import { setPreferences, usePreferences } from "./preferences.ts";
 
 const listKeys: readonly (readonly [keys: string, does: string])[] = [
@@ -17,9 +17,9 @@ const listKeys: readonly (readonly [keys: string, does: string])[] = [
 ];
 
 /** The keyboard shortcuts, and the switch for those that are single letters. */
-export function KeysDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+export function KeysDialog({ open, onClose, projectId }: { open: boolean; onClose: () => void; projectId: string }) {
   const { shortcuts } = usePreferences();
-  const pages = navPages.map(({ letter, title }) => [`g ${letter}`, `to ${title}`] as const);
+  const pages = pagesOf(projectId).map(({ letter, title }) => [`g ${letter}`, `to ${title}`] as const);
   return (
     <Dialog open={open} onClose={onClose} title="Keyboard shortcuts">
       <dl className={styles["keys"]}>

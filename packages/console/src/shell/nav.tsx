@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Icon } from "../ui/icon.tsx";
 import { lastFilters } from "./last-filters.ts";
-import { type NavPage, navGroups, navPages } from "./pages.ts";
+import { groupsOf, type NavPage, pagesOf } from "./pages.ts";
 import styles from "./shell.module.css";
 
 /** A link to a page of the project; the list it leads to has its last filters. */
@@ -29,7 +29,7 @@ export function Nav({ projectId }: { projectId: string }) {
         <img src="./icon.svg" alt="" width={20} height={20} />
         svc
       </div>
-      {navGroups.map(({ title, pages }) => (
+      {groupsOf(projectId).map(({ title, pages }) => (
         <div key={title}>
           <h2 className={styles["groupTitle"]}>{title}</h2>
           <ul>
@@ -49,7 +49,7 @@ export function Nav({ projectId }: { projectId: string }) {
 export function BottomBar({ projectId, onMore }: { projectId: string; onMore: () => void }) {
   return (
     <nav className={styles["bottom"]} aria-label="Main pages">
-      {navPages
+      {pagesOf(projectId)
         .filter(({ onPhone }) => onPhone !== undefined)
         .sort((a, b) => (a.onPhone ?? 0) - (b.onPhone ?? 0))
         .map((page) => (

@@ -13,7 +13,7 @@ export type NavPage = {
 };
 
 /** The pages of a project, in their groups. A new page adds its line here. */
-export const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
+const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
   {
     title: "Triggers",
     pages: [
@@ -42,10 +42,32 @@ export const navGroups: readonly { title: string; pages: readonly NavPage[] }[] 
       { to: "/p/$projectId/calls", title: "Calls", icon: "calls", letter: "l" },
     ],
   },
+  {
+    title: "Project",
+    pages: [{ to: "/p/$projectId/settings", title: "Settings", icon: "gear", letter: "," }],
+  },
 ];
 
-/** Every page of the navigation, in its order. */
-export const navPages: readonly NavPage[] = navGroups.flatMap(({ pages }) => pages);
+/** The pages of the administration. */
+const adminGroups: typeof navGroups = [
+  {
+    title: "Administration",
+    pages: [
+      { to: "/admin/projects", title: "Projects", icon: "project", letter: "p", onPhone: 1 },
+      { to: "/admin/quarantine", title: "Quarantine", icon: "ban", letter: "q", onPhone: 2 },
+    ],
+  },
+];
+
+/** What stands in the navigation of a project, or of the administration (`"admin"`). */
+export function groupsOf(projectId: string): typeof navGroups {
+  return projectId === "admin" ? adminGroups : navGroups;
+}
+
+/** Every page of that navigation, in its order. */
+export function pagesOf(projectId: string): readonly NavPage[] {
+  return groupsOf(projectId).flatMap(({ pages }) => pages);
+}
 
 /** What an id is of, by its beginning, and where its page is. The palette opens ids by it. */
 export const idPages: readonly { prefix: string; words: string; to: NavPage["to"]; param: string }[] = [

@@ -1,5 +1,5 @@
 import type { IconName } from "../ui/icon.tsx";
-import { idPages, navPages } from "./pages.ts";
+import { idPages, pagesOf } from "./pages.ts";
 
 /** What the palette offers: a page, an id's page, or something to do. */
 export type PaletteEntry = { id: string; words: string; note: string; icon: IconName } & (
@@ -21,7 +21,7 @@ const paletteActs: readonly { act: string; words: string; icon: IconName }[] = [
 /** What the palette offers for what is typed: an id opens its page; else pages and things to do whose words have all that is typed. */
 export function paletteEntries(typed: string, projectId: string): PaletteEntry[] {
   const text = typed.trim();
-  const ofId = idPages.find(({ prefix }) => text.startsWith(prefix) && text.length > prefix.length);
+  const ofId = idsOf(projectId).find(({ prefix }) => text.startsWith(prefix) && text.length > prefix.length);
   if (ofId !== undefined) {
     const params = { projectId, [ofId.param]: text };
     return [{ id: text, words: `Open ${ofId.words} ${text}`, note: "", icon: "arrowRight", to: ofId.to, params }];
@@ -29,7 +29,7 @@ export function paletteEntries(typed: string, projectId: string): PaletteEntry[]
   const words = text.toLowerCase().split(/\s+/);
   const matches = (title: string) => words.every((word) => title.toLowerCase().includes(word));
   return [
-    ...navPages
+    ...pagesOf(projectId)
       .filter(({ title }) => matches(title))
       .map(({ to, title, icon, letter }) => ({
         id: to,
@@ -41,4 +41,9 @@ export function paletteEntries(typed: string, projectId: string): PaletteEntry[]
       })),
     ...paletteActs.filter((act) => matches(act.words)).map((act) => ({ ...act, id: act.act, note: "" })),
   ];
+}
+
+/** The administration has no pages of what belongs to a project. */
+function idsOf(projectId: string): typeof idPages {
+  return projectId === "admin" ? [] : idPages;
 }

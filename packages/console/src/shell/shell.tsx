@@ -1,17 +1,18 @@
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { LiveRegion } from "../ui/live-region.tsx";
 import { Bands } from "./bands.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { keepFilters } from "./last-filters.ts";
 import { BottomBar, Nav } from "./nav.tsx";
+import { pagesOf } from "./pages.ts";
 import { Palette } from "./palette.tsx";
 import { usePreferences } from "./preferences.ts";
 import styles from "./shell.module.css";
 import { type Shortcut, useShortcuts } from "./shortcuts.ts";
 import { TopBar } from "./top-bar.tsx";
 
-/** What is around every page of a project: bands, navigation, the bar above, the palette and the live region. */
+/** What is around every page of a project, or of the administration (`"admin"`): bands, navigation, the bar above, the palette and the live region. */
 export function Shell({ projectId }: { projectId: string }) {
   const [shown, setShown] = useState<"palette" | "keys">();
   const { shortcuts } = usePreferences();
@@ -19,7 +20,8 @@ export function Shell({ projectId }: { projectId: string }) {
   const navigate = useNavigate();
   const { pathname, searchStr } = useLocation();
   useEffect(() => keepFilters(pathname, searchStr), [pathname, searchStr]);
-  useShortcuts(shortcuts, (shortcut: Shortcut) => {
+  const pages = useMemo(() => pagesOf(projectId), [projectId]);
+  useShortcuts(shortcuts, pages, (shortcut: Shortcut) => {
     if (shortcut === "palette" || shortcut === "keys") setShown(shortcut);
     else if (shortcut === "filter") main.current?.querySelector<HTMLElement>("search button, search input")?.focus();
     else void navigate({ to: shortcut.to, params: { projectId } as never });
@@ -46,7 +48,7 @@ export function Shell({ projectId }: { projectId: string }) {
       </main>
       <BottomBar projectId={projectId} onMore={() => setShown("palette")} />
       <Palette open={shown === "palette"} onClose={close} projectId={projectId} onKeys={() => setShown("keys")} />
-      <KeysDialog open={shown === "keys"} onClose={close} />
+      <KeysDialog open={shown === "keys"} onClose={close} projectId={projectId} />
       <LiveRegion />
     </div>
   );

@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
+import { pagesOf } from "./pages.ts";
 import { shortcutOf } from "./shortcuts.ts";
 
 const plain = { ctrlKey: false, metaKey: false, altKey: false };
-const inList = { inList: true, letters: true, afterG: false };
+const pages = pagesOf("prj_1");
+const inList = { inList: true, letters: true, afterG: false, pages };
 
 test("Ctrl K and ⌘ K open the palette anywhere", () => {
-  const anywhere = { inList: false, letters: false, afterG: false };
+  const anywhere = { inList: false, letters: false, afterG: false, pages };
   expect(shortcutOf({ ...plain, key: "k", ctrlKey: true }, anywhere)).toBe("palette");
   expect(shortcutOf({ ...plain, key: "K", metaKey: true }, anywhere)).toBe("palette");
 });
@@ -15,4 +17,10 @@ test("single letters work in a focused list alone, and not where they are turned
   expect(shortcutOf({ ...plain, key: "e" }, { ...inList, afterG: true })).toEqual({ to: "/p/$projectId/events" });
   expect(shortcutOf({ ...plain, key: "/" }, { ...inList, inList: false })).toBeUndefined();
   expect(shortcutOf({ ...plain, key: "?" }, { ...inList, letters: false })).toBeUndefined();
+});
+
+test("the administration's letters lead to its pages alone", () => {
+  const admin = { ...inList, afterG: true, pages: pagesOf("admin") };
+  expect(shortcutOf({ ...plain, key: "q" }, admin)).toEqual({ to: "/admin/quarantine" });
+  expect(shortcutOf({ ...plain, key: "e" }, admin)).toBeUndefined();
 });

@@ -3,10 +3,11 @@ import { useRef } from "react";
 import { currentSession, useSession } from "../session/session.ts";
 import { SignInPage } from "../session/sign-in.tsx";
 
-/** The console's own address: leads to the first project of the session. */
+/** The console's own address: leads to the first project of the session, or to the administration where it has no other seat. */
 export function Start() {
   const session = useSession();
   const first = session?.seats.find((seat) => seat.role !== "admin");
+  if (first === undefined && session !== undefined) return <Navigate to="/admin" replace />;
   if (first === undefined) return <SignInPage />;
   return <Navigate to="/p/$projectId" params={{ projectId: first.projectId }} replace />;
 }
@@ -16,10 +17,10 @@ export function AddSeat() {
   const navigate = useNavigate();
   const known = useRef(currentSession()?.seats.map(({ keyId }) => keyId) ?? []);
   const openNew = () => {
-    const added = currentSession()?.seats.find(({ keyId, role }) => role !== "admin" && !known.current.includes(keyId));
-    void (added === undefined
-      ? navigate({ to: "/" })
-      : navigate({ to: "/p/$projectId", params: { projectId: added.projectId } }));
+    const added = currentSession()?.seats.find(({ keyId }) => !known.current.includes(keyId));
+    if (added === undefined) return void navigate({ to: "/" });
+    if (added.role === "admin") return void navigate({ to: "/admin" });
+    void navigate({ to: "/p/$projectId", params: { projectId: added.projectId } });
   };
   return <SignInPage title="Another project" says="The projects of this session stay signed in." onEntered={openNew} />;
 }

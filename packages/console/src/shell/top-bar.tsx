@@ -53,10 +53,12 @@ function ProjectSwitch({ projectId }: { projectId: string }) {
   const navigate = useNavigate();
   const seats = session?.seats.filter((seat) => seat.role !== "admin") ?? [];
   const here = seats.find((seat) => seat.projectId === projectId);
+  const isAdministrator = session?.seats.some((seat) => seat.role === "admin") ?? false;
+  const title = projectId === "admin" ? "Administration" : (here?.projectName ?? projectId);
   const open = (seat: Seat) => void navigate({ to: "/p/$projectId", params: { projectId: seat.projectId } });
   return (
     <Menu
-      label={`Project ${here?.projectName ?? projectId}`}
+      label={projectId === "admin" ? title : `Project ${title}`}
       entries={[
         ...seats.map((seat) => ({
           id: seat.keyId,
@@ -65,6 +67,17 @@ function ProjectSwitch({ projectId }: { projectId: string }) {
           checked: seat.keyId === here?.keyId,
           onPress: () => open(seat),
         })),
+        ...(isAdministrator
+          ? [
+              {
+                id: "admin",
+                words: "Administration",
+                note: "the administrator's token",
+                checked: projectId === "admin",
+                onPress: () => void navigate({ to: "/admin" }),
+              },
+            ]
+          : []),
         {
           id: "add",
           words: "Sign in to another project",
@@ -75,7 +88,7 @@ function ProjectSwitch({ projectId }: { projectId: string }) {
       ]}
     >
       <Icon name="project" />
-      {here?.projectName ?? projectId}
+      {title}
       <Icon name="chevronDown" />
     </Menu>
   );

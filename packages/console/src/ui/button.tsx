@@ -1,16 +1,14 @@
 import * as Ariakit from "@ariakit/react";
 import type { ReactNode } from "react";
 import styles from "./button.module.css";
+import { type ButtonKind, buttonClass } from "./button-class.ts";
 import { classNames } from "./class-names.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { Tooltip } from "./tooltip.tsx";
 
-type Look = { kind?: "plain" | "primary" | "danger" | "quiet"; icon?: IconName };
+export { buttonClass } from "./button-class.ts";
 
-/** The class names of a button's look, for a link that leads like one. */
-export function buttonClass(kind: Look["kind"] = "plain"): string {
-  return classNames(styles["button"], kind !== "plain" && styles[kind]);
-}
+type Look = { kind?: ButtonKind; icon?: IconName };
 
 /**
  * A button that says what it does. `why` disables it and says why; it stays focusable, so that who cannot see its tooltip is told,

@@ -1,6 +1,6 @@
 import * as Ariakit from "@ariakit/react";
 import { useState } from "react";
-import { buttonClass } from "./button.tsx";
+import { buttonClass } from "./button-class.ts";
 import styles from "./choice.module.css";
 import { classNames } from "./class-names.ts";
 import { inputClass } from "./field.tsx";

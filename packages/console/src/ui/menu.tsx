@@ -1,6 +1,6 @@
 import * as Ariakit from "@ariakit/react";
 import type { ReactNode } from "react";
-import { buttonClass } from "./button.tsx";
+import { buttonClass } from "./button-class.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import styles from "./menu.module.css";
 

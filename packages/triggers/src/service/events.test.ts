@@ -1,9 +1,10 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { findTrigger } from "@svc/catalog";
 import { createId } from "@svc/core";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { refusalOf } from "@svc/testing/project-client";
 import { afterAll, expect, test } from "vitest";
-import { createTestCluster, createTestNode, type TestCluster, type TestNode } from "../test-node.ts";
+import { createTestCluster, createTestNode, sampleCatalog, type TestCluster, type TestNode } from "../test-node.ts";
 import { changePost, issuePost, paymentPost, signedCodePost } from "../test-posts.ts";
 
 afterAll(dropTestDatabases);
@@ -201,8 +202,9 @@ test("ListIngestEndpoints names every inbound path and whether its secret is set
   };
   await using node = createTestNode(cluster, { secretOf: (name) => secrets[name] });
   const { endpoints } = await node.client(projectId).listIngestEndpoints({});
-  const endpoint = (toolkitSlug: string, scheme: string, secretSet: boolean) => {
+  const endpoint = (toolkitSlug: string, scheme: string, secretSet: boolean, signing: object) => {
     return {
+      ...{ header: "", prefix: "", encoding: "", parameter: "", ...signing },
       toolkitSlug,
       path: `/webhooks/${toolkitSlug}`,
       scheme,
@@ -211,10 +213,15 @@ test("ListIngestEndpoints names every inbound path and whether its secret is set
     };
   };
   expect(endpoints).toMatchObject([
-    endpoint("code_host", "hmac_sha256", true),
-    endpoint("payments", "hmac_sha256", false),
-    endpoint("team_chat", "slack_v0", false),
-    endpoint("watcher", "token_query", false),
+    endpoint("code_host", "hmac_sha256", true, { header: "x-code-signature", prefix: "sha256=", encoding: "hex" }),
+    endpoint("payments", "hmac_sha256", false, { header: "x-pay-signature", encoding: "base64" }),
+    endpoint("team_chat", "slack_v0", false, {}),
+    endpoint("watcher", "token_query", false, { parameter: "token" }),
   ]);
+  for (const { toolkitSlug, sample } of endpoints) {
+    const trigger = findTrigger(sampleCatalog(), toolkitSlug, sample!.triggerSlug);
+    const body = sample!.bodyJson === "" ? undefined : JSON.parse(sample!.bodyJson);
+    expect(trigger?.matches({ ...sample!, body }), toolkitSlug).toBe(true);
+  }
   expect(JSON.stringify(endpoints)).not.toContain("hush");
 });

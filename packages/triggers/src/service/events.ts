@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { checkFilterText, pageOf, requireId, requireProject, timeRange, walkedRows } from "@svc/core";
 import { eventsForProject } from "@svc/db";
 import type { TriggersService } from "@svc/gen/triggers";
-import { eventMessage } from "../convert.ts";
+import { eventMessage, ingestEndpointMessage } from "../convert.ts";
 import { notFound } from "../errors.ts";
 import { secretsOf } from "../verify.ts";
 import type { TriggersContext } from "./context.ts";
@@ -11,7 +11,7 @@ import { triggerSlugOf } from "./request.ts";
 type Methods = Pick<ServiceImpl<typeof TriggersService>, "listEvents" | "getEvent" | "listIngestEndpoints">;
 
 /** ListEvents, GetEvent, ListIngestEndpoints. */
-export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext): Methods {
+export function eventMethods({ db, clock, catalog, sealer, secretOf }: TriggersContext): Methods {
   return {
     async listEvents(req, ctx) {
       const { projectId } = requireProject(ctx);
@@ -41,11 +41,11 @@ export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext)
     },
 
     listIngestEndpoints() {
-      const endpoints = [...catalog.toolkits.values()].flatMap(({ slug, webhook }) => {
+      const nowMs = clock.now();
+      const endpoints = [...catalog.toolkits.values()].flatMap(({ slug, webhook, triggers }) => {
         if (webhook === undefined) return [];
-        const { scheme, secretEnv } = webhook;
-        const secretSet = secretsOf(secretOf(secretEnv)).length > 0;
-        return [{ toolkitSlug: slug, path: `/webhooks/${slug}`, scheme, secretEnv, secretSet }];
+        const secretSet = secretsOf(secretOf(webhook.secretEnv)).length > 0;
+        return [ingestEndpointMessage({ slug, webhook, trigger: triggers[0] }, secretSet, nowMs)];
       });
       return { endpoints };
     },

@@ -10,6 +10,7 @@ import { Page } from "../../ui/page.tsx";
 import { Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import type { Word } from "../../words/word.ts";
+import { curlOf } from "./curl.ts";
 
 const set: Word = { word: "takes posts", tone: "ok", icon: "check", says: "Its secret is set." };
 const unset: Word = {
@@ -47,7 +48,9 @@ export default function IngestPage() {
   );
 }
 
-function Endpoint({ endpoint: { toolkitSlug, path, scheme, secretEnv, secretSet } }: { endpoint: IngestEndpoint }) {
+function Endpoint({ endpoint }: { endpoint: IngestEndpoint }) {
+  const { toolkitSlug, path, scheme, secretEnv, secretSet } = endpoint;
+  const curl = curlOf(endpoint, serviceBase);
   return (
     <Stack>
       <Facts
@@ -63,7 +66,13 @@ function Endpoint({ endpoint: { toolkitSlug, path, scheme, secretEnv, secretSet 
           <CodeBlock text={`export ${secretEnv}=…`} />
         </>
       )}
-      <p>Send a sample of the app, signed with that variable of the shell:</p>
+      {curl !== "" && (
+        <>
+          <p>Paste this where that variable is set: it posts a sample of the app, signed, which makes an event.</p>
+          <CodeBlock text={curl} />
+        </>
+      )}
+      <p>The same by the command line, a new event each time:</p>
       <CodeBlock text={`npx svc trigger ${toolkitSlug} --url ${serviceBase}`} />
     </Stack>
   );

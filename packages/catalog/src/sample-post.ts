@@ -1,18 +1,7 @@
 import { isoTime, type Placeholder, parseTemplateTree, placeholdersOfTree } from "@svc/core";
-import { type SampleSchema, sampleValue, schemaAt, typeOf } from "../text/sample-value.ts";
-
-/** A trigger's file, as far as a sample needs it; the catalog has checked it. */
-export type TriggerFile = {
-  readonly match: Readonly<Record<"headers" | "query" | "body", Readonly<Record<string, unknown>> | undefined>>;
-  readonly account?: string;
-  readonly dedupe?: string;
-  readonly occurredAt?: string;
-  readonly payload: Readonly<Record<string, unknown>>;
-  readonly output: SampleSchema;
-};
-
-/** A post before it is written: `body` is undefined when the trigger reads nothing of one. */
-export type SamplePost = { headers: Record<string, string>; query: Record<string, string>; body: unknown };
+import type { MatchDocument, TriggerDocument } from "./documents.ts";
+import type { SamplePost } from "./model.ts";
+import { type SampleSchema, sampleValue, schemaAt, typeOf } from "./sample-value.ts";
 
 type Place = { root: string; path: readonly (string | number)[] };
 
@@ -20,7 +9,7 @@ type Place = { root: string; path: readonly (string | number)[] };
  * Makes a post that a trigger takes, from its definition read backwards: what it matches, and something wherever one of its templates
  * reads. What the dedupe key is made of is new at every call (numbers grow), so that every post is a new event.
  */
-export function samplePost(trigger: TriggerFile, nowMs: number): SamplePost {
+export function samplePost(trigger: TriggerDocument, nowMs: number): SamplePost {
   const post: SamplePost = { headers: {}, query: {}, body: undefined };
   placeMatch(post, trigger.match);
   const schemas = payloadSchemas(trigger);
@@ -40,7 +29,7 @@ export function samplePost(trigger: TriggerFile, nowMs: number): SamplePost {
   return post;
 }
 
-function placeMatch(post: SamplePost, match: TriggerFile["match"]): void {
+function placeMatch(post: SamplePost, match: MatchDocument): void {
   for (const root of ["headers", "query", "body"] as const) {
     for (const [name, expected] of Object.entries(match[root] ?? {})) {
       const value: unknown = Array.isArray(expected) ? expected[0] : expected;
@@ -50,7 +39,7 @@ function placeMatch(post: SamplePost, match: TriggerFile["match"]): void {
 }
 
 /** What the output schema says of the values that the payload reads, by where it reads them. */
-function payloadSchemas({ payload, output }: TriggerFile): Map<string, SampleSchema> {
+function payloadSchemas({ payload, output }: TriggerDocument): Map<string, SampleSchema> {
   const schemas = new Map<string, SampleSchema>();
   for (const [placeholder, path] of placeholdersOfTree(parseTemplateTree(payload))) {
     const isInteger = placeholder.filters.some(({ name }) => name === "int");

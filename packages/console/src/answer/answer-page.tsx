@@ -1,0 +1,51 @@
+import { useState } from "react";
+import { sentence } from "../link-page/frame.tsx";
+import type { PageAnswer, Refusal } from "../session/page-post.ts";
+import { Notice } from "../ui/notice.tsx";
+import { Stack } from "../ui/stack.tsx";
+import styles from "./answer-page.module.css";
+import type { Answer, Asked } from "./asked.ts";
+import { QuestionForm } from "./question-form.tsx";
+import { SettledNotice } from "./settled-notice.tsx";
+
+/** The question that the link is for, and the way to answer it; how it was settled once it is. */
+export function AnswerPage({ first, send }: { first: Asked; send: (body: object) => Promise<PageAnswer> }) {
+  const [asked, setAsked] = useState(first);
+  const [refusal, setRefusal] = useState<Refusal>();
+  const [isLate, setIsLate] = useState(false);
+  const [isSending, setIsSending] = useState(false);
+  const answer = async (given: Answer) => {
+    setIsSending(true);
+    setRefusal(undefined);
+    const sent = await send(given);
+    const isSettled = "refusal" in sent && sent.refusal.reason === "ASK_SETTLED";
+    // Somebody else was first: the service then says who, and how.
+    const shown = isSettled ? await send({}) : sent;
+    setIsSending(false);
+    setIsLate(isSettled);
+    if ("answer" in shown) setAsked(shown.answer as Asked);
+    else setRefusal(shown.refusal);
+  };
+  const title = asked.contactName === "" ? "A question for you" : `A question for ${asked.contactName}`;
+  return (
+    <Stack>
+      <title>{`${title} · svc`}</title>
+      <h1>{title}</h1>
+      {asked.state === "pending" ? (
+        <>
+          <p className={styles["question"]}>{asked.question}</p>
+          <QuestionForm asked={asked} onAnswer={(given) => void answer(given)} isSending={isSending} />
+        </>
+      ) : (
+        <SettledNotice settled={asked} isLate={isLate} />
+      )}
+      {refusal !== undefined && (
+        <div role="alert">
+          <Notice tone="bad" title={sentence(refusal.message)}>
+            <p>{refusal.help}</p>
+          </Notice>
+        </div>
+      )}
+    </Stack>
+  );
+}

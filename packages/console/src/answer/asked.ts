@@ -1,0 +1,26 @@
+/** What the link's ask is, as `/console/answer` answers it. Times are RFC 3339; empty texts stand for none. */
+export type Asked = Question | Settled;
+
+/** A question that waits for an answer. */
+export type Question = {
+  state: "pending";
+  principalId: string;
+  contactName: string;
+  question: string;
+  continuations: readonly string[];
+  answerSchemaJson: string;
+  defaultContinuation: string;
+  deadlineAt: string;
+  expiresAt: string;
+};
+
+/** One that is settled; a withdrawn one has no decision. */
+export type Settled = {
+  state: "answered" | "defaulted" | "withdrawn";
+  principalId: string;
+  contactName: string;
+  decision?: { continuation: string; principalId: string; at: string };
+};
+
+/** What is sent as an answer. */
+export type Answer = { continuation: string; overridesJson: string; note: string };

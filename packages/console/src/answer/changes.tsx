@@ -1,0 +1,20 @@
+import { useMemo } from "react";
+import { Form } from "../form/form.tsx";
+import { readSchema } from "../form/read-schema.ts";
+import type { Values } from "../form/value.ts";
+
+/** What a `retry-with` answer may change, as a form by the ask's schema. What is wrong with it the service says as a whole. */
+export default function Changes({
+  schemaJson,
+  values,
+  onChange,
+}: {
+  schemaJson: string;
+  values: Values;
+  onChange: (values: Values) => void;
+}) {
+  const shape = useMemo(() => readSchema(schemaJson), [schemaJson]);
+  return <Form shape={shape} values={values} faults={noFaults} onChange={onChange} />;
+}
+
+const noFaults = new Map<string, string[]>();

@@ -1,0 +1,78 @@
+import { type FormEvent, lazy, Suspense, useState } from "react";
+import type { Values } from "../form/value.ts";
+import { AreaField } from "../ui/area-field.tsx";
+import { Moment } from "../ui/moment.tsx";
+import { OptionsField } from "../ui/options-field.tsx";
+import { PlainButton } from "../ui/plain-button.tsx";
+import { Stack } from "../ui/stack.tsx";
+import { clockSentence, linkedAnswerWords } from "../words/linked-answers.ts";
+import styles from "./answer-page.module.css";
+import type { Answer, Question } from "./asked.ts";
+
+/** Loaded when an answer that changes something is chosen: most questions need none. */
+const Changes = lazy(() => import("./changes.tsx"));
+
+/** The answers to choose from, what `retry-with` changes, a note, and the button that sends it: what it sends stands before it. */
+export function QuestionForm({
+  asked,
+  onAnswer,
+  isSending,
+}: {
+  asked: Question;
+  onAnswer: (answer: Answer) => void;
+  isSending: boolean;
+}) {
+  const [chosen, setChosen] = useState<string>();
+  const [values, setValues] = useState<Values>({});
+  const [note, setNote] = useState("");
+  const takesChanges = chosen === "retry-with" && asked.answerSchemaJson !== "";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (chosen === undefined || isSending) return;
+    onAnswer({ continuation: chosen, overridesJson: takesChanges ? JSON.stringify(values) : "", note });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Clock asked={asked} />
+        <OptionsField
+          label="Your answer"
+          value={chosen}
+          options={asked.continuations.map((value) => ({ value, ...linkedAnswerWords(value) }))}
+          onChange={setChosen}
+        />
+        {takesChanges && (
+          <Suspense fallback={<p>Loading the form…</p>}>
+            <Changes schemaJson={asked.answerSchemaJson} values={values} onChange={setValues} />
+          </Suspense>
+        )}
+        <AreaField label="Note (optional)" value={note} onChange={setNote} hint="It is kept with your answer." />
+        <PlainButton
+          kind="primary"
+          type="submit"
+          icon="send"
+          busy={isSending ? "Sending" : undefined}
+          why={chosen === undefined ? "Choose an answer first" : undefined}
+        >
+          {chosen === undefined ? "Send the answer" : `Send: ${linkedAnswerWords(chosen).words}`}
+        </PlainButton>
+      </Stack>
+    </form>
+  );
+}
+
+function Clock({ asked: { deadlineAt, defaultContinuation, expiresAt } }: { asked: Question }) {
+  return (
+    <div className={styles["clock"]}>
+      {deadlineAt !== "" && (
+        <p>
+          Due <Moment at={Date.parse(deadlineAt)} />.
+        </p>
+      )}
+      <p>{clockSentence(defaultContinuation, deadlineAt !== "")}</p>
+      <p>
+        This link ends <Moment at={Date.parse(expiresAt)} />.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+import { type FormEvent, useState } from "react";
+import { sentence } from "../link-page/frame.tsx";
+import type { PageAnswer, Refusal } from "../session/page-post.ts";
+import { TextField } from "../ui/field.tsx";
+import { Moment } from "../ui/moment.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { PlainButton } from "../ui/plain-button.tsx";
+import { Stack } from "../ui/stack.tsx";
+import { Scopes } from "./scopes.tsx";
+import { connectOf, type Filled, fieldsOf, schemeOf, type Wanted } from "./wanted.ts";
+
+/** The form of a connection, then the app's consent where it asks for one. What is filled in goes to the service alone, and is not kept here. */
+export function ConnectPage({ wanted, send }: { wanted: Wanted; send: (body: object) => Promise<PageAnswer> }) {
+  const [filled, setFilled] = useState<Filled>({});
+  const [state, setState] = useState<"open" | "sending" | "leaving" | "connected">("open");
+  const [refusal, setRefusal] = useState<Refusal>();
+  const { toolkitName, expiresAt } = wanted;
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (state !== "open") return;
+    setState("sending");
+    const sent = await send({ connect: connectOf(wanted, filled) });
+    if ("refusal" in sent) {
+      setRefusal(sent.refusal);
+      return setState("open");
+    }
+    const { authorizeUrl } = sent.answer as { authorizeUrl: string };
+    setRefusal(undefined);
+    setFilled({});
+    setState(authorizeUrl === "" ? "connected" : "leaving");
+    if (authorizeUrl !== "") location.assign(authorizeUrl);
+  };
+  if (state === "connected") return <Connected toolkitName={toolkitName} />;
+  const isConsent = schemeOf(wanted) === "oauth2";
+  const fields = fieldsOf(wanted);
+  const isPlaced = fields.some(({ at }) => at === refusal?.field);
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <Stack>
+        <title>{`Connect ${toolkitName} · svc`}</title>
+        <h1>{`Connect your ${toolkitName} account`}</h1>
+        <p>
+          {isConsent
+            ? `You go on to ${toolkitName}, sign in there, and say whether you agree. Your password stays there.`
+            : "What you fill in goes from this page to the service's vault. Whoever sent you this link does not see it."}
+        </p>
+        {fields.map(({ at, label, hint, example, isSecret }) => (
+          <TextField
+            key={at}
+            label={label}
+            hint={hint === "" ? undefined : hint}
+            placeholder={example}
+            required
+            type={isSecret ? "password" : "text"}
+            autoComplete="off"
+            value={filled[at] ?? ""}
+            onChange={(value) => setFilled({ ...filled, [at]: value })}
+            fault={refusal?.field === at ? sentence(refusal.message) : undefined}
+          />
+        ))}
+        {isConsent && <Scopes scopes={wanted.spec.authSchemes[0]?.defaultScopes ?? []} toolkitName={toolkitName} />}
+        {refusal !== undefined && (
+          <div role="alert">
+            <Notice tone="bad" title={isPlaced ? "The account was not connected." : sentence(refusal.message)}>
+              <p>{refusal.help}</p>
+            </Notice>
+          </div>
+        )}
+        <PlainButton kind="primary" type="submit" icon="plug" busy={busyWord(state)}>
+          {isConsent ? `Go on to ${toolkitName}` : "Connect"}
+        </PlainButton>
+        <p>
+          This link is for one account, and ends <Moment at={Date.parse(expiresAt)} />.
+        </p>
+      </Stack>
+    </form>
+  );
+}
+
+function busyWord(state: "open" | "sending" | "leaving"): string | undefined {
+  return { open: undefined, sending: "Connecting", leaving: "Going on" }[state];
+}
+
+function Connected({ toolkitName }: { toolkitName: string }) {
+  return (
+    <Stack>
+      <title>{`${toolkitName} is connected · svc`}</title>
+      <h1>{`${toolkitName} is connected`}</h1>
+      <div role="status">
+        <Notice tone="ok" title="Your account is connected.">
+          <p>Nothing is left to do here; this page can be closed. The link is used up.</p>
+        </Notice>
+      </div>
+    </Stack>
+  );
+}

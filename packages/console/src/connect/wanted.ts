@@ -1,0 +1,58 @@
+/** What is to be filled in, as `/console/connect` answers it: a ToolkitConnectSpec in the JSON of svc.v1, with one scheme. */
+export type Wanted = {
+  toolkitName: string;
+  spec: {
+    accountVariables: readonly { name: string; description: string; example: string }[];
+    authSchemes: readonly { type: string; defaultScopes: readonly string[] }[];
+  };
+  expiresAt: string;
+};
+
+/** What is filled in, by the names of its fields. */
+export type Filled = Readonly<Record<string, string>>;
+
+/** One field of the form. `at` is what the service calls it where it is at fault. */
+export type WantedField = { at: string; label: string; hint: string; example: string; isSecret: boolean };
+
+/** The fields of the form, in their order. */
+export function fieldsOf({ spec }: Wanted): WantedField[] {
+  const ofAccount = spec.accountVariables.map(({ name, description, example }) => ({
+    at: `accountVariables.${name}`,
+    label: name,
+    hint: description,
+    example,
+    isSecret: false,
+  }));
+  return [...ofAccount, ...(secrets[schemeOf({ spec })] ?? [])];
+}
+
+const secret = { hint: "", example: "", isSecret: true };
+const secrets: Readonly<Record<string, readonly WantedField[]>> = {
+  api_key: [{ ...secret, at: "apiKey", label: "API key", hint: "You find it in the settings of your account there." }],
+  basic: [
+    { ...secret, at: "basic.username", label: "User name", isSecret: false },
+    { ...secret, at: "basic.password", label: "Password" },
+  ],
+};
+
+/** The one scheme of the link: `oauth2`, `api_key`, `basic` or `none`. */
+export function schemeOf({ spec }: Pick<Wanted, "spec">): string {
+  return spec.authSchemes[0]?.type ?? "none";
+}
+
+/** What is sent of what was filled in: what the scheme does not take is left out. */
+export function connectOf(wanted: Wanted, filled: Filled): object {
+  const prefix = "accountVariables.";
+  const ofAccount = fieldsOf(wanted).filter(({ at }) => at.startsWith(prefix));
+  const accountVariables = Object.fromEntries(
+    ofAccount.map(({ at }) => [at.slice(prefix.length), (filled[at] ?? "").trim()]),
+  );
+  const scheme = schemeOf(wanted);
+  return {
+    accountVariables,
+    ...(scheme === "api_key" && { apiKey: filled["apiKey"] ?? "" }),
+    ...(scheme === "basic" && {
+      basic: { username: filled["basic.username"] ?? "", password: filled["basic.password"] ?? "" },
+    }),
+  };
+}

@@ -1,0 +1,72 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { AdminService } from "@svc/gen/admin";
+import { Role } from "@svc/gen/options";
+import { useState } from "react";
+import { useRefresh } from "../../calls/refresh.ts";
+import { Button } from "../../ui/button.tsx";
+import { CodeBlock } from "../../ui/copy.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { FormFrame } from "../../ui/form-frame.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { OptionsField } from "../../ui/options-field.tsx";
+import { Stack } from "../../ui/stack.tsx";
+
+const roles = [
+  { value: "member", words: "Member", says: "Uses the project: reads, calls, submits jobs, answers." },
+  { value: "approver", words: "Approver", says: "Approves plans, and changes what the project is held to, too." },
+];
+
+/** Creates a key and shows its text, which nothing shows again. */
+export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [role, setRole] = useState("member");
+  const refresh = useRefresh(AdminService);
+  // Not kept in the cache of calls: it goes with the dialog.
+  const create = useMutation(AdminService.method.createApiKey, { gcTime: 0, onSuccess: () => void refresh() });
+  if (create.data !== undefined) return <CreatedKey text={create.data.key} onClose={onClose} />;
+  const send = () => create.mutate({ projectId, name, role: role === "approver" ? Role.APPROVER : Role.MEMBER });
+  return (
+    <Dialog open onClose={onClose} title="Create a key" hideOnInteractOutside={false}>
+      <FormFrame onSubmit={send}>
+        <TextField
+          label="Name"
+          required
+          autoComplete="off"
+          value={name}
+          onChange={setName}
+          hint="What it is for, 1 to 100 characters."
+        />
+        <OptionsField label="Role" value={role} options={roles} onChange={setRole} />
+        <FaultNotice error={create.error} />
+        <Button kind="primary" type="submit" busy={create.isPending ? "Creating" : undefined}>
+          Create the key
+        </Button>
+      </FormFrame>
+    </Dialog>
+  );
+}
+
+function CreatedKey({ text, onClose }: { text: string; onClose: () => void }) {
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="The key is created"
+      hideOnInteractOutside={false}
+      actions={
+        <Button kind="primary" onPress={onClose}>
+          It is kept safe
+        </Button>
+      }
+    >
+      <Stack>
+        <Notice tone="warn" title="This is the only time it is shown.">
+          <p>The service keeps a digest of it. Put it where secrets are kept, and hand it over there.</p>
+        </Notice>
+        <CodeBlock text={text} what="key" />
+      </Stack>
+    </Dialog>
+  );
+}

@@ -1,0 +1,109 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { AdminService, type ApiKey } from "@svc/gen/admin";
+import { useState } from "react";
+import { useRefresh } from "../../calls/refresh.ts";
+import { useRows } from "../../calls/rows.ts";
+import { useNow } from "../../clock.ts";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { Copyable } from "../../ui/copy.tsx";
+import { Empty, NoMatch } from "../../ui/empty.tsx";
+import { Item, Items } from "../../ui/items.tsx";
+import { ListStates } from "../../ui/list-states.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { keyStateWord } from "../../words/keys.ts";
+import { roleWord } from "../../words/roles.ts";
+import { CreateKeyDialog } from "./create-key-dialog.tsx";
+
+/** The keys of a project, revoked and expired ones too. A key's text is shown once, when it is made. */
+export function Keys({ projectId }: { projectId: string }) {
+  const [isCreating, setCreating] = useState(false);
+  const list = useRows(AdminService.method.listApiKeys, { projectId, pageSize: 200 }, ({ apiKeys }) => apiKeys);
+  return (
+    <Section
+      title="Keys"
+      actions={
+        <Button icon="plus" onPress={() => setCreating(true)}>
+          Create a key
+        </Button>
+      }
+    >
+      <ListStates
+        list={list}
+        isFiltered={false}
+        empty={
+          <Empty icon="key" title="No keys yet">
+            <p>Without a key nobody can use the project.</p>
+          </Empty>
+        }
+        noMatch={<NoMatch title="No key matches" onClear={list.reload} />}
+      >
+        <Stack>
+          <Items label="Keys">
+            {list.rows.map((key) => (
+              <KeyItem key={key.id} apiKey={key} />
+            ))}
+          </Items>
+          {list.hasMore && (
+            <Button onPress={list.loadMore} busy={list.loadingMore ? "Loading" : undefined}>
+              Load more
+            </Button>
+          )}
+        </Stack>
+      </ListStates>
+      {isCreating && <CreateKeyDialog projectId={projectId} onClose={() => setCreating(false)} />}
+    </Section>
+  );
+}
+
+function KeyItem({ apiKey }: { apiKey: ApiKey }) {
+  const { id, name, role, hint, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
+  const refresh = useRefresh(AdminService);
+  const revoke = useMutation(AdminService.method.revokeApiKey, {
+    onSuccess: () => {
+      announce(`The key ${name} is revoked.`);
+      return refresh();
+    },
+  });
+  const state = keyStateWord(apiKey, useNow(60_000));
+  return (
+    <Item
+      title={
+        <>
+          {name} <State word={state} />
+        </>
+      }
+      actions={
+        <ConfirmButton
+          words="Revoke"
+          why={revokedAt === undefined ? undefined : "It is revoked already"}
+          title={`Revoke the key ${name}?`}
+          says="Every node refuses it within seconds, for good. Its seats in the console end with it, and the links that it vouches for."
+          confirm="Revoke the key"
+          busy="Revoking"
+          act={() => revoke.mutateAsync({ id })}
+        />
+      }
+    >
+      <p>
+        {roleWord(role)}, {hint === "" ? "set by the deployment" : `${hint}…`}, created <Time at={createdAt} />, last
+        used <Time at={lastUsedAt} />
+        {revokedAt !== undefined && (
+          <>
+            , revoked <Time at={revokedAt} />
+          </>
+        )}
+        {expiresAt !== undefined && (
+          <>
+            , expires <Time at={expiresAt} />
+          </>
+        )}
+      </p>
+      <Copyable text={id} what="key id" />
+    </Item>
+  );
+}

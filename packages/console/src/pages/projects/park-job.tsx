@@ -1,0 +1,49 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { AdminService } from "@svc/gen/admin";
+import { useState } from "react";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Line, Stack } from "../../ui/stack.tsx";
+
+/** Parks a job that does harm, and takes a parked one back to where it stood. The administrator sees no jobs: its id is told by the project. */
+export function ParkJob({ projectId }: { projectId: string }) {
+  const [jobId, setJobId] = useState("");
+  const park = useMutation(AdminService.method.parkJob, { onSuccess: () => announce("The job is parked.") });
+  const release = useMutation(AdminService.method.releaseJob, { onSuccess: () => announce("The job goes on.") });
+  const id = jobId.trim();
+  const why = id === "" ? "Fill in the job's id first" : undefined;
+  return (
+    <Section title="Hold a job">
+      <Stack>
+        <p>
+          A job that does harm is parked at once, from any node, until it is released or cancelled; its deadline runs
+          on. A call that is under way is not ended.
+        </p>
+        <TextField label="Job id" mono autoComplete="off" placeholder="job_…" value={jobId} onChange={setJobId} />
+        <Line>
+          <ConfirmButton
+            words="Park"
+            why={why}
+            title={`Park ${id}?`}
+            says="It stands still until it is released or cancelled, or its deadline passes."
+            confirm="Park the job"
+            busy="Parking"
+            act={() => park.mutateAsync({ projectId, jobId: id })}
+          />
+          <Button
+            why={why}
+            busy={release.isPending ? "Releasing" : undefined}
+            onPress={() => release.mutate({ projectId, jobId: id })}
+          >
+            Release
+          </Button>
+        </Line>
+        <FaultNotice error={release.error} />
+      </Stack>
+    </Section>
+  );
+}

@@ -1,0 +1,104 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { AdminService, type Project } from "@svc/gen/admin";
+import { useState } from "react";
+import { useRefresh } from "../../calls/refresh.ts";
+import { announce } from "../../ui/announce.ts";
+import { AreaField } from "../../ui/area-field.tsx";
+import { Button } from "../../ui/button.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { FormFrame } from "../../ui/form-frame.tsx";
+import { OptionsField } from "../../ui/options-field.tsx";
+import { Columns } from "../../ui/page.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { planApprovals, policyRequest, quotaNames, quotaWords, type TypedPolicy, typedPolicy } from "./policy.ts";
+
+/** What the deployment allows a project and holds it to. It is sent as a whole. */
+export function PolicyForm({ project: { id, policy } }: { project: Project }) {
+  const [typed, setTyped] = useState(() => typedPolicy(policy));
+  const [fault, setFault] = useState<Error>();
+  const refresh = useRefresh(AdminService);
+  const set = useMutation(AdminService.method.setProjectPolicy, {
+    onSuccess: () => {
+      announce("The policy holds.");
+      return refresh();
+    },
+  });
+  const send = () => {
+    try {
+      setFault(undefined);
+      set.mutate(policyRequest(id, typed));
+    } catch (error) {
+      setFault(error as Error);
+    }
+  };
+  const change = (to: Partial<TypedPolicy>) => setTyped({ ...typed, ...to });
+  return (
+    <FormFrame onSubmit={send}>
+      <Columns>
+        <Allowed typed={typed} onChange={change} />
+        <Quotas typed={typed} onChange={change} />
+      </Columns>
+      {fault !== undefined && <p role="alert">{fault.message}</p>}
+      <FaultNotice error={set.error} />
+      <div>
+        <Button kind="primary" type="submit" busy={set.isPending ? "Setting" : undefined}>
+          Set the policy
+        </Button>
+      </div>
+    </FormFrame>
+  );
+}
+
+type Part = { typed: TypedPolicy; onChange: (to: Partial<TypedPolicy>) => void };
+
+function Allowed({ typed, onChange }: Part) {
+  return (
+    <Section title="What is allowed">
+      <Stack>
+        <OptionsField
+          label="Plans are approved"
+          value={typed.planApproval}
+          options={planApprovals}
+          onChange={(planApproval) => onChange({ planApproval })}
+        />
+        <AreaField
+          label="Redirect URLs"
+          mono
+          value={typed.redirectUrls}
+          onChange={(redirectUrls) => onChange({ redirectUrls })}
+          hint="Where people may be sent after connecting an account: one https URL a line. Loopback is always allowed."
+        />
+        <AreaField
+          label="Hosts of http steps"
+          mono
+          value={typed.hosts}
+          onChange={(hosts) => onChange({ hosts })}
+          hint="Where programs may send requests: one host a line, such as api.example.com or api.example.com:8443. Empty: none."
+        />
+      </Stack>
+    </Section>
+  );
+}
+
+function Quotas({ typed, onChange }: Part) {
+  return (
+    <Section title="Quotas">
+      <p>Empty for the default, -1 for no bound. The tab Usage shows what each comes to.</p>
+      <Stack>
+        {quotaNames.map((name) => (
+          <TextField
+            key={name}
+            label={quotaWords[name]}
+            inputMode="numeric"
+            placeholder="default"
+            autoComplete="off"
+            value={typed.quotas[name]}
+            onChange={(text) => onChange({ quotas: { ...typed.quotas, [name]: text } })}
+          />
+        ))}
+      </Stack>
+    </Section>
+  );
+}

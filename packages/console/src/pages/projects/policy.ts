@@ -1,0 +1,87 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ProjectPolicy, ProjectQuotas, ProjectQuotasSchema, SetProjectPolicyRequestSchema } from "@svc/gen/admin";
+
+/** When plans of a project are approved by a person whatever a program declares. */
+export const planApprovals: readonly { value: string; words: string; says: string }[] = [
+  { value: "never", words: "When the program says so", says: "The program's own word counts." },
+  { value: "destructive", words: "When they destroy", says: "Every plan with a destructive call." },
+  { value: "always", words: "Always", says: "Every plan." },
+];
+
+/** The least approval that plans need, in words; empty is the default. */
+export function planApprovalWords(value: string): string {
+  const known = planApprovals.find((one) => one.value === (value === "" ? "never" : value));
+  return known === undefined ? value : known.words.toLowerCase();
+}
+
+/** A quota's name in ProjectQuotas. */
+export type QuotaName = Exclude<keyof ProjectQuotas, "$typeName" | "$unknown">;
+
+/** The quotas, in their order, with what each counts. */
+export const quotaWords: Readonly<Record<QuotaName, string>> = {
+  calls: "Calls a second, at each node",
+  concurrentCalls: "Calls under way at once, at each node",
+  posts: "Inbound posts a second, at each node",
+  subscriptions: "Subscriptions",
+  pendingDeliveries: "Deliveries under way",
+  jobs: "Jobs that have not ended",
+  openStreams: "Open streams, at each node",
+  privateToolkits: "Private toolkits",
+  storedBytes: "Stored bytes",
+};
+
+/** The names of quotas, in their order. */
+export const quotaNames: readonly QuotaName[] = Object.keys(quotaWords) as QuotaName[];
+
+/** What is typed of a policy: lists with an entry a line, quotas as text, empty for the default. */
+export type TypedPolicy = {
+  planApproval: string;
+  redirectUrls: string;
+  hosts: string;
+  quotas: Readonly<Record<QuotaName, string>>;
+};
+
+/** What the form begins with. */
+export function typedPolicy(policy: ProjectPolicy | undefined): TypedPolicy {
+  const text = (name: QuotaName) => {
+    const value = policy?.quotas?.[name] ?? 0;
+    return value === 0 ? "" : String(value);
+  };
+  return {
+    planApproval: policy?.planApproval || "never",
+    redirectUrls: (policy?.redirectUrls ?? []).join("\n"),
+    hosts: (policy?.http?.hosts ?? []).join("\n"),
+    quotas: Object.fromEntries(quotaNames.map((name) => [name, text(name)])) as Record<QuotaName, string>,
+  };
+}
+
+/** The request that sets what was typed, all of it. Throws an Error for a quota that is no whole number. */
+export function policyRequest(
+  projectId: string,
+  { planApproval, redirectUrls, hosts, quotas }: TypedPolicy,
+): MessageInitShape<typeof SetProjectPolicyRequestSchema> {
+  const wanted: MessageInitShape<typeof ProjectQuotasSchema> = Object.fromEntries(
+    quotaNames.map((name) => [name, quotaOf(name, quotas[name])]),
+  );
+  return {
+    ...{ projectId, planApproval, redirectUrls: linesOf(redirectUrls) },
+    ...{ http: { hosts: linesOf(hosts) }, quotas: wanted },
+  };
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+}
+
+function quotaOf(name: QuotaName, text: string): number {
+  if (text.trim() === "") return 0;
+  const number = Number(text);
+  const most = name === "storedBytes" ? Number.MAX_SAFE_INTEGER : 2 ** 31 - 1;
+  if (Number.isSafeInteger(number) && number >= -1 && number <= most) return number;
+  throw new Error(
+    `${quotaWords[name]}: ${text} is no whole number from -1 to ${most}. Leave it empty for the default.`,
+  );
+}

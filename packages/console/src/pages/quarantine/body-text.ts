@@ -1,0 +1,34 @@
+/** So much of a body is shown as bytes, which take a line for sixteen of them. */
+export const hexBytesMax = 16_384;
+const lineBytes = 16;
+
+/** The text of a body; undefined where it is no UTF-8. */
+export function textOf(body: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a text is JSON, so that it can be folded and searched. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The bytes of a body: offset, sixteen bytes, and what of them can be read. Cut at 16 KiB. */
+export function hexOf(body: Uint8Array): string {
+  const shown = body.subarray(0, hexBytesMax);
+  const lines = Array.from({ length: Math.ceil(shown.length / lineBytes) }, (_, index) => {
+    const bytes = [...shown.subarray(index * lineBytes, (index + 1) * lineBytes)];
+    const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+    const read = bytes.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : "·")).join("");
+    return `${(index * lineBytes).toString(16).padStart(6, "0")}  ${hex.padEnd(lineBytes * 3 - 1)}  ${read}`;
+  });
+  return lines.join("\n");
+}

@@ -1,0 +1,38 @@
+import { useState } from "react";
+import { CodeBlock } from "../../ui/copy.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { hexBytesMax, hexOf, isJson, textOf } from "./body-text.ts";
+
+/** The raw body of a post: as text where it is text, and byte by byte. */
+export function Body({ body }: { body: Uint8Array }) {
+  const text = textOf(body);
+  const [shown, setShown] = useState<"text" | "hex">(text === undefined ? "hex" : "text");
+  const hex = (
+    <>
+      <CodeBlock text={hexOf(body)} what="bytes" />
+      {body.length > hexBytesMax && <p>The first {hexBytesMax.toLocaleString("en")} bytes are shown.</p>}
+    </>
+  );
+  const asText =
+    text !== undefined &&
+    (isJson(text) ? <JsonView text={text} label="body" /> : <CodeBlock text={text} what="body" />);
+  return (
+    <Section title={`Body, ${body.length.toLocaleString("en")} bytes`}>
+      {body.length === 0 ? (
+        <p>It is empty.</p>
+      ) : (
+        <Tabs
+          label="Body"
+          selected={shown}
+          onSelect={setShown}
+          tabs={[
+            { id: "text", words: "Text", panel: asText || <p>It is no UTF-8 text.</p> },
+            { id: "hex", words: "Bytes", panel: hex },
+          ]}
+        />
+      )}
+    </Section>
+  );
+}

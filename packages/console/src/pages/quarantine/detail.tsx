@@ -1,0 +1,84 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { AdminService, type QuarantinedPost } from "@svc/gen/admin";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Copyable } from "../../ui/copy.tsx";
+import { Skeleton } from "../../ui/empty.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Columns, Page } from "../../ui/page.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { quarantineReasonWord } from "../../words/quarantine.ts";
+import { Body } from "./body.tsx";
+import { ReleaseButton } from "./release-button.tsx";
+
+const route = getRouteApi("/admin/quarantine/$postId");
+
+/** One quarantined post: why it is held, all of it, and the way to try it again. */
+export default function QuarantinedPostPage() {
+  const { postId } = route.useParams();
+  const answer = useQuery(AdminService.method.getQuarantinedPost, { id: postId });
+  const post = answer.data?.post;
+  return (
+    <Page
+      title={post === undefined ? "Quarantined post" : `Post to ${post.toolkitSlug}`}
+      tab={`Quarantined post ${postId}`}
+      back={<Link to="/admin/quarantine">Quarantine</Link>}
+      state={post !== undefined && <State word={quarantineReasonWord(post.reason)} />}
+      actions={
+        post !== undefined && (
+          <ReleaseButton
+            words="Release…"
+            filter={{ ids: [post.id] }}
+            why={post.releasedAt === undefined ? undefined : "It was released already"}
+          />
+        )
+      }
+    >
+      <FaultNotice error={answer.error} onRetry={() => void answer.refetch()} />
+      {answer.isPending && <Skeleton />}
+      {post !== undefined && (
+        <Columns>
+          <Stack>
+            <Notice tone="warn" title={quarantineReasonWord(post.reason).says}>
+              <p>{post.detail}</p>
+            </Notice>
+            <Body body={answer.data?.body ?? new Uint8Array()} />
+          </Stack>
+          <Stack>
+            <PostFacts post={post} />
+            <Texts title="Headers" texts={post.headers} none="None is kept." />
+            <Texts title="Query" texts={post.query} none="It had none beside its token." />
+          </Stack>
+        </Columns>
+      )}
+    </Page>
+  );
+}
+
+function PostFacts({ post: { id, toolkitSlug, receivedAt, releasedAt } }: { post: QuarantinedPost }) {
+  return (
+    <Section title="Post">
+      <Facts
+        facts={[
+          ["Id", <Copyable key="id" text={id} what="id" />],
+          ["Toolkit", toolkitSlug],
+          ["Received", <Time key="received" at={receivedAt} />],
+          ["Released", <Time key="released" at={releasedAt} none="no: it is still held" />],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Texts({ title, texts, none }: { title: string; texts: Readonly<Record<string, string>>; none: string }) {
+  const entries = Object.entries(texts).toSorted(([a], [b]) => a.localeCompare(b));
+  return (
+    <Section title={title}>
+      {entries.length === 0 ? <p>{none}</p> : <Facts facts={entries.map(([name, value]) => [name, value])} />}
+    </Section>
+  );
+}

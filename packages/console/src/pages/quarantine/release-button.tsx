@@ -1,0 +1,25 @@
+import { useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import type { ReleaseFilter } from "./release.ts";
+import { ReleaseDialog } from "./release-dialog.tsx";
+
+/** Opens the release of posts: what would become of them first. `why` disables it and says why. */
+export function ReleaseButton({
+  words,
+  filter,
+  why,
+}: {
+  words: string;
+  filter: ReleaseFilter;
+  why?: string | undefined;
+}) {
+  const [opened, setOpened] = useState<ReleaseFilter>();
+  return (
+    <>
+      <Button icon="replay" why={why} onPress={() => setOpened(filter)}>
+        {words}
+      </Button>
+      {opened !== undefined && <ReleaseDialog filter={opened} onClose={() => setOpened(undefined)} />}
+    </>
+  );
+}

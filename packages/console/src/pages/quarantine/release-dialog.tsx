@@ -1,0 +1,85 @@
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { outcomeWords, quarantineReasonWord } from "../../words/quarantine.ts";
+import type { ReleaseFilter, ReleaseTally } from "./release.ts";
+import { useRelease } from "./use-release.ts";
+
+/** Tries posts again: a dry run says what would become of them, and a second press does it, page after page. */
+export function ReleaseDialog({ filter, onClose }: { filter: ReleaseFilter; onClose: () => void }) {
+  const { step, tally, error, start, stop } = useRelease(filter);
+  const isRunning = step === "trying" || step === "releasing";
+  const isDone = step === "released" || step === "stopped";
+  return (
+    <Dialog
+      open
+      onClose={isRunning ? stop : onClose}
+      title={"ids" in filter ? "Release this post" : "Release held posts"}
+      hideOnInteractOutside={false}
+      actions={
+        isRunning ? (
+          <Button onPress={stop}>Stop</Button>
+        ) : isDone ? (
+          <Button kind="primary" onPress={onClose}>
+            Close
+          </Button>
+        ) : (
+          <>
+            <Button onPress={onClose}>Cancel</Button>
+            <Button onPress={() => void start(true)}>
+              {step === "tried" ? "Try again without effect" : "Dry run"}
+            </Button>
+            <Button
+              kind="primary"
+              why={step === "tried" ? undefined : "The dry run comes first: it says what would become of them"}
+              onPress={() => void start(false)}
+            >
+              {`Release ${tally.tried.toLocaleString("en")}`}
+            </Button>
+          </>
+        )
+      }
+    >
+      <p>{whichWords(filter)}</p>
+      {step !== "asked" && <Tally tally={tally} step={step} />}
+      <FaultNotice error={error} />
+    </Dialog>
+  );
+}
+
+function whichWords(filter: ReleaseFilter): string {
+  const again = "run through the definitions and projects as they are now, as if just received.";
+  if ("ids" in filter) return `The post is ${again} If it fails again, it stays.`;
+  const which = filter.toolkitSlug === "" ? "All posts that are held" : `All held posts to ${filter.toolkitSlug}`;
+  return `${which} are ${again} The oldest come first, and what fails again stays.`;
+}
+
+const titles = {
+  trying: "Trying without effect",
+  tried: "This would happen",
+  releasing: "Releasing",
+  released: "Done",
+  stopped: "Stopped: the rest is still held",
+} as const;
+
+function Tally({ tally, step }: { tally: ReleaseTally; step: keyof typeof titles }) {
+  const isDryRun = step === "trying" || step === "tried";
+  return (
+    <div role="status">
+      <Notice
+        tone={step === "released" ? "ok" : "info"}
+        title={`${titles[step]}: ${tally.tried.toLocaleString("en")} ${tally.tried === 1 ? "post" : "posts"}`}
+      >
+        {Object.entries(tally.outcomes).map(([outcome, count]) => (
+          <p key={outcome}>{outcomeWords(outcome, count, isDryRun)}</p>
+        ))}
+        {tally.stays.map((reason) => (
+          <p key={reason}>
+            <code>{reason}</code>: {quarantineReasonWord(reason).says}
+          </p>
+        ))}
+      </Notice>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import type { Duration } from "@bufbuild/protobuf/wkt";
+import { useQuery } from "@connectrpc/connect-query";
+import { IdentityService } from "@svc/gen/identity";
+import { Copyable } from "../../ui/copy.tsx";
+import { Skeleton } from "../../ui/empty.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { durationWords } from "../../words/time.ts";
+
+/** What the service is, and how long it keeps things. */
+export function DeploymentFacts() {
+  const identity = useQuery(IdentityService.method.getIdentity, {});
+  const deployment = identity.data?.deployment;
+  const kept = deployment?.retentions;
+  return (
+    <Stack>
+      <FaultNotice error={identity.error} onRetry={() => void identity.refetch()} />
+      {identity.isPending && <Skeleton rows={6} />}
+      {deployment !== undefined && (
+        <Section title="Deployment">
+          <Facts
+            facts={[
+              ["Version", deployment.version],
+              ["Apps", deployment.sandbox ? "a sandbox answers in place of real apps" : "real apps are called"],
+              ["Address", <Copyable key="address" text={deployment.publicUrl} what="address" />],
+              ["Features", deployment.features.join(", ") || "none beyond the usual"],
+            ]}
+          />
+        </Section>
+      )}
+      {kept !== undefined && (
+        <Section title="What is kept, and how long">
+          <Facts
+            facts={[
+              ["Settled events and their deliveries", keptWords(kept.events)],
+              ["Calls, in the ledger", keptWords(kept.calls)],
+              ["Jobs, with receipt and log", keptWords(kept.jobs)],
+              ["Rows of jobs", keptWords(kept.jobRows)],
+              ["Runs of schedules", keptWords(kept.standingRuns)],
+            ]}
+          />
+        </Section>
+      )}
+    </Stack>
+  );
+}
+
+function keptWords(duration: Duration | undefined): string {
+  return duration === undefined ? "for good" : durationWords(Number(duration.seconds) * 1_000);
+}

@@ -1,0 +1,96 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { type Secret, SecretsService } from "@svc/gen/secrets";
+import { useState } from "react";
+import { useRefresh } from "../../calls/refresh.ts";
+import { useApproverWhy } from "../../calls/role.ts";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { Empty, Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Item, Items } from "../../ui/items.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Time } from "../../ui/time.tsx";
+import { SecretDialog } from "./secret-dialog.tsx";
+
+/** The project's secrets by name: values are never read back. */
+export function Secrets({ projectId }: { projectId: string }) {
+  const why = useApproverWhy(projectId);
+  const [put, setPut] = useState<string>();
+  const list = useQuery(SecretsService.method.listSecrets, {});
+  const secrets = list.data?.secrets ?? [];
+  return (
+    <Section
+      title="Secrets"
+      actions={
+        <Button icon="plus" why={why} onPress={() => setPut("")}>
+          Add a secret
+        </Button>
+      }
+    >
+      <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
+      {list.isPending && <Skeleton rows={3} />}
+      {list.isSuccess && secrets.length === 0 && <NoSecrets />}
+      {secrets.length > 0 && (
+        <Items label="Secrets">
+          {secrets.map((secret) => (
+            <SecretItem key={secret.name} secret={secret} why={why} onChange={() => setPut(secret.name)} />
+          ))}
+        </Items>
+      )}
+      {put !== undefined && <SecretDialog name={put} onClose={() => setPut(undefined)} />}
+    </Section>
+  );
+}
+
+function SecretItem({
+  secret: { name, updatedAt },
+  why,
+  onChange,
+}: {
+  secret: Secret;
+  why: string | undefined;
+  onChange: () => void;
+}) {
+  const refresh = useRefresh(SecretsService);
+  const remove = useMutation(SecretsService.method.deleteSecret, {
+    onSuccess: () => {
+      announce(`The secret ${name} is deleted.`);
+      return refresh();
+    },
+  });
+  return (
+    <Item
+      title={<code>{name}</code>}
+      actions={
+        <>
+          <Button why={why} onPress={onChange}>
+            New value
+          </Button>
+          <ConfirmButton
+            words="Delete"
+            why={why}
+            title={`Delete the secret ${name}?`}
+            says="What a job sends with it from then on fails, and programs that name it are refused."
+            confirm="Delete the secret"
+            busy="Deleting"
+            act={() => remove.mutateAsync({ name })}
+          />
+        </>
+      }
+    >
+      value put <Time at={updatedAt} />
+    </Item>
+  );
+}
+
+function NoSecrets() {
+  return (
+    <Empty icon="key" title="No secrets yet">
+      <p>
+        A secret stands for a value that programs send and nobody reads: {'{"$secret": "billing_token"}'} in the
+        headers, the query and the body of an http step, and at any argument that a tool marks sensitive.
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,56 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { ConsoleService, type ConsoleSession } from "@svc/gen/console";
+import { useRefresh } from "../../calls/refresh.ts";
+import { announce } from "../../ui/announce.ts";
+import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Item, Items } from "../../ui/items.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Time } from "../../ui/time.tsx";
+import { browserWords } from "../../words/browsers.ts";
+
+/** Every browser that is signed in with the key of this project's seat, this one among them, and the way to end one. */
+export function Sessions() {
+  const list = useQuery(ConsoleService.method.listSessions, {});
+  return (
+    <Section title="Sessions of this key">
+      <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
+      {list.isPending && <Skeleton rows={2} />}
+      {list.data !== undefined && (
+        <Items label="Sessions">
+          {list.data.sessions.map((session) => (
+            <SessionItem key={session.id} session={session} />
+          ))}
+        </Items>
+      )}
+    </Section>
+  );
+}
+
+function SessionItem({ session: { id, userAgent, createdAt, usedAt, expiresAt } }: { session: ConsoleSession }) {
+  const refresh = useRefresh(ConsoleService);
+  const end = useMutation(ConsoleService.method.endSession, {
+    onSuccess: () => {
+      announce("The session has ended for this key.");
+      return refresh();
+    },
+  });
+  return (
+    <Item
+      title={<span title={userAgent}>{browserWords(userAgent)}</span>}
+      actions={
+        <ConfirmButton
+          words="End"
+          title="End this session?"
+          says="Its browser has to sign in again. Where it has seats of other keys, it keeps those. If it is this browser, this page asks for a key."
+          confirm="End the session"
+          busy="Ending"
+          act={() => end.mutateAsync({ id })}
+        />
+      }
+    >
+      signed in <Time at={createdAt} />, last used <Time at={usedAt} />, ends <Time at={expiresAt} />
+    </Item>
+  );
+}

@@ -1,0 +1,34 @@
+import { consoleBase } from "./base.ts";
+
+/** What the service refused one of its pages: what was wrong, what would be right, and the field at fault; empty where there is none. */
+export type Refusal = { message: string; help: string; reason: string; field: string };
+
+/** What a page's own path answered: its JSON, or the refusal. */
+export type PageAnswer = { answer: unknown } | { refusal: Refusal };
+
+/** Posts JSON to one of the console's own paths (`session`, `answer`, `connect`), which are no calls of the API. Never rejects. */
+export async function postPage(
+  path: string,
+  body: unknown,
+  { method = "POST", headers = {} }: { method?: string; headers?: Record<string, string> } = {},
+): Promise<PageAnswer> {
+  let response: Response;
+  try {
+    response = await fetch(new URL(path, consoleBase), {
+      method,
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  } catch {
+    const help = "See whether it runs and whether this device is online, then try again.";
+    return { refusal: { message: "The service cannot be reached.", help, reason: "UNREACHABLE", field: "" } };
+  }
+  const answer: unknown = await response.json().catch(() => undefined);
+  return response.ok ? { answer } : { refusal: refusalOf(answer, response.status) };
+}
+
+function refusalOf(answer: unknown, status: number): Refusal {
+  const { message, details } = (answer ?? {}) as { message?: string; details?: { debug?: Partial<Refusal> }[] };
+  const { help = "", reason = "", field = "" } = details?.[0]?.debug ?? {};
+  return { message: message ?? `The service answered ${status}.`, help, reason, field };
+}

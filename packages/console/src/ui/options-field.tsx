@@ -1,0 +1,46 @@
+import { useId } from "react";
+import styles from "./options-field.module.css";
+
+/** One of the answers to a question; `says` tells what it does. */
+export type Option = { value: string; words: string; says?: string };
+
+/** A few answers, of which one is chosen: each with what it does, large enough for a finger. Arrow keys change what is chosen. */
+export function OptionsField({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string | undefined;
+  options: readonly Option[];
+  onChange: (value: string) => void;
+}) {
+  const id = useId();
+  return (
+    <fieldset className={styles["group"]}>
+      <legend className={styles["legend"]}>{label}</legend>
+      {options.map((option, index) => (
+        <label key={option.value} className={styles["option"]}>
+          <input
+            type="radio"
+            name={id}
+            value={option.value}
+            checked={option.value === value}
+            onChange={() => onChange(option.value)}
+            aria-labelledby={`${id}-${index}`}
+            aria-describedby={option.says === undefined ? undefined : `${id}-${index}-says`}
+          />
+          <span>
+            <b id={`${id}-${index}`}>{option.words}</b>
+            {option.says !== undefined && (
+              <span id={`${id}-${index}-says`} className={styles["says"]}>
+                {option.says}
+              </span>
+            )}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

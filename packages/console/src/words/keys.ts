@@ -1,0 +1,13 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ApiKey } from "@svc/gen/admin";
+import type { Word } from "./word.ts";
+
+const revoked: Word = { word: "revoked", tone: "plain", icon: "ban", says: "It was revoked, and is refused for good." };
+const expired: Word = { word: "expired", tone: "warn", icon: "clock", says: "Its time is over, and it is refused." };
+const valid: Word = { word: "valid", tone: "ok", icon: "check", says: "It is taken." };
+
+/** How a key stands at a time, in milliseconds. */
+export function keyStateWord({ revokedAt, expiresAt }: Pick<ApiKey, "revokedAt" | "expiresAt">, now: number): Word {
+  if (revokedAt !== undefined) return revoked;
+  return expiresAt !== undefined && timestampMs(expiresAt) <= now ? expired : valid;
+}

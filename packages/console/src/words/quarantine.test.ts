@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { outcomeWords, quarantineReasons, quarantineReasonWord } from "./quarantine.ts";
+
+test("a dry run tells what would be, a release what was done", () => {
+  expect(outcomeWords("released", 1_204, true)).toBe("1,204 would become events");
+  expect(outcomeWords("quarantined", 2, false)).toBe("2 failed again and stay");
+  expect(outcomeWords("newer", 1, false)).toBe("1 newer");
+});
+
+test("each reason says what lets the post go on, and a new one is shown as it is", () => {
+  for (const reason of quarantineReasons) expect(quarantineReasonWord(reason).says).toContain("go on");
+  expect(quarantineReasonWord("newer").word).toBe("newer");
+});

@@ -1,0 +1,39 @@
+import { unknownWord, type Word } from "./word.ts";
+
+const reasons: Readonly<Record<string, Word>> = {
+  no_trigger: {
+    ...{ word: "no_trigger", tone: "warn", icon: "ask" },
+    says: "No trigger of the toolkit matches it. A trigger that does, or an ignore rule, lets it go on.",
+  },
+  invalid_payload: {
+    ...{ word: "invalid_payload", tone: "bad", icon: "alert" },
+    says: "The normalized body does not fit the trigger's output schema. Mending the definition lets it go on.",
+  },
+  no_project: {
+    ...{ word: "no_project", tone: "warn", icon: "project" },
+    says: "It names no account that a project holds. Once one is connected, it can go on.",
+  },
+};
+
+/** The reasons for which posts are held, in the API's own words. */
+export const quarantineReasons: readonly string[] = Object.keys(reasons);
+
+/** Why a post is held. */
+export function quarantineReasonWord(reason: string): Word {
+  return reasons[reason] ?? unknownWord(reason);
+}
+
+const outcomes: Readonly<Record<string, { did: string; would: string }>> = {
+  released: { did: "became events", would: "would become events" },
+  ignored: { did: "are ignored by the definition now", would: "would be ignored by the definition" },
+  quarantined: { did: "failed again and stay", would: "would fail again and stay" },
+  already_released: { did: "had been released before", would: "were released before" },
+  missing: { did: "are no longer there", would: "are no longer there" },
+};
+
+/** What became of so many posts in a release, or would: `3 became events`, with their reasons where they stay. */
+export function outcomeWords(outcome: string, count: number, isDryRun: boolean): string {
+  const words = outcomes[outcome];
+  const says = words === undefined ? outcome : isDryRun ? words.would : words.did;
+  return `${count.toLocaleString("en")} ${says}`;
+}

@@ -1,0 +1,19 @@
+import type { QuotaUsage } from "@svc/gen/admin";
+import type { Word } from "./word.ts";
+
+const words = {
+  full: { word: "full", tone: "bad", icon: "alert", says: "What is over it is refused." },
+  near: { word: "near its end", tone: "warn", icon: "alert", says: "Four fifths of it are used." },
+  room: { word: "room", tone: "ok", icon: "check", says: "There is room." },
+  open: { word: "no bound", tone: "plain", icon: "dot", says: "It is not bounded." },
+} as const satisfies Record<string, Word>;
+
+/** From this part of a quota on it is said to be near its end. */
+const nearPart = 0.8;
+
+/** How much room a quota has. */
+export function usageWord({ used, most }: Pick<QuotaUsage, "used" | "most">): Word {
+  if (most === -1) return words.open;
+  if (used >= most) return words.full;
+  return used >= most * nearPart ? words.near : words.room;
+}

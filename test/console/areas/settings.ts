@@ -1,0 +1,41 @@
+import type { Area } from "../area.ts";
+
+/** What a project is set to, and who is signed in. */
+export const settings: Area = {
+  seed: async (svc) => {
+    await svc.call("svc.v1.SecretsService/PutSecret", { name: "billing_token", value: "a-value-of-the-pages" });
+    const limit = { name: "crm", toolkitSlug: "sales_crm", concurrency: 4, rate: { max: 100, per: "60s" } };
+    await svc.call("svc.v1.ToolsService/PutCallLimit", { limit });
+    return {};
+  },
+  pages: [
+    {
+      name: "settings",
+      path: () => "settings",
+      shows: async (page) => {
+        await page.getByRole("region", { name: "Who you are here" }).getByText("Key id").waitFor();
+        await page.getByRole("list", { name: "Sessions" }).getByRole("listitem").first().waitFor();
+      },
+    },
+    {
+      name: "settings-browser",
+      path: () => "settings?tab=browser",
+      shows: (page) => page.getByRole("radio", { name: "UTC", exact: true }).waitFor(),
+    },
+    {
+      name: "settings-secrets",
+      path: () => "settings?tab=secrets",
+      shows: (page) => page.getByText("billing_token").waitFor(),
+    },
+    {
+      name: "settings-limits",
+      path: () => "settings?tab=limits",
+      shows: (page) => page.getByText("4 at once, 100 in 1 min").waitFor(),
+    },
+    {
+      name: "settings-deployment",
+      path: () => "settings?tab=deployment",
+      shows: (page) => page.getByText("Settled events").waitFor(),
+    },
+  ],
+};

@@ -1,0 +1,121 @@
+import { until } from "@svc/testing/until";
+import { beforeAll, expect } from "vitest";
+import { browserTest, startConsole } from "../browser.ts";
+import { lookAt } from "../look.ts";
+import { calendarSecret, postCalendar } from "../post-calendar.ts";
+
+const consoles = startConsole();
+const asAdmin = (path: string) => consoles.open({ key: consoles.svc.adminToken, path: `admin/${path}` });
+
+beforeAll(async () => {
+  if (!consoles.isStarted) return;
+  // No trigger of the calendar takes this state. A post with a body comes last, and so first in the list.
+  for (let n = 0; n < 2; n += 1) await postCalendar(consoles.svc, { state: "of-no-trigger" });
+  await fetch(`${consoles.svc.url}/webhooks/calendar?token=${calendarSecret}&from=test`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"of": "no trigger"}',
+  });
+});
+
+browserTest("a project is created, gets a key whose text is shown once, and the key is revoked", async () => {
+  const { page } = await asAdmin("projects");
+  await page.getByRole("button", { name: "Create a project" }).click();
+  await page.getByLabel("Name").fill("of the journey");
+  await page.getByRole("button", { name: "Create the project" }).press("Enter");
+  await page.getByRole("heading", { name: "of the journey", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "No keys yet" }).waitFor();
+  await page.getByRole("button", { name: "Create a key" }).click();
+  await page.getByLabel("Name").fill("its first");
+  await page.getByRole("radio", { name: "Approver" }).check();
+  await page.getByRole("button", { name: "Create the key" }).click();
+  const dialog = page.getByRole("dialog", { name: "The key is created" });
+  const key = await dialog.locator("pre").textContent();
+  const { json } = await consoles.svc.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: key });
+  expect(json).toMatchObject({ projectName: "of the journey", role: "ROLE_APPROVER" });
+  await dialog.getByRole("button", { name: "It is kept safe" }).click();
+  const item = page.getByRole("list", { name: "Keys" }).getByRole("listitem").filter({ hasText: "its first" });
+  await item.getByText("valid").waitFor();
+  expect(await page.content()).not.toContain(key);
+  await lookAt(page, "admin-project-keys");
+  await item.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("button", { name: "Revoke the key" }).click();
+  await item.getByText("revoked", { exact: true }).waitFor();
+  expect((await consoles.svc.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: key })).status).toBe(401);
+});
+
+browserTest("a policy is set as a whole, and its use is shown", async () => {
+  const { page } = await asAdmin(`projects/${consoles.projectId}?tab=policy`);
+  await page.getByRole("radio", { name: "Always" }).check();
+  await page.getByLabel("Hosts of http steps").fill("api.example.com");
+  await page.getByLabel("Subscriptions", { exact: true }).fill("7");
+  await lookAt(page, "admin-project-policy");
+  await page.getByRole("button", { name: "Set the policy" }).click();
+  await until(async () => {
+    const { projects } = (await consoles.svc.admin("ListProjects", {})).json;
+    const { policy } = projects.find(({ id }: { id: string }) => id === consoles.projectId);
+    return (
+      policy.planApproval === "always" &&
+      policy.http.hosts[0] === "api.example.com" &&
+      policy.quotas.subscriptions === 7
+    );
+  });
+  await page.getByRole("tab", { name: "Usage" }).click();
+  const quotas = page.getByRole("list", { name: "Quotas" });
+  await quotas.getByRole("listitem").filter({ hasText: "Subscriptions" }).getByText("0 of 7").waitFor();
+  await lookAt(page, "admin-project-usage");
+});
+
+browserTest("held posts are looked at, tried without effect, and released page after page", async () => {
+  const { page } = await asAdmin("quarantine");
+  await page.getByRole("row", { name: "calendar" }).first().waitFor();
+  await lookAt(page, "admin-quarantine");
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole("row", { name: "calendar" }).nth(0).getByRole("link").click();
+  await page.getByRole("heading", { name: "Post to calendar", level: 1 }).waitFor();
+  await page.getByText('"no trigger"').first().waitFor();
+  await lookAt(page, "admin-quarantined-post");
+  await page.getByRole("tab", { name: "Bytes" }).click();
+  await page.getByText("7b 22 6f 66").waitFor();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goBack();
+  await page.getByRole("button", { name: "Release all…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Release held posts" });
+  expect(await dialog.getByRole("button", { name: "Release 0" }).getAttribute("aria-disabled")).toBe("true");
+  await dialog.getByRole("button", { name: "Dry run" }).click();
+  await dialog.getByRole("status").filter({ hasText: "This would happen: 3 posts" }).waitFor();
+  await lookAt(page, "admin-release");
+  await dialog.getByRole("button", { name: "Release 3" }).click();
+  await dialog.getByRole("status").filter({ hasText: "Done: 3 posts" }).waitFor();
+});
+
+browserTest("a job that cannot be parked or released says why", async () => {
+  const program = { version: 1, title: "Waits", steps: [{ id: "pause", wait: "1h" }] };
+  const { json } = await consoles.svc.call("svc.v1.JobsService/SubmitJob", { programJson: JSON.stringify(program) });
+  const { page, faults } = await asAdmin(`projects/${consoles.projectId}?tab=jobs`);
+  await page.getByLabel("Job id").fill(json.job.id);
+  faults.expectStatus(400);
+  await page.getByRole("button", { name: "Park" }).click();
+  const dialog = page.getByRole("dialog", { name: `Park ${json.job.id}?` });
+  await dialog.getByRole("button", { name: "Park the job" }).click();
+  await dialog.getByRole("alert").filter({ hasText: "JOB_NOT_PARKABLE" }).waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "Release" }).click();
+  await page.getByRole("alert").filter({ hasText: "JOB_NOT_RELEASABLE" }).waitFor();
+});
+
+browserTest(
+  "without the administrator's seat the administration asks for its token, and a project's key opens none of it",
+  async () => {
+    const { page, faults } = await consoles.open({ path: "admin/quarantine" });
+    await page.getByRole("heading", { name: "Administration" }).waitFor();
+    faults.expectStatus(403);
+    faults.expectStatus(401);
+    await page.getByLabel("API key").fill(consoles.svc.adminToken);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Quarantine", level: 1 }).waitFor();
+    await page.getByRole("button", { name: "Administration" }).click();
+    await page.getByRole("menuitemradio", { name: "default" }).click();
+    await page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+  },
+);

@@ -1,0 +1,159 @@
+import { until } from "@svc/testing/until";
+import type { Page } from "playwright-core";
+import { beforeAll, expect } from "vitest";
+import { browserTest, startConsole } from "../browser.ts";
+import { lookAt } from "../look.ts";
+
+const consoles = startConsole();
+
+const jobs = async (name: string, body: object) => (await consoles.svc.call(`svc.v1.JobsService/${name}`, body)).json;
+const connections = async (name: string, body: object) =>
+  (await consoles.svc.call(`svc.v1.ConnectionsService/${name}`, body)).json;
+
+beforeAll(async () => {
+  if (!consoles.isStarted) return;
+  for (const principalId of ["lead", "head"]) {
+    const contact = { principalId, name: principalId === "lead" ? "Ada Lead" : "Bo Head" };
+    await consoles.svc.call("svc.v1.ContactsService/PutContact", { contact });
+  }
+});
+
+const changes = {
+  overrides: { target: "params", rerunFrom: "rows" },
+  answerSchema: {
+    ...{ type: "object", additionalProperties: false },
+    properties: { minValue: { type: "number", description: "Deals that are worth less are left out." } },
+  },
+};
+
+/** A job that asks lead, and how its page is reached. What `retry-with` changes takes a step before the question, which takes its time. */
+async function ask({ withChanges = false } = {}): Promise<{ jobId: string; requestId: string; path: string }> {
+  const program = {
+    ...{ version: 1, title: "Remind the team", params: { minValue: 500 } },
+    steps: [...(withChanges ? [{ id: "rows", wait: "1s" }] : []), { id: "gate", judge: "large" }],
+    points: {
+      large: {
+        question: "12 reminders would go out to people outside of the team. Send them?",
+        continuations: ["proceed", ...(withChanges ? ["retry-with"] : []), "abort"],
+        ...(withChanges && changes),
+        escalation: [
+          { principal: "lead", timeout: "4h" },
+          { principal: "head", timeout: "20h" },
+        ],
+        default: { continuation: "abort" },
+      },
+    },
+  };
+  const submitted = await jobs("SubmitJob", { programJson: JSON.stringify(program) });
+  expect(submitted.job, JSON.stringify(submitted)).toBeDefined();
+  const jobId: string = submitted.job.id;
+  let requestId = "";
+  await until(async () => {
+    requestId = (await jobs("ListAsks", { jobId })).asks[0]?.requestId ?? "";
+    return requestId !== "";
+  });
+  const { url } = await jobs("CreateAnswerLink", { jobId, requestId, principalId: "lead" });
+  return { jobId, requestId, path: url.split("/console/")[1] };
+}
+
+const decisionOf = async ({ jobId, requestId }: { jobId: string; requestId: string }) =>
+  (await jobs("GetAsk", { jobId, requestId })).ask.decision;
+
+const open = (path: string, isPhone = false) => consoles.open({ key: null, path, isPhone });
+const storageOf = (page: Page) => page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})");
+
+browserTest(
+  "a contact answers with changes by a link on a phone, by keyboard, and its token stays nowhere",
+  async () => {
+    const asked = await ask({ withChanges: true });
+    const { page } = await open(asked.path, true);
+    await page.getByText("12 reminders would go out").waitFor();
+    expect(page.url()).toBe(`${consoles.svc.url}/console/answer`);
+    expect(await storageOf(page)).toBe("{}");
+    await page.getByRole("radio", { name: "Proceed" }).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.getByLabel("minValue").fill("900");
+    await page.getByLabel("Note (optional)").fill("Only the large ones.");
+    await lookAt(page, "answer");
+    await page.getByRole("button", { name: "Send: Retry with changes" }).press("Enter");
+    await page.getByRole("status").filter({ hasText: "You answered “Retry with changes”." }).waitFor();
+    await lookAt(page, "answer-settled");
+    const { keyId } = (await consoles.svc.call("svc.v1.IdentityService/GetIdentity")).json;
+    expect(await decisionOf(asked)).toMatchObject({
+      ...{ continuation: "retry-with", principalId: "lead", keyId, note: "Only the large ones." },
+      overridesJson: '{"minValue":900}',
+    });
+  },
+);
+
+browserTest("of two tabs the second is told who settled it and how, and its answer is not taken", async () => {
+  const asked = await ask();
+  const [first, second] = [await open(asked.path), await open(asked.path)];
+  second.faults.expectStatus(400);
+  for (const { page } of [first, second]) await page.getByRole("radio", { name: "Proceed" }).waitFor();
+  await first.page.getByRole("radio", { name: "Proceed" }).check();
+  await first.page.getByRole("button", { name: "Send: Proceed" }).click();
+  await first.page.getByRole("status").filter({ hasText: "You answered “Proceed”." }).waitFor();
+  await second.page.getByRole("radio", { name: "Abort" }).check();
+  await second.page.getByRole("button", { name: "Send: Abort" }).click();
+  await second.page
+    .getByRole("status")
+    .filter({ hasText: "Too late: it is settled. You answered “Proceed”." })
+    .waitFor();
+  expect((await decisionOf(asked)).continuation).toBe("proceed");
+});
+
+browserTest("what does not fit is refused beside the button, and what was filled in stays", async () => {
+  const { page, faults } = await open((await ask({ withChanges: true })).path);
+  faults.expectStatus(400);
+  await page.getByRole("radio", { name: "Retry with changes" }).check();
+  await page.getByLabel("minValue").fill("many");
+  await page.getByRole("button", { name: "Send: Retry with changes" }).click();
+  await page.getByRole("alert").filter({ hasText: "minValue" }).waitFor();
+  expect(await page.getByLabel("minValue").inputValue()).toBe("many");
+});
+
+browserTest(
+  "a dead link says why and whom to ask; the page without its secret says to open the link again",
+  async () => {
+    const asked = await ask();
+    const { page, faults } = await open("answer");
+    faults.expectStatus(401);
+    await page.goto(`${consoles.svc.url}/console/answer#no-link-that-there-ever-was-in-this-service`);
+    await page.getByRole("heading", { name: "This link opens nothing" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "Ask whoever sent it for another one." }).waitFor();
+    await lookAt(page, "answer-dead");
+    // In the same tab the browser changes the fragment alone.
+    await page.goto(`${consoles.svc.url}/console/${asked.path}`);
+    await page.getByText("12 reminders would go out").waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "Open the link again" }).waitFor();
+  },
+);
+
+browserTest("a key that is filled in at a connect link is in the vault, and the link is used up", async () => {
+  const { url } = await connections("CreateConnectLink", { toolkitSlug: "sales_crm", entityId: "ada" });
+  const path = url.split("/console/")[1];
+  const { page } = await open(path, true);
+  await page.getByLabel("API key").fill("a-key-of-the-journey");
+  await lookAt(page, "connect");
+  await page.getByRole("button", { name: "Connect" }).press("Enter");
+  await page.getByRole("heading", { name: "is connected" }).waitFor();
+  expect(await storageOf(page)).toBe("{}");
+  const { accounts } = await connections("ListConnections", { toolkitSlug: "sales_crm" });
+  expect(accounts).toEqual([expect.objectContaining({ state: "active", entityId: "ada" })]);
+  const again = await open("connect");
+  again.faults.expectStatus(401);
+  await again.page.goto(`${consoles.svc.url}/console/${path}`);
+  await again.page.getByRole("alert").filter({ hasText: "used already" }).waitFor();
+});
+
+browserTest("a connect link in another browser leads to the app's consent, and the account is there", async () => {
+  const { url } = await connections("CreateConnectLink", { toolkitSlug: "calendar", entityId: "eve" });
+  const { page } = await open(url.split("/console/")[1]);
+  await page.getByRole("button", { name: "Go on to" }).click();
+  await page.getByRole("button", { name: /allow/i }).click();
+  await page.getByRole("heading", { name: "Connected" }).waitFor();
+  const { accounts } = await connections("ListConnections", { toolkitSlug: "calendar" });
+  expect(accounts).toEqual([expect.objectContaining({ state: "active", entityId: "eve" })]);
+});

@@ -1,0 +1,102 @@
+import { until } from "@svc/testing/until";
+import { expect } from "vitest";
+import { browserTest, startConsole } from "../browser.ts";
+
+const consoles = startConsole();
+const settings = (tab = "you") => `p/${consoles.projectId}/settings?tab=${tab}`;
+
+async function createKey(role: string): Promise<string> {
+  const { json } = await consoles.svc.admin("CreateApiKey", {
+    projectId: consoles.projectId,
+    role,
+    name: "of a journey",
+  });
+  return json.key;
+}
+
+browserTest("who is signed in is told, a seat is given up, and the others stay", async () => {
+  const { json } = await consoles.svc.admin("CreateProject", { name: "second" });
+  const other = await consoles.svc.admin("CreateApiKey", {
+    ...{ projectId: json.project.id, role: "ROLE_MEMBER", name: "other" },
+  });
+  const { page } = await consoles.open({ key: await createKey("ROLE_MEMBER"), path: settings() });
+  await page.getByRole("region", { name: "Who you are here" }).getByText("member").waitFor();
+  await page.getByRole("link", { name: "Add a key of another project" }).click();
+  await page.getByLabel("API key").fill(other.json.key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+  await page.goto(`${consoles.svc.url}/console/${settings()}`);
+  const seats = page.getByRole("list", { name: "Seats" });
+  await seats.getByRole("listitem").filter({ hasText: "second" }).getByRole("button", { name: "Give up" }).click();
+  await page.getByRole("button", { name: "Give up the seat" }).click();
+  await seats.getByText("second").waitFor({ state: "detached" });
+  expect(await seats.getByRole("listitem").count()).toBe(1);
+});
+
+browserTest("another browser's session is ended, and asks for a key", async () => {
+  const key = await createKey("ROLE_APPROVER");
+  const { page } = await consoles.open({ key, path: settings() });
+  const sessions = page.getByRole("list", { name: "Sessions" });
+  await sessions.getByRole("listitem").first().waitFor();
+  const faults = await consoles.open({ key: null, path: "" });
+  await faults.page.getByLabel("API key").fill(key);
+  await faults.page.getByRole("button", { name: "Sign in" }).click();
+  await faults.page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+  faults.faults.expectStatus(401);
+  await page.reload();
+  await sessions.getByRole("listitem").nth(1).waitFor();
+  // The newest comes first: that of the other browser.
+  await sessions.getByRole("button", { name: "End" }).first().click();
+  await page.getByRole("button", { name: "End the session" }).click();
+  await faults.page.getByRole("dialog", { name: "Sign in again" }).waitFor();
+  await until(async () => (await sessions.getByRole("listitem").count()) === 1);
+});
+
+browserTest(
+  "an approver puts a secret, which nobody reads back, and deletes it; a member sees why it may not",
+  async () => {
+    const { page } = await consoles.open({ key: await createKey("ROLE_APPROVER"), path: settings("secrets") });
+    await page.getByRole("button", { name: "Add a secret" }).click();
+    await page.getByLabel("Name").fill("billing_token");
+    await page.getByLabel("Value").fill("a-value-of-the-journey");
+    await page.getByRole("button", { name: "Add the secret" }).press("Enter");
+    const item = page.getByRole("list", { name: "Secrets" }).getByRole("listitem").filter({ hasText: "billing_token" });
+    await item.waitFor();
+    expect(await page.content()).not.toContain("a-value-of-the-journey");
+    const member = await consoles.open({ key: await createKey("ROLE_MEMBER"), path: settings("secrets") });
+    const add = member.page.getByRole("button", { name: "Add a secret" });
+    expect(await add.getAttribute("aria-disabled")).toBe("true");
+    await add.hover();
+    await member.page.getByText("It takes a key with the role approver").waitFor();
+    await item.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the secret" }).click();
+    await page.getByRole("heading", { name: "No secrets yet" }).waitFor();
+  },
+);
+
+browserTest("a call limit is put, refused with what is wrong, and changed", async () => {
+  const { page, faults } = await consoles.open({ key: await createKey("ROLE_APPROVER"), path: settings("limits") });
+  await page.getByRole("button", { name: "Add a limit" }).click();
+  await page.getByLabel("Name").fill("crm");
+  faults.expectStatus(400);
+  await page.getByRole("button", { name: "Add the limit" }).click();
+  await page.getByRole("alert").filter({ hasText: "CALL_LIMIT_BOUND_INVALID" }).waitFor();
+  await page.getByLabel("Calls at once").fill("4");
+  await page.getByRole("button", { name: "Add the limit" }).click();
+  const item = page.getByRole("list", { name: "Call limits" }).getByRole("listitem");
+  await item.filter({ hasText: "4 at once, for every toolkit" }).waitFor();
+  await item.getByRole("button", { name: "Change" }).click();
+  await page.getByLabel("Paused: no call goes").check();
+  await page.getByRole("button", { name: "Put the limit" }).click();
+  await item.filter({ hasText: "paused: no call goes, 4 at once" }).waitFor();
+});
+
+browserTest("theme and time zone are kept in this browser", async () => {
+  const { page } = await consoles.open({ path: settings("browser") });
+  await page.getByRole("radio", { name: "Dark" }).check();
+  await page.getByRole("radio", { name: "UTC", exact: true }).check();
+  await page.reload();
+  await page.getByRole("radio", { name: "UTC", exact: true }).waitFor();
+  expect(await page.getByRole("radio", { name: "Dark" }).isChecked()).toBe(true);
+  expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
+});

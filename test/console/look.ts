@@ -30,11 +30,12 @@ export async function lookAt(page: Page, name: string): Promise<void> {
 
 /** What differs from run to run, by what it is. */
 const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
-  [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|std|qrn|node|ses)_[a-z0-9]{26}\b/g, "$1_ID"],
-  [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|std|qrn|node|ses)_[a-z0-9]{3,4}…[a-z0-9]{4}\b/g, "$1_ID"],
+  [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|stp|qrn|node|ses)_[a-z0-9]{26}\b/g, "$1_ID"],
+  [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|stp|qrn|node|ses)_[a-z0-9]{3,4}…[a-z0-9]{4}\b/g, "$1_ID"],
   [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME"],
   [/\b\d+(?:\.\d+)? (?:ms|s|min|h|d)(?: \d+ (?:s|min|h))?\b/g, "DURATION"],
   [/\b(?:in DURATION|DURATION ago|now)\b/g, "AGO"],
+  [/\b[0-9a-f]{64}\b/g, "HASH"],
   [/\bsvc_\w{4}…/g, "svc_HINT…"],
   [/(?<=definition: )\d+\.\d+\.\d+$/gm, "VERSION"],
   [/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT"],

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { beforeAll, describe } from "vitest";
 import type { Area } from "./area.ts";
+import { jobs } from "./areas/jobs.ts";
 import { settings } from "./areas/settings.ts";
 import { tools } from "./areas/tools.ts";
 import { triggers } from "./areas/triggers.ts";
@@ -8,7 +9,7 @@ import { browserTest, startConsole } from "./browser.ts";
 import { lookAt, pictures } from "./look.ts";
 
 /** The parts of the console whose pages are looked at: a new part adds its line here, a new page one to its part. */
-const areas: Record<string, Area> = { triggers, tools, settings };
+const areas: Record<string, Area> = { triggers, tools, settings, jobs };
 
 const consoles = startConsole();
 beforeAll(() => void mkdirSync(pictures, { recursive: true }));

@@ -57,10 +57,10 @@ function parsed<T>(value: T): T {
 /** Reads all rows of all tables in one statement: one moment of the store. */
 export async function readStore(db: Executor, tables: Tables): Promise<Store> {
   const parts = [...tables.keys()].map((name) => {
-    return `'${name}', (select coalesce(json_agg(to_jsonb(t)), '[]') from "${name}" t)`;
+    return `select '${name}' as name, (select coalesce(json_agg(to_jsonb(t)), '[]') from "${name}" t) as rows`;
   });
   const [found] = await db.sql.unsafe<{ store: string }[]>(
-    `select json_build_object(${parts.join(", ")})::text as store`,
+    `select json_object_agg(name, rows)::text as store from (${parts.join(" union all ")}) as tables`,
   );
   const store = JSON.parse(found?.store ?? "{}") as Record<string, Record<string, unknown>[]>;
   return new Map(

@@ -25,8 +25,8 @@ export const tools: Area = {
   pages: [
     {
       name: "tools-found",
-      path: () => "tools?q=post+a+message+to+a+chat&toolkit=messaging_bot",
-      shows: (page) => page.getByRole("link", { name: "messaging_bot.send_message", exact: true }).waitFor(),
+      path: () => "tools?q=delete+a+message+of+a+chat&toolkit=messaging_bot&class=destructive",
+      shows: (page) => page.getByRole("link", { name: "messaging_bot.delete_message", exact: true }).waitFor(),
     },
     {
       name: "tool",

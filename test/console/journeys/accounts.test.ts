@@ -33,6 +33,18 @@ browserTest("consent is given in a tab of its own, and the page goes on by itsel
   await page.getByRole("region", { name: "Scopes" }).getByText("granted").first().waitFor();
 });
 
+browserTest("a link by which somebody else connects is made, and shown once", async () => {
+  const page = await open("accounts?connect=messaging_bot&for=linus");
+  const dialog = page.getByRole("dialog", { name: "Connect an account" });
+  await dialog.getByRole("button", { name: "Let them connect by a link" }).click();
+  await dialog.getByText(/\/console\/connect#/).waitFor();
+  await dialog
+    .getByText("in 6 d")
+    .or(dialog.getByText(/^\d{4}-/))
+    .first()
+    .waitFor();
+});
+
 browserTest("an expired account says why and is connected anew from its row", async () => {
   const entityId = "sandbox:unauthorized";
   const { svc } = consoles;

@@ -116,6 +116,28 @@ browserTest("what was filled in last is there again, but for what is sensitive",
   expect(await page.getByLabel("access_tokens 1", { exact: true }).count()).toBe(0);
 });
 
+browserTest("a call that a job made leads to the job, and the ledger is narrowed to its calls", async () => {
+  const program = {
+    version: 1,
+    title: "List the deals",
+    steps: [
+      {
+        id: "fetch",
+        call: "sales_crm.list_deals",
+        entity: "ada",
+        rows: { from: "data[]", key: "id", keep: ["id", "title"] },
+      },
+    ],
+  };
+  const submitted = await consoles.svc.call("svc.v1.JobsService/SubmitJob", { programJson: JSON.stringify(program) });
+  expect(submitted.status, JSON.stringify(submitted.json)).toBe(200);
+  const jobId: string = submitted.json.job.id;
+  const { page } = await consoles.open({ path: `p/${consoles.projectId}/calls?job=${jobId}` });
+  await page.getByRole("row", { name: "sales_crm.list_deals" }).getByRole("link").click();
+  await page.getByRole("link", { name: jobId }).click();
+  await page.getByRole("heading", { name: "List the deals", level: 1 }).waitFor();
+});
+
 describe("beside real apps", () => {
   const real = startConsole({ variables: { SVC_SANDBOX: "off" } });
 

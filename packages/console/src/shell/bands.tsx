@@ -28,11 +28,11 @@ export function Bands() {
     },
   );
   return (
-    <div className={styles["bands"]}>
+    <section className={styles["bands"]} aria-label="About this session">
       {!isReachable && <Reconnecting />}
       {identity.data?.deployment?.sandbox === true && <Sandbox />}
       <NotPrivate />
-    </div>
+    </section>
   );
 }
 

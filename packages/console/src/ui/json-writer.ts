@@ -27,7 +27,7 @@ export type JsonWriter = {
 };
 
 const look = EditorView.theme({
-  "&": { maxHeight: "none", height: "100%", minHeight: "320px" },
+  "&": { maxHeight: "70vh", minHeight: "320px" },
   ".cm-tooltip": { backgroundColor: "var(--bg-2)", color: "var(--fg)", border: "1px solid var(--line)" },
   ".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
   ".cm-lint-marker-error": {
@@ -73,7 +73,8 @@ export function createJsonWriter(
         jsonLook,
         look,
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ "aria-label": label }),
+        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
+        EditorView.domEventHandlers({ beforeinput: replaceSelection }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.doc.toString());
         }),
@@ -91,7 +92,19 @@ export function createJsonWriter(
   };
 }
 
-/** A mark spans its first line alone: a fault of a whole step would paint all of it. */
+/**
+ * Puts what is typed over a selection there itself. The browser would keep the look of what it replaces by a style attribute, which the policy of
+ * the pages refuses.
+ */
+function replaceSelection(event: InputEvent, view: EditorView): boolean {
+  const { inputType, data } = event;
+  if (inputType !== "insertText" || data === null || view.composing || view.state.selection.main.empty) return false;
+  event.preventDefault();
+  view.dispatch(view.state.replaceSelection(data), { userEvent: "input.type", scrollIntoView: true });
+  return true;
+}
+
+/** Marks as the editor has them; one that reaches behind the end of the text, which has changed since, ends there. */
 function diagnosticsOf(marks: readonly Mark[], length: number): Diagnostic[] {
   return marks
     .map(({ from, to, text }) => ({

@@ -1,6 +1,10 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService, type ToolkitConnectSpec } from "@svc/gen/catalog";
-import { ConnectionsService, type InitiateConnectionResponse } from "@svc/gen/connections";
+import {
+  ConnectionsService,
+  type CreateConnectLinkResponse,
+  type InitiateConnectionResponse,
+} from "@svc/gen/connections";
 import { useState } from "react";
 import { useApproverWhy } from "../../calls/role.ts";
 import { useWrite } from "../../calls/write.ts";
@@ -11,9 +15,11 @@ import { TextField } from "../../ui/field.tsx";
 import { FormFrame } from "../../ui/form-frame.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { SelectField } from "../../ui/select-field.tsx";
+import { Line } from "../../ui/stack.tsx";
 import { schemeWords } from "../../words/accounts.ts";
 import { type ConnectInput, connectRequest, schemeOf } from "./connect-input.ts";
 import { CredentialFields } from "./credential-fields.tsx";
+import { LinkMade } from "./link-made.tsx";
 import { VariableFields } from "./variable-fields.tsx";
 
 type Initial = Pick<ConnectInput, "entityId" | "scheme" | "accountVariables">;
@@ -54,9 +60,15 @@ function SpecForm({
   const [input, setInput] = useState<ConnectInput>({ ...initial, apiKey: "", username: "", password: "" });
   const change = (to: Partial<ConnectInput>) => setInput((old) => ({ ...old, ...to }));
   const connect = useWrite(ConnectionsService.method.initiateConnection, onBegun);
+  const [link, setLink] = useState<CreateConnectLinkResponse>();
+  const linking = useWrite(ConnectionsService.method.createConnectLink, setLink);
   const approverWhy = useApproverWhy(projectId);
   const decides = spec.accountVariables.some(({ decidesOrigin }) => decidesOrigin);
   const scheme = schemeOf(input, spec);
+  const why =
+    decides && approverWhy !== undefined ? `A value decides which address is dialled. ${approverWhy}` : undefined;
+  const { toolkitSlug } = spec;
+  if (link !== undefined) return <LinkMade link={link} />;
   return (
     <FormFrame onSubmit={() => connect.send(connectRequest(input, spec))}>
       <TextField
@@ -86,22 +98,19 @@ function SpecForm({
         input={input}
         onChange={change}
       />
-      <FaultNotice error={connect.error} />
-      <div>
-        <Button
-          kind="primary"
-          icon="plug"
-          type="submit"
-          why={
-            decides && approverWhy !== undefined
-              ? `A value decides which address is dialled. ${approverWhy}`
-              : undefined
-          }
-          busy={connect.isSending ? "Connecting" : undefined}
-        >
+      <FaultNotice error={connect.error ?? linking.error} />
+      <Line>
+        <Button kind="primary" icon="plug" type="submit" why={why} busy={connect.isSending ? "Connecting" : undefined}>
           {scheme === "oauth2" ? "Go on to the app" : "Connect"}
         </Button>
-      </div>
+        <Button
+          why={why}
+          onPress={() => linking.send({ toolkitSlug, entityId: input.entityId, scheme })}
+          busy={linking.isSending ? "Making it" : undefined}
+        >
+          Let them connect by a link
+        </Button>
+      </Line>
     </FormFrame>
   );
 }

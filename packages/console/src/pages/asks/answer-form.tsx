@@ -3,10 +3,10 @@ import { type Ask, type Job, JobsService } from "@svc/gen/jobs";
 import { useState } from "react";
 import { seatFor, useSession } from "../../session/session.ts";
 import { announce } from "../../ui/announce.ts";
+import { AreaField } from "../../ui/area-field.tsx";
 import { Choice } from "../../ui/choice.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { Line, Stack } from "../../ui/stack.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
 import { askPlace, type Continuation, continuations } from "../../words/continuations.ts";
 import { useRefreshJob } from "../jobs/use-job.ts";
 import { lastAnsweredAs, rememberAnswerAs } from "./answer-as.ts";
@@ -79,7 +79,7 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
           <OverridesForm fields={fields} typed={typed} faults={faults} onChange={setTyped} />
         </fieldset>
       )}
-      <TextArea label="Note" rows={2} value={note} onChange={setNote} hint="Kept with the decision. Not needed." />
+      <AreaField label="Note" value={note} onChange={setNote} hint="Kept with the decision. Not needed." />
       <div className={styles["answers"]}>
         {offered.map((continuation) => (
           <AnswerButton

@@ -1,3 +1,4 @@
+import { AskState } from "@svc/gen/jobs";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Copyable } from "../../ui/copy.tsx";
 import { Skeleton } from "../../ui/empty.tsx";
@@ -14,6 +15,7 @@ import { FiguresSection } from "../jobs/figures-section.tsx";
 import { jobTitle } from "../jobs/job-words.ts";
 import { ReceiptFacts } from "../jobs/receipt-section.tsx";
 import { useJob } from "../jobs/use-job.ts";
+import { AnswerLink } from "./answer-link.tsx";
 import { AskBody } from "./ask-body.tsx";
 import { Plan } from "./plan.tsx";
 import { useAsk } from "./use-ask.ts";
@@ -80,6 +82,7 @@ export default function AskPage() {
                 ]}
               />
             </Section>
+            {!isApproval && ask.state === AskState.PENDING && <AnswerLink ask={ask} />}
             {ask.simulationReceipt !== undefined && (
               <Section title="Receipt of the simulation">
                 <ReceiptFacts receipt={ask.simulationReceipt} />

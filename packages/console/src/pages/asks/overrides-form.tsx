@@ -1,7 +1,7 @@
+import { AreaField } from "../../ui/area-field.tsx";
 import { Choice } from "../../ui/choice.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Stack } from "../../ui/stack.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
 import type { OverrideField } from "./overrides.ts";
 
 /** The form for what a `retry-with` answer changes. */
@@ -50,7 +50,7 @@ function Field({
     return <Choice label={name} value={value} options={options} onChange={onChange} />;
   }
   if (kind === "json")
-    return <TextArea label={name} mono value={value} onChange={onChange} hint={hint || "JSON"} fault={fault} />;
+    return <AreaField label={name} mono value={value} onChange={onChange} hint={hint || "JSON"} fault={fault} />;
   return (
     <TextField
       label={name}

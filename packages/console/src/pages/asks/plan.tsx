@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService } from "@svc/gen/catalog";
 import { State } from "../../ui/state.tsx";
-import { accessWord } from "../../words/access.ts";
+import { classWord } from "../../words/calls.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
 import { type ProgramStep, readProgram } from "../jobs/program.ts";
 import styles from "./plan.module.css";
@@ -64,5 +64,5 @@ function ToolClass({ slug }: { slug: string }) {
     { staleTime: Number.POSITIVE_INFINITY },
   );
   const access = tool.data?.tool?.accessClass;
-  return access === undefined ? null : <State word={accessWord(access)} />;
+  return access === undefined ? null : <State word={classWord(access)} />;
 }

@@ -27,7 +27,7 @@ export function CallFacts({ projectId, call }: { projectId: string; call: ToolCa
     ["Class", <State key="class" word={classWord(accessClass)} />],
     ["Entity", entityId === "" ? "none: the call named the account" : entityId],
     ["Account", connectedAccountId === "" ? "none was found" : accountOf(projectId, connectedAccountId)],
-    ["Job", call.jobId === "" ? undefined : `${call.jobId}, step ${call.stepId}`],
+    ["Job", call.jobId === "" ? undefined : jobOf(projectId, call)],
     ["Key", <code key="key">{keyId}</code>],
     ["Idempotency key", idempotencyKey === "" ? undefined : <Copyable key="idem" text={idempotencyKey} what="key" />],
     ["Id", <Copyable key="id" text={id} what="id" />],
@@ -53,5 +53,16 @@ function accountOf(projectId: string, accountId: string) {
     <Link to="/p/$projectId/accounts/$accountId" params={{ projectId, accountId }}>
       <code>{accountId}</code>
     </Link>
+  );
+}
+
+function jobOf(projectId: string, { jobId, stepId }: ToolCall) {
+  return (
+    <>
+      <Link to="/p/$projectId/jobs/$jobId" params={{ projectId, jobId }}>
+        <code>{jobId}</code>
+      </Link>
+      , step {stepId}
+    </>
   );
 }

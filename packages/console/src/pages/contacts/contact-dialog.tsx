@@ -1,11 +1,11 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { type Contact, ContactsService } from "@svc/gen/contacts";
 import { useState } from "react";
+import { AreaField } from "../../ui/area-field.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { CheckField, TextField } from "../../ui/field.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
 
 /** Makes a contact, or changes one. */
 export function ContactDialog({
@@ -69,10 +69,9 @@ export function ContactDialog({
       {toolSlug !== "" && (
         <>
           <TextField label="As entity" value={entityId} onChange={setEntityId} />
-          <TextArea
+          <AreaField
             label="Arguments"
             mono
-            rows={4}
             value={argsJson}
             onChange={setArgsJson}
             hint="JSON; {question}, {jobId}, {requestId} and {link} are filled in."

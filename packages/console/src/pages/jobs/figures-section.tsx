@@ -9,8 +9,8 @@ export function FiguresSection({ job, simulation }: { job: Job; simulation: Job 
   return (
     <Section title="Estimate, use and limits">
       <Table
-        label="Estimate, use and limits"
-        head={["", "At most", ...(withSimulation ? ["Simulated"] : []), "Used", "Limit"]}
+        label="Figures"
+        head={["Of", "At most", ...(withSimulation ? ["Simulated"] : []), "Used", "Limit"]}
         rows={figuresOf(job, simulation).map(({ name, estimated, simulated, actual: used, limit }) => ({
           id: name,
           cells: [name, estimated, ...(withSimulation ? [simulated] : []), used, limit],

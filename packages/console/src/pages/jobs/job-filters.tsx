@@ -1,8 +1,7 @@
-import { useEffect, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Choice } from "../../ui/choice.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
 import { ToggleButton } from "../../ui/toggle-button.tsx";
+import { TypedFilter } from "../../ui/typed-filter.tsx";
 import { jobStatuses, jobStatusWord } from "../../words/jobs.ts";
 import { rangeNames, rangeWords } from "../../words/ranges.ts";
 import { isFiltered, type JobsSearch, presets, presetWords } from "./filters.ts";
@@ -13,7 +12,6 @@ const statusOptions = [
   anything,
   ...jobStatuses.map((status) => ({ value: jobStatusWord(status).word, words: jobStatusWord(status).word })),
 ];
-const typedMs = 300;
 
 /** The filters of the list of jobs: presets first, since they are what is looked for most. */
 export function JobFilters({ search, onChange }: { search: JobsSearch; onChange: (change: JobsSearch) => void }) {
@@ -28,7 +26,12 @@ export function JobFilters({ search, onChange }: { search: JobsSearch; onChange:
           {presetWords(preset)}
         </ToggleButton>
       ))}
-      <TitleFilter title={search.title ?? ""} onChange={(title) => onChange({ title: title || undefined })} />
+      <TypedFilter
+        short
+        label="Title"
+        value={search.title ?? ""}
+        onChange={(title) => onChange({ title: title || undefined })}
+      />
       <Choice
         label="Status"
         value={search.status ?? ""}
@@ -75,15 +78,3 @@ export const noFilters: JobsSearch = {
   title: undefined,
   skill: undefined,
 };
-
-/** Text of the title; asked for a moment after the last letter. */
-function TitleFilter({ title, onChange }: { title: string; onChange: (title: string) => void }) {
-  const [typed, setTyped] = useState(title);
-  useEffect(() => setTyped(title), [title]);
-  useEffect(() => {
-    if (typed === title) return undefined;
-    const timer = setTimeout(() => onChange(typed), typedMs);
-    return () => clearTimeout(timer);
-  });
-  return <SearchField label="Title" value={typed} onChange={setTyped} />;
-}

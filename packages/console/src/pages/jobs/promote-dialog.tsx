@@ -2,11 +2,11 @@ import { useMutation } from "@connectrpc/connect-query";
 import { type Job, JobsService } from "@svc/gen/jobs";
 import { useState } from "react";
 import { announce } from "../../ui/announce.ts";
+import { AreaField } from "../../ui/area-field.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { CheckField, TextField } from "../../ui/field.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
 
 /** Makes a tool of the program of a job that succeeded. */
 export function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void }) {
@@ -47,7 +47,7 @@ export function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void 
         onChange={setSlug}
         hint={`Lower-case letters, digits and underscores. Called as skills.${slug || "<name>"}.`}
       />
-      <TextArea
+      <AreaField
         label="What it does"
         value={description}
         onChange={setDescription}

@@ -3,12 +3,12 @@ import { type Job, JobsService } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { randomKey } from "../../random.ts";
+import { AreaField } from "../../ui/area-field.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { CheckField } from "../../ui/field.tsx";
 import { Table } from "../../ui/table.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
 import { programPart } from "./program.ts";
 
 /** Submits the program of a job again, as a new one, and tells what of its tools is another today. */
@@ -51,7 +51,7 @@ export function RerunDialog({ job, projectId, onClose }: { job: Job; projectId: 
         <>
           <p>A new job of the same program, by the rules of any submission.</p>
           {has("inputSchema") && (
-            <TextArea
+            <AreaField
               label="Other input"
               mono
               value={inputJson}
@@ -60,7 +60,7 @@ export function RerunDialog({ job, projectId, onClose }: { job: Job; projectId: 
             />
           )}
           {has("params") && (
-            <TextArea
+            <AreaField
               label="Other params"
               mono
               value={paramsJson}

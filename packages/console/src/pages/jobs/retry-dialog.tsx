@@ -3,12 +3,12 @@ import { type Job, JobsService } from "@svc/gen/jobs";
 import { useState } from "react";
 import { randomKey } from "../../random.ts";
 import { announce } from "../../ui/announce.ts";
+import { AreaField } from "../../ui/area-field.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Choice } from "../../ui/choice.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { CheckField } from "../../ui/field.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
 import { programPart } from "./program.ts";
 import { useRefreshJob } from "./use-job.ts";
 
@@ -55,7 +55,7 @@ export function RetryDialog({ job, onClose }: { job: Job; onClose: () => void })
         onChange={setFromStepId}
       />
       {params !== "" && (
-        <TextArea
+        <AreaField
           label="Other params"
           mono
           value={paramsJson}

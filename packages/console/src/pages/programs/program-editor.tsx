@@ -2,6 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { JobsService } from "@svc/gen/jobs";
 import { keepPreviousData } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useRef, useState } from "react";
+import { useSettled } from "../../calls/settled.ts";
 import { Skeleton } from "../../ui/empty.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import type { JsonWriteHandle } from "../../ui/json-write.tsx";
@@ -11,7 +12,6 @@ import { Stack } from "../../ui/stack.tsx";
 import { CheckResult } from "./check-result.tsx";
 import { placeProgramFaults } from "./faults.ts";
 import { SubmitButtons } from "./submit-buttons.tsx";
-import { useSettled } from "./use-settled.ts";
 
 const JsonWrite = lazy(() => import("../../ui/json-write.tsx"));
 

@@ -4,11 +4,11 @@ import { ToolsService } from "@svc/gen/tools";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { randomKey } from "../../random.ts";
+import { AreaField } from "../../ui/area-field.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Line, Stack } from "../../ui/stack.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
 import { skeletonInput } from "./skeleton-input.ts";
 
 /** Calls a skill with some input, and leads to the job that does it. */
@@ -21,10 +21,9 @@ export function CallForm({ skill, isNewest, projectId }: { skill: Skill; isNewes
   const jobId = answer === undefined ? undefined : /job_[a-z0-9]{26}/.exec(answer.resultJson)?.[0];
   return (
     <Stack>
-      <TextArea
+      <AreaField
         label="Input"
         mono
-        rows={6}
         value={input}
         onChange={(text) => {
           setInput(text);

@@ -11,7 +11,7 @@ import { Section } from "../../ui/section.tsx";
 import { Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
-import { accessWord } from "../../words/access.ts";
+import { classWord } from "../../words/calls.ts";
 import { JobLink } from "../jobs/columns.tsx";
 import { CallForm } from "./call-form.tsx";
 import { DeleteSkill } from "./delete-skill.tsx";
@@ -30,7 +30,7 @@ export default function SkillPage() {
   return (
     <Page
       title={`skills.${slug}`}
-      state={skill !== undefined && <State word={accessWord(skill.accessClass)} />}
+      state={skill !== undefined && <State word={classWord(skill.accessClass)} />}
       actions={skill !== undefined && <DeleteSkill slug={slug} version={skill.version} projectId={projectId} />}
       back={
         <Link to="/p/$projectId/skills" params={{ projectId }}>

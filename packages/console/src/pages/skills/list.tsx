@@ -9,7 +9,7 @@ import { Page } from "../../ui/page.tsx";
 import { Line } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
-import { accessWord } from "../../words/access.ts";
+import { classWord } from "../../words/calls.ts";
 
 const route = getRouteApi("/p/$projectId/skills");
 const slugOf = ({ slug }: Skill) => slug;
@@ -54,7 +54,7 @@ function columns(projectId: string): readonly Column<Skill>[] {
       id: "class",
       title: "Class",
       width: "120px",
-      cell: ({ accessClass }) => <State word={accessWord(accessClass)} />,
+      cell: ({ accessClass }) => <State word={classWord(accessClass)} />,
     },
     { id: "says", title: "What it does", width: "minmax(160px, 3fr)", cell: ({ description }) => description },
     { id: "version", title: "Version", width: "80px", cell: ({ version }) => version },
@@ -67,7 +67,7 @@ function card({ toolSlug, description, accessClass }: Skill) {
     <>
       <Line apart>
         <b>{toolSlug}</b>
-        <State word={accessWord(accessClass)} />
+        <State word={classWord(accessClass)} />
       </Line>
       <span>{description}</span>
     </>

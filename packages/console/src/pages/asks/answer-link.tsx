@@ -1,0 +1,49 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type Ask, JobsService } from "@svc/gen/jobs";
+import { useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { Choice } from "../../ui/choice.tsx";
+import { CodeBlock } from "../../ui/copy.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { Time } from "../../ui/time.tsx";
+
+/** Makes a link by which a contact without a key answers this one question. Whoever holds it answers; this seat's key vouches. */
+export function AnswerLink({ ask: { jobId, requestId, deliveredPrincipals } }: { ask: Ask }) {
+  const [principalId, setPrincipalId] = useState(deliveredPrincipals[0] ?? "");
+  const make = useMutation(JobsService.method.createAnswerLink);
+  const made = make.data;
+  return (
+    <Section title="For somebody without a key">
+      <p>A link to this question alone. Whoever holds it may answer, and this seat's key vouches for that.</p>
+      <Line>
+        <Choice
+          label="For"
+          value={principalId}
+          options={deliveredPrincipals.map((id) => ({ value: id, words: id }))}
+          onChange={(id) => {
+            setPrincipalId(id);
+            make.reset();
+          }}
+        />
+        <Button
+          icon="key"
+          busy={make.isPending ? "Making" : undefined}
+          onPress={() => make.mutate({ jobId, requestId, principalId })}
+        >
+          Make a link
+        </Button>
+      </Line>
+      <FaultNotice error={make.error} />
+      {made !== undefined && (
+        <>
+          <CodeBlock text={made.url} what="link" />
+          <p>
+            Shown once. It ends <Time at={made.expiresAt} />, or with the question.
+          </p>
+        </>
+      )}
+    </Section>
+  );
+}

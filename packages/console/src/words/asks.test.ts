@@ -1,0 +1,46 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { AskState } from "@svc/gen/jobs";
+import { expect, test } from "vitest";
+import { clockWords, decisionWords, ladderRungs } from "./asks.ts";
+
+const now = 1_800_000_000_000;
+const hop = (principalId: string, timeoutSeconds: number) => ({ principalId, timeoutSeconds }) as never;
+const ask = {
+  escalation: [hop("lead", 14_400), hop("head", 72_000)],
+  hopIndex: 0,
+  deadlineAt: timestampFromMs(now + 13_980_000),
+  state: AskState.PENDING,
+  exhausted: false,
+  approvalId: "",
+  defaultContinuation: "abort",
+};
+
+test("the ladder counts down at who holds the question, and says who is next", () => {
+  expect(ladderRungs(ask, now).map(({ principalId, says }) => `${principalId} ${says}`)).toEqual([
+    "lead holds it for 3 h 53 min more",
+    "head is asked next, for 20 h",
+  ]);
+  expect(ladderRungs({ ...ask, hopIndex: 1 }, now)[0]?.says).toContain("may still answer");
+});
+
+test("it is said what the clock will do, and that no clock approves", () => {
+  expect(clockWords(ask)).toBe(
+    "When that is over, it passes on to head; at the ladder's end the clock then answers abort.",
+  );
+  expect(clockWords({ ...ask, hopIndex: 1 })).toContain("the clock then answers abort");
+  expect(clockWords({ ...ask, hopIndex: 1, defaultContinuation: "" })).toContain("for ever");
+  expect(clockWords({ ...ask, approvalId: "apr_1" })).toContain("No clock decides an approval");
+});
+
+test("of an approval everyone may decide at once", () => {
+  expect(ladderRungs({ ...ask, approvalId: "apr_1" }, now).every(({ says }) => says.startsWith("may decide"))).toBe(
+    true,
+  );
+});
+
+test("a decision is the person's, or the clock's", () => {
+  expect(decisionWords({ principalId: "head", continuation: "skip", surface: "api" })).toBe("head answered skip");
+  expect(decisionWords({ principalId: "", continuation: "abort", surface: "timeout" })).toContain(
+    "The clock answered abort",
+  );
+});

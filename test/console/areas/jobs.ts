@@ -1,0 +1,130 @@
+import type { Area } from "../area.ts";
+import {
+  announcingProgram,
+  askingProgram,
+  branchingProgram,
+  deletingProgram,
+  jobWithStatus,
+  seedPeople,
+  submitProgram,
+} from "../jobs-seed.ts";
+
+/** Jobs, asks, programs, contacts, skills and schedules. */
+export const jobs: Area = {
+  seed: async (svc) => {
+    await seedPeople(svc);
+    const done = await submitProgram(svc, announcingProgram);
+    await jobWithStatus(svc, done, "SUCCEEDED");
+    await svc.call("svc.v1.JobsService/PromoteJob", {
+      ...{ jobId: done, slug: "announce", description: "Announces a text in the team's channel." },
+    });
+    const asking = await submitProgram(svc, askingProgram);
+    const { pendingAsk } = await jobWithStatus(svc, asking, "PARKED");
+    const deleting = await submitProgram(svc, deletingProgram, { simulateFirst: true });
+    await jobWithStatus(svc, deleting, "PENDING_PLAN_APPROVAL");
+    const branching = await submitProgram(svc, branchingProgram);
+    await jobWithStatus(svc, branching, "PARKED");
+    const { asks } = (await svc.call("svc.v1.JobsService/ListAsks", { jobId: deleting })).json;
+    const { asks: ofJob } = (await svc.call("svc.v1.JobsService/ListAsks", { jobId: asking })).json;
+    const { standingProgram } = (
+      await svc.call("svc.v1.StandingService/CreateStandingProgram", {
+        slug: "announce-daily",
+        definitionJson: JSON.stringify({
+          version: 1,
+          title: "Announce lunch each day",
+          timeZone: "Europe/Berlin",
+          source: { schedule: { cron: ["0 12 * * *"] } },
+          program: announcingProgram,
+        }),
+      })
+    ).json;
+    return {
+      ...{ done, asking, deleting, branching, ask: ofJob[0].requestId, approval: asks[0].requestId },
+      ...{ schedule: standingProgram?.id ?? "", point: pendingAsk.pointId },
+    };
+  },
+  pages: [
+    {
+      name: "jobs",
+      path: () => "jobs",
+      shows: (page) => page.getByRole("row", { name: "Gather from two places" }).waitFor(),
+    },
+    {
+      name: "job-done",
+      path: ({ done }) => `jobs/${done}`,
+      shows: async (page) => {
+        await page.getByRole("region", { name: "Receipt" }).waitFor();
+        await page.getByText("job-promoted").waitFor();
+      },
+    },
+    {
+      name: "job-asking",
+      path: ({ asking }) => `jobs/${asking}`,
+      shows: async (page) => {
+        await page.getByRole("button", { name: "Proceed" }).waitFor();
+        await page.getByText("ask-raised").waitFor();
+      },
+    },
+    {
+      name: "job-branching",
+      path: ({ branching }) => `jobs/${branching}?step=later`,
+      shows: async (page) => {
+        await page.getByText("branch team").waitFor();
+        await page.getByText("step-started").waitFor();
+      },
+    },
+    {
+      name: "jobs-filtered-to-nothing",
+      path: () => "jobs?title=nothing-of-the-kind",
+      shows: (page) => page.getByRole("heading", { name: "No job matches" }).waitFor(),
+    },
+    {
+      name: "asks",
+      path: () => "asks",
+      shows: (page) => page.getByRole("row", { name: "reminders would go out" }).waitFor(),
+    },
+    {
+      name: "ask",
+      path: ({ asking, ask }) => `asks/${asking}/${ask}`,
+      shows: (page) => page.getByRole("button", { name: "Retry with changes" }).waitFor(),
+    },
+    {
+      name: "ask-approval",
+      path: ({ deleting, approval }) => `asks/${deleting}/${approval}`,
+      shows: async (page) => {
+        await page.getByText("This seat submitted the plan").waitFor();
+        await page.getByText("destructive", { exact: true }).waitFor();
+      },
+    },
+    {
+      name: "program",
+      path: ({ done }) => `programs/new?from=${done}`,
+      shows: (page) => page.getByText("It can be submitted").waitFor(),
+    },
+    {
+      name: "contacts",
+      path: () => "contacts",
+      shows: (page) => page.getByText("Head of sales").waitFor(),
+    },
+    {
+      name: "skills",
+      path: () => "skills",
+      shows: (page) => page.getByRole("row", { name: "skills.announce" }).waitFor(),
+    },
+    {
+      name: "skill",
+      path: () => "skills/announce",
+      shows: (page) => page.getByRole("button", { name: "Call skills.announce" }).waitFor(),
+    },
+    {
+      name: "schedules",
+      path: () => "schedules",
+      shows: (page) => page.getByRole("row", { name: "announce-daily" }).waitFor(),
+    },
+    {
+      name: "schedule",
+      path: ({ schedule }) => `schedules/${schedule}`,
+      shows: (page) => page.getByRole("button", { name: "Run now" }).waitFor(),
+    },
+  ],
+};

@@ -1,0 +1,173 @@
+import { expect } from "vitest";
+import { browserTest, startConsole } from "../browser.ts";
+import {
+  announcingProgram,
+  askingProgram,
+  deletingProgram,
+  jobWithStatus,
+  seedPeople,
+  submitProgram,
+} from "../jobs-seed.ts";
+
+const consoles = startConsole({ seed: seedPeople });
+const path = (page: string) => `p/${consoles.projectId}/${page}`;
+
+/** Two steps with five faults: a tool and a set that are not there, an account, an argument, a confirmation. */
+const faulty = `{
+  "version": 1,
+  "title": "Five faults",
+  "steps": [
+    { "id": "a", "call": "sales_crm.list_dealz", "entity": "ops" },
+    { "id": "b", "filter": "nothing", "where": "row.value > 1.0" },
+    { "id": "c", "call": "sales_crm.list_deals", "entity": "nobody" },
+    { "id": "d", "call": "sales_crm.list_deals", "entity": "ops", "args": { "limit": "many" } },
+    { "id": "e", "call": "sales_crm.delete_deal", "entity": "ops", "args": { "deal_id": 1 } }
+  ]
+}`;
+
+const mended = `{
+  "version": 1,
+  "title": "No fault",
+  "steps": [{ "id": "a", "call": "sales_crm.list_deals", "entity": "ops" }]
+}`;
+
+browserTest(
+  "five faults are shown at once, each at its line; mended, the program is simulated, submitted and followed to its receipt",
+  async () => {
+    const { page } = await consoles.open({ path: path("programs/new") });
+    const editor = page.getByRole("textbox", { name: "Program" });
+    const write = async (text: string) => {
+      await editor.click();
+      await page.keyboard.press("ControlOrMeta+a");
+      await page.keyboard.insertText(text);
+    };
+    await write(faulty);
+    await page.getByRole("heading", { name: "5 faults", exact: true }).waitFor();
+    for (const line of [5, 6, 7, 8, 9]) await page.getByRole("button", { name: `Line ${line} ` }).waitFor();
+    await page.locator(".cm-lint-marker-error").nth(4).waitFor();
+    await write(faulty.replace("list_dealz", "list_deals"));
+    await page.getByRole("heading", { name: "4 faults", exact: true }).waitFor();
+    await write(mended);
+    await page.getByText("needs no approval").waitFor();
+    await page.getByRole("button", { name: "Simulate" }).click();
+    await page.getByRole("heading", { name: "No fault", level: 1 }).waitFor();
+    await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
+    await page.getByRole("button", { name: "More to do with this job" }).click();
+    await page.getByRole("menuitem", { name: "Edit its program" }).click();
+    await page.getByRole("button", { name: "Submit", exact: true }).click();
+    await page.getByRole("heading", { name: "No fault", level: 1 }).waitFor();
+    await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
+    await page.getByText("job-status-changed").last().waitFor();
+    const { jobs } = (await consoles.svc.call("svc.v1.JobsService/ListJobs", { mode: "live" })).json;
+    expect(jobs.map(({ title }: { title: string }) => title)).toEqual(["No fault"]);
+  },
+);
+
+browserTest("a job that is cancelled says first what will be undone, and then what was", async () => {
+  const id = await submitProgram(consoles.svc, askingProgram);
+  await jobWithStatus(consoles.svc, id, "PARKED");
+  const { page } = await consoles.open({ path: path(`jobs/${id}`) });
+  await page.getByRole("button", { name: "Proceed" }).click();
+  await page.getByText("It waits for a time").waitFor();
+  await page.getByRole("button", { name: "Cancel", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("3 calls are undone, from the last one down").waitFor();
+  await dialog.getByRole("button", { name: "Cancel the job" }).click();
+  await page.getByText("cancelled", { exact: true }).first().waitFor();
+  await page
+    .getByRole("region", { name: "Undo entries, compensated" })
+    .getByText("done", { exact: true })
+    .nth(2)
+    .waitFor();
+});
+
+const answers = [
+  { name: "Proceed", shows: "lead answered proceed" },
+  { name: "Skip", shows: "lead answered skip" },
+  { name: "Abort", shows: "lead answered abort" },
+  { name: "Retry with changes", shows: "0 reminders would go out", minValue: "1000000000" },
+];
+
+browserTest.each(answers)("$name is answered on a phone and by keyboard alone", async ({ name, shows, minValue }) => {
+  const id = await submitProgram(consoles.svc, askingProgram);
+  await jobWithStatus(consoles.svc, id, "PARKED");
+  const { asks } = (await consoles.svc.call("svc.v1.JobsService/ListAsks", { jobId: id })).json;
+  // The page of the job goes on with the question that comes after; that of the ask tells how this one was settled.
+  const where = minValue === undefined ? `asks/${id}/${asks[0].requestId}` : `jobs/${id}`;
+  const { page } = await consoles.open({ path: path(where), isPhone: true });
+  const button = page.getByRole("button", { name, exact: true });
+  await button.waitFor();
+  if (minValue !== undefined) {
+    await page.getByLabel("minValue").focus();
+    await page.keyboard.type(minValue);
+  }
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await page.getByText(shows).first().waitFor();
+  await consoles.svc.call("svc.v1.JobsService/CancelJob", { id });
+});
+
+browserTest("an answer that lost the race says who settled the question, and how", async () => {
+  const id = await submitProgram(consoles.svc, askingProgram);
+  await jobWithStatus(consoles.svc, id, "PARKED");
+  const { asks } = (await consoles.svc.call("svc.v1.JobsService/ListAsks", { jobId: id })).json;
+  const { page, faults } = await consoles.open({ path: path(`asks/${id}/${asks[0].requestId}`) });
+  faults.expectStatus(400);
+  await page.getByRole("button", { name: "Proceed" }).waitFor();
+  // Between two looks of the page.
+  const other = consoles.svc.call("svc.v1.JobsService/AnswerAsk", {
+    ...{ jobId: id, requestId: asks[0].requestId, principalId: "lead", continuation: "abort", note: "not today" },
+  });
+  await other;
+  await page.getByText("lead answered abort").waitFor();
+  await page.getByText("not today").waitFor();
+  await page.getByRole("button", { name: "Proceed" }).waitFor({ state: "detached" });
+});
+
+browserTest("an approval shows the plan literally, and is decided by the right seat alone", async () => {
+  const id = await submitProgram(consoles.svc, deletingProgram);
+  await jobWithStatus(consoles.svc, id, "PENDING_PLAN_APPROVAL");
+  const { asks } = (await consoles.svc.call("svc.v1.JobsService/ListAsks", { jobId: id })).json;
+  const where = path(`asks/${id}/${asks[0].requestId}`);
+  const keyOf = async (role: string) =>
+    (await consoles.svc.admin("CreateApiKey", { projectId: consoles.projectId, role, name: role })).json.key;
+  for (const [role, why] of [
+    ["ROLE_MEMBER", "Only an approver's key decides an approval"],
+    ["ROLE_APPROVER", "Only the key that submitted the plan decides it"],
+  ] as const) {
+    const { page } = await consoles.open({ path: where, key: await keyOf(role) });
+    await page.getByText(why).waitFor();
+    expect(await page.getByRole("button", { name: "Approve" }).getAttribute("aria-disabled")).toBe("true");
+    expect(await page.getByRole("button", { name: "Reject" }).getAttribute("aria-disabled")).toBe("true");
+  }
+  const { page } = await consoles.open({ path: where });
+  const plan = page.getByRole("region", { name: "The plan, literally" });
+  await plan.getByText("destructive", { exact: true }).waitFor();
+  await plan.getByText('"confirm": true').waitFor();
+  await page.getByRole("combobox", { name: "Answer as: owner" }).click();
+  await page.getByRole("option", { name: "lead" }).click();
+  await page.getByText("lead is not marked approver").waitFor();
+  expect(await page.getByRole("button", { name: "Approve" }).getAttribute("aria-disabled")).toBe("true");
+  await page.getByRole("combobox", { name: "Answer as: lead" }).click();
+  await page.getByRole("option", { name: "owner" }).click();
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByText("owner answered proceed").waitFor();
+  await jobWithStatus(consoles.svc, id, "SUCCEEDED");
+});
+
+browserTest("a job that succeeded is made a skill, which is called", async () => {
+  const id = await submitProgram(consoles.svc, announcingProgram);
+  await jobWithStatus(consoles.svc, id, "SUCCEEDED");
+  const { page } = await consoles.open({ path: path(`jobs/${id}`) });
+  await page.getByRole("button", { name: "More to do with this job" }).click();
+  await page.getByRole("menuitem", { name: "Make a skill of it" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("announce");
+  await page.getByLabel("What it does").fill("Announces a text.");
+  await page.getByRole("button", { name: "Make the skill" }).click();
+  await page.getByText("skills.announce is there, version 1.").first().waitFor();
+  await page.goto(`${consoles.svc.url}/console/${path("skills/announce")}`);
+  await page.getByRole("textbox", { name: "Input" }).fill('{"text": "Coffee is ready"}');
+  await page.getByRole("button", { name: "Call skills.announce" }).click();
+  await page.getByRole("link", { name: "Open the job" }).click();
+  await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
+});

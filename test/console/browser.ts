@@ -2,15 +2,15 @@ import { signInToConsole } from "@svc/testing/console-session";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { findChromium, noChromium } from "./chromium.ts";
+import { browserTestsPlan, findChromium, noChromium } from "./chromium.ts";
 import { type PageFaults, watchFaults } from "./faults.ts";
 import { calendarSecret } from "./post-calendar.ts";
 
 const executable = findChromium();
+const plan = browserTestsPlan(executable);
 
 /** A test in a browser. Without a Chromium it is skipped; in CI it fails. */
-export const browserTest: typeof test =
-  executable === undefined && process.env["CI"] === undefined ? (test.skip as typeof test) : test;
+export const browserTest: typeof test = plan === "skip" ? (test.skip as typeof test) : test;
 
 /** A page of the console in a browser of its own: cookies and storage are shared with no other test. */
 export type ConsolePage = { readonly page: Page; readonly faults: PageFaults };
@@ -53,10 +53,8 @@ export function startConsole(
   const service = () => svc ?? fail("the service was not started");
 
   beforeAll(async () => {
-    if (executable === undefined) {
-      if (process.env["CI"] !== undefined) throw new Error(`These tests need a browser: ${noChromium}.`);
-      return;
-    }
+    if (plan === "fail") throw new Error(`These tests need a browser: ${noChromium}.`);
+    if (executable === undefined) return;
     svc = await startTestServer({
       variables: {
         SVC_SANDBOX: "force",

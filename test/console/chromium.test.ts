@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { findChromium } from "./chromium.ts";
+import { browserTestsPlan, findChromium, skippedLine } from "./chromium.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -21,4 +21,12 @@ test("the Chromium of SVC_CHROMIUM is taken, and no other where that is none", (
 
 test("without SVC_CHROMIUM the first on PATH that can be run is taken", () => {
   expect(findChromium({ PATH: folder })).toBe(join(folder, "chromium"));
+});
+
+test("without a Chromium tests are skipped with one loud line, and fail in CI", () => {
+  expect(browserTestsPlan(undefined, {})).toBe("skip");
+  expect(browserTestsPlan(undefined, { CI: "true" })).toBe("fail");
+  expect(browserTestsPlan("/usr/bin/chromium", { CI: "true" })).toBe("run");
+  expect(skippedLine(12)).toBe("SKIPPED: 12 console tests, no Chromium (apt-get install chromium, or SVC_CHROMIUM)");
+  expect(skippedLine(0)).toBeUndefined();
 });

@@ -28,5 +28,22 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/**
+ * What becomes of the tests that need a Chromium: they run where there is one; else they are skipped, and in CI (`CI` set to anything) they
+ * fail, since there nobody reads the line that says so.
+ */
+export function browserTestsPlan(
+  executable: string | undefined,
+  { CI }: NodeJS.ProcessEnv = process.env,
+): "run" | "skip" | "fail" {
+  if (executable !== undefined) return "run";
+  return CI === undefined || CI === "" ? "skip" : "fail";
+}
+
+/** The last line of a run in which tests of the console were skipped; undefined for one without. */
+export function skippedLine(skipped: number): string | undefined {
+  return skipped === 0 ? undefined : `SKIPPED: ${skipped} console tests, ${noChromium}`;
+}
+
 /** What is said where tests of the console need a Chromium that is not there. */
 export const noChromium = "no Chromium (apt-get install chromium, or SVC_CHROMIUM)";

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 import { root } from "../source.ts";
-import { findChromium, noChromium } from "./chromium.ts";
+import { findChromium, skippedLine } from "./chromium.ts";
 
 /** Says in the last line of a run how many tests of the console were skipped for want of a browser. It is silent where none was. */
 export class SkippedConsoleTests implements Reporter {
@@ -9,6 +9,7 @@ export class SkippedConsoleTests implements Reporter {
     if (findChromium() !== undefined) return;
     const ofConsole = modules.filter(({ moduleId }) => relative(root, moduleId).startsWith("test/console/"));
     const skipped = ofConsole.flatMap(({ children }) => [...children.allTests("skipped")]).length;
-    if (skipped > 0) process.stdout.write(`SKIPPED: ${skipped} console tests, ${noChromium}\n`);
+    const line = skippedLine(skipped);
+    if (line !== undefined) process.stdout.write(`${line}\n`);
   }
 }

@@ -136,6 +136,7 @@ export {
   type TemplateTree,
 } from "./template-tree.ts";
 export { isEntityId, isPrintableText, storableText } from "./text.ts";
+export { type AtOnce, createAtOnce } from "./work/at-once.ts";
 export type { HeldMemory, MemoryBounds, MemoryHold } from "./work/held-memory.ts";
 export { Lines } from "./work/lines.ts";
 export { createThreadPool, type ThreadPool, ThreadStoppedError } from "./work/thread-pool.ts";

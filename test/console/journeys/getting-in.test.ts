@@ -1,3 +1,4 @@
+import { startTestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
 import { expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
@@ -112,3 +113,40 @@ browserTest("a sandbox says so on every page, and a phone has asks, jobs, events
   await page.getByRole("option", { name: "Deliveries" }).click();
   await page.getByRole("heading", { name: "Deliveries", level: 1 }).waitFor();
 });
+
+browserTest("a page whose key expires asks for another, and stays", async () => {
+  const expiresAt = new Date(Date.now() + 4_000).toISOString();
+  const { json } = await consoles.svc.admin("CreateApiKey", {
+    ...{ projectId: consoles.projectId, role: "ROLE_MEMBER", name: "short-lived", expiresAt },
+  });
+  const { page, faults } = await consoles.open({ key: json.key, path: `p/${consoles.projectId}/replays` });
+  faults.expectStatus(401);
+  await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
+  expect(page.url()).toMatch(/\/replays$/);
+});
+
+// The last: the service of the others ends here.
+browserTest(
+  "a page outlives a restart of the service: it says that it reconnects, keeps what was typed, and goes on",
+  async () => {
+    const { svc } = consoles;
+    const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/subscriptions/new` });
+    faults.expectStatus(0);
+    faults.expectStatus(503);
+    await page.getByLabel("Endpoint").fill("https://example.com/before-the-restart");
+    await svc.server.stop();
+    await page.getByText(/^Reconnecting:/).waitFor();
+    const variables = { SVC_SANDBOX: "force", SVC_DATABASE_URL: svc.database.url, SVC_PORT: new URL(svc.url).port };
+    const restarted = await startTestServer({ variables });
+    try {
+      await page.getByText(/^Reconnecting:/).waitFor({ state: "hidden" });
+      await page.getByRole("button", { name: "Subscribe" }).click();
+      await page.getByText(/^whsec_/).waitFor();
+      const { json } = await restarted.call("svc.v1.TriggersService/ListSubscriptions", {});
+      expect(json.subscriptions).toMatchObject([{ endpointUrl: "https://example.com/before-the-restart" }]);
+    } finally {
+      await page.close();
+      await restarted.stop();
+    }
+  },
+);

@@ -97,6 +97,41 @@ browserTest(
   },
 );
 
+browserTest("a replay is cancelled by one, and whoever else looks sees how far it came", async () => {
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  await consoles.svc.call("svc.v1.TriggersService/StartReplay", { since, perSecond: 1 });
+  const [mine, other] = [await openPage("replays"), await openPage("replays")];
+  const running = (page: Page) =>
+    page.getByRole("region", { name: /^[1-9]\d* of \d+ queued$/ }).filter({ hasText: "running" });
+  await running(mine).waitFor();
+  await running(other).waitFor();
+  await mine.getByRole("button", { name: "Cancel" }).click();
+  await other.getByText("cancelled", { exact: true }).waitFor();
+  const heading = (page: Page) => page.getByRole("heading", { level: 2 }).first().textContent();
+  await until(async () => (await heading(mine)) === (await heading(other)));
+});
+
+browserTest("at 200 % nothing is cut off: no page scrolls sideways, and what can be pressed is in sight", async () => {
+  const page = await openPage("events");
+  // What a window of 1280 by 800 has left at 200 %.
+  await page.setViewportSize({ width: 640, height: 400 });
+  const beyond = `[...document.querySelectorAll("main :is(button, a, input, h1, h2), [role=dialog] :is(button, input, h2)")]
+    .filter((e) => e.checkVisibility() && e.getBoundingClientRect().width > 1)
+    .filter((e) => { const { left, right } = e.getBoundingClientRect(); return left < -1 || right > innerWidth + 1; })
+    .map((e) => e.outerHTML.slice(0, 120))`;
+  for (const to of ["Events", "Deliveries", "Subscriptions", "Ingest", "Replays"]) {
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type(to);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: to, level: 1 }).waitFor();
+    await page.waitForFunction("document.documentElement.scrollWidth <= innerWidth");
+    expect(await page.evaluate(beyond), to).toEqual([]);
+  }
+  await page.getByRole("button", { name: "Replay events" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Leave it" }).scrollIntoViewIfNeeded();
+  expect(await page.evaluate(beyond)).toEqual([]);
+});
+
 browserTest("a subscription is deleted after a question, and only then", async () => {
   const page = await openPage("subscriptions");
   await page.getByRole("row").nth(1).getByRole("link").click();

@@ -1,5 +1,6 @@
 import type { Id, ProjectId } from "../id.ts";
 import { createHeldMemory, type HeldMemory, type MemoryBounds, type MemoryHold } from "./held-memory.ts";
+import { createSpareTime } from "./spare-time.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
 /** Whose work it is: the project, and the job or the call. A call is named by its own id or by that of its request. */
@@ -27,6 +28,8 @@ export type Work = {
   isSliceOver(): boolean;
   /** Waits for the next turn. */
   turn(): Promise<void>;
+  /** Asks for spare time before a part begins that can wait, and lets the loop go while it waits for others. Undefined when there is time now. */
+  spareTime(): Promise<void> | undefined;
   /** Says that what the loop does from here on is this work, to who watches it. */
   atWork(): void;
   /** Opens an account of what it holds in memory beyond its turns, charged to its project. */
@@ -80,6 +83,7 @@ export function createWorkMeter({
   ...options
 }: WorkMeterOptions = {}): WorkMeter {
   const turns = createTurns();
+  const spareTime = createSpareTime();
   const memory = createHeldMemory(options.memory);
   const byProject = new Map<string, number>();
   const listeners: ((held: HeldLoop) => void)[] = [];
@@ -128,6 +132,7 @@ export function createWorkMeter({
           await turns.next(owner.projectId);
           sliceStartedMs = watch.enter(owner);
         },
+        spareTime: () => spareTime.take(owner.projectId),
         atWork: () => void watch.enter(owner),
         hold: () => memory.open(owner.projectId),
       };

@@ -87,7 +87,12 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
   };
   return {
     async commit(work, parts, tx = db) {
-      const committed = await write(work, parts, tx, undefined);
+      const commitNow = () => write(work, parts, tx, undefined);
+      const { records, placed, rows, runs } = work.pending;
+      const isLarge = records.length + placed.length + rows.length + runs.length > 1;
+      // Within a transaction nobody waits for another connection.
+      const isInLine = tx === context.db && isLarge;
+      const committed = await (isInLine ? context.rowStatements.run(work.state.projectId, commitNow) : commitNow());
       if (committed === undefined) throw new Error("a commit that expects nothing was not made");
       return committed;
     },

@@ -1,5 +1,5 @@
 import type { AskPort } from "@svc/asks";
-import type { Batcher, Clock, Id, NodeId, Sealer, StandingProgramId, WorkMeter } from "@svc/core";
+import type { AtOnce, Batcher, Clock, Id, NodeId, Sealer, StandingProgramId, WorkMeter } from "@svc/core";
 import type { Database, Executor, JobStatus, JobWithSteps, ReceiptDocument } from "@svc/db";
 import type { Evaluator } from "@svc/program";
 import type { RetriedChild } from "../state/change.ts";
@@ -67,6 +67,8 @@ export type EngineContext = {
   readonly jobs: Batcher<Id<"job">, JobWithSteps | undefined>;
   readonly clock: Clock;
   readonly sealer: Sealer;
+  /** Pages of rows that drivers read and commit, so many at once: what else asks the store does not stand behind them. */
+  readonly rowStatements: AtOnce;
   /** Calls tools for jobs. */
   readonly calls: JobCalls;
   /** Calls tools for a job that no lease was lost of: none of its calls was made before. */

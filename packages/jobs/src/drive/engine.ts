@@ -1,6 +1,7 @@
 import type { AskPort } from "@svc/asks";
 import {
   type Clock,
+  createAtOnce,
   createBatcher,
   type Id,
   type NodeId,
@@ -92,6 +93,9 @@ export type JobEngine = {
   stats(): { readonly held: number };
 };
 
+/** Pages of rows that are read and committed at once: the other connections of the node are for whoever waits for an answer. */
+const rowStatementsMax = 4;
+
 /** Makes the job engine of a node. */
 export function createJobEngine(options: JobEngineOptions): JobEngine {
   const {
@@ -106,6 +110,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
   const parts: Omit<EngineContext, "onDue"> = {
     ...options,
     jobs: createBatcher({ run: loadJobsWithSteps.bind(undefined, db), sizeMax: 50, concurrency: 4, besideMin: 8 }),
+    rowStatements: createAtOnce(rowStatementsMax),
     calls: createCalls(options.caller, onFaultPoint),
     firstCalls: createCalls(options.caller, onFaultPoint, { isFirst: true }),
     observer,

@@ -165,6 +165,8 @@ export type StepEffects = {
   mustEnd(state: JobState): boolean;
   /** Runs work that stops again and again, so that others get their turn; where it stops with a promise it goes on when that is kept. */
   inTurns<T>(work: Iterator<Promise<void> | undefined, T>): Promise<T>;
+  /** Asks whether a call may begin on the node now, where many can wait: undefined, or resolves when it is the job's turn. */
+  spareTime(): Promise<void> | undefined;
   /** Opens an account of what an act holds in memory of a whole set, charged to the job's project. */
   holdMemory(): MemoryHold;
   /** How long a step may wait itself; for longer it gives the job back. Milliseconds. */

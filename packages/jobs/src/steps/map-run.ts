@@ -12,6 +12,8 @@ const much = 200;
 const some = 32;
 const keptAfterMs = 20;
 const laterMs = 40;
+/** So many that ended and are not kept hold up the next ones. */
+const endedMax = 2 * much;
 /** After so many rows the places that a full call limit took come back. */
 const comebackRows = 50;
 
@@ -69,6 +71,8 @@ export class RowsRun {
   #places: number;
   #active = 0;
   #isReading = false;
+  /** A row waits for the node to have time. */
+  #isInLine = false;
   /** The window has no row to begin, and reads none. */
   #isDry = false;
   /** Rows left since they began to be counted, and those of them that wait for a retry. */
@@ -115,7 +119,7 @@ export class RowsRun {
   }
 
   #isUnderWay(): boolean {
-    return this.#active > 0 || this.#isReading;
+    return this.#active > 0 || this.#isReading || this.#isInLine;
   }
 
   /** Whether what has ended is too much for the commit that ends the act. */
@@ -143,6 +147,9 @@ export class RowsRun {
   }
 
   async #keep(): Promise<void> {
+    // To seal rows keeps the thread.
+    const turn = this.#context.effects.spareTime();
+    if (turn !== undefined) await turn;
     this.#moved = Promise.withResolvers();
     if (this.#failure !== undefined) {
       // Nothing is kept any more: what is under way is waited for.
@@ -195,6 +202,8 @@ export class RowsRun {
     this.#isReading = true;
     const { memory } = this.#context;
     try {
+      const turn = this.#context.effects.spareTime();
+      if (turn !== undefined) await turn;
       await this.#window.read();
       if (memory.bytes > passingBytesMax) await memory.charge();
     } catch (error) {
@@ -205,16 +214,44 @@ export class RowsRun {
     this.#move();
   }
 
-  /** Begins rows while there are places for them: one look at whether to stop is enough for all that begin together. */
+  /** Begins rows while there are places for them, each when the node has time: what comes from outside goes before. */
   #begin(): void {
-    if (this.#isDry || this.#active >= this.#places || this.#mustStop()) return;
-    const left = { ended: this.#endedCount, waiting: this.#waiting };
-    const isFull = this.#context.memory.bytes >= handBytesMax;
-    const { rows, mayRead, hasMore } = this.#window.take((isFull ? 1 : this.#places) - this.#active, left);
-    if (mayRead && !this.#isReading) void this.#read();
-    this.#isDry = !hasMore && !this.#isReading && !mayRead && !isFull;
-    for (const row of rows) void this.#run(row);
+    while (this.#hasRow()) {
+      const turn = this.#context.effects.spareTime();
+      if (turn !== undefined) {
+        this.#isInLine = true;
+        void turn.then(this.#goOn);
+        return;
+      }
+      this.#beginNext();
+    }
   }
+
+  /** Whether a row is to begin; reads on where it is time to. */
+  #hasRow(): boolean {
+    if (this.#isInLine || this.#isDry || this.#active >= this.#places || this.#mustStop()) return false;
+    // Where commits wait for a place, what has ended does not pile up.
+    if (this.#ended.length >= endedMax) return false;
+    const mayRead = this.#window.mayRead({ ended: this.#endedCount, waiting: this.#waiting });
+    if (mayRead && !this.#isReading) void this.#read();
+    const isFull = this.#context.memory.bytes >= handBytesMax;
+    const { hasNext } = this.#window;
+    this.#isDry = !hasNext && !this.#isReading && !mayRead && !isFull;
+    return hasNext && (!isFull || this.#active === 0);
+  }
+
+  #beginNext(): void {
+    const row = this.#window.take();
+    if (row !== undefined) void this.#run(row);
+  }
+
+  /** Begins the row whose turn it is, unless the run is to stop by now. */
+  readonly #goOn = (): void => {
+    this.#isInLine = false;
+    if (this.#hasRow()) this.#beginNext();
+    this.#begin();
+    this.#move();
+  };
 
   #mustStop(): boolean {
     const hasStopped = this.#failure !== undefined || this.#limit !== undefined || this.#fullUntilMs !== undefined;

@@ -48,10 +48,14 @@ export class RowWindow {
     this.#nextOrdinal = at.progress.next ?? 0;
   }
 
-  /** Takes the next rows to begin; `hasMore` where others are left, `mayRead` where it is time to read on. */
-  take(max: number, left: LeftRows): { rows: readonly RowWork[]; mayRead: boolean; hasMore: boolean } {
-    const rows = this.#queue.splice(0, max);
-    return { rows, mayRead: this.#mayRead(left), hasMore: this.#queue.length > 0 };
+  /** Whether a row is there to begin. */
+  get hasNext(): boolean {
+    return this.#queue.length > 0;
+  }
+
+  /** Takes the next row to begin. */
+  take(): RowWork | undefined {
+    return this.#queue.shift();
   }
 
   /** Puts back a row that was begun and could not go. */
@@ -104,7 +108,8 @@ export class RowWindow {
     return Object.fromEntries(before.filter(([call]) => Number.parseInt(call, 10) >= this.#nextOrdinal));
   }
 
-  #mayRead({ ended, waiting }: LeftRows): boolean {
+  /** Whether it is time to read on. */
+  mayRead({ ended, waiting }: LeftRows): boolean {
     const isWanted = this.#queue.length < pageRows && this.#readCount - ended + pageRows <= openMax;
     // While one waits to be tried again nothing is begun behind what was read: an app that refuses is not asked by ever more rows.
     const hasRoom = this.#memory.bytes < handBytesMax && this.#entries.size + pageRows <= spanMax;

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { createSpareTime } from "./spare-time.ts";
+
+/** A loop whose time is spent by the test: each share takes `ms`. `perPass`: how many began in each pass, as far as all have begun. */
+function createLoop(ms: number) {
+  let nowMs = 0;
+  const spareTime = createSpareTime(() => nowMs);
+  const begun: string[] = [];
+  const begin = async (line: string) => {
+    const turn = spareTime.take(line);
+    if (turn !== undefined) await turn;
+    nowMs += ms;
+    begun.push(line);
+  };
+  const perPass = async (all: number) => {
+    const counts: number[] = [];
+    let before = 0;
+    while (begun.length < all) {
+      await new Promise(setImmediate);
+      counts.push(begun.length - before);
+      before = begun.length;
+    }
+    return counts;
+  };
+  return { begin, begun, perPass };
+}
+
+test("one that asks alone does not wait", () => {
+  expect(createSpareTime().take("a")).toBeUndefined();
+});
+
+test("however many ask, a few begin in a pass of the event loop", async () => {
+  const { begin, perPass } = createLoop(0.5);
+  const all = Array.from({ length: 200 }, () => begin("a"));
+  const counts = await perPass(200);
+  // The first pass also has what begins while nobody waits: the rows of one map.
+  expect(Math.max(...counts.slice(1))).toBeLessThanOrEqual(3);
+  await Promise.all(all);
+});
+
+test("where the loop is late one begins in each pass, so that nothing starves", async () => {
+  const { begin, perPass } = createLoop(50);
+  const all = Array.from({ length: 50 }, () => begin("a"));
+  const counts = await perPass(50);
+  // The first pass also has those that began before there was a line.
+  expect(counts.slice(1).every((count) => count <= 1)).toBe(true);
+  await Promise.all(all);
+});
+
+test("projects take turns, however many rows one of them has waiting", async () => {
+  const { begin, begun } = createLoop(1);
+  const many = Array.from({ length: 100 }, () => begin("many"));
+  await begin("one");
+  // Behind what began while nobody waited, and one that stood in line.
+  expect(begun.indexOf("one")).toBeLessThanOrEqual(33);
+  await Promise.all(many);
+  expect(begun).toHaveLength(101);
+});
+
+test("what has begun and waits holds up nobody", async () => {
+  const { begin, begun } = createLoop(1);
+  const slow = Array.from({ length: 50 }, () => begin("slow").then(() => new Promise<void>(() => {})));
+  for (let n = 0; n < 10; n++) await begin("quick");
+  expect(begun.filter((line) => line === "quick")).toHaveLength(10);
+  expect(slow).toHaveLength(50);
+});

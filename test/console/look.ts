@@ -26,7 +26,7 @@ export async function lookAt(page: Page, name: string): Promise<void> {
   await picture("dark");
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.waitForFunction("document.documentElement.scrollWidth <= innerWidth");
+  await until(() => page.evaluate("document.documentElement.scrollWidth <= innerWidth"));
   expect(await findBarriers(page)).toEqual([]);
   await picture("phone");
 }

@@ -116,6 +116,6 @@ browserTest(
     await page.getByRole("heading", { name: "Quarantine", level: 1 }).waitFor();
     await page.getByRole("button", { name: "Administration" }).click();
     await page.getByRole("menuitemradio", { name: "default" }).click();
-    await page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   },
 );

@@ -39,7 +39,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "TIME"],
   [/\b(?:\d\d-\d\d )?\d\d:\d\d to (?:\d\d-\d\d )?\d\d:\d\d\b/g, "SPAN"],
   [/At most [\d.,]+(?: (?:ms|s|min|h|d))?(?=, SPAN)/g, "At most N"],
-  [/\b\d+(?:\.\d+)? (?:ms|s|min|h|d)(?: \d+ (?:s|min|h))?\b/g, "DURATION"],
+  [/\b(?:\d+ d \d+ h|\d+ h \d+ min|\d+ min \d+ s|\d+(?:\.\d+)? (?:ms|s|min|h|d))\b/g, "DURATION"],
   [/\b(?:in DURATION|DURATION ago|now)\b/g, "AGO"],
   [/\b[0-9a-f]{64}\b/g, "HASH"],
   [/\bsvc_\w{4}…/g, "svc_HINT…"],

@@ -12,7 +12,7 @@ browserTest("a tool without an account leads to connecting one by key, and the a
   const dialog = page.getByRole("dialog", { name: "Connect an account" });
   expect(await dialog.getByLabel("Entity").inputValue()).toBe("grace");
   await dialog.getByLabel("API key").fill("a-key-of-grace");
-  await dialog.getByRole("button", { name: "Connect" }).click();
+  await dialog.getByRole("button", { name: "Connect", exact: true }).click();
   await dialog.getByText("Connected: messaging_bot as grace").waitFor();
   expect(await page.content()).not.toContain("a-key-of-grace");
   await dialog.getByRole("button", { name: "Open the account" }).click();
@@ -56,7 +56,7 @@ browserTest("an expired account says why and is connected anew from its row", as
   const dialog = page.getByRole("dialog", { name: "Connect an account anew" });
   expect(await dialog.getByLabel("Entity").inputValue()).toBe(entityId);
   await dialog.getByLabel("API key").fill("another-key");
-  await dialog.getByRole("button", { name: "Connect" }).click();
+  await dialog.getByRole("button", { name: "Connect", exact: true }).click();
   await dialog.getByText("Connected: sales_crm").waitFor();
 });
 

@@ -24,7 +24,7 @@ browserTest("who is signed in is told, a seat is given up, and the others stay",
   await page.getByRole("link", { name: "Add a key of another project" }).click();
   await page.getByLabel("API key").fill(other.json.key);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   await page.goto(`${consoles.svc.url}/console/${settings()}`);
   const seats = page.getByRole("list", { name: "Seats" });
   await seats.getByRole("listitem").filter({ hasText: "second" }).getByRole("button", { name: "Give up" }).click();
@@ -41,7 +41,7 @@ browserTest("another browser's session is ended, and asks for a key", async () =
   const faults = await consoles.open({ key: null, path: "" });
   await faults.page.getByLabel("API key").fill(key);
   await faults.page.getByRole("button", { name: "Sign in" }).click();
-  await faults.page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+  await faults.page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   faults.faults.expectStatus(401);
   await page.reload();
   await sessions.getByRole("listitem").nth(1).waitFor();

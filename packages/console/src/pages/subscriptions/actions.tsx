@@ -26,8 +26,12 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
   });
   const reenable = async () => {
     const since = health?.lastSuccessAt ?? health?.failingSince ?? createdAt;
-    await update.mutateAsync({ id, active: true }).catch(() => undefined);
-    if (since !== undefined) {
+    // A refusal stands beside the buttons, by the mutation's own state: nothing was missed as long as it is not active again.
+    const isActive = await update.mutateAsync({ id, active: true }).then(
+      () => true,
+      () => false,
+    );
+    if (isActive && since !== undefined) {
       await navigate({ search: { missedSince: timestampDate(since).toISOString() }, replace: true });
     }
   };

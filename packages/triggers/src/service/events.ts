@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { checkFilterText, pageOf, requireId, requireProject, timeRange, walkedRows } from "@svc/core";
-import { eventsForProject } from "@svc/db";
+import { countDeliveriesOfEvents, eventsForProject } from "@svc/db";
 import type { TriggersService } from "@svc/gen/triggers";
 import { eventMessage, ingestEndpointMessage } from "../convert.ts";
 import { notFound } from "../errors.ts";
@@ -30,7 +30,9 @@ export function eventMethods({ db, clock, catalog, sealer, secretOf }: TriggersC
         ? await events.walk(filter, page)
         : { rows: await events.list(filter, page), walkedTo: undefined };
       const { rows, nextPageToken } = walkedRows(sealer, scope, found, page.size);
-      return { events: rows.map(eventMessage), nextPageToken };
+      const ids = req.withDeliveries ? rows.map(({ id }) => id) : [];
+      const counts = await countDeliveriesOfEvents(db, projectId, ids);
+      return { events: rows.map((row) => eventMessage(row, counts.get(row.id))), nextPageToken };
     },
 
     async getEvent(req, ctx) {

@@ -292,6 +292,7 @@ export {
   type AskContinuation,
   type AskEndpointEventType,
   type AskKind,
+  accessClasses,
   askEndpointEventTypes,
   type BackfillReason,
   type BackfillState,

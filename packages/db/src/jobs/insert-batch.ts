@@ -208,6 +208,7 @@ function rowOf({ job, events }: NewJob): ValuesOf<typeof jobFields> {
     standingProgramId: job.standingProgramId ?? "",
     standingRunId: job.standingRunId,
     callSeed: job.callSeed ?? null,
+    binding: job.binding ?? null,
     input: job.input,
     progress: job.progress,
     planApprovalId: job.planApprovalId ?? "",

@@ -9,7 +9,7 @@ import { toConnectError } from "../calls/connect-error.ts";
 import type { SessionProof } from "../console/proof.ts";
 import type { Sessions } from "../console/sessions.ts";
 import { adminDisabled, apiKeyInvalid, apiKeyMissing, roleRequired } from "../errors.ts";
-import { isValidKey, type KeyCache } from "./key-cache.ts";
+import { isValidKey, type KeyCache, projectPrincipalOf } from "./key-cache.ts";
 import { type KeyLookupWait, keyLookupContext } from "./key-lookup.ts";
 import type { KeyUse } from "./key-use.ts";
 import type { RequiredRole } from "./required-role.ts";
@@ -118,7 +118,7 @@ export function createAuthenticator({
     const key = found instanceof Promise ? await wait(found) : found;
     if (key === undefined || !isValidKey(key, clock.now())) throw apiKeyInvalid(isMistyped(bearer));
     use.note(key.id);
-    return { kind: "project", projectId: key.projectId, keyId: key.id, role: key.role, quotas: key.quotas };
+    return projectPrincipalOf(key);
   };
 }
 

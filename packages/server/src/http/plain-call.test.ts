@@ -95,6 +95,7 @@ beforeAll(async () => {
     clock: systemClock,
     adminToken,
     sessions: undefined,
+    streams: { watch: () => () => {}, stop: async () => {} },
     mapError: createCallErrorMapper(logger, createStoreAlarm(logger, systemClock)),
     admission: createAdmission({ clock: systemClock }),
     turns: meter.turns,

@@ -31,8 +31,8 @@ export function createMcpTools({ views, caller }: McpToolsOptions): McpTools {
       if (faults.length > 0) throw metaArgumentsInvalid(name, faults);
       if (name === "call_tool") return answerCall(caller, principal, args as CallArguments);
       const view = await views.forProject(principal.projectId);
-      if (name === "search_tools") return answerSearch(view, args as SearchArguments);
-      return answerDescribe(view, args as { slug: string });
+      if (name === "search_tools") return answerSearch(view, args as SearchArguments, principal.binding);
+      return answerDescribe(view, args as { slug: string }, principal.binding);
     },
   };
 }

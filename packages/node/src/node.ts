@@ -20,6 +20,7 @@ import {
   callPaceSweep,
   callSweep,
   createMcpServer,
+  createToolsOffer,
   type McpServer,
 } from "@svc/tools";
 import {
@@ -163,7 +164,10 @@ export function createNode(parts: NodeParts): Node {
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
     quarantine: createQuarantine({ ...triggers, bodyBytesMax }),
-    mcp: createMcpServer({ views, caller, version: parts.version }),
+    mcp: createMcpServer({
+      version: parts.version,
+      offers: [createToolsOffer({ views, caller }), ...(parts.mcpOffers ?? [])],
+    }),
     connectLinks: createConnectLinks({ ...apps, views, db, clock, sealer, ...linked }),
     register: createServices({ ...parts, views, apps, jobs, standing, triggers }),
     start() {

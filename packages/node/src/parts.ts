@@ -89,8 +89,8 @@ export type NodeParts = {
   readonly random?: () => number;
   /** What carries calls to the apps. Default: the network behind the guard, or the sandbox. */
   readonly transport?: AppTransport;
-  /** What agents are offered over MCP beside what a node offers of itself. Default: nothing. */
-  readonly mcpOffers?: readonly McpOffer[];
+  /** What agents are offered over MCP, made of what a node offers of itself. Default: that. */
+  readonly mcpOffers?: ((own: readonly McpOffer[]) => readonly McpOffer[]) | undefined;
   /** Default: the connected accounts of the store. */
   readonly accounts?: AccountAccess;
   /** Default: the ledger of the store. */

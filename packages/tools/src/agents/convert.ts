@@ -1,7 +1,7 @@
 import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import type { PagingDocument } from "@svc/catalog";
 import { parseExactJson } from "@svc/core";
-import { type Tool, ToolSchema } from "@svc/gen/catalog";
+import { type Tool, ToolKind, ToolSchema } from "@svc/gen/catalog";
 import { type CallToolResponse, CallToolResponseSchema, type ToolRequest } from "@svc/gen/tools";
 import { cutText } from "./answer.ts";
 import { callerOf } from "./meta-tools.ts";
@@ -105,6 +105,7 @@ export function toolData(tool: Tool): Record<string, unknown> {
 /** A tool as text for a model. */
 export function toolText({
   slug,
+  kind,
   accessClass,
   callable,
   description,
@@ -123,7 +124,7 @@ export function toolText({
     `${slug} [${accessClass}]`,
     [description.trim(), ...notes].join("\n"),
     `Arguments: ${inputSchemaJson}`,
-    `Result: ${outputSchemaJson}`,
+    `Result: ${kind === ToolKind.CODE ? spoken(outputSchemaJson) : outputSchemaJson}`,
     ...(pollJson === "" ? [] : [`New rows: a standing program polls it as ${pollJson} says.`]),
     ...(pagingJson === "" ? [] : [pagingText(pagingJson)]),
   ].join("\n\n");

@@ -22,6 +22,8 @@ const words: Readonly<Record<string, string>> = {
   ListCallLimits: "the console",
   ListToolCalls: "the console",
   SetProjectPolicy: "the project's policy",
+  GetJob: "the application",
+  WatchJob: "the console",
 };
 const pattern = new RegExp(`\\b(?:${Object.keys(words).join("|")})\\b`, "g");
 

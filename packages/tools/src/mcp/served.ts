@@ -33,14 +33,22 @@ export type Exchange = Omit<McpRequest, "body" | "onLabel" | "query"> & {
 /** Joins what is offered in a revision. A later offer wins over an earlier one that has a method of the same name. */
 export function joinOffers(version: string, offers: readonly McpOffer[], era: Era): Served {
   const own = offers.filter(({ revisions }) => revisions?.includes(era.revision) ?? true);
-  const joined = {
+  const parts = {
     version,
-    capabilities: Object.assign({}, ...own.map(({ capabilities }) => capabilities)) as Params,
+    capabilities: joined(own.map(({ capabilities }) => capabilities)),
     instructions: (address: McpAddress) =>
       own.flatMap(({ instructions }) => instructions?.(address) ?? []).join("\n\n"),
   };
-  const methods = [...own.map((offer) => offer.methods), era.ownMethods(joined)];
-  return { ...joined, methods: new Map(methods.flatMap((named) => Object.entries(named))) };
+  const methods = [...own.map((offer) => offer.methods), era.ownMethods(parts)];
+  return { ...parts, methods: new Map(methods.flatMap((named) => Object.entries(named))) };
+}
+
+/** Capabilities of several offers: those of one name, as extensions are, joined. */
+function joined(capabilities: readonly Params[]): Params {
+  const all: Record<string, object> = {};
+  for (const [name, value] of capabilities.flatMap((one) => Object.entries(one)))
+    all[name] = { ...all[name], ...(value as object) };
+  return all;
 }
 
 /** What clients are told that the server is. */

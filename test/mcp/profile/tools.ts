@@ -7,7 +7,7 @@ type Params = Readonly<Record<string, unknown>>;
 /** A tool of the suite's: what it answers, at once or after a while. */
 export type ProfileTool = (params: Asked, context: McpContext) => McpOutcome | Promise<McpOutcome>;
 
-export const answered = (...content: object[]): McpOutcome => ({ type: "complete", result: { content } });
+const answered = (...content: object[]): McpOutcome => ({ type: "complete", result: { content } });
 const always =
   (...content: object[]): ProfileTool =>
   () =>

@@ -20,7 +20,7 @@ export function directName(slug: string): string {
 }
 
 /** The slug of a tool that is listed by its own name. */
-export function slugOf(name: string): string {
+function slugOf(name: string): string {
   return name.replace("__", ".");
 }
 

@@ -11,7 +11,7 @@ export function isOlderVersion(version: unknown): boolean {
 }
 
 /** The code of a version that is not spoken; the newer revision's, and told to older clients too, whose revisions have none. */
-export const unsupportedVersionCode = -32_022;
+const unsupportedVersionCode = -32_022;
 
 /** A version that is not spoken. */
 export function unsupportedVersion(requested: string): McpError {

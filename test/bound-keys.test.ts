@@ -95,7 +95,7 @@ async function plant(name: string, entity: string, bearer: string): Promise<void
     ids[`${name}Ask`] = job.park?.judgment?.requestId ?? "";
     const done = await made("JobsService/GetJob", { id: ids[`${name}Job`] }, bearer);
     return ids[`${name}Ask`] !== "" && done.job.status === "JOB_STATUS_SUCCEEDED";
-  }, 30_000);
+  }, "an ask and a job of each that ended");
 }
 
 async function plantEvent(name: string, entity: string): Promise<void> {
@@ -514,10 +514,10 @@ describe("classes and toolkits", () => {
 });
 
 describe("agents", () => {
-  const mcp = async (name: string, args: object) => {
+  const mcp = async (name: string, args: object, query = "") => {
     const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } };
     const headers = { accept: "application/json, text/event-stream", authorization: `Bearer ${adaKey}` };
-    const response = await fetch(`${svc.url}/mcp`, {
+    const response = await fetch(`${svc.url}/mcp${query}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
       body: json(body),
@@ -527,6 +527,7 @@ describe("agents", () => {
   const attacks: Readonly<Record<string, readonly object[]>> = {
     search_tools: [{ query: "deals of the day" }],
     describe_tool: [{ slug: "skills.deals_daily" }],
+    read_tool: [{ slug: "sales_crm.list_deals", entity_id: "bob" }],
     call_tool: [
       { slug: "sales_crm.list_deals", entity_id: "bob" },
       { slug: "sales_crm.list_deals", entity_id: "Ada" },
@@ -550,11 +551,16 @@ describe("agents", () => {
       for (const given of each) {
         const args = resolve(given as Record<string, unknown>);
         const { result } = await mcp(name, args);
-        if (name === "call_tool") expect([given, result.isError]).toEqual([given, true]);
+        if (name === "call_tool" || name === "read_tool") expect([given, result.isError]).toEqual([given, true]);
         for (const one of bobs())
           if (!json(args).includes(one.replaceAll('"', ""))) expect(json(result)).not.toContain(one);
       }
     }
-    expect((await mcp("call_tool", { slug: "sales_crm.list_deals" })).result.isError).not.toBe(true);
+    for (const name of ["call_tool", "read_tool"]) {
+      expect((await mcp(name, { slug: "sales_crm.list_deals" })).result.isError).not.toBe(true);
+    }
+    // By an address that names tools and another entity, too.
+    const direct = await mcp("sales_crm__list_deals", {}, "?tools=sales_crm.list_deals&entity_id=bob");
+    expect(json(direct)).toContain("ENTITY_BOUND");
   });
 });

@@ -1,7 +1,7 @@
 import type { CatalogView } from "@svc/catalog";
 import type { Binding } from "@svc/core";
 import { describedTool } from "../service/described-tool.ts";
-import { answered, type MetaToolAnswer } from "./answer.ts";
+import { answered, type ToolAnswer } from "./answer.ts";
 import { toolData, toolText } from "./convert.ts";
 
 /** Answers describe_tool: what GetTool says of the tool, its schemas as objects. Throws TOOL_NOT_FOUND. */
@@ -9,7 +9,7 @@ export function answerDescribe(
   view: CatalogView,
   { slug }: { readonly slug: string },
   binding: Binding | undefined,
-): MetaToolAnswer {
+): ToolAnswer {
   const tool = describedTool(view, binding, slug);
   return answered(toolData(tool), toolText(tool));
 }

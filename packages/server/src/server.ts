@@ -14,14 +14,21 @@ import { figuresOfProjects } from "./admission/figures.ts";
 import { createAuthenticator } from "./auth/gate.ts";
 import { createKeyCache, type KeyCache } from "./auth/key-cache.ts";
 import { type KeyUse, startKeyUse } from "./auth/key-use.ts";
+import { type AuthorizationOptions, createAuthorization } from "./authorization/authorization.ts";
+import { createFindClient } from "./authorization/clients.ts";
+import { createGrantCache, type GrantCache } from "./authorization/grant-cache.ts";
+import { createMcpDoor } from "./authorization/mcp-door.ts";
+import { createPlaceOf, type PlaceOf } from "./authorization/place.ts";
 import { createRequestIds } from "./calls/call.ts";
 import { createCallErrorMapper } from "./calls/call-error.ts";
 import { toConnectError } from "./calls/connect-error.ts";
 import { type Config, isLoopbackHost } from "./config/config.ts";
 import { consolePath } from "./console/headers.ts";
 import { type ConsoleParts, openConsole, readBuiltConsole, startConsoleParts } from "./console/parts.ts";
+import { createConsoleOrigin } from "./console/proof.ts";
 import type { BuiltConsole } from "./console/read-files.ts";
 import { createConsoleService } from "./console/service.ts";
+import { createSignInLimit, type SignInLimit } from "./console/sign-in-limit.ts";
 import { endedUnderWay } from "./errors.ts";
 import { createHealth, type Health } from "./health/health.ts";
 import { createHealthService } from "./health/service.ts";
@@ -112,6 +119,10 @@ type ServerParts = {
   health: Health;
   keys: KeyCache;
   keyUse: KeyUse;
+  grants: GrantCache;
+  placeOf: PlaceOf;
+  /** Of attempts to sign in, and to vouch for an agent. */
+  signInLimit: SignInLimit;
   /** Undefined where nothing is counted. */
   activity: Flush | undefined;
   admission: Admission;
@@ -249,6 +260,9 @@ function createParts({ catalog, deployment, share, built, ...opened }: Opened): 
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
     keyUse,
+    grants: createGrantCache({ db, clock }),
+    placeOf: createPlaceOf({ publicUrl: config.publicUrl, isTls: config.tls !== undefined, listening: publicUrl }),
+    signInLimit: createSignInLimit({ clock }),
     activity: config.isActivityCounted
       ? startFlush({ db, clock, counters, onError: (err) => logger.warn({ err }, "counts could not be added") })
       : undefined,
@@ -316,9 +330,10 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
       ...createPages({ ...apps, publicUrl: parts.publicUrl, intake, logger }),
       ...createSchemas({ program: programSchema, standing: standingSchema }),
       ...createHome({ version }),
+      ...(isWorker ? [] : openAuthorization(parts, mapError)),
     ]),
     mcp: isWorker ? undefined : createMcp(parts, { shutdownSignal, mapError, createRequestId, onCall }),
-    console: openConsole({ ...parts, ...store, mapError }),
+    console: openConsole({ ...parts, ...store, limit: parts.signInLimit, mapError }),
   });
   const admin = isApart
     ? createHttpServer({
@@ -337,7 +352,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
 
 /** The endpoint of agents. */
 function createMcp(
-  { config, store, keys, keyUse, node, admission, intake }: ServerParts,
+  { config, store, keys, keyUse, grants, placeOf, node, admission, intake }: ServerParts,
   parts: Pick<McpOptions, "shutdownSignal" | "mapError" | "createRequestId" | "onCall">,
 ): McpHandler {
   const { clock } = store;
@@ -346,9 +361,41 @@ function createMcp(
     admission,
     server: node.mcp,
     meter: node.meter,
-    authenticate: createAuthenticator({ keys, use: keyUse, clock, adminToken: config.adminToken }),
+    door: createMcpDoor({
+      ...{ grants, placeOf, use: keyUse, clock },
+      authenticate: createAuthenticator({ keys, use: keyUse, clock, adminToken: config.adminToken }),
+    }),
     intake,
     bodyBytesMax: config.bodyBytesMax,
+  });
+}
+
+/** The paths by which agents get grants. */
+function openAuthorization(
+  {
+    config,
+    store,
+    sealer,
+    keys,
+    keyUse,
+    grants,
+    placeOf,
+    signInLimit,
+    connections,
+    intake,
+    publicUrl,
+    ...parts
+  }: ServerParts,
+  mapError: AuthorizationOptions["mapError"],
+): ReturnType<typeof createAuthorization> {
+  const { db, clock } = store;
+  return createAuthorization({
+    ...{ db, clock, sealer, keys, placeOf, intake, mapError },
+    ...{ use: keyUse, limit: signInLimit, addressOf: connections.addressOf },
+    sessions: parts.console?.sessions,
+    origin: createConsoleOrigin({ publicUrl, isTls: config.tls !== undefined }),
+    findClient: createFindClient({ db }),
+    onEnded: grants.forget,
   });
 }
 
@@ -378,10 +425,12 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
       isOpenToProjects: isAudienceDeclared(config),
       onRevoked(id) {
         keys.forget(id);
+        parts.grants.forget(id);
         parts.console?.sessions.forget({ key: id });
       },
       onQuotas(id) {
         keys.forgetProject(id);
+        parts.grants.forgetProject(id);
         parts.console?.sessions.forget({ project: id });
       },
     }),

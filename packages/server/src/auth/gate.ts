@@ -1,7 +1,14 @@
 import { timingSafeEqual } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { type Clock, digestSecret, isWellFormedApiKey, type Principal, principalContext } from "@svc/core";
+import {
+  type Clock,
+  digestSecret,
+  isWellFormedApiKey,
+  type Principal,
+  type ProjectPrincipal,
+  principalContext,
+} from "@svc/core";
 import type { Admission } from "../admission/admission.ts";
 import { type Call, callContext } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
@@ -9,7 +16,7 @@ import { toConnectError } from "../calls/connect-error.ts";
 import type { SessionProof } from "../console/proof.ts";
 import type { Sessions } from "../console/sessions.ts";
 import { adminDisabled, apiKeyInvalid, apiKeyMissing, roleRequired } from "../errors.ts";
-import { isValidKey, type KeyCache } from "./key-cache.ts";
+import { isValidKey, type KeyCache, projectPrincipalOf } from "./key-cache.ts";
 import { type KeyLookupWait, keyLookupContext } from "./key-lookup.ts";
 import type { KeyUse } from "./key-use.ts";
 import type { RequiredRole } from "./required-role.ts";
@@ -118,7 +125,7 @@ export function createAuthenticator({
     const key = found instanceof Promise ? await wait(found) : found;
     if (key === undefined || !isValidKey(key, clock.now())) throw apiKeyInvalid(isMistyped(bearer));
     use.note(key.id);
-    return { kind: "project", projectId: key.projectId, keyId: key.id, role: key.role, quotas: key.quotas };
+    return projectPrincipalOf(key);
   };
 }
 
@@ -136,7 +143,7 @@ function isMistyped(bearer: string): boolean {
 }
 
 /** The token of an `Authorization: Bearer` header; the scheme's case does not matter (RFC 9110, 11.1). */
-function bearerOf(header: string | null): string | undefined {
+export function bearerOf(header: string | null): string | undefined {
   if (header === null || !/^bearer /i.test(header)) return undefined;
   return header.slice("bearer ".length).trim() || undefined;
 }

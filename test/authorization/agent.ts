@@ -29,7 +29,8 @@ export async function registerAgent(
   const clientId: string = registered.json.client_id;
   const verifier = randomBytes(32).toString("base64url");
   const resource = `${url}/mcp`;
-  const token: TestAgent["token"] = (form) => postForm(`${url}/oauth/token`, { client_id: clientId, resource, ...form });
+  const token: TestAgent["token"] = (form) =>
+    postForm(`${url}/oauth/token`, { client_id: clientId, resource, ...form });
   return {
     clientId,
     redirectUri,
@@ -52,11 +53,21 @@ export type TestPerson = {
   /** Opens a page. */
   open(address: string): Promise<PersonPage>;
   /** Sends the form of a page that has a field of this name, with what the person typed; another Origin where one is given. */
-  send(page: PersonPage, field: string, typed: Readonly<Record<string, string | string[]>>, origin?: string): Promise<PersonPage>;
+  send(
+    page: PersonPage,
+    field: string,
+    typed: Readonly<Record<string, string | string[]>>,
+    origin?: string,
+  ): Promise<PersonPage>;
 };
 
 /** A page, or where it led to. */
-export type PersonPage = { readonly status: number; readonly html: string; readonly location: string; readonly headers: Headers };
+export type PersonPage = {
+  readonly status: number;
+  readonly html: string;
+  readonly location: string;
+  readonly headers: Headers;
+};
 
 /** Makes a person before a service. */
 export function createPerson(url: string): TestPerson {
@@ -64,14 +75,21 @@ export function createPerson(url: string): TestPerson {
   const read = async (res: Response): Promise<PersonPage> => {
     const set = res.headers.get("set-cookie")?.split(";")[0];
     if (set !== undefined) cookie = set;
-    return { status: res.status, html: await res.text(), location: res.headers.get("location") ?? "", headers: res.headers };
+    return {
+      status: res.status,
+      html: await res.text(),
+      location: res.headers.get("location") ?? "",
+      headers: res.headers,
+    };
   };
   return {
     open: async (address) => read(await fetch(address, { headers: { cookie }, redirect: "manual" })),
     async send(page, field, typed, origin = new URL(url).origin) {
       const form = page.html.split("<form").find((text) => text.includes(`name="${field}"`)) ?? "";
-      const hidden: [string, string][] = [...form.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [name, value]);
-      const body = new URLSearchParams(hidden.map(([, name = "", value = ""]) => [name, value]));
+      const hidden: [string, string][] = [...form.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(
+        ([, name = "", value = ""]) => [name, value],
+      );
+      const body = new URLSearchParams(hidden);
       for (const [name, value] of Object.entries(typed)) for (const one of [value].flat()) body.append(name, one);
       const headers = { cookie, origin, "content-type": "application/x-www-form-urlencoded" };
       return read(await fetch(`${url}/oauth/authorize`, { method: "POST", headers, body, redirect: "manual" }));
@@ -88,7 +106,12 @@ export async function letIn(
   const person = createPerson(url);
   const asked = await person.open(agent.authorizeUrl());
   const decided = await person.send(asked, "key", { key, decision: "next" });
-  const left = await person.send(decided, "vouched", { decision: "allow", ...choice });
+  const left = await person.send(decided, "vouched", {
+    decision: "allow",
+    entity: "ada",
+    access: ["read", "write"],
+    ...choice,
+  });
   if (left.status !== 303) throw new Error(`nobody was let in: ${left.status} ${left.html}`);
   return new URL(left.location).searchParams;
 }
@@ -108,7 +131,11 @@ export async function askMcp(url: string, token: string, method: string, params:
 /** Posts JSON and reads JSON. */
 export async function postJson(address: string, body: unknown): Promise<TokenReply> {
   return reply(
-    await fetch(address, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    await fetch(address, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    }),
   );
 }
 

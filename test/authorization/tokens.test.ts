@@ -36,7 +36,9 @@ test("from nothing but the address to a list of tools: the refusal says where to
   });
   const { agent, tokens } = await agentInside();
   expect(tokens).toMatchObject({ token_type: "Bearer", expires_in: 3_600 });
-  const listed = await (await askMcp(svc.url, tokens.access_token, "tools/list")).json();
+  expect(tokens.scope).toBe("read write");
+  // biome-ignore lint/suspicious/noExplicitAny: whatever is answered
+  const listed: any = await (await askMcp(svc.url, tokens.access_token, "tools/list")).json();
   expect(listed.result.tools.map(({ name }: { name: string }) => name)).toContain("call_tool");
   expect(await agent.refresh(tokens.refresh_token)).toMatchObject({ status: 200 });
 });
@@ -99,8 +101,41 @@ test("a client gets an id and no secret, for addresses that may be led to", asyn
   const made = await register(asked);
   expect(made).toMatchObject({ status: 201, json: { token_endpoint_auth_method: "none" } });
   expect(made.json.client_secret).toBeUndefined();
-  const bad = ["http://agent.example/cb", "javascript:alert(1)", "https://a.example/#x", "https://u:p@a.example/", "/cb"];
+  const bad = [
+    "http://agent.example/cb",
+    "javascript:alert(1)",
+    "https://a.example/#x",
+    "https://u:p@a.example/",
+    "/cb",
+  ];
   for (const uri of bad)
-    expect(await register({ redirect_uris: [uri] })).toMatchObject({ status: 400, json: { error: "invalid_redirect_uri" } });
+    expect(await register({ redirect_uris: [uri] })).toMatchObject({
+      status: 400,
+      json: { error: "invalid_redirect_uri" },
+    });
   expect(await register({})).toMatchObject({ status: 400, json: { error: "invalid_redirect_uri" } });
+});
+
+test("a grant is bound as the person chose, and as the person's own key is", async () => {
+  const { projectId } = (await svc.call("svc.v1.IdentityService/GetIdentity")).json;
+  const made = await svc.admin("CreateApiKey", {
+    ...{ projectId, role: "ROLE_MEMBER", name: "ada's", entityId: "ada" },
+    ...{ accessClasses: ["read", "write"], toolkitSlugs: ["calendar", "sales_crm"] },
+  });
+  const agent = await registerAgent(svc.url);
+  const choice = { access: ["read", "destructive"], toolkit: "calendar", entity: "bob" };
+  const answer = await letIn({ url: svc.url, key: made.json.key }, agent, choice);
+  const tokens = await agent.change(answer.get("code") ?? "");
+  // What the key has not is not there to choose.
+  expect(tokens.json.scope).toBe("read toolkit:calendar");
+  const calls = await svc.admin("ListApiKeys", { projectId });
+  expect(calls.json.apiKeys[0]).toMatchObject({
+    ...{ name: "Test agent", role: "ROLE_MEMBER", entityId: "ada" },
+    ...{ accessClasses: ["read"], toolkitSlugs: ["calendar"] },
+  });
+  // The key of a person ends what it vouched for.
+  expect((await askMcp(svc.url, tokens.json.access_token, "tools/list")).status).toBe(200);
+  await svc.admin("RevokeApiKey", { id: made.json.apiKey.id });
+  expect((await askMcp(svc.url, tokens.json.access_token, "tools/list")).status).toBe(401);
+  expect(await agent.refresh(tokens.json.refresh_token)).toMatchObject(invalid);
 });

@@ -1,5 +1,11 @@
 import { batches, type Sweep } from "@svc/core";
-import { type Database, sweepGrantCodes, sweepGrantTokens, sweepUnusedGrantClients, sweepUsedGrantClients } from "@svc/db";
+import {
+  type Database,
+  sweepGrantCodes,
+  sweepGrantTokens,
+  sweepUnusedGrantClients,
+  sweepUsedGrantClients,
+} from "@svc/db";
 
 const dayMs = 86_400_000;
 const everyMs = 600_000;

@@ -14,21 +14,17 @@ import { figuresOfProjects } from "./admission/figures.ts";
 import { createAuthenticator } from "./auth/gate.ts";
 import { createKeyCache, type KeyCache } from "./auth/key-cache.ts";
 import { type KeyUse, startKeyUse } from "./auth/key-use.ts";
-import { type AuthorizationOptions, createAuthorization } from "./authorization/authorization.ts";
-import { createFindClient } from "./authorization/clients.ts";
-import { createGrantCache, type GrantCache } from "./authorization/grant-cache.ts";
+import { type OpenStreams, startOpenStreams } from "./auth/open-streams.ts";
 import { createMcpDoor } from "./authorization/mcp-door.ts";
-import { createPlaceOf, type PlaceOf } from "./authorization/place.ts";
+import { createGrantParts, type GrantParts, openAuthorization } from "./authorization/parts.ts";
 import { createRequestIds } from "./calls/call.ts";
 import { createCallErrorMapper } from "./calls/call-error.ts";
 import { toConnectError } from "./calls/connect-error.ts";
 import { type Config, isLoopbackHost } from "./config/config.ts";
 import { consolePath } from "./console/headers.ts";
-import { type ConsoleParts, openConsole, readBuiltConsole, startConsoleParts } from "./console/parts.ts";
-import { createConsoleOrigin } from "./console/proof.ts";
+import { type ConsoleParts, createConsoleParts, openConsole, readBuiltConsole } from "./console/parts.ts";
 import type { BuiltConsole } from "./console/read-files.ts";
 import { createConsoleService } from "./console/service.ts";
-import { createSignInLimit, type SignInLimit } from "./console/sign-in-limit.ts";
 import { endedUnderWay } from "./errors.ts";
 import { createHealth, type Health } from "./health/health.ts";
 import { createHealthService } from "./health/service.ts";
@@ -119,10 +115,8 @@ type ServerParts = {
   health: Health;
   keys: KeyCache;
   keyUse: KeyUse;
-  grants: GrantCache;
-  placeOf: PlaceOf;
-  /** Of attempts to sign in, and to vouch for an agent. */
-  signInLimit: SignInLimit;
+  grants: GrantParts;
+  streams: OpenStreams;
   /** Undefined where nothing is counted. */
   activity: Flush | undefined;
   admission: Admission;
@@ -159,7 +153,8 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const built = await readBuiltConsole(config, options.consoleFolder);
   const parts = createParts({ config, logger, store, catalog, deployment, sealer, tls, publicUrl, share, built });
   const { node } = parts;
-  opened.defer(() => parts.console?.sessions.stop());
+  opened.defer(() => parts.streams.stop());
+  opened.defer(() => parts.grants.documents.close());
   opened.defer(() => parts.keyUse.stop());
   // After the node: what ends with it is counted.
   opened.defer(() => parts.activity?.stop());
@@ -260,13 +255,15 @@ function createParts({ catalog, deployment, share, built, ...opened }: Opened): 
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
     keyUse,
-    grants: createGrantCache({ db, clock }),
-    placeOf: createPlaceOf({ publicUrl: config.publicUrl, isTls: config.tls !== undefined, listening: publicUrl }),
-    signInLimit: createSignInLimit({ clock }),
+    grants: createGrantParts({ config, db, clock, publicUrl }),
+    streams: startOpenStreams({
+      clock,
+      onError: (err) => logger.warn({ err }, "open streams could not be looked after"),
+    }),
     activity: config.isActivityCounted
       ? startFlush({ db, clock, counters, onError: (err) => logger.warn({ err }, "counts could not be added") })
       : undefined,
-    console: built && startConsoleParts({ ...opened, ...store, built, use: keyUse }),
+    console: built && createConsoleParts({ ...opened, ...store, built, use: keyUse }),
   };
 }
 
@@ -287,6 +284,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
     use: parts.keyUse,
     adminToken: config.adminToken,
     sessions: parts.console?.sessions,
+    streams: parts.streams,
     mapError,
     admission,
     turns: node.meter.turns,
@@ -330,10 +328,10 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
       ...createPages({ ...apps, publicUrl: parts.publicUrl, intake, logger }),
       ...createSchemas({ program: programSchema, standing: standingSchema }),
       ...createHome({ version }),
-      ...(isWorker ? [] : openAuthorization(parts, mapError)),
+      ...(isWorker ? [] : openAuthorization({ ...parts, ...store, mapError })),
     ]),
     mcp: isWorker ? undefined : createMcp(parts, { shutdownSignal, mapError, createRequestId, onCall }),
-    console: openConsole({ ...parts, ...store, limit: parts.signInLimit, mapError }),
+    console: openConsole({ ...parts, ...store, limit: parts.grants.signInLimit, mapError }),
   });
   const admin = isApart
     ? createHttpServer({
@@ -352,7 +350,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
 
 /** The endpoint of agents. */
 function createMcp(
-  { config, store, keys, keyUse, grants, placeOf, node, admission, intake }: ServerParts,
+  { config, store, keys, keyUse, grants, node, admission, intake }: ServerParts,
   parts: Pick<McpOptions, "shutdownSignal" | "mapError" | "createRequestId" | "onCall">,
 ): McpHandler {
   const { clock } = store;
@@ -362,40 +360,11 @@ function createMcp(
     server: node.mcp,
     meter: node.meter,
     door: createMcpDoor({
-      ...{ grants, placeOf, use: keyUse, clock },
+      ...{ ...grants, use: keyUse, clock },
       authenticate: createAuthenticator({ keys, use: keyUse, clock, adminToken: config.adminToken }),
     }),
     intake,
     bodyBytesMax: config.bodyBytesMax,
-  });
-}
-
-/** The paths by which agents get grants. */
-function openAuthorization(
-  {
-    config,
-    store,
-    sealer,
-    keys,
-    keyUse,
-    grants,
-    placeOf,
-    signInLimit,
-    connections,
-    intake,
-    publicUrl,
-    ...parts
-  }: ServerParts,
-  mapError: AuthorizationOptions["mapError"],
-): ReturnType<typeof createAuthorization> {
-  const { db, clock } = store;
-  return createAuthorization({
-    ...{ db, clock, sealer, keys, placeOf, intake, mapError },
-    ...{ use: keyUse, limit: signInLimit, addressOf: connections.addressOf },
-    sessions: parts.console?.sessions,
-    origin: createConsoleOrigin({ publicUrl, isTls: config.tls !== undefined }),
-    findClient: createFindClient({ db }),
-    onEnded: grants.forget,
   });
 }
 
@@ -425,12 +394,12 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
       isOpenToProjects: isAudienceDeclared(config),
       onRevoked(id) {
         keys.forget(id);
-        parts.grants.forget(id);
+        parts.grants.cache.forget(id);
         parts.console?.sessions.forget({ key: id });
       },
       onQuotas(id) {
         keys.forgetProject(id);
-        parts.grants.forgetProject(id);
+        parts.grants.cache.forgetProject(id);
         parts.console?.sessions.forget({ project: id });
       },
     }),

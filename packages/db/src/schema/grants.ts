@@ -1,7 +1,7 @@
 import { index, pgTable, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { bytes, idColumn, oneOf, time } from "./columns.ts";
 import { apiKeys, projects } from "./projects.ts";
-import { grantTokenKinds } from "./words.ts";
+import { type AccessClass, grantTokenKinds } from "./words.ts";
 
 /** A program that registered itself to ask people for grants. */
 export const grantClients = pgTable(
@@ -60,6 +60,10 @@ export const grantCodes = pgTable(
     /** SHA-256 of the client's verifier, base64url (RFC 7636). */
     challenge: text("challenge").notNull(),
     resource: text("resource").notNull(),
+    /** What the grant's key will be bound to. */
+    entityId: text("entity_id").notNull(),
+    accessClasses: text("access_classes").array().$type<AccessClass[]>().notNull(),
+    toolkitSlugs: text("toolkit_slugs").array().notNull(),
     expiresAt: time("expires_at").notNull(),
     spentAt: time("spent_at"),
     /** What it was changed into; null where it was refused. */

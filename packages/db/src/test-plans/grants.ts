@@ -7,7 +7,13 @@ import {
 } from "../grants/clients.ts";
 import { findGrantCode, insertGrantCode, noteGrantOfCode, spendGrantCode, sweepGrantCodes } from "../grants/codes.ts";
 import { findGrant, insertGrant } from "../grants/repo.ts";
-import { deleteGrantTokens, findGrantToken, insertGrantTokens, spendGrantToken, sweepGrantTokens } from "../grants/tokens.ts";
+import {
+  deleteGrantTokens,
+  findGrantToken,
+  insertGrantTokens,
+  spendGrantToken,
+  sweepGrantTokens,
+} from "../grants/tokens.ts";
 import { findCallerKeyById } from "../keys/repo.ts";
 import { nowMs } from "../test-rows.ts";
 import type { Plan } from "./plan.ts";
@@ -20,11 +26,20 @@ const projectId = seededId("prj", 1);
 const client = { id: "client_new", name: "", redirectUris: [], createdAt: nowMs, usedAt: null };
 const code = {
   ...{ digest, projectId, voucherKeyId: keyId, clientId: "", clientName: "", redirectUri: "", challenge: "" },
+  ...{ entityId: "", accessClasses: [], toolkitSlugs: [] },
   ...{ resource: "", expiresAt: nowMs, spentAt: null, grantId: null },
 };
 const key = {
-  ...{ id: seededId("key", 500_001), projectId, role: "member" as const, name: "", digest: Buffer.alloc(32, 9), hint: "" },
+  ...{
+    id: seededId("key", 500_001),
+    projectId,
+    role: "member" as const,
+    name: "",
+    digest: Buffer.alloc(32, 9),
+    hint: "",
+  },
   ...{ createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
+  ...{ entityId: "", accessClasses: [], toolkitSlugs: [] },
 };
 const grant = {
   ...{ id: seededId("grt", 500_000), projectId, keyId: key.id, voucherKeyId: keyId },

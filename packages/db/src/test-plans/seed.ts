@@ -184,8 +184,8 @@ function seedingOf(from: number, share: number): string[] {
      select 'client_' || n, '', '{}', seeded_at(n), case when n % 2 = 0 then seeded_at(n) end from ${series(half)}`,
     `insert into grants (id, project_id, key_id, voucher_key_id, client_id, client_name, client_origin, resource, created_at)
      select ${id("grt", "n")}, ${owner()}, ${id("key", "n")}, ${id("key", "n")}, 'client_' || n, '', '', '', seeded_at(n) from ${series(half)}`,
-    `insert into grant_codes (digest, project_id, voucher_key_id, client_id, client_name, redirect_uri, challenge, resource, expires_at, spent_at, grant_id)
-     select ${digest()}, ${owner()}, ${id("key", "n")}, '', '', '', '', '', seeded_at(n), seeded_at(n), ${id("grt", "n")} from ${series(half)}`,
+    `insert into grant_codes (digest, project_id, voucher_key_id, client_id, client_name, redirect_uri, challenge, resource, entity_id, access_classes, toolkit_slugs, expires_at, spent_at, grant_id)
+     select ${digest()}, ${owner()}, ${id("key", "n")}, '', '', '', '', '', '', '{}', '{}', seeded_at(n), seeded_at(n), ${id("grt", "n")} from ${series(half)}`,
     `insert into grant_tokens (digest, grant_id, kind, expires_at)
      select ${digest()}, ${id("grt", "n")}, case when n % 2 = 0 then 'access' else 'refresh' end, seeded_at(n) from ${series(half)}`,
   ];

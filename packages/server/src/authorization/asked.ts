@@ -8,7 +8,7 @@ import {
   type Sealer,
 } from "@svc/core";
 import { AuthorizationRefusal } from "./answers.ts";
-import type { Client, FindClient } from "./clients.ts";
+import type { Client } from "./client.ts";
 import type { Place } from "./place.ts";
 import { isRedirectUriOf } from "./redirect-uri.ts";
 import { type AccessScope, accessScopes, firstScopes } from "./scopes.ts";
@@ -53,7 +53,7 @@ const stateCharactersMax = 2_048;
 export async function readAsked(
   parameters: URLSearchParams,
   place: Place,
-  findClient: FindClient,
+  findClient: (id: string) => Promise<Client | undefined>,
 ): Promise<Omit<Asked, "browser" | "expiresAt"> | Unanswerable> {
   const client = await findClientOf(parameters, findClient);
   const redirectUri = parameters.get("redirect_uri") ?? "";
@@ -82,7 +82,7 @@ export async function readAsked(
   }
 }
 
-async function findClientOf(parameters: URLSearchParams, findClient: FindClient): Promise<Client> {
+async function findClientOf(parameters: URLSearchParams, findClient: Parameters<typeof readAsked>[2]): Promise<Client> {
   const [id = "", ...more] = parameters.getAll("client_id");
   if (more.length > 0 || parameters.getAll("redirect_uri").length > 1)
     throw new ClientUntrusted("The request names its program or its address more than once.");

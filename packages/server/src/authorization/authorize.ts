@@ -1,5 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { digestSecret, equalConstantTime, Fault, generateToken, type ProjectPrincipal, type Sealer } from "@svc/core";
+import {
+  type Binding,
+  digestSecret,
+  equalConstantTime,
+  Fault,
+  generateToken,
+  type ProjectId,
+  type ProjectPrincipal,
+  type Sealer,
+} from "@svc/core";
 import { type Database, findKeyById, findProject, insertGrantCode } from "@svc/db";
 import { isValidKey } from "../auth/key-cache.ts";
 import { httpStatusOf } from "../calls/connect-error.ts";
@@ -7,8 +16,10 @@ import type { ConsoleOrigin } from "../console/proof.ts";
 import { splitTarget } from "../http/answer.ts";
 import { AuthorizationRefusal } from "./answers.ts";
 import { type Asked, answerUrl, ClientUntrusted, createSeals, readAsked, type Vouched } from "./asked.ts";
+import { type OfferSources, offerOf, readChoice } from "./choice.ts";
+import { ClientDocumentError } from "./client-documents.ts";
 import type { FindClient } from "./clients.ts";
-import { askPage, deadPage, decidePage, refusedPage } from "./consent-pages.ts";
+import { askPage, type Deciding, deadPage, decidePage, refusedPage } from "./consent-pages.ts";
 import { answerPage, pageHeaders } from "./html.ts";
 import { type IdentifyOptions, identify } from "./identify.ts";
 import type { PlaceOf } from "./place.ts";
@@ -21,6 +32,8 @@ export type AuthorizeOptions = ServeOptions &
     readonly db: Database;
     readonly sealer: Sealer;
     readonly findClient: FindClient;
+    /** What a project has to choose from. */
+    readonly sourcesOf: (projectId: ProjectId) => Promise<OfferSources>;
     readonly placeOf: PlaceOf;
   };
 
@@ -43,7 +56,7 @@ export function createAuthorize(options: AuthorizeOptions): { GET: Answer; POST:
     GET: (req, res) =>
       withPages(res, async () => {
         const parameters = new URLSearchParams(splitTarget(req).query);
-        const asked = await readAsked(parameters, placeOf(req), findClient);
+        const asked = await readAsked(parameters, placeOf(req), (id) => findClient(id, req));
         if ("refusal" in asked) return answerPage(res, refusedPage(asked));
         const browser = cookieOf(req, origin) ?? generateToken();
         res.setHeader("set-cookie", cookieText(browser, origin));
@@ -64,9 +77,7 @@ export function createAuthorize(options: AuthorizeOptions): { GET: Answer; POST:
           );
         if (form.get("decision") === "deny") return leave(res, asked, { error: "access_denied" });
         if (vouched === undefined) return vouch(asked, form, req, res, parts);
-        if (form.get("decision") !== "allow")
-          throw new ClientUntrusted("Nothing was decided. Begin again in the program.");
-        leave(res, vouched, { code: await makeCode(vouched, options) });
+        return decide(vouched, form, res, parts);
       }),
   };
 }
@@ -76,7 +87,8 @@ async function withPages(res: ServerResponse, answer: () => Promise<void>): Prom
   try {
     await answer();
   } catch (error) {
-    if (error instanceof ClientUntrusted) answerPage(res, deadPage(400, error.message));
+    if (error instanceof ClientUntrusted || error instanceof ClientDocumentError)
+      answerPage(res, deadPage(400, error.message));
     else if (error instanceof AuthorizationRefusal) answerPage(res, deadPage(error.status, error.message));
     else if (error instanceof Fault)
       answerPage(res, deadPage(httpStatusOf(error.code), error.message, error.details[0]?.help));
@@ -94,7 +106,7 @@ async function vouch(
   res: ServerResponse,
   parts: Parts,
 ): Promise<void> {
-  const { db, seals } = parts;
+  const { seals } = parts;
   let principal: ProjectPrincipal;
   try {
     principal = await identify(form, req, parts);
@@ -103,22 +115,38 @@ async function vouch(
     return answerPage(res, askPage(asked, seals.asked.seal(asked), { fault: error, status: httpStatusOf(error.code) }));
   }
   const { projectId, keyId } = principal;
-  const [project, key] = await Promise.all([findProject(db, projectId), findKeyById(db, keyId)]);
   const vouched: Vouched = { ...asked, projectId, keyId };
-  const names = { projectName: project?.name ?? "", keyName: key?.name ?? "" };
-  answerPage(res, decidePage(asked, seals.vouched.seal(vouched), names));
+  answerPage(res, decidePage(asked, seals.vouched.seal(vouched), await decidingOf(vouched, parts)));
 }
 
-async function makeCode(vouched: Vouched, { db, clock }: AuthorizeOptions): Promise<string> {
-  const { projectId, keyId, clientId, redirectUri, challenge, resource } = vouched;
-  const nowMs = clock.now();
-  const key = await findKeyById(db, keyId);
-  if (key === undefined || !isValidKey(key, nowMs))
+/** Takes what they decided. */
+async function decide(vouched: Vouched, form: URLSearchParams, res: ServerResponse, parts: Parts): Promise<void> {
+  const deciding = await decidingOf(vouched, parts);
+  const isAllowed = form.get("decision") === "allow";
+  const binding = isAllowed ? readChoice(form, deciding.offer) : { fault: "Nothing was decided: press Allow or Deny." };
+  if (!("fault" in binding)) return leave(res, vouched, { code: await makeCode(vouched, binding, parts) });
+  const { fault } = binding;
+  answerPage(res, decidePage(vouched, parts.seals.vouched.seal(vouched), { ...deciding, form, fault }));
+}
+
+/** What there is to decide. Throws ClientUntrusted where the key has ended meanwhile. */
+async function decidingOf({ projectId, keyId }: Vouched, options: AuthorizeOptions): Promise<Deciding> {
+  const { db, clock, sourcesOf } = options;
+  const [project, key] = await Promise.all([findProject(db, projectId), findKeyById(db, keyId)]);
+  if (key === undefined || !isValidKey(key, clock.now()))
     throw new ClientUntrusted("The key was revoked meanwhile. Begin again in the program, with another one.");
+  return { projectName: project?.name ?? "", keyName: key.name, offer: offerOf(key, await sourcesOf(projectId)) };
+}
+
+async function makeCode(vouched: Vouched, binding: Binding, { db, clock }: AuthorizeOptions): Promise<string> {
+  const { projectId, keyId, clientId, clientName, redirectUri, challenge, resource } = vouched;
+  const { entityId, accessClasses, toolkitSlugs } = binding;
   const code = generateText("code");
   await insertGrantCode(db, {
-    ...{ digest: digestSecret(code), projectId, voucherKeyId: keyId, clientId, clientName: vouched.clientName },
-    ...{ redirectUri, challenge, resource, expiresAt: nowMs + codeMs, spentAt: null, grantId: null },
+    ...{ digest: digestSecret(code), projectId, voucherKeyId: keyId, clientId, clientName },
+    ...{ redirectUri, challenge, resource, entityId },
+    ...{ accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs] },
+    ...{ expiresAt: clock.now() + codeMs, spentAt: null, grantId: null },
   });
   return code;
 }

@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Fault } from "@svc/core";
 import { type Asked, answerUrl, nameOf, type Unanswerable } from "./asked.ts";
+import type { Offer } from "./choice.ts";
 import { type Html, type HtmlPage, html } from "./html.ts";
 import { isLoopback, originOfRedirect } from "./redirect-uri.ts";
+import type { AccessScope } from "./scopes.ts";
 
 const script = readFileSync(fileURLToPath(new URL("session-script.js", import.meta.url)), "utf8");
 const nothing = html``;
@@ -35,25 +37,68 @@ ${refusal === undefined ? nothing : faultNotice(refusal.fault)}
   };
 }
 
+/** What the second page shows beside what is asked. */
+export type Deciding = {
+  readonly projectName: string;
+  readonly keyName: string;
+  readonly offer: Offer;
+  /** What the person chose before; undefined the first time, when what is asked is chosen. */
+  readonly form?: URLSearchParams | undefined;
+  /** Why that was no choice. */
+  readonly fault?: string;
+};
+
 /** Asks what the program may do. */
-export function decidePage(
-  asked: Asked,
-  sealed: string,
-  { projectName, keyName }: { projectName: string; keyName: string },
-): HtmlPage {
+export function decidePage(asked: Asked, sealed: string, deciding: Deciding): HtmlPage {
+  const { projectName, keyName, offer, form, fault } = deciding;
+  const chosen = form === undefined ? asked.scopes : form.getAll("access");
   return {
-    status: 200,
-    title: `Let ${nameOf(asked)} in?`,
+    status: fault === undefined ? 200 : 400,
+    title: `What may ${nameOf(asked)} do?`,
     formTarget: formTargetOf(asked.redirectUri),
     body: html`${whoAsks(asked)}
+${fault === undefined ? nothing : html`<div class="notice bad" role="alert"><strong>${fault}</strong></div>`}
 <dl><dt>Project</dt><dd>${projectName}</dd><dt>By the key</dt><dd>${keyName}</dd></dl>
 <form method="post" action="authorize">
 <input type="hidden" name="vouched" value="${sealed}">
-<p>It will find and call the tools of the project, as a key with the role member does.</p>
+${entityField(offer, form)}
+<fieldset><legend>It may</legend>
+${offer.accessClasses.map((one) => checkBox("access", one, accessWords[one], chosen.includes(one)))}
+</fieldset>
+${toolkitFields(offer, form)}
 <div class="buttons"><button type="submit" class="primary" name="decision" value="allow">Allow</button>
-<button type="submit" name="decision" value="deny">Deny</button></div>
+<button type="submit" name="decision" value="deny" formnovalidate>Deny</button></div>
 </form>`,
   };
+}
+
+const accessWords: Readonly<Record<AccessScope, string>> = {
+  read: "Read: look at what is in the apps",
+  write: "Write: create and change things",
+  destructive: "Destroy: delete, or do what cannot be undone",
+};
+
+function checkBox(name: string, value: string, words: string, isChecked: boolean): Html {
+  const checked = isChecked ? html` checked` : nothing;
+  return html`<label class="check"><input type="checkbox" name="${name}" value="${value}"${checked}> <span>${words}</span></label>`;
+}
+
+function entityField({ entityId, entities }: Offer, form: URLSearchParams | undefined): Html {
+  if (entityId !== "") return html`<p>It acts as the entity <code>${entityId}</code>, to which the key is bound.</p>`;
+  return html`<div class="field"><label class="label" for="entity">It acts as the entity</label>
+<input type="text" id="entity" name="entity" list="entities" autocomplete="off" spellcheck="false" value="${form?.get("entity") ?? ""}" aria-describedby="entity-hint">
+<datalist id="entities">${entities.map((one) => html`<option value="${one}"></option>`)}</datalist>
+<span class="hint" id="entity-hint">Whose connected accounts it uses. It can name no other.</span></div>
+${checkBox("any-entity", "yes", "Any entity of the project, as each call says", form !== undefined && form.get("any-entity") !== null)}`;
+}
+
+function toolkitFields({ toolkits, isAnyToolkit }: Offer, form: URLSearchParams | undefined): Html {
+  const chosen = form?.getAll("toolkit") ?? [];
+  const all = isAnyToolkit ? "all toolkits, those that are added later among them" : "all toolkits of the key";
+  return html`<details${chosen.length > 0 ? html` open` : nothing}><summary>With ${all}; choose some</summary>
+<fieldset class="many"><legend class="hint">With none chosen, all may be used.</legend>
+${toolkits.map(({ slug, name }) => checkBox("toolkit", slug, name, chosen.includes(slug)))}
+</fieldset></details>`;
 }
 
 /** Says why a request leads nowhere. */

@@ -13,10 +13,15 @@ export type TokenAnswer = {
   readonly token_type: "Bearer";
   readonly expires_in: number;
   readonly refresh_token: string;
+  /** What the person gave, which may be more or less than was asked for. */
+  readonly scope: string;
 };
 
 /** Makes the two tokens that a grant's client has next. */
-export async function issueTokens(db: Executor, grantId: Grant["id"], nowMs: number): Promise<TokenAnswer> {
+export async function issueTokens(
+  db: Executor,
+  { grantId, scope, nowMs }: { grantId: Grant["id"]; scope: string; nowMs: number },
+): Promise<TokenAnswer> {
   const [access, refresh] = [generateText("access"), generateText("refresh")];
   const token = { grantId, spentAt: null };
   await insertGrantTokens(db, [
@@ -25,15 +30,16 @@ export async function issueTokens(db: Executor, grantId: Grant["id"], nowMs: num
   ]);
   return {
     ...{ access_token: access, token_type: "Bearer", refresh_token: refresh },
-    expires_in: accessTokenMs / 1_000,
+    ...{ expires_in: accessTokenMs / 1_000, scope },
   };
 }
 
 /** Makes the grant that a code stands for, with a key of its own whose text nobody has. */
 export async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, nowMs: number): Promise<Grant> {
-  const { projectId, voucherKeyId, clientId, clientName, resource } = code;
+  const { projectId, voucherKeyId, clientId, clientName, resource, entityId, accessClasses, toolkitSlugs } = code;
   const key: ApiKey = {
     ...{ id: createId("key", nowMs), projectId, role: "member", name: clientName, hint: "" },
+    ...{ entityId, accessClasses, toolkitSlugs },
     ...{ digest: digestSecret(generateToken()), createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
   };
   const grant: Grant = {

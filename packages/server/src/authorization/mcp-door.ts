@@ -22,20 +22,20 @@ export type McpDoor = {
 /** What lets agents in. */
 export type McpDoorOptions = {
   readonly authenticate: Authenticate;
-  readonly grants: GrantCache;
+  readonly cache: GrantCache;
   readonly placeOf: PlaceOf;
   readonly use: KeyUse;
   readonly clock: Clock;
 };
 
 /** Makes it. Tokens are looked up by digest, and are good at the address alone that they were given for. */
-export function createMcpDoor({ authenticate, grants, placeOf, use, clock }: McpDoorOptions): McpDoor {
+export function createMcpDoor({ authenticate, cache, placeOf, use, clock }: McpDoorOptions): McpDoor {
   return {
     async authenticate(req, wait) {
       const header = req.headers.authorization ?? null;
       const bearer = bearerOf(header);
       if (bearer === undefined || !isAccessToken(bearer)) return authenticate(header, wait);
-      const found = grants.find(digestSecret(bearer));
+      const found = cache.find(digestSecret(bearer));
       const grant = found instanceof Promise ? await wait(found) : found;
       const nowMs = clock.now();
       if (grant === undefined || grant.expiresAt <= nowMs || !isValidKey(grant.key, nowMs)) throw grantInvalid();

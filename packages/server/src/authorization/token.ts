@@ -20,6 +20,7 @@ import { AuthorizationRefusal, answerUnkept } from "./answers.ts";
 import { issueGrant, issueTokens, type TokenAnswer } from "./issue.ts";
 import type { PlaceOf } from "./place.ts";
 import { originOfRedirect } from "./redirect-uri.ts";
+import { scopeText } from "./scopes.ts";
 import { readForm, type ServeOptions } from "./serve.ts";
 
 /** What codes and tokens are changed with. */
@@ -77,7 +78,7 @@ async function changeCode({ form, clientId, resource }: Asked, options: TokenOpt
     const grant = await issueGrant(tx, code, originOfRedirect(code.redirectUri), nowMs);
     await noteGrantOfCode(tx, digest, grant.id);
     await touchGrantClient(tx, clientId, nowMs);
-    return issueTokens(tx, grant.id, nowMs);
+    return issueTokens(tx, { grantId: grant.id, scope: scopeText(code), nowMs });
   });
   if (answer === "replayed") await endGrantOfCode(digest, options);
   if (typeof answer === "string") throw invalid("code");
@@ -100,12 +101,13 @@ async function changeRefreshToken({ form, clientId, resource }: Asked, options: 
   const token = await findGrantToken(db, digest);
   const isFit = token?.kind === "refresh" && token.clientId === clientId && token.resource === resource;
   if (token === undefined || !isFit || token.expiresAt <= nowMs) throw invalid("refresh token");
-  for (const keyId of [token.keyId, token.voucherKeyId])
-    if (!(await isKeyValid(keyId, nowMs, options))) throw invalid("refresh token");
+  const key = await findKeyById(db, token.keyId);
+  const isOpen = key !== undefined && isValidKey(key, nowMs) && (await isKeyValid(token.voucherKeyId, nowMs, options));
+  if (!isOpen) throw invalid("refresh token");
   const answer = await withTransaction(db, async (tx) => {
     if (!(await spendGrantToken(tx, digest, nowMs))) return undefined;
     await touchGrantClient(tx, clientId, nowMs);
-    return issueTokens(tx, token.id, nowMs);
+    return issueTokens(tx, { grantId: token.id, scope: scopeText(key), nowMs });
   });
   if (answer !== undefined) return answer;
   // Two have it, and nobody knows which is the client: both lose what came of it.

@@ -171,7 +171,7 @@ async function createHandler(
     meter: createWorkMeter(),
     server: { serve: (exchange) => nodeOf(exchange.principal.projectId).mcp.serve(exchange) },
     door: createMcpDoor({
-      ...{ use, clock, grants: createGrantCache({ db, clock }) },
+      ...{ use, clock, cache: createGrantCache({ db, clock }) },
       placeOf: () => ({ issuer: new URL(mcp.url).origin, resource: mcp.url }),
       authenticate: (header) =>
         header === `Bearer ${bearers.away}` ? Promise.reject(new StoreLateError(1)) : authenticate(header),

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Fault, type Principal, type ProjectPrincipal, type WorkMeter, withWaitTold } from "@svc/core";
-import type { McpServer } from "@svc/node";
+import type { McpHeaders, McpServer } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 import type { McpDoor } from "../authorization/mcp-door.ts";
 import { lineOf } from "../calls/answers.ts";
@@ -18,6 +18,7 @@ import {
 import { type AnswerHeaders, answerError, answerJson, retryHeaders } from "./answer.ts";
 import { BodyError, readBody } from "./body.ts";
 import { chargeValues } from "./body-values.ts";
+import { createEventStream } from "./event-stream.ts";
 import { bodyFault, type Intake, pauseBeforeRefusal, shareOf } from "./intake.ts";
 
 /** How MCP is served. */
@@ -41,8 +42,8 @@ export type McpOptions = {
   onCall: (call: Call, durationMs: number) => void;
 };
 
-/** Serves one request of an agent. */
-export type McpHandler = (req: IncomingMessage, res: ServerResponse) => void;
+/** Serves one request of an agent, with the query of its address. */
+export type McpHandler = (query: string, req: IncomingMessage, res: ServerResponse) => void;
 
 /** A call whose method is known once its body is read. */
 type McpCall = Omit<Call, "method"> & { method: string };
@@ -52,7 +53,7 @@ type McpCall = Omit<Call, "method"> & { method: string };
  * GET to stream and no DELETE.
  */
 export function createMcpHandler(options: McpOptions): McpHandler {
-  return (req, res) => {
+  return (query, req, res) => {
     const call: McpCall = {
       requestId: acceptRequestId(req.headers["x-request-id"]) ?? options.createRequestId(),
       method: "mcp/other",
@@ -68,7 +69,7 @@ export function createMcpHandler(options: McpOptions): McpHandler {
     });
     const refusal = refusalOf(req);
     if (refusal !== undefined) return refuse(res, call, refusal);
-    answer(req, res, { ...options, call }).catch(async (error: unknown) => {
+    answer(req, res, { ...options, call, query }).catch(async (error: unknown) => {
       await pauseBeforeRefusal(error);
       const refusal = mapFailure(error, options, call);
       // RFC 9110 wants it with every 401: here it says where to ask for a grant.
@@ -93,20 +94,22 @@ function refusalOf({ method = "", headers }: IncomingMessage): Refusal | undefin
 
 function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: Refusal): void {
   call.code = error.code;
+  // Events have come before, and no more come: the client asks again.
+  if (res.headersSent) return void res.end();
   // Clients of agents show the body, and no header.
-  answerError(res, withWaitTold(error), status, headers ?? headersOf(error));
+  answerError(res, withWaitTold(error), status, headers ?? refusalHeadersOf(error));
 }
 
 /** Spares a store that is away. */
-function headersOf({ code }: Fault): AnswerHeaders {
+function refusalHeadersOf({ code }: Fault): AnswerHeaders {
   if (code === "unavailable") return retryHeaders;
   return {};
 }
 
-type Answering = McpOptions & { call: McpCall };
+type Answering = McpOptions & { call: McpCall; query: string };
 
 async function answer(req: IncomingMessage, res: ServerResponse, options: Answering): Promise<void> {
-  const { call, server, admission, meter, mapError, bodyBytesMax, intake } = options;
+  const { call, query, server, admission, meter, mapError, bodyBytesMax, intake } = options;
   const caller = await options.door.authenticate(req, (lookup) => intake.keepBack(req, lookup));
   const principal = requireProject(caller, call);
   intake.noteKey(req);
@@ -124,12 +127,12 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
   if (isLarge) await work.turn();
   work.run(() => chargeValues(body, charge));
   const signal = lifeOf(res, options);
-  const version = req.headers["mcp-protocol-version"];
+  const events = createEventStream(req, res);
   const { status, body: text } = await server.serve({
     body: body.toString(),
-    protocolVersion: typeof version === "string" ? version : undefined,
-    principal,
-    signal,
+    headers: headersOf(req),
+    ...{ query, principal, signal },
+    notify: events?.send,
     mapError(error) {
       const refusal = mapError(error, call, signal);
       call.code = refusal.code;
@@ -138,13 +141,26 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
     onLabel(label) {
       call.method = `mcp/${label}`;
     },
+    onTrace(traceparent) {
+      call.traceparent = traceparent;
+    },
   });
   // What the protocol refuses is no JSON-RPC message it could answer.
-  if (status >= 400) call.code = "invalid_argument";
+  if (status >= 400) call.code = status === 404 ? "unimplemented" : "invalid_argument";
+  if (events?.isOpen()) return events.end(text);
   if (text !== "") return answerJson(res, status, text);
   if (res.destroyed) return;
   res.writeHead(status, { "content-length": 0 });
   res.end();
+}
+
+/** The headers that mean anything to the protocol. A client that sends one twice has sent neither. */
+function headersOf({ headers }: IncomingMessage): McpHeaders {
+  const textOf = (name: string) => {
+    const value = headers[name];
+    return typeof value === "string" ? value : undefined;
+  };
+  return { version: textOf("mcp-protocol-version"), method: textOf("mcp-method"), name: textOf("mcp-name") };
 }
 
 function requireProject(principal: Principal, call: McpCall): ProjectPrincipal {

@@ -1,14 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import {
-  type Clock,
-  digestSecret,
-  isWellFormedApiKey,
-  type Principal,
-  type ProjectPrincipal,
-  principalContext,
-} from "@svc/core";
+import { type Clock, digestSecret, isWellFormedApiKey, type Principal, principalContext } from "@svc/core";
 import type { Admission } from "../admission/admission.ts";
 import { type Call, callContext } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";

@@ -3,9 +3,9 @@ import { type ApiKey, type Executor, type Grant, type GrantCode, insertGrant, in
 import { generateText } from "./token-texts.ts";
 
 /** How long an access token is good, milliseconds: its grant may end before. */
-export const accessTokenMs = 3_600_000;
+const accessTokenMs = 3_600_000;
 /** How long a refresh token is good, milliseconds: a grant that is unused for so long is over. */
-export const refreshTokenMs = 30 * 86_400_000;
+const refreshTokenMs = 30 * 86_400_000;
 
 /** What a client is answered with new tokens (RFC 6749, 5.1). */
 export type TokenAnswer = {

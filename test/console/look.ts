@@ -44,6 +44,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(?:\d+ d \d+ h|\d+ h \d+ min|\d+ min \d+ s|\d+(?:\.\d+)? (?:ms|s|min|h|d))\b/g, "DURATION"],
   [/\b(?:in DURATION|DURATION ago|now)\b/g, "AGO"],
   [/\b[0-9a-f]{64}\b/g, "HASH"],
+  [/(?<=message-number: )\d+/g, "N"],
   [/\bsvc_\w{4}…/g, "svc_HINT…"],
   [/(?<=definition: )\d+\.\d+\.\d+$/gm, "VERSION"],
   [/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT"],

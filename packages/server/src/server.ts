@@ -7,7 +7,7 @@ import { ConsoleService } from "@svc/gen/console";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
 import { StatsService } from "@svc/gen/stats";
-import { createNode, type Node, programSchema, standingSchema } from "@svc/node";
+import { createNode, type Node, type NodeParts, programSchema, standingSchema } from "@svc/node";
 import { createAdminService } from "./admin/service.ts";
 import { type Admission, createAdmission } from "./admission/admission.ts";
 import { figuresOfProjects } from "./admission/figures.ts";
@@ -88,7 +88,7 @@ export type Server = {
 /**
  * Options of `startServer`. `share` is what one of several processes has from their supervisor, which opened and prepared the store. For
  * tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and `consoleFolder` has the built files of the
- * console in place of those of the checkout.
+ * console in place of those of the checkout, and `mcpOffers` is as of a node.
  */
 export type ServerOptions = {
   logger: Logger;
@@ -96,6 +96,7 @@ export type ServerOptions = {
   catalog?: Catalog | undefined;
   share?: ProcessShare | undefined;
   consoleFolder?: string | undefined;
+  mcpOffers?: NodeParts["mcpOffers"];
 };
 
 /** What the adapters of a server share: its node, and what HTTP needs beside it. */
@@ -148,7 +149,10 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const listening = { url: "" };
   const publicUrl = () => config.publicUrl ?? listening.url;
   const built = await readBuiltConsole(config, options.consoleFolder);
-  const parts = createParts({ config, logger, store, catalog, deployment, sealer, tls, publicUrl, share, built });
+  const parts = createParts({
+    ...{ config, logger, store, catalog, deployment, sealer, tls, publicUrl, share, built },
+    mcpOffers: options.mcpOffers,
+  });
   const { node } = parts;
   opened.defer(() => parts.streams.stop());
   opened.defer(() => parts.keyUse.stop());
@@ -203,9 +207,10 @@ type Opened = Pick<ServerParts, "config" | "logger" | "store" | "sealer" | "tls"
   deployment: Deployment | undefined;
   share: ProcessShare | undefined;
   built: BuiltConsole | undefined;
+  mcpOffers: NodeParts["mcpOffers"];
 };
 
-function createParts({ catalog, deployment, share, built, ...opened }: Opened): ServerParts {
+function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }: Opened): ServerParts {
   const { config, logger, store, sealer, publicUrl } = opened;
   const { db, clock } = store;
   const connections = createConnections({
@@ -231,7 +236,7 @@ function createParts({ catalog, deployment, share, built, ...opened }: Opened): 
   const observer = createNodeObserver(logger, metrics);
   const node: Node = createNode({
     ...nodePartsOf(config),
-    ...{ db, clock, sealer, catalog, deployment, publicUrl, version },
+    ...{ db, clock, sealer, catalog, deployment, publicUrl, version, mcpOffers },
     // A worker serves none, and tells people where it is.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
     observer: config.isActivityCounted ? countActivity(observer, counters) : observer,

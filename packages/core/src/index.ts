@@ -52,6 +52,7 @@ export {
   type DeliveryId,
   type EventId,
   firstUuidAt,
+  type GrantId,
   type Id,
   type IdPrefix,
   idOfUuid,

@@ -1,5 +1,5 @@
 import { type KeyId, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
-import { and, desc, eq, getTableColumns, isNull, lt, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { apiKeys, projectPolicies } from "../schema/index.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
@@ -7,16 +7,19 @@ import { arrayLiteral } from "../sql/array-literal.ts";
 /** An API key as it is stored: everything but its text. */
 export type ApiKey = typeof apiKeys.$inferSelect;
 
+/** A key to be stored; it is bound to nothing unless it says so. */
+export type NewApiKey = typeof apiKeys.$inferInsert;
+
 /** The key of a caller, with what is set of its project's quotas. */
 export type CallerKey = ApiKey & { readonly quotas: Quotas };
 
 /** Stores a key. The same digest twice is a unique violation of `api_keys_digest`. */
-export async function createApiKey(db: Executor, key: ApiKey): Promise<void> {
+export async function createApiKey(db: Executor, key: NewApiKey): Promise<void> {
   await db.orm.insert(apiKeys).values(key);
 }
 
 /** Stores a key unless its digest is known already, revoked or not. */
-export async function ensureApiKey(db: Executor, key: ApiKey): Promise<void> {
+export async function ensureApiKey(db: Executor, key: NewApiKey): Promise<void> {
   await db.orm.insert(apiKeys).values(key).onConflictDoNothing({ target: apiKeys.digest });
 }
 
@@ -25,11 +28,20 @@ const quotasOfKey = sql<Quotas | null>`(
   select p.quotas from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.quotas);
 
 /** The key with this digest, also when it is expired or revoked; served by the unique index, the policy by its project. */
-export async function findCallerKey(db: Executor, digest: Buffer): Promise<CallerKey | undefined> {
+export function findCallerKey(db: Executor, digest: Buffer): Promise<CallerKey | undefined> {
+  return findOneCallerKey(db, eq(apiKeys.digest, digest));
+}
+
+/** The same by its id, for callers that show something else than its text. */
+export function findCallerKeyById(db: Executor, id: KeyId): Promise<CallerKey | undefined> {
+  return findOneCallerKey(db, eq(apiKeys.id, id));
+}
+
+async function findOneCallerKey(db: Executor, isMeant: SQL): Promise<CallerKey | undefined> {
   const [key] = await db.orm
     .select({ ...getTableColumns(apiKeys), quotas: quotasOfKey })
     .from(apiKeys)
-    .where(eq(apiKeys.digest, digest));
+    .where(isMeant);
   return key && { ...key, quotas: key.quotas ?? {} };
 }
 

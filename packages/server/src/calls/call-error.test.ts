@@ -57,6 +57,9 @@ beforeAll(async () => {
               expiresAt: null,
               revokedAt: null,
               lastUsedAt: null,
+              entityId: "",
+              accessClasses: [],
+              toolkitSlugs: [],
               quotas: {},
             }
           : lookUp(),

@@ -3,7 +3,7 @@ import { type Clock, digestSecret, type KeyId, type Principal, type ProjectId } 
 import { type ConsoleSession, type Database, findConsoleSession, touchConsoleSession } from "@svc/db";
 import { consoleSessionIdleMs } from "@svc/node";
 import { createFreshCache } from "../auth/fresh-cache.ts";
-import { isValidKey } from "../auth/key-cache.ts";
+import { isValidKey, projectPrincipalOf } from "../auth/key-cache.ts";
 import type { KeyLookupWait } from "../auth/key-lookup.ts";
 import type { KeyUse } from "../auth/key-use.ts";
 import { storeDeadlineMs } from "../store-deadline.ts";
@@ -77,7 +77,7 @@ export function createSessions({
     if (!isValidKey(key, clock.now()))
       throw sessionInvalid("the key of its seat is revoked or expired", "Sign in with another key of the project.");
     use.note(key.id);
-    return { kind: "project", projectId: key.projectId, keyId: key.id, role: key.role, quotas: key.quotas };
+    return projectPrincipalOf(key);
   };
   return {
     open,

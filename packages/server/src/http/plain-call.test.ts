@@ -157,6 +157,9 @@ function keyOf(digest: Buffer) {
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,
+    entityId: "",
+    accessClasses: [],
+    toolkitSlugs: [],
     quotas: name === "full" ? { concurrentCalls: 0 } : {},
   };
   return name === "slow" ? Promise.resolve(found) : found;

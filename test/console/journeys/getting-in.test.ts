@@ -1,9 +1,18 @@
+import { createTestDatabase } from "@svc/testing/database";
+import { startForwarder } from "@svc/testing/forwarder";
 import { startTestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
 
-const consoles = startConsole();
+// The store is reached by a way that can be closed.
+const database = await createTestDatabase();
+const store = await startForwarder(database.url);
+const consoles = startConsole({ variables: { SVC_DATABASE_URL: store.url } });
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
 
 async function signInLink(): Promise<string> {
   const { json } = await consoles.svc.call("svc.v1.ConsoleService/CreateSignInLink", {});
@@ -125,6 +134,32 @@ browserTest("a page whose key expires asks for another, and stays", async () => 
   expect(page.url()).toMatch(/\/replays$/);
 });
 
+browserTest(
+  "while the store is away pages say so, a list that failed differs from an empty one, nothing typed is lost, and all comes back by itself",
+  async () => {
+    const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/subscriptions/new` });
+    const other = await consoles.open({ context: page.context() });
+    for (const seen of [faults, other.faults]) seen.expectStatus(503);
+    await page.getByLabel("Endpoint").fill("https://example.com/while-the-store-is-away");
+    await store.close();
+    await page.getByText("Reconnecting: the service cannot reach its database.").waitFor();
+    await page.getByRole("button", { name: "Subscribe" }).click();
+    await page.getByRole("alert").getByText("STORE_UNAVAILABLE").waitFor();
+    await other.page.getByRole("link", { name: "Calls", exact: true }).click();
+    const failed = other.page.getByRole("alert").filter({ hasText: "the store cannot be reached" });
+    await failed.getByRole("button", { name: "Try again" }).click();
+    expect(await other.page.getByRole("heading", { name: "No calls yet" }).count()).toBe(0);
+    await store.reopen();
+    await other.page.getByRole("heading", { name: "No calls yet" }).waitFor();
+    for (const one of [page, other.page]) await one.getByText(/^Reconnecting:/).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Subscribe" }).click();
+    await page.getByText(/^whsec_/).waitFor();
+    const { json } = await consoles.svc.call("svc.v1.TriggersService/ListSubscriptions", {});
+    expect(json.subscriptions).toMatchObject([{ endpointUrl: "https://example.com/while-the-store-is-away" }]);
+    await consoles.svc.call("svc.v1.TriggersService/DeleteSubscription", { id: json.subscriptions[0].id });
+  },
+);
+
 // The last: the service of the others ends here.
 browserTest(
   "a page outlives a restart of the service: it says that it reconnects, keeps what was typed, and goes on",
@@ -136,7 +171,7 @@ browserTest(
     await page.getByLabel("Endpoint").fill("https://example.com/before-the-restart");
     await svc.server.stop();
     await page.getByText(/^Reconnecting:/).waitFor();
-    const variables = { SVC_SANDBOX: "force", SVC_DATABASE_URL: svc.database.url, SVC_PORT: new URL(svc.url).port };
+    const variables = { SVC_SANDBOX: "force", SVC_DATABASE_URL: store.url, SVC_PORT: new URL(svc.url).port };
     const restarted = await startTestServer({ variables });
     try {
       await page.getByText(/^Reconnecting:/).waitFor({ state: "hidden" });

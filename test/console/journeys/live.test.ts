@@ -63,17 +63,26 @@ browserTest("a tab that is hidden keeps no stream, and is told what it missed wh
   expect(reads.streams()).toBeGreaterThan(1);
 });
 
-browserTest("with eight tabs open the ninth loads, and every one goes on", async () => {
-  const first = await opened();
-  const context = first.page.context();
-  const path = `p/${consoles.projectId}/events`;
-  const tabs = await Promise.all(Array.from({ length: 7 }, () => consoles.open({ path, context })));
-  const ninth = await consoles.open({ path, context });
-  await ninth.page.getByRole("row", { name: "calendar.events_changed" }).first().waitFor();
-  const grids = [first, ...tabs, ninth].map(({ page }) => page.getByRole("grid", { name: "Events" }));
-  const before = await grids[0]?.getAttribute("aria-rowcount");
-  await postCalendar(consoles.svc);
-  for (const grid of grids) {
-    await expect.poll(() => grid.getAttribute("aria-rowcount"), { timeout: 8_000, interval: 100 }).not.toBe(before);
-  }
-});
+browserTest(
+  "with eight windows in sight, six of them on job pages, the ninth loads, and every one goes on",
+  async () => {
+    const program = { version: 1, title: "Wait an hour", steps: [{ id: "rest", wait: "1h" }] };
+    const { json } = await consoles.svc.call("svc.v1.JobsService/SubmitJob", { programJson: JSON.stringify(program) });
+    const jobId: string = json.job.id;
+    const first = await opened();
+    const context = first.page.context();
+    const open = (page: string) => consoles.open({ path: `p/${consoles.projectId}/${page}`, context });
+    const ofJob = await Promise.all(Array.from({ length: 6 }, () => open(`jobs/${jobId}`)));
+    const events = [first, await open("events"), await open("events")];
+    const grids = events.map(({ page }) => page.getByRole("grid", { name: "Events" }));
+    for (const grid of grids) await grid.getByRole("row", { name: "calendar.events_changed" }).first().waitFor();
+    const before = await grids[0]?.getAttribute("aria-rowcount");
+    await postCalendar(consoles.svc);
+    await consoles.svc.call("svc.v1.JobsService/CancelJob", { id: jobId });
+    for (const grid of grids) {
+      await expect.poll(() => grid.getAttribute("aria-rowcount"), { timeout: 15_000, interval: 100 }).not.toBe(before);
+    }
+    // The log of each, to its last entry.
+    for (const { page } of ofJob) await page.getByText("ended", { exact: true }).waitFor();
+  },
+);

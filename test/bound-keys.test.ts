@@ -404,6 +404,17 @@ test("what is ada's is found: lists are not empty because nothing is", async () 
   expect(outcomeOf(await call("ToolsService/CallTool", { toolSlug: "sales_crm.list_deals" }, adaKey))).toBe("ok ok");
 });
 
+test("a bound key is told how the deliveries of its own events stand, and nothing of others'", async () => {
+  for (const name of ["adaEvent", "bobEvent"]) await made("TriggersService/ReplayEvent", { eventId: ids[name] });
+  const listed = async (bearer: string) =>
+    (await made("TriggersService/ListEvents", { withDeliveries: true }, bearer)).events.map(
+      ({ id, deliveries }: { id: string; deliveries: Record<string, number> }) => [id, Object.values(deliveries)],
+    );
+  expect(await listed(adaKey)).toEqual([[ids["adaEvent"], [1]]]);
+  expect(await listed(await createKey("ROLE_MEMBER", { toolkitSlugs: ["sales_crm"] }))).toEqual([]);
+  expect(await listed(svc.key)).toContainEqual([ids["bobEvent"], [1]]);
+});
+
 test("lists of a bound key lead to nothing of bob on any of their pages, by tokens of others either", async () => {
   const lists = [
     "JobsService/ListJobs",

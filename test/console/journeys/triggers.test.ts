@@ -3,6 +3,7 @@ import { until } from "@svc/testing/until";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
+import { keyboardOf } from "../keyboard.ts";
 import { postCalendar } from "../post-calendar.ts";
 
 // Each journey goes on from where the one before it ended, as somebody's first hour would.
@@ -157,25 +158,16 @@ browserTest("what failed is found by its state, whichever endpoint it went to, w
 
 browserTest("by keyboard alone an event is found, read beside the list, opened and sent again", async () => {
   const page = await openPage("overview");
-  const press = async (...keys: string[]) => {
-    for (const key of keys) await page.keyboard.press(key);
-  };
-  await press("Control+k");
-  await page.keyboard.type("Events");
-  await press("Enter");
-  await page.locator("h1:focus", { hasText: "Events" }).waitFor();
-  await rowsOf(page).first().waitFor();
-  for (let n = 0; n < 12 && (await page.locator("[role=row]:focus").count()) === 0; n += 1) await press("Tab");
+  const { press, tabTo, goTo } = keyboardOf(page);
+  await goTo("Events");
+  await tabTo(rowsOf(page));
   await press("j", "o");
   await page.getByRole("region", { name: "Payload" }).waitFor();
   await press("o");
   await page.getByRole("region", { name: "Payload" }).waitFor({ state: "detached" });
   await press("Enter");
   await page.locator("h1:focus", { hasText: "calendar.events_changed" }).waitFor();
-  const replay = page.getByRole("button", { name: "Replay" });
-  await replay.waitFor();
-  for (let n = 0; n < 30 && !(await replay.evaluate("document.activeElement?.textContent === 'Replay'")); n += 1)
-    await press("Tab");
+  await tabTo(page.getByRole("button", { name: "Replay" }));
   await press("Enter");
   await page.getByRole("status").getByText("Queued one delivery.").waitFor();
 });

@@ -408,11 +408,14 @@ test("a bound key is told how the deliveries of its own events stand, and nothin
   for (const name of ["adaEvent", "bobEvent"]) await made("TriggersService/ReplayEvent", { eventId: ids[name] });
   const listed = async (bearer: string) =>
     (await made("TriggersService/ListEvents", { withDeliveries: true }, bearer)).events.map(
-      ({ id, deliveries }: { id: string; deliveries: Record<string, number> }) => [id, Object.values(deliveries)],
+      ({ id, deliveries }: { id: string; deliveries: Record<string, number> }) => [
+        id,
+        Number(deliveries["pending"]) + Number(deliveries["deadLetter"]),
+      ],
     );
-  expect(await listed(adaKey)).toEqual([[ids["adaEvent"], [1]]]);
+  expect(await listed(adaKey)).toEqual([[ids["adaEvent"], 1]]);
   expect(await listed(await createKey("ROLE_MEMBER", { toolkitSlugs: ["sales_crm"] }))).toEqual([]);
-  expect(await listed(svc.key)).toContainEqual([ids["bobEvent"], [1]]);
+  expect(await listed(svc.key)).toContainEqual([ids["bobEvent"], 1]);
 });
 
 test("lists of a bound key lead to nothing of bob on any of their pages, by tokens of others either", async () => {

@@ -1,6 +1,6 @@
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { askMcp, letIn, postJson, registerAgent } from "./agent.ts";
+import { askMcp, letIn, postJson, registerAgent } from "@svc/testing/agent";
 
 let svc: TestServer;
 beforeAll(async () => {

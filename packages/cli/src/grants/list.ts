@@ -28,7 +28,10 @@ export function addGrantList(grants: Command, context: CommandContext): void {
       const header = ["ID", "GIVEN", "USED", "ENTITY", "MAY", "TOOLKITS", "AGENT"];
       for (const line of tableLines(header, shown.map(grantRow))) context.print(line);
     });
-  addExamples(addProjectOptions(addJson(list, "the grants as a JSON list")), ["svc grants list", "svc grants list --all"]);
+  addExamples(addProjectOptions(addJson(list, "the grants as a JSON list")), [
+    "svc grants list",
+    "svc grants list --all",
+  ]);
 }
 
 function grantRow({ id, createdAt, usedAt, active, entityId, accessClasses, toolkitSlugs, ...grant }: Grant): string[] {

@@ -1,7 +1,26 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type Clock, type KeyId, type ProjectPrincipal, pageOf, pageRows, requireId, requireProject, type Sealer } from "@svc/core";
-import { type Database, type Executor, endGrant, findListedGrant, type ListedGrant, listGrants, lockApiKey, narrowGrant, withTransaction } from "@svc/db";
+import {
+  type Clock,
+  type KeyId,
+  type ProjectPrincipal,
+  pageOf,
+  pageRows,
+  requireId,
+  requireProject,
+  type Sealer,
+} from "@svc/core";
+import {
+  type Database,
+  type Executor,
+  endGrant,
+  findListedGrant,
+  type ListedGrant,
+  listGrants,
+  lockApiKey,
+  narrowGrant,
+  withTransaction,
+} from "@svc/db";
 import {
   type GrantsService,
   ListGrantsResponseSchema,
@@ -89,7 +108,8 @@ function narrowed<Name extends string>(
 ): Name[] {
   if (asked.length === 0) return [...present];
   if (present.length === 0 && isAllWhereEmpty) return readSlugs(asked) as Name[];
-  const foreign = asked.findIndex((one) => !present.some((name) => name === one));
+  const known: ReadonlySet<string> = new Set(present);
+  const foreign = asked.findIndex((one) => !known.has(one));
   if (foreign >= 0) throw grantWidened(`${field}[${foreign}]`, asked[foreign] ?? "", present);
   return present.filter((name) => asked.includes(name));
 }

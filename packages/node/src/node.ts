@@ -20,6 +20,7 @@ import {
   callPaceSweep,
   callSweep,
   createMcpServer,
+  createToolsOffer,
   type McpServer,
 } from "@svc/tools";
 import {
@@ -36,6 +37,7 @@ import { activitySweep } from "./activity-sweep.ts";
 import { type Apps, createApps } from "./apps.ts";
 import { consoleSweep } from "./console-sweep.ts";
 import { deadTaskSweep } from "./dead-tasks.ts";
+import { grantSweep } from "./grant-sweep.ts";
 import { type EngineName, engineNames, type NodeParts } from "./parts.ts";
 import { startRetention } from "./retention.ts";
 import { createServices, type RegisterServices } from "./services.ts";
@@ -160,10 +162,11 @@ export function createNode(parts: NodeParts): Node {
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
+  const offers = [createToolsOffer({ views, caller })];
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
     quarantine: createQuarantine({ ...triggers, bodyBytesMax }),
-    mcp: createMcpServer({ views, caller, version: parts.version }),
+    mcp: createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers }),
     connectLinks: createConnectLinks({ ...apps, views, db, clock, sealer, ...linked }),
     register: createServices({ ...parts, views, apps, jobs, standing, triggers }),
     start() {
@@ -210,6 +213,7 @@ function createEngines(
     callPaceSweep({ db }),
     activitySweep({ db, eventRetentionMs: eventsMs }),
     consoleSweep({ db }),
+    grantSweep({ db }),
     jobRowSweep({ db, rowRetentionMs: Math.min(jobRowsMs, jobsMs ?? jobRowsMs) }),
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
     standingSweep({ db, runRetentionMs: limits.retention.standingRunsMs ?? standingRunsMsDefault }),

@@ -7,7 +7,7 @@ import { ConsoleService } from "@svc/gen/console";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
 import { StatsService } from "@svc/gen/stats";
-import { createNode, type Node, programSchema, standingSchema } from "@svc/node";
+import { createNode, type Node, type NodeParts, programSchema, standingSchema } from "@svc/node";
 import { createAdminService } from "./admin/service.ts";
 import { type Admission, createAdmission } from "./admission/admission.ts";
 import { figuresOfProjects } from "./admission/figures.ts";
@@ -15,6 +15,8 @@ import { createAuthenticator } from "./auth/gate.ts";
 import { createKeyCache, type KeyCache } from "./auth/key-cache.ts";
 import { type KeyUse, startKeyUse } from "./auth/key-use.ts";
 import { type OpenStreams, startOpenStreams } from "./auth/open-streams.ts";
+import { createMcpDoor } from "./authorization/mcp-door.ts";
+import { createGrantParts, type GrantParts, openAuthorization } from "./authorization/parts.ts";
 import { createRequestIds } from "./calls/call.ts";
 import { createCallErrorMapper } from "./calls/call-error.ts";
 import { toConnectError } from "./calls/connect-error.ts";
@@ -88,7 +90,7 @@ export type Server = {
 /**
  * Options of `startServer`. `share` is what one of several processes has from their supervisor, which opened and prepared the store. For
  * tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and `consoleFolder` has the built files of the
- * console in place of those of the checkout.
+ * console in place of those of the checkout, and `mcpOffers` is as of a node.
  */
 export type ServerOptions = {
   logger: Logger;
@@ -96,6 +98,7 @@ export type ServerOptions = {
   catalog?: Catalog | undefined;
   share?: ProcessShare | undefined;
   consoleFolder?: string | undefined;
+  mcpOffers?: NodeParts["mcpOffers"];
 };
 
 /** What the adapters of a server share: its node, and what HTTP needs beside it. */
@@ -113,6 +116,7 @@ type ServerParts = {
   health: Health;
   keys: KeyCache;
   keyUse: KeyUse;
+  grants: GrantParts;
   streams: OpenStreams;
   /** Undefined where nothing is counted. */
   activity: Flush | undefined;
@@ -148,9 +152,13 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const listening = { url: "" };
   const publicUrl = () => config.publicUrl ?? listening.url;
   const built = await readBuiltConsole(config, options.consoleFolder);
-  const parts = createParts({ config, logger, store, catalog, deployment, sealer, tls, publicUrl, share, built });
+  const parts = createParts({
+    ...{ config, logger, store, catalog, deployment, sealer, tls, publicUrl, share, built },
+    mcpOffers: options.mcpOffers,
+  });
   const { node } = parts;
   opened.defer(() => parts.streams.stop());
+  opened.defer(() => parts.grants.documents.close());
   opened.defer(() => parts.keyUse.stop());
   // After the node: what ends with it is counted.
   opened.defer(() => parts.activity?.stop());
@@ -203,9 +211,10 @@ type Opened = Pick<ServerParts, "config" | "logger" | "store" | "sealer" | "tls"
   deployment: Deployment | undefined;
   share: ProcessShare | undefined;
   built: BuiltConsole | undefined;
+  mcpOffers: NodeParts["mcpOffers"];
 };
 
-function createParts({ catalog, deployment, share, built, ...opened }: Opened): ServerParts {
+function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }: Opened): ServerParts {
   const { config, logger, store, sealer, publicUrl } = opened;
   const { db, clock } = store;
   const connections = createConnections({
@@ -231,7 +240,7 @@ function createParts({ catalog, deployment, share, built, ...opened }: Opened): 
   const observer = createNodeObserver(logger, metrics);
   const node: Node = createNode({
     ...nodePartsOf(config),
-    ...{ db, clock, sealer, catalog, deployment, publicUrl, version },
+    ...{ db, clock, sealer, catalog, deployment, publicUrl, version, mcpOffers },
     // A worker serves none, and tells people where it is.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
     observer: config.isActivityCounted ? countActivity(observer, counters) : observer,
@@ -251,6 +260,7 @@ function createParts({ catalog, deployment, share, built, ...opened }: Opened): 
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
     keyUse,
+    grants: createGrantParts({ config, db, clock, publicUrl }),
     streams: startOpenStreams({
       clock,
       onError: (err) => logger.warn({ err }, "open streams could not be looked after"),
@@ -323,9 +333,10 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
       ...createPages({ ...apps, publicUrl: parts.publicUrl, intake, logger }),
       ...createSchemas({ program: programSchema, standing: standingSchema }),
       ...createHome({ version }),
+      ...(isWorker ? [] : openAuthorization({ ...parts, ...store, mapError })),
     ]),
     mcp: isWorker ? undefined : createMcp(parts, { shutdownSignal, mapError, createRequestId, onCall }),
-    console: openConsole({ ...parts, ...store, mapError }),
+    console: openConsole({ ...parts, ...store, limit: parts.grants.signInLimit, mapError }),
   });
   const admin = isApart
     ? createHttpServer({
@@ -344,7 +355,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
 
 /** The endpoint of agents. */
 function createMcp(
-  { config, store, keys, keyUse, node, admission, intake }: ServerParts,
+  { config, store, keys, keyUse, grants, node, admission, intake }: ServerParts,
   parts: Pick<McpOptions, "shutdownSignal" | "mapError" | "createRequestId" | "onCall">,
 ): McpHandler {
   const { clock } = store;
@@ -353,7 +364,10 @@ function createMcp(
     admission,
     server: node.mcp,
     meter: node.meter,
-    authenticate: createAuthenticator({ keys, use: keyUse, clock, adminToken: config.adminToken }),
+    door: createMcpDoor({
+      ...{ ...grants, use: keyUse, clock },
+      authenticate: createAuthenticator({ keys, use: keyUse, clock, adminToken: config.adminToken }),
+    }),
     intake,
     bodyBytesMax: config.bodyBytesMax,
   });
@@ -385,10 +399,12 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
       isOpenToProjects: isAudienceDeclared(config),
       onRevoked(id) {
         keys.forget(id);
+        parts.grants.cache.forget(id);
         parts.console?.sessions.forget({ key: id });
       },
       onQuotas(id) {
         keys.forgetProject(id);
+        parts.grants.cache.forgetProject(id);
         parts.console?.sessions.forget({ project: id });
       },
     }),

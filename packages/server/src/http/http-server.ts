@@ -11,7 +11,8 @@ import { discardBody, hasBody, mayBeLarge, watchChunks } from "./body.ts";
 import { createClientErrorHandler } from "./client-error.ts";
 import type { Connections } from "./connections.ts";
 import type { Door } from "./door.ts";
-import { type McpHandler, mcpPath } from "./mcp.ts";
+import type { McpHandler } from "./mcp.ts";
+import { mcpPath } from "./mcp-path.ts";
 import type { PageHandler } from "./pages.ts";
 import type { ProbeHandler } from "./probes.ts";
 import type { RpcHandler } from "./rpc.ts";
@@ -121,7 +122,7 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
     else if (pages !== undefined) pages.serve(path, req, res);
     else if (path === "/" && options.console?.welcome(req, res)) return;
     else if (page !== undefined) page(req, res);
-    else if (options.mcp !== undefined && path === mcpPath) options.mcp(req, res);
+    else if (options.mcp !== undefined && path === mcpPath) options.mcp(query, req, res);
     else if (options.webhooks !== undefined && path.startsWith(webhookPrefix)) options.webhooks(path, query, req, res);
     else if (options.rpc.handles(path)) options.rpc.serve(path, req, res);
     else answerError(res, callUnknown(path), 404);

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Fault, type Principal, type ProjectPrincipal, type WorkMeter, withWaitTold } from "@svc/core";
-import type { McpServer } from "@svc/node";
+import type { McpHeaders, McpServer } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
-import type { Authenticate } from "../auth/gate.ts";
+import type { McpDoor } from "../authorization/mcp-door.ts";
 import { lineOf } from "../calls/answers.ts";
 import { acceptRequestId, type Call, ownerOf } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
@@ -18,12 +18,14 @@ import {
 import { type AnswerHeaders, answerError, answerJson, retryHeaders } from "./answer.ts";
 import { BodyError, readBody } from "./body.ts";
 import { chargeValues } from "./body-values.ts";
+import { createEventStream } from "./event-stream.ts";
 import { bodyFault, type Intake, pauseBeforeRefusal, shareOf } from "./intake.ts";
 
 /** How MCP is served. */
 export type McpOptions = {
   server: McpServer;
-  authenticate: Authenticate;
+  /** Lets agents in, by a key or a grant. */
+  door: McpDoor;
   intake: Intake;
   /** Lets the requests of projects in, within their quotas. */
   admission: Admission;
@@ -40,11 +42,8 @@ export type McpOptions = {
   onCall: (call: Call, durationMs: number) => void;
 };
 
-/** Serves one request to `mcpPath`. */
-export type McpHandler = (req: IncomingMessage, res: ServerResponse) => void;
-
-/** Where agents reach the tools. */
-export const mcpPath = "/mcp";
+/** Serves one request of an agent, with the query of its address. */
+export type McpHandler = (query: string, req: IncomingMessage, res: ServerResponse) => void;
 
 /** A call whose method is known once its body is read. */
 type McpCall = Omit<Call, "method"> & { method: string };
@@ -54,7 +53,7 @@ type McpCall = Omit<Call, "method"> & { method: string };
  * GET to stream and no DELETE.
  */
 export function createMcpHandler(options: McpOptions): McpHandler {
-  return (req, res) => {
+  return (query, req, res) => {
     const call: McpCall = {
       requestId: acceptRequestId(req.headers["x-request-id"]) ?? options.createRequestId(),
       method: "mcp/other",
@@ -70,9 +69,12 @@ export function createMcpHandler(options: McpOptions): McpHandler {
     });
     const refusal = refusalOf(req);
     if (refusal !== undefined) return refuse(res, call, refusal);
-    answer(req, res, { ...options, call }).catch(async (error: unknown) => {
+    answer(req, res, { ...options, call, query }).catch(async (error: unknown) => {
       await pauseBeforeRefusal(error);
-      refuse(res, call, mapFailure(error, options, call));
+      const refusal = mapFailure(error, options, call);
+      // RFC 9110 wants it with every 401: here it says where to ask for a grant.
+      const isStranger = refusal.error.code === "unauthenticated";
+      refuse(res, call, isStranger ? { ...refusal, headers: options.door.challenge(req) } : refusal);
     });
   };
 }
@@ -92,24 +94,23 @@ function refusalOf({ method = "", headers }: IncomingMessage): Refusal | undefin
 
 function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: Refusal): void {
   call.code = error.code;
+  // Events have come before, and no more come: the client asks again.
+  if (res.headersSent) return void res.end();
   // Clients of agents show the body, and no header.
-  answerError(res, withWaitTold(error), status, headers ?? headersOf(error));
+  answerError(res, withWaitTold(error), status, headers ?? refusalHeadersOf(error));
 }
 
-/** RFC 9110 wants the first with every 401; the second spares a store that is away. */
-function headersOf({ code }: Fault): AnswerHeaders {
-  if (code === "unauthenticated") return { "www-authenticate": "Bearer" };
+/** Spares a store that is away. */
+function refusalHeadersOf({ code }: Fault): AnswerHeaders {
   if (code === "unavailable") return retryHeaders;
   return {};
 }
 
-type Answering = McpOptions & { call: McpCall };
+type Answering = McpOptions & { call: McpCall; query: string };
 
 async function answer(req: IncomingMessage, res: ServerResponse, options: Answering): Promise<void> {
-  const { call, server, admission, meter, mapError, bodyBytesMax, intake } = options;
-  const caller = await options.authenticate(req.headers.authorization ?? null, (lookup) =>
-    intake.keepBack(req, lookup),
-  );
+  const { call, query, server, admission, meter, mapError, bodyBytesMax, intake } = options;
+  const caller = await options.door.authenticate(req, (lookup) => intake.keepBack(req, lookup));
   const principal = requireProject(caller, call);
   intake.noteKey(req);
   const admitted = admission.enter(principal.projectId, principal.quotas, "call");
@@ -126,12 +127,12 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
   if (isLarge) await work.turn();
   work.run(() => chargeValues(body, charge));
   const signal = lifeOf(res, options);
-  const version = req.headers["mcp-protocol-version"];
+  const events = createEventStream(req, res);
   const { status, body: text } = await server.serve({
     body: body.toString(),
-    protocolVersion: typeof version === "string" ? version : undefined,
-    principal,
-    signal,
+    headers: headersOf(req),
+    ...{ query, principal, signal },
+    notify: events?.send,
     mapError(error) {
       const refusal = mapError(error, call, signal);
       call.code = refusal.code;
@@ -140,13 +141,26 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
     onLabel(label) {
       call.method = `mcp/${label}`;
     },
+    onTrace(traceparent) {
+      call.traceparent = traceparent;
+    },
   });
   // What the protocol refuses is no JSON-RPC message it could answer.
-  if (status >= 400) call.code = "invalid_argument";
+  if (status >= 400) call.code = status === 404 ? "unimplemented" : "invalid_argument";
+  if (events?.isOpen()) return events.end(text);
   if (text !== "") return answerJson(res, status, text);
   if (res.destroyed) return;
   res.writeHead(status, { "content-length": 0 });
   res.end();
+}
+
+/** The headers that mean anything to the protocol. A client that sends one twice has sent neither. */
+function headersOf({ headers }: IncomingMessage): McpHeaders {
+  const textOf = (name: string) => {
+    const value = headers[name];
+    return typeof value === "string" ? value : undefined;
+  };
+  return { version: textOf("mcp-protocol-version"), method: textOf("mcp-method"), name: textOf("mcp-name") };
 }
 
 function requireProject(principal: Principal, call: McpCall): ProjectPrincipal {

@@ -1,0 +1,58 @@
+import type { CatalogView, ToolDefinition } from "@svc/catalog";
+import type { Binding } from "@svc/core";
+import { searchOf } from "../search/tool-search.ts";
+import { readSearchRequest } from "../service/search-request.ts";
+import { answered, firstSentence, type ToolAnswer } from "./answer.ts";
+import { callerOf } from "./meta-tools.ts";
+
+/** Arguments of search_tools, as its schema lets them through. */
+export type SearchArguments = {
+  readonly query: string;
+  readonly toolkit?: string;
+  readonly access_class?: string;
+  readonly limit?: number;
+};
+
+/** Long enough for what tells two tools apart, short enough for fifty of them. */
+const lineMax = 140;
+
+/** Answers search_tools: a line for each tool that fits, best first. Throws the refusals of SearchTools. */
+export function answerSearch(view: CatalogView, args: SearchArguments, binding: Binding | undefined): ToolAnswer {
+  const { query, toolkit = "", access_class: accessClass = "", limit = 0 } = args;
+  const asked = readSearchRequest({ query, toolkitSlug: toolkit, accessClass, limit });
+  const found = searchOf(view).search({ ...asked, binding });
+  const tools = found.map(({ tool }) => lineOf(tool));
+  if (tools.length > 0) return answered({ tools }, tools.map(textOf).join("\n"));
+  const isUnknown = toolkit !== "" && !view.toolkits.has(toolkit);
+  return answered(
+    { tools },
+    isUnknown ? `There is no toolkit ${JSON.stringify(toolkit)}. ${leaveOut}` : `No tool fits. ${sayOtherwise}`,
+  );
+}
+
+const leaveOut = "Leave toolkit out to search all of them.";
+const sayOtherwise = "Say it in other words, or with fewer filters.";
+
+type ToolLine = {
+  readonly slug: string;
+  readonly description: string;
+  readonly accessClass: string;
+  readonly requiredArguments: readonly string[];
+  /** The meta-tool that calls it. */
+  readonly callWith: string;
+};
+
+function lineOf({ slug, description, class: accessClass, inputSchema }: ToolDefinition): ToolLine {
+  const required = Array.isArray(inputSchema["required"]) ? inputSchema["required"].map(String) : [];
+  return {
+    slug,
+    description: firstSentence(description, lineMax),
+    accessClass,
+    requiredArguments: required,
+    callWith: callerOf(accessClass),
+  };
+}
+
+function textOf({ slug, description, accessClass, requiredArguments, callWith }: ToolLine): string {
+  return `${slug}(${requiredArguments.join(", ")}) [${accessClass}: ${callWith}] ${description}`;
+}

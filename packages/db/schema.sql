@@ -44,6 +44,9 @@ create table api_keys (
   expires_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
   last_used_at timestamp(3) with time zone,
+  entity_id text default ''::text not null,
+  access_classes text[] default '{}'::text[] not null,
+  toolkit_slugs text[] default '{}'::text[] not null,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -415,6 +418,7 @@ create table jobs (
   child jsonb,
   standing_run_id uuid,
   call_seed bytea,
+  binding jsonb,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -666,6 +670,7 @@ create table standing_programs (
   filtered bigint default 0 not null,
   pending_version integer default 0 not null,
   time_zone text default ''::text not null,
+  binding jsonb,
   constraint standing_programs_pkey PRIMARY KEY (id),
   constraint standing_programs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

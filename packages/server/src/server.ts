@@ -7,19 +7,20 @@ import { ConsoleService } from "@svc/gen/console";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
 import { StatsService } from "@svc/gen/stats";
-import { createNode, type Node, programSchema, standingSchema } from "@svc/node";
+import { createNode, type Node, type NodeParts, programSchema, standingSchema } from "@svc/node";
 import { createAdminService } from "./admin/service.ts";
 import { type Admission, createAdmission } from "./admission/admission.ts";
 import { figuresOfProjects } from "./admission/figures.ts";
 import { createAuthenticator } from "./auth/gate.ts";
 import { createKeyCache, type KeyCache } from "./auth/key-cache.ts";
 import { type KeyUse, startKeyUse } from "./auth/key-use.ts";
+import { type OpenStreams, startOpenStreams } from "./auth/open-streams.ts";
 import { createRequestIds } from "./calls/call.ts";
 import { createCallErrorMapper } from "./calls/call-error.ts";
 import { toConnectError } from "./calls/connect-error.ts";
 import { type Config, isLoopbackHost } from "./config/config.ts";
 import { consolePath } from "./console/headers.ts";
-import { type ConsoleParts, openConsole, readBuiltConsole, startConsoleParts } from "./console/parts.ts";
+import { type ConsoleParts, createConsoleParts, openConsole, readBuiltConsole } from "./console/parts.ts";
 import type { BuiltConsole } from "./console/read-files.ts";
 import { createConsoleService } from "./console/service.ts";
 import { endedUnderWay } from "./errors.ts";
@@ -87,7 +88,7 @@ export type Server = {
 /**
  * Options of `startServer`. `share` is what one of several processes has from their supervisor, which opened and prepared the store. For
  * tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and `consoleFolder` has the built files of the
- * console in place of those of the checkout.
+ * console in place of those of the checkout, and `mcpOffers` is as of a node.
  */
 export type ServerOptions = {
   logger: Logger;
@@ -95,6 +96,7 @@ export type ServerOptions = {
   catalog?: Catalog | undefined;
   share?: ProcessShare | undefined;
   consoleFolder?: string | undefined;
+  mcpOffers?: NodeParts["mcpOffers"];
 };
 
 /** What the adapters of a server share: its node, and what HTTP needs beside it. */
@@ -112,6 +114,7 @@ type ServerParts = {
   health: Health;
   keys: KeyCache;
   keyUse: KeyUse;
+  streams: OpenStreams;
   /** Undefined where nothing is counted. */
   activity: Flush | undefined;
   admission: Admission;
@@ -146,9 +149,12 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const listening = { url: "" };
   const publicUrl = () => config.publicUrl ?? listening.url;
   const built = await readBuiltConsole(config, options.consoleFolder);
-  const parts = createParts({ config, logger, store, catalog, deployment, sealer, tls, publicUrl, share, built });
+  const parts = createParts({
+    ...{ config, logger, store, catalog, deployment, sealer, tls, publicUrl, share, built },
+    mcpOffers: options.mcpOffers,
+  });
   const { node } = parts;
-  opened.defer(() => parts.console?.sessions.stop());
+  opened.defer(() => parts.streams.stop());
   opened.defer(() => parts.keyUse.stop());
   // After the node: what ends with it is counted.
   opened.defer(() => parts.activity?.stop());
@@ -201,9 +207,10 @@ type Opened = Pick<ServerParts, "config" | "logger" | "store" | "sealer" | "tls"
   deployment: Deployment | undefined;
   share: ProcessShare | undefined;
   built: BuiltConsole | undefined;
+  mcpOffers: NodeParts["mcpOffers"];
 };
 
-function createParts({ catalog, deployment, share, built, ...opened }: Opened): ServerParts {
+function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }: Opened): ServerParts {
   const { config, logger, store, sealer, publicUrl } = opened;
   const { db, clock } = store;
   const connections = createConnections({
@@ -229,7 +236,7 @@ function createParts({ catalog, deployment, share, built, ...opened }: Opened): 
   const observer = createNodeObserver(logger, metrics);
   const node: Node = createNode({
     ...nodePartsOf(config),
-    ...{ db, clock, sealer, catalog, deployment, publicUrl, version },
+    ...{ db, clock, sealer, catalog, deployment, publicUrl, version, mcpOffers },
     // A worker serves none, and tells people where it is.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
     observer: config.isActivityCounted ? countActivity(observer, counters) : observer,
@@ -249,10 +256,14 @@ function createParts({ catalog, deployment, share, built, ...opened }: Opened): 
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
     keyUse,
+    streams: startOpenStreams({
+      clock,
+      onError: (err) => logger.warn({ err }, "open streams could not be looked after"),
+    }),
     activity: config.isActivityCounted
       ? startFlush({ db, clock, counters, onError: (err) => logger.warn({ err }, "counts could not be added") })
       : undefined,
-    console: built && startConsoleParts({ ...opened, ...store, built, use: keyUse }),
+    console: built && createConsoleParts({ ...opened, ...store, built, use: keyUse }),
   };
 }
 
@@ -273,6 +284,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
     use: parts.keyUse,
     adminToken: config.adminToken,
     sessions: parts.console?.sessions,
+    streams: parts.streams,
     mapError,
     admission,
     turns: node.meter.turns,

@@ -6,12 +6,12 @@ import type { Admission } from "../admission/admission.ts";
 import { type Call, callContext } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
 import { toConnectError } from "../calls/connect-error.ts";
-import type { SessionProof } from "../console/proof.ts";
 import type { Sessions } from "../console/sessions.ts";
 import { adminDisabled, apiKeyInvalid, apiKeyMissing, roleRequired } from "../errors.ts";
-import { isValidKey, type KeyCache } from "./key-cache.ts";
+import { isValidKey, type KeyCache, projectPrincipalOf } from "./key-cache.ts";
 import { type KeyLookupWait, keyLookupContext } from "./key-lookup.ts";
 import type { KeyUse } from "./key-use.ts";
+import type { OpenStreams } from "./open-streams.ts";
 import type { RequiredRole } from "./required-role.ts";
 
 /** What the gate decides with. `roles` is read at each call: the router's calls are known after the gate is made. */
@@ -23,6 +23,8 @@ export type GateOptions = {
   adminToken: string | undefined;
   /** Those of the console; undefined without one. */
   sessions: Sessions | undefined;
+  /** Ends streams whose callers may not make them any more. */
+  streams: OpenStreams;
   /** Lets the requests of projects in, within their quotas. */
   admission: Admission;
   mapError: CallErrorMapper;
@@ -45,7 +47,7 @@ export type Gate = (arrival: Arrival) => Promise<Principal | undefined>;
 
 /** Makes the gate. Bearers are looked up by digest; the administrator's is compared in constant time. */
 export function createGate(options: GateOptions): Gate {
-  const { adminToken, admission, mapError, sessions } = options;
+  const { adminToken, admission, mapError, sessions, streams } = options;
   const authenticate = createAuthenticator(options);
   return async ({ method, authorization, call, wait }) => {
     const required = options.roles().get(method);
@@ -54,10 +56,11 @@ export function createGate(options: GateOptions): Gate {
       const proof = sessions === undefined ? undefined : call?.session;
       if (proof === undefined && bearerOf(authorization) === undefined) throw apiKeyMissing();
       if (required === "admin" && adminToken === undefined) throw adminDisabled();
-      const principal =
+      const identify = (waiting?: KeyLookupWait) =>
         proof === undefined || sessions === undefined
-          ? await authenticate(authorization, wait)
-          : await sessions.authenticate(proof, wait);
+          ? authenticate(authorization, waiting)
+          : sessions.authenticate(proof, waiting);
+      const principal = await identify(wait);
       if (call !== undefined) call.principal = principal;
       assertRole(method, required, principal);
       const isStream = method.methodKind !== "unary";
@@ -66,7 +69,7 @@ export function createGate(options: GateOptions): Gate {
         if ("refusal" in admitted) throw admitted.refusal;
         if (call !== undefined) call.leave = admitted.leave;
       }
-      if (isStream && proof !== undefined && sessions !== undefined) watchStream(sessions, proof, call);
+      if (isStream) watchStream(streams, identify, call);
       return principal;
     } catch (error) {
       // No interceptor has begun: whoever asks the gate answers what it throws.
@@ -75,10 +78,10 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/** A stream goes on for as long as its page is open: it ends with its session, its seat or its key. */
-function watchStream({ watch }: Sessions, proof: SessionProof, call: Call | undefined): void {
+/** A stream is open for hours: it ends with the key of its caller, or with the session or the seat of its page. */
+function watchStream({ watch }: OpenStreams, identify: () => Promise<Principal>, call: Call | undefined): void {
   if (call?.end === undefined) return;
-  const [unwatch, leave] = [watch(proof, call.end), call.leave];
+  const [unwatch, leave] = [watch(identify, call.end), call.leave];
   call.leave = () => {
     unwatch();
     leave?.();
@@ -118,7 +121,7 @@ export function createAuthenticator({
     const key = found instanceof Promise ? await wait(found) : found;
     if (key === undefined || !isValidKey(key, clock.now())) throw apiKeyInvalid(isMistyped(bearer));
     use.note(key.id);
-    return { kind: "project", projectId: key.projectId, keyId: key.id, role: key.role, quotas: key.quotas };
+    return projectPrincipalOf(key);
   };
 }
 

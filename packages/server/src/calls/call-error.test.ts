@@ -57,6 +57,9 @@ beforeAll(async () => {
               expiresAt: null,
               revokedAt: null,
               lastUsedAt: null,
+              entityId: "",
+              accessClasses: [],
+              toolkitSlugs: [],
               quotas: {},
             }
           : lookUp(),
@@ -67,6 +70,7 @@ beforeAll(async () => {
     clock: systemClock,
     adminToken,
     sessions: undefined,
+    streams: { watch: () => () => {}, stop: async () => {} },
     mapError: createCallErrorMapper(logger, createStoreAlarm(logger, systemClock)),
     admission: createAdmission({ clock: systemClock }),
     turns: meter.turns,

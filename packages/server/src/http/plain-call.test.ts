@@ -95,6 +95,7 @@ beforeAll(async () => {
     clock: systemClock,
     adminToken,
     sessions: undefined,
+    streams: { watch: () => () => {}, stop: async () => {} },
     mapError: createCallErrorMapper(logger, createStoreAlarm(logger, systemClock)),
     admission: createAdmission({ clock: systemClock }),
     turns: meter.turns,
@@ -156,6 +157,9 @@ function keyOf(digest: Buffer) {
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,
+    entityId: "",
+    accessClasses: [],
+    toolkitSlugs: [],
     quotas: name === "full" ? { concurrentCalls: 0 } : {},
   };
   return name === "slow" ? Promise.resolve(found) : found;

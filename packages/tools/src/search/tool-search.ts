@@ -1,4 +1,5 @@
 import type { AccessClass, Catalog } from "@svc/catalog";
+import { type Binding, isToolGranted } from "@svc/core";
 import { demandOf } from "./deeds.ts";
 import { meaningsOf } from "./meanings.ts";
 import { readQuery } from "./query-words.ts";
@@ -17,6 +18,8 @@ export type ToolQuery = {
   readonly limit?: number | undefined;
   /** How the caller reaches a tool. Default: every one can be called. */
   reachOf?(tool: SearchedTool): Reach;
+  /** Whoever is bound finds what it may use alone. */
+  readonly binding?: Binding | undefined;
 };
 
 /** Whether a tool can be called now: its app is `connected`, nobody connected it yet, or the deployment does not say where it is. */
@@ -57,12 +60,13 @@ export function searchOf(view: Catalog): ToolSearch {
 export function createToolSearch(view: Catalog): ToolSearch {
   let index: ViewIndex | undefined;
   return {
-    search({ query, toolkitSlug = "", kind, accessClass = "", limit = limitDefault, reachOf }) {
+    search({ query, toolkitSlug = "", kind, accessClass = "", limit = limitDefault, reachOf, binding }) {
       if (kind === "trigger") return [];
       index ??= indexView(view);
       const { words, telling } = readQuery(query);
       const meanings = meaningsOf(telling, index);
       const passes = ({ tool }: IndexedTool) =>
+        isToolGranted(binding, tool) &&
         (kind === undefined || tool.kind === kind) &&
         (toolkitSlug === "" || tool.toolkitSlug === toolkitSlug) &&
         (accessClass === "" || tool.class === accessClass);

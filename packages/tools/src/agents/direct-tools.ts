@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type CatalogView, nearest, type Tool } from "@svc/catalog";
 import { formatValue } from "@svc/core";
 import type { McpAddress } from "../mcp/address.ts";
@@ -14,14 +15,17 @@ export function isDirect({ toolkits, tools }: McpAddress): boolean {
   return toolkits.length + tools.length > 0;
 }
 
-/** The name of a tool as a model is given it: few of their vendors take a dot, and no slug has two underscores. */
-export function directName(slug: string): string {
-  return slug.replace(".", "__");
-}
+const nameMax = 64;
 
-/** The slug of a tool that is listed by its own name. */
-function slugOf(name: string): string {
-  return name.replace("__", ".");
+/**
+ * The name of a tool as a model is given it: few of their vendors take a dot, or more than 64 characters. No slug has two underscores, and
+ * what is cut is told apart by a digest.
+ */
+export function directName(slug: string): string {
+  const name = slug.replace(".", "__");
+  if (name.length <= nameMax) return name;
+  const digest = createHash("sha256").update(slug).digest("hex").slice(0, 8);
+  return `${name.slice(0, nameMax - 9)}_${digest}`;
 }
 
 /** The meta-tools that the address lists. */
@@ -31,8 +35,8 @@ export function listedMetaTools(address: McpAddress): readonly ListedTool<MetaTo
 
 /** The tool that a name stands for, where the address lists it. */
 export function findDirect(view: CatalogView, address: McpAddress, name: string): Tool | undefined {
-  const tool = name.includes(".") ? undefined : view.tools.get(slugOf(name));
-  return tool !== undefined && isListed(tool, address) ? tool : undefined;
+  for (const tool of view.tools.values()) if (isListed(tool, address) && directName(tool.slug) === name) return tool;
+  return undefined;
 }
 
 /** What the address lists, each tool with its own schema, in the order of slugs; or what is wrong with the address. */

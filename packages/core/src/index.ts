@@ -41,6 +41,7 @@ export {
   type DeliveryId,
   type EventId,
   firstUuidAt,
+  type GrantId,
   type Id,
   type IdPrefix,
   idOfUuid,

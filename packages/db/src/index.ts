@@ -157,6 +157,32 @@ export {
   uuidOfEvent,
 } from "./events/repo.ts";
 export { type EventRetention, sweepProjectEvents } from "./events/sweep.ts";
+export {
+  findGrantClient,
+  type GrantClient,
+  insertGrantClient,
+  sweepUnusedGrantClients,
+  sweepUsedGrantClients,
+  touchGrantClient,
+} from "./grants/clients.ts";
+export {
+  findGrantCode,
+  type GrantCode,
+  insertGrantCode,
+  noteGrantOfCode,
+  spendGrantCode,
+  sweepGrantCodes,
+} from "./grants/codes.ts";
+export { endGrant, findGrant, insertGrant } from "./grants/repo.ts";
+export {
+  findGrantToken,
+  type Grant,
+  type GrantToken,
+  insertGrantTokens,
+  spendGrantToken,
+  sweepGrantTokens,
+  type TokenOfGrant,
+} from "./grants/tokens.ts";
 export { type ClaimedJobTask, claimJobTasks, type JobClaimRequest } from "./job-tasks/claim.ts";
 export { deleteJobTasks } from "./job-tasks/delete.ts";
 export { endJobTask } from "./job-tasks/end.ts";
@@ -223,6 +249,7 @@ export {
   createApiKey,
   ensureApiKey,
   findCallerKey,
+  findCallerKeyById,
   findKeyById,
   listApiKeys,
   revokeApiKey,

@@ -311,3 +311,6 @@ export type ReplayReason = (typeof replayReasons)[number];
  * contact. `connect`: connect one account.
  */
 export const linkPurposes = ["sign_in", "answer", "connect"] as const;
+
+/** What a token of a grant is good for. `access`: calls. `refresh`: the next two tokens, once. */
+export const grantTokenKinds = ["access", "refresh"] as const;

@@ -139,7 +139,7 @@ function isMistyped(bearer: string): boolean {
 }
 
 /** The token of an `Authorization: Bearer` header; the scheme's case does not matter (RFC 9110, 11.1). */
-function bearerOf(header: string | null): string | undefined {
+export function bearerOf(header: string | null): string | undefined {
   if (header === null || !/^bearer /i.test(header)) return undefined;
   return header.slice("bearer ".length).trim() || undefined;
 }

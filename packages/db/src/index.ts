@@ -225,6 +225,7 @@ export { clearJobLoopHolds, countJobLoopHold } from "./jobs/loop-holds.ts";
 export type { KeyedJob, NewJob, NewJobProgram } from "./jobs/new-job.ts";
 export { recordOfNewJob } from "./jobs/new-record.ts";
 export { setJobPause } from "./jobs/pause.ts";
+export { readJobBindings } from "./jobs/read-bindings.ts";
 export { readJobRowBlocks } from "./jobs/read-row-blocks.ts";
 export { type JobSetPlaces, readJobSetPlaces } from "./jobs/read-set-places.ts";
 export { type JobSetRow, readJobSetRows } from "./jobs/read-set-rows.ts";

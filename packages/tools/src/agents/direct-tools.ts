@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type CatalogView, nearest, type Tool } from "@svc/catalog";
-import { formatValue } from "@svc/core";
+import { formatValue, isToolGranted, type ProjectPrincipal } from "@svc/core";
 import type { McpAddress } from "../mcp/address.ts";
 import { invalidParams, type McpError } from "../mcp/errors.ts";
 import { type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
@@ -9,6 +9,9 @@ import { type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 
 /** Tools that are listed at most: what a model is shown, and more than most of their vendors take. */
 const directMax = 200;
+
+/** Who asks for what: whoever is bound is listed what it may use alone. */
+type Asking = { readonly address: McpAddress; readonly principal: Pick<ProjectPrincipal, "binding"> };
 
 /** Whether the address names tools to be listed; else the meta-tools are. */
 export function isDirect({ toolkits, tools }: McpAddress): boolean {
@@ -34,27 +37,31 @@ export function listedMetaTools(address: McpAddress): readonly ListedTool<MetaTo
 }
 
 /** The tool that a name stands for, where the address lists it. */
-export function findDirect(view: CatalogView, address: McpAddress, name: string): Tool | undefined {
-  for (const tool of view.tools.values()) if (isListed(tool, address) && directName(tool.slug) === name) return tool;
+export function findDirect(view: CatalogView, asking: Asking, name: string): Tool | undefined {
+  for (const tool of view.tools.values()) if (isListed(tool, asking) && directName(tool.slug) === name) return tool;
   return undefined;
 }
 
 /** What the address lists, each tool with its own schema, in the order of slugs; or what is wrong with the address. */
 export function listDirect(
   view: CatalogView,
-  address: McpAddress,
+  asking: Asking,
 ): { readonly tools: readonly ListedTool[] } | { readonly error: McpError } {
-  const fault = addressFault(view, address);
+  const fault = addressFault(view, asking.address);
   if (fault !== undefined) return { error: addressInvalid(fault) };
-  const tools = [...view.tools.values()].filter((tool) => isListed(tool, address));
+  const tools = [...view.tools.values()].filter((tool) => isListed(tool, asking));
   if (tools.length > directMax) {
     const fault = `The address names ${tools.length} tools; at most ${directMax} are listed. Name fewer toolkits, or leave them out and search`;
     return { error: addressInvalid(fault) };
   }
-  return { tools: [...listedMetaTools(address), ...tools.map((tool) => listed(tool, view))] };
+  return { tools: [...listedMetaTools(asking.address), ...tools.map((tool) => listed(tool, view))] };
 }
 
-function isListed(tool: Tool, { toolkits, tools }: McpAddress): boolean {
+function isListed(tool: Tool, { address, principal }: Asking): boolean {
+  return isNamed(tool, address) && isToolGranted(principal.binding, tool);
+}
+
+function isNamed(tool: Tool, { toolkits, tools }: McpAddress): boolean {
   return tool.callable && tool.kind !== "trigger" && (toolkits.includes(tool.toolkitSlug) || tools.includes(tool.slug));
 }
 
@@ -65,7 +72,7 @@ function addressFault(view: CatalogView, address: McpAddress): string | undefine
   if (slug !== undefined) return unknown("tools", slug, view.tools.keys());
   const idle = address.tools.find((named) => {
     const tool = view.tools.get(named);
-    return tool !== undefined && !isListed(tool, address);
+    return tool !== undefined && !isNamed(tool, address);
   });
   return idle && `tools of the address names ${idle}, which cannot be called: leave it out`;
 }

@@ -28,7 +28,12 @@ export function toolNotRead(slug: string, accessClass: AccessClass): Fault {
 /** A refusal that HTTP answers, with its advice in the names of these tools, and how long to wait: agents' clients show no headers. */
 export function spokenFault(refusal: Fault): Fault {
   const { code, message, details, retryAfterMs } = withWaitTold(refusal);
-  return new Fault(code, message, details.map((detail) => ({ ...detail, help: spoken(detail.help) })), retryAfterMs);
+  return new Fault(
+    code,
+    message,
+    details.map((detail) => ({ ...detail, help: spoken(detail.help) })),
+    retryAfterMs,
+  );
 }
 
 /** A refusal as a model reads it: what was wrong, what would be right and when, in the names of these tools. */

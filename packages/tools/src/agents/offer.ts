@@ -1,4 +1,4 @@
-import { isObject } from "@svc/core";
+import { type Binding, isObject } from "@svc/core";
 import type { McpAddress } from "../mcp/address.ts";
 import { invalidParams } from "../mcp/errors.ts";
 import { complete, type McpContext, type McpOffer, type McpOutcome, type Params, refused } from "../mcp/offer.ts";
@@ -7,7 +7,7 @@ import { answerCall } from "./call-tool.ts";
 import { directName, findDirect, isDirect, listDirect, listedMetaTools } from "./direct-tools.ts";
 import { answerRefusal } from "./errors.ts";
 import { type AgentToolsOptions, createMetaCaller, type MetaCaller } from "./meta-caller.ts";
-import { instructions, type MetaToolName, metaTools } from "./meta-tools.ts";
+import { instructions, type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 
 /** What agents are offered over MCP: the meta-tools, or those tools that the address of the client names. */
 export function createToolsOffer(options: AgentToolsOptions): McpOffer {
@@ -32,10 +32,20 @@ function labelOf({ name }: Params): string {
   return isMetaTool(name) ? name : "direct_tool";
 }
 
-async function list({ views }: AgentTools, { address, principal }: McpContext): Promise<McpOutcome> {
-  if (!isDirect(address)) return complete({ tools: metaTools });
-  const listed = listDirect(await views.forProject(principal.projectId), address);
+async function list({ views }: AgentTools, context: McpContext): Promise<McpOutcome> {
+  const { address, principal } = context;
+  if (!isDirect(address)) return complete({ tools: usableMetaTools(principal.binding) });
+  const listed = listDirect(await views.forProject(principal.projectId), context);
   return "error" in listed ? refused(listed.error) : complete({ tools: listed.tools });
+}
+
+/** What a key can use of the meta-tools: two of them call nothing for one that is bound to other classes. */
+function usableMetaTools(binding: Binding | undefined): readonly ListedTool[] {
+  const classes = binding?.accessClasses ?? [];
+  if (classes.length === 0) return metaTools;
+  const isReader = classes.every((accessClass) => accessClass === "read");
+  const idle = isReader ? "call_tool" : classes.includes("read") ? undefined : "read_tool";
+  return metaTools.filter(({ name }) => name !== idle);
 }
 
 async function call(tools: AgentTools, params: Params, context: McpContext): Promise<McpOutcome> {
@@ -56,12 +66,13 @@ async function call(tools: AgentTools, params: Params, context: McpContext): Pro
 async function answerTool(
   { views, caller, callMeta }: AgentTools,
   { name, args }: { readonly name: string; readonly args: Params },
-  { address, principal }: McpContext,
+  context: McpContext,
 ): Promise<ToolAnswer | undefined> {
+  const { address, principal } = context;
   const meta = listedMetaTools(address).find((tool) => tool.name === name);
   if (meta !== undefined) return callMeta(meta.name, args, principal);
   if (!isDirect(address)) return undefined;
-  const tool = findDirect(await views.forProject(principal.projectId), address, name);
+  const tool = findDirect(await views.forProject(principal.projectId), context, name);
   if (tool === undefined) return undefined;
   const hints = hintsOf(directName(tool.slug));
   return answerCall({ slug: tool.slug, arguments: args, entity_id: address.entityId }, { caller, principal, hints });

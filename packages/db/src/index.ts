@@ -111,6 +111,7 @@ export {
   type DeliveryClaim,
   type DeliveryClaimRequest,
 } from "./deliveries/claim.ts";
+export { countDeliveriesOfEvents, type DeliveryCounts } from "./deliveries/count-of-events.ts";
 export { enqueueDeliveries, type QueuedDelivery, type QueueTo } from "./deliveries/enqueue.ts";
 export { expireDeliveries } from "./deliveries/expire.ts";
 export { type EventDeliveries, readEventDeliveries } from "./deliveries/read-event-deliveries.ts";

@@ -10,7 +10,7 @@ import {
   timeRange,
   walkedRows,
 } from "@svc/core";
-import { type Event, eventsForProject } from "@svc/db";
+import { countDeliveriesOfEvents, type Event, eventsForProject } from "@svc/db";
 import type { TriggersService } from "@svc/gen/triggers";
 import { eventMessage, ingestEndpointMessage } from "../convert.ts";
 import { notFound } from "../errors.ts";
@@ -42,7 +42,10 @@ export function eventMethods({ db, clock, catalog, sealer, secretOf }: TriggersC
         ? await events.walk(filter, page)
         : { rows: await events.list(filter, page), walkedTo: undefined };
       const { rows, nextPageToken } = walkedRows(sealer, scope, found, page.size);
-      return { events: rows.filter((row) => isEventReached(row, binding)).map(eventMessage), nextPageToken };
+      const reached = rows.filter((row) => isEventReached(row, binding));
+      const ids = req.withDeliveries ? reached.map(({ id }) => id) : [];
+      const counts = await countDeliveriesOfEvents(db, projectId, ids);
+      return { events: reached.map((row) => eventMessage(row, counts.get(row.id))), nextPageToken };
     },
 
     async getEvent(req, ctx) {

@@ -1,8 +1,8 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { AdminService } from "@svc/gen/admin";
 import { Role } from "@svc/gen/options";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
+import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -41,10 +41,10 @@ export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onC
   const [toolkits, setToolkits] = useState("");
   const refresh = useRefresh(AdminService);
   // Not kept in the cache of calls: it goes with the dialog.
-  const create = useMutation(AdminService.method.createApiKey, { gcTime: 0, onSuccess: () => void refresh() });
-  if (create.data !== undefined) return <CreatedKey text={create.data.key} onClose={onClose} />;
+  const create = useWrite(AdminService.method.createApiKey, { isSecret: true, onSuccess: () => void refresh() });
+  if (create.answer !== undefined) return <CreatedKey text={create.answer.key} onClose={onClose} />;
   const send = () =>
-    create.mutate({
+    create.send({
       ...{ projectId, name, role: role === "approver" ? Role.APPROVER : Role.MEMBER },
       ...{ entityId, accessClasses: wordsOf(access), toolkitSlugs: wordsOf(toolkits) },
     });
@@ -78,7 +78,7 @@ export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onC
           hint="Slugs with commas between, such as calendar,notes_wiki. Empty: of all."
         />
         <FaultNotice error={create.error} />
-        <Button kind="primary" type="submit" busy={create.isPending ? "Creating" : undefined}>
+        <Button kind="primary" type="submit" busy={create.isSending ? "Creating" : undefined}>
           Create the key
         </Button>
       </FormFrame>

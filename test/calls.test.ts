@@ -760,7 +760,9 @@ const contacts: Case[] = [
   ["DeleteContact", { principalId: "owner" }, "failed_precondition LAST_APPROVER"],
 ];
 
-const identity: Case[] = [["GetIdentity", {}, "ok projectId,projectName,keyId,role,keyName,deployment"]];
+const identity: Case[] = [
+  ["GetIdentity", {}, "ok projectId,projectName,keyId,role,keyName,deployment,entityId,accessClasses,toolkitSlugs"],
+];
 
 const consoleCases: Case[] = [
   ["CreateSignInLink", {}, "ok url,expiresAt"],

@@ -35,6 +35,7 @@ export { createHmacKey, type HmacKey, hmacSha256, isHmacSha256 } from "./hmac.ts
 export { type HttpTarget, httpTargetOf, parseHttpHost } from "./http-host.ts";
 export {
   type AccountId,
+  type AuditId,
   type BackfillId,
   createId,
   type DeliveryId,
@@ -59,6 +60,15 @@ export {
 } from "./id.ts";
 export { isJsonObject, isObject, type JsonObject, type JsonValue, readJsonObject } from "./json.ts";
 export { holdsMoreThan, measureJson } from "./json-size.ts";
+export {
+  createKeyring,
+  type DataKey,
+  type DataKeyUse,
+  dataKeyHeader,
+  generateDataKeySecret,
+  type Keyring,
+  type KeyScope,
+} from "./keyring.ts";
 export { LeastRecentlyUsed } from "./lru.ts";
 export { type Allowance, allowanceOf } from "./pace.ts";
 export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./page-token.ts";
@@ -105,7 +115,15 @@ export {
   timeRange,
   walkedRows,
 } from "./request.ts";
-export { createSealer, generateVaultKey, parseVaultKeys, SealError, type Sealer, type VaultKey } from "./seal.ts";
+export {
+  createSealer,
+  generateVaultKey,
+  parseVaultKeys,
+  SealError,
+  type Sealer,
+  type VaultKey,
+  vaultKeyIdOf,
+} from "./seal.ts";
 export {
   digestSecret,
   equalConstantTime,

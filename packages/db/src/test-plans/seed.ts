@@ -6,7 +6,7 @@ import { nowMs } from "../test-rows.ts";
 // hide what a plan does to the largest. All ids are computed, so that a plan can name any row.
 
 /** Numbers of the kinds of ids, so that no two tables share one. */
-const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
+const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep" | "aud">, number>> = {
   prj: 1,
   key: 2,
   sub: 3,

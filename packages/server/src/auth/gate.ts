@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { type Clock, digestSecret, isWellFormedApiKey, type Principal, principalContext } from "@svc/core";
+import { type Clock, digestSecret, isWellFormedApiKey, type Principal, principalContext, type Sealer } from "@svc/core";
 import type { Admission } from "../admission/admission.ts";
 import { type Call, callContext } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
@@ -20,6 +20,8 @@ export type GateOptions = {
   keys: KeyCache;
   use: KeyUse;
   clock: Clock;
+  /** Has the keys of a caller's project at hand. */
+  sealer: Pick<Sealer, "ready">;
   adminToken: string | undefined;
   /** Those of the console; undefined without one. */
   sessions: Sessions | undefined;
@@ -58,6 +60,7 @@ export function createGate(options: GateOptions): Gate {
         proof === undefined || sessions === undefined
           ? await authenticate(authorization, wait)
           : await sessions.authenticate(proof, wait);
+      if (proof !== undefined && principal.kind === "project") await options.sealer.ready([principal.projectId]);
       if (call !== undefined) call.principal = principal;
       assertRole(method, required, principal);
       const isStream = method.methodKind !== "unary";
@@ -106,8 +109,9 @@ export function createAuthenticator({
   keys,
   use,
   clock,
+  sealer,
   adminToken,
-}: Pick<GateOptions, "keys" | "use" | "clock" | "adminToken">): Authenticate {
+}: Pick<GateOptions, "keys" | "use" | "clock" | "sealer" | "adminToken">): Authenticate {
   const adminDigest = adminToken === undefined ? undefined : digestSecret(adminToken);
   return async (authorization, wait = untilFound) => {
     const bearer = bearerOf(authorization);
@@ -117,6 +121,9 @@ export function createAuthenticator({
     const found = keys.find(digest);
     const key = found instanceof Promise ? await wait(found) : found;
     if (key === undefined || !isValidKey(key, clock.now())) throw apiKeyInvalid(isMistyped(bearer));
+    // What the call reads may be sealed by another node, with a key that is new here.
+    const loading = sealer.ready([key.projectId]);
+    if (loading !== undefined) await wait(loading);
     use.note(key.id);
     return { kind: "project", projectId: key.projectId, keyId: key.id, role: key.role, quotas: key.quotas };
   };

@@ -94,6 +94,7 @@ beforeAll(async () => {
     use: { note: () => {}, stop: async () => {} },
     clock: systemClock,
     adminToken,
+    sealer: { ready: () => undefined },
     sessions: undefined,
     mapError: createCallErrorMapper(logger, createStoreAlarm(logger, systemClock)),
     admission: createAdmission({ clock: systemClock }),

@@ -163,6 +163,7 @@ async function createHandler(
     use,
     clock,
     adminToken: bearers.admin,
+    sealer: { ready: () => undefined },
   });
   let count = 0;
   return createMcpHandler({

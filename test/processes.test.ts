@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
-import { openDatabase } from "@svc/db";
 import { createTestDataDir } from "@svc/testing/data-dir";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { endLeases } from "@svc/testing/leases";
 import {
   adminToken,
   bootstrapKey,
@@ -147,7 +147,8 @@ test("a process that is killed under load leaves no request without an answer or
   expect(server.output()).toContain(`process ${number} ended (SIGKILL); it is started again in`);
   expect(await metric("svc_processes")).toBe(2);
   expect(await metric("svc_ingest_posts_total")).toBeGreaterThanOrEqual(counted);
-  await endLeases();
+  // Those of the killed process would run out after 30 s.
+  for (const table of ["delivery_tasks", "job_tasks"] as const) await endLeases(database.url, table);
   const arrived = () => numbersOf(receiver.received);
   await until(() => [...load.accepted].every((one) => arrived().has(one)), 60_000, "what was accepted is delivered");
   for (const id of jobs)
@@ -164,14 +165,6 @@ async function submitWait(): Promise<string> {
 
 async function statusOf(id: string): Promise<string> {
   return (await call<JobAnswer>(server, "JobsService/GetJob", { id })).job.status;
-}
-
-/** Those of the killed process would run out after 30 s. */
-async function endLeases(): Promise<void> {
-  const db = openDatabase({ url: database.url, connectionsMax: 1 });
-  await db.sql`update delivery_tasks set lease_until = now() where lease_until is not null`;
-  await db.sql`update job_tasks set lease_until = now() where lease_until is not null`;
-  await db.close();
 }
 
 test("SIGTERM drains all: a delivery under way is finished, and the end is 0", async () => {

@@ -213,3 +213,35 @@ test("WatchProject tells of what the other node did, from a time on, and of nobo
   again.abort();
   expect(missed).toContain(event!.id);
 });
+
+test("streams end within seconds of their key's end, at every node: one that is revoked, and one that expires", async () => {
+  const { projectId } = (await one.call("svc.v1.IdentityService/GetIdentity")).json;
+  const keyOf = async (more: object) =>
+    (await one.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "watches", ...more })).json;
+  const { job } = await client.jobs.submitJob({
+    programJson: programText({ limits: { deadline: "2h" }, steps: [{ id: "pause", wait: "1h" }] }),
+  });
+  const revoked = await keyOf({});
+  const expiring = await keyOf({ expiresAt: new Date(Date.now() + 2_000).toISOString() });
+  const opened = [one, two].flatMap((server) =>
+    [revoked.key, expiring.key].flatMap((apiKey) => {
+      const { stats, jobs } = createSvcClient({ baseUrl: server.url, apiKey });
+      return [stats.watchProject({}), jobs.watchJob({ jobId: job!.id })].map((stream) => {
+        const messages = stream[Symbol.asyncIterator]();
+        return { messages, first: messages.next() };
+      });
+    }),
+  );
+  await Promise.all(opened.map(({ first }) => first));
+  await one.admin("RevokeApiKey", { id: revoked.apiKey.id });
+  const endedAt = performance.now();
+  const reasons = opened.map(async ({ messages }) => {
+    const ended = (async () => {
+      while ((await messages.next()).done !== true);
+    })();
+    return reasonOf(ended);
+  });
+  expect(new Set(await Promise.all(reasons))).toEqual(new Set(["API_KEY_INVALID"]));
+  // Two seconds, and what a machine with other work takes beside.
+  expect(performance.now() - endedAt).toBeLessThan(8_000);
+});

@@ -2,6 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { openDatabase } from "@svc/db";
 import { databaseUrl, startTestPostgres, type TestPostgres } from "@svc/testing/database";
+import { endLeases } from "@svc/testing/leases";
 import {
   call,
   freePort,
@@ -51,7 +52,7 @@ async function killUnderLoad(
     server = await start();
   }
   await load.stop();
-  if (!isWhole) await endLeases(await storeUrl());
+  if (!isWhole) await endLeases(await storeUrl(), "delivery_tasks");
   // Leases of the killed run out after 30 s; deliveries that failed while the receiver was busy are tried again.
   await until(
     () => isSubset(load.acknowledged, numbersOf(receiver.received)),
@@ -89,13 +90,6 @@ async function newDatabase(): Promise<string> {
   await db.sql`create database ${db.sql(name)}`;
   await db.close();
   return databaseUrl(postgres.url, name);
-}
-
-/** As if the 30 s of a lease had passed for every delivery that was leased by now. */
-async function endLeases(url: string): Promise<void> {
-  const db = openDatabase({ url, connectionsMax: 1 });
-  await db.sql`update delivery_tasks set lease_until = now() where lease_until > now()`;
-  await db.close();
 }
 
 /** Where the store below a data folder listens. */
@@ -154,7 +148,7 @@ test(`the leased deliveries of a killed node go out from another ${isWhole ? "wi
   const killedAtMs = Date.now();
   receiver.received.length = 0;
   receiver.answer = (_received, res) => res.writeHead(204).end();
-  if (!isWhole) await endLeases(url);
+  if (!isWhole) await endLeases(url, "delivery_tasks");
   await until(() => isSubset(load.acknowledged, numbersOf(receiver.received)), 35_000, "the other node took over");
   expect(Date.now() - killedAtMs).toBeLessThan(35_000);
 });

@@ -58,7 +58,14 @@ async function startAdmin() {
       listApiKeys: () => ({
         apiKeys: [
           { id: "key_2", role: Role.APPROVER, hint: "svc_ab", name: "deploy", lastUsedAt: createdAt },
-          { id: "key_1", role: Role.MEMBER, name: "old", revokedAt: createdAt },
+          {
+            id: "key_1",
+            role: Role.MEMBER,
+            name: "old",
+            revokedAt: createdAt,
+            entityId: "ada",
+            toolkitSlugs: ["calendar"],
+          },
         ],
       }),
       revokeApiKey: ({ id }) => ({ apiKey: { id, revokedAt: createdAt } }),
@@ -198,6 +205,17 @@ test("keys create finds the project by its name and prints the key alone on stan
   expect(expiresInMs / 86_400_000).toBeCloseTo(90, 2);
 });
 
+test("keys create binds a key, and takes no empty text for everything", async () => {
+  const { server, created, variables } = await startAdmin();
+  await using _ = server;
+  const bound = ["--entity", "ada", "--access", "read, write", "--toolkits", "calendar"];
+  await runTestCommand(["keys", "create", ...bound], variables);
+  expect(created).toMatchObject([{ entityId: "ada", accessClasses: ["read", "write"], toolkitSlugs: ["calendar"] }]);
+  for (const option of ["--entity", "--access", "--toolkits"]) {
+    expect((await runTestCommand(["keys", "create", option, ""], variables)).code).toBe(2);
+  }
+});
+
 test("a project that no name fits is refused by name", async () => {
   const { server, variables } = await startAdmin();
   await using _ = server;
@@ -213,9 +231,9 @@ test("keys list shows state and use, and keys revoke ends one", async () => {
   await using _ = server;
   const { printed } = await runTestCommand(["keys", "list"], variables);
   expect(printed).toEqual([
-    "ID     ROLE      HINT    STATE    LAST USED                 NAME",
-    "key_2  approver  svc_ab  valid    2026-01-02T00:00:00.000Z  deploy",
-    "key_1  member            revoked  -                         old",
+    "ID     ROLE      HINT    STATE    LAST USED                 BOUND TO          NAME",
+    "key_2  approver  svc_ab  valid    2026-01-02T00:00:00.000Z                    deploy",
+    "key_1  member            revoked  -                         ada; *; calendar  old",
   ]);
   const revoked = await runTestCommand(["keys", "revoke", "key_2"], variables);
   expect(revoked.printed).toEqual(["key_2 is revoked since 2026-01-02T00:00:00.000Z"]);

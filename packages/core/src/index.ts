@@ -5,6 +5,7 @@ export {
   createAddressGuard,
 } from "./address-guard.ts";
 export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
+export { type Binding, bindingOf } from "./binding.ts";
 export { callLimitBounds } from "./call-limit-bounds.ts";
 export { type Clock, createOffsetClock, isoTime, systemClock } from "./clock.ts";
 export { consoleOff, linkExpiry } from "./console-link.ts";

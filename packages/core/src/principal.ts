@@ -1,3 +1,4 @@
+import type { Binding } from "./binding.ts";
 import type { KeyId, ProjectId } from "./id.ts";
 import type { Quotas } from "./quotas/quota.ts";
 
@@ -12,6 +13,8 @@ export type ProjectPrincipal = {
   role: Role;
   /** What is set of its project's quotas; without it, all have their defaults. */
   quotas?: Quotas;
+  /** What it is bound to; undefined for a key that reaches the whole project. */
+  binding?: Binding | undefined;
 };
 
 /** Who makes a call: a project's key, or the administrator of the deployment. */

@@ -142,6 +142,7 @@ export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostg
 export { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "./events/match.ts";
 export {
   type EventsRecorded,
+  inOrderOfDedupe,
   type NewDelivery,
   type NewEvent,
   type RoutingSeen,
@@ -293,6 +294,7 @@ export {
   type AskContinuation,
   type AskEndpointEventType,
   type AskKind,
+  accessClasses,
   askEndpointEventTypes,
   type BackfillReason,
   type BackfillState,

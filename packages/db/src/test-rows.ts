@@ -9,6 +9,7 @@ import {
   type SubscriptionId,
   uuidOfId,
 } from "@svc/core";
+import type { CallRecord } from "./calls/put.ts";
 import type { Database, Executor } from "./connect.ts";
 import type { DeliveryClaimRequest } from "./deliveries/claim.ts";
 import type { DeliverySettlement } from "./deliveries/settle.ts";
@@ -150,4 +151,35 @@ export async function fillLane(
 /** The event that `fillLane` stored with a delivery: they share their UUID. */
 export function eventOf(id: DeliveryId): EventId {
   return idOfUuid("evt", uuidOfId(id));
+}
+
+/** A call that went well, unless the changes say otherwise. */
+export function callOf(projectId: ProjectId, changes: Partial<CallRecord> = {}): CallRecord {
+  const createdAt = changes.createdAt ?? nowMs;
+  return {
+    id: createId("call", createdAt),
+    projectId,
+    toolSlug: "desk.read_ticket",
+    accessClass: "write",
+    entityId: "ann",
+    accountId: createId("acc", nowMs),
+    keyId: createId("key", nowMs),
+    jobId: undefined,
+    stepId: "",
+    outcome: "ok",
+    message: "",
+    sealedMessage: undefined,
+    providerStatus: 200,
+    argumentsDigest: Buffer.alloc(32, 1),
+    arguments: Buffer.from("sealed"),
+    result: undefined,
+    isTruncated: false,
+    isSandbox: false,
+    idempotencyKey: undefined,
+    replay: undefined,
+    createdAt,
+    durationMs: 12,
+    providerMs: 7,
+    ...changes,
+  };
 }

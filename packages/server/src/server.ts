@@ -14,12 +14,13 @@ import { figuresOfProjects } from "./admission/figures.ts";
 import { createAuthenticator } from "./auth/gate.ts";
 import { createKeyCache, type KeyCache } from "./auth/key-cache.ts";
 import { type KeyUse, startKeyUse } from "./auth/key-use.ts";
+import { type OpenStreams, startOpenStreams } from "./auth/open-streams.ts";
 import { createRequestIds } from "./calls/call.ts";
 import { createCallErrorMapper } from "./calls/call-error.ts";
 import { toConnectError } from "./calls/connect-error.ts";
 import { type Config, isLoopbackHost } from "./config/config.ts";
 import { consolePath } from "./console/headers.ts";
-import { type ConsoleParts, openConsole, readBuiltConsole, startConsoleParts } from "./console/parts.ts";
+import { type ConsoleParts, createConsoleParts, openConsole, readBuiltConsole } from "./console/parts.ts";
 import type { BuiltConsole } from "./console/read-files.ts";
 import { createConsoleService } from "./console/service.ts";
 import { endedUnderWay } from "./errors.ts";
@@ -115,6 +116,7 @@ type ServerParts = {
   health: Health;
   keys: KeyCache;
   keyUse: KeyUse;
+  streams: OpenStreams;
   /** Undefined where nothing is counted. */
   activity: Flush | undefined;
   admission: Admission;
@@ -159,7 +161,7 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const built = await readBuiltConsole(config, options.consoleFolder);
   const parts = createParts({ config, logger, store, catalog, deployment, vault, tls, publicUrl, share, built });
   const { node } = parts;
-  opened.defer(() => parts.console?.sessions.stop());
+  opened.defer(() => parts.streams.stop());
   opened.defer(() => parts.keyUse.stop());
   // After the node: what ends with it is counted.
   opened.defer(() => parts.activity?.stop());
@@ -261,10 +263,14 @@ function createParts({ catalog, deployment, share, built, ...opened }: Opened): 
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
     keyUse,
+    streams: startOpenStreams({
+      clock,
+      onError: (err) => logger.warn({ err }, "open streams could not be looked after"),
+    }),
     activity: config.isActivityCounted
       ? startFlush({ db, clock, counters, onError: (err) => logger.warn({ err }, "counts could not be added") })
       : undefined,
-    console: built && startConsoleParts({ ...opened, ...store, built, use: keyUse }),
+    console: built && createConsoleParts({ ...opened, ...store, built, use: keyUse }),
   };
 }
 
@@ -286,6 +292,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
     use: parts.keyUse,
     adminToken: config.adminToken,
     sessions: parts.console?.sessions,
+    streams: parts.streams,
     mapError,
     admission,
     turns: node.meter.turns,

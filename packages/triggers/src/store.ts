@@ -12,6 +12,7 @@ import {
   type Executor,
   holdDeploymentRouting,
   holdProjectRouting,
+  inOrderOfDedupe,
   type NewDelivery,
   type NewEvent,
   type RoutedSubscription,
@@ -143,7 +144,7 @@ async function recordAll(
   routing: RoutingSeen,
   lease: { owner: NodeId; untilMs: number },
 ): Promise<ReadonlySet<string> | undefined> {
-  const [first = [], ...others] = chunksOf(events);
+  const [first = [], ...others] = chunksOf(inOrderOfDedupe(events));
   if (others.length === 0) {
     const outcome = await recordEvents(db, first, routing, lease);
     return outcome.stale ? undefined : outcome.duplicates;

@@ -166,7 +166,7 @@ browserTest("a job that succeeded is made a skill, which is called", async () =>
   await page.getByRole("button", { name: "Make the skill" }).click();
   await page.getByText("skills.announce is there, version 1.").first().waitFor();
   await page.goto(`${consoles.svc.url}/console/${path("skills/announce")}`);
-  await page.getByRole("textbox", { name: "Input" }).fill('{"text": "Coffee is ready"}');
+  await page.getByRole("textbox", { name: "Input", exact: true }).fill('{"text": "Coffee is ready"}');
   await page.getByRole("button", { name: "Call skills.announce" }).click();
   await page.getByRole("link", { name: "Open the job" }).click();
   await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();

@@ -22,7 +22,8 @@ export const file_svc_v1_errors: GenFile = /*@__PURE__*/
  * Each call documents the refusals of its own, in the form `code REASON: when`. Besides those,
  * every call can be refused with:
  * - unauthenticated API_KEY_MISSING: the request has no `Authorization: Bearer` header.
- * - unauthenticated API_KEY_INVALID: the presented key is unknown, expired or revoked.
+ * - unauthenticated API_KEY_INVALID: the presented key is unknown, expired or revoked. A stream ends with
+ *   it within seconds of its key's end.
  * - permission_denied ROLE_REQUIRED: the key does not have the role that the call declares.
  * - permission_denied ADMIN_DISABLED: AdminService was called on a deployment without an
  *   administrator token.

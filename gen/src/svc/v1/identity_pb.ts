@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/identity.proto.
  */
 export const file_svc_v1_identity: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvaWRlbnRpdHkucHJvdG8SBnN2Yy52MSIUChJHZXRJZGVudGl0eVJlcXVlc3QipQEKE0dldElkZW50aXR5UmVzcG9uc2USEgoKcHJvamVjdF9pZBgBIAEoCRIUCgxwcm9qZWN0X25hbWUYAiABKAkSDgoGa2V5X2lkGAMgASgJEhoKBHJvbGUYBCABKA4yDC5zdmMudjEuUm9sZRIQCghrZXlfbmFtZRgFIAEoCRImCgpkZXBsb3ltZW50GAYgASgLMhIuc3ZjLnYxLkRlcGxveW1lbnQifAoKRGVwbG95bWVudBIPCgd2ZXJzaW9uGAEgASgJEg8KB3NhbmRib3gYAiABKAgSEgoKcHVibGljX3VybBgDIAEoCRImCgpyZXRlbnRpb25zGAQgASgLMhIuc3ZjLnYxLlJldGVudGlvbnMSEAoIZmVhdHVyZXMYBSADKAki6QEKClJldGVudGlvbnMSKQoGZXZlbnRzGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBWNhbGxzGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEisKCGpvYl9yb3dzGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEicKBGpvYnMYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMAoNc3RhbmRpbmdfcnVucxgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbjJfCg9JZGVudGl0eVNlcnZpY2USTAoLR2V0SWRlbnRpdHkSGi5zdmMudjEuR2V0SWRlbnRpdHlSZXF1ZXN0Ghsuc3ZjLnYxLkdldElkZW50aXR5UmVzcG9uc2UiBKi7GAFiBnByb3RvMw", [file_google_protobuf_duration, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvaWRlbnRpdHkucHJvdG8SBnN2Yy52MSIUChJHZXRJZGVudGl0eVJlcXVlc3Qi5wEKE0dldElkZW50aXR5UmVzcG9uc2USEgoKcHJvamVjdF9pZBgBIAEoCRIUCgxwcm9qZWN0X25hbWUYAiABKAkSDgoGa2V5X2lkGAMgASgJEhoKBHJvbGUYBCABKA4yDC5zdmMudjEuUm9sZRIQCghrZXlfbmFtZRgFIAEoCRImCgpkZXBsb3ltZW50GAYgASgLMhIuc3ZjLnYxLkRlcGxveW1lbnQSEQoJZW50aXR5X2lkGAcgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAggAygJEhUKDXRvb2xraXRfc2x1Z3MYCSADKAkifAoKRGVwbG95bWVudBIPCgd2ZXJzaW9uGAEgASgJEg8KB3NhbmRib3gYAiABKAgSEgoKcHVibGljX3VybBgDIAEoCRImCgpyZXRlbnRpb25zGAQgASgLMhIuc3ZjLnYxLlJldGVudGlvbnMSEAoIZmVhdHVyZXMYBSADKAki6QEKClJldGVudGlvbnMSKQoGZXZlbnRzGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBWNhbGxzGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEisKCGpvYl9yb3dzGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEicKBGpvYnMYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMAoNc3RhbmRpbmdfcnVucxgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbjJfCg9JZGVudGl0eVNlcnZpY2USTAoLR2V0SWRlbnRpdHkSGi5zdmMudjEuR2V0SWRlbnRpdHlSZXF1ZXN0Ghsuc3ZjLnYxLkdldElkZW50aXR5UmVzcG9uc2UiBKi7GAFiBnByb3RvMw", [file_google_protobuf_duration, file_svc_v1_options]);
 
 /**
  * Request of GetIdentity.
@@ -78,6 +78,27 @@ export type GetIdentityResponse = Message<"svc.v1.GetIdentityResponse"> & {
    * @generated from field: svc.v1.Deployment deployment = 6;
    */
   deployment?: Deployment | undefined;
+
+  /**
+   * The one entity whose accounts and rows the key reaches, and which it cannot name another than. If empty, every entity.
+   *
+   * @generated from field: string entity_id = 7;
+   */
+  entityId: string;
+
+  /**
+   * The classes of the tools that it may use: read, write, destructive. If empty, all of them.
+   *
+   * @generated from field: repeated string access_classes = 8;
+   */
+  accessClasses: string[];
+
+  /**
+   * The toolkits whose tools it may use, by slug. If empty, all of them.
+   *
+   * @generated from field: repeated string toolkit_slugs = 9;
+   */
+  toolkitSlugs: string[];
 };
 
 /**

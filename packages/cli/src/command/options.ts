@@ -61,3 +61,16 @@ export function collectPair(text: string, pairs: Readonly<Record<string, string>
   if (at < 1) throw new InvalidArgumentError("expected name=value");
   return { ...pairs, [text.slice(0, at)]: text.slice(at + 1) };
 }
+
+/** Reads words that commas part, without the spaces around them. Throws InvalidArgumentError where there is none. */
+export function parseWords(text: string): string[] {
+  const words = text.split(",").map((word) => word.trim());
+  if (words.every((word) => word !== "")) return words;
+  throw new InvalidArgumentError("expected words such as a,b");
+}
+
+/** Reads a text that may not be empty: a variable that is not set would stand for everything. Throws InvalidArgumentError. */
+export function parseText(text: string): string {
+  if (text.trim() !== "") return text;
+  throw new InvalidArgumentError("expected a text that is not empty");
+}

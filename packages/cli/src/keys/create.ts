@@ -6,12 +6,20 @@ import { type Command, Option } from "commander";
 import { type AdminOptions, addAdminOptions, openAdminClient } from "../client/open-client.ts";
 import type { CommandContext } from "../command/context.ts";
 import { addExamples } from "../command/examples.ts";
-import { addJson, type JsonOption, parseSpan } from "../command/options.ts";
+import { addJson, type JsonOption, parseSpan, parseText, parseWords } from "../command/options.ts";
 import { findProjectId } from "../projects/find-project.ts";
 import { messageText } from "../text/message.ts";
 
 type CreateOptions = AdminOptions &
-  JsonOption & { project: string; role: "member" | "approver"; name: string; expiresIn?: number };
+  JsonOption & {
+    project: string;
+    role: "member" | "approver";
+    name: string;
+    expiresIn?: number;
+    entity?: string;
+    access: string[];
+    toolkits: string[];
+  };
 
 /** Adds `svc keys create`. */
 export function addKeyCreate(keys: Command, context: CommandContext): void {
@@ -22,9 +30,17 @@ export function addKeyCreate(keys: Command, context: CommandContext): void {
     .addOption(new Option("--role <role>", "what the key may do").choices(["member", "approver"]).default("member"))
     .option("--name <text>", "what the key is for", "svc keys create")
     .option("--expires-in <duration>", "how long it is valid, such as 90d or PT12H (default: for ever)", parseSpan)
+    .option(
+      "--entity <id>",
+      "the one entity that it reaches: your own id of the user (default: every entity)",
+      parseText,
+    )
+    .option("--access <classes>", "the classes of tools it may use, such as read,write (default: all)", parseWords, [])
+    .option("--toolkits <slugs>", "the toolkits it may use, such as calendar,mail (default: all)", parseWords, [])
     .action((options: CreateOptions) => createKey(options, context));
   addExamples(addAdminOptions(addJson(create, "the key with its text as JSON")), [
     "svc keys create",
+    "svc keys create --entity ada --access read,write --toolkits calendar",
     "svc keys create --project billing --role approver --name deploy --expires-in 90d",
     "export SVC_API_KEY=$(svc keys create --name my-shell)",
   ]);
@@ -37,6 +53,9 @@ async function createKey(options: CreateOptions, context: CommandContext): Promi
     projectId: await findProjectId(client, options.project),
     role: options.role === "approver" ? Role.APPROVER : Role.MEMBER,
     name: options.name,
+    entityId: options.entity ?? "",
+    accessClasses: options.access,
+    toolkitSlugs: options.toolkits,
     ...(options.expiresIn === undefined ? {} : { expiresAt: timestampFromMs(systemClock.now() + options.expiresIn) }),
   });
   const { apiKey, key } = created;

@@ -3,6 +3,7 @@ import type { Executor } from "../connect.ts";
 import { callPaces } from "../schema/call-limits.ts";
 import { fieldsBut, fieldsOf, type NewRow, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
+import { compareKeys } from "../sql/key-order.ts";
 import { rows } from "../sql/parts.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 
@@ -55,17 +56,11 @@ const upsertPaces = compose(
  */
 export async function writeCallPaces(db: Executor, paces: readonly NewRow<typeof callPaces>[]): Promise<Set<string>> {
   // In one order, so that two nodes that write the same ones do not deadlock.
-  const list = paces.map((row) => [uuidOfId(row.projectId), row] as const).sort(byPlace);
-  const written = await upsertPaces(db, { list: list.map(([, row]) => row) });
+  const list = paces.toSorted((a, b) => compareKeys(placeOf(a), placeOf(b)));
+  const written = await upsertPaces(db, { list });
   return new Set(written.map(({ revision }) => revision));
 }
 
-type Placed = readonly [project: string, row: NewRow<typeof callPaces>];
-
-function byPlace([a, { limitName: aLimit, key: aKey }]: Placed, [b, { limitName: bLimit, key: bKey }]: Placed): number {
-  return compare(a, b) || compare(aLimit, bLimit) || compare(aKey, bKey);
-}
-
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
+function placeOf({ projectId, limitName, key }: PaceKey): readonly string[] {
+  return [projectId, limitName, key];
 }

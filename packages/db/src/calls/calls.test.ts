@@ -2,7 +2,7 @@ import { createId, firstUuidAt, type Id, type ProjectId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import type { Database, Executor } from "../connect.ts";
-import { addProject, nowMs } from "../test-rows.ts";
+import { addProject, callOf, nowMs } from "../test-rows.ts";
 import { beginKeyedToolCalls } from "./begin-keyed.ts";
 import { doubtRunningToolCall, doubtRunningToolCalls } from "./doubt-running.ts";
 import { findToolCallKeyHolders } from "./find-key-holders.ts";
@@ -17,36 +17,6 @@ beforeEach(async () => {
   await db.sql`truncate tool_calls`;
   await db.sql`update ledger_state set settled_before = ${firstUuidAt(0)}`;
 });
-
-function callOf(projectId: ProjectId, changes: Partial<CallRecord> = {}): CallRecord {
-  const createdAt = changes.createdAt ?? nowMs;
-  return {
-    id: createId("call", createdAt),
-    projectId,
-    toolSlug: "desk.read_ticket",
-    accessClass: "write",
-    entityId: "ann",
-    accountId: createId("acc", nowMs),
-    keyId: createId("key", nowMs),
-    jobId: undefined,
-    stepId: "",
-    outcome: "ok",
-    message: "",
-    sealedMessage: undefined,
-    providerStatus: 200,
-    argumentsDigest: Buffer.alloc(32, 1),
-    arguments: Buffer.from("sealed"),
-    result: undefined,
-    isTruncated: false,
-    isSandbox: false,
-    idempotencyKey: undefined,
-    replay: undefined,
-    createdAt,
-    durationMs: 12,
-    providerMs: 7,
-    ...changes,
-  };
-}
 
 const everything = {
   toolSlug: undefined,

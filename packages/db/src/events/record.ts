@@ -8,6 +8,7 @@ import { standingArrivals } from "../schema/standing.ts";
 import { deliveries, events } from "../schema/triggers.ts";
 import { bool, fieldsBut, fieldsOf, idOf, int8, orNull, timestamptz } from "../sql/codec.ts";
 import { compose, type PartNames, query } from "../sql/compose.ts";
+import { compareKeys } from "../sql/key-order.ts";
 import { rows, values } from "../sql/parts.ts";
 
 /** A delivery that is stored with its event. */
@@ -60,8 +61,8 @@ type Recorded = { fresh: boolean; duplicates: string[] | null };
  *
  * - `routing` compares versions instead of joining subscriptions: the caller already knows every row, so nothing has to
  *   be sent back, and a subscription made on another node a moment ago is still never missed.
- * - `stored` inserts in the order of the keys, so two nodes with the same keys wait for each other in one order and cannot
- *   deadlock. ON CONFLICT waits for an uncommitted twin: a duplicate is answered 2xx only after the first is committed.
+ * - `stored` inserts in the order of `input`, which is that of the keys, so two nodes with the same keys wait for each other in one order and
+ *   cannot deadlock. ON CONFLICT waits for an uncommitted twin: a duplicate is answered 2xx only after the first is committed.
  * - All arrays have one length a kind; unnest keeps the statement's text, and so its plan, the same for every batch.
  * - `also`: CTEs about what is `stored`, before the last one.
  * Indexes touched: routing by primary keys; inserts at the right edge of (project_id, id) and its siblings, and anywhere in the digests of
@@ -79,7 +80,7 @@ const textOf = (
   ), input as materialized (
     select * from ${posted.from("i")} where (select fresh from routing)
   ), stored as materialized (
-    insert into events (${posted.columns}) select ${posted.columns} from input order by project_id, trigger_slug, dedupe_key
+    insert into events (${posted.columns}) select ${posted.columns} from input
     on conflict (${dedupeDigest}) where dedupe_key <> '' do nothing
     returning id, project_id, received_at
   ), pending as materialized (
@@ -113,6 +114,15 @@ const recordHeard = compose("record_heard_events", { ...parts, ...heardParts }, 
 );
 
 /**
+ * Events in the order in which their dedupe keys are written: where several statements of a transaction record them, each after those of
+ * the statement before.
+ */
+export function inOrderOfDedupe(posted: readonly NewEvent[]): NewEvent[] {
+  const keyOf = ({ projectId, triggerSlug, dedupeKey }: NewEvent) => [projectId, triggerSlug, dedupeKey];
+  return posted.toSorted((a, b) => compareKeys(keyOf(a), keyOf(b)));
+}
+
+/**
  * Stores `posted` and what belongs to them, all or nothing. `routing` undefined stands for deliveries that rest on no routing.
  * Two events of one batch must not share project, trigger and dedupe key.
  */
@@ -125,7 +135,7 @@ export async function recordEvents(
   const seen = [...(routing?.projects ?? [])].map(([id, routingVersion]) => ({ id, routingVersion }));
   const given = {
     seen,
-    posted,
+    posted: inOrderOfDedupe(posted),
     fresh: posted.flatMap(({ id: eventId, deliveries: own }) => own.map((delivery) => ({ ...delivery, eventId }))),
     by: { version: routing?.version, owner: lease.owner, leaseUntil: lease.untilMs },
   };

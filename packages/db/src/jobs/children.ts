@@ -9,7 +9,7 @@ import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 import { logRowsOf } from "./log-rows.ts";
-import type { NewJob, NewJobProgram } from "./new-job.ts";
+import { inOrderOfKeys, type NewJob, type NewJobProgram } from "./new-job.ts";
 import { storedChain } from "./principal-chain.ts";
 
 /** What is read of a child by the job that runs it. */
@@ -84,9 +84,5 @@ export async function setChildJob(tx: Executor, jobId: Id<"job">, child: ChildDo
 
 /** Stores programs, unless they are there. */
 export async function putJobPrograms(tx: Executor, programs: readonly NewJobProgram[]): Promise<void> {
-  if (programs.length > 0)
-    await tx.orm
-      .insert(jobPrograms)
-      .values([...programs])
-      .onConflictDoNothing();
+  if (programs.length > 0) await tx.orm.insert(jobPrograms).values(inOrderOfKeys(programs)).onConflictDoNothing();
 }

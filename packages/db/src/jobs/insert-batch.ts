@@ -11,7 +11,7 @@ import { fieldsBut, idOf, int4, int8, type ValuesOf } from "../sql/codec.ts";
 import { compose, type PartValues, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/parts.ts";
 import { logRowsOf } from "./log-rows.ts";
-import type { JobInsert, NewJob, NewJobProgram } from "./new-job.ts";
+import { inOrderOfKeys, type JobInsert, type NewJob, type NewJobProgram } from "./new-job.ts";
 import { storedChain } from "./principal-chain.ts";
 
 /** What the statement writes of a job: all that a submission without an idempotency key decides. The rest has its defaults. */
@@ -188,7 +188,7 @@ function rowsOf(inserts: readonly StoredInsert[], margin: number): PartValues<ty
   return {
     wanted: [...wanted].map(([projectId, own]) => ({ projectId, jobs: own.length })),
     room: { fallback: quotas.jobs.default, margin },
-    programs: [...programs.values()],
+    programs: inOrderOfKeys([...programs.values()]),
     events: inserts.flatMap(({ newJobs: own, nowMs: at }) =>
       own.flatMap(({ job, events }) => logRowsOf(events).map((row) => ({ jobId: job.id, at, ...row }))),
     ),
@@ -208,6 +208,7 @@ function rowOf({ job, events }: NewJob): ValuesOf<typeof jobFields> {
     standingProgramId: job.standingProgramId ?? "",
     standingRunId: job.standingRunId,
     callSeed: job.callSeed ?? null,
+    binding: job.binding ?? null,
     input: job.input,
     progress: job.progress,
     planApprovalId: job.planApprovalId ?? "",

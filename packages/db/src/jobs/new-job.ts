@@ -3,6 +3,7 @@ import type { CallRecord } from "../calls/put.ts";
 import type { Executor } from "../connect.ts";
 import type { FirstLease, NewJobTask } from "../job-tasks/task.ts";
 import type { jobs } from "../schema/jobs.ts";
+import { compareKeys } from "../sql/key-order.ts";
 import type { NewJobStep } from "./commit-job.ts";
 import type { JobProgramRecord } from "./load-program.ts";
 import type { NewJobEvent } from "./record.ts";
@@ -24,6 +25,12 @@ export type NewJob = {
 
 /** A program that is to be stored, unless it is there. */
 export type NewJobProgram = JobProgramRecord & { readonly projectId: ProjectId; readonly digest: Buffer };
+
+/** Programs in the order in which several are stored: two statements that store the same ones wait for each other in it. */
+export function inOrderOfKeys(programs: readonly NewJobProgram[]): NewJobProgram[] {
+  const keyOf = ({ projectId, digest }: NewJobProgram) => [projectId, digest.toString("hex")];
+  return programs.toSorted((a, b) => compareKeys(keyOf(a), keyOf(b)));
+}
 
 /** Jobs that are stored together, with the program they run. */
 export type JobInsert = {

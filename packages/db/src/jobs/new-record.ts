@@ -18,6 +18,7 @@ export function recordOfNewJob({ job, events }: NewJob): JobRecord {
     generation: given.generation ?? 1,
     position: given.position ?? 0,
     progress: given.progress ?? null,
+    binding: given.binding ?? null,
     attempt: given.attempt ?? 1,
     attemptKeyId: given.attemptKeyId ?? null,
     planApprovalId: given.planApprovalId ?? "",

@@ -18,7 +18,14 @@ const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
 function newKey(projectId: ProjectId, text: string, id: KeyId = createId("key", nowMs)): ApiKey {
-  const unset = { expiresAt: null, revokedAt: null, lastUsedAt: null };
+  const unset = {
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+    entityId: "",
+    accessClasses: [],
+    toolkitSlugs: [],
+  };
   return {
     ...unset,
     id,

@@ -7,16 +7,19 @@ import { arrayLiteral } from "../sql/array-literal.ts";
 /** An API key as it is stored: everything but its text. */
 export type ApiKey = typeof apiKeys.$inferSelect;
 
+/** A key to be stored; it is bound to nothing unless it says so. */
+export type NewApiKey = typeof apiKeys.$inferInsert;
+
 /** The key of a caller, with what is set of its project's quotas. */
 export type CallerKey = ApiKey & { readonly quotas: Quotas };
 
 /** Stores a key. The same digest twice is a unique violation of `api_keys_digest`. */
-export async function createApiKey(db: Executor, key: ApiKey): Promise<void> {
+export async function createApiKey(db: Executor, key: NewApiKey): Promise<void> {
   await db.orm.insert(apiKeys).values(key);
 }
 
 /** Stores a key unless its digest is known already, revoked or not. */
-export async function ensureApiKey(db: Executor, key: ApiKey): Promise<void> {
+export async function ensureApiKey(db: Executor, key: NewApiKey): Promise<void> {
   await db.orm.insert(apiKeys).values(key).onConflictDoNothing({ target: apiKeys.digest });
 }
 

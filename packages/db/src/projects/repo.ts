@@ -44,10 +44,11 @@ function selectProjects(db: Executor) {
 export function createProject(db: Executor, name: string, nowMs: number): Promise<Project> {
   return withTransaction(db, async (tx) => {
     const id = createId("prj", nowMs);
+    // First, as whoever makes the first project does: two of one name would each wait for the other.
+    await touchRouting(tx);
     await tx.orm.insert(projects).values({ id, name, createdAt: nowMs });
     const owner = { principalId: "owner", name: "Owner", isApprover: true, createdAt: nowMs };
     await tx.orm.insert(contacts).values({ ...owner, projectId: id });
-    await touchRouting(tx);
     return { id, name, createdAt: nowMs, planApproval: "never", redirectUrls: [], quotas: {}, httpHosts: [] };
   });
 }

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { askCountsDocument, escalationDocument } from "../documents/ask.ts";
+import { bindingDocument } from "../documents/binding.ts";
 import { childDocument } from "../documents/child.ts";
 import { askDecisionDocument } from "../documents/decision.ts";
 import { estimateDocument } from "../documents/estimate.ts";
@@ -87,6 +88,8 @@ export const jobs = pgTable(
     /** What the engine keeps of the step under way, such as the page token it goes on from; sealed. */
     progress: bytes("progress"),
     keyId: idColumn("key")("key_id").notNull(),
+    /** What the key was bound to that submitted it, which every attempt and child of it is bound to; null for nothing. */
+    binding: document(bindingDocument)("binding"),
     /** Empty where it is the key's own alone, as of most jobs. */
     principalChain: text("principal_chain").array().notNull(),
     /** From 1; RetryJob begins the next one. The ones before stand in `job_attempts`. */

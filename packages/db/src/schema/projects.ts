@@ -1,7 +1,7 @@
 import { bigint, pgTable, smallint, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { quotasDocument } from "../documents/quotas.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
-import { audiences, keyRoles, planApprovals } from "./words.ts";
+import { type AccessClass, audiences, keyRoles, planApprovals } from "./words.ts";
 
 /**
  * A tenant. `routingVersion` grows with every change of its subscriptions, `catalogVersion` with every change of its private
@@ -52,6 +52,10 @@ export const apiKeys = pgTable(
     revokedAt: time("revoked_at"),
     /** Within a minute of the truth: a write for every call would cost more than it tells. */
     lastUsedAt: time("last_used_at"),
+    /** What it is bound to: one entity, and the classes and toolkits of the tools it may call; empty parts bound nothing. */
+    entityId: text("entity_id").notNull().default(""),
+    accessClasses: text("access_classes").array().$type<AccessClass[]>().notNull().default([]),
+    toolkitSlugs: text("toolkit_slugs").array().notNull().default([]),
   },
   (table) => [
     uniqueIndex("api_keys_digest").on(table.digest),

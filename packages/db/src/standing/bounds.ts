@@ -45,11 +45,11 @@ export async function writeStandingRates(tx: Executor, rates: readonly NewRow<ty
   if (rates.length > 0) await writeRates(tx, { rates });
 }
 
-/** By standing_rates_at, which forgets what bounds nothing any more. */
+/** By standing_rates_at, which forgets what bounds nothing any more. What somebody writes at the moment is passed by. */
 const sweepRates = statement<{ key: string }>(
   "sweep_standing_rates",
   `delete from standing_rates where ctid = any(array(
-     select ctid from standing_rates where at < $1::timestamptz order by at limit $2::int4)) returning key`,
+     select ctid from standing_rates where at < $1::timestamptz order by at limit $2::int4 for update skip locked)) returning key`,
 );
 
 /** Removes a batch of rates that bound nothing since `beforeMs`; answers how many. */

@@ -42,11 +42,11 @@ export async function writeSeenKeys(tx: Executor, seen: readonly NewRow<typeof s
   if (seen.length > 0) await writeSeen(tx, { seen });
 }
 
-/** By standing_dedupe_until, which forgets what is not remembered any more. */
+/** By standing_dedupe_until, which forgets what is not remembered any more. What somebody writes at the moment is passed by. */
 const sweepSeen = statement<{ key: string }>(
   "sweep_standing_dedupe",
   `delete from standing_dedupe where ctid = any(array(
-     select ctid from standing_dedupe where until < $1::timestamptz order by until limit $2::int4)) returning key`,
+     select ctid from standing_dedupe where until < $1::timestamptz order by until limit $2::int4 for update skip locked)) returning key`,
 );
 
 /** Forgets a batch of keys that are not remembered since `beforeMs`; answers how many. */

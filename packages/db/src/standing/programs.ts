@@ -37,6 +37,7 @@ const columns = selectList(standingPrograms, [
   "seen",
   "filtered",
   "failuresInRow",
+  "binding",
   "createdAt",
   "updatedAt",
   "deletedAt",

@@ -102,10 +102,26 @@ test("CreateApiKey returns the text once; lists show all but the text", async ()
     hint: json.key.slice(0, 8),
     createdAt: expect.any(String),
     expiresAt,
+    entityId: "",
+    accessClasses: [],
+    toolkitSlugs: [],
   });
   const listed = await svc.admin("ListApiKeys", { projectId });
   expect(listed.json).toEqual({ apiKeys: [json.apiKey], nextPageToken: "" });
   expect(JSON.stringify(listed.json)).not.toContain(json.key);
+});
+
+test("a key is told what it is bound to, and so is who lists it", async () => {
+  const { id: projectId } = await createProject("bound keys");
+  const binding = { entityId: "ada", accessClasses: ["read", "write"], toolkitSlugs: ["calendar"] };
+  const given = { ...binding, accessClasses: ["read", "write", "read"], toolkitSlugs: ["calendar", "calendar"] };
+  const { json } = await svc.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "ada's", ...given });
+  expect(json.apiKey).toMatchObject(binding);
+  expect((await svc.admin("ListApiKeys", { projectId })).json.apiKeys).toEqual([json.apiKey]);
+  const identity = await svc.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: json.key });
+  expect(identity.json).toMatchObject({ keyId: json.apiKey.id, ...binding });
+  const own = await svc.call("svc.v1.IdentityService/GetIdentity");
+  expect(own.json).toMatchObject({ entityId: "", accessClasses: [], toolkitSlugs: [] });
 });
 
 test("CreateApiKey refuses what it documents", async () => {
@@ -122,6 +138,17 @@ test("CreateApiKey refuses what it documents", async () => {
   expect(await create({ role: 9 })).toEqual(refused(400, "invalid_argument", "ENUM_VALUE_UNKNOWN", "role"));
   for (const name of ["", "a\u0007b", "a\u2066b"]) {
     expect(await create({ name })).toEqual(refused(400, "invalid_argument", "NAME_INVALID", "name"));
+  }
+  for (const entityId of ["a\u0007b", "x".repeat(201)]) {
+    expect(await create({ entityId })).toEqual(refused(400, "invalid_argument", "ENTITY_ID_INVALID", "entityId"));
+  }
+  expect(await create({ accessClasses: ["read", "READ"] })).toEqual(
+    refused(400, "invalid_argument", "ACCESS_CLASS_INVALID", "accessClasses[1]"),
+  );
+  for (const toolkitSlugs of [[""], ["Calendar"], Array.from({ length: 101 }, (_, n) => `t${n}`)]) {
+    expect(await create({ toolkitSlugs })).toEqual(
+      refused(400, "invalid_argument", "TOOLKIT_SLUGS_INVALID", "toolkitSlugs"),
+    );
   }
   // The server goes by the clock of its database, as it measured it: a moment may be past here and to come there.
   const past = new Date(systemClock.now() - 60_000).toISOString();

@@ -158,3 +158,36 @@ export function tooManyIds(count: number, max: number): Fault {
     help: `Send at most ${max} at once.`,
   });
 }
+
+/** A key cannot be bound to such an entity. */
+export function entityIdInvalid(entityId: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "ENTITY_ID_INVALID",
+    field: "entityId",
+    message: `entityId ${formatValue(entityId)} is longer than 200 characters or holds control characters`,
+    help: "Send your own id of the user, 1 to 200 characters, or leave it empty.",
+  });
+}
+
+/** A key cannot be bound to such a class of tools. */
+export function accessClassInvalid(index: number, text: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "ACCESS_CLASS_INVALID",
+    field: `accessClasses[${index}]`,
+    message: `accessClasses[${index}] ${formatValue(text)} is not a class`,
+    help: "Send read, write or destructive, or leave the list empty.",
+  });
+}
+
+/** A key cannot be bound to such toolkits. */
+export function toolkitSlugsInvalid(what: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "TOOLKIT_SLUGS_INVALID",
+    field: "toolkitSlugs",
+    message: `toolkitSlugs ${what}`,
+    help: "Send up to 100 slugs of toolkits, or leave the list empty.",
+  });
+}

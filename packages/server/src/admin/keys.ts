@@ -2,6 +2,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
+  type Binding,
   createId,
   digestSecret,
   generateApiKey,
@@ -14,6 +15,7 @@ import {
 import { type ApiKey, createApiKey, findProject, listApiKeys, revokeApiKey } from "@svc/db";
 import type { AdminService } from "@svc/gen/admin";
 import { Role, RoleSchema } from "@svc/gen/options";
+import { readBinding } from "./binding.ts";
 import type { AdminContext } from "./context.ts";
 import { apiKeyMessage } from "./convert.ts";
 import { apiKeyNotFound, expiresAtPast, projectNotFound, roleInvalid } from "./errors.ts";
@@ -38,6 +40,7 @@ export function keyMethods({
         role: requireKeyRole(request.role),
         name: requireName(request.name),
         expiresAt: requireFuture(request.expiresAt, nowMs),
+        ...readBinding(request),
         nowMs,
       });
       await requireProject(projectId);
@@ -67,9 +70,12 @@ const hintCharacters = 8;
 
 /** A new key and its text, which is stored nowhere. `expiresAt` is null for a key that does not expire. */
 export function generateKey(
-  options: Pick<ApiKey, "projectId" | "role" | "name" | "expiresAt"> & { nowMs: number; text?: string },
+  options: Pick<ApiKey, "projectId" | "role" | "name" | "expiresAt"> &
+    Partial<Binding> & { nowMs: number; text?: string },
 ): { key: ApiKey; text: string } {
-  const { nowMs, text = generateApiKey(), ...chosen } = options;
+  const { nowMs, text = generateApiKey(), ...given } = options;
+  const { entityId = "", accessClasses = [], toolkitSlugs = [] } = given;
+  const chosen = { ...given, entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs] };
   const hint = text.startsWith("svc_") ? text.slice(0, hintCharacters) : "";
   const id = createId("key", nowMs);
   const key = { ...chosen, id, hint, digest: digestSecret(text), createdAt: nowMs, revokedAt: null, lastUsedAt: null };

@@ -2,16 +2,17 @@ import { timingSafeEqual } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type Clock, digestSecret, isWellFormedApiKey, type Principal, principalContext, type Sealer } from "@svc/core";
+import type { CallerKey } from "@svc/db";
 import type { Admission } from "../admission/admission.ts";
 import { type Call, callContext } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
 import { toConnectError } from "../calls/connect-error.ts";
-import type { SessionProof } from "../console/proof.ts";
 import type { Sessions } from "../console/sessions.ts";
 import { adminDisabled, apiKeyInvalid, apiKeyMissing, roleRequired } from "../errors.ts";
-import { isValidKey, type KeyCache } from "./key-cache.ts";
+import { isValidKey, type KeyCache, projectPrincipalOf } from "./key-cache.ts";
 import { type KeyLookupWait, keyLookupContext } from "./key-lookup.ts";
 import type { KeyUse } from "./key-use.ts";
+import type { OpenStreams } from "./open-streams.ts";
 import type { RequiredRole } from "./required-role.ts";
 
 /** What the gate decides with. `roles` is read at each call: the router's calls are known after the gate is made. */
@@ -25,6 +26,8 @@ export type GateOptions = {
   adminToken: string | undefined;
   /** Those of the console; undefined without one. */
   sessions: Sessions | undefined;
+  /** Ends streams whose callers may not make them any more. */
+  streams: OpenStreams;
   /** Lets the requests of projects in, within their quotas. */
   admission: Admission;
   mapError: CallErrorMapper;
@@ -47,7 +50,7 @@ export type Gate = (arrival: Arrival) => Promise<Principal | undefined>;
 
 /** Makes the gate. Bearers are looked up by digest; the administrator's is compared in constant time. */
 export function createGate(options: GateOptions): Gate {
-  const { adminToken, admission, mapError, sessions } = options;
+  const { adminToken, admission, mapError, sessions, streams } = options;
   const authenticate = createAuthenticator(options);
   return async ({ method, authorization, call, wait }) => {
     const required = options.roles().get(method);
@@ -56,10 +59,11 @@ export function createGate(options: GateOptions): Gate {
       const proof = sessions === undefined ? undefined : call?.session;
       if (proof === undefined && bearerOf(authorization) === undefined) throw apiKeyMissing();
       if (required === "admin" && adminToken === undefined) throw adminDisabled();
-      const principal =
+      const identify = (waiting?: KeyLookupWait) =>
         proof === undefined || sessions === undefined
-          ? await authenticate(authorization, wait)
-          : await sessions.authenticate(proof, wait);
+          ? authenticate(authorization, waiting)
+          : sessions.authenticate(proof, waiting);
+      const principal = await identify(wait);
       if (proof !== undefined && principal.kind === "project") await options.sealer.ready([principal.projectId]);
       if (call !== undefined) call.principal = principal;
       assertRole(method, required, principal);
@@ -69,7 +73,7 @@ export function createGate(options: GateOptions): Gate {
         if ("refusal" in admitted) throw admitted.refusal;
         if (call !== undefined) call.leave = admitted.leave;
       }
-      if (isStream && proof !== undefined && sessions !== undefined) watchStream(sessions, proof, call);
+      if (isStream) watchStream(streams, identify, call);
       return principal;
     } catch (error) {
       // No interceptor has begun: whoever asks the gate answers what it throws.
@@ -78,10 +82,10 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/** A stream goes on for as long as its page is open: it ends with its session, its seat or its key. */
-function watchStream({ watch }: Sessions, proof: SessionProof, call: Call | undefined): void {
+/** A stream is open for hours: it ends with the key of its caller, or with the session or the seat of its page. */
+function watchStream({ watch }: OpenStreams, identify: () => Promise<Principal>, call: Call | undefined): void {
   if (call?.end === undefined) return;
-  const [unwatch, leave] = [watch(proof, call.end), call.leave];
+  const [unwatch, leave] = [watch(identify, call.end), call.leave];
   call.leave = () => {
     unwatch();
     leave?.();
@@ -113,19 +117,23 @@ export function createAuthenticator({
   adminToken,
 }: Pick<GateOptions, "keys" | "use" | "clock" | "sealer" | "adminToken">): Authenticate {
   const adminDigest = adminToken === undefined ? undefined : digestSecret(adminToken);
+  const withDataKeys = async (key: CallerKey | undefined) => {
+    if (key !== undefined) await sealer.ready([key.projectId]);
+    return key;
+  };
   return async (authorization, wait = untilFound) => {
     const bearer = bearerOf(authorization);
     if (bearer === undefined) throw apiKeyMissing();
     const digest = digestSecret(bearer);
     if (adminDigest !== undefined && timingSafeEqual(digest, adminDigest)) return { kind: "admin" };
     const found = keys.find(digest);
-    const key = found instanceof Promise ? await wait(found) : found;
+    // What the call reads may be sealed by another node, with a key that is new here. One wait for both.
+    const key = found instanceof Promise ? await wait(found.then(withDataKeys)) : found;
     if (key === undefined || !isValidKey(key, clock.now())) throw apiKeyInvalid(isMistyped(bearer));
-    // What the call reads may be sealed by another node, with a key that is new here.
     const loading = sealer.ready([key.projectId]);
     if (loading !== undefined) await wait(loading);
     use.note(key.id);
-    return { kind: "project", projectId: key.projectId, keyId: key.id, role: key.role, quotas: key.quotas };
+    return projectPrincipalOf(key);
   };
 }
 

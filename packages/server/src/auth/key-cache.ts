@@ -1,4 +1,4 @@
-import type { Clock, KeyId, ProjectId } from "@svc/core";
+import { bindingOf, type Clock, type KeyId, type ProjectId, type ProjectPrincipal } from "@svc/core";
 import { type CallerKey, type Executor, findCallerKey } from "@svc/db";
 import { storeDeadlineMs } from "../store-deadline.ts";
 import { createFreshCache } from "./fresh-cache.ts";
@@ -29,4 +29,10 @@ export function createKeyCache({ db, clock, deadlineMs = storeDeadlineMs }: KeyC
 /** Whether a key is neither revoked nor expired. */
 export function isValidKey(key: Pick<CallerKey, "revokedAt" | "expiresAt">, nowMs: number): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > nowMs);
+}
+
+/** Whoever calls with a key, bound as the key is. */
+export function projectPrincipalOf(key: CallerKey): ProjectPrincipal {
+  const { id: keyId, projectId, role, quotas } = key;
+  return { kind: "project", projectId, keyId, role, quotas, binding: bindingOf(key) };
 }

@@ -57,6 +57,9 @@ beforeAll(async () => {
               expiresAt: null,
               revokedAt: null,
               lastUsedAt: null,
+              entityId: "",
+              accessClasses: [],
+              toolkitSlugs: [],
               quotas: {},
             }
           : lookUp(),
@@ -68,6 +71,7 @@ beforeAll(async () => {
     adminToken,
     sealer: { ready: () => undefined },
     sessions: undefined,
+    streams: { watch: () => () => {}, stop: async () => {} },
     mapError: createCallErrorMapper(logger, createStoreAlarm(logger, systemClock)),
     admission: createAdmission({ clock: systemClock }),
     turns: meter.turns,

@@ -6,12 +6,11 @@ import type { KeyCache } from "../auth/key-cache.ts";
 import type { KeyUse } from "../auth/key-use.ts";
 import type { Config } from "../config/config.ts";
 import type { Connections } from "../http/connections.ts";
-import type { Logger } from "../logger.ts";
 import { type Console, consoleBase, createConsole } from "./console.ts";
 import type { PageCallOptions } from "./page-call.ts";
 import { type ConsoleOrigin, createConsoleOrigin } from "./proof.ts";
 import { type BuiltConsole, readConsole } from "./read-files.ts";
-import { type Sessions, startSessions } from "./sessions.ts";
+import { createSessions, type Sessions } from "./sessions.ts";
 import { createSignInLimit } from "./sign-in-limit.ts";
 
 /** What the console of a server is made of. */
@@ -30,16 +29,14 @@ export async function readBuiltConsole(
   return readConsole(folder, consoleBase(publicUrl));
 }
 
-/** Makes the parts that calls share with the console. Whoever has them stops their sessions. */
-export function startConsoleParts({
+/** Makes the parts that calls share with the console. */
+export function createConsoleParts({
   config,
-  logger,
   publicUrl,
   built,
   ...store
 }: {
   config: Config;
-  logger: Logger;
   publicUrl: () => string;
   built: BuiltConsole;
   db: Database;
@@ -48,10 +45,9 @@ export function startConsoleParts({
 }): ConsoleParts {
   const { db, clock, use } = store;
   const { adminToken } = config;
-  const onError = (err: unknown) => logger.warn({ err }, "open pages of the console could not be looked after");
   return {
     built,
-    sessions: startSessions({ db, clock, use, adminToken, onError }),
+    sessions: createSessions({ db, clock, use, adminToken }),
     origin: createConsoleOrigin({ publicUrl, isTls: config.tls !== undefined }),
   };
 }

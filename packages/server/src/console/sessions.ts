@@ -1,12 +1,11 @@
 import { timingSafeEqual } from "node:crypto";
-import { type Clock, digestSecret, Fault, type KeyId, type Principal, type ProjectId } from "@svc/core";
+import { type Clock, digestSecret, type KeyId, type Principal, type ProjectId } from "@svc/core";
 import { type ConsoleSession, type Database, findConsoleSession, touchConsoleSession } from "@svc/db";
 import { consoleSessionIdleMs } from "@svc/node";
 import { createFreshCache } from "../auth/fresh-cache.ts";
-import { isValidKey } from "../auth/key-cache.ts";
+import { isValidKey, projectPrincipalOf } from "../auth/key-cache.ts";
 import type { KeyLookupWait } from "../auth/key-lookup.ts";
 import type { KeyUse } from "../auth/key-use.ts";
-import { startLoop } from "../loop.ts";
 import { storeDeadlineMs } from "../store-deadline.ts";
 import { seatMalformed, sessionInvalid } from "./errors.ts";
 import type { SessionProof } from "./proof.ts";
@@ -17,13 +16,10 @@ export type Sessions = {
   open(proof: SessionProof, wait?: KeyLookupWait): Promise<ConsoleSession>;
   /** Who the seat is that a call is made from. Rejects as `open` does, and with SESSION_INVALID for a seat that is none any more. */
   authenticate(proof: SessionProof, wait?: KeyLookupWait): Promise<Principal>;
-  /** Ends what goes on for long, by `end`, once its seat is none any more; the function that is returned ends the watch. */
-  watch(proof: SessionProof, end: (fault: Fault) => void): () => void;
   /** Whether the administrator's seat of a session is that of today's token. */
   isAdministrator(session: ConsoleSession): boolean;
   /** Reads the sessions that are meant anew: for the node that changes them, their keys or a project. */
   forget(what: { session: ConsoleSession["id"] } | { key: KeyId } | { project: ProjectId }): void;
-  stop(): Promise<void>;
 };
 
 /** The life of a session from its sign-in, used or not, milliseconds. */
@@ -31,22 +27,18 @@ export const sessionLifeMs: number = 7 * 86_400_000;
 /** Sessions of one key that may be open; the one that began longest ago gives way. */
 export const sessionsOfKeyMax = 50;
 const touchMs = 60_000;
-/** With a second for what is remembered, a page stops within two. */
-const watchMs = 1_000;
 
-/** Makes them over the store; stopped, it watches nothing any more. */
-export function startSessions({
+/** Makes them over the store. */
+export function createSessions({
   db,
   clock,
   use,
   adminToken,
-  onError,
 }: {
   db: Database;
   clock: Clock;
   use: KeyUse;
   adminToken: string | undefined;
-  onError: (error: unknown) => void;
 }): Sessions {
   const adminDigest = adminToken === undefined ? undefined : digestSecret(adminToken);
   const isAdministrator = (session: ConsoleSession) =>
@@ -85,15 +77,12 @@ export function startSessions({
     if (!isValidKey(key, clock.now()))
       throw sessionInvalid("the key of its seat is revoked or expired", "Sign in with another key of the project.");
     use.note(key.id);
-    return { kind: "project", projectId: key.projectId, keyId: key.id, role: key.role, quotas: key.quotas };
+    return projectPrincipalOf(key);
   };
-  const { watch, stop } = startWatch({ clock, authenticate, onError });
   return {
     open,
     authenticate,
     isAdministrator,
-    watch,
-    stop,
     forget(what) {
       cache.forgetWhere(({ id, seats }) => {
         if ("session" in what) return id === what.session;
@@ -105,48 +94,4 @@ export function startSessions({
 
 function isOver({ createdAt, usedAt }: ConsoleSession, nowMs: number): boolean {
   return nowMs >= createdAt + sessionLifeMs || nowMs >= usedAt + consoleSessionIdleMs;
-}
-
-type Watched = { readonly proof: SessionProof; readonly end: (fault: Fault) => void };
-
-/** Looks at every watched call once a second. A store that is away ends none. */
-function startWatch({
-  clock,
-  authenticate,
-  onError,
-}: Pick<Sessions, "authenticate"> & {
-  clock: Clock;
-  onError: (error: unknown) => void;
-}): Pick<Sessions, "watch" | "stop"> {
-  const watched = new Set<Watched>();
-  const look = async (one: Watched) => {
-    const fault = await faultOf(authenticate(one.proof));
-    if (fault !== undefined && watched.delete(one)) one.end(fault);
-  };
-  const loop = startLoop({
-    clock,
-    everyMs: watchMs,
-    onError,
-    run: async () => {
-      await Promise.all([...watched].map(look));
-    },
-  });
-  return {
-    watch(proof, end) {
-      const one = { proof, end };
-      watched.add(one);
-      return () => void watched.delete(one);
-    },
-    stop: () => loop.stop(),
-  };
-}
-
-async function faultOf(authenticated: Promise<Principal>): Promise<Fault | undefined> {
-  try {
-    await authenticated;
-    return undefined;
-  } catch (error) {
-    if (error instanceof Fault) return error;
-    throw error;
-  }
 }

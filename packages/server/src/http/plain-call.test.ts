@@ -96,6 +96,7 @@ beforeAll(async () => {
     adminToken,
     sealer: { ready: () => undefined },
     sessions: undefined,
+    streams: { watch: () => () => {}, stop: async () => {} },
     mapError: createCallErrorMapper(logger, createStoreAlarm(logger, systemClock)),
     admission: createAdmission({ clock: systemClock }),
     turns: meter.turns,
@@ -157,6 +158,9 @@ function keyOf(digest: Buffer) {
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,
+    entityId: "",
+    accessClasses: [],
+    toolkitSlugs: [],
     quotas: name === "full" ? { concurrentCalls: 0 } : {},
   };
   return name === "slow" ? Promise.resolve(found) : found;

@@ -20,7 +20,7 @@ export type IdentityOptions = {
 export function createIdentityService({ db, config, publicUrl }: IdentityOptions): ServiceImpl<typeof IdentityService> {
   return {
     async getIdentity(_request, ctx) {
-      const { projectId, keyId, role } = requireProject(ctx);
+      const { projectId, keyId, role, binding } = requireProject(ctx);
       const [project, key] = await Promise.all([findProject(db, projectId), findKeyById(db, keyId)]);
       return create(GetIdentityResponseSchema, {
         projectId,
@@ -28,6 +28,9 @@ export function createIdentityService({ db, config, publicUrl }: IdentityOptions
         keyId,
         keyName: key?.name ?? "",
         role: role === "approver" ? Role.APPROVER : Role.MEMBER,
+        entityId: binding?.entityId ?? "",
+        accessClasses: [...(binding?.accessClasses ?? [])],
+        toolkitSlugs: [...(binding?.toolkitSlugs ?? [])],
         deployment: deploymentMessage(config, publicUrl()),
       });
     },

@@ -48,30 +48,39 @@ export async function plantSealedRows(
     seal,
   }: { projectId: ProjectId; from: number; count: number; seal: (text: string, context: string) => Buffer },
 ): Promise<Planted[]> {
-  await insert(db, "standing_programs", { project: projectId, from, count });
-  const first = ["jobs"];
-  const tables = [...sealedTables].sort((a, b) => Number(first.includes(b.name)) - Number(first.includes(a.name)));
+  const numbers = Array.from({ length: count }, (_value, index) => from + index);
+  const fill = (name: string, type: string, n: number) =>
+    name === "project_id" ? `'${uuidOfId(projectId)}'::uuid` : filler(type, n);
+  const insert = async (table: string, given: ReadonlyMap<string, ReadonlyMap<number, Buffer>>) => {
+    const columns = await columnsOf(db, table, [...given.keys()]);
+    const rows = numbers.map((n) => {
+      const values = columns.map(({ name, type }) => {
+        const sealed = given.get(name)?.get(n);
+        if (sealed !== undefined) return `decode('${sealed.toString("hex")}', 'hex')`;
+        return name === "state" ? "'ended'" : fill(name, type, n);
+      });
+      return `(${values.join(", ")})`;
+    });
+    const names = columns.map(({ name }) => `"${name}"`).join(", ");
+    await db.sql.unsafe(`insert into "${table}" (${names}) values ${rows.join(", ")}`);
+  };
+  await insert("standing_programs", new Map());
+  const isFirst = ({ name }: SealedTable) => Number(name === "jobs");
   const planted: Planted[] = [];
-  for (const table of tables) {
-    await insert(db, table.name, { project: projectId, from, count });
-    for (let n = from; n < from + count; n++) {
-      for (const { column, place } of table.columns) {
+  for (const table of [...sealedTables].sort((a, b) => isFirst(b) - isFirst(a))) {
+    const given = new Map<string, Map<number, Buffer>>();
+    for (const { column, place } of table.columns) {
+      const values = new Map<number, Buffer>();
+      for (const n of numbers) {
         const context = `${table.project === "deployment" ? "deployment" : projectId}/${placeOf(table, place, n)}`;
         const text = `value ${n} of ${table.name}.${column.name}`;
-        const where = table.key
-          .map((key) => {
-            const { name } = key;
-            const value = name === "project_id" ? `'${uuidOfId(projectId)}'::uuid` : filler(key.getSQLType(), n);
-            return `"${name}" = ${value}`;
-          })
-          .join(" and ");
-        const written = await db.sql.unsafe(`update "${table.name}" set "${column.name}" = $1 where ${where}`, [
-          seal(text, context),
-        ]);
-        if (written.count !== 1) throw new Error(`${written.count} rows of ${table.name} are ${where}`);
+        const where = table.key.map((key) => `"${key.name}" = ${fill(key.name, key.getSQLType(), n)}`).join(" and ");
+        values.set(n, seal(text, context));
         planted.push({ table: table.name, column: column.name, where, context, text });
       }
+      given.set(column.name, values);
     }
+    await insert(table.name, given);
   }
   return planted;
 }
@@ -87,34 +96,22 @@ function placeOf(table: SealedTable, place: string, n: number): string {
   });
 }
 
-async function insert(
-  db: Database,
-  table: string,
-  { project, from, count }: { project: ProjectId; from: number; count: number },
-): Promise<void> {
-  const columns = await db.sql.unsafe<{ name: string; type: string }[]>(
+/** The columns of a table that must have something, and those that are given. */
+function columnsOf(db: Database, table: string, given: readonly string[]): Promise<{ name: string; type: string }[]> {
+  return db.sql.unsafe<{ name: string; type: string }[]>(
     `select attname as name, format_type(atttypid, null) as type from pg_attribute
-     where attrelid = $1::regclass and attnum > 0 and not attisdropped and (attnotnull or attname = 'project_id')`,
-    [table],
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped
+       and (attnotnull or attname = 'project_id' or attname = any($2::text[]))`,
+    [table, `{${given.join(",")}}`],
   );
-  for (let n = from; n < from + count; n++) {
-    const values = columns.map(({ name, type }) =>
-      name === "project_id" ? `'${uuidOfId(project)}'::uuid` : name === "state" ? "'ended'" : filler(type, n),
-    );
-    await db.sql.unsafe(
-      `insert into "${table}" (${columns.map(({ name }) => `"${name}"`).join(", ")}) values (${values.join(", ")})`,
-    );
-  }
 }
 
 /** What stands where values were planted, by context. */
 export async function readPlanted(db: Database, planted: readonly Planted[]): Promise<Map<string, Buffer>> {
-  const found = planted.map(async ({ table, column, where, context }) => {
-    const [row] = await db.sql.unsafe<{ value: Buffer }[]>(
-      `select "${column}" as value from "${table}" where ${where}`,
-    );
-    if (row === undefined) throw new Error(`no row of ${table} is ${where}`);
-    return [context, row.value] as const;
-  });
-  return new Map(await Promise.all(found));
+  const rows = await db.sql.unsafe<{ n: number; value: Buffer }[]>(
+    planted
+      .map(({ table, column, where }, n) => `select ${n} as n, "${column}" as value from "${table}" where ${where}`)
+      .join(" union all "),
+  );
+  return new Map(rows.map(({ n, value }) => [planted[n]?.context ?? "", value]));
 }

@@ -1,5 +1,9 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { createId, createSealer, generateVaultKey, parseVaultKeys, systemClock, type VaultKey } from "@svc/core";
 import { createProject, type Database, findVaultRotation, openDatabase } from "@svc/db";
+import { bundled } from "@svc/testing/bundled";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { createLogger } from "../logger.ts";
@@ -8,11 +12,11 @@ import type { VaultOptions } from "./context.ts";
 import { openVault, type Vault } from "./open-vault.ts";
 import { plantSealedRows, readPlanted } from "./test-sealed-rows.ts";
 
-const databases: { drop(): Promise<void> }[] = [];
+const databases: { readonly url: string; drop(): Promise<void> }[] = [];
 afterAll(() => Promise.all(databases.map(({ drop }) => drop())));
 
 const silent = await createLogger({ level: "silent", destination: { write: () => {} } });
-const quick = { pollMs: 3_600_000, graceMs: 0, pageRows: 2 };
+const quick = { pollMs: 3_600_000, graceMs: 0, pageRows: 3 };
 const [oldKey, newKey] = [generateVaultKey(), generateVaultKey()].flatMap((text) => parseVaultKeys(text)) as [
   VaultKey,
   VaultKey,
@@ -153,7 +157,7 @@ test("a rotation waits for a node that has not read the new keys, and is refused
 
 test("a project's key is made once, whoever needs it first, and what a destroyed key sealed opens nowhere", async () => {
   const db = await createStore();
-  const pool = openDatabase({ url: databases.at(-1) ? (databases.at(-1) as unknown as { url: string }).url : "" });
+  const pool = openDatabase({ url: databases.at(-1)?.url ?? "" });
   const vault = await openOn(db, [oldKey]);
   const other = await openOn(pool, [oldKey]);
   const { id } = await createProject(db, "one", systemClock.now());
@@ -169,30 +173,53 @@ test("a project's key is made once, whoever needs it first, and what a destroyed
   await pool.close();
 });
 
-for (const point of ["keys-made", "page-written", "before-done"] as const) {
-  test(`a rotation that is broken off ${point} goes on at another node`, async () => {
+const fixture = fileURLToPath(new URL("rotation.fixture.ts", import.meta.url));
+
+for (const [point, nth] of [
+  ["keys-made", 1],
+  ["page-written", 5],
+  ["before-done", 1],
+] as const) {
+  test(`a rotation whose node is killed at ${point}, while others seal and open, goes on at another and loses nothing`, async () => {
     const db = await createStore();
-    const { id: projectId } = await createProject(db, "broken", systemClock.now());
-    const broken = new Error("broken off");
-    let count = 0;
-    const limits = { ...quick, leaseMs: 0 };
-    const onFaultPoint = (at: string) => {
-      if (at === point && ++count === (point === "page-written" ? 3 : 1)) throw broken;
-    };
-    const first = await openOn(db, [newKey, oldKey], { limits, onFaultPoint });
-    await first.sealer.ready([projectId]);
-    const planted = await plantSealedRows(db, { projectId, from: 1, count: 3, seal: sealText(first.sealer.seal) });
-    await first.rotate();
-    await expect(finish(first)).rejects.toThrow(broken);
-    await first.stop();
-    const second = await openOn(db, [newKey, oldKey], { limits });
-    await finish(second);
-    const alone = await openOn(db, [newKey]);
+    const { id: projectId } = await createProject(db, "killed", systemClock.now());
+    const limits = { ...quick, goneMs: 0, leaseMs: 0 };
+    const vault = await openOn(db, [newKey, oldKey], { limits });
+    await vault.sealer.ready([projectId]);
+    const planted = await plantSealedRows(db, { projectId, from: 1, count: 2, seal: sealText(vault.sealer.seal) });
+    await vault.rotate();
+    const given = { databaseUrl: databases.at(-1)?.url, keys: [newKey, oldKey].map(textOf), point, nth };
+    const child = fork(await bundled(fixture), [JSON.stringify(given)], { execArgv: [], env: {} });
+    const ended = once(child, "exit");
+    let isOver = false;
+    void ended.then(() => {
+      isOver = true;
+    });
+    for (let from = 3; !isOver; from++) {
+      await vault.sync();
+      if (from > 6) continue;
+      planted.push(...(await plantSealedRows(db, { projectId, from, count: 1, seal: sealText(vault.sealer.seal) })));
+    }
+    expect(await ended).toEqual([null, "SIGKILL"]);
+    await vault.sync();
     const values = await readPlanted(db, planted);
     for (const { context, text } of planted) {
-      expect(alone.sealer.open(values.get(context) as Buffer, context).toString()).toBe(text);
+      expect(vault.sealer.open(values.get(context) as Buffer, context).toString()).toBe(text);
     }
-    const keys = await db.sql.unsafe("select 1 from data_keys where use = 'seal' and project_id is not null");
-    expect(keys).toHaveLength(1);
+    await finish(vault);
+    const alone = await openOn(db, [newKey]);
+    const after = await readPlanted(db, planted);
+    for (const { context, text } of planted) {
+      expect(alone.sealer.open(after.get(context) as Buffer, context).toString()).toBe(text);
+      expect(() => createSealer([oldKey]).open(after.get(context) as Buffer, context)).toThrow();
+    }
+    await expect(checkVault(db, createSealer([oldKey]))).rejects.toThrow("SVC_VAULT_KEY");
+    expect(await db.sql.unsafe("select 1 from data_keys where use = 'seal' and project_id is not null")).toHaveLength(
+      1,
+    );
   });
+}
+
+function textOf({ id, secret }: VaultKey): string {
+  return `${id}:${secret.toString("base64")}`;
 }

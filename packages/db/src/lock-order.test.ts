@@ -1,0 +1,228 @@
+import { createId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
+import { endLeases } from "@svc/testing/leases";
+import { until } from "@svc/testing/until";
+import { afterAll, expect, test } from "vitest";
+import { addActivityMinutes } from "./activity/write.ts";
+import { beginKeyedToolCalls } from "./calls/begin-keyed.ts";
+import { type Database, type Executor, withTransaction } from "./connect.ts";
+import { settleDeliveries } from "./deliveries/settle.ts";
+import { isUniqueViolation } from "./driver-error.ts";
+import { recordEvents } from "./events/record.ts";
+import { putJobPrograms } from "./jobs/children.ts";
+import { createFirstProject, createProject } from "./projects/repo.ts";
+import { routingState } from "./schema/index.ts";
+import { sweepStandingRates, writeStandingRates } from "./standing/bounds.ts";
+import { sweepSeenKeys, writeSeenKeys } from "./standing/dedupe.ts";
+import { reportSubscriptionFailures } from "./subscriptions/report-failures.ts";
+import { reportSubscriptionRecoveries } from "./subscriptions/report-recoveries.ts";
+import { addProject, addSubscription, callOf, fillLane, newEvent, nowMs, settlement } from "./test-rows.ts";
+
+// Statements that write the same rows lock them in one order, or pass by what is locked. Else two of them deadlock, and PostgreSQL ends one
+// (40P01) after a second: its caller is told that the store is away.
+
+const { db, url, drop } = await createTestDatabase();
+afterAll(drop);
+
+const owner = createId("node", nowMs);
+const [a, b, c] = ["a", "b", "c"] as const;
+
+/**
+ * Runs two that want the same three rows or keys, each in the order in which it was given them, while `hold` has the middle one: one after the
+ * other comes as far as it can, and then the middle one is let go of. Where they go in opposite orders, each has by then what the other
+ * wants last. `isFar`: that one of them came as far as it can, where it neither ends nor waits there.
+ */
+async function meet(
+  hold: (tx: Executor) => Promise<unknown>,
+  first: () => Promise<unknown>,
+  second: () => Promise<unknown>,
+  { on = db, isFar = async () => false }: { on?: Database; isFar?: () => Promise<boolean> } = {},
+): Promise<void> {
+  const met: Promise<unknown>[] = [];
+  class LetGo extends Error {}
+  const held = withTransaction(on, async (tx) => {
+    await hold(tx);
+    for (const [index, run] of [first, second].entries()) {
+      let isOver = false;
+      const running = run().finally(() => {
+        isOver = true;
+      });
+      // A rejection is the test's where it is awaited.
+      running.catch(() => {});
+      met.push(running);
+      await until(
+        async () => isOver || (await countWaiting(on)) > index || (await isFar()),
+        "it came as far as it can",
+      );
+    }
+    throw new LetGo();
+  });
+  await expect(held).rejects.toThrow(LetGo);
+  await Promise.all(met);
+}
+
+async function countWaiting(on: Database): Promise<number> {
+  const found = await on.sql`
+    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return found.length;
+}
+
+test("two that meet in opposite orders deadlock, or this would tell nothing", async () => {
+  const projectId = await addProject(db);
+  const lane = await fillLane(db, projectId, await addSubscription(db, projectId), { count: 3 });
+  const lock = (tx: Executor, place: number) =>
+    tx.sql`select from delivery_tasks where due_at = ${new Date(lane[place]!.queuedForMs).toISOString()}::timestamptz for update`;
+  const lockAll = (places: number[]) => () =>
+    withTransaction(db, async (tx) => {
+      for (const place of places) await lock(tx, place);
+    });
+  await expect(meet((tx) => lock(tx, 1), lockAll([0, 1, 2]), lockAll([2, 1, 0]))).rejects.toThrow("deadlock detected");
+});
+
+test("calls that begin under the same idempotency keys", async () => {
+  const projectId = await addProject(db);
+  const begin = (executor: Executor, keys: readonly string[]) => {
+    const calls = keys.map((idempotencyKey) => ({ ...callOf(projectId, { outcome: "running" }), idempotencyKey }));
+    return beginKeyedToolCalls(executor, calls);
+  };
+  const begun: boolean[][] = [];
+  const keep = async (keys: readonly string[]) => begun.push(await begin(db, keys));
+  await meet(
+    (tx) => begin(tx, [b]),
+    () => keep([a, b, c]),
+    () => keep([c, b, a]),
+  );
+  expect(begun).toHaveLength(2);
+  expect(begun.flat().filter(Boolean)).toHaveLength(3);
+});
+
+test("events with the same dedupe keys", async () => {
+  const projectId = await addProject(db);
+  const record = (executor: Executor, keys: readonly string[]) => {
+    const events = keys.map((dedupeKey) => newEvent(projectId, [], { dedupeKey }));
+    return recordEvents(executor, events, undefined, { owner, untilMs: nowMs });
+  };
+  await meet(
+    (tx) => record(tx, [b]),
+    () => record(db, [a, b, c]),
+    () => record(db, [c, b, a]),
+  );
+});
+
+test("jobs that run the same skills", async () => {
+  const projectId = await addProject(db);
+  const put = (executor: Executor, numbers: readonly number[]) => {
+    const programs = numbers.map((number) => {
+      const digest = Buffer.alloc(32, number);
+      return { projectId, digest, program: null, sealedProgram: digest, programHash: "h", pins: "{}" };
+    });
+    return putJobPrograms(executor, programs);
+  };
+  await meet(
+    (tx) => put(tx, [2]),
+    () => put(db, [1, 2, 3]),
+    () => put(db, [3, 2, 1]),
+  );
+});
+
+test("subscriptions that fail, and that deliver again", async () => {
+  const projectId = await addProject(db);
+  const ids = [await addSubscription(db, projectId), await addSubscription(db, projectId)];
+  ids.push(await addSubscription(db, projectId));
+  const limits = {
+    backoffMinMs: 1_000,
+    backoffMaxMs: 2_000,
+    failingMaxMs: 9_000_000,
+    goneMaxMs: 9_000_000,
+    goneMin: 3,
+  };
+  const fail = (executor: Executor, failed: typeof ids) => {
+    const reports = failed.map((subscriptionId) => ({
+      ...{ subscriptionId, startedAtMs: nowMs, retryAfterMs: 0, goneCount: 0 },
+    }));
+    return reportSubscriptionFailures(executor, reports, nowMs, limits);
+  };
+  await fail(db, ids);
+  const hold = (tx: Executor) => fail(tx, ids.slice(1, 2));
+  await meet(
+    hold,
+    () => fail(db, ids),
+    () => fail(db, ids.toReversed()),
+  );
+  await meet(
+    hold,
+    () => fail(db, ids.toReversed()),
+    () => reportSubscriptionRecoveries(db, ids.toReversed()),
+  );
+});
+
+test("counts of what happened", async () => {
+  const projectId = await addProject(db);
+  const add = (executor: Executor, outcomes: readonly string[]) => {
+    const counts = outcomes.map((outcome) => ({
+      ...{ projectId, series: "calls", subject: "s", at: nowMs, outcome, count: 1 },
+    }));
+    return addActivityMinutes(executor, counts);
+  };
+  await meet(
+    (tx) => add(tx, [b]),
+    () => add(db, [a, b, c]),
+    () => add(db, [c, b, a]),
+  );
+});
+
+test("what standing programs remember and are bound by, while it is forgotten", async () => {
+  const programId = createId("stp", nowMs);
+  const seen = (keys: readonly string[], until: number) => keys.map((key) => ({ programId, key, until }));
+  await writeSeenKeys(db, seen([a, b, c], nowMs - 1));
+  await meet(
+    (tx) => writeSeenKeys(tx, seen([b], nowMs - 1)),
+    () => writeSeenKeys(db, seen([c, b, a], nowMs + 1)),
+    () => sweepSeenKeys(db, nowMs, 10),
+  );
+  const rates = (keys: readonly string[], at: number) => keys.map((key) => ({ programId, key, at }));
+  await writeStandingRates(db, rates([a, b, c], nowMs - 1));
+  await meet(
+    (tx) => writeStandingRates(tx, rates([b], nowMs - 1)),
+    () => writeStandingRates(db, rates([c, b, a], nowMs + 1)),
+    () => sweepStandingRates(db, nowMs, 10),
+  );
+});
+
+test("the first project, and one of its name that an administrator makes meanwhile", async () => {
+  const empty = await createTestDatabase();
+  try {
+    await meet(
+      (tx) => tx.orm.select().from(routingState).for("update"),
+      () => createFirstProject(empty.db, "one", nowMs),
+      () => expect(createProject(empty.db, "one", nowMs)).rejects.toSatisfy((error) => isUniqueViolation(error)),
+      { on: empty.db },
+    );
+  } finally {
+    await empty.drop();
+  }
+});
+
+test("leases that a test ends, while the nodes that live settle theirs", async () => {
+  const projectId = await addProject(db);
+  const fromMs = Date.now();
+  const lane = await fillLane(db, projectId, await addSubscription(db, projectId), { count: 3, fromMs, owner });
+  const leaseUntilMs = fromMs + 30_000;
+  await db.sql`update delivery_tasks set lease_until = ${new Date(leaseUntilMs).toISOString()}::timestamptz where lease_owner is not null`;
+  const settle = (executor: Executor, tasks: typeof lane) =>
+    settleDeliveries(
+      executor,
+      owner,
+      tasks.map((task) => settlement(projectId, { ...task, leaseUntilMs })),
+    );
+  const isPassed = async () => {
+    const held = await db.sql`select 1 from delivery_tasks where lease_owner is not null and lease_until > now()`;
+    return held.length < lane.length;
+  };
+  await meet(
+    (tx) => settle(tx, lane.slice(1, 2)),
+    () => settle(db, lane.toReversed()),
+    () => endLeases(url, "delivery_tasks"),
+    { isFar: isPassed },
+  );
+});

@@ -1,0 +1,27 @@
+import { type Binding, isEntityId } from "@svc/core";
+import { type AccessClass, accessClasses } from "@svc/db";
+import type { CreateApiKeyRequest } from "@svc/gen/admin";
+import { accessClassInvalid, entityIdInvalid, toolkitSlugsInvalid } from "./errors.ts";
+
+const toolkitsMax = 100;
+const slugPattern = /^[a-z][a-z0-9_]{0,62}$/;
+
+/** What a new key is to be bound to. Throws ENTITY_ID_INVALID, ACCESS_CLASS_INVALID, TOOLKIT_SLUGS_INVALID. */
+export function readBinding(request: Pick<CreateApiKeyRequest, keyof Binding>): Binding {
+  const { entityId, toolkitSlugs } = request;
+  if (entityId !== "" && !isEntityId(entityId)) throw entityIdInvalid(entityId);
+  const classes = request.accessClasses.map((text, index) => readClass(text, index));
+  // Toolkits that are yet to be published may be named: until then the key reaches nothing of them.
+  if (toolkitSlugs.length > toolkitsMax) throw toolkitSlugsInvalid("has more than 100 slugs");
+  for (const slug of toolkitSlugs) {
+    if (!slugPattern.test(slug))
+      throw toolkitSlugsInvalid(`holds ${JSON.stringify(slug.slice(0, 80))}, which is no slug`);
+  }
+  return { entityId, accessClasses: [...new Set(classes)], toolkitSlugs: [...new Set(toolkitSlugs)] };
+}
+
+function readClass(text: string, index: number): AccessClass {
+  const known = accessClasses.find((one) => one === text);
+  if (known === undefined) throw accessClassInvalid(index, text);
+  return known;
+}

@@ -1,0 +1,51 @@
+import { createId } from "@svc/core";
+import { createTestClock } from "@svc/testing/clock";
+import { createTestDatabase } from "@svc/testing/database";
+import { until } from "@svc/testing/until";
+import { expect, test } from "vitest";
+import { createCounters } from "./counters.ts";
+import { startFlush } from "./flush.ts";
+
+test("what could not be added while the store refused is added once it takes it again, each count once, with what came meanwhile", async () => {
+  const database = await createTestDatabase();
+  try {
+    const { db } = database;
+    const clock = createTestClock();
+    const counters = createCounters({ clock });
+    const projectId = createId("prj", clock.now());
+    const errors: unknown[] = [];
+    const flush = startFlush({ db, clock, counters, onError: (error) => errors.push(error) });
+    const isWaiting = () => until(() => clock.waiting() === 1);
+    const round = async () => {
+      await isWaiting();
+      clock.advance(10_000);
+      await isWaiting();
+    };
+    const counted = async () => {
+      const read = (table: string) =>
+        db.sql.unsafe<{ count: number }[]>(
+          `select sum(count)::int4 as count from ${table} where project_id is not null`,
+        );
+      return [(await read("activity_minutes"))[0]?.count, (await read("activity_hours"))[0]?.count];
+    };
+    counters.stored(projectId, "calendar");
+    // The second of the two tables: what was added to the first goes back with it.
+    await db.sql.unsafe("alter table activity_hours rename to gone");
+    await round();
+    counters.stored(projectId, "calendar");
+    counters.stored(projectId, "chat");
+    await round();
+    expect(errors).toHaveLength(2);
+    await db.sql.unsafe("alter table gone rename to activity_hours");
+    await round();
+    expect(await counted()).toEqual([3, 3]);
+    await round();
+    expect(await counted()).toEqual([3, 3]);
+    counters.stored(projectId, "chat");
+    await flush.stop();
+    expect(await counted()).toEqual([4, 4]);
+    expect(errors).toHaveLength(2);
+  } finally {
+    await database.drop();
+  }
+});

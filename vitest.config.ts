@@ -6,10 +6,10 @@ import { SkippedConsoleTests } from "./test/console/skipped-reporter.ts";
 // One PostgreSQL for the run (test/global-setup.ts) and one database a test file. The files of a worker share its process and
 // what it has imported: to import the service takes longer than most of them. So there are no projects either, each of which would
 // have workers of its own.
-// `npm run test:crash` and `npm run test:attacks` measure how long it takes until others go on; the samples that `npm test` runs do
-// not.
+// `npm run test:crash` and `npm run test:attacks` measure by the clock, how long it takes until others go on and until a page of the
+// console stands; the samples that `npm test` runs do not.
 const measured = [
-  ...(process.env["SVC_CRASH_ROUNDS"] === undefined ? [] : ["test/crash/**/*.test.ts"]),
+  ...(process.env["SVC_CRASH_ROUNDS"] === undefined ? [] : ["test/crash/**/*.test.ts", "test/console/load.test.ts"]),
   ...(process.env["SVC_ATTACK_ROUNDS"] === undefined ? [] : ["test/attacks/**/*.test.ts"]),
 ];
 const include = ["packages/**/*.test.ts", "test/**/*.test.ts"];

@@ -25,7 +25,7 @@ export type BenchSettings = {
   readonly connections: number;
   /** How many events the largest store of the case "growth" holds, or the cases "replay" and "standing" are about. */
   readonly events: number | undefined;
-  /** Which steps of the case "rows", or parts of "standing", a regular expression over their names; undefined: all of them. */
+  /** Which steps of the case "rows", parts of "standing" or variants of "delivery", a regular expression over their names; undefined: all of them. */
   readonly steps: string | undefined;
   /** Whether a report lists every miss. */
   readonly verbose: boolean;

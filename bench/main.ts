@@ -72,7 +72,8 @@ Options:
   --beside <folder>  another checkout of this project, set up as this one; runs the case "beside" alone
   --processes <n>    runs the case "beside" alone: this checkout with SVC_PROCESSES at 1 against it at n, or, with --beside, both at n
   --gains            judges "beside" by what version 0.2 was to gain over the commit that its work on speed began from, 5bf05440
-  --steps <name>     of the case rows those steps alone whose names match; of standing those parts (events, storm, herd, idle)
+  --steps <name>     of the case rows those steps alone whose names match; of standing those parts (events, storm, herd, idle); of
+                     delivery those variants ("svc" is the service with and without its counters)
   --verbose          lists what missed, where a case knows it
   --statements       starts the store with pg_stat_statements and shows those that took the most time, system by system
   --install-engines  installs DBOS, Restate and workflow (some 500 MB), which cases of jobs compare with, and ends

@@ -16,6 +16,8 @@ export type RoundsResult = {
   readonly cpu: CpuShares;
   /** Medians of the rounds. */
   readonly costs: Costs;
+  /** What each cost, round by round. */
+  readonly costsOfRounds: readonly Costs[];
 };
 
 /** How `runRounds` runs. */
@@ -66,16 +68,32 @@ function summarize(variant: string, found: readonly Measurement[]): RoundsResult
     acceptedPerSecond: spreadOf(found.map(({ acceptedPerSecond }) => acceptedPerSecond)),
     cpu: middle?.cpu ?? { system: undefined, postgres: undefined, load: undefined, sink: undefined },
     costs: medianCosts(found.map(({ costs }) => costs)),
+    costsOfRounds: found.map(({ costs }) => costs),
   };
 }
 
 /** The quotients of two variants' rates, each of one round. Throws when one of the variants is missing. */
 export function ratioOf(results: readonly RoundsResult[], over: string, under: string): Spread {
-  const ratesOf = (name: string) => {
-    const result = results.find(({ variant }) => variant === name);
-    if (result === undefined) throw new Error(`no variant is called ${name}`);
-    return result.rates;
-  };
-  const denominators = ratesOf(under);
-  return spreadOf(ratesOf(over).map((rate, round) => rate / (denominators[round] ?? Number.NaN)));
+  const denominators = resultOf(results, under).rates;
+  return spreadOf(resultOf(results, over).rates.map((rate, round) => rate / (denominators[round] ?? Number.NaN)));
+}
+
+/**
+ * The quotients of the processor's time that two variants and their stores take for each piece of work, each of one round. NaN where it cannot be
+ * read. Throws when one of the variants is missing.
+ */
+export function cpuRatioOf(results: readonly RoundsResult[], over: string, under: string): Spread {
+  const denominators = resultOf(results, under).costsOfRounds.map(cpuOf);
+  const numerators = resultOf(results, over).costsOfRounds.map(cpuOf);
+  return spreadOf(numerators.map((cpu, round) => cpu / (denominators[round] ?? Number.NaN)));
+}
+
+function cpuOf({ system, store }: Costs): number {
+  return (system ?? Number.NaN) + (store ?? Number.NaN);
+}
+
+function resultOf(results: readonly RoundsResult[], name: string): RoundsResult {
+  const result = results.find(({ variant }) => variant === name);
+  if (result === undefined) throw new Error(`no variant is called ${name}`);
+  return result;
 }

@@ -3,14 +3,19 @@ import { postKind } from "./post-kinds.ts";
 import { type ServerOptions, startServer } from "./server.ts";
 import type { Variant } from "./system.ts";
 
-/** The server as a variant, with one subscription of the sink to the post's trigger. */
-export function deliveringServer(settings: BenchSettings, name: string): Variant {
+/** The server as a variant, with one subscription of the sink to the post's trigger, and with further variables of its environment. */
+export function deliveringServer(
+  settings: BenchSettings,
+  name: string,
+  environment: Readonly<Record<string, string>> = {},
+): Variant {
   return {
     name,
     start: (setup) => {
       const { toolkitSlug, triggerSlug } = postKind(setup.post);
       const subscriptions = [{ endpointUrl: setup.endpointUrl, toolkitSlug, triggerSlug }];
-      return startServer(setup, { subscriptions, counts: "delivered", nodeOptions: profilerOptions(settings) });
+      const nodeOptions = profilerOptions(settings);
+      return startServer(setup, { subscriptions, counts: "delivered", nodeOptions, environment });
     },
   };
 }

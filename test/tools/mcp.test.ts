@@ -35,13 +35,13 @@ async function use(client: Client, name: string, args: Record<string, unknown>):
   return { ...answer, text: answer.content.map(({ text }) => text).join("\n") };
 }
 
-test("the client lists three tools, and what they claim of themselves is so", async () => {
+test("the client lists four tools, and what they claim of themselves is so", async () => {
   await using client = await open();
   const { tools } = await client.listTools();
-  expect(tools.map(({ name }) => name)).toEqual(["search_tools", "describe_tool", "call_tool"]);
+  expect(tools.map(({ name }) => name)).toEqual(["search_tools", "describe_tool", "read_tool", "call_tool"]);
   const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
   for (const name of ["search_tools", "describe_tool"]) {
-    expect(hints[name]).toMatchObject({ readOnlyHint: true, idempotentHint: true, openWorldHint: false });
+    expect(hints[name]).toMatchObject({ readOnlyHint: true, openWorldHint: false });
     expect(hints[name]?.destructiveHint ?? false).toBe(false);
   }
   expect(hints["call_tool"]).toMatchObject({ readOnlyHint: false, destructiveHint: true, openWorldHint: true });

@@ -175,6 +175,11 @@ const tools = createRoute({
   validateSearch: readToolsSearch,
   component: lazyRouteComponent(() => import("./pages/tools/list.tsx")),
 });
+const publishToolkit = createRoute({
+  getParentRoute: () => project,
+  path: "tools/publish",
+  component: lazyRouteComponent(() => import("./pages/toolkits/publish.tsx")),
+});
 const tool = createRoute({
   getParentRoute: () => project,
   path: "tools/$toolSlug",
@@ -211,7 +216,7 @@ const call = createRoute({
   component: lazyRouteComponent(() => import("./pages/calls/detail.tsx")),
 });
 
-const toolPages = [tools, tool, toolkit, accounts, account, calls, call] as const;
+const toolPages = [tools, publishToolkit, tool, toolkit, accounts, account, calls, call] as const;
 
 const settings = createRoute({
   getParentRoute: () => project,

@@ -20,6 +20,7 @@ import {
   callPaceSweep,
   callSweep,
   createMcpServer,
+  createToolsOffer,
   type McpServer,
 } from "@svc/tools";
 import {
@@ -160,10 +161,11 @@ export function createNode(parts: NodeParts): Node {
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
+  const offers = [createToolsOffer({ views, caller })];
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
     quarantine: createQuarantine({ ...triggers, bodyBytesMax }),
-    mcp: createMcpServer({ views, caller, version: parts.version }),
+    mcp: createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers }),
     connectLinks: createConnectLinks({ ...apps, views, db, clock, sealer, ...linked }),
     register: createServices({ ...parts, views, apps, jobs, standing, triggers }),
     start() {

@@ -5,7 +5,7 @@ import type { Database } from "@svc/db";
 import type { DispatchLimits } from "@svc/delivery";
 import type { EngineLimits, OnFaultPoint } from "@svc/jobs";
 import type { StandingFaultPoint, StandingLimits } from "@svc/standing";
-import type { Ledger } from "@svc/tools";
+import type { Ledger, McpOffer } from "@svc/tools";
 import type { ReplayFaultPoint } from "@svc/triggers";
 import type { NodeObserver } from "./observer.ts";
 
@@ -89,6 +89,8 @@ export type NodeParts = {
   readonly random?: () => number;
   /** What carries calls to the apps. Default: the network behind the guard, or the sandbox. */
   readonly transport?: AppTransport;
+  /** What agents are offered over MCP, made of what a node offers of itself. Default: that. */
+  readonly mcpOffers?: ((own: readonly McpOffer[]) => readonly McpOffer[]) | undefined;
   /** Default: the connected accounts of the store. */
   readonly accounts?: AccountAccess;
   /** Default: the ledger of the store. */

@@ -163,13 +163,11 @@ function createReplayObserver(logger: Logger, metrics: Metrics): ReplayObserver 
 
 /** The one log line of a call. Health checks come every few seconds and stand at debug. */
 export function logCall(logger: Logger, call: Call, durationMs: number): void {
-  const { requestId, method, code, principal } = call;
+  const { requestId, method, code, principal, traceparent } = call;
   const level = method.startsWith("grpc.health.") ? "debug" : "info";
   if (!logger.isLevelEnabled(level)) return;
-  logger[level](
-    { requestId, method, code, durationMs: Math.round(durationMs * 1000) / 1000, ...callerOf(principal) },
-    "call",
-  );
+  const told = { requestId, method, code, durationMs: Math.round(durationMs * 1000) / 1000, ...callerOf(principal) };
+  logger[level](traceparent === undefined ? told : { ...told, traceparent }, "call");
 }
 
 function callerOf(principal: Principal | undefined): { projectId?: string; keyId?: string; admin?: true } {

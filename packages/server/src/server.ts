@@ -7,7 +7,7 @@ import { ConsoleService } from "@svc/gen/console";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
 import { StatsService } from "@svc/gen/stats";
-import { createNode, type Node, programSchema, standingSchema } from "@svc/node";
+import { createNode, type Node, type NodeParts, programSchema, standingSchema } from "@svc/node";
 import { createAdminService } from "./admin/service.ts";
 import { type Admission, createAdmission } from "./admission/admission.ts";
 import { figuresOfProjects } from "./admission/figures.ts";
@@ -90,7 +90,7 @@ export type Server = {
 /**
  * Options of `startServer`. `share` is what one of several processes has from their supervisor, which opened and prepared the store. For
  * tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and `consoleFolder` has the built files of the
- * console in place of those of the checkout, and `vaultLimits` are times of the vault that differ from a service's.
+ * console in place of those of the checkout, `mcpOffers` is as of a node, and `vaultLimits` are times of the vault that differ from a service's.
  */
 export type ServerOptions = {
   logger: Logger;
@@ -99,6 +99,7 @@ export type ServerOptions = {
   share?: ProcessShare | undefined;
   consoleFolder?: string | undefined;
   vaultLimits?: Partial<VaultLimits> | undefined;
+  mcpOffers?: NodeParts["mcpOffers"];
 };
 
 /** What the adapters of a server share: its node, and what HTTP needs beside it. */
@@ -159,7 +160,10 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const listening = { url: "" };
   const publicUrl = () => config.publicUrl ?? listening.url;
   const built = await readBuiltConsole(config, options.consoleFolder);
-  const parts = createParts({ config, logger, store, catalog, deployment, vault, tls, publicUrl, share, built });
+  const parts = createParts({
+    ...{ config, logger, store, catalog, deployment, vault, tls, publicUrl, share, built },
+    mcpOffers: options.mcpOffers,
+  });
   const { node } = parts;
   opened.defer(() => parts.streams.stop());
   opened.defer(() => parts.keyUse.stop());
@@ -214,9 +218,10 @@ type Opened = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" 
   deployment: Deployment | undefined;
   share: ProcessShare | undefined;
   built: BuiltConsole | undefined;
+  mcpOffers: NodeParts["mcpOffers"];
 };
 
-function createParts({ catalog, deployment, share, built, ...opened }: Opened): ServerParts {
+function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }: Opened): ServerParts {
   const { config, logger, store, vault, publicUrl } = opened;
   const { sealer } = vault;
   const { db, clock } = store;
@@ -243,7 +248,7 @@ function createParts({ catalog, deployment, share, built, ...opened }: Opened): 
   const observer = createNodeObserver(logger, metrics);
   const node: Node = createNode({
     ...nodePartsOf(config),
-    ...{ db, clock, sealer, nodeId: vault.nodeId, catalog, deployment, publicUrl, version },
+    ...{ db, clock, sealer, nodeId: vault.nodeId, catalog, deployment, publicUrl, version, mcpOffers },
     // A worker serves none, and tells people where it is.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
     observer: config.isActivityCounted ? countActivity(observer, counters) : observer,

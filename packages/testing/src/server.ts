@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { generateVaultKey } from "@svc/core";
+import type { NodeParts } from "@svc/node";
 import { createLogger, type HttpTimeouts, type Server, startServer } from "@svc/server";
 import { type Config, loadConfig, openEnvironment } from "@svc/server/config";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
@@ -51,11 +52,14 @@ export async function startTestServer({
   variables = {},
   timeouts,
   consoleFolder,
+  mcpOffers,
 }: {
   variables?: Record<string, string>;
   timeouts?: HttpTimeouts;
   /** Files of the console in place of those that were built. */
   consoleFolder?: string;
+  /** What agents are offered, made of what a node offers of itself. */
+  mcpOffers?: NodeParts["mcpOffers"];
 } = {}): Promise<TestServer> {
   const database = await createTestDatabase();
   const logs: string[] = [];
@@ -77,7 +81,7 @@ export async function startTestServer({
   const logger = await createLogger({ level: config.logLevel, destination: { write: (line) => void logs.push(line) } });
   const catalog = isShipped(config) ? await shippedCatalog() : undefined;
   const server = await startServer(config, {
-    ...{ logger, catalog, consoleFolder },
+    ...{ logger, catalog, consoleFolder, mcpOffers },
     ...(timeouts === undefined ? {} : { timeouts }),
   }).catch(async (error) => {
     await database.drop();

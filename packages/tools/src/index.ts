@@ -1,3 +1,4 @@
+export { createToolsOffer } from "./agents/offer.ts";
 export type { CodeAnswer, CodeCall, CodeCaller, CodeFinder } from "./call/call-code.ts";
 export {
   type CallAnswer,
@@ -21,6 +22,8 @@ export { httpTool } from "./http/http-tool.ts";
 export { type CallLimits, createCallLimits } from "./limits/call-limits.ts";
 export { callPaceSweep } from "./limits/retention.ts";
 export { createMcpServer, type McpServer } from "./mcp/mcp-server.ts";
+export type { McpContext, McpMethod, McpOffer, McpOutcome } from "./mcp/offer.ts";
+export type { McpHeaders } from "./mcp/request.ts";
 export { type CallOutcome, type CallResult, callOutcomes } from "./outcome.ts";
 export { createToolSearch, type FoundTool, searchOf, type ToolSearch } from "./search/tool-search.ts";
 export { createToolsService, type ToolsServiceOptions } from "./service/service.ts";

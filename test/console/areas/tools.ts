@@ -44,6 +44,11 @@ export const tools: Area = {
       shows: (page) => page.getByRole("link", { name: "messaging_bot.send_message", exact: true }).waitFor(),
     },
     {
+      name: "toolkit-publish",
+      path: () => "tools/publish",
+      shows: (page) => page.getByText("It can be published").waitFor(),
+    },
+    {
       name: "calls",
       path: ({ call }) => `calls?live=off&open=${call}`,
       shows: (page) => page.getByRole("region", { name: "Result" }).getByText("We are live").waitFor(),

@@ -1,5 +1,8 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { describe, expect } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
 
 const connect = (
@@ -136,6 +139,74 @@ browserTest("a call that a job made leads to the job, and the ledger is narrowed
   await page.getByRole("row", { name: "sales_crm.list_deals" }).getByRole("link").click();
   await page.getByRole("link", { name: jobId }).click();
   await page.getByRole("heading", { name: "List the deals", level: 1 }).waitFor();
+});
+
+const toolkitFile = (category: string) => `slug: shop
+name: Shop
+description: Orders of our own shop, as its back office keeps them.
+version: 1.0.0
+category: ${category}
+baseUrl: https://shop.example.com/api
+auth:
+  - { type: api_key, placement: header, name: X-Key, value: "{{credential.key}}" }
+`;
+
+const toolFile = `kind: action
+class: read
+description: Reads one order of the shop with its lines and its state of payment.
+intents: [where is my parcel, what did they buy, show the purchase]
+input:
+  type: object
+  additionalProperties: false
+  required: [id]
+  properties: { id: { type: string, description: Id of the order. } }
+output: { type: object, properties: { id: { type: string } } }
+request: { method: GET, path: "/orders/{{params.id}}" }
+`;
+
+browserTest("a toolkit's folder is checked with its faults at their lines, published, and deleted again", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "svc-shop-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, "tools"));
+  await writeFile(join(folder, "toolkit.yaml"), toolkitFile("fun"));
+  await writeFile(join(folder, "tools", "read_order.yaml"), toolFile);
+  const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/tools` });
+  faults.expectStatus(400);
+  await page.getByRole("link", { name: "Publish a toolkit" }).click();
+  await page.getByText("It can be published").waitFor();
+  await page.getByLabel("Choose a folder").setInputFiles(folder);
+  const fault = page.getByRole("region", { name: "1 fault" }).getByRole("button", { name: "Line 7" });
+  await fault.getByText("toolkit › category").waitFor();
+  const publish = page.getByRole("button", { name: "Publish", exact: true });
+  expect(await publish.getAttribute("aria-disabled")).toBe("true");
+
+  await writeFile(join(folder, "toolkit.yaml"), toolkitFile("sales"));
+  await page.getByLabel("Choose a folder").setInputFiles(folder);
+  await page.getByText("It can be published").waitFor();
+  await publish.click();
+  await page.getByRole("heading", { name: "Shop", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "shop.read_order" }).waitFor();
+  const ofShop = { slug: "shop", projectId: consoles.projectId };
+  expect((await consoles.svc.call("svc.v1.CatalogService/GetToolkit", ofShop)).status).toBe(200);
+
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByText("accounts that are connected to it are revoked").waitFor();
+  await page.getByRole("button", { name: "Delete the toolkit" }).click();
+  await page.getByRole("heading", { name: "Tools", level: 1 }).waitFor();
+  expect((await consoles.svc.call("svc.v1.CatalogService/GetToolkit", ofShop)).status).toBe(404);
+});
+
+browserTest("what is dropped and is no definition says what would be one; a member is told who publishes", async () => {
+  const { json } = await consoles.svc.admin("CreateApiKey", {
+    ...{ projectId: consoles.projectId, role: "ROLE_MEMBER", name: "of a journey" },
+  });
+  const { page } = await consoles.open({ key: json.key, path: `p/${consoles.projectId}/tools/publish` });
+  await page.getByText("It takes a key with the role approver").first().waitFor();
+  expect(await page.getByRole("button", { name: "Publish", exact: true }).getAttribute("aria-disabled")).toBe("true");
+  await page
+    .getByLabel("Choose a file")
+    .setInputFiles({ name: "shop.csv", mimeType: "text/csv", buffer: Buffer.from("a") });
+  await page.getByRole("alert").getByText("shop.csv is neither").waitFor();
 });
 
 describe("beside real apps", () => {

@@ -14,6 +14,8 @@ export type Call = {
   principal: Principal | undefined;
   /** `ok`, or the code of the error. */
   code: FaultCode | "ok";
+  /** The trace that it belongs to, where its caller named one, as W3C writes it. */
+  traceparent?: string;
   /** Gives back what the call holds of its project's quotas; set once it was let in. */
   leave?: () => void;
   /** What it shows of a session of the console, where it shows no key. */

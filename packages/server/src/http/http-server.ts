@@ -121,7 +121,7 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
     else if (pages !== undefined) pages.serve(path, req, res);
     else if (path === "/" && options.console?.welcome(req, res)) return;
     else if (page !== undefined) page(req, res);
-    else if (options.mcp !== undefined && path === mcpPath) options.mcp(req, res);
+    else if (options.mcp !== undefined && path === mcpPath) options.mcp(query, req, res);
     else if (options.webhooks !== undefined && path.startsWith(webhookPrefix)) options.webhooks(path, query, req, res);
     else if (options.rpc.handles(path)) options.rpc.serve(path, req, res);
     else answerError(res, callUnknown(path), 404);

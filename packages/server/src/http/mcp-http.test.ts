@@ -53,7 +53,7 @@ test.each(["2025-06-18", "2025-03-26", "2024-11-05"])(
     expect(res.headers.get("mcp-session-id")).toBeNull();
     expect((await jsonOf(res)).result.protocolVersion).toBe(version);
     const list = await mcp.post(rpc(2, "tools/list"), { "mcp-protocol-version": version });
-    expect((await jsonOf(list)).result.tools).toHaveLength(3);
+    expect((await jsonOf(list)).result.tools).toHaveLength(4);
   },
 );
 
@@ -61,7 +61,14 @@ test("an unknown version is answered with the latest, and refused as a header", 
   const params = { protocolVersion: "1999-01-01", capabilities: {}, clientInfo: { name: "odd", version: "1" } };
   expect((await jsonOf(mcp.post(rpc(1, "initialize", params)))).result.protocolVersion).toBe("2025-11-25");
   const res = await mcp.post(rpc(2, "tools/list"), { "mcp-protocol-version": "1999-01-01" });
-  expect([res.status, (await jsonOf(res)).error.code]).toEqual([400, -32_000]);
+  expect([res.status, (await jsonOf(res)).error]).toEqual([
+    400,
+    {
+      code: -32_022,
+      message: "Unsupported protocol version",
+      data: { supported: expect.arrayContaining(["2026-07-28", "2025-11-25"]), requested: "1999-01-01" },
+    },
+  ]);
 });
 
 test("who is nobody is told by HTTP how to be somebody, before the body is looked at", async () => {
@@ -89,8 +96,8 @@ test.each(["GET", "DELETE", "PUT", "OPTIONS"])("%s is 405 and names POST", async
 test.each([
   ["no JSON", "{", -32_700],
   ["an empty body", "", -32_700],
-  ["no message", '{"jsonrpc":"2.0"}', -32_700],
-  ["an id that is no id", '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32_700],
+  ["no message", '{"jsonrpc":"2.0"}', -32_600],
+  ["an id that is no id", '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32_600],
   ["what is nested beyond reason", "[".repeat(3_000) + "]".repeat(3_000), -32_700],
   ["an empty batch", "[]", -32_600],
   ["a batch of one id", JSON.stringify([rpc(1, "ping"), rpc(1, "ping")]), -32_600],

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Fault, type Principal, type ProjectPrincipal, type WorkMeter, withWaitTold } from "@svc/core";
-import type { McpServer } from "@svc/node";
+import type { McpHeaders, McpServer } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 import type { Authenticate } from "../auth/gate.ts";
 import { lineOf } from "../calls/answers.ts";
@@ -18,6 +18,7 @@ import {
 import { type AnswerHeaders, answerError, answerJson, retryHeaders } from "./answer.ts";
 import { BodyError, readBody } from "./body.ts";
 import { chargeValues } from "./body-values.ts";
+import { createEventStream } from "./event-stream.ts";
 import { bodyFault, type Intake, pauseBeforeRefusal, shareOf } from "./intake.ts";
 
 /** How MCP is served. */
@@ -40,8 +41,8 @@ export type McpOptions = {
   onCall: (call: Call, durationMs: number) => void;
 };
 
-/** Serves one request to `mcpPath`. */
-export type McpHandler = (req: IncomingMessage, res: ServerResponse) => void;
+/** Serves one request to `mcpPath`, with the query of its address. */
+export type McpHandler = (query: string, req: IncomingMessage, res: ServerResponse) => void;
 
 /** Where agents reach the tools. */
 export const mcpPath = "/mcp";
@@ -54,7 +55,7 @@ type McpCall = Omit<Call, "method"> & { method: string };
  * GET to stream and no DELETE.
  */
 export function createMcpHandler(options: McpOptions): McpHandler {
-  return (req, res) => {
+  return (query, req, res) => {
     const call: McpCall = {
       requestId: acceptRequestId(req.headers["x-request-id"]) ?? options.createRequestId(),
       method: "mcp/other",
@@ -70,7 +71,7 @@ export function createMcpHandler(options: McpOptions): McpHandler {
     });
     const refusal = refusalOf(req);
     if (refusal !== undefined) return refuse(res, call, refusal);
-    answer(req, res, { ...options, call }).catch(async (error: unknown) => {
+    answer(req, res, { ...options, call, query }).catch(async (error: unknown) => {
       await pauseBeforeRefusal(error);
       refuse(res, call, mapFailure(error, options, call));
     });
@@ -92,21 +93,23 @@ function refusalOf({ method = "", headers }: IncomingMessage): Refusal | undefin
 
 function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: Refusal): void {
   call.code = error.code;
+  // Events have come before, and no more come: the client asks again.
+  if (res.headersSent) return void res.end();
   // Clients of agents show the body, and no header.
-  answerError(res, withWaitTold(error), status, headers ?? headersOf(error));
+  answerError(res, withWaitTold(error), status, headers ?? refusalHeadersOf(error));
 }
 
 /** RFC 9110 wants the first with every 401; the second spares a store that is away. */
-function headersOf({ code }: Fault): AnswerHeaders {
+function refusalHeadersOf({ code }: Fault): AnswerHeaders {
   if (code === "unauthenticated") return { "www-authenticate": "Bearer" };
   if (code === "unavailable") return retryHeaders;
   return {};
 }
 
-type Answering = McpOptions & { call: McpCall };
+type Answering = McpOptions & { call: McpCall; query: string };
 
 async function answer(req: IncomingMessage, res: ServerResponse, options: Answering): Promise<void> {
-  const { call, server, admission, meter, mapError, bodyBytesMax, intake } = options;
+  const { call, query, server, admission, meter, mapError, bodyBytesMax, intake } = options;
   const caller = await options.authenticate(req.headers.authorization ?? null, (lookup) =>
     intake.keepBack(req, lookup),
   );
@@ -126,12 +129,12 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
   if (isLarge) await work.turn();
   work.run(() => chargeValues(body, charge));
   const signal = lifeOf(res, options);
-  const version = req.headers["mcp-protocol-version"];
+  const events = createEventStream(req, res);
   const { status, body: text } = await server.serve({
     body: body.toString(),
-    protocolVersion: typeof version === "string" ? version : undefined,
-    principal,
-    signal,
+    headers: headersOf(req),
+    ...{ query, principal, signal },
+    notify: events?.send,
     mapError(error) {
       const refusal = mapError(error, call, signal);
       call.code = refusal.code;
@@ -140,13 +143,26 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
     onLabel(label) {
       call.method = `mcp/${label}`;
     },
+    onTrace(traceparent) {
+      call.traceparent = traceparent;
+    },
   });
   // What the protocol refuses is no JSON-RPC message it could answer.
-  if (status >= 400) call.code = "invalid_argument";
+  if (status >= 400) call.code = status === 404 ? "unimplemented" : "invalid_argument";
+  if (events?.isOpen()) return events.end(text);
   if (text !== "") return answerJson(res, status, text);
   if (res.destroyed) return;
   res.writeHead(status, { "content-length": 0 });
   res.end();
+}
+
+/** The headers that mean anything to the protocol. A client that sends one twice has sent neither. */
+function headersOf({ headers }: IncomingMessage): McpHeaders {
+  const textOf = (name: string) => {
+    const value = headers[name];
+    return typeof value === "string" ? value : undefined;
+  };
+  return { version: textOf("mcp-protocol-version"), method: textOf("mcp-method"), name: textOf("mcp-name") };
 }
 
 function requireProject(principal: Principal, call: McpCall): ProjectPrincipal {

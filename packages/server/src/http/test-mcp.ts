@@ -15,6 +15,7 @@ import type { Call } from "../calls/call.ts";
 import { createCallErrorMapper } from "../calls/call-error.ts";
 import { createLogger } from "../logger.ts";
 import { StoreLateError } from "../store-deadline.ts";
+import { splitTarget } from "./answer.ts";
 import { createMcpHandler } from "./mcp.ts";
 import { createTestIntake } from "./test-intake.ts";
 
@@ -96,7 +97,8 @@ export async function startTestMcp(): Promise<TestMcp> {
   };
   const nodes = await createNodes(mcp);
   const whole = Object.assign(mcp, { views: nodes.full.views });
-  server.on("request", await createHandler(whole, nodes, strangerId));
+  const handler = await createHandler(whole, nodes, strangerId);
+  server.on("request", (req, res) => handler(splitTarget(req).query, req, res));
   return whole;
 }
 

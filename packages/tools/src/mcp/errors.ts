@@ -1,46 +1,31 @@
-import { type Fault, fault, withWaitTold } from "@svc/core";
-import type { MetaToolAnswer } from "./answer.ts";
+/** An error of the protocol: a code of JSON-RPC's or of MCP's. */
+export type McpError = { readonly code: number; readonly message: string; readonly data?: unknown };
 
-/** The arguments of a meta-tool miss its input schema. */
-export function metaArgumentsInvalid(tool: string, faults: readonly { pointer: string; message: string }[]): Fault {
-  const texts = faults.map(({ pointer, message }) => `${pointer === "" ? tool : pointer.slice(1)} ${message}`);
-  return fault({
-    code: "invalid_argument",
-    reason: "META_ARGUMENTS_INVALID",
-    message: texts.join("; "),
-    help: `The input schema of ${tool} says what it takes.`,
-  });
+/** Codes that every revision has; those that one alone has stand in its folder. */
+export const codes = {
+  parseError: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  internalError: -32_603,
+} as const;
+
+/** The body is no JSON. */
+export function unreadable(why: string): McpError {
+  return { code: codes.parseError, message: `Parse error: ${why}` };
 }
 
-/** How the API's names read in these tools. */
-const names: Readonly<Record<string, string>> = {
-  toolSlug: "slug",
-  toolkitSlug: "toolkit",
-  accessClass: "access_class",
-  argumentsJson: "arguments",
-  entityId: "entity_id",
-  connectedAccountId: "connected_account_id",
-  idempotencyKey: "idempotency_key",
-  maxBytes: "max_bytes",
-  SearchTools: "search_tools",
-};
-const namePattern = new RegExp(`\\b(?:${Object.keys(names).join("|")})\\b`, "g");
-
-/** A refusal as a model reads it: what was wrong, what would be right and when, in the names of these tools. */
-export function answerRefusal(refusal: Fault): MetaToolAnswer {
-  const [detail] = withWaitTold(refusal).details;
-  const { reason = "INTERNAL", field = "", help = "" } = detail ?? {};
-  const message = refusal.message.startsWith(`${field} `)
-    ? renamed(field) + refusal.message.slice(field.length)
-    : refusal.message;
-  const told = { code: refusal.code, reason, field: renamed(field), message, help: renamed(help) };
-  return {
-    texts: [[`${reason}: ${message}`, told.help].filter(Boolean).join("\n")],
-    structured: { error: told },
-    isError: true,
-  };
+/** The body is JSON and no message, or none that may come so. */
+export function invalidRequest(why: string): McpError {
+  return { code: codes.invalidRequest, message: `Invalid Request: ${why}` };
 }
 
-function renamed(text: string): string {
-  return text.replace(namePattern, (name) => names[name] ?? name);
+/** No such method, or none of this revision. */
+export function methodNotFound(method: string): McpError {
+  return { code: codes.methodNotFound, message: `Method not found: ${method.slice(0, 80)}` };
+}
+
+/** Parameters out of their form. `data` tells a program more. */
+export function invalidParams(message: string, data?: unknown): McpError {
+  return { code: codes.invalidParams, message, ...(data !== undefined && { data }) };
 }

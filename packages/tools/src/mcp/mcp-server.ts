@@ -1,26 +1,62 @@
-import { createMcpTools, type McpToolsOptions } from "./mcp-tools.ts";
-import { faultBody, readMessages } from "./messages.ts";
+import { olderEra } from "./2025-11-25/era.ts";
+import { newerEra } from "./2026-07-28/era.ts";
+import { readAddress } from "./address.ts";
+import { isNewer } from "./era-of.ts";
+import { type McpMessages, type NoMessages, readMessages } from "./messages.ts";
+import type { McpOffer } from "./offer.ts";
 import type { McpAnswer, McpRequest } from "./request.ts";
+import { type Era, joinOffers, type Served } from "./served.ts";
 
-/** Serves MCP over Streamable HTTP, without sessions: each POST stands for itself, and is answered as JSON. */
+/** Serves MCP over Streamable HTTP, without sessions: each POST stands for itself. */
 export type McpServer = {
   /** Rejects with the signal's reason, and with `unavailable` when the store is away. */
   serve(request: McpRequest): Promise<McpAnswer>;
 };
 
-/** Makes the server. The protocol's library, 87 MB in memory, is loaded at the first POST. */
-export function createMcpServer({ version, ...options }: McpToolsOptions & { readonly version: string }): McpServer {
-  const tools = createMcpTools(options);
+/** What a server is made of. */
+export type McpServerOptions = {
+  /** What clients are told that its version is. */
+  readonly version: string;
+  readonly offers: readonly McpOffer[];
+};
+
+/** Makes a server of what is offered, which answers each client in the revision that it speaks. */
+export function createMcpServer({ version, offers }: McpServerOptions): McpServer {
+  const servedBy = (era: Era) => ({ era, served: joinOffers(version, offers, era) });
+  const [newer, older] = [servedBy(newerEra), servedBy(olderEra)];
   return {
-    async serve({ body, onLabel, ...request }) {
-      const messages = readMessages(body, tools.has);
-      if ("fault" in messages) {
-        onLabel("other");
-        return { status: 400, body: faultBody(messages) };
-      }
-      onLabel(messages.label);
-      const { exchange } = await import("./exchange.ts");
-      return exchange({ ...request, ...messages, tools, version });
+    async serve({ body, query, onLabel, ...request }) {
+      const read = readMessages(body);
+      const { era, served } = isNewer(read, request.headers) ? newer : older;
+      onLabel(labelOf(read, served));
+      if ("error" in read) return era.faultOf(read.error);
+      const address = readAddress(query);
+      return within(request.signal, () => era.answer(read, { ...request, served, address }));
     },
   };
+}
+
+/** What comes of the work, or the signal's reason where that is first: what is lost after the answer is nobody's. */
+async function within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work(), aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** What is asked for, from a closed set, for logs and metrics. */
+function labelOf(read: McpMessages | NoMessages, { methods }: Served): string {
+  if ("error" in read) return "other";
+  if (read.isBatch) return "batch";
+  const [message] = read.messages;
+  if (message === undefined || message.kind === "response") return "other";
+  if (message.kind === "notification") return "notification";
+  const method = methods.get(message.method);
+  if (method === undefined) return "other";
+  return method.labelOf?.(message.params) ?? message.method;
 }

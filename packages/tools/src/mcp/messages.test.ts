@@ -2,49 +2,39 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readMessages } from "./messages.ts";
 
-const read = (body: unknown) => {
-  return readMessages(typeof body === "string" ? body : JSON.stringify(body), (name) => name === "call_tool");
-};
-const call = (name: unknown) => ({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } });
+const ping = (id?: unknown) => ({ jsonrpc: "2.0", ...(id !== undefined && { id }), method: "ping" });
+const read = (body: unknown) => readMessages(typeof body === "string" ? body : JSON.stringify(body));
 
-test.each([
-  [call("call_tool"), "call_tool"],
-  [call("__proto__"), "other"],
-  [call(5), "other"],
-  [{ method: "tools/call" }, "other"],
-  [{ id: 1, method: "initialize" }, "initialize"],
-  [{ method: "notifications/initialized" }, "notifications/initialized"],
-  [{ id: 1, method: "anything/else" }, "other"],
-  [{ id: 1, result: {} }, "other"],
-  [[call("call_tool")], "batch"],
-  [null, "other"],
-  [7, "other"],
-])("%j is told of as %s", (body, label) => {
-  expect(read(body)).toMatchObject({ label });
-});
-
-test("a batch is one with several requests; its cancellations are left out", () => {
-  const cancel = { method: "notifications/cancelled", params: { requestId: 1 } };
-  expect(read([{ id: 1, method: "ping" }, cancel])).toEqual({
-    json: [{ id: 1, method: "ping" }],
-    label: "batch",
+test("a message is a request, a notification or a response; what has no parameters has none given", () => {
+  expect(read(ping(1))).toEqual({
+    messages: [{ kind: "request", id: 1, method: "ping", params: {} }],
     isBatch: false,
   });
-  expect(
-    read([
-      { id: 1, method: "ping" },
-      { id: 2, method: "ping" },
-    ]),
-  ).toMatchObject({ isBatch: true });
+  expect(read(ping())).toMatchObject({ messages: [{ kind: "notification", method: "ping" }] });
+  expect(read({ jsonrpc: "2.0", id: 1, result: {} })).toMatchObject({ messages: [{ kind: "response" }] });
+  expect(read([ping("a"), ping()])).toMatchObject({ messages: [{ id: "a" }, { method: "ping" }], isBatch: true });
+});
+
+test("an id keeps its digits", () => {
+  const body = '{"jsonrpc":"2.0","id":12345678901234567890,"method":"ping"}';
+  expect(JSON.stringify(read(body))).toContain('"id":12345678901234567890');
 });
 
 test.each([
-  ["two requests of one id", [call("a"), call("b")], -32_600],
+  ["two requests of one id", [ping(1), ping(1)], -32_600],
   ["an empty batch", [], -32_600],
+  ["a batch with something else in it", [ping(1), 5], -32_600],
+  ["101 messages", Array.from({ length: 101 }, (_, id) => ping(id)), -32_600],
+  ["another JSON-RPC", { id: 1, method: "ping" }, -32_600],
+  ["an id that is none", { ...ping(), id: {} }, -32_600],
+  ["an id of null", { ...ping(), id: null }, -32_600],
+  ["parameters in a list", { ...ping(1), params: [] }, -32_600],
+  ["no method", { jsonrpc: "2.0", id: 1 }, -32_600],
+  ["a number", 7, -32_600],
   ["half a text", '{"a":', -32_700],
   ["nothing", "", -32_700],
 ])("%s is refused", (_name, body, code) => {
-  expect(read(body)).toEqual({ code, fault: expect.any(String) });
+  expect(read(body)).toEqual({ error: { code, message: expect.any(String) } });
 });
 
 test("no text makes it throw", () => {

@@ -1,60 +1,69 @@
-import { parseExactJson } from "@svc/core";
+import { isJsonNumber, isObject, type JsonNumber, parseExactJson } from "@svc/core";
 import { argumentValuesMax } from "../service/call-request.ts";
+import { invalidRequest, type McpError, unreadable } from "./errors.ts";
+import type { Params } from "./offer.ts";
 
-/** The JSON-RPC messages of one POST, or why there are none to serve. */
-export type McpMessages =
-  | {
-      readonly json: unknown;
-      /** What is asked for, from a closed set, for logs and metrics: `call_tool`, `tools/list`, `batch`, `other` ... */
-      readonly label: string;
-      /** Whether more than one request is answered at once. */
-      readonly isBatch: boolean;
-    }
-  | { readonly code: number; readonly fault: string };
+/** A request's own id; numbers keep their digits. */
+export type MessageId = string | JsonNumber;
 
-/** JSON-RPC's codes of what is no JSON, and of what is no request. */
-const parseError = -32_700;
-const invalidRequest = -32_600;
+/** A message of JSON-RPC, with no parameters as none given. */
+export type McpMessage =
+  | { readonly kind: "request"; readonly id: MessageId; readonly method: string; readonly params: Params }
+  | { readonly kind: "notification"; readonly method: string; readonly params: Params }
+  | { readonly kind: "response" };
 
-/**
- * Reads the body of a POST, which may hold as many values as the arguments of one call. Numbers keep their digits. Cancellations are left out: every POST has a server of its own, which
- * has nothing to cancel but what came with it, and would never answer that.
- */
-export function readMessages(body: string, isMetaTool: (name: string) => boolean): McpMessages {
+/** The messages of one POST. A batch holds one at least. */
+export type McpMessages = { readonly messages: readonly McpMessage[]; readonly isBatch: boolean };
+
+/** Why a body holds none. */
+export type NoMessages = { readonly error: McpError };
+
+/** Messages of one batch, so that a POST cannot ask for more than a client would. */
+const batchMax = 100;
+
+/** Reads the body of a POST, which may hold as many values as the arguments of one call. */
+export function readMessages(body: string): McpMessages | NoMessages {
   let json: unknown;
   try {
     json = parseExactJson(body, { valuesMax: argumentValuesMax });
   } catch (error) {
-    return { code: parseError, fault: `Parse error: ${(error as SyntaxError).message}` };
+    return { error: unreadable((error as SyntaxError).message) };
   }
-  if (!Array.isArray(json)) return { json, label: labelOf(json, isMetaTool), isBatch: false };
-  if (json.length === 0) return { code: invalidRequest, fault: "Invalid Request: the batch is empty" };
-  const messages = json.filter((message) => fieldOf(message, "method") !== "notifications/cancelled");
-  const ids = messages.flatMap((message: unknown) => (isRequest(message) ? [fieldOf(message, "id")] : []));
-  // Both would be executed and one of them answered.
-  if (new Set(ids).size < ids.length)
-    return { code: invalidRequest, fault: "Invalid Request: two requests have the same id" };
-  return { json: messages, label: "batch", isBatch: ids.length > 1 };
+  if (!Array.isArray(json)) {
+    const message = readMessage(json);
+    return typeof message === "string" ? { error: invalidRequest(message) } : { messages: [message], isBatch: false };
+  }
+  if (json.length === 0) return { error: invalidRequest("the batch is empty") };
+  if (json.length > batchMax) return { error: invalidRequest(`the batch has more than ${batchMax} messages`) };
+  return readBatch(json);
 }
 
-/** A JSON-RPC answer to a POST that holds no message to answer. */
-export function faultBody({ code, fault }: { readonly code: number; readonly fault: string }): string {
-  return JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message: fault } });
+function readBatch(json: readonly unknown[]): McpMessages | NoMessages {
+  const messages: McpMessage[] = [];
+  const ids = new Set<string>();
+  for (const element of json) {
+    const message = readMessage(element);
+    if (typeof message === "string") return { error: invalidRequest(message) };
+    messages.push(message);
+    if (message.kind !== "request") continue;
+    const id = JSON.stringify(message.id);
+    // Both would be executed and one of them answered.
+    if (ids.has(id)) return { error: invalidRequest("two requests have the same id") };
+    ids.add(id);
+  }
+  return { messages, isBatch: true };
 }
 
-const methods: ReadonlySet<unknown> = new Set(["initialize", "ping", "tools/list", "notifications/initialized"]);
+const noParams: Params = {};
 
-function labelOf(message: unknown, isMetaTool: (name: string) => boolean): string {
-  const method = fieldOf(message, "method");
-  if (method !== "tools/call") return methods.has(method) ? String(method) : "other";
-  const name = fieldOf(fieldOf(message, "params"), "name");
-  return typeof name === "string" && isMetaTool(name) ? name : "other";
-}
-
-function isRequest(message: unknown): boolean {
-  return fieldOf(message, "method") !== undefined && fieldOf(message, "id") !== undefined;
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+/** A message, or what is wrong with it. */
+function readMessage(json: unknown): McpMessage | string {
+  if (!isObject(json) || json["jsonrpc"] !== "2.0") return 'a message is an object whose jsonrpc is "2.0"';
+  const { id, method, params = noParams } = json;
+  if (method === undefined && ("result" in json || "error" in json)) return { kind: "response" };
+  if (typeof method !== "string") return "method is missing, or no text";
+  if (!isObject(params)) return "params is no object";
+  if (id === undefined) return { kind: "notification", method, params };
+  if (typeof id !== "string" && !isJsonNumber(id)) return "id is neither text nor number";
+  return { kind: "request", id, method, params };
 }

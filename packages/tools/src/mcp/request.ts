@@ -3,16 +3,31 @@ import type { Fault, ProjectPrincipal } from "@svc/core";
 /** One POST of a caller that is known. */
 export type McpRequest = {
   readonly body: string;
-  /** The header MCP-Protocol-Version; undefined when there is none. */
-  readonly protocolVersion: string | undefined;
+  readonly headers: McpHeaders;
+  /** What stands after the question mark of the address. */
+  readonly query: string;
   readonly principal: ProjectPrincipal;
   /** Ends the exchange; a call that was sent goes on to its outcome in the ledger. */
   readonly signal: AbortSignal;
-  /** Turns whatever a tool threw into what its caller may read, and hears of it. */
+  /** Turns whatever was thrown into what its caller may read, and hears of it. */
   readonly mapError: (error: unknown) => Fault;
-  /** Hears what is asked for, from a closed set: a meta-tool's name, `initialize`, `tools/list`, `batch`, `other` and so on. */
+  /** Hears what is asked for, from a closed set: a meta-tool's name, a method, `direct_tool`, `batch` or `other`. */
   readonly onLabel: (label: string) => void;
+  /** Hears of the trace that the client's request belongs to, as W3C writes it. */
+  readonly onTrace: (traceparent: string) => void;
+  /** Sends a notification before the answer; undefined where the client reads no stream. */
+  readonly notify: ((message: string) => void) | undefined;
 };
 
-/** What is answered: JSON, or nothing to notifications. */
+/** Headers that mean anything to the protocol; undefined where there is none. */
+export type McpHeaders = {
+  /** MCP-Protocol-Version. */
+  readonly version: string | undefined;
+  /** Mcp-Method. */
+  readonly method: string | undefined;
+  /** Mcp-Name. */
+  readonly name: string | undefined;
+};
+
+/** What is answered: JSON, or nothing to notifications. Where notifications were sent it is the last event of their stream. */
 export type McpAnswer = { readonly status: number; readonly body: string };

@@ -1,12 +1,11 @@
 import type { CheckProgramResponse } from "@svc/gen/jobs";
 import { Copyable } from "../../ui/copy.tsx";
 import { Facts } from "../../ui/facts.tsx";
-import { Icon } from "../../ui/icon.tsx";
+import { FaultList } from "../../ui/fault-list.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Section } from "../../ui/section.tsx";
-import styles from "./check-result.module.css";
+import type { PlacedFault } from "../../words/placed-faults.ts";
 import { estimateFacts } from "./estimate-facts.ts";
-import type { PlacedFault } from "./faults.ts";
 
 /** What the service says of a program: every fault with its line, or what it can do at most and whether it needs approval. */
 export function CheckResult({
@@ -25,22 +24,7 @@ export function CheckResult({
   if (faults.length > 0) {
     return (
       <Section title={`${faults.length} ${faults.length === 1 ? "fault" : "faults"}${isCurrent ? "" : ", checking"}`}>
-        <ul className={styles["faults"]}>
-          {faults.map(({ id, reason, message, help, line, mark }) => (
-            <li key={id}>
-              <button type="button" className={styles["fault"]} onClick={() => onGoTo(mark.from)}>
-                <span className={styles["sign"]}>
-                  <Icon name="cross" />
-                </span>
-                <span>
-                  <b>Line {line}</b> {message}
-                  {help !== "" && help !== message && <span className={styles["help"]}>{help}</span>}
-                  <span className={styles["reason"]}>{reason}</span>
-                </span>
-              </button>
-            </li>
-          ))}
-        </ul>
+        <FaultList faults={faults} onGoTo={onGoTo} />
         {omittedFaults > 0 && <p>{omittedFaults} more are not listed.</p>}
       </Section>
     );

@@ -9,6 +9,7 @@ import { Page } from "../../ui/page.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Stack } from "../../ui/stack.tsx";
 import { schemeWords } from "../../words/accounts.ts";
+import { DeleteToolkit } from "./delete-toolkit.tsx";
 import { ToolkitTools } from "./toolkit-tools.tsx";
 
 const route = getRouteApi("/p/$projectId/toolkits/$toolkitSlug");
@@ -27,15 +28,20 @@ export default function ToolkitPage() {
         </Link>
       }
       actions={
-        toolkit?.connectable && (
-          <Link
-            to="/p/$projectId/accounts"
-            params={{ projectId }}
-            search={{ connect: toolkitSlug }}
-            className={buttonClass("primary")}
-          >
-            Connect an account
-          </Link>
+        toolkit !== undefined && (
+          <>
+            {toolkit.ownerProjectId !== "" && <DeleteToolkit projectId={projectId} slug={toolkitSlug} />}
+            {toolkit.connectable && (
+              <Link
+                to="/p/$projectId/accounts"
+                params={{ projectId }}
+                search={{ connect: toolkitSlug }}
+                className={buttonClass("primary")}
+              >
+                Connect an account
+              </Link>
+            )}
+          </>
         )
       }
     >

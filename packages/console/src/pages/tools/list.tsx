@@ -1,5 +1,5 @@
-import { getRouteApi } from "@tanstack/react-router";
-import { Button } from "../../ui/button.tsx";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { Choice } from "../../ui/choice.tsx";
 import { Empty, NoMatch } from "../../ui/empty.tsx";
 import { Grid } from "../../ui/grid.tsx";
@@ -26,6 +26,11 @@ export default function ToolsPage() {
     <Page
       title="Tools"
       fill
+      actions={
+        <Link to="/p/$projectId/tools/publish" params={{ projectId }} className={buttonClass()}>
+          Publish a toolkit
+        </Link>
+      }
       filters={<ToolFilters projectId={projectId} search={search} onChange={change} onClear={clear} />}
     >
       <Split

@@ -1,12 +1,12 @@
-/** What a meta-tool answers: text for a model, the same as data for a program. */
-export type MetaToolAnswer = {
+/** What a tool answers: text for a model, the same as data for a program. */
+export type ToolAnswer = {
   readonly texts: readonly string[];
   readonly structured: Readonly<Record<string, unknown>>;
   readonly isError: boolean;
 };
 
 /** An answer that is no error. */
-export function answered(structured: Readonly<Record<string, unknown>>, ...texts: readonly string[]): MetaToolAnswer {
+export function answered(structured: Readonly<Record<string, unknown>>, ...texts: readonly string[]): ToolAnswer {
   return { texts, structured, isError: false };
 }
 

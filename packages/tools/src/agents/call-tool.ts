@@ -1,10 +1,10 @@
 import type { ProjectPrincipal } from "@svc/core";
-import type { ToolCaller } from "../call/call-tool.ts";
+import type { CallRequest, ToolCaller } from "../call/call-tool.ts";
 import { toCallToolResponse } from "../convert.ts";
 import { answerOf } from "../service/call-answer.ts";
 import { type AskedCall, readCallRequest } from "../service/call-request.ts";
-import type { MetaToolAnswer } from "./answer.ts";
-import { callData, callTexts } from "./convert.ts";
+import type { ToolAnswer } from "./answer.ts";
+import { type CallHints, callData, callTexts } from "./convert.ts";
 import { resultBytesDefault } from "./meta-tools.ts";
 
 /** Arguments of call_tool, as its schema lets them through. */
@@ -19,12 +19,21 @@ export type CallArguments = {
   readonly max_bytes?: number;
 };
 
-/** Calls a tool and answers call_tool; what was only held is no error. Rejects as CallTool does. */
+/** What a call of an agent's needs beside its arguments. */
+export type AgentCall = {
+  readonly caller: ToolCaller;
+  readonly principal: ProjectPrincipal;
+  /** How its answer advises to call again. */
+  readonly hints: CallHints;
+  /** The definition to call by. Default: the one that the project sees. */
+  readonly pinned?: CallRequest["pinned"];
+};
+
+/** Calls a tool and answers its result; what was only held is no error. Rejects as CallTool does. */
 export async function answerCall(
-  caller: ToolCaller,
-  principal: ProjectPrincipal,
   args: CallArguments,
-): Promise<MetaToolAnswer> {
+  { caller, principal, hints, pinned }: AgentCall,
+): Promise<ToolAnswer> {
   const request: AskedCall = {
     toolSlug: args.slug,
     argumentsJson: "",
@@ -37,11 +46,11 @@ export async function answerCall(
     maxBytes: args.max_bytes ?? resultBytesDefault,
   };
   const { shape, ...call } = readCallRequest(request, principal);
-  const called = await caller.call(call);
+  const called = await caller.call({ ...call, pinned });
   const answer = answerOf(called);
   const response = toCallToolResponse(answer, shape);
   return {
-    texts: callTexts(args.slug, response),
+    texts: callTexts(args.slug, response, hints),
     structured: callData(response),
     isError: called.outcome !== "held" && answer.result.outcome !== "ok",
   };

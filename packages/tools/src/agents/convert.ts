@@ -1,29 +1,57 @@
 import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import type { PagingDocument } from "@svc/catalog";
 import { parseExactJson } from "@svc/core";
-import { type Tool, ToolSchema } from "@svc/gen/catalog";
+import { type Tool, ToolKind, ToolSchema } from "@svc/gen/catalog";
 import { type CallToolResponse, CallToolResponseSchema, type ToolRequest } from "@svc/gen/tools";
 import { cutText } from "./answer.ts";
+import { callerOf } from "./meta-tools.ts";
+import { spoken } from "./words.ts";
 
 // The API's own messages as the meta-tools answer them: as data for a program, and as text for a model.
+
+/** How an answer advises to call again, in the words of the tool that was called. */
+export type CallHints = {
+  /** To send what was held. */
+  readonly confirm: string;
+  /** To learn why no request can be built of what was held. */
+  readonly unbuilt: string;
+  /** To get what was cut off. */
+  readonly rest: string;
+};
 
 /** CallTool's answer with the result as data; fields at their default are left out but those a program always asks for. */
 export function callData(response: CallToolResponse): Record<string, unknown> {
   const { resultJson: _, ...rest } = toJson(CallToolResponseSchema, response) as JsonObject;
   const { outcome, callId, retryable, warnings } = response;
+  const message = messageOf(response);
   // Parsed exactly: ids of some apps are integers beyond what a double holds.
   const result = response.resultJson === "" ? {} : { result: parseExactJson(response.resultJson) };
-  return { outcome, callId, retryable, warnings, ...rest, ...result };
+  return { outcome, callId, retryable, warnings, ...rest, ...(message !== "" && { message }), ...result };
 }
 
+/** What svc says itself is said in the words of agents; what an app says, as it says it. */
+function messageOf({ outcome, message }: CallToolResponse): string {
+  return ownOutcomes.has(outcome) ? spoken(message) : message;
+}
+
+const ownOutcomes: ReadonlySet<string> = new Set([
+  "no_account",
+  "account_unusable",
+  "missing_scope",
+  "not_bound",
+  "not_callable",
+]);
+
 /** What CallTool answered of the tool `slug`, as texts for a model. */
-export function callTexts(slug: string, response: CallToolResponse): string[] {
+export function callTexts(slug: string, response: CallToolResponse, hints: CallHints): string[] {
   const { outcome, resultJson, request, warnings } = response;
-  if (outcome === "held") return [heldText(slug, request)];
+  if (outcome === "held") return [heldText(slug, request, hints)];
   if (outcome !== "ok") return [failureText(response)];
   if (request !== undefined) return [`Nothing was sent. This would be:\n${requestText(request)}`];
   const notes = [
-    ...warnings.map((warning) => (warning.startsWith("truncated:") ? `${warning}. ${restText}` : warning)),
+    ...warnings.map((warning) =>
+      warning.startsWith("truncated:") ? `${warning}. To get the rest ${hints.rest}` : warning,
+    ),
     ...(response.sandbox ? ["sandbox: the result is made up; no app was called"] : []),
     ...(response.replayed
       ? ["replayed: what the first call with this idempotency_key was answered; nothing was sent"]
@@ -32,24 +60,19 @@ export function callTexts(slug: string, response: CallToolResponse): string[] {
   return notes.length === 0 ? [resultJson] : [resultJson, notes.map((note) => `Note: ${note}`).join("\n")];
 }
 
-const restText =
-  'To get the rest call again with fields set to the paths you need (such as ["items.id"]), ask the tool for a smaller page, or raise max_bytes';
-
-function heldText(slug: string, request: ToolRequest | undefined): string {
+function heldText(slug: string, request: ToolRequest | undefined, { confirm, unbuilt }: CallHints): string {
   const shown =
     request === undefined
-      ? "The request cannot be built yet: call again with dry_run: true and confirm: true inside arguments to see what is missing."
+      ? `The request cannot be built yet: ${unbuilt}.`
       : `This would be sent:\n${requestText(request)}`;
-  return `Held: ${slug} is destructive, and nothing was sent.\n${shown}\n${confirmText}`;
+  return `Held: ${slug} is destructive, and nothing was sent.\n${shown}\nIf the user agrees to it, ${confirm}.`;
 }
 
-const confirmText =
-  "If the user agrees to it, call call_tool again with the same slug and arguments plus confirm: true inside arguments.";
-
-function failureText({ outcome, message, retryable, retryAfter, providerStatus }: CallToolResponse): string {
+function failureText(response: CallToolResponse): string {
+  const { outcome, retryable, retryAfter, providerStatus } = response;
   const wait = retryAfter === undefined ? "" : ` in ${Number(retryAfter.seconds) + retryAfter.nanos / 1e9} s`;
   const status = providerStatus === 0 ? "" : ` (HTTP ${providerStatus})`;
-  return `${outcome}${status}: ${message}\n${retryable ? `The same call may be sent again${wait}.` : adviceOf(outcome)}`;
+  return `${outcome}${status}: ${messageOf(response)}\n${retryable ? `The same call may be sent again${wait}.` : adviceOf(outcome)}`;
 }
 
 function adviceOf(outcome: string): string {
@@ -82,6 +105,7 @@ export function toolData(tool: Tool): Record<string, unknown> {
 /** A tool as text for a model. */
 export function toolText({
   slug,
+  kind,
   accessClass,
   callable,
   description,
@@ -92,7 +116,7 @@ export function toolText({
   pollJson,
 }: Tool): string {
   const notes = [
-    ...(callable ? [] : ["It cannot be called."]),
+    callable ? `Call it with ${callerOf(accessClass)}.` : "It cannot be called.",
     ...(accessClass === "destructive" ? ['It is held until its arguments carry "confirm": true.'] : []),
     ...(requiredScopes.length === 0 ? [] : [`Its account needs the scopes ${requiredScopes.join(" ")}.`]),
   ];
@@ -100,7 +124,7 @@ export function toolText({
     `${slug} [${accessClass}]`,
     [description.trim(), ...notes].join("\n"),
     `Arguments: ${inputSchemaJson}`,
-    `Result: ${outputSchemaJson}`,
+    `Result: ${kind === ToolKind.CODE ? spoken(outputSchemaJson) : outputSchemaJson}`,
     ...(pollJson === "" ? [] : [`New rows: a standing program polls it as ${pollJson} says.`]),
     ...(pagingJson === "" ? [] : [pagingText(pagingJson)]),
   ].join("\n\n");

@@ -1,7 +1,8 @@
 import type { CatalogView, ToolDefinition } from "@svc/catalog";
 import { searchOf } from "../search/tool-search.ts";
 import { readSearchRequest } from "../service/search-request.ts";
-import { answered, firstSentence, type MetaToolAnswer } from "./answer.ts";
+import { answered, firstSentence, type ToolAnswer } from "./answer.ts";
+import { callerOf } from "./meta-tools.ts";
 
 /** Arguments of search_tools, as its schema lets them through. */
 export type SearchArguments = {
@@ -15,7 +16,7 @@ export type SearchArguments = {
 const lineMax = 140;
 
 /** Answers search_tools: a line for each tool that fits, best first. Throws the refusals of SearchTools. */
-export function answerSearch(view: CatalogView, args: SearchArguments): MetaToolAnswer {
+export function answerSearch(view: CatalogView, args: SearchArguments): ToolAnswer {
   const { query, toolkit = "", access_class: accessClass = "", limit = 0 } = args;
   const found = searchOf(view).search(readSearchRequest({ query, toolkitSlug: toolkit, accessClass, limit }));
   const tools = found.map(({ tool }) => lineOf(tool));
@@ -35,13 +36,21 @@ type ToolLine = {
   readonly description: string;
   readonly accessClass: string;
   readonly requiredArguments: readonly string[];
+  /** The meta-tool that calls it. */
+  readonly callWith: string;
 };
 
 function lineOf({ slug, description, class: accessClass, inputSchema }: ToolDefinition): ToolLine {
   const required = Array.isArray(inputSchema["required"]) ? inputSchema["required"].map(String) : [];
-  return { slug, description: firstSentence(description, lineMax), accessClass, requiredArguments: required };
+  return {
+    slug,
+    description: firstSentence(description, lineMax),
+    accessClass,
+    requiredArguments: required,
+    callWith: callerOf(accessClass),
+  };
 }
 
-function textOf({ slug, description, accessClass, requiredArguments }: ToolLine): string {
-  return `${slug}(${requiredArguments.join(", ")}) [${accessClass}] ${description}`;
+function textOf({ slug, description, accessClass, requiredArguments, callWith }: ToolLine): string {
+  return `${slug}(${requiredArguments.join(", ")}) [${accessClass}: ${callWith}] ${description}`;
 }

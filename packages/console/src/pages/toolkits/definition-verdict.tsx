@@ -1,0 +1,65 @@
+import type { PublishToolkitResponse } from "@svc/gen/catalog";
+import { Facts } from "../../ui/facts.tsx";
+import { FaultList } from "../../ui/fault-list.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Section } from "../../ui/section.tsx";
+import type { PlacedFault } from "../../words/placed-faults.ts";
+import { useToolkits } from "../tools/catalog.ts";
+import type { DefinitionVerdict } from "./use-definition-check.ts";
+
+/** So many faults are named by the service at most. */
+const faultsMax = 100;
+
+/** What the service says of a definition: every fault with its line, or what would be published and what that replaces. */
+export function DefinitionVerdictView({
+  projectId,
+  verdict,
+  faults,
+  isCurrent,
+  onGoTo,
+}: {
+  projectId: string;
+  verdict: DefinitionVerdict;
+  faults: readonly PlacedFault[];
+  /** Whether it is about what stands in the editor now. */
+  isCurrent: boolean;
+  onGoTo: (offset: number) => void;
+}) {
+  if (faults.length === 0) {
+    return verdict.published === undefined ? null : <Publishable projectId={projectId} published={verdict.published} />;
+  }
+  const count = faults.length < faultsMax ? faults.length : `The first ${faultsMax}`;
+  return (
+    <Section title={`${count} ${faults.length === 1 ? "fault" : "faults"}${isCurrent ? "" : ", checking"}`}>
+      <FaultList faults={faults} onGoTo={onGoTo} />
+    </Section>
+  );
+}
+
+function Publishable({ projectId, published }: { projectId: string; published: PublishToolkitResponse }) {
+  const { toolkit, toolSlugs } = published;
+  const before = useToolkits(projectId).find(({ slug }) => slug === toolkit?.slug);
+  if (toolkit === undefined) return null;
+  return (
+    <>
+      <Notice tone={before === undefined ? "ok" : "warn"} title="It can be published">
+        {before?.ownerProjectId === "" && <p>It hides the shared toolkit {before.slug} from this project.</p>}
+        {before !== undefined && before.ownerProjectId !== "" && (
+          <p>
+            It takes the place of version {before.version} of this project. Accounts stay, unless it sends their
+            credentials elsewhere: those are to be connected anew.
+          </p>
+        )}
+      </Notice>
+      <Section title="What is published">
+        <Facts
+          facts={[
+            ["Slug", <code key="slug">{toolkit.slug}</code>],
+            ["Version", toolkit.version],
+            ["Tools", toolSlugs.join(", ")],
+          ]}
+        />
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { CatalogService } from "@svc/gen/catalog";
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useApproverWhy } from "../../calls/role.ts";
+import { announce } from "../../ui/announce.ts";
+import { ConfirmButton } from "../../ui/confirm-button.tsx";
+
+/** Deletes a toolkit of the project's own, after it was said what that takes with it. */
+export function DeleteToolkit({ projectId, slug }: { projectId: string; slug: string }) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const remove = useMutation(CatalogService.method.deleteToolkit);
+  const act = async () => {
+    await remove.mutateAsync({ slug });
+    announce(`${slug} is deleted.`);
+    // First away: this page would read again what is no longer there.
+    await navigate({ to: "/p/$projectId/tools", params: { projectId } });
+    await queries.invalidateQueries();
+  };
+  return (
+    <ConfirmButton
+      words="Delete"
+      title={`Delete ${slug}?`}
+      says="Its tools can no longer be called, and accounts that are connected to it are revoked. A shared toolkit of the same slug is seen again."
+      confirm="Delete the toolkit"
+      busy="Deleting"
+      act={act}
+      why={useApproverWhy(projectId)}
+    />
+  );
+}

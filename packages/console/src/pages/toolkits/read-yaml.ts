@@ -1,0 +1,15 @@
+import { parse, YAMLParseError } from "yaml";
+
+/** Aliases that one file may expand to, as the service has it. */
+const maxAliasCount = 100;
+
+/** The value of a YAML file. Throws an Error that names the file and the line of what is wrong. */
+export function readYaml({ path, text }: { path: string; text: string }): unknown {
+  try {
+    return parse(text, { maxAliasCount, prettyErrors: true });
+  } catch (error) {
+    const line = error instanceof YAMLParseError ? `:${error.linePos?.[0].line ?? 1}` : "";
+    const [what = "is not YAML"] = (error as Error).message.split(/ at line |\n/);
+    throw new Error(`${path}${line}: ${what}`);
+  }
+}

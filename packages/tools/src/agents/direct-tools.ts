@@ -1,0 +1,95 @@
+import { type CatalogView, nearest, type Tool } from "@svc/catalog";
+import { formatValue } from "@svc/core";
+import type { McpAddress } from "../mcp/address.ts";
+import { invalidParams, type McpError } from "../mcp/errors.ts";
+import { type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
+
+// Tools that the address names are listed as they are: a client with few of them needs no search, and its user sees what each does.
+
+/** Tools that are listed at most: what a model is shown, and more than most of their vendors take. */
+const directMax = 200;
+
+/** Whether the address names tools to be listed; else the meta-tools are. */
+export function isDirect({ toolkits, tools }: McpAddress): boolean {
+  return toolkits.length + tools.length > 0;
+}
+
+/** The name of a tool as a model is given it: few of their vendors take a dot, and no slug has two underscores. */
+export function directName(slug: string): string {
+  return slug.replace(".", "__");
+}
+
+/** The slug of a tool that is listed by its own name. */
+function slugOf(name: string): string {
+  return name.replace("__", ".");
+}
+
+/** The meta-tools that the address lists. */
+export function listedMetaTools(address: McpAddress): readonly ListedTool<MetaToolName>[] {
+  return isDirect(address) ? metaTools.filter(({ name }) => address.tools.includes(name)) : metaTools;
+}
+
+/** The tool that a name stands for, where the address lists it. */
+export function findDirect(view: CatalogView, address: McpAddress, name: string): Tool | undefined {
+  const tool = name.includes(".") ? undefined : view.tools.get(slugOf(name));
+  return tool !== undefined && isListed(tool, address) ? tool : undefined;
+}
+
+/** What the address lists, each tool with its own schema, in the order of slugs; or what is wrong with the address. */
+export function listDirect(
+  view: CatalogView,
+  address: McpAddress,
+): { readonly tools: readonly ListedTool[] } | { readonly error: McpError } {
+  const fault = addressFault(view, address);
+  if (fault !== undefined) return { error: addressInvalid(fault) };
+  const tools = [...view.tools.values()].filter((tool) => isListed(tool, address));
+  if (tools.length > directMax) {
+    const fault = `The address names ${tools.length} tools; at most ${directMax} are listed. Name fewer toolkits, or leave them out and search`;
+    return { error: addressInvalid(fault) };
+  }
+  return { tools: [...listedMetaTools(address), ...tools.map((tool) => listed(tool, view))] };
+}
+
+function isListed(tool: Tool, { toolkits, tools }: McpAddress): boolean {
+  return tool.callable && tool.kind !== "trigger" && (toolkits.includes(tool.toolkitSlug) || tools.includes(tool.slug));
+}
+
+function addressFault(view: CatalogView, address: McpAddress): string | undefined {
+  const toolkit = address.toolkits.find((slug) => !view.toolkits.has(slug));
+  if (toolkit !== undefined) return unknown("toolkits", toolkit, view.toolkits.keys());
+  const slug = address.tools.find((named) => !metaTools.some(({ name }) => name === named) && !view.tools.has(named));
+  if (slug !== undefined) return unknown("tools", slug, view.tools.keys());
+  const idle = address.tools.find((named) => {
+    const tool = view.tools.get(named);
+    return tool !== undefined && !isListed(tool, address);
+  });
+  return idle && `tools of the address names ${idle}, which cannot be called: leave it out`;
+}
+
+function unknown(parameter: string, slug: string, known: Iterable<string>): string {
+  const meant = nearest(slug, known);
+  const cure = meant === undefined ? "leave it out" : `did you mean ${meant}?`;
+  return `${parameter} of the address names ${formatValue(slug)}, which this project has not: ${cure}`;
+}
+
+function addressInvalid(message: string): McpError {
+  return invalidParams(message, { reason: "ADDRESS_INVALID" });
+}
+
+function listed(
+  { slug, name, toolkitSlug, class: accessClass, description, inputSchema }: Tool,
+  view: CatalogView,
+): ListedTool {
+  const app = view.toolkits.get(toolkitSlug)?.name ?? toolkitSlug;
+  return {
+    name: directName(slug),
+    title: `${app}: ${name.replaceAll("_", " ")}`,
+    description: description.trim(),
+    inputSchema: { ...inputSchema, type: "object" },
+    annotations: {
+      readOnlyHint: accessClass === "read",
+      destructiveHint: accessClass === "destructive",
+      openWorldHint: true,
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { type CatalogViews, createValidator, type SchemaValidator } from "@svc/catalog";
+import type { ProjectPrincipal } from "@svc/core";
+import type { ToolCaller } from "../call/call-tool.ts";
+import type { ToolAnswer } from "./answer.ts";
+import { answerCall, type CallArguments } from "./call-tool.ts";
+import type { CallHints } from "./convert.ts";
+import { answerDescribe } from "./describe-tool.ts";
+import { metaArgumentsInvalid } from "./errors.ts";
+import { type MetaToolName, metaTools } from "./meta-tools.ts";
+import { answerRead, type ReadArguments } from "./read-tool.ts";
+import { answerSearch, type SearchArguments } from "./search-tools.ts";
+
+/** What tools of agents work with. */
+export type AgentToolsOptions = { readonly views: CatalogViews; readonly caller: ToolCaller };
+
+/**
+ * Calls a meta-tool for a project. Rejects with the refusals of SearchTools, DescribeTool and CallTool, TOOL_NOT_READ and
+ * META_ARGUMENTS_INVALID.
+ */
+export type MetaCaller = (name: MetaToolName, args: unknown, principal: ProjectPrincipal) => Promise<ToolAnswer>;
+
+/** Makes the caller of meta-tools over the engine that serves ToolsService. */
+export function createMetaCaller({ views, caller }: AgentToolsOptions): MetaCaller {
+  const validators = new Map<string, SchemaValidator>(
+    metaTools.map(({ name, inputSchema }) => [name, createValidator(inputSchema)]),
+  );
+  return async (name, args, principal) => {
+    const faults = validators.get(name)?.(args) ?? [];
+    if (faults.length > 0) throw metaArgumentsInvalid(name, faults);
+    const call = { caller, principal, hints };
+    if (name === "call_tool") return answerCall(args as CallArguments, call);
+    const view = await views.forProject(principal.projectId);
+    if (name === "read_tool") return answerRead(view, args as ReadArguments, call);
+    if (name === "search_tools") return answerSearch(view, args as SearchArguments);
+    return answerDescribe(view, args as { slug: string });
+  };
+}
+
+const hints: CallHints = {
+  confirm: "call call_tool again with the same slug and arguments plus confirm: true inside arguments",
+  unbuilt: "call again with dry_run: true and confirm: true inside arguments to see what is missing",
+  rest: 'call again with fields set to the paths you need (such as ["items.id"]), ask the tool for a smaller page, or raise max_bytes',
+};

@@ -1,0 +1,88 @@
+import { isObject } from "@svc/core";
+import type { McpAddress } from "../mcp/address.ts";
+import { invalidParams } from "../mcp/errors.ts";
+import { complete, type McpContext, type McpOffer, type McpOutcome, type Params, refused } from "../mcp/offer.ts";
+import type { ToolAnswer } from "./answer.ts";
+import { answerCall } from "./call-tool.ts";
+import { directName, findDirect, isDirect, listDirect, listedMetaTools } from "./direct-tools.ts";
+import { answerRefusal } from "./errors.ts";
+import { type AgentToolsOptions, createMetaCaller, type MetaCaller } from "./meta-caller.ts";
+import { instructions, type MetaToolName, metaTools } from "./meta-tools.ts";
+
+/** What agents are offered over MCP: the meta-tools, or those tools that the address of the client names. */
+export function createToolsOffer(options: AgentToolsOptions): McpOffer {
+  const tools = { ...options, callMeta: createMetaCaller(options) };
+  return {
+    capabilities: { tools: {} },
+    instructions: (address) => (isDirect(address) ? directInstructions(address) : instructions),
+    methods: {
+      "tools/list": { isCacheable: true, answer: (_params, context) => list(tools, context) },
+      "tools/call": { nameIn: "name", labelOf, answer: (params, context) => call(tools, params, context) },
+    },
+  };
+}
+
+type AgentTools = AgentToolsOptions & { readonly callMeta: MetaCaller };
+
+function isMetaTool(name: unknown): name is MetaToolName {
+  return metaTools.some((tool) => tool.name === name);
+}
+
+function labelOf({ name }: Params): string {
+  return isMetaTool(name) ? name : "direct_tool";
+}
+
+async function list({ views }: AgentTools, { address, principal }: McpContext): Promise<McpOutcome> {
+  if (!isDirect(address)) return complete({ tools: metaTools });
+  const listed = listDirect(await views.forProject(principal.projectId), address);
+  return "error" in listed ? refused(listed.error) : complete({ tools: listed.tools });
+}
+
+async function call(tools: AgentTools, params: Params, context: McpContext): Promise<McpOutcome> {
+  const { name, arguments: args = {} } = params;
+  if (typeof name !== "string") return refused(invalidParams("params.name must be the name of a tool"));
+  if (!isObject(args)) return refused(invalidParams("params.arguments must be an object"));
+  try {
+    const answer = await answerTool(tools, { name, args }, context);
+    return answer === undefined ? refused(invalidParams(`Unknown tool: ${name.slice(0, 80)}`)) : resultOf(answer);
+  } catch (error) {
+    const refusal = context.mapError(error);
+    if (refusal.code === "unavailable" && context.isAlone) throw refusal;
+    return resultOf(answerRefusal(refusal));
+  }
+}
+
+/** What the tool of that name answers; undefined where the client is given none. */
+async function answerTool(
+  { views, caller, callMeta }: AgentTools,
+  { name, args }: { readonly name: string; readonly args: Params },
+  { address, principal }: McpContext,
+): Promise<ToolAnswer | undefined> {
+  const meta = listedMetaTools(address).find((tool) => tool.name === name);
+  if (meta !== undefined) return callMeta(meta.name, args, principal);
+  if (!isDirect(address)) return undefined;
+  const tool = findDirect(await views.forProject(principal.projectId), address, name);
+  if (tool === undefined) return undefined;
+  const hints = hintsOf(directName(tool.slug));
+  return answerCall({ slug: tool.slug, arguments: args, entity_id: address.entityId }, { caller, principal, hints });
+}
+
+function hintsOf(name: string) {
+  return {
+    confirm: `call ${name} again with the same arguments plus confirm: true`,
+    unbuilt: "its arguments or the account lack something",
+    rest: "ask for a smaller page, or for less",
+  };
+}
+
+function resultOf({ texts, structured, isError }: ToolAnswer): McpOutcome {
+  return complete({ content: texts.map((text) => ({ type: "text", text })), structuredContent: structured, isError });
+}
+
+function directInstructions({ toolkits, tools, entityId }: McpAddress): string {
+  const named = [...toolkits, ...tools].join(", ");
+  const account = entityId === "" ? "" : ` They use the accounts of ${entityId}.`;
+  return `Tools of apps, each with arguments of its own: ${named}.${account}
+Destructive ones are held: the answer shows what would be sent, and it is sent only when the tool is called again with \
+"confirm": true among its arguments. Confirm only what the user agreed to.`;
+}

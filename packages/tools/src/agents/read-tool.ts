@@ -1,0 +1,19 @@
+import { type CatalogView, nearest } from "@svc/catalog";
+import { toolNotFound } from "../errors.ts";
+import type { ToolAnswer } from "./answer.ts";
+import { type AgentCall, answerCall, type CallArguments } from "./call-tool.ts";
+import { toolNotRead } from "./errors.ts";
+
+/** Arguments of read_tool, as its schema lets them through. */
+export type ReadArguments = Omit<CallArguments, "idempotency_key" | "dry_run">;
+
+/** Calls a tool that reads and answers its result. Throws TOOL_NOT_FOUND and TOOL_NOT_READ, else rejects as CallTool does. */
+export async function answerRead(view: CatalogView, args: ReadArguments, call: AgentCall): Promise<ToolAnswer> {
+  const tool = view.tools.get(args.slug);
+  const toolkit = tool && view.toolkits.get(tool.toolkitSlug);
+  if (tool === undefined || toolkit === undefined)
+    throw toolNotFound("slug", args.slug, nearest(args.slug, view.tools.keys()));
+  if (tool.class !== "read") throw toolNotRead(tool.slug, tool.class);
+  // Called by the definition that was judged: a toolkit may be published anew meanwhile.
+  return answerCall(args, { ...call, ...(tool.kind === "action" && { pinned: { toolkit, action: tool } }) });
+}

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { instructions, metaTools } from "./meta-tools.ts";
+import { spoken } from "./words.ts";
+
+const root = join(import.meta.dirname, "../../../..");
+const filesBelow = (folder: string, ending: RegExp) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((path) => ending.test(path) && !/\btest\b/.test(path))
+    .map((path) => readFileSync(join(root, folder, path), "utf8"));
+
+const calls = filesBelow("proto/svc/v1", /\.proto$/).flatMap((text) =>
+  [...text.matchAll(/\brpc (\w+)\(/g)].map(([, name]) => name),
+);
+const pattern = new RegExp(`\\b(?:${calls.join("|")})\\b`);
+
+test("what agents are told of their tools names no call of the API", () => {
+  expect(calls.length).toBeGreaterThan(50);
+  for (const text of [instructions, JSON.stringify(metaTools)]) expect(text).not.toMatch(pattern);
+});
+
+test("what a call may be answered is told in the words of agents' tools", () => {
+  const sources = ["catalog", "connections", "tools"].flatMap((name) => filesBelow(`packages/${name}/src`, /\.ts$/));
+  // Sentences: the names alone are keys, and filters of page tokens.
+  const sentences = sources.flatMap((text) => text.match(/"[^"\n]* [^"\n]*"|`[^`\n]* [^`\n]*`/g) ?? []);
+  const named = sentences.filter((sentence) => pattern.test(sentence));
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((sentence) => pattern.test(spoken(sentence)))).toEqual([]);
+});
+
+test("a call of the API is told as the tool that an agent has for it", () => {
+  expect(spoken("SearchTools finds them; toolSlug is missing")).toBe("search_tools finds them; slug is missing");
+  expect(spoken("connect one with InitiateConnection")).toBe("connect one with the application");
+});

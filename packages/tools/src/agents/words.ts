@@ -1,0 +1,33 @@
+/** How the API's names read to an agent: those of its own tools, or of what a person does where it has none. */
+const words: Readonly<Record<string, string>> = {
+  toolSlug: "slug",
+  toolkitSlug: "toolkit",
+  accessClass: "access_class",
+  argumentsJson: "arguments",
+  entityId: "entity_id",
+  connectedAccountId: "connected_account_id",
+  idempotencyKey: "idempotency_key",
+  maxBytes: "max_bytes",
+  SearchTools: "search_tools",
+  ListTools: "search_tools",
+  ListToolkits: "search_tools",
+  GetTool: "describe_tool",
+  DescribeTool: "describe_tool",
+  CallTool: "call_tool",
+  InitiateConnection: "the application",
+  GetToolkitConnectSpec: "the application",
+  ListConnections: "the application",
+  SetProjectCredential: "the console",
+  ListSecrets: "the console",
+  ListCallLimits: "the console",
+  ListToolCalls: "the console",
+  SetProjectPolicy: "the project's policy",
+  GetJob: "the application",
+  WatchJob: "the console",
+};
+const pattern = new RegExp(`\\b(?:${Object.keys(words).join("|")})\\b`, "g");
+
+/** A text of the service in the words of an agent's tools. */
+export function spoken(text: string): string {
+  return text.replace(pattern, (name) => words[name] ?? name);
+}

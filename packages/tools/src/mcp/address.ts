@@ -1,0 +1,37 @@
+import { formatValue, isEntityId } from "@svc/core";
+import { invalidParams, type McpError } from "./errors.ts";
+
+/** What the address of a client asks for beside the endpoint itself. */
+export type McpAddress = {
+  /** Toolkits whose tools are listed, each with its own schema. */
+  readonly toolkits: readonly string[];
+  /** Tools that are listed so, by slug; the names of meta-tools among them. */
+  readonly tools: readonly string[];
+  /** Whose account tools that are listed so use; empty: nobody's in particular. */
+  readonly entityId: string;
+};
+
+const namesMax = 100;
+const parameters = ["toolkits", "tools", "entity_id"] as const;
+
+/** Reads the query of an address, such as `toolkits=calendar,mail&entity_id=ada`. */
+export function readAddress(query: string): McpAddress | { readonly error: McpError } {
+  const given = new URLSearchParams(query);
+  for (const name of given.keys()) {
+    if (!(parameters as readonly string[]).includes(name)) return wrong(`has a parameter ${formatValue(name)}`);
+    if (given.getAll(name).length > 1) return wrong(`has ${name} twice`);
+  }
+  const namesOf = (name: "toolkits" | "tools") => (given.get(name) ?? "").split(",").filter(Boolean);
+  const [toolkits, tools, entityId] = [namesOf("toolkits"), namesOf("tools"), given.get("entity_id") ?? ""];
+  if (toolkits.length + tools.length > namesMax) return wrong(`names more than ${namesMax} toolkits and tools`);
+  if (entityId !== "" && !isEntityId(entityId))
+    return wrong("has an entity_id of more than 200 characters, or control ones");
+  return { toolkits, tools, entityId };
+}
+
+const help =
+  "It takes toolkits and tools, each a list of slugs with commas between, and entity_id; none of them twice.";
+
+function wrong(why: string): { readonly error: McpError } {
+  return { error: invalidParams(`The address ${why}. ${help}`, { reason: "ADDRESS_INVALID" }) };
+}

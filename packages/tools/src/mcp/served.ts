@@ -1,0 +1,57 @@
+import type { McpAddress } from "./address.ts";
+import type { McpError } from "./errors.ts";
+import type { McpMessages } from "./messages.ts";
+import type { McpMethod, McpOffer, Params, Revision } from "./offer.ts";
+import type { McpAnswer, McpRequest } from "./request.ts";
+
+/** How a revision carries what is offered. Each is a folder of the same files. */
+export type Era = {
+  readonly revision: Revision;
+  /** The methods that the revision itself has. */
+  ownMethods(served: Omit<Served, "methods">): Readonly<Record<string, McpMethod>>;
+  /** Answers a POST. */
+  answer(messages: McpMessages, exchange: Exchange): Promise<McpAnswer>;
+  /** Answers a POST that holds no message which could be answered. */
+  faultOf(error: McpError): McpAnswer;
+};
+
+/** All that a server has to say in one revision: its offers, joined. */
+export type Served = {
+  /** Its version, as clients are told. */
+  readonly version: string;
+  readonly capabilities: Params;
+  readonly methods: ReadonlyMap<string, McpMethod>;
+  instructions(address: McpAddress): string;
+};
+
+/** One POST on its way to its answer. What is wrong with the address is answered to each of its requests. */
+export type Exchange = Omit<McpRequest, "body" | "onLabel" | "query"> & {
+  readonly served: Served;
+  readonly address: McpAddress | { readonly error: McpError };
+};
+
+/** Joins what is offered in a revision. A later offer wins over an earlier one that has a method of the same name. */
+export function joinOffers(version: string, offers: readonly McpOffer[], era: Era): Served {
+  const own = offers.filter(({ revisions }) => revisions?.includes(era.revision) ?? true);
+  const parts = {
+    version,
+    capabilities: joined(own.map(({ capabilities }) => capabilities)),
+    instructions: (address: McpAddress) =>
+      own.flatMap(({ instructions }) => instructions?.(address) ?? []).join("\n\n"),
+  };
+  const methods = [...own.map((offer) => offer.methods), era.ownMethods(parts)];
+  return { ...parts, methods: new Map(methods.flatMap((named) => Object.entries(named))) };
+}
+
+/** Capabilities of several offers: those of one name, as extensions are, joined. */
+function joined(capabilities: readonly Params[]): Params {
+  const all: Record<string, object> = {};
+  for (const [name, value] of capabilities.flatMap((one) => Object.entries(one)))
+    all[name] = { ...all[name], ...(value as object) };
+  return all;
+}
+
+/** What clients are told that the server is. */
+export function serverInfo({ version }: Pick<Served, "version">): Params {
+  return { name: "svc", title: "svc tools", version };
+}

@@ -1,0 +1,109 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createServer, request, type Server } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parse } from "yaml";
+import { withProfile } from "./profile/offer.ts";
+
+// The protocol's official conformance suite against a service that offers what the suite asks for beside its own tools.
+
+let server: TestServer;
+let front: Server;
+beforeAll(async () => {
+  server = await startTestServer({ mcpOffers: withProfile });
+  front = await startFront(server);
+});
+afterAll(async () => {
+  front?.close();
+  await server?.stop();
+});
+
+/** The suite shows no key: what it sends goes on with one, and otherwise as it is. */
+async function startFront({ url, key }: TestServer): Promise<Server> {
+  const { hostname, port } = new URL(url);
+  const made = createServer((req, res) => {
+    const headers = { ...req.headers, authorization: `Bearer ${key}` };
+    const onwards = request({ hostname, port, path: req.url, method: req.method, headers }, (answer) => {
+      res.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(res);
+    });
+    onwards.on("error", () => res.destroy());
+    res.on("close", () => onwards.destroy());
+    req.pipe(onwards);
+  });
+  made.listen(0, "127.0.0.1");
+  await once(made, "listening");
+  return made;
+}
+
+const suite = createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json");
+
+type Check = { readonly id: string; readonly status: string; readonly errorMessage?: string };
+
+/** Runs what a revision requires, and answers the checks of each scenario. */
+async function run(revision: string): Promise<ReadonlyMap<string, readonly Check[]>> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-mcp-"));
+  const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}/mcp`;
+  const args = ["server", "--url", url, "--requirements", revision, "--output-dir", folder];
+  const child = spawn(process.execPath, [join(dirname(suite), "dist", "index.js"), ...args], { stdio: "ignore" });
+  try {
+    await once(child, "exit");
+    const results = new Map<string, readonly Check[]>();
+    for (const name of await readdir(folder)) {
+      const scenario = /^server-(.*)-\d{4}-\d\d-\d\dT/.exec(name)?.[1] ?? name;
+      results.set(scenario, JSON.parse(await readFile(join(folder, name, "checks.json"), "utf8")));
+    }
+    return results;
+  } finally {
+    child.kill();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+type Requirements = {
+  readonly server: readonly string[];
+  readonly not_scored: readonly { readonly scenario: string; readonly leg: string }[];
+};
+type Expected = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** What each revision comes to: scenarios that are required, those of them that fail, and checks of all that were run. */
+const counts = {
+  "2025-11-25": { required: 30, failed: 4, passedChecks: 63 },
+  "2026-07-28": { required: 37, failed: 0, passedChecks: 150 },
+} as const;
+
+test.each(["2025-11-25", "2026-07-28"] as const)(
+  "%s: nothing fails but what is expected to, and all of that does",
+  async (revision) => {
+    const results = await run(revision);
+    const requirements: Requirements = parse(await read(join(dirname(suite), "requirements", `${revision}.yaml`)));
+    const others = requirements.not_scored.flatMap(({ scenario, leg }) => (leg === "server" ? [scenario] : []));
+    expect([...results.keys()].toSorted()).toEqual([...requirements.server, ...others].toSorted());
+
+    const failed = [...results].filter(([, checks]) => checks.some(({ status }) => status === "FAILURE"));
+    const expected: Expected = JSON.parse(await read(join(import.meta.dirname, "expected-failures.json")));
+    const failures = failed.flatMap(([scenario, checks]) =>
+      checks
+        .filter(({ status }) => status === "FAILURE")
+        .map(({ id, errorMessage }) => `${scenario}:${id}: ${errorMessage}`),
+    );
+    // A scenario that is expected to fail and does not is to be taken off the list, and never comes back.
+    expect(failed.map(([scenario]) => scenario).toSorted(), failures.join("\n")).toEqual(
+      Object.keys(expected[revision] ?? {}).toSorted(),
+    );
+    const passedChecks = [...results.values()].flat().filter(({ status }) => status === "SUCCESS").length;
+    expect({
+      required: requirements.server.length,
+      failed: failed.filter(([scenario]) => requirements.server.includes(scenario)).length,
+      passedChecks,
+    }).toEqual(counts[revision]);
+  },
+);
+
+const read = (path: string) => readFile(path, "utf8");

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { commandNames } from "@svc/cli";
 import { configVariables } from "@svc/server/config";
@@ -34,6 +34,12 @@ const statuses: Record<string, string> = {
   unavailable: "503",
   deadline_exceeded: "504",
 };
+
+test("README.md's pictures are below 150 KB each", () => {
+  const shown = [...readText("README.md").matchAll(/!\[[^\]]+\]\(([^)]+\.png)\)/g)].map(([, path = ""]) => path);
+  expect(shown).toHaveLength(2);
+  expect(shown.filter((path) => statSync(join(root, path)).size >= 150_000)).toEqual([]);
+});
 
 describe("errors", () => {
   /** Reason to code, as something tells it. A reason with two codes is a fault in itself. */

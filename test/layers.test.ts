@@ -149,6 +149,12 @@ const reservedCode: { what: string; code: RegExp; allowedIn: RegExp; why: string
     why: "tests run the real parts; what is outside the process is played by a real server",
   },
   {
+    what: "a write of a page that a double press would make twice",
+    code: /\buseMutation\b/,
+    allowedIn: /^packages\/console\/src\/calls\/write\.ts$/,
+    why: "useWrite makes a call once, however often its button is pressed",
+  },
+  {
     what: "`export *`",
     code: /^export \*/m,
     allowedIn: /^$/,

@@ -247,6 +247,67 @@ create table events (
 CREATE UNIQUE INDEX events_dedupe ON public.events USING btree (((encode(substr(sha256((replace((((((project_id)::text || '/'::text) || trigger_slug) || '/'::text) || dedupe_key), '\'::text, '\\'::text))::bytea), 1, 16), 'hex'::text))::uuid)) WHERE (dedupe_key <> ''::text);
 CREATE INDEX events_trigger ON public.events USING btree (trigger_slug, project_id, id);
 
+create table grant_clients (
+  id text not null,
+  name text not null,
+  redirect_uris text[] not null,
+  created_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone,
+  constraint grant_clients_pkey PRIMARY KEY (id)
+);
+CREATE INDEX grant_clients_used ON public.grant_clients USING btree (used_at, created_at);
+
+create table grant_codes (
+  digest bytea not null,
+  project_id uuid not null,
+  voucher_key_id uuid not null,
+  client_id text not null,
+  client_name text not null,
+  redirect_uri text not null,
+  challenge text not null,
+  resource text not null,
+  entity_id text not null,
+  access_classes text[] not null,
+  toolkit_slugs text[] not null,
+  expires_at timestamp(3) with time zone not null,
+  spent_at timestamp(3) with time zone,
+  grant_id uuid,
+  constraint grant_codes_pkey PRIMARY KEY (digest),
+  constraint grant_codes_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint grant_codes_voucher_key_id_api_keys_id_fk FOREIGN KEY (voucher_key_id) REFERENCES api_keys(id)
+);
+CREATE INDEX grant_codes_expires ON public.grant_codes USING btree (expires_at);
+
+create table grant_tokens (
+  digest bytea not null,
+  grant_id uuid not null,
+  kind text not null,
+  expires_at timestamp(3) with time zone not null,
+  spent_at timestamp(3) with time zone,
+  constraint grant_tokens_pkey PRIMARY KEY (digest),
+  constraint grant_tokens_grant_id_grants_id_fk FOREIGN KEY (grant_id) REFERENCES grants(id) ON DELETE CASCADE
+);
+CREATE INDEX grant_tokens_expires ON public.grant_tokens USING btree (expires_at);
+CREATE INDEX grant_tokens_grant ON public.grant_tokens USING btree (grant_id);
+
+create table grants (
+  id uuid not null,
+  project_id uuid not null,
+  key_id uuid not null,
+  voucher_key_id uuid not null,
+  client_id text not null,
+  client_name text not null,
+  client_origin text not null,
+  resource text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint grants_pkey PRIMARY KEY (id),
+  constraint grants_key_id_api_keys_id_fk FOREIGN KEY (key_id) REFERENCES api_keys(id),
+  constraint grants_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint grants_voucher_key_id_api_keys_id_fk FOREIGN KEY (voucher_key_id) REFERENCES api_keys(id)
+);
+CREATE UNIQUE INDEX grants_key ON public.grants USING btree (key_id);
+CREATE UNIQUE INDEX grants_project ON public.grants USING btree (project_id, id);
+
 create table job_asks (
   id uuid not null,
   project_id uuid not null,

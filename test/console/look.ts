@@ -15,6 +15,7 @@ export const pictures = join(root, ".cache", "console");
 export async function lookAt(page: Page, name: string): Promise<void> {
   const picture = (look: string) =>
     page.screenshot({ path: join(pictures, `${name}-${look}.png`), animations: "disabled" });
+  const size = page.viewportSize();
   // What is loaded when it is first shown, such as the viewer of JSON, has plain text in its place until then.
   await until(async () => (await page.locator("main [aria-busy=true]").count()) === 0);
   expect(await findBarriers(page)).toEqual([]);
@@ -29,6 +30,7 @@ export async function lookAt(page: Page, name: string): Promise<void> {
   await until(() => page.evaluate("document.documentElement.scrollWidth <= innerWidth"));
   expect(await findBarriers(page)).toEqual([]);
   await picture("phone");
+  if (size !== null) await page.setViewportSize(size);
 }
 
 /** What differs from run to run, by what it is. */
@@ -42,6 +44,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(?:\d+ d \d+ h|\d+ h \d+ min|\d+ min \d+ s|\d+(?:\.\d+)? (?:ms|s|min|h|d))\b/g, "DURATION"],
   [/\b(?:in DURATION|DURATION ago|now)\b/g, "AGO"],
   [/\b[0-9a-f]{64}\b/g, "HASH"],
+  [/(?<=message-number: )\d+/g, "N"],
   [/\bsvc_\w{4}…/g, "svc_HINT…"],
   [/(?<=definition: )\d+\.\d+\.\d+$/gm, "VERSION"],
   [/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT"],

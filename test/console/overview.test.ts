@@ -19,7 +19,6 @@ browserTest("what needs a person stands first, then charts with a table of the s
   await page.getByRole("link", { name: "1 ask waits" }).waitFor();
   await page.locator("canvas").nth(4).waitFor();
   await lookAt(page, "overview");
-  await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole("switch", { name: "Tables" }).click();
   const row = page.getByRole("region", { name: "Deliveries by outcome, as a table" }).getByRole("row").nth(1);
   await row.waitFor();

@@ -109,6 +109,9 @@ function triedBy(called: Called): Tried {
     case "key_reused":
       // The contact was changed between the call and a repeat of it: what came of the first is in the ledger.
       return { kind: "doubt", code: "outcome_unknown" };
+    case "refused":
+      // The service reaches contacts as nobody who is bound.
+      throw called.refusal;
     case "no_such_tool":
       return { kind: "failed", code: "tool_not_found", retryAfterMs: 0 };
     default:

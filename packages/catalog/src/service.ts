@@ -1,6 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { type ProjectId, quotaExceeded, requireProject, type Sealer } from "@svc/core";
+import {
+  type Binding,
+  isToolGranted,
+  isToolkitGranted,
+  type ProjectId,
+  quotaExceeded,
+  requireProject,
+  type Sealer,
+} from "@svc/core";
 import {
   type CatalogService,
   DeleteToolkitResponseSchema,
@@ -9,12 +17,13 @@ import {
   ListToolsResponseSchema,
   PublishToolkitResponseSchema,
   type Toolkit as ToolkitMessage,
+  type Tool as ToolMessage,
 } from "@svc/gen/catalog";
 import { toToolkitMessage } from "./convert.ts";
 import { toolsInView, toolsOfKind } from "./convert-catalog.ts";
 import { DefinitionError } from "./definition-error.ts";
 import { definitionInvalid, privateToolkitNotFound, projectNotFound, toolkitNotFound, toolNotFound } from "./errors.ts";
-import type { Toolkit } from "./model.ts";
+import type { Tool, Toolkit } from "./model.ts";
 import { pageOf } from "./page.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
 import type { CatalogViews } from "./private/private-toolkits.ts";
@@ -43,23 +52,31 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     async listToolkits(request, ctx) {
       const view = await viewFor(request.projectId, ctx);
       const scope = scopeOf("ListToolkits", ctx, { projectId: request.projectId });
-      const { items, nextPageToken } = pageOf([...view.toolkits.values()], request, { sealer, scope });
+      const { items, nextPageToken } = pageOf(
+        [...view.toolkits.values()].filter(({ slug }) => isToolkitGranted(bindingOfCall(ctx), slug)),
+        request,
+        { sealer, scope },
+      );
       return create(ListToolkitsResponseSchema, { toolkits: items.map(toolkitMessage), nextPageToken });
     },
     async getToolkit(request, ctx) {
       const view = await viewFor(request.projectId, ctx);
       const toolkit = view.toolkits.get(request.slug);
-      if (toolkit === undefined) throw toolkitNotFound("slug", request.slug, view);
+      if (toolkit === undefined || !isToolkitGranted(bindingOfCall(ctx), request.slug))
+        throw toolkitNotFound("slug", request.slug, view);
       return create(GetToolkitResponseSchema, { toolkit: toolkitMessage(toolkit) });
     },
     async listTools(request, ctx) {
       const { messages } = await viewFor(request.projectId, ctx);
       const { toolkitSlug, kind, view, pageSize, pageToken } = request;
+      const binding = bindingOfCall(ctx);
       const whole =
-        toolkitSlug === "" && pageSize === 0 && pageToken === "" ? messages.allTools(kind, view) : undefined;
+        binding === undefined && toolkitSlug === "" && pageSize === 0 && pageToken === ""
+          ? messages.allTools(kind, view)
+          : undefined;
       if (whole !== undefined) return whole;
       const candidates = toolkitSlug === "" ? messages.toolList : (messages.toolsOfToolkit.get(toolkitSlug) ?? []);
-      const tools = toolsOfKind(candidates, kind);
+      const tools = toolsOfKind(candidates, kind).filter((tool) => isMessageGranted(tool, binding));
       const scope = scopeOf("ListTools", ctx, { projectId: request.projectId, toolkitSlug, kind });
       const { items, nextPageToken } = pageOf(tools, request, { sealer, scope });
       return create(ListToolsResponseSchema, { tools: toolsInView(items, view), nextPageToken });
@@ -67,13 +84,15 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     async getTool(request, ctx) {
       const view = await viewFor(request.projectId, ctx);
       const response = view.messages.tools.get(request.slug);
-      if (response === undefined) throw toolNotFound(request.slug, view);
+      if (response?.tool === undefined || !isMessageGranted(response.tool, bindingOfCall(ctx)))
+        throw toolNotFound(request.slug, view);
       return response;
     },
     async getToolkitConnectSpec(request, ctx) {
       const view = await viewFor(request.projectId, ctx);
       const response = view.messages.specs.get(request.slug);
-      if (response === undefined) throw toolkitNotFound("slug", request.slug, view);
+      if (response === undefined || !isToolkitGranted(bindingOfCall(ctx), request.slug))
+        throw toolkitNotFound("slug", request.slug, view);
       return response;
     },
     async publishToolkit({ definitionJson, dryRun }, ctx) {
@@ -125,4 +144,16 @@ function ownProject(projectId: string, ctx: HandlerContext): ProjectId {
 
 function scopeOf(call: string, ctx: HandlerContext, filters: Record<string, string | number>) {
   return { call, projectId: requireProject(ctx).projectId, filters };
+}
+
+/** What the caller is bound to: it sees what it may use alone. */
+function bindingOfCall(ctx: HandlerContext): Binding | undefined {
+  return requireProject(ctx).binding;
+}
+
+function isMessageGranted(
+  { toolkitSlug, accessClass }: Pick<ToolMessage, "toolkitSlug" | "accessClass">,
+  binding: Binding | undefined,
+): boolean {
+  return isToolGranted(binding, { toolkitSlug, class: accessClass as Tool["class"] });
 }

@@ -1,3 +1,5 @@
+import { type Fault, fault, formatValue } from "./errors.ts";
+
 /** What a tool does to the data of its app, the least first. */
 type AccessClass = "read" | "write" | "destructive";
 
@@ -15,4 +17,87 @@ export type Binding = {
 export function bindingOf({ entityId, accessClasses, toolkitSlugs }: Binding): Binding | undefined {
   if (entityId === "" && accessClasses.length === 0 && toolkitSlugs.length === 0) return undefined;
   return { entityId, accessClasses, toolkitSlugs };
+}
+
+/** Whether whoever is bound so may use tools of a toolkit. */
+export function isToolkitGranted(binding: Binding | undefined, toolkitSlug: string): boolean {
+  return binding === undefined || binding.toolkitSlugs.length === 0 || binding.toolkitSlugs.includes(toolkitSlug);
+}
+
+/** Whether whoever is bound so may use a tool. */
+export function isToolGranted(
+  binding: Binding | undefined,
+  tool: { readonly toolkitSlug: string; readonly class: AccessClass },
+): boolean {
+  if (binding === undefined) return true;
+  const { accessClasses } = binding;
+  const isClass = accessClasses.length === 0 || accessClasses.includes(tool.class);
+  return isClass && isToolkitGranted(binding, tool.toolkitSlug);
+}
+
+/** Whether whoever is bound so reaches what is an entity's; what is nobody's is reached by those alone whom no entity bounds. */
+export function isEntityGranted(binding: Binding | undefined, entityId: string): boolean {
+  return binding === undefined || binding.entityId === "" || binding.entityId === entityId;
+}
+
+/** Whether what is bound by `inner` reaches nothing that `outer` does not: the rule by which a bound key sees jobs and programs. */
+export function isWithin(inner: Binding | undefined, outer: Binding | undefined): boolean {
+  if (outer === undefined) return true;
+  if (inner === undefined || !isEntityGranted(outer, inner.entityId)) return false;
+  return isPart(inner.accessClasses, outer.accessClasses) && isPart(inner.toolkitSlugs, outer.toolkitSlugs);
+}
+
+function isPart(inner: readonly string[], outer: readonly string[]): boolean {
+  return outer.length === 0 || (inner.length > 0 && inner.every((one) => outer.includes(one)));
+}
+
+/** A binding in words, such as "the entity ada and read tools of calendar". */
+export function bindingText({ entityId, ...tools }: Binding): string {
+  const isOfTools = tools.accessClasses.length > 0 || tools.toolkitSlugs.length > 0;
+  const named = [
+    ...(entityId === "" ? [] : [`the entity ${formatValue(entityId)}`]),
+    ...(isOfTools ? [toolsText(tools)] : []),
+  ];
+  return named.join(" and ");
+}
+
+function toolsText({ accessClasses, toolkitSlugs }: Omit<Binding, "entityId">): string {
+  const classes = accessClasses.length === 0 ? "" : `${accessClasses.join(", ")} `;
+  return `${classes}tools${toolkitSlugs.length === 0 ? "" : ` of ${toolkitSlugs.join(", ")}`}`;
+}
+
+/** A bound key makes a call that is not for one. */
+export function callNotForBound(call: string, binding: Binding): Fault {
+  return fault({
+    code: "permission_denied",
+    reason: "ENTITY_BOUND",
+    message: `${call} reaches the whole project, and this key is bound to ${bindingText(binding)}`,
+    help: "Use a key of the project that is bound to nothing.",
+  });
+}
+
+/** A bound key names, in `field`, an entity or what is not its entity's. */
+export function entityBound(field: string, what: string, binding: Binding): Fault {
+  return fault({
+    code: "permission_denied",
+    reason: "ENTITY_BOUND",
+    field,
+    message: `${field} ${what}, and this key is bound to ${bindingText(binding)}`,
+    help: `Leave ${field} out, or name what the key is bound to.`,
+  });
+}
+
+/** A bound key calls a tool of a class or a toolkit that it was not granted. */
+export function toolNotGranted(
+  field: string,
+  tool: { readonly slug: string; readonly class: AccessClass },
+  binding: Binding,
+): Fault {
+  return fault({
+    code: "permission_denied",
+    reason: "TOOL_NOT_GRANTED",
+    field,
+    message: `${field} ${tool.slug} is a ${tool.class} tool, and this key may use ${toolsText(binding)} alone`,
+    help: "Use one of those, or a key that was granted more.",
+  });
 }

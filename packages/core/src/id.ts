@@ -23,7 +23,7 @@ export type IdPrefix =
   | "rpl"
   | "ses"
   | "lnk"
-  | "aud"
+  | "grt"
   | "node";
 
 /** An id of one kind. Only this file makes one, so an event's id cannot be passed for a delivery's. */
@@ -55,8 +55,8 @@ export type ReplayId = Id<"rpl">;
 export type SessionId = Id<"ses">;
 /** Id of a link that lets a person in without a key. */
 export type LinkId = Id<"lnk">;
-/** Id of an entry of the audit log. */
-export type AuditId = Id<"aud">;
+/** Id of what a person let an agent do. */
+export type GrantId = Id<"grt">;
 /** Id of one running process of the service; owns leases. */
 export type NodeId = Id<"node">;
 

@@ -5,7 +5,18 @@ export {
   createAddressGuard,
 } from "./address-guard.ts";
 export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
-export { type Binding, bindingOf } from "./binding.ts";
+export {
+  type Binding,
+  bindingOf,
+  bindingText,
+  callNotForBound,
+  entityBound,
+  isEntityGranted,
+  isToolGranted,
+  isToolkitGranted,
+  isWithin,
+  toolNotGranted,
+} from "./binding.ts";
 export { callLimitBounds } from "./call-limit-bounds.ts";
 export { type Clock, createOffsetClock, isoTime, systemClock } from "./clock.ts";
 export { consoleOff, linkExpiry } from "./console-link.ts";
@@ -36,12 +47,12 @@ export { createHmacKey, type HmacKey, hmacSha256, isHmacSha256 } from "./hmac.ts
 export { type HttpTarget, httpTargetOf, parseHttpHost } from "./http-host.ts";
 export {
   type AccountId,
-  type AuditId,
   type BackfillId,
   createId,
   type DeliveryId,
   type EventId,
   firstUuidAt,
+  type GrantId,
   type Id,
   type IdPrefix,
   idOfUuid,

@@ -111,6 +111,7 @@ export {
   type DeliveryClaim,
   type DeliveryClaimRequest,
 } from "./deliveries/claim.ts";
+export { countDeliveriesOfEvents, type DeliveryCounts } from "./deliveries/count-of-events.ts";
 export { enqueueDeliveries, type QueuedDelivery, type QueueTo } from "./deliveries/enqueue.ts";
 export { expireDeliveries } from "./deliveries/expire.ts";
 export { type EventDeliveries, readEventDeliveries } from "./deliveries/read-event-deliveries.ts";
@@ -157,6 +158,32 @@ export {
   uuidOfEvent,
 } from "./events/repo.ts";
 export { type EventRetention, sweepProjectEvents } from "./events/sweep.ts";
+export {
+  findGrantClient,
+  type GrantClient,
+  insertGrantClient,
+  sweepUnusedGrantClients,
+  sweepUsedGrantClients,
+  touchGrantClient,
+} from "./grants/clients.ts";
+export {
+  findGrantCode,
+  type GrantCode,
+  insertGrantCode,
+  noteGrantOfCode,
+  spendGrantCode,
+  sweepGrantCodes,
+} from "./grants/codes.ts";
+export { endGrant, findGrant, insertGrant } from "./grants/repo.ts";
+export {
+  findGrantToken,
+  type Grant,
+  type GrantToken,
+  insertGrantTokens,
+  spendGrantToken,
+  sweepGrantTokens,
+  type TokenOfGrant,
+} from "./grants/tokens.ts";
 export { type ClaimedJobTask, claimJobTasks, type JobClaimRequest } from "./job-tasks/claim.ts";
 export { deleteJobTasks } from "./job-tasks/delete.ts";
 export { endJobTask } from "./job-tasks/end.ts";
@@ -199,6 +226,7 @@ export { clearJobLoopHolds, countJobLoopHold } from "./jobs/loop-holds.ts";
 export type { KeyedJob, NewJob, NewJobProgram } from "./jobs/new-job.ts";
 export { recordOfNewJob } from "./jobs/new-record.ts";
 export { setJobPause } from "./jobs/pause.ts";
+export { readJobBindings } from "./jobs/read-bindings.ts";
 export { readJobRowBlocks } from "./jobs/read-row-blocks.ts";
 export { type JobSetPlaces, readJobSetPlaces } from "./jobs/read-set-places.ts";
 export { type JobSetRow, readJobSetRows } from "./jobs/read-set-rows.ts";
@@ -223,6 +251,7 @@ export {
   createApiKey,
   ensureApiKey,
   findCallerKey,
+  findCallerKeyById,
   findKeyById,
   listApiKeys,
   revokeApiKey,

@@ -15,6 +15,7 @@ import {
   sentBy,
   type TableReads,
 } from "./test-plans/explain.ts";
+import { grantPlans } from "./test-plans/grants.ts";
 import { jobPlans, taskPlans } from "./test-plans/jobs.ts";
 import type { Plan } from "./test-plans/plan.ts";
 import { accountPlans, callPlans, limitPlans, projectPlans } from "./test-plans/projects.ts";
@@ -41,6 +42,7 @@ const plans: readonly Plan[] = [
   ...replayPlans,
   ...activityPlans,
   ...consolePlans,
+  ...grantPlans,
 ];
 
 const modes: readonly PlanMode[] = ["custom", "generic"];

@@ -1,5 +1,6 @@
 export { canonicalHash, canonicalJson } from "./canonical.ts";
 export type { AcceptedProgram, CheckedProgram } from "./check/accepted-program.ts";
+export { boundFaultsOf } from "./check/bound.ts";
 export type { CheckContext } from "./check/context.ts";
 export { checkProgram } from "./check/program.ts";
 export { pathsNamed } from "./check/sensitive.ts";

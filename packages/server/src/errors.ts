@@ -23,6 +23,16 @@ export function apiKeyInvalid(isMistyped: boolean): Fault {
   });
 }
 
+/** The access token is unknown, over, of another address, or its grant has ended; which of them is told to nobody without one. */
+export function grantInvalid(): Fault {
+  return fault({
+    code: "unauthenticated",
+    reason: "GRANT_INVALID",
+    message: "the access token is unknown, over, or for another address, or its grant was ended",
+    help: "Change the refresh token for new ones, or ask for another grant: WWW-Authenticate says where.",
+  });
+}
+
 /** The key is good, and the call needs another role. */
 export function roleRequired(
   call: string,

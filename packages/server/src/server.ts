@@ -15,6 +15,8 @@ import { createAuthenticator } from "./auth/gate.ts";
 import { createKeyCache, type KeyCache } from "./auth/key-cache.ts";
 import { type KeyUse, startKeyUse } from "./auth/key-use.ts";
 import { type OpenStreams, startOpenStreams } from "./auth/open-streams.ts";
+import { createMcpDoor } from "./authorization/mcp-door.ts";
+import { createGrantParts, type GrantParts, openAuthorization } from "./authorization/parts.ts";
 import { createRequestIds } from "./calls/call.ts";
 import { createCallErrorMapper } from "./calls/call-error.ts";
 import { toConnectError } from "./calls/connect-error.ts";
@@ -117,6 +119,7 @@ type ServerParts = {
   health: Health;
   keys: KeyCache;
   keyUse: KeyUse;
+  grants: GrantParts;
   streams: OpenStreams;
   /** Undefined where nothing is counted. */
   activity: Flush | undefined;
@@ -166,6 +169,7 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   });
   const { node } = parts;
   opened.defer(() => parts.streams.stop());
+  opened.defer(() => parts.grants.documents.close());
   opened.defer(() => parts.keyUse.stop());
   // After the node: what ends with it is counted.
   opened.defer(() => parts.activity?.stop());
@@ -268,6 +272,7 @@ function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
     keyUse,
+    grants: createGrantParts({ config, db, clock, publicUrl }),
     streams: startOpenStreams({
       clock,
       onError: (err) => logger.warn({ err }, "open streams could not be looked after"),
@@ -341,9 +346,10 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
       ...createPages({ ...apps, publicUrl: parts.publicUrl, intake, logger }),
       ...createSchemas({ program: programSchema, standing: standingSchema }),
       ...createHome({ version }),
+      ...(isWorker ? [] : openAuthorization({ ...parts, ...store, sealer: parts.vault.sealer, mapError })),
     ]),
     mcp: isWorker ? undefined : createMcp(parts, { shutdownSignal, mapError, createRequestId, onCall }),
-    console: openConsole({ ...parts, ...store, mapError }),
+    console: openConsole({ ...parts, ...store, limit: parts.grants.signInLimit, mapError }),
   });
   const admin = isApart
     ? createHttpServer({
@@ -362,7 +368,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
 
 /** The endpoint of agents. */
 function createMcp(
-  { config, store, vault, keys, keyUse, node, admission, intake }: ServerParts,
+  { config, store, vault, keys, keyUse, grants, node, admission, intake }: ServerParts,
   parts: Pick<McpOptions, "shutdownSignal" | "mapError" | "createRequestId" | "onCall">,
 ): McpHandler {
   const { clock } = store;
@@ -371,9 +377,12 @@ function createMcp(
     admission,
     server: node.mcp,
     meter: node.meter,
-    authenticate: createAuthenticator({
-      ...{ keys, use: keyUse, clock, sealer: vault.sealer },
-      adminToken: config.adminToken,
+    door: createMcpDoor({
+      ...{ ...grants, use: keyUse, clock, sealer: vault.sealer },
+      authenticate: createAuthenticator({
+        ...{ keys, use: keyUse, clock, sealer: vault.sealer },
+        adminToken: config.adminToken,
+      }),
     }),
     intake,
     bodyBytesMax: config.bodyBytesMax,
@@ -408,10 +417,12 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
       isOpenToProjects: isAudienceDeclared(config),
       onRevoked(id) {
         keys.forget(id);
+        parts.grants.cache.forget(id);
         parts.console?.sessions.forget({ key: id });
       },
       onQuotas(id) {
         keys.forgetProject(id);
+        parts.grants.cache.forgetProject(id);
         parts.console?.sessions.forget({ project: id });
       },
     }),

@@ -196,6 +196,7 @@ export async function createBench(
         {
           projectId,
           keyId,
+          binding: null,
           principalChain: [`key:${keyId}`],
           programJson,
           programHash: hashOf(programJson),

@@ -5,6 +5,7 @@ import { type DeliveryId, type SubscriptionId, timeOfId } from "@svc/core";
 import {
   type AttemptEntry,
   type Delivery,
+  type DeliveryCounts,
   type Event,
   firstEventAt,
   type ReplayRecord,
@@ -68,8 +69,8 @@ export function healthMessage(
   });
 }
 
-/** An event as callers read it. */
-export function eventMessage(row: Event): EventMessage {
+/** An event as callers read it, with how its deliveries stand where that was asked for. */
+export function eventMessage(row: Event, deliveries?: DeliveryCounts): EventMessage {
   return create(EventSchema, {
     id: row.id,
     toolkitSlug: row.toolkitSlug,
@@ -78,6 +79,7 @@ export function eventMessage(row: Event): EventMessage {
     payloadJson: row.payload,
     occurredAt: timestampFromMs(row.occurredAt),
     receivedAt: timestampFromMs(row.receivedAt),
+    ...(deliveries && { deliveries }),
   });
 }
 

@@ -70,14 +70,12 @@ browserTest("held posts are looked at, tried without effect, and released page a
   const { page } = await asAdmin("quarantine");
   await page.getByRole("row", { name: "calendar" }).first().waitFor();
   await lookAt(page, "admin-quarantine");
-  await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole("row", { name: "calendar" }).nth(0).getByRole("link").click();
   await page.getByRole("heading", { name: "Post to calendar", level: 1 }).waitFor();
   await page.getByText('"no trigger"').first().waitFor();
   await lookAt(page, "admin-quarantined-post");
   await page.getByRole("tab", { name: "Bytes" }).click();
   await page.getByText("7b 22 6f 66").waitFor();
-  await page.setViewportSize({ width: 1280, height: 800 });
   await page.goBack();
   await page.getByRole("button", { name: "Release all…" }).click();
   const dialog = page.getByRole("dialog", { name: "Release held posts" });

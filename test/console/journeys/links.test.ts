@@ -136,7 +136,7 @@ browserTest("a key that is filled in at a connect link is in the vault, and the 
   const path = url.split("/console/")[1];
   const { page } = await open(path, true);
   await page.getByLabel("API key").fill("a-key-of-the-journey");
-  await lookAt(page, "connect");
+  await lookAt(page, "connect-link");
   await page.getByRole("button", { name: "Connect" }).press("Enter");
   await page.getByRole("heading", { name: "is connected" }).waitFor();
   expect(await storageOf(page)).toBe("{}");

@@ -67,7 +67,8 @@ browserTest("what comes in while somebody reads waits, and nothing moves until i
   const page = await openPage("events");
   await rowsOf(page).first().waitFor();
   for (let n = 0; n < 40; n += 1) await postCalendar(consoles.svc, { channel: "many" });
-  await until(async () => (await rowsOf(page).count()) > 15);
+  // All of them: those that come while the list is scrolled down wait behind the button, too.
+  await page.getByText(/^4\d loaded, that is all$/).waitFor();
   await rowsOf(page).first().focus();
   await page.keyboard.press("PageDown");
   await page.keyboard.press("PageDown");
@@ -97,6 +98,88 @@ browserTest(
   },
 );
 
+browserTest("a subscription that cannot be re-enabled says why, and offers no replay of what it missed", async () => {
+  const { json } = await consoles.svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl: receiver.url });
+  const { id } = json.subscription;
+  await consoles.svc.call("svc.v1.TriggersService/UpdateSubscription", { id, active: false });
+  const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/subscriptions/${id}` });
+  await page.getByRole("button", { name: "Re-enable" }).waitFor();
+  faults.expectStatus(404);
+  await consoles.svc.call("svc.v1.TriggersService/DeleteSubscription", { id });
+  await page.getByRole("button", { name: "Re-enable" }).click();
+  await page.getByRole("alert").getByText("SUBSCRIPTION_NOT_FOUND").first().waitFor();
+  await page.getByRole("button", { name: "Re-enable" }).waitFor();
+  expect(page.url()).not.toContain("missedSince");
+  expect(await page.getByRole("link", { name: "Replay what was missed" }).count()).toBe(0);
+});
+
+browserTest(
+  "events are narrowed by what their payload says, their rows tell how deliveries stand, and just those are replayed",
+  async () => {
+    await postCalendar(consoles.svc, { channel: "needle" });
+    await until(() => receiver.requests.some(({ body }) => body.includes("needle")));
+    const page = await openPage("events?toolkit=calendar");
+    await page.getByLabel("Text of the payload").fill("needle");
+    await page.getByText("1 loaded, that is all").waitFor();
+    await rowsOf(page).getByText("1 delivered").waitFor();
+    expect(page.url()).toContain("text=needle");
+    // A replay knows no text: it would deliver more than is shown.
+    await page.getByRole("button", { name: "Replay these" }).hover();
+    await page.getByText("A replay cannot be narrowed by text").waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.getByRole("combobox", { name: "Toolkit: any" }).click();
+    await page.getByRole("option", { name: "calendar" }).click();
+    await page.getByRole("link", { name: "Replay these" }).click();
+    const dialog = page.getByRole("dialog", { name: "Replay events" });
+    await dialog.getByRole("button", { name: "Only calendar" }).waitFor();
+    await dialog.getByRole("combobox", { name: "Received: ever, as far as it is kept" }).waitFor();
+    const { events } = (await consoles.svc.call("svc.v1.TriggersService/ListEvents", { pageSize: 500 })).json;
+    await dialog.getByRole("button", { name: `Replay ${events.length} deliveries` }).waitFor();
+    await dialog.getByRole("button", { name: "Leave it" }).click();
+  },
+);
+
+browserTest("what failed is found by its state, whichever endpoint it went to, without a time", async () => {
+  const { json } = await consoles.svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl: receiver.url });
+  await postCalendar(consoles.svc, { channel: "gone" });
+  await consoles.svc.call("svc.v1.TriggersService/DeleteSubscription", { id: json.subscription.id });
+  const page = await openPage("deliveries");
+  await page.getByRole("combobox", { name: "State: any" }).click();
+  await page.getByRole("option", { name: "delivered" }).click();
+  await page.getByRole("combobox", { name: "To: any endpoint" }).waitFor();
+  await page.getByRole("columnheader", { name: "To", exact: true }).waitFor();
+  await page
+    .getByRole("row", { name: /delivered .*127\.0\.0\.1/ })
+    .first()
+    .waitFor();
+  expect(page.url()).toMatch(/deliveries\?state=delivered$/);
+});
+
+browserTest("by keyboard alone an event is found, read beside the list, opened and sent again", async () => {
+  const page = await openPage("overview");
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  await press("Control+k");
+  await page.keyboard.type("Events");
+  await press("Enter");
+  await page.locator("h1:focus", { hasText: "Events" }).waitFor();
+  await rowsOf(page).first().waitFor();
+  for (let n = 0; n < 12 && (await page.locator("[role=row]:focus").count()) === 0; n += 1) await press("Tab");
+  await press("j", "o");
+  await page.getByRole("region", { name: "Payload" }).waitFor();
+  await press("o");
+  await page.getByRole("region", { name: "Payload" }).waitFor({ state: "detached" });
+  await press("Enter");
+  await page.locator("h1:focus", { hasText: "calendar.events_changed" }).waitFor();
+  const replay = page.getByRole("button", { name: "Replay" });
+  await replay.waitFor();
+  for (let n = 0; n < 30 && !(await replay.evaluate("document.activeElement?.textContent === 'Replay'")); n += 1)
+    await press("Tab");
+  await press("Enter");
+  await page.getByRole("status").getByText("Queued one delivery.").waitFor();
+});
+
 browserTest("a replay is cancelled by one, and whoever else looks sees how far it came", async () => {
   const since = new Date(Date.now() - 3_600_000).toISOString();
   await consoles.svc.call("svc.v1.TriggersService/StartReplay", { since, perSecond: 1 });
@@ -123,7 +206,8 @@ browserTest("at 200 % nothing is cut off: no page scrolls sideways, and what can
     await page.keyboard.press("Control+k");
     await page.keyboard.type(to);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: to, level: 1 }).waitFor();
+    // Whoever goes there begins at the heading.
+    await page.locator("h1:focus", { hasText: to }).waitFor();
     await page.waitForFunction("document.documentElement.scrollWidth <= innerWidth");
     expect(await page.evaluate(beyond), to).toEqual([]);
   }

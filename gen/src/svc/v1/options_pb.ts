@@ -12,7 +12,7 @@ import type { UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/options.proto.
  */
 export const file_svc_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAzpTCg1yZXF1aXJlZF9yb2xlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYtYcDIAEoDjIMLnN2Yy52MS5Sb2xlUgxyZXF1aXJlZFJvbGViBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAypUCghCb3VuZEtleRIZChVCT1VORF9LRVlfVU5TUEVDSUZJRUQQABIWChJCT1VORF9LRVlfTkFSUk9XRUQQARIVChFCT1VORF9LRVlfUkVGVVNFRBACOlMKDXJlcXVpcmVkX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMgwuc3ZjLnYxLlJvbGVSDHJlcXVpcmVkUm9sZTpPCglib3VuZF9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgOMhAuc3ZjLnYxLkJvdW5kS2V5Ughib3VuZEtleWIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Who may make a call, and what a key may do.
@@ -65,6 +65,48 @@ export const RoleSchema: GenEnum<Role> = /*@__PURE__*/
   enumDesc(file_svc_v1_options, 0);
 
 /**
+ * What a call is to a key that is bound to an entity, to classes of tools or to toolkits.
+ *
+ * @generated from enum svc.v1.BoundKey
+ */
+export const BoundKey = {
+  /**
+   * Declared by no call.
+   *
+   * @generated from enum value: BOUND_KEY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The call reaches what the key is bound to and nothing else: it names no other entity, its lists have
+   * that entity's rows alone, and the rest reads as missing.
+   *
+   * @generated from enum value: BOUND_KEY_NARROWED = 1;
+   */
+  NARROWED: 1,
+
+  /**
+   * The call reaches the whole project, and is refused to a bound key: permission_denied ENTITY_BOUND.
+   *
+   * @generated from enum value: BOUND_KEY_REFUSED = 2;
+   */
+  REFUSED: 2,
+} as const;
+
+/**
+ * What a call is to a key that is bound to an entity, to classes of tools or to toolkits.
+ *
+ * @generated from enum svc.v1.BoundKey
+ */
+export type BoundKey = (typeof BoundKey)[keyof typeof BoundKey] | UnknownEnum;
+
+/**
+ * Describes the enum svc.v1.BoundKey.
+ */
+export const BoundKeySchema: GenEnum<BoundKey> = /*@__PURE__*/
+  enumDesc(file_svc_v1_options, 1);
+
+/**
  * The least role that may make the call. Every call of svc.v1 declares it; the service refuses to
  * start with one that does not.
  *
@@ -72,4 +114,13 @@ export const RoleSchema: GenEnum<Role> = /*@__PURE__*/
  */
 export const required_role: GenExtension<MethodOptions, Role> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 0);
+
+/**
+ * What the call is to a bound key. Every call of svc.v1 declares it; the service refuses to start
+ * with one that does not.
+ *
+ * @generated from extension: svc.v1.BoundKey bound_key = 50102;
+ */
+export const bound_key: GenExtension<MethodOptions, BoundKey> = /*@__PURE__*/
+  extDesc(file_svc_v1_options, 1);
 

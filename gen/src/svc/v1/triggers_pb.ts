@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/triggers.proto.
  */
 export const file_svc_v1_triggers: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSLhAQoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aCLaAQoSU3Vic2NyaXB0aW9uSGVhbHRoEg0KBXN0YXRlGAEgASgJEjEKDWZhaWxpbmdfc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWJhY2tvZmZfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2xhc3Rfc3VjY2Vzc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoScGVuZGluZ19kZWxpdmVyaWVzGAUgASgNIsoBCgVFdmVudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSFAoMdHJpZ2dlcl9zbHVnGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIUCgxwYXlsb2FkX2pzb24YBSABKAkSLwoLb2NjdXJyZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlY2VpdmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKiAgoIRGVsaXZlcnkSCgoCaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAMgASgJEg0KBXN0YXRlGAQgASgJEhAKCGF0dGVtcHRzGAUgASgFEhIKCmxhc3RfZXJyb3IYBiABKAkSMwoPbGFzdF9hdHRlbXB0X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9uZXh0X2F0dGVtcHRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcGxheWVkGAkgASgIEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQCCg9EZWxpdmVyeUF0dGVtcHQSEwoLZGVsaXZlcnlfaWQYASABKAkSDgoGbnVtYmVyGAIgASgFEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtkdXJhdGlvbl9tcxgEIAEoBRIPCgdhZGRyZXNzGAUgASgJEhMKC3N0YXR1c19jb2RlGAYgASgFEg0KBWVycm9yGAcgASgJEkYKEHJlc3BvbnNlX2hlYWRlcnMYCCADKAsyLC5zdmMudjEuRGVsaXZlcnlBdHRlbXB0LlJlc3BvbnNlSGVhZGVyc0VudHJ5EhUKDXJlc3BvbnNlX2JvZHkYCSABKAkSEwoLcmVxdWVzdF91cmwYCiABKAkaNgoUUmVzcG9uc2VIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLVAQoOSW5nZXN0RW5kcG9pbnQSFAoMdG9vbGtpdF9zbHVnGAEgASgJEgwKBHBhdGgYAiABKAkSDgoGc2NoZW1lGAMgASgJEhIKCnNlY3JldF9lbnYYBCABKAkSEgoKc2VjcmV0X3NldBgFIAEoCBIOCgZoZWFkZXIYBiABKAkSDgoGcHJlZml4GAcgASgJEhAKCGVuY29kaW5nGAggASgJEhEKCXBhcmFtZXRlchgJIAEoCRIiCgZzYW1wbGUYCiABKAsyEi5zdmMudjEuU2FtcGxlUG9zdCLzAQoKU2FtcGxlUG9zdBIUCgx0cmlnZ2VyX3NsdWcYASABKAkSMAoHaGVhZGVycxgCIAMoCzIfLnN2Yy52MS5TYW1wbGVQb3N0LkhlYWRlcnNFbnRyeRIsCgVxdWVyeRgDIAMoCzIdLnN2Yy52MS5TYW1wbGVQb3N0LlF1ZXJ5RW50cnkSEQoJYm9keV9qc29uGAQgASgJGi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGiwKClF1ZXJ5RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJdChlDcmVhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EhQKDGVuZHBvaW50X3VybBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSFAoMdHJpZ2dlcl9zbHVnGAMgASgJInIKGkNyZWF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEioKDHN1YnNjcmlwdGlvbhgBIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SFgoOc2lnbmluZ19zZWNyZXQYAiABKAkSEAoId2FybmluZ3MYAyADKAkiQQoYTGlzdFN1YnNjcmlwdGlvbnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImEKGUxpc3RTdWJzY3JpcHRpb25zUmVzcG9uc2USKwoNc3Vic2NyaXB0aW9ucxgBIAMoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiQKFkdldFN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiRQoXR2V0U3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbiJzChlVcGRhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEhMKBmFjdGl2ZRgCIAEoCEgAiAEBEhkKDGVuZHBvaW50X3VybBgDIAEoCUgBiAEBQgkKB19hY3RpdmVCDwoNX2VuZHBvaW50X3VybCJIChpVcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIicKGURlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiHAoaRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2Ui6QEKEUxpc3RFdmVudHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCRIRCgllbnRpdHlfaWQYByABKAkSGAoQcGF5bG9hZF9jb250YWlucxgIIAEoCSJMChJMaXN0RXZlbnRzUmVzcG9uc2USHQoGZXZlbnRzGAEgAygLMg0uc3ZjLnYxLkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIdCg9HZXRFdmVudFJlcXVlc3QSCgoCaWQYASABKAkiMAoQR2V0RXZlbnRSZXNwb25zZRIcCgVldmVudBgBIAEoCzINLnN2Yy52MS5FdmVudCIgChJHZXREZWxpdmVyeVJlcXVlc3QSCgoCaWQYASABKAkiOQoTR2V0RGVsaXZlcnlSZXNwb25zZRIiCghkZWxpdmVyeRgBIAEoCzIQLnN2Yy52MS5EZWxpdmVyeSLOAQoVTGlzdERlbGl2ZXJpZXNSZXF1ZXN0EhAKCGV2ZW50X2lkGAEgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgCIAEoCRIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCRINCgVzdGF0ZRgFIAEoCRIpCgVzaW5jZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlcKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USJAoKZGVsaXZlcmllcxgBIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMgobTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXF1ZXN0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJIkkKHExpc3REZWxpdmVyeUF0dGVtcHRzUmVzcG9uc2USKQoIYXR0ZW1wdHMYASADKAsyFy5zdmMudjEuRGVsaXZlcnlBdHRlbXB0IiYKElJlcGxheUV2ZW50UmVxdWVzdBIQCghldmVudF9pZBgBIAEoCSI7ChNSZXBsYXlFdmVudFJlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnki2wEKE1JlcGxheUV2ZW50c1JlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEg8KB2RyeV9ydW4YByABKAgiSwoUUmVwbGF5RXZlbnRzUmVzcG9uc2USDQoFY291bnQYASABKAUSJAoKZGVsaXZlcmllcxgCIAMoCzIQLnN2Yy52MS5EZWxpdmVyeSKsBAoGUmVwbGF5EgoKAmlkGAEgASgJEiIKBXN0YXRlGAIgASgOMhMuc3ZjLnYxLlJlcGxheVN0YXRlEg4KBnJlYXNvbhgDIAEoCRIRCgl3YWl0c19mb3IYBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYByABKAkSFAoMdHJpZ2dlcl9zbHVnGAggASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgJIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAogASgIEhIKCnBlcl9zZWNvbmQYCyABKAUSDQoFdG90YWwYDCABKA0SFgoOdG90YWxfY29tcGxldGUYDSABKAgSDgoGcXVldWVkGA4gASgNEhAKCHBvc2l0aW9uGA8gASgJEi8KC3Bvc2l0aW9uX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNQoLUmVwbGF5Q291bnQSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEg0KBWNvdW50GAIgASgNIu4BChJTdGFydFJlcGxheVJlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEhIKCnBlcl9zZWNvbmQYByABKAUSDwoHZHJ5X3J1bhgIIAEoCCJpChNTdGFydFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkSDQoFdG90YWwYAiABKA0SIwoGY291bnRzGAMgAygLMhMuc3ZjLnYxLlJlcGxheUNvdW50Ih4KEEdldFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiMwoRR2V0UmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSI7ChJMaXN0UmVwbGF5c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiTwoTTGlzdFJlcGxheXNSZXNwb25zZRIfCgdyZXBsYXlzGAEgAygLMg4uc3ZjLnYxLlJlcGxheRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiaQoTVXBkYXRlUmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCRIXCgpwZXJfc2Vjb25kGAIgASgFSACIAQESEwoGcGF1c2VkGAMgASgISAGIAQFCDQoLX3Blcl9zZWNvbmRCCQoHX3BhdXNlZCI2ChRVcGRhdGVSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5IiEKE0NhbmNlbFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiNgoUQ2FuY2VsUmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSIvChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkiOwoVU2VuZFRlc3RFdmVudFJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5IhwKGkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0IkgKG0xpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZRIpCgllbmRwb2ludHMYASADKAsyFi5zdmMudjEuSW5nZXN0RW5kcG9pbnQqkQEKC1JlcGxheVN0YXRlEhwKGFJFUExBWV9TVEFURV9VTlNQRUNJRklFRBAAEhgKFFJFUExBWV9TVEFURV9SVU5OSU5HEAESFwoTUkVQTEFZX1NUQVRFX1BBVVNFRBACEhUKEVJFUExBWV9TVEFURV9ET05FEAMSGgoWUkVQTEFZX1NUQVRFX0NBTkNFTExFRBAEMvEMCg9UcmlnZ2Vyc1NlcnZpY2USYQoSQ3JlYXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLkNyZWF0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuQ3JlYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESXgoRTGlzdFN1YnNjcmlwdGlvbnMSIC5zdmMudjEuTGlzdFN1YnNjcmlwdGlvbnNSZXF1ZXN0GiEuc3ZjLnYxLkxpc3RTdWJzY3JpcHRpb25zUmVzcG9uc2UiBKi7GAESWAoPR2V0U3Vic2NyaXB0aW9uEh4uc3ZjLnYxLkdldFN1YnNjcmlwdGlvblJlcXVlc3QaHy5zdmMudjEuR2V0U3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESYQoSVXBkYXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLlVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESYQoSRGVsZXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLkRlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESSQoKTGlzdEV2ZW50cxIZLnN2Yy52MS5MaXN0RXZlbnRzUmVxdWVzdBoaLnN2Yy52MS5MaXN0RXZlbnRzUmVzcG9uc2UiBKi7GAESQwoIR2V0RXZlbnQSFy5zdmMudjEuR2V0RXZlbnRSZXF1ZXN0Ghguc3ZjLnYxLkdldEV2ZW50UmVzcG9uc2UiBKi7GAESTAoLR2V0RGVsaXZlcnkSGi5zdmMudjEuR2V0RGVsaXZlcnlSZXF1ZXN0Ghsuc3ZjLnYxLkdldERlbGl2ZXJ5UmVzcG9uc2UiBKi7GAESVQoOTGlzdERlbGl2ZXJpZXMSHS5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0Gh4uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiBKi7GAESZwoUTGlzdERlbGl2ZXJ5QXR0ZW1wdHMSIy5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3REZWxpdmVyeUF0dGVtcHRzUmVzcG9uc2UiBKi7GAESTAoLUmVwbGF5RXZlbnQSGi5zdmMudjEuUmVwbGF5RXZlbnRSZXF1ZXN0Ghsuc3ZjLnYxLlJlcGxheUV2ZW50UmVzcG9uc2UiBKi7GAESTwoMUmVwbGF5RXZlbnRzEhsuc3ZjLnYxLlJlcGxheUV2ZW50c1JlcXVlc3QaHC5zdmMudjEuUmVwbGF5RXZlbnRzUmVzcG9uc2UiBKi7GAESTAoLU3RhcnRSZXBsYXkSGi5zdmMudjEuU3RhcnRSZXBsYXlSZXF1ZXN0Ghsuc3ZjLnYxLlN0YXJ0UmVwbGF5UmVzcG9uc2UiBKi7GAESRgoJR2V0UmVwbGF5Ehguc3ZjLnYxLkdldFJlcGxheVJlcXVlc3QaGS5zdmMudjEuR2V0UmVwbGF5UmVzcG9uc2UiBKi7GAESTAoLTGlzdFJlcGxheXMSGi5zdmMudjEuTGlzdFJlcGxheXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RSZXBsYXlzUmVzcG9uc2UiBKi7GAESTwoMVXBkYXRlUmVwbGF5Ehsuc3ZjLnYxLlVwZGF0ZVJlcGxheVJlcXVlc3QaHC5zdmMudjEuVXBkYXRlUmVwbGF5UmVzcG9uc2UiBKi7GAESTwoMQ2FuY2VsUmVwbGF5Ehsuc3ZjLnYxLkNhbmNlbFJlcGxheVJlcXVlc3QaHC5zdmMudjEuQ2FuY2VsUmVwbGF5UmVzcG9uc2UiBKi7GAESUgoNU2VuZFRlc3RFdmVudBIcLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVxdWVzdBodLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVzcG9uc2UiBKi7GAESZAoTTGlzdEluZ2VzdEVuZHBvaW50cxIiLnN2Yy52MS5MaXN0SW5nZXN0RW5kcG9pbnRzUmVxdWVzdBojLnN2Yy52MS5MaXN0SW5nZXN0RW5kcG9pbnRzUmVzcG9uc2UiBKi7GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSLhAQoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aCLaAQoSU3Vic2NyaXB0aW9uSGVhbHRoEg0KBXN0YXRlGAEgASgJEjEKDWZhaWxpbmdfc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWJhY2tvZmZfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2xhc3Rfc3VjY2Vzc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoScGVuZGluZ19kZWxpdmVyaWVzGAUgASgNIvcBCgVFdmVudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSFAoMdHJpZ2dlcl9zbHVnGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIUCgxwYXlsb2FkX2pzb24YBSABKAkSLwoLb2NjdXJyZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlY2VpdmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgpkZWxpdmVyaWVzGAggASgLMhcuc3ZjLnYxLkV2ZW50RGVsaXZlcmllcyJYCg9FdmVudERlbGl2ZXJpZXMSDwoHcGVuZGluZxgBIAEoBRIRCglkZWxpdmVyZWQYAiABKAUSEwoLZGVhZF9sZXR0ZXIYAyABKAUSDAoEbW9yZRgEIAEoCCKiAgoIRGVsaXZlcnkSCgoCaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAMgASgJEg0KBXN0YXRlGAQgASgJEhAKCGF0dGVtcHRzGAUgASgFEhIKCmxhc3RfZXJyb3IYBiABKAkSMwoPbGFzdF9hdHRlbXB0X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9uZXh0X2F0dGVtcHRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcGxheWVkGAkgASgIEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQCCg9EZWxpdmVyeUF0dGVtcHQSEwoLZGVsaXZlcnlfaWQYASABKAkSDgoGbnVtYmVyGAIgASgFEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtkdXJhdGlvbl9tcxgEIAEoBRIPCgdhZGRyZXNzGAUgASgJEhMKC3N0YXR1c19jb2RlGAYgASgFEg0KBWVycm9yGAcgASgJEkYKEHJlc3BvbnNlX2hlYWRlcnMYCCADKAsyLC5zdmMudjEuRGVsaXZlcnlBdHRlbXB0LlJlc3BvbnNlSGVhZGVyc0VudHJ5EhUKDXJlc3BvbnNlX2JvZHkYCSABKAkSEwoLcmVxdWVzdF91cmwYCiABKAkaNgoUUmVzcG9uc2VIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLVAQoOSW5nZXN0RW5kcG9pbnQSFAoMdG9vbGtpdF9zbHVnGAEgASgJEgwKBHBhdGgYAiABKAkSDgoGc2NoZW1lGAMgASgJEhIKCnNlY3JldF9lbnYYBCABKAkSEgoKc2VjcmV0X3NldBgFIAEoCBIOCgZoZWFkZXIYBiABKAkSDgoGcHJlZml4GAcgASgJEhAKCGVuY29kaW5nGAggASgJEhEKCXBhcmFtZXRlchgJIAEoCRIiCgZzYW1wbGUYCiABKAsyEi5zdmMudjEuU2FtcGxlUG9zdCLzAQoKU2FtcGxlUG9zdBIUCgx0cmlnZ2VyX3NsdWcYASABKAkSMAoHaGVhZGVycxgCIAMoCzIfLnN2Yy52MS5TYW1wbGVQb3N0LkhlYWRlcnNFbnRyeRIsCgVxdWVyeRgDIAMoCzIdLnN2Yy52MS5TYW1wbGVQb3N0LlF1ZXJ5RW50cnkSEQoJYm9keV9qc29uGAQgASgJGi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGiwKClF1ZXJ5RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJdChlDcmVhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EhQKDGVuZHBvaW50X3VybBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSFAoMdHJpZ2dlcl9zbHVnGAMgASgJInIKGkNyZWF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEioKDHN1YnNjcmlwdGlvbhgBIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SFgoOc2lnbmluZ19zZWNyZXQYAiABKAkSEAoId2FybmluZ3MYAyADKAkiQQoYTGlzdFN1YnNjcmlwdGlvbnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImEKGUxpc3RTdWJzY3JpcHRpb25zUmVzcG9uc2USKwoNc3Vic2NyaXB0aW9ucxgBIAMoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiQKFkdldFN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiRQoXR2V0U3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbiJzChlVcGRhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEhMKBmFjdGl2ZRgCIAEoCEgAiAEBEhkKDGVuZHBvaW50X3VybBgDIAEoCUgBiAEBQgkKB19hY3RpdmVCDwoNX2VuZHBvaW50X3VybCJIChpVcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIicKGURlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiHAoaRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiggIKEUxpc3RFdmVudHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCRIRCgllbnRpdHlfaWQYByABKAkSGAoQcGF5bG9hZF9jb250YWlucxgIIAEoCRIXCg93aXRoX2RlbGl2ZXJpZXMYCSABKAgiTAoSTGlzdEV2ZW50c1Jlc3BvbnNlEh0KBmV2ZW50cxgBIAMoCzINLnN2Yy52MS5FdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiHQoPR2V0RXZlbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjAKEEdldEV2ZW50UmVzcG9uc2USHAoFZXZlbnQYASABKAsyDS5zdmMudjEuRXZlbnQiIAoSR2V0RGVsaXZlcnlSZXF1ZXN0EgoKAmlkGAEgASgJIjkKE0dldERlbGl2ZXJ5UmVzcG9uc2USIgoIZGVsaXZlcnkYASABKAsyEC5zdmMudjEuRGVsaXZlcnkizgEKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIQCghldmVudF9pZBgBIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYAiABKAkSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkSDQoFc3RhdGUYBSABKAkSKQoFc2luY2UYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJXChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjIKG0xpc3REZWxpdmVyeUF0dGVtcHRzUmVxdWVzdBITCgtkZWxpdmVyeV9pZBgBIAEoCSJJChxMaXN0RGVsaXZlcnlBdHRlbXB0c1Jlc3BvbnNlEikKCGF0dGVtcHRzGAEgAygLMhcuc3ZjLnYxLkRlbGl2ZXJ5QXR0ZW1wdCImChJSZXBsYXlFdmVudFJlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkiOwoTUmVwbGF5RXZlbnRSZXNwb25zZRIkCgpkZWxpdmVyaWVzGAEgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5ItsBChNSZXBsYXlFdmVudHNSZXF1ZXN0EikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMdG9vbGtpdF9zbHVnGAMgASgJEhQKDHRyaWdnZXJfc2x1ZxgEIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYBSABKAkSGAoQb25seV91bmRlbGl2ZXJlZBgGIAEoCBIPCgdkcnlfcnVuGAcgASgIIksKFFJlcGxheUV2ZW50c1Jlc3BvbnNlEg0KBWNvdW50GAEgASgFEiQKCmRlbGl2ZXJpZXMYAiADKAsyEC5zdmMudjEuRGVsaXZlcnkirAQKBlJlcGxheRIKCgJpZBgBIAEoCRIiCgVzdGF0ZRgCIAEoDjITLnN2Yy52MS5SZXBsYXlTdGF0ZRIOCgZyZWFzb24YAyABKAkSEQoJd2FpdHNfZm9yGAQgASgJEikKBXNpbmNlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMdG9vbGtpdF9zbHVnGAcgASgJEhQKDHRyaWdnZXJfc2x1ZxgIIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYCSABKAkSGAoQb25seV91bmRlbGl2ZXJlZBgKIAEoCBISCgpwZXJfc2Vjb25kGAsgASgFEg0KBXRvdGFsGAwgASgNEhYKDnRvdGFsX2NvbXBsZXRlGA0gASgIEg4KBnF1ZXVlZBgOIAEoDRIQCghwb3NpdGlvbhgPIAEoCRIvCgtwb3NpdGlvbl9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjUKC1JlcGxheUNvdW50EhcKD3N1YnNjcmlwdGlvbl9pZBgBIAEoCRINCgVjb3VudBgCIAEoDSLuAQoSU3RhcnRSZXBsYXlSZXF1ZXN0EikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMdG9vbGtpdF9zbHVnGAMgASgJEhQKDHRyaWdnZXJfc2x1ZxgEIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYBSABKAkSGAoQb25seV91bmRlbGl2ZXJlZBgGIAEoCBISCgpwZXJfc2Vjb25kGAcgASgFEg8KB2RyeV9ydW4YCCABKAgiaQoTU3RhcnRSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5Eg0KBXRvdGFsGAIgASgNEiMKBmNvdW50cxgDIAMoCzITLnN2Yy52MS5SZXBsYXlDb3VudCIeChBHZXRSZXBsYXlSZXF1ZXN0EgoKAmlkGAEgASgJIjMKEUdldFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkiOwoSTGlzdFJlcGxheXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIk8KE0xpc3RSZXBsYXlzUmVzcG9uc2USHwoHcmVwbGF5cxgBIAMoCzIOLnN2Yy52MS5SZXBsYXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJImkKE1VwZGF0ZVJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkSFwoKcGVyX3NlY29uZBgCIAEoBUgAiAEBEhMKBnBhdXNlZBgDIAEoCEgBiAEBQg0KC19wZXJfc2Vjb25kQgkKB19wYXVzZWQiNgoUVXBkYXRlUmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSIhChNDYW5jZWxSZXBsYXlSZXF1ZXN0EgoKAmlkGAEgASgJIjYKFENhbmNlbFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkiLwoUU2VuZFRlc3RFdmVudFJlcXVlc3QSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJIjsKFVNlbmRUZXN0RXZlbnRSZXNwb25zZRIiCghkZWxpdmVyeRgBIAEoCzIQLnN2Yy52MS5EZWxpdmVyeSIcChpMaXN0SW5nZXN0RW5kcG9pbnRzUmVxdWVzdCJIChtMaXN0SW5nZXN0RW5kcG9pbnRzUmVzcG9uc2USKQoJZW5kcG9pbnRzGAEgAygLMhYuc3ZjLnYxLkluZ2VzdEVuZHBvaW50KpEBCgtSZXBsYXlTdGF0ZRIcChhSRVBMQVlfU1RBVEVfVU5TUEVDSUZJRUQQABIYChRSRVBMQVlfU1RBVEVfUlVOTklORxABEhcKE1JFUExBWV9TVEFURV9QQVVTRUQQAhIVChFSRVBMQVlfU1RBVEVfRE9ORRADEhoKFlJFUExBWV9TVEFURV9DQU5DRUxMRUQQBDK9DQoPVHJpZ2dlcnNTZXJ2aWNlEmUKEkNyZWF0ZVN1YnNjcmlwdGlvbhIhLnN2Yy52MS5DcmVhdGVTdWJzY3JpcHRpb25SZXF1ZXN0GiIuc3ZjLnYxLkNyZWF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlIgiouxgBsLsYAhJiChFMaXN0U3Vic2NyaXB0aW9ucxIgLnN2Yy52MS5MaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QaIS5zdmMudjEuTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZSIIqLsYAbC7GAISXAoPR2V0U3Vic2NyaXB0aW9uEh4uc3ZjLnYxLkdldFN1YnNjcmlwdGlvblJlcXVlc3QaHy5zdmMudjEuR2V0U3Vic2NyaXB0aW9uUmVzcG9uc2UiCKi7GAGwuxgCEmUKElVwZGF0ZVN1YnNjcmlwdGlvbhIhLnN2Yy52MS5VcGRhdGVTdWJzY3JpcHRpb25SZXF1ZXN0GiIuc3ZjLnYxLlVwZGF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlIgiouxgBsLsYAhJlChJEZWxldGVTdWJzY3JpcHRpb24SIS5zdmMudjEuRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5EZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSIIqLsYAbC7GAISTQoKTGlzdEV2ZW50cxIZLnN2Yy52MS5MaXN0RXZlbnRzUmVxdWVzdBoaLnN2Yy52MS5MaXN0RXZlbnRzUmVzcG9uc2UiCKi7GAGwuxgBEkcKCEdldEV2ZW50Ehcuc3ZjLnYxLkdldEV2ZW50UmVxdWVzdBoYLnN2Yy52MS5HZXRFdmVudFJlc3BvbnNlIgiouxgBsLsYARJQCgtHZXREZWxpdmVyeRIaLnN2Yy52MS5HZXREZWxpdmVyeVJlcXVlc3QaGy5zdmMudjEuR2V0RGVsaXZlcnlSZXNwb25zZSIIqLsYAbC7GAISWQoOTGlzdERlbGl2ZXJpZXMSHS5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0Gh4uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiCKi7GAGwuxgCEmsKFExpc3REZWxpdmVyeUF0dGVtcHRzEiMuc3ZjLnYxLkxpc3REZWxpdmVyeUF0dGVtcHRzUmVxdWVzdBokLnN2Yy52MS5MaXN0RGVsaXZlcnlBdHRlbXB0c1Jlc3BvbnNlIgiouxgBsLsYAhJQCgtSZXBsYXlFdmVudBIaLnN2Yy52MS5SZXBsYXlFdmVudFJlcXVlc3QaGy5zdmMudjEuUmVwbGF5RXZlbnRSZXNwb25zZSIIqLsYAbC7GAISUwoMUmVwbGF5RXZlbnRzEhsuc3ZjLnYxLlJlcGxheUV2ZW50c1JlcXVlc3QaHC5zdmMudjEuUmVwbGF5RXZlbnRzUmVzcG9uc2UiCKi7GAGwuxgCElAKC1N0YXJ0UmVwbGF5Ehouc3ZjLnYxLlN0YXJ0UmVwbGF5UmVxdWVzdBobLnN2Yy52MS5TdGFydFJlcGxheVJlc3BvbnNlIgiouxgBsLsYAhJKCglHZXRSZXBsYXkSGC5zdmMudjEuR2V0UmVwbGF5UmVxdWVzdBoZLnN2Yy52MS5HZXRSZXBsYXlSZXNwb25zZSIIqLsYAbC7GAISUAoLTGlzdFJlcGxheXMSGi5zdmMudjEuTGlzdFJlcGxheXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RSZXBsYXlzUmVzcG9uc2UiCKi7GAGwuxgCElMKDFVwZGF0ZVJlcGxheRIbLnN2Yy52MS5VcGRhdGVSZXBsYXlSZXF1ZXN0Ghwuc3ZjLnYxLlVwZGF0ZVJlcGxheVJlc3BvbnNlIgiouxgBsLsYAhJTCgxDYW5jZWxSZXBsYXkSGy5zdmMudjEuQ2FuY2VsUmVwbGF5UmVxdWVzdBocLnN2Yy52MS5DYW5jZWxSZXBsYXlSZXNwb25zZSIIqLsYAbC7GAISVgoNU2VuZFRlc3RFdmVudBIcLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVxdWVzdBodLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVzcG9uc2UiCKi7GAGwuxgCEmgKE0xpc3RJbmdlc3RFbmRwb2ludHMSIi5zdmMudjEuTGlzdEluZ2VzdEVuZHBvaW50c1JlcXVlc3QaIy5zdmMudjEuTGlzdEluZ2VzdEVuZHBvaW50c1Jlc3BvbnNlIgiouxgBsLsYAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An endpoint of the project and the events it receives.
@@ -196,6 +196,13 @@ export type Event = Message<"svc.v1.Event"> & {
    * @generated from field: google.protobuf.Timestamp received_at = 7;
    */
   receivedAt?: Timestamp | undefined;
+
+  /**
+   * How its deliveries stand, where ListEvents was asked for it. Unset everywhere else.
+   *
+   * @generated from field: svc.v1.EventDeliveries deliveries = 8;
+   */
+  deliveries?: EventDeliveries | undefined;
 };
 
 /**
@@ -204,6 +211,48 @@ export type Event = Message<"svc.v1.Event"> & {
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 2);
+
+/**
+ * How the deliveries of one event stand. At most 40 of them are counted.
+ *
+ * @generated from message svc.v1.EventDeliveries
+ */
+export type EventDeliveries = Message<"svc.v1.EventDeliveries"> & {
+  /**
+   * Deliveries that wait for an attempt.
+   *
+   * @generated from field: int32 pending = 1;
+   */
+  pending: number;
+
+  /**
+   * Deliveries that an endpoint answered with 2xx.
+   *
+   * @generated from field: int32 delivered = 2;
+   */
+  delivered: number;
+
+  /**
+   * Deliveries that ended without.
+   *
+   * @generated from field: int32 dead_letter = 3;
+   */
+  deadLetter: number;
+
+  /**
+   * Whether the event has more than were counted: ListDeliveries tells of all.
+   *
+   * @generated from field: bool more = 4;
+   */
+  more: boolean;
+};
+
+/**
+ * Describes the message svc.v1.EventDeliveries.
+ * Use `create(EventDeliveriesSchema)` to create a new message.
+ */
+export const EventDeliveriesSchema: GenMessage<EventDeliveries> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 3);
 
 /**
  * One attempt series: one event to one subscription.
@@ -293,7 +342,7 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
  * Use `create(DeliverySchema)` to create a new message.
  */
 export const DeliverySchema: GenMessage<Delivery> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 3);
+  messageDesc(file_svc_v1_triggers, 4);
 
 /**
  * One attempt of a delivery: what was dialled and what came back.
@@ -378,7 +427,7 @@ export type DeliveryAttempt = Message<"svc.v1.DeliveryAttempt"> & {
  * Use `create(DeliveryAttemptSchema)` to create a new message.
  */
 export const DeliveryAttemptSchema: GenMessage<DeliveryAttempt> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 4);
+  messageDesc(file_svc_v1_triggers, 5);
 
 /**
  * One toolkit's inbound path. The shared secret itself is on no message.
@@ -463,7 +512,7 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
  * Use `create(IngestEndpointSchema)` to create a new message.
  */
 export const IngestEndpointSchema: GenMessage<IngestEndpoint> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 5);
+  messageDesc(file_svc_v1_triggers, 6);
 
 /**
  * A post to an inbound path as the app would send it, without what it is signed by. Made anew at every call: posted twice, it is
@@ -506,7 +555,7 @@ export type SamplePost = Message<"svc.v1.SamplePost"> & {
  * Use `create(SamplePostSchema)` to create a new message.
  */
 export const SamplePostSchema: GenMessage<SamplePost> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 6);
+  messageDesc(file_svc_v1_triggers, 7);
 
 /**
  * Request of CreateSubscription.
@@ -542,7 +591,7 @@ export type CreateSubscriptionRequest = Message<"svc.v1.CreateSubscriptionReques
  * Use `create(CreateSubscriptionRequestSchema)` to create a new message.
  */
 export const CreateSubscriptionRequestSchema: GenMessage<CreateSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 7);
+  messageDesc(file_svc_v1_triggers, 8);
 
 /**
  * Response of CreateSubscription.
@@ -579,7 +628,7 @@ export type CreateSubscriptionResponse = Message<"svc.v1.CreateSubscriptionRespo
  * Use `create(CreateSubscriptionResponseSchema)` to create a new message.
  */
 export const CreateSubscriptionResponseSchema: GenMessage<CreateSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 8);
+  messageDesc(file_svc_v1_triggers, 9);
 
 /**
  * Request of ListSubscriptions.
@@ -607,7 +656,7 @@ export type ListSubscriptionsRequest = Message<"svc.v1.ListSubscriptionsRequest"
  * Use `create(ListSubscriptionsRequestSchema)` to create a new message.
  */
 export const ListSubscriptionsRequestSchema: GenMessage<ListSubscriptionsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 9);
+  messageDesc(file_svc_v1_triggers, 10);
 
 /**
  * Response of ListSubscriptions.
@@ -635,7 +684,7 @@ export type ListSubscriptionsResponse = Message<"svc.v1.ListSubscriptionsRespons
  * Use `create(ListSubscriptionsResponseSchema)` to create a new message.
  */
 export const ListSubscriptionsResponseSchema: GenMessage<ListSubscriptionsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 10);
+  messageDesc(file_svc_v1_triggers, 11);
 
 /**
  * Request of GetSubscription.
@@ -656,7 +705,7 @@ export type GetSubscriptionRequest = Message<"svc.v1.GetSubscriptionRequest"> & 
  * Use `create(GetSubscriptionRequestSchema)` to create a new message.
  */
 export const GetSubscriptionRequestSchema: GenMessage<GetSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 11);
+  messageDesc(file_svc_v1_triggers, 12);
 
 /**
  * Response of GetSubscription.
@@ -677,7 +726,7 @@ export type GetSubscriptionResponse = Message<"svc.v1.GetSubscriptionResponse"> 
  * Use `create(GetSubscriptionResponseSchema)` to create a new message.
  */
 export const GetSubscriptionResponseSchema: GenMessage<GetSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 12);
+  messageDesc(file_svc_v1_triggers, 13);
 
 /**
  * Request of UpdateSubscription.
@@ -713,7 +762,7 @@ export type UpdateSubscriptionRequest = Message<"svc.v1.UpdateSubscriptionReques
  * Use `create(UpdateSubscriptionRequestSchema)` to create a new message.
  */
 export const UpdateSubscriptionRequestSchema: GenMessage<UpdateSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 13);
+  messageDesc(file_svc_v1_triggers, 14);
 
 /**
  * Response of UpdateSubscription.
@@ -734,7 +783,7 @@ export type UpdateSubscriptionResponse = Message<"svc.v1.UpdateSubscriptionRespo
  * Use `create(UpdateSubscriptionResponseSchema)` to create a new message.
  */
 export const UpdateSubscriptionResponseSchema: GenMessage<UpdateSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 14);
+  messageDesc(file_svc_v1_triggers, 15);
 
 /**
  * Request of DeleteSubscription.
@@ -755,7 +804,7 @@ export type DeleteSubscriptionRequest = Message<"svc.v1.DeleteSubscriptionReques
  * Use `create(DeleteSubscriptionRequestSchema)` to create a new message.
  */
 export const DeleteSubscriptionRequestSchema: GenMessage<DeleteSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 15);
+  messageDesc(file_svc_v1_triggers, 16);
 
 /**
  * Response of DeleteSubscription.
@@ -770,7 +819,7 @@ export type DeleteSubscriptionResponse = Message<"svc.v1.DeleteSubscriptionRespo
  * Use `create(DeleteSubscriptionResponseSchema)` to create a new message.
  */
 export const DeleteSubscriptionResponseSchema: GenMessage<DeleteSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 16);
+  messageDesc(file_svc_v1_triggers, 17);
 
 /**
  * Request of ListEvents.
@@ -835,6 +884,13 @@ export type ListEventsRequest = Message<"svc.v1.ListEventsRequest"> & {
    * @generated from field: string payload_contains = 8;
    */
   payloadContains: string;
+
+  /**
+   * Sets deliveries of each event.
+   *
+   * @generated from field: bool with_deliveries = 9;
+   */
+  withDeliveries: boolean;
 };
 
 /**
@@ -842,7 +898,7 @@ export type ListEventsRequest = Message<"svc.v1.ListEventsRequest"> & {
  * Use `create(ListEventsRequestSchema)` to create a new message.
  */
 export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 17);
+  messageDesc(file_svc_v1_triggers, 18);
 
 /**
  * Response of ListEvents.
@@ -870,7 +926,7 @@ export type ListEventsResponse = Message<"svc.v1.ListEventsResponse"> & {
  * Use `create(ListEventsResponseSchema)` to create a new message.
  */
 export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 18);
+  messageDesc(file_svc_v1_triggers, 19);
 
 /**
  * Request of GetEvent.
@@ -891,7 +947,7 @@ export type GetEventRequest = Message<"svc.v1.GetEventRequest"> & {
  * Use `create(GetEventRequestSchema)` to create a new message.
  */
 export const GetEventRequestSchema: GenMessage<GetEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 19);
+  messageDesc(file_svc_v1_triggers, 20);
 
 /**
  * Response of GetEvent.
@@ -912,7 +968,7 @@ export type GetEventResponse = Message<"svc.v1.GetEventResponse"> & {
  * Use `create(GetEventResponseSchema)` to create a new message.
  */
 export const GetEventResponseSchema: GenMessage<GetEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 20);
+  messageDesc(file_svc_v1_triggers, 21);
 
 /**
  * Request of GetDelivery.
@@ -933,7 +989,7 @@ export type GetDeliveryRequest = Message<"svc.v1.GetDeliveryRequest"> & {
  * Use `create(GetDeliveryRequestSchema)` to create a new message.
  */
 export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 21);
+  messageDesc(file_svc_v1_triggers, 22);
 
 /**
  * Response of GetDelivery.
@@ -954,7 +1010,7 @@ export type GetDeliveryResponse = Message<"svc.v1.GetDeliveryResponse"> & {
  * Use `create(GetDeliveryResponseSchema)` to create a new message.
  */
 export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 22);
+  messageDesc(file_svc_v1_triggers, 23);
 
 /**
  * Request of ListDeliveries. Required is eventId, subscriptionId, or state with since.
@@ -1017,7 +1073,7 @@ export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 23);
+  messageDesc(file_svc_v1_triggers, 24);
 
 /**
  * Response of ListDeliveries.
@@ -1045,7 +1101,7 @@ export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & 
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 24);
+  messageDesc(file_svc_v1_triggers, 25);
 
 /**
  * Request of ListDeliveryAttempts.
@@ -1066,7 +1122,7 @@ export type ListDeliveryAttemptsRequest = Message<"svc.v1.ListDeliveryAttemptsRe
  * Use `create(ListDeliveryAttemptsRequestSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsRequestSchema: GenMessage<ListDeliveryAttemptsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 25);
+  messageDesc(file_svc_v1_triggers, 26);
 
 /**
  * Response of ListDeliveryAttempts.
@@ -1087,7 +1143,7 @@ export type ListDeliveryAttemptsResponse = Message<"svc.v1.ListDeliveryAttemptsR
  * Use `create(ListDeliveryAttemptsResponseSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsResponseSchema: GenMessage<ListDeliveryAttemptsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 26);
+  messageDesc(file_svc_v1_triggers, 27);
 
 /**
  * Request of ReplayEvent.
@@ -1108,7 +1164,7 @@ export type ReplayEventRequest = Message<"svc.v1.ReplayEventRequest"> & {
  * Use `create(ReplayEventRequestSchema)` to create a new message.
  */
 export const ReplayEventRequestSchema: GenMessage<ReplayEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 27);
+  messageDesc(file_svc_v1_triggers, 28);
 
 /**
  * Response of ReplayEvent.
@@ -1129,7 +1185,7 @@ export type ReplayEventResponse = Message<"svc.v1.ReplayEventResponse"> & {
  * Use `create(ReplayEventResponseSchema)` to create a new message.
  */
 export const ReplayEventResponseSchema: GenMessage<ReplayEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 28);
+  messageDesc(file_svc_v1_triggers, 29);
 
 /**
  * Request of ReplayEvents.
@@ -1195,7 +1251,7 @@ export type ReplayEventsRequest = Message<"svc.v1.ReplayEventsRequest"> & {
  * Use `create(ReplayEventsRequestSchema)` to create a new message.
  */
 export const ReplayEventsRequestSchema: GenMessage<ReplayEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 29);
+  messageDesc(file_svc_v1_triggers, 30);
 
 /**
  * Response of ReplayEvents.
@@ -1224,7 +1280,7 @@ export type ReplayEventsResponse = Message<"svc.v1.ReplayEventsResponse"> & {
  * Use `create(ReplayEventsResponseSchema)` to create a new message.
  */
 export const ReplayEventsResponseSchema: GenMessage<ReplayEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 30);
+  messageDesc(file_svc_v1_triggers, 31);
 
 /**
  * A range of events that is delivered again at a pace.
@@ -1375,7 +1431,7 @@ export type Replay = Message<"svc.v1.Replay"> & {
  * Use `create(ReplaySchema)` to create a new message.
  */
 export const ReplaySchema: GenMessage<Replay> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 31);
+  messageDesc(file_svc_v1_triggers, 32);
 
 /**
  * How much of a count is one subscription's.
@@ -1403,7 +1459,7 @@ export type ReplayCount = Message<"svc.v1.ReplayCount"> & {
  * Use `create(ReplayCountSchema)` to create a new message.
  */
 export const ReplayCountSchema: GenMessage<ReplayCount> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 32);
+  messageDesc(file_svc_v1_triggers, 33);
 
 /**
  * Request of StartReplay. The filters are those of ReplayEvents.
@@ -1476,7 +1532,7 @@ export type StartReplayRequest = Message<"svc.v1.StartReplayRequest"> & {
  * Use `create(StartReplayRequestSchema)` to create a new message.
  */
 export const StartReplayRequestSchema: GenMessage<StartReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 33);
+  messageDesc(file_svc_v1_triggers, 34);
 
 /**
  * Response of StartReplay.
@@ -1511,7 +1567,7 @@ export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
  * Use `create(StartReplayResponseSchema)` to create a new message.
  */
 export const StartReplayResponseSchema: GenMessage<StartReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 34);
+  messageDesc(file_svc_v1_triggers, 35);
 
 /**
  * Request of GetReplay.
@@ -1532,7 +1588,7 @@ export type GetReplayRequest = Message<"svc.v1.GetReplayRequest"> & {
  * Use `create(GetReplayRequestSchema)` to create a new message.
  */
 export const GetReplayRequestSchema: GenMessage<GetReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 35);
+  messageDesc(file_svc_v1_triggers, 36);
 
 /**
  * Response of GetReplay.
@@ -1553,7 +1609,7 @@ export type GetReplayResponse = Message<"svc.v1.GetReplayResponse"> & {
  * Use `create(GetReplayResponseSchema)` to create a new message.
  */
 export const GetReplayResponseSchema: GenMessage<GetReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 36);
+  messageDesc(file_svc_v1_triggers, 37);
 
 /**
  * Request of ListReplays.
@@ -1581,7 +1637,7 @@ export type ListReplaysRequest = Message<"svc.v1.ListReplaysRequest"> & {
  * Use `create(ListReplaysRequestSchema)` to create a new message.
  */
 export const ListReplaysRequestSchema: GenMessage<ListReplaysRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 37);
+  messageDesc(file_svc_v1_triggers, 38);
 
 /**
  * Response of ListReplays.
@@ -1609,7 +1665,7 @@ export type ListReplaysResponse = Message<"svc.v1.ListReplaysResponse"> & {
  * Use `create(ListReplaysResponseSchema)` to create a new message.
  */
 export const ListReplaysResponseSchema: GenMessage<ListReplaysResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 38);
+  messageDesc(file_svc_v1_triggers, 39);
 
 /**
  * Request of UpdateReplay.
@@ -1644,7 +1700,7 @@ export type UpdateReplayRequest = Message<"svc.v1.UpdateReplayRequest"> & {
  * Use `create(UpdateReplayRequestSchema)` to create a new message.
  */
 export const UpdateReplayRequestSchema: GenMessage<UpdateReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 39);
+  messageDesc(file_svc_v1_triggers, 40);
 
 /**
  * Response of UpdateReplay.
@@ -1665,7 +1721,7 @@ export type UpdateReplayResponse = Message<"svc.v1.UpdateReplayResponse"> & {
  * Use `create(UpdateReplayResponseSchema)` to create a new message.
  */
 export const UpdateReplayResponseSchema: GenMessage<UpdateReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 40);
+  messageDesc(file_svc_v1_triggers, 41);
 
 /**
  * Request of CancelReplay.
@@ -1686,7 +1742,7 @@ export type CancelReplayRequest = Message<"svc.v1.CancelReplayRequest"> & {
  * Use `create(CancelReplayRequestSchema)` to create a new message.
  */
 export const CancelReplayRequestSchema: GenMessage<CancelReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 41);
+  messageDesc(file_svc_v1_triggers, 42);
 
 /**
  * Response of CancelReplay.
@@ -1707,7 +1763,7 @@ export type CancelReplayResponse = Message<"svc.v1.CancelReplayResponse"> & {
  * Use `create(CancelReplayResponseSchema)` to create a new message.
  */
 export const CancelReplayResponseSchema: GenMessage<CancelReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 42);
+  messageDesc(file_svc_v1_triggers, 43);
 
 /**
  * Request of SendTestEvent.
@@ -1728,7 +1784,7 @@ export type SendTestEventRequest = Message<"svc.v1.SendTestEventRequest"> & {
  * Use `create(SendTestEventRequestSchema)` to create a new message.
  */
 export const SendTestEventRequestSchema: GenMessage<SendTestEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 43);
+  messageDesc(file_svc_v1_triggers, 44);
 
 /**
  * Response of SendTestEvent.
@@ -1749,7 +1805,7 @@ export type SendTestEventResponse = Message<"svc.v1.SendTestEventResponse"> & {
  * Use `create(SendTestEventResponseSchema)` to create a new message.
  */
 export const SendTestEventResponseSchema: GenMessage<SendTestEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 44);
+  messageDesc(file_svc_v1_triggers, 45);
 
 /**
  * Request of ListIngestEndpoints.
@@ -1764,7 +1820,7 @@ export type ListIngestEndpointsRequest = Message<"svc.v1.ListIngestEndpointsRequ
  * Use `create(ListIngestEndpointsRequestSchema)` to create a new message.
  */
 export const ListIngestEndpointsRequestSchema: GenMessage<ListIngestEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 45);
+  messageDesc(file_svc_v1_triggers, 46);
 
 /**
  * Response of ListIngestEndpoints.
@@ -1785,7 +1841,7 @@ export type ListIngestEndpointsResponse = Message<"svc.v1.ListIngestEndpointsRes
  * Use `create(ListIngestEndpointsResponseSchema)` to create a new message.
  */
 export const ListIngestEndpointsResponseSchema: GenMessage<ListIngestEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 46);
+  messageDesc(file_svc_v1_triggers, 47);
 
 /**
  * How a replay stands.

@@ -1,6 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { pageOf, pageRows, requireId, requireProject } from "@svc/core";
+import {
+  type Binding,
+  isEntityGranted,
+  isToolkitGranted,
+  pageOf,
+  pageRows,
+  requireId,
+  requireProject,
+} from "@svc/core";
 import {
   type ConnectedAccount,
   type ConnectedAccountState,
@@ -37,8 +45,9 @@ export function accountMethods(options: ConnectionsOptions): Methods {
   const { db, clock, sealer } = options;
   const find = async (text: string, ctx: HandlerContext): Promise<ConnectedAccount> => {
     const id = requireId("acc", "id", text);
-    const row = await connectedAccountsForProject(db, requireProject(ctx).projectId).find(id);
-    if (row === undefined) throw connectionNotFound(text);
+    const { projectId, binding } = requireProject(ctx);
+    const row = await connectedAccountsForProject(db, projectId).find(id);
+    if (row === undefined || !isAccountReached(row, binding)) throw connectionNotFound(text);
     return row;
   };
   return {
@@ -47,8 +56,12 @@ export function accountMethods(options: ConnectionsOptions): Methods {
       return create(GetConnectionResponseSchema, { account });
     },
     async listConnections(request, ctx) {
-      const { projectId } = requireProject(ctx);
-      const { toolkitSlug, entityId } = request;
+      const { projectId, binding } = requireProject(ctx);
+      const { toolkitSlug } = request;
+      const own = binding?.entityId ?? "";
+      if (own !== "" && request.entityId !== "" && request.entityId !== own)
+        return create(ListConnectionsResponseSchema);
+      const entityId = own === "" ? request.entityId : own;
       const state = stateOf(request.state);
       const scope = { call: "ListConnections", projectId, filters: { toolkitSlug, entityId, state } };
       const page = pageOf(sealer, scope, request, "acc");
@@ -56,7 +69,8 @@ export function accountMethods(options: ConnectionsOptions): Methods {
       const accounts = connectedAccountsForProject(db, projectId);
       const found = await accounts.list({ toolkitSlug, entityId, state }, page, nowMs);
       const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
-      const messages = rows.map((row) => toConnectedAccount(row, nowMs));
+      const reached = rows.filter((row) => isAccountReached(row, binding));
+      const messages = reached.map((row) => toConnectedAccount(row, nowMs));
       return create(ListConnectionsResponseSchema, { accounts: messages, nextPageToken });
     },
     async deleteConnection({ id }, ctx) {
@@ -119,4 +133,9 @@ async function replaceReferences(
   }
   const now = await connectedAccountsForProject(db, row.projectId).find(row.id);
   throw connectionNotUsable(row.id, now?.state ?? "revoked");
+}
+
+/** Whether an account is the entity's, and of a toolkit, that whoever is bound so reaches. */
+function isAccountReached({ entityId, toolkitSlug }: ConnectedAccount, binding: Binding | undefined): boolean {
+  return isEntityGranted(binding, entityId) && isToolkitGranted(binding, toolkitSlug);
 }

@@ -10,7 +10,6 @@ import {
   linkExpiry,
   type ProjectPrincipal,
   parseId,
-  type Role,
   requireProject,
 } from "@svc/core";
 import {
@@ -32,7 +31,7 @@ import {
 import { entityIdInvalid } from "../errors.ts";
 import type { ConnectionsOptions } from "../options.ts";
 import { checkRedirectUrl } from "../redirect-url.ts";
-import { checkConnectable, checkRole, chooseScheme, initiate } from "./initiate.ts";
+import { checkBinding, checkConnectable, checkRole, chooseScheme, initiate } from "./initiate.ts";
 
 /** How long a link to a connection may live, milliseconds. */
 const lifeMaxMs = 7 * 86_400_000;
@@ -49,7 +48,11 @@ export type ConnectLinks = {
   /** What the link's page shows; `used` once its account is connected. Changes nothing. Rejects with TOOLKIT_NOT_FOUND where the toolkit is gone. */
   show(link: ConsoleLink): Promise<JsonObject | "used">;
   /** Connects by the engine of InitiateConnection, with the refusals of that, as the key that vouches, whose role is `role`. */
-  connect(link: ConsoleLink, role: Role, given: FilledIn): Promise<JsonObject | "used">;
+  connect(
+    link: ConsoleLink,
+    by: Pick<ProjectPrincipal, "role" | "binding">,
+    given: FilledIn,
+  ): Promise<JsonObject | "used">;
 };
 
 /** CreateConnectLink: what InitiateConnection would refuse whatever the person fills in is refused here. */
@@ -64,7 +67,8 @@ export async function createConnectLink(
   if (consoleUrl === undefined) throw consoleOff();
   const nowMs = clock.now();
   const expiresAt = linkExpiry(request.expiresAt, nowMs, lifeMaxMs);
-  const { toolkitSlug, entityId, redirectUrl } = request;
+  const { toolkitSlug, redirectUrl } = request;
+  const entityId = checkBinding(principal, request);
   const toolkit = (await views.forProject(projectId)).toolkits.get(toolkitSlug);
   if (toolkit === undefined) throw toolkitNotFound("toolkitSlug", toolkitSlug);
   if (!isEntityId(entityId)) throw entityIdInvalid(entityId);
@@ -88,12 +92,12 @@ export function createConnectLinks(options: ConnectionsOptions): ConnectLinks {
       const target = targetOf(link);
       return (await isUsed(options, link)) ? "used" : shownSpec(options, link, target);
     },
-    async connect(link, role, given) {
+    async connect(link, by, given) {
       const { accountId: _before, ...target } = targetOf(link);
       if (await isUsed(options, link)) return "used";
       const { projectId, keyId } = link;
       await options.sealer.ready([projectId]);
-      const principal: ProjectPrincipal = { kind: "project", projectId, keyId, role };
+      const principal: ProjectPrincipal = { kind: "project", projectId, keyId, ...by };
       const { accountVariables, apiKey, basic } = given;
       const request = create(InitiateConnectionRequestSchema, {
         ...{ ...target, accountVariables, apiKey },

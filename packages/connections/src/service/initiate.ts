@@ -1,7 +1,16 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type AuthScheme, type Toolkit, toolkitNotFound } from "@svc/catalog";
-import { createId, isEntityId, type ProjectPrincipal, requireProject } from "@svc/core";
+import {
+  createId,
+  entityBound,
+  formatValue,
+  isEntityGranted,
+  isEntityId,
+  isToolkitGranted,
+  type ProjectPrincipal,
+  requireProject,
+} from "@svc/core";
 import { type ConnectedAccount, connectedAccountsForProject, findProject } from "@svc/db";
 import {
   type InitiateConnectionRequest,
@@ -47,9 +56,10 @@ export async function initiate(
   principal: ProjectPrincipal,
 ): Promise<InitiateConnectionResponse> {
   const { projectId } = principal;
+  const entityId = checkBinding(principal, request);
   const toolkit = (await options.views.forProject(projectId)).toolkits.get(request.toolkitSlug);
   if (toolkit === undefined) throw toolkitNotFound("toolkitSlug", request.toolkitSlug);
-  const { entityId, redirectUrl } = request;
+  const { redirectUrl } = request;
   if (!isEntityId(entityId)) throw entityIdInvalid(entityId);
   const scheme = chooseScheme(toolkit, request.scheme);
   checkVariables(toolkit, request.accountVariables, options.guard);
@@ -85,6 +95,18 @@ export function chooseScheme(toolkit: Toolkit, asked: string): AuthScheme {
   if (scheme === undefined) throw schemeNotDeclared("scheme", asked, toolkit);
   if (scheme.type === "client_credentials") throw schemeHeldByProject(toolkit.slug);
   return scheme;
+}
+
+/** The entity that a request connects for: of a bound key its own, also where none is named. Throws ENTITY_BOUND, TOOLKIT_NOT_FOUND. */
+export function checkBinding(
+  { binding }: Pick<ProjectPrincipal, "binding">,
+  { entityId, toolkitSlug }: { readonly entityId: string; readonly toolkitSlug: string },
+): string {
+  if (binding === undefined) return entityId;
+  if (!isToolkitGranted(binding, toolkitSlug)) throw toolkitNotFound("toolkitSlug", toolkitSlug);
+  if (entityId === "") return binding.entityId;
+  if (!isEntityGranted(binding, entityId)) throw entityBound("entityId", `is ${formatValue(entityId)}`, binding);
+  return entityId;
 }
 
 /** Throws ORIGIN_NEEDS_APPROVER. */

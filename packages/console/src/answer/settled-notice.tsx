@@ -27,7 +27,7 @@ export function SettledNotice({
       >
         {decision !== undefined && (
           <p>
-            <Moment at={Date.parse(decision.at)} />
+            Settled <Moment at={Date.parse(decision.at)} />.
           </p>
         )}
         <p>{isLate ? "Your answer was not taken. " : ""}Nothing is left to do here; this page can be closed.</p>

@@ -27,3 +27,21 @@ export function failureOf(error: unknown): CallFailure {
       : faults,
   };
 }
+
+/** What a call failed with, as far as fields of its page can say it: at which of them what is wrong, and `rest` for what none of them says. */
+export function placeFailure<Field extends string>(
+  error: unknown,
+  fields: readonly Field[],
+): { at: Partial<Record<Field, string>>; rest: unknown } {
+  if (error === null || error === undefined) return { at: {}, rest: null };
+  const { message, faults } = failureOf(error);
+  const at: Partial<Record<Field, string>> = {};
+  for (const { field, help } of faults) {
+    // Of several faults the message tells of all, and the help what is to be done about each.
+    const says = faults.length === 1 ? `${message}. ${help}`.trim() : help || message;
+    const named = fields.find((name) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}/`));
+    if (named === undefined) return { at: {}, rest: error };
+    at[named] = at[named] === undefined ? says : `${at[named]} ${says}`;
+  }
+  return faults.length === 0 ? { at, rest: error } : { at, rest: null };
+}

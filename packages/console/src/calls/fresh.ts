@@ -12,3 +12,13 @@ export function freshRows<Row>(
   const known = page.findIndex((row) => idOf(row) === idOf(top));
   return known === -1 ? { rows: page, gap: page.length > 0 } : { rows: page.slice(0, known), gap: false };
 }
+
+/** The rows that a list shows, each as a newly read first page has it, where it is there. */
+export function renewedRows<Row>(
+  page: readonly Row[],
+  shown: readonly Row[],
+  idOf: (row: Row) => string,
+): readonly Row[] {
+  const known = new Map(page.map((row) => [idOf(row), row]));
+  return shown.map((row) => known.get(idOf(row)) ?? row);
+}

@@ -2,7 +2,7 @@ import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } fro
 import { useQuery } from "@connectrpc/connect-query";
 import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { freshRows } from "./fresh.ts";
+import { freshRows, renewedRows } from "./fresh.ts";
 import { useLookMs } from "./live-state.ts";
 import { type Rows, useRows } from "./rows.ts";
 
@@ -14,7 +14,7 @@ export type LiveRows<Row> = Rows<Row> & {
 };
 
 /**
- * A list to which rows come at the top. While `live`, it takes what the project's stream tells of, and looks every 5 s where there is none; nothing
+ * A list to which rows come at the top, and whose newest rows may change. While `live`, it takes what the project's stream tells of, and looks every 5 s where there is none; nothing
  * that is being read moves: what comes in is shown at once only where the reader is at the top, and waits otherwise. `field` is where an answer has its rows.
  */
 export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
@@ -30,8 +30,8 @@ export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
   const atTop = useRef(true);
   const isOn = live && list.state === "ready";
   const head = useQuery(method, input, { refetchInterval: useLookMs(method), enabled: isOn, staleTime: 0 });
-  const { rows, gap } =
-    isOn && head.data !== undefined ? freshRows(rowsOf(head.data), list.rows, idOf) : { rows: [], gap: false };
+  const page = isOn && head.data !== undefined ? rowsOf(head.data) : [];
+  const { rows, gap } = page.length === 0 ? { rows: [], gap: false } : freshRows(page, list.rows, idOf);
   const show = () => {
     if (gap) return list.reload();
     queries.setQueryData<InfiniteData<MessageShape<O>, string>>(list.queryKey, (data) => withHead(data, field, rows));
@@ -41,6 +41,7 @@ export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
   });
   return {
     ...list,
+    rows: page.length === 0 ? list.rows : renewedRows(page, list.rows, idOf),
     fresh: { count: rows.length, show },
     onTop: (value) => {
       atTop.current = value;

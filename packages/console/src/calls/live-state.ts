@@ -53,6 +53,8 @@ export const methodsOfKind: Readonly<Record<number, readonly string[]>> = {
     "svc.v1.TriggersService/GetDelivery",
     "svc.v1.TriggersService/ListDeliveryAttempts",
     "svc.v1.TriggersService/GetSubscription",
+    // Its rows say how the deliveries of each event stand.
+    "svc.v1.TriggersService/ListEvents",
   ],
   3: ["svc.v1.ToolsService/ListToolCalls", "svc.v1.ToolsService/GetToolCall"],
   4: ["svc.v1.JobsService/ListJobs", "svc.v1.JobsService/GetJob"],

@@ -1,8 +1,8 @@
 import { parseSearch } from "./search-params.ts";
 
 const storedAs = "svc-last-filters";
-/** What is of a moment and not of a habit. */
-const momentary = ["open", "since", "until"];
+/** What is of a moment and not of a habit: times, what was open beside a list, and dialogs. */
+const momentary = ["open", "since", "until", "start", "dialog", "connect", "for", "like"];
 
 function read(): Record<string, string> {
   try {

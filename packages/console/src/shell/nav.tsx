@@ -31,7 +31,7 @@ export function Nav({ projectId }: { projectId: string }) {
       </div>
       {groupsOf(projectId).map(({ title, pages }) => (
         <div key={title}>
-          <h2 className={styles["groupTitle"]}>{title}</h2>
+          {title !== "" && <h2 className={styles["groupTitle"]}>{title}</h2>}
           <ul>
             {pages.map((page) => (
               <li key={page.to}>

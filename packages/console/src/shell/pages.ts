@@ -12,10 +12,10 @@ export type NavPage = {
   onPhone?: number;
 };
 
-/** The pages of a project, in their groups. A new page adds its line here. */
+/** The pages of a project, in their groups; the first, which stands at the top, needs no title. A new page adds its line here. */
 const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
   {
-    title: "Project",
+    title: "",
     pages: [{ to: "/p/$projectId/overview", title: "Overview", icon: "chart", letter: "o" }],
   },
   {

@@ -31,6 +31,7 @@ export function Palette({
       lines={paletteEntries(typed, projectId)}
       onType={setTyped}
       onChoose={choose}
+      leads={(entry) => "to" in entry}
     />
   );
 }

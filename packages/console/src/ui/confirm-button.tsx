@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { FaultNotice } from "./fault.tsx";
@@ -28,7 +28,11 @@ export function ConfirmButton({
   const [isAsked, setAsked] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
+  // That it is under way is drawn a moment later, and a second press may come before.
+  const isUnderWay = useRef(false);
   const run = async () => {
+    if (isUnderWay.current) return;
+    isUnderWay.current = true;
     setBusy(true);
     setError(undefined);
     try {
@@ -37,6 +41,7 @@ export function ConfirmButton({
     } catch (cause) {
       setError(cause);
     } finally {
+      isUnderWay.current = false;
       setBusy(false);
     }
   };

@@ -72,7 +72,7 @@ export function Grid<Row>(props: GridProps<Row>) {
       virtual.scrollToIndex(act.to);
     } else if (act.act === "copy") void copyText(rowId(row), "id");
     else if (act.act === "close") onPanel?.(undefined);
-    else if (act.act === "panel" && onPanel !== undefined) onPanel(row);
+    else if (act.act === "panel" && onPanel !== undefined) onPanel(rowId(row) === openId ? undefined : row);
     else onOpen(row);
   };
 

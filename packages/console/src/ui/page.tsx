@@ -1,4 +1,4 @@
-import { useLocation } from "@tanstack/react-router";
+import { useMatch } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
 import { classNames } from "./class-names.ts";
 import styles from "./page.module.css";
@@ -19,6 +19,7 @@ export function Page({
   filters,
   notes,
   fill = false,
+  isCovered = false,
   children,
 }: {
   title: string;
@@ -33,17 +34,22 @@ export function Page({
   /** What is to be known before the list, such as that it could not be read anew. */
   notes?: ReactNode;
   fill?: boolean;
+  /** Whether its address opens a dialog over it. */
+  isCovered?: boolean;
   children: ReactNode;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const { pathname } = useLocation();
+  // That of what is shown. The address is ahead of it while a page that was never shown is on its way: the page before would take the focus for it.
+  const pathname = useMatch({ strict: false, select: (match) => match.pathname });
   useEffect(() => {
     document.title = `${tab} · svc`;
   }, [tab]);
   useEffect(() => {
-    if (headedPath !== undefined && headedPath !== pathname) heading.current?.focus({ preventScroll: true });
+    const isOther = headedPath !== undefined && headedPath !== pathname;
     headedPath = pathname;
-  }, [pathname]);
+    // A dialog has the focus itself, and would take one outside of it for a press that closes it.
+    if (isOther && !isCovered) heading.current?.focus({ preventScroll: true });
+  }, [pathname, isCovered]);
   return (
     <div className={classNames(styles["page"], fill && styles["fill"])}>
       <header className={styles["head"]}>

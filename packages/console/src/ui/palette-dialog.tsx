@@ -1,4 +1,5 @@
 import * as Ariakit from "@ariakit/react";
+import { useRef } from "react";
 import { Icon, type IconName } from "./icon.tsx";
 import menu from "./menu.module.css";
 import styles from "./palette-dialog.module.css";
@@ -6,25 +7,38 @@ import styles from "./palette-dialog.module.css";
 /** One line of a palette. */
 export type PaletteLine = { id: string; words: string; note: string; icon: IconName };
 
-/** A dialog to type into, and what is found for what was typed; the first line is chosen until another is. */
+/**
+ * A dialog to type into, and what is found for what was typed; the first line is chosen until another is. After a line that leads to a page
+ * (`leads`) the focus is at the page's heading; else it is where it was before.
+ */
 export function PaletteDialog<Line extends PaletteLine>({
   open,
   onClose,
   lines,
   onType,
   onChoose,
+  leads,
 }: {
   open: boolean;
   onClose: () => void;
   lines: readonly Line[];
   onType: (text: string) => void;
   onChoose: (line: Line) => void;
+  leads: (line: Line) => boolean;
 }) {
+  const isLed = useRef(false);
   return (
     <Ariakit.Dialog
       open={open}
       onClose={onClose}
       unmountOnHide
+      autoFocusOnHide={() => {
+        if (!isLed.current) return true;
+        isLed.current = false;
+        // Of the page that is shown: one that is on its way takes it as it comes.
+        document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
+        return false;
+      }}
       aria-label="Go to"
       backdrop={<div className={styles["backdrop"]} />}
       className={styles["palette"]}
@@ -44,6 +58,7 @@ export function PaletteDialog<Line extends PaletteLine>({
               hideOnClick={false}
               setValueOnClick={false}
               onClick={() => {
+                isLed.current = leads(line);
                 onClose();
                 onChoose(line);
               }}

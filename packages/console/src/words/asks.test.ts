@@ -1,7 +1,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { AskState } from "@svc/gen/jobs";
 import { expect, test } from "vitest";
-import { clockWords, decisionWords, ladderRungs } from "./asks.ts";
+import { clockWords, decisionWords, ladderRungs, splitQuestion } from "./asks.ts";
 
 const now = 1_800_000_000_000;
 const hop = (principalId: string, timeoutSeconds: number) => ({ principalId, timeoutSeconds }) as never;
@@ -43,4 +43,10 @@ test("a decision is the person's, or the clock's", () => {
   expect(decisionWords({ principalId: "", continuation: "abort", surface: "timeout" })).toContain(
     "The clock answered abort",
   );
+});
+
+test("what an approval asks stands apart from what more it says; a question of a program is whole", () => {
+  const asks = 'Approve the plan "Delete the lost deals"?';
+  expect(splitQuestion(`${asks} At most 10 calls.`)).toEqual([asks, "At most 10 calls."]);
+  expect(splitQuestion("3 reminders would go out. Send them?")).toEqual(["3 reminders would go out. Send them?", ""]);
 });

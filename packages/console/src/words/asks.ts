@@ -21,6 +21,12 @@ export function askStateWord(state: AskState): Word {
   return (states as Record<number, Word>)[state] ?? unknownWord(String(state));
 }
 
+/** What an approval asks, and what more it says: at the head of a page the whole is too much to read at once. */
+export function splitQuestion(question: string): [asks: string, more: string] {
+  const end = question.indexOf('"? ');
+  return end === -1 ? [question, ""] : [question.slice(0, end + 2), question.slice(end + 3)];
+}
+
 /** One rung of a ladder: who, and what happens there. */
 export type Rung = { principalId: string; says: string; state: "past" | "holds" | "coming" };
 

@@ -24,6 +24,23 @@ export function deliveryWord(state: string): Word {
   return (words as Record<string, Word>)[state] ?? unknownWord(state);
 }
 
+/**
+ * How the deliveries of one event stand: a word for each state that any is in, those that need somebody first. Beyond what is counted a number
+ * is one at least.
+ */
+export function deliveryCountWords(counts: {
+  pending: number;
+  delivered: number;
+  deadLetter: number;
+  more: boolean;
+}): readonly Word[] {
+  const { pending, delivered, deadLetter, more } = counts;
+  const of = { dead_letter: deadLetter, pending, delivered };
+  return (Object.keys(of) as (keyof typeof of)[]).flatMap((state) =>
+    of[state] === 0 ? [] : [{ ...words[state], word: `${of[state]}${more ? "+" : ""} ${state}` }],
+  );
+}
+
 /** Codes of failed attempts (`DeliveryAttempt.error`) as sentences; those of HTTP statuses are made of the status. */
 const errors: Record<string, string> = {
   timeout: "The endpoint did not answer in time.",

@@ -12,7 +12,7 @@ test("every state of health has its own word, sign and sentence", () => {
 });
 
 test("an endpoint that fails says since when, and when it is tried next", () => {
-  expect(healthSentence({ state: "failing", failingSince }, "", now)).toContain("fails for 12 min");
+  expect(healthSentence({ state: "failing", failingSince }, "", now)).toContain("has failed for 12 min");
   const backoffUntil = timestampFromMs(now + 25_000);
   expect(healthSentence({ state: "backing_off", failingSince, backoffUntil }, "", now)).toContain("is tried in 25 s");
 });

@@ -42,12 +42,15 @@ export function healthSentence(
   now: number,
 ): string {
   if (state === "inactive") return inactiveReasons[inactiveReason] ?? "It is inactive.";
-  const since = failingSince === undefined ? "" : ` for ${durationWords(Math.max(0, now - timestampMs(failingSince)))}`;
+  const fails =
+    failingSince === undefined
+      ? "Its endpoint fails"
+      : `Its endpoint has failed for ${durationWords(Math.max(0, now - timestampMs(failingSince)))}`;
   if (state === "backing_off") {
     const wait = backoffUntil === undefined ? 0 : timestampMs(backoffUntil) - now;
     const next = wait > 0 ? `One delivery is tried in ${durationWords(wait)}` : "One delivery is tried now";
-    return `Its endpoint fails${since}. ${next}; when that succeeds, the others follow.`;
+    return `${fails}. ${next}; when that succeeds, the others follow.`;
   }
-  if (state === "failing") return `Its endpoint fails${since}. Deliveries are tried again, each by its schedule.`;
+  if (state === "failing") return `${fails}. Deliveries are tried again, each by its schedule.`;
   return "Its endpoint takes what is delivered.";
 }

@@ -1,5 +1,5 @@
 import { type KeyId, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
-import { and, desc, eq, getTableColumns, isNull, lt, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { apiKeys, projectPolicies } from "../schema/index.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
@@ -28,11 +28,20 @@ const quotasOfKey = sql<Quotas | null>`(
   select p.quotas from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.quotas);
 
 /** The key with this digest, also when it is expired or revoked; served by the unique index, the policy by its project. */
-export async function findCallerKey(db: Executor, digest: Buffer): Promise<CallerKey | undefined> {
+export function findCallerKey(db: Executor, digest: Buffer): Promise<CallerKey | undefined> {
+  return findOneCallerKey(db, eq(apiKeys.digest, digest));
+}
+
+/** The same by its id, for callers that show something else than its text. */
+export function findCallerKeyById(db: Executor, id: KeyId): Promise<CallerKey | undefined> {
+  return findOneCallerKey(db, eq(apiKeys.id, id));
+}
+
+async function findOneCallerKey(db: Executor, isMeant: SQL): Promise<CallerKey | undefined> {
   const [key] = await db.orm
     .select({ ...getTableColumns(apiKeys), quotas: quotasOfKey })
     .from(apiKeys)
-    .where(eq(apiKeys.digest, digest));
+    .where(isMeant);
   return key && { ...key, quotas: key.quotas ?? {} };
 }
 

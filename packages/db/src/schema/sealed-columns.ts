@@ -91,6 +91,8 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   // Under a vault key itself: a rotation wraps them anew.
   data_keys: ["wrapped"],
   vault_check: ["sealed"],
+  grant_codes: ["digest"],
+  grant_tokens: ["digest"],
   job_attempts: ["content_digest"],
   job_programs: ["digest"],
   jobs: ["call_seed", "program_digest", "content_digest"],

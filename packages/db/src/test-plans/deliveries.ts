@@ -2,6 +2,7 @@ import { firstUuidAt } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { countPendingDeliveries } from "../deliveries/backlog.ts";
 import { claimDeliveries } from "../deliveries/claim.ts";
+import { countDeliveriesOfEvents } from "../deliveries/count-of-events.ts";
 import { enqueueDeliveries } from "../deliveries/enqueue.ts";
 import { expireDeliveries } from "../deliveries/expire.ts";
 import { promoteDeliveries } from "../deliveries/promote.ts";
@@ -355,6 +356,15 @@ export const deliveryPlans: readonly Plan[] = [
       deliveriesForProject(db, projectId).list({ eventId: seededId("evt", 1), subscriptionId: undefined }, page),
     reads: { deliveries: "deliveries_event(project_id, event_id)" },
     isOrdered: true,
+  },
+  {
+    name: "count_event_deliveries",
+    run: (db) => {
+      const page = Array.from({ length: 200 }, (_, n) => seededId("evt", n + 1));
+      return countDeliveriesOfEvents(db, projectId, page);
+    },
+    reads: { deliveries: "deliveries_event(project_id, event_id)" },
+    rowsMax: { deliveries: 200 * 41 },
   },
   {
     name: "a page of deliveries of a subscription",

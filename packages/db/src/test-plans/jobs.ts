@@ -25,6 +25,7 @@ import { loadJobSteps } from "../jobs/load-steps.ts";
 import { lockJob } from "../jobs/lock.ts";
 import { clearJobLoopHolds, countJobLoopHold } from "../jobs/loop-holds.ts";
 import { setJobPause } from "../jobs/pause.ts";
+import { readJobBindings } from "../jobs/read-bindings.ts";
 import { readJobRowBlocks } from "../jobs/read-row-blocks.ts";
 import { readJobSetPlaces } from "../jobs/read-set-places.ts";
 import { readJobSetRows } from "../jobs/read-set-rows.ts";
@@ -155,6 +156,11 @@ export const jobPlans: readonly Plan[] = [
     name: "find_job_twin",
     run: (db) => findJobTwin(db, seededId("job", 19)),
     reads: { jobs: "jobs_simulated_from(simulated_from)" },
+  },
+  {
+    name: "read_job_bindings",
+    run: (db) => readJobBindings(db, projectId, [jobId, seededId("job", 19)]),
+    reads: { jobs: "jobs_pkey(id)" },
   },
   {
     name: "read_twin_receipts",

@@ -6,7 +6,7 @@ import { nowMs } from "../test-rows.ts";
 // hide what a plan does to the largest. All ids are computed, so that a plan can name any row.
 
 /** Numbers of the kinds of ids, so that no two tables share one. */
-const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep" | "aud">, number>> = {
+const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   prj: 1,
   key: 2,
   sub: 3,
@@ -24,6 +24,7 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep" | "aud">, number>> 
   bkf: 15,
   ses: 16,
   lnk: 17,
+  grt: 18,
 };
 
 /** When row `n` of a table was made: a second after the one before, in the day before `nowMs`. */
@@ -179,6 +180,14 @@ function seedingOf(from: number, share: number): string[] {
      select ${id("ses", "n")}, ${id("key", "case when n <= 400 then 1 else n end")}, seeded_at(n) from ${series(half)}`,
     `insert into console_links (id, digest, purpose, target, project_id, key_id, created_at, expires_at)
      select ${id("lnk", "n")}, ${digest()}, 'sign_in', '{}', ${owner()}, ${id("key", "n")}, seeded_at(n), seeded_at(n + 600) from ${series(half)}`,
+    `insert into grant_clients (id, name, redirect_uris, created_at, used_at)
+     select 'client_' || n, '', '{}', seeded_at(n), case when n % 2 = 0 then seeded_at(n) end from ${series(half)}`,
+    `insert into grants (id, project_id, key_id, voucher_key_id, client_id, client_name, client_origin, resource, created_at)
+     select ${id("grt", "n")}, ${owner()}, ${id("key", "n")}, ${id("key", "n")}, 'client_' || n, '', '', '', seeded_at(n) from ${series(half)}`,
+    `insert into grant_codes (digest, project_id, voucher_key_id, client_id, client_name, redirect_uri, challenge, resource, entity_id, access_classes, toolkit_slugs, expires_at, spent_at, grant_id)
+     select ${digest()}, ${owner()}, ${id("key", "n")}, '', '', '', '', '', '', '{}', '{}', seeded_at(n), seeded_at(n), ${id("grt", "n")} from ${series(half)}`,
+    `insert into grant_tokens (digest, grant_id, kind, expires_at)
+     select ${digest()}, ${id("grt", "n")}, case when n % 2 = 0 then 'access' else 'refresh' end, seeded_at(n) from ${series(half)}`,
   ];
 }
 

@@ -11,10 +11,10 @@ import { hashOf } from "./submit.ts";
 /** Checks a program as SubmitJob does for a live run, and answers what it would say. Nothing is stored. */
 export async function describeProgram(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
-  { projectId, role }: ProjectPrincipal,
+  { projectId, role, binding }: ProjectPrincipal,
   programJson: string,
 ): Promise<CheckProgramResponse> {
-  const checked = await checkForProject(context, { projectId, programJson, isStored: false });
+  const checked = await checkForProject(context, { projectId, programJson, isStored: false, binding: binding ?? null });
   if ("faults" in checked) {
     const listed = listedFaults(checked.faults, programJson.length);
     return create(CheckProgramResponseSchema, {

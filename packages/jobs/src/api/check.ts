@@ -1,8 +1,8 @@
 import type { CatalogView } from "@svc/catalog";
-import type { ProjectId } from "@svc/core";
+import type { Binding, ProjectId } from "@svc/core";
 import { contactsForProject, readHttpHosts, secretsForProject, skillsForProject } from "@svc/db";
 import type { CheckContext } from "@svc/program";
-import { type CheckedProgram, checkProgram, type ProgramFault } from "@svc/program";
+import { boundFaultsOf, type CheckedProgram, checkProgram, type ProgramFault, readProgram } from "@svc/program";
 import { openReadable } from "../drive/stored-program.ts";
 import type { JobsContext } from "./context.ts";
 
@@ -11,6 +11,8 @@ type Checked = {
   readonly projectId: ProjectId;
   readonly programJson: string;
   readonly isStored: boolean;
+  /** What whoever runs it is bound to; null for nothing. */
+  readonly binding: Binding | null;
   /** Of a skill: its version, as `slug@version`. */
   readonly within?: readonly string[];
 };
@@ -18,20 +20,23 @@ type Checked = {
 /** Checks a program against what the project sees, holds and knows now. */
 export async function checkForProject(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
-  { projectId, programJson, isStored, within = [] }: Checked,
+  { projectId, programJson, isStored, binding, within = [] }: Checked,
 ): Promise<CheckedProgram> {
-  const found = checkContext(context, projectId, await context.views.forProject(projectId));
-  return checkProgram(programJson, { ...found, isStored, within });
+  const found = checkContext(context, { projectId, binding }, await context.views.forProject(projectId));
+  const checked = await checkProgram(programJson, { ...found, isStored, within });
+  const faults =
+    binding === null || "faults" in checked ? [] : boundFaultsOf(checked, binding, documentOf(programJson));
+  return faults.length === 0 ? checked : { faults, omitted: 0 };
 }
 
 /** What a program that was accepted before is refused for by rules that are younger than it. */
 export async function youngerFaults(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
-  { projectId, programJson }: Omit<Checked, "isStored">,
+  { projectId, programJson }: Pick<Checked, "projectId" | "programJson">,
 ): Promise<readonly ProgramFault[]> {
-  const checked = await checkForProject(context, { projectId, programJson, isStored: false });
+  const checked = await checkForProject(context, { projectId, programJson, isStored: false, binding: null });
   if (!("faults" in checked)) return [];
-  const before = await checkForProject(context, { projectId, programJson, isStored: true });
+  const before = await checkForProject(context, { projectId, programJson, isStored: true, binding: null });
   const nameOf = ({ code, pointer, message }: ProgramFault) => [code, pointer, message].join(" ");
   const known = new Set("faults" in before ? before.faults.map(nameOf) : []);
   return checked.faults.filter((fault) => !known.has(nameOf(fault)));
@@ -39,9 +44,10 @@ export async function youngerFaults(
 
 function checkContext(
   { db, sealer, accounts }: Pick<JobsContext, "db" | "sealer" | "accounts">,
-  projectId: ProjectId,
+  { projectId, binding }: Pick<Checked, "projectId" | "binding">,
   view: CatalogView,
 ): CheckContext {
+  const bound = binding?.entityId ?? "";
   return {
     view,
     async findSkill(name) {
@@ -53,10 +59,13 @@ function checkContext(
     hasAccounts: (questions) =>
       Promise.all(
         questions.map(async ({ toolkit, entity }) => {
+          // Whoever is bound is not told what another entity has: that it is named is the fault.
+          if (bound !== "" && entity !== bound) return true;
           return !("kind" in (await accounts.resolve({ projectId, toolkit, entityId: entity })));
         }),
       ),
     async hasSecrets(names) {
+      if (bound !== "") return names.map(() => true);
       const found = new Set((await secretsForProject(db, projectId).list()).map(({ name }) => name));
       return names.map((name) => found.has(name));
     },
@@ -67,4 +76,10 @@ function checkContext(
       return principals.map((principal) => known.has(principal));
     },
   };
+}
+
+/** A program that was accepted, as its faults point into it. */
+function documentOf(programJson: string): unknown {
+  const read = readProgram(programJson);
+  return "document" in read ? read.document : undefined;
 }

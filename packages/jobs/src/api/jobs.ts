@@ -19,6 +19,7 @@ import type { JobsContext } from "./context.ts";
 import { statusOfFilter } from "./convert-jobs.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import { readPage, walkPage } from "./list.ts";
+import { isJobReached } from "./narrow.ts";
 import { readJob, readTwin, titleOfListed, toJobSummaries, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
 
@@ -32,8 +33,8 @@ export function jobMethods(context: JobsContext): Methods {
   const { db, clock, sealer, engine } = context;
   return {
     async submitJob(request, ctx) {
-      const { projectId, keyId, role } = requireProject(ctx);
-      const submission = { projectId, keyId, role, ...readSubmission(request) };
+      const { projectId, keyId, role, binding = null } = requireProject(ctx);
+      const submission = { projectId, keyId, role, binding, ...readSubmission(request) };
       const submitted = await submit(context, submission);
       if ("refusal" in submitted) throw submitted.refusal;
       const { id, stored } = submitted;
@@ -56,15 +57,16 @@ export function jobMethods(context: JobsContext): Methods {
       return create(GetJobResponseSchema, { job, ...(simulation && { simulation }) });
     },
     async listJobs(request, ctx) {
-      const { projectId } = requireProject(ctx);
+      const { projectId, binding } = requireProject(ctx);
       const title = checkFilterText("titleContains", request.titleContains).toLowerCase();
       const filter = readFilter(request);
       const scope = { call: "ListJobs", projectId, filters: { ...filter, title } };
       const page = pageOf(sealer, scope, request, "job");
       const jobsOfProject = jobsForProject(db, projectId);
-      const fits = (job: ListedJob) => titleOfListed(context, job).toLowerCase().includes(title);
+      const fits = (job: ListedJob) =>
+        isJobReached(job, binding) && (title === "" || titleOfListed(context, job).toLowerCase().includes(title));
       const read =
-        title === ""
+        title === "" && binding === undefined
           ? { ...(await readPage(jobsOfProject, filter, page)), walkedTo: undefined }
           : { ...(await walkPage(jobsOfProject, filter, page, fits)), size: page.size };
       const { rows, nextPageToken } = walkedRows(sealer, scope, read, read.size);

@@ -49,6 +49,8 @@ const heldCodes: ReadonlySet<string> = new Set([
   "PROGRAM_CONTACT_UNKNOWN",
   "PROGRAM_SECRET_UNKNOWN",
   "PROGRAM_HOST_NOT_ALLOWED",
+  "PROGRAM_ENTITY_BOUND",
+  "PROGRAM_TOOL_NOT_GRANTED",
 ]);
 
 /** Submits the program of a job again, under the same rules as SubmitJob. Throws its refusals. */
@@ -109,6 +111,8 @@ async function submissionOf(
   return {
     projectId,
     keyId,
+    // As bound as the job is, by whomever it is run again.
+    binding: job.binding,
     principalChain: [`key:${keyId}`],
     programJson,
     programHash: job.programHash,
@@ -135,8 +139,8 @@ async function pinnedFor(
   job: ListedJob,
   { programJson, repins }: { readonly programJson: string; readonly repins: boolean },
 ): Promise<Pinned> {
-  const { projectId, programDigest, estimate } = job;
-  const checked = await checkForProject(context, { projectId, programJson, isStored: true, within: [] });
+  const { projectId, programDigest, estimate, binding } = job;
+  const checked = await checkForProject(context, { projectId, programJson, binding, isStored: true, within: [] });
   if ("faults" in checked) {
     const faults = repins ? checked.faults : checked.faults.filter(({ code }) => heldCodes.has(code));
     if (faults.length > 0) throw programFaulty(faults, repins ? checked.omitted : 0, programJson.length);

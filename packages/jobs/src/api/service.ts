@@ -6,6 +6,7 @@ import type { JobsContext } from "./context.ts";
 import { toReceipt } from "./convert-receipts.ts";
 import { jobMethods } from "./jobs.ts";
 import { logMethods } from "./log.ts";
+import { narrowJobs } from "./narrow.ts";
 import { pauseMethods } from "./pauses.ts";
 import { readJob } from "./read.ts";
 import { skillMethods } from "./skills.ts";
@@ -32,5 +33,5 @@ export function createJobsService(options: JobsServiceOptions): ServiceImpl<type
     ...logMethods(context),
     ...skillMethods(context),
   };
-  return { ...jobs, ...asks };
+  return narrowJobs(options.db, { ...jobs, ...asks });
 }

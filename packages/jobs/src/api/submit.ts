@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Fault, type Id, type KeyId, type ProjectId, quotaExceeded, type Role } from "@svc/core";
+import { type Binding, Fault, type Id, type KeyId, type ProjectId, quotaExceeded, type Role } from "@svc/core";
 import { findKeyedJob, type KeyedJob } from "@svc/db";
 import type { AcceptedProgram, JsonObject } from "@svc/program";
 import { canonicalHash, canonicalJson, pinsText, readProgram } from "@svc/program";
@@ -14,6 +14,8 @@ export type Submission = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
   readonly role: Role;
+  /** What it is bound to, and the job with it; null for nothing. */
+  readonly binding: Binding | null;
   readonly programJson: string;
   readonly mode: "live" | "simulate";
   readonly simulateFirst: boolean;
@@ -44,12 +46,15 @@ export type Submitted = { readonly id: Id<"job">; readonly stored?: SubmittedJob
  * SubmitJob but those of single fields.
  */
 export async function submit(context: SubmitContext, submission: Submission): Promise<Submitted> {
-  const { projectId, programJson, idempotencyKey, keyId, skill } = submission;
+  const { projectId, programJson, idempotencyKey, keyId, binding, skill } = submission;
   const earlier = idempotencyKey === undefined ? undefined : await findKeyedJob(context.db, projectId, idempotencyKey);
   // Before anything is checked: the job is answered, whatever became of tools, accounts and contacts since.
   if (earlier !== undefined) return repeated(earlier, submission);
   const within = skill === undefined ? [] : [skill.within];
-  const checked = await checkForProject(context, { projectId, programJson, isStored: skill !== undefined, within });
+  const checked = await checkForProject(context, {
+    ...{ projectId, programJson, binding, within },
+    isStored: skill !== undefined,
+  });
   if ("faults" in checked) return { refusal: programFaulty(checked.faults, checked.omitted, programJson.length) };
   const { program, programHash, estimate } = checked;
   // A simulation sends no write: there is nothing to approve.
@@ -94,9 +99,16 @@ export function hashOf(programJson: string): string | undefined {
 }
 
 /** What an idempotency key is bound to. */
-function contentDigest({ mode, simulateFirst, skill }: Submission, programHash: string): Buffer {
+function contentDigest({ mode, simulateFirst, skill, binding }: Submission, programHash: string): Buffer {
   const called = skill === undefined ? null : [skill.calledAs, skill.input];
   return createHash("sha256")
-    .update(canonicalJson([programHash, mode, simulateFirst, called]))
+    .update(
+      canonicalJson([programHash, mode, simulateFirst, called, ...(binding === null ? [] : [bindingDigest(binding)])]),
+    )
     .digest();
+}
+
+/** What another was answered under the same key is no bound caller's to repeat. */
+function bindingDigest({ entityId, accessClasses, toolkitSlugs }: Binding): JsonObject {
+  return { entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs] };
 }

@@ -53,11 +53,11 @@ function requestOf(
   invocation: Invocation,
   { tool, attempt, takeRecord, isFirst }: CallTurn & { readonly isFirst: boolean },
 ): CallRequest {
-  const { id, projectId, keyId } = state;
+  const { id, projectId, keyId, binding } = state;
   const { call, place, args, secretUses } = invocation;
   const isRead = tool.action.class === "read";
   return {
-    caller: { projectId, keyId, job: { id, stepId: place.stepId } },
+    caller: { projectId, keyId, binding: binding ?? undefined, job: { id, stepId: place.stepId } },
     toolSlug: call.tool,
     args,
     secretUses,
@@ -125,6 +125,18 @@ const inDoubt: Attempted = {
   isReplay: false,
 };
 
+/** A call that reaches beyond what the job is bound to. */
+const notSent: Omit<Extract<Attempted, { kind: "answered" }>, "message"> = {
+  kind: "answered",
+  outcome: "not_callable",
+  value: {},
+  retryable: false,
+  retryAfterMs: undefined,
+  providerStatus: 0,
+  faults: [],
+  isReplay: false,
+};
+
 async function attemptedOf(
   called: Called,
   { stepId, isEarlier }: { readonly stepId: string; readonly isEarlier: boolean },
@@ -141,6 +153,8 @@ async function attemptedOf(
       return { kind: "busy" };
     case "limited":
       return { kind: "limited", waitMs: called.retryAfterMs };
+    case "refused":
+      return { ...notSent, message: called.refusal.message };
     case "no_such_tool":
       return { kind: "gone" };
     case "key_reused":

@@ -14,7 +14,7 @@ export function childJob(
   context: { readonly clock: Clock; readonly sealer: Sealer },
 ): NewJob {
   const { id, name, skill, program, input, place, generation, limits } = child;
-  const { projectId, keyId, isSimulated } = parent;
+  const { projectId, keyId, binding, isSimulated } = parent;
   const nowMs = context.clock.now();
   const mode = isSimulated ? "simulate" : "live";
   const skillSlug = skillToolSlug(skill.slug);
@@ -36,6 +36,7 @@ export function childJob(
       params: {},
       stepArgs: {},
       keyId,
+      binding,
       principalChain: [...parent.principalChain, `skill:${name}`],
       contentDigest: Buffer.from(skill.digest, "hex"),
       estimate: skill.estimate,

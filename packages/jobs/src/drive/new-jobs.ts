@@ -1,5 +1,6 @@
 import type { AskPort, PreparedAsk } from "@svc/asks";
 import {
+  type Binding,
   type Clock,
   createId,
   type Id,
@@ -42,6 +43,8 @@ import { sealProgram } from "./stored-program.ts";
 export type JobSubmission = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
+  /** What it reaches of its project; null for all of it. */
+  readonly binding: Binding | null;
   readonly principalChain: readonly string[];
   /** As it was submitted. */
   readonly programJson: string;
@@ -276,6 +279,7 @@ function baseRow(submission: Omit<NewJobFacts, keyof Identified>, { id, digest, 
     params: {},
     stepArgs: {},
     keyId: submission.keyId,
+    binding: submission.binding,
     principalChain: [...submission.principalChain],
     // Nobody asks for it where no key does.
     contentDigest: submission.idempotencyKey === undefined ? Buffer.alloc(0) : submission.contentDigest,

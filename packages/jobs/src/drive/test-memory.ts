@@ -359,6 +359,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     id: createId("job", nowMs),
     projectId: createId("prj", nowMs),
     keyId: createId("key", nowMs),
+    binding: null,
     isSimulated: false,
     isRehearsal: false,
     simulatedFrom: null,

@@ -1,4 +1,4 @@
-import { Fault, type Id, type KeyId, type ProjectId, type Role } from "@svc/core";
+import { type Binding, Fault, type Id, type KeyId, type ProjectId, type Role } from "@svc/core";
 import {
   type EstimateDocument,
   type Executor,
@@ -35,7 +35,12 @@ export type StartableProgram = {
 };
 
 /** Whose program is checked: as SubmitJob would, were it submitted. */
-export type StartCheck = { readonly projectId: ProjectId; readonly role: Role; readonly programJson: string };
+export type StartCheck = {
+  readonly projectId: ProjectId;
+  readonly role: Role;
+  readonly binding: Binding | null;
+  readonly programJson: string;
+};
 
 /** What a check found: the program, its faults, or that its plan needs an approval that it could never get. */
 export type CheckedStart =
@@ -48,6 +53,8 @@ export type Start = {
   readonly id: Id<"job">;
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
+  /** What its job reaches of the project; null for all of it. */
+  readonly binding: Binding | null;
   readonly principalChain: readonly string[];
   readonly program: Program;
   readonly programHash: string;
@@ -152,8 +159,11 @@ async function pinsOf(tx: Executor, { projectId, digest }: Pick<Start, "projectI
 /** No idempotency key is bound to a start, and the skills of its program were kept with that. */
 const unnamed = { skills: [], skillSlug: "", idempotencyKey: undefined, contentDigest: Buffer.alloc(0) } as const;
 
-async function check(context: StarterContext, { projectId, role, programJson }: StartCheck): Promise<CheckedStart> {
-  const checked = await checkForProject(context, { projectId, programJson, isStored: false });
+async function check(
+  context: StarterContext,
+  { projectId, role, binding, programJson }: StartCheck,
+): Promise<CheckedStart> {
+  const checked = await checkForProject(context, { projectId, binding, programJson, isStored: false });
   if ("faults" in checked) return checked;
   const { program, programHash, estimate } = checked;
   const needsApproval = await checkApproval(context.db, { projectId, role }, checked);

@@ -33,6 +33,7 @@ export function openState(
     id: job.id,
     projectId: job.projectId,
     keyId: job.attemptKeyId ?? job.keyId,
+    binding: job.binding,
     isSimulated: job.mode === "simulate",
     isRehearsal: job.mode === "rehearse",
     simulatedFrom: job.simulatedFrom,

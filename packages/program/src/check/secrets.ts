@@ -6,7 +6,7 @@ import type { Check, CheckContext } from "./context.ts";
 
 /** Every secret that a program names, each once. */
 export function secretNamesOf(program: Program): readonly string[] {
-  return [...new Set(usesOf(program).map(({ name }) => name))];
+  return [...new Set(secretUsesOf(program).map(({ name }) => name))];
 }
 
 /** Asks which of the secrets that requests and calls carry are there, each once and all together. Records every one that is not. */
@@ -15,14 +15,15 @@ export async function askSecrets(program: Program, { faults }: Check, context: C
   if (names.length === 0) return;
   const answers = await context.hasSecrets(names);
   const known = new Set(names.filter((_name, index) => answers[index] === true));
-  for (const { path, name } of usesOf(program)) {
+  for (const { path, name } of secretUsesOf(program)) {
     if (known.has(name)) continue;
     const hint = `an approver keeps it with PutSecret {"name": "${name}"}; ListSecrets lists those there are`;
     faults.add("PROGRAM_SECRET_UNKNOWN", path, `the project has no secret ${name}`, hint);
   }
 }
 
-function usesOf({ steps }: Program): { readonly path: Path; readonly name: string }[] {
+/** Where a program names secrets. */
+export function secretUsesOf({ steps }: Program): { readonly path: Path; readonly name: string }[] {
   return callsOf(steps).flatMap(({ args, http, pointer }) =>
     secretsOf(args).map(({ name, path }) => {
       return { name, path: [...pathOf(pointer), http === undefined ? "args" : "http", ...path, "$secret"] };

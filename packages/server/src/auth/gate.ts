@@ -1,7 +1,15 @@
 import { timingSafeEqual } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { type Clock, digestSecret, isWellFormedApiKey, type Principal, principalContext, type Sealer } from "@svc/core";
+import {
+  type Clock,
+  callNotForBound,
+  digestSecret,
+  isWellFormedApiKey,
+  type Principal,
+  principalContext,
+  type Sealer,
+} from "@svc/core";
 import type { CallerKey } from "@svc/db";
 import type { Admission } from "../admission/admission.ts";
 import { type Call, callContext } from "../calls/call.ts";
@@ -13,11 +21,11 @@ import { isValidKey, type KeyCache, projectPrincipalOf } from "./key-cache.ts";
 import { type KeyLookupWait, keyLookupContext } from "./key-lookup.ts";
 import type { KeyUse } from "./key-use.ts";
 import type { OpenStreams } from "./open-streams.ts";
-import type { RequiredRole } from "./required-role.ts";
+import type { CallRules, RequiredRole } from "./required-role.ts";
 
-/** What the gate decides with. `roles` is read at each call: the router's calls are known after the gate is made. */
+/** What the gate decides with. `rules` is read at each call: the router's calls are known after the gate is made. */
 export type GateOptions = {
-  roles: () => ReadonlyMap<DescMethod, RequiredRole>;
+  rules: () => CallRules;
   keys: KeyCache;
   use: KeyUse;
   clock: Clock;
@@ -53,7 +61,8 @@ export function createGate(options: GateOptions): Gate {
   const { adminToken, admission, mapError, sessions, streams } = options;
   const authenticate = createAuthenticator(options);
   return async ({ method, authorization, call, wait }) => {
-    const required = options.roles().get(method);
+    const { roles, unbound } = options.rules();
+    const required = roles.get(method);
     if (required === undefined) return undefined;
     try {
       const proof = sessions === undefined ? undefined : call?.session;
@@ -67,6 +76,7 @@ export function createGate(options: GateOptions): Gate {
       if (proof !== undefined && principal.kind === "project") await options.sealer.ready([principal.projectId]);
       if (call !== undefined) call.principal = principal;
       assertRole(method, required, principal);
+      if (unbound.has(method)) assertUnbound(method, principal);
       const isStream = method.methodKind !== "unary";
       if (principal.kind === "project") {
         const admitted = admission.enter(principal.projectId, principal.quotas, isStream ? "stream" : "call");
@@ -145,13 +155,19 @@ function assertRole(method: DescMethod, required: RequiredRole, principal: Princ
   if (!isAllowed) throw roleRequired(`${method.parent.typeName}/${method.name}`, required, present);
 }
 
+/** Throws ENTITY_BOUND. */
+function assertUnbound(method: DescMethod, principal: Principal): void {
+  if (principal.kind !== "project" || principal.binding === undefined) return;
+  throw callNotForBound(`${method.parent.typeName}/${method.name}`, principal.binding);
+}
+
 /** Whether a text that should be a generated key has a typing error; a bootstrap key has no form to judge it by. */
 function isMistyped(bearer: string): boolean {
   return bearer.startsWith("svc_") && !isWellFormedApiKey(bearer);
 }
 
 /** The token of an `Authorization: Bearer` header; the scheme's case does not matter (RFC 9110, 11.1). */
-function bearerOf(header: string | null): string | undefined {
+export function bearerOf(header: string | null): string | undefined {
   if (header === null || !/^bearer /i.test(header)) return undefined;
   return header.slice("bearer ".length).trim() || undefined;
 }

@@ -1,21 +1,29 @@
 import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
-import { Role, required_role } from "@svc/gen/options";
+import { BoundKey, bound_key, Role, required_role } from "@svc/gen/options";
 
 /** Who a call is for. `member` is any key of a project. */
 export type RequiredRole = "member" | "approver" | "admin";
 
+/** What the calls of a router ask of their callers. `roles`: by whom a call may be made; `unbound`: those that no bound key may make. */
+export type CallRules = {
+  readonly roles: ReadonlyMap<DescMethod, RequiredRole>;
+  readonly unbound: ReadonlySet<DescMethod>;
+};
+
 /**
- * Reads the role that every call of a router declares. Calls outside svc.v1 (grpc.health.v1) need no key and are left
- * out. Throws an Error for a call of svc.v1 that declares none: such a server must not start.
+ * Reads the role, and what it is to a bound key, that every call of a router declares. Calls outside svc.v1 (grpc.health.v1) need no key and are left
+ * out. Throws an Error for a call of svc.v1 that declares one of them not: such a server must not start.
  */
-export function requiredRoles(router: ConnectRouter): ReadonlyMap<DescMethod, RequiredRole> {
+export function readCallRules(router: Pick<ConnectRouter, "handlers">): CallRules {
   const roles = new Map<DescMethod, RequiredRole>();
+  const unbound = new Set<DescMethod>();
   for (const { method, service } of router.handlers) {
     if (!service.typeName.startsWith("svc.v1.")) continue;
     roles.set(method, requiredRole(method));
+    if (isForUnbound(method)) unbound.add(method);
   }
-  return roles;
+  return { roles, unbound };
 }
 
 function requiredRole(method: DescMethod): RequiredRole {
@@ -30,4 +38,10 @@ function requiredRole(method: DescMethod): RequiredRole {
     default:
       throw new Error(`${method.parent.typeName}/${method.name} declares no required_role`);
   }
+}
+
+function isForUnbound(method: DescMethod): boolean {
+  const declared = hasOption(method, bound_key) ? getOption(method, bound_key) : BoundKey.UNSPECIFIED;
+  if (declared !== BoundKey.UNSPECIFIED) return declared === BoundKey.REFUSED;
+  throw new Error(`${method.parent.typeName}/${method.name} declares no bound_key`);
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "@svc/core";
+import { bindingOf, isObject, type JsonObject } from "@svc/core";
 import type { Node } from "@svc/node";
 import { requireToken } from "./answer.ts";
 import { linkInvalid, pageRequestMalformed } from "./errors.ts";
@@ -27,7 +27,7 @@ export function createConnect(options: ConnectOptions): PageCall {
     const json =
       given === undefined
         ? await connectLinks.show(link)
-        : await connectLinks.connect(link, key.role, readGiven(given));
+        : await connectLinks.connect(link, { role: key.role, binding: bindingOf(key) }, readGiven(given));
     if (json === "used") throw linkInvalid("the link was used already: its account is connected", linkHelp("connect"));
     return { json };
   };

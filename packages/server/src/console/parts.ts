@@ -11,7 +11,7 @@ import type { PageCallOptions } from "./page-call.ts";
 import { type ConsoleOrigin, createConsoleOrigin } from "./proof.ts";
 import { type BuiltConsole, readConsole } from "./read-files.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
-import { createSignInLimit } from "./sign-in-limit.ts";
+import type { SignInLimit } from "./sign-in-limit.ts";
 
 /** What the console of a server is made of. */
 export type ConsoleParts = {
@@ -59,6 +59,7 @@ type Serving = Omit<PageCallOptions, "origin"> & {
   readonly db: Database;
   readonly clock: Clock;
   readonly keys: KeyCache;
+  readonly limit: SignInLimit;
   readonly connections: Connections;
   readonly node: Node;
 };
@@ -66,13 +67,12 @@ type Serving = Omit<PageCallOptions, "origin"> & {
 /** The console, as far as it is served. Where administration has a listener of its own, its token opens nothing here. */
 export function openConsole({ config, console, connections, node, ...parts }: Serving): Console | undefined {
   if (console === undefined) return undefined;
-  const { db, clock, keys, intake, mapError } = parts;
+  const { db, clock, keys, limit, intake, mapError } = parts;
   return createConsole({
-    ...{ db, clock, keys, intake, mapError, ...console },
+    ...{ db, clock, keys, limit, intake, mapError, ...console },
     base: consoleBase(config.publicUrl),
     answerLinks: node.jobs.answerLinks,
     connectLinks: node.connectLinks,
-    limit: createSignInLimit({ clock }),
     adminToken: config.adminListen === undefined ? config.adminToken : undefined,
     addressOf: connections.addressOf,
   });

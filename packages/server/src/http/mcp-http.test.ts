@@ -77,10 +77,12 @@ test("who is nobody is told by HTTP how to be somebody, before the body is looke
     headers: { "content-type": "application/json" },
     body: "no json",
   });
-  expect([none.status, none.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  const place = `resource_metadata="${new URL(mcp.url).origin}/.well-known/oauth-protected-resource/mcp"`;
+  const ask = `${place}, scope="read write"`;
+  expect([none.status, none.headers.get("www-authenticate")]).toEqual([401, `Bearer ${ask}`]);
   expect((await readAnswer(none)).reason).toBe("API_KEY_MISSING");
   const wrong = await mcp.post("no json", { authorization: "Bearer wrong" });
-  expect(wrong.headers.get("www-authenticate")).toBe("Bearer");
+  expect(wrong.headers.get("www-authenticate")).toBe(`Bearer error="invalid_token", ${ask}`);
   expect(await readAnswer(wrong)).toMatchObject({ status: 401, reason: "API_KEY_INVALID" });
   expect(await readAnswer(await mcp.post("{}", { authorization: `Bearer ${bearers.admin}` }))).toMatchObject({
     status: 403,

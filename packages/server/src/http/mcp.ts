@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Fault, type Principal, type ProjectPrincipal, type WorkMeter, withWaitTold } from "@svc/core";
 import type { McpHeaders, McpServer } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
-import type { Authenticate } from "../auth/gate.ts";
+import type { McpDoor } from "../authorization/mcp-door.ts";
 import { lineOf } from "../calls/answers.ts";
 import { acceptRequestId, type Call, ownerOf } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
@@ -24,7 +24,8 @@ import { bodyFault, type Intake, pauseBeforeRefusal, shareOf } from "./intake.ts
 /** How MCP is served. */
 export type McpOptions = {
   server: McpServer;
-  authenticate: Authenticate;
+  /** Lets agents in, by a key or a grant. */
+  door: McpDoor;
   intake: Intake;
   /** Lets the requests of projects in, within their quotas. */
   admission: Admission;
@@ -41,11 +42,8 @@ export type McpOptions = {
   onCall: (call: Call, durationMs: number) => void;
 };
 
-/** Serves one request to `mcpPath`, with the query of its address. */
+/** Serves one request of an agent, with the query of its address. */
 export type McpHandler = (query: string, req: IncomingMessage, res: ServerResponse) => void;
-
-/** Where agents reach the tools. */
-export const mcpPath = "/mcp";
 
 /** A call whose method is known once its body is read. */
 type McpCall = Omit<Call, "method"> & { method: string };
@@ -73,7 +71,10 @@ export function createMcpHandler(options: McpOptions): McpHandler {
     if (refusal !== undefined) return refuse(res, call, refusal);
     answer(req, res, { ...options, call, query }).catch(async (error: unknown) => {
       await pauseBeforeRefusal(error);
-      refuse(res, call, mapFailure(error, options, call));
+      const refusal = mapFailure(error, options, call);
+      // RFC 9110 wants it with every 401: here it says where to ask for a grant.
+      const isStranger = refusal.error.code === "unauthenticated";
+      refuse(res, call, isStranger ? { ...refusal, headers: options.door.challenge(req) } : refusal);
     });
   };
 }
@@ -99,9 +100,8 @@ function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: 
   answerError(res, withWaitTold(error), status, headers ?? refusalHeadersOf(error));
 }
 
-/** RFC 9110 wants the first with every 401; the second spares a store that is away. */
+/** Spares a store that is away. */
 function refusalHeadersOf({ code }: Fault): AnswerHeaders {
-  if (code === "unauthenticated") return { "www-authenticate": "Bearer" };
   if (code === "unavailable") return retryHeaders;
   return {};
 }
@@ -110,9 +110,7 @@ type Answering = McpOptions & { call: McpCall; query: string };
 
 async function answer(req: IncomingMessage, res: ServerResponse, options: Answering): Promise<void> {
   const { call, query, server, admission, meter, mapError, bodyBytesMax, intake } = options;
-  const caller = await options.authenticate(req.headers.authorization ?? null, (lookup) =>
-    intake.keepBack(req, lookup),
-  );
+  const caller = await options.door.authenticate(req, (lookup) => intake.keepBack(req, lookup));
   const principal = requireProject(caller, call);
   intake.noteKey(req);
   const admitted = admission.enter(principal.projectId, principal.quotas, "call");

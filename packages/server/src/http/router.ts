@@ -4,7 +4,7 @@ import { createMethodUrl } from "@connectrpc/connect/protocol";
 import { compressionGzip } from "@connectrpc/connect-node";
 import type { Turns } from "@svc/core";
 import { createGate, createRequestGate, type GateOptions } from "../auth/gate.ts";
-import { requiredRoles } from "../auth/required-role.ts";
+import { readCallRules } from "../auth/required-role.ts";
 import { createAnswerInterceptor, createAnswerWriter } from "../calls/answers.ts";
 import { createCallOutgoingError, createErrorInterceptor } from "../calls/call-error.ts";
 import { requestInterceptor } from "../calls/check-request.ts";
@@ -12,7 +12,7 @@ import { createUnaryCalls, type UnaryCall, type UnaryMethod } from "../calls/una
 import { jsonOptions } from "./answer.ts";
 
 /** What the router holds its calls to. */
-export type RouterOptions = Omit<GateOptions, "roles"> & {
+export type RouterOptions = Omit<GateOptions, "rules"> & {
   bodyBytesMax: number;
   /** Gives out the time that answers are written in. */
   turns: Turns;
@@ -30,9 +30,9 @@ const compressMinBytes = 32_768;
 /** The calls of one node: Connect's handlers, and the way of plain unary ones beside them, by path. */
 export type CallRouter = Pick<ConnectRouter, "handlers"> & { readonly unary: ReadonlyMap<string, UnaryCall> };
 
-/** The calls of one node behind gate and interceptors. Throws an Error for a call of svc.v1 that declares no role. */
+/** The calls of one node behind gate and interceptors. Throws an Error for a call of svc.v1 that declares no role, or not what it is to a bound key. */
 export function createRouter({ bodyBytesMax, turns, shutdownSignal, register, ...gate }: RouterOptions): CallRouter {
-  const admit = createGate({ ...gate, roles: () => roles });
+  const admit = createGate({ ...gate, rules: () => rules });
   const outgoing = createCallOutgoingError(gate.mapError, gate.admission.noteFault);
   const write = createAnswerWriter({ turns, jsonOptions });
   const shared = { jsonOptions, maxTimeoutMs: timeoutMaxMs, shutdownSignal };
@@ -50,7 +50,7 @@ export function createRouter({ bodyBytesMax, turns, shutdownSignal, register, ..
   const calls = createUnaryCalls({ ...shared, admit, outgoing, write });
   const unary = new Map<string, UnaryCall>();
   register(noteUnary(router, bodyBytesMax, (path, method) => unary.set(path, calls(method))));
-  const roles = requiredRoles(router);
+  const rules = readCallRules(router);
   return { handlers: router.handlers, unary };
 }
 

@@ -11,6 +11,8 @@ import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { createAdmission } from "../admission/admission.ts";
 import { createAuthenticator } from "../auth/gate.ts";
 import { createKeyCache } from "../auth/key-cache.ts";
+import { createGrantCache } from "../authorization/grant-cache.ts";
+import { createMcpDoor } from "../authorization/mcp-door.ts";
 import type { Call } from "../calls/call.ts";
 import { createCallErrorMapper } from "../calls/call-error.ts";
 import { createLogger } from "../logger.ts";
@@ -171,8 +173,13 @@ async function createHandler(
   return createMcpHandler({
     meter: createWorkMeter(),
     server: { serve: (exchange) => nodeOf(exchange.principal.projectId).mcp.serve(exchange) },
-    authenticate: (header) =>
-      header === `Bearer ${bearers.away}` ? Promise.reject(new StoreLateError(1)) : authenticate(header),
+    door: createMcpDoor({
+      sealer: { ready: () => undefined },
+      ...{ use, clock, cache: createGrantCache({ db, clock }) },
+      placeOf: () => ({ issuer: new URL(mcp.url).origin, resource: mcp.url }),
+      authenticate: (header) =>
+        header === `Bearer ${bearers.away}` ? Promise.reject(new StoreLateError(1)) : authenticate(header),
+    }),
     intake: createTestIntake(),
     admission: createAdmission({ clock }),
     bodyBytesMax: 8_192,

@@ -1,5 +1,15 @@
 import type { CatalogViews, JsonSchema } from "@svc/catalog";
-import { type Fault, formatValue, type JsonObject, type ProjectId, type Role, type WorkMeter } from "@svc/core";
+import {
+  type Binding,
+  bindingText,
+  type Fault,
+  formatValue,
+  isToolkitGranted,
+  type JsonObject,
+  type ProjectId,
+  type Role,
+  type WorkMeter,
+} from "@svc/core";
 import type { JobStarter, StartableProgram } from "@svc/jobs";
 import {
   canonicalHash,
@@ -30,6 +40,8 @@ export type CheckParts = {
 export type DefinitionCheck = {
   readonly projectId: ProjectId;
   readonly role: Role;
+  /** What the program is to reach of the project; null for all of it. */
+  readonly binding: Binding | null;
   readonly definitionJson: string;
   readonly nowMs: number;
 };
@@ -54,7 +66,7 @@ export async function hashOfDefinition(definitionJson: string): Promise<string |
 /** Checks a definition as a whole against what the project may use; all its faults are one refusal. */
 export async function checkDefinition(
   { starter, views, meter }: CheckParts,
-  { projectId, role, definitionJson, nowMs }: DefinitionCheck,
+  { projectId, role, binding, definitionJson, nowMs }: DefinitionCheck,
 ): Promise<CheckedDefinition | { readonly refusal: Fault }> {
   const payloadOf: PayloadTypes = (slug) => {
     const tool = views.shared.tools.get(slug);
@@ -70,10 +82,12 @@ export async function checkDefinition(
   const program = document?.program;
   const isObject = typeof program === "object" && program !== null && !Array.isArray(program);
   const start = isObject
-    ? await starter.check({ projectId, role, programJson: JSON.stringify(program) })
+    ? await starter.check({ projectId, role, binding, programJson: JSON.stringify(program) })
     : { faults: [], omitted: 0 };
   if (definition !== undefined) checkSource(definition, views, faults);
-  if (definition?.source.kind === "poll") await checkPoll(definition.source.poll, { starter, projectId, view, faults });
+  if (definition?.source.kind === "poll")
+    await checkPoll(definition.source.poll, { starter, projectId, binding, view, faults });
+  if (definition !== undefined && binding !== null) checkBinding(definition, binding, faults);
   if (definition?.when !== undefined) {
     const params = "program" in start ? start.program.params : undefined;
     const known = knownOf(definition.source, payloadOf, rowOf);
@@ -135,6 +149,27 @@ function checkSource({ source }: Definition, { shared }: CheckParts["views"], fa
     `is ${formatValue(source.slug)}, which is no trigger`,
     hint,
   );
+}
+
+/** What starts a program that is bound: events of its entity alone, of toolkits that it may use. */
+function checkBinding({ source }: Definition, binding: Binding, faults: DefinitionFaults): void {
+  if (source.kind !== "trigger") return;
+  const { entityId } = binding;
+  const at = ["source", "trigger"];
+  if (entityId !== "" && source.entity !== entityId) {
+    const given = source.entity === undefined ? "lacks entity" : `has the entity ${formatValue(source.entity)}`;
+    const message = `${given}, and who makes it is bound to ${bindingText(binding)}`;
+    faults.add(
+      "SOURCE_NOT_GRANTED",
+      source.entity === undefined ? at : [...at, "entity"],
+      message,
+      `write ${formatValue(entityId)}`,
+    );
+  }
+  const [toolkitSlug = ""] = source.slug.split(".");
+  if (isToolkitGranted(binding, toolkitSlug)) return;
+  const message = `is of ${toolkitSlug}, and who makes it may use ${bindingText({ ...binding, entityId: "" })} alone`;
+  faults.add("SOURCE_NOT_GRANTED", [...at, "slug"], message, "name a trigger of one of those toolkits");
 }
 
 /** What people approved is what the program does by the definitions of that time: by others they are asked anew. */

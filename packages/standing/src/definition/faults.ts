@@ -8,6 +8,7 @@ export type DefinitionFaultCode =
   | "TIME_ZONE_UNKNOWN"
   | "JITTER_TOO_LONG"
   | "TRIGGER_UNKNOWN"
+  | "SOURCE_NOT_GRANTED"
   | "POLL_INVALID"
   | "INPUT_MISMATCH"
   | "EXPRESSION_INVALID"

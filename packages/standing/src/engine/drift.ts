@@ -34,7 +34,7 @@ export async function lookAtDrift(
 /** Makes a version that is pinned to what there is today; answers what is wrong with that, and makes none then. */
 async function follow(
   context: StandingContext,
-  { id, projectId }: StandingProgramRecord,
+  { id, projectId, binding }: StandingProgramRecord,
   { record, told }: { readonly record: LoadedVersion["record"]; readonly told: string },
 ): Promise<string | undefined> {
   const { db, sealer, clock } = context;
@@ -42,7 +42,7 @@ async function follow(
   const [stored] = await loadStandingVersions(db, [{ programId: id, version }]);
   if (stored === undefined) throw new Error(`version ${version} of ${id} is not in the store`);
   const definitionJson = openDefinition(sealer, { programId: id, projectId, version }, stored.definition);
-  const checked = await checkDefinition(context, { projectId, role, definitionJson, nowMs: clock.now() });
+  const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs: clock.now() });
   if ("refusal" in checked) {
     const { message, details } = checked.refusal;
     return details.length === 0 ? message : details.map(({ field, help }) => `${field} ${help}`).join("; ");

@@ -171,7 +171,7 @@ async function storeJobs(
 function makeJob(
   { clock, starter }: StandingContext,
   tx: Executor,
-  { program: { id: programId, projectId } }: Decided,
+  { program: { id: programId, projectId, binding } }: Decided,
   { run, jobId, version, input, waitMs }: StartedRun & { readonly waitMs: number },
 ): Promise<NewJob> {
   const { keyId, programHash, programDigest, estimate, approvalId } = version.record;
@@ -181,6 +181,7 @@ function makeJob(
     id: jobId,
     projectId,
     keyId,
+    binding,
     principalChain: [...new Set([...callers, `key:${keyId}`]), `standing:${programId}`],
     program: version.program,
     programHash,

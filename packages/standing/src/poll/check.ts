@@ -1,5 +1,5 @@
 import { type Action, type CatalogView, faultsOfPoll, type JsonSchema } from "@svc/catalog";
-import { formatValue, isObject, type JsonObject, type ProjectId } from "@svc/core";
+import { type Binding, formatValue, isObject, type JsonObject, type ProjectId } from "@svc/core";
 import type { JobStarter } from "@svc/jobs";
 import type { DefinitionFaults } from "../definition/faults.ts";
 import { foundBy, type Poll, rowTypeOf } from "./definition.ts";
@@ -8,6 +8,7 @@ import { foundBy, type Poll, rowTypeOf } from "./definition.ts";
 export type PollCheck = {
   readonly starter: Pick<JobStarter, "checkRead">;
   readonly projectId: ProjectId;
+  readonly binding: Binding | null;
   readonly view: CatalogView;
   readonly faults: DefinitionFaults;
 };
@@ -18,7 +19,7 @@ const at = ["source", "poll"] as const;
  * Checks a poll against what the project sees and holds: its call as that of a program, and how rows are found against the schemas of the
  * tool. Every fault is recorded.
  */
-export async function checkPoll(poll: Poll, { starter, projectId, view, faults }: PollCheck): Promise<void> {
+export async function checkPoll(poll: Poll, { starter, projectId, binding, view, faults }: PollCheck): Promise<void> {
   const add = (path: readonly (string | number)[], message: string, hint: string) =>
     faults.add("POLL_INVALID", [...at, ...path], message, hint);
   const tool = view.tools.get(poll.call);
@@ -37,7 +38,7 @@ export async function checkPoll(poll: Poll, { starter, projectId, view, faults }
   const sorted = cursor?.kind === "newest" && isObject(cursor.args) ? (cursor.args as JsonObject) : {};
   const args: JsonObject = { ...sorted, ...poll.args };
   const { call, entity } = poll;
-  for (const { path, message, hint } of await starter.checkRead({ projectId, call, entity, args })) {
+  for (const { path, message, hint } of await starter.checkRead({ projectId, binding, call, entity, args })) {
     if (path[0] === "args" && !Object.hasOwn(poll.args, String(path[1] ?? "")) && path.length > 1) continue;
     add(path, message, hint);
   }

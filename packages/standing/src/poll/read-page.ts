@@ -1,4 +1,4 @@
-import { assertExhaustive, type KeyId, type ProjectId } from "@svc/core";
+import { assertExhaustive, type Binding, type KeyId, type ProjectId } from "@svc/core";
 import type { JsonObject, JsonValue } from "@svc/program";
 import type { Called } from "@svc/tools";
 import type { StandingContext } from "../engine/context.ts";
@@ -8,6 +8,8 @@ import type { ReadFault } from "./walk.ts";
 export type PollReader = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
+  /** What the program reaches of the project; null for all of it. */
+  readonly binding: Binding | null;
   readonly call: string;
   readonly entity: string;
   /** Ends waits: the node stops, or the poll is another's by now. */
@@ -22,12 +24,12 @@ const detailCharactersMax = 500;
 /** Reads one page through the ordinary call path: its account, its limits, its row in the ledger. */
 export async function readPage(
   { caller, clock }: Pick<StandingContext, "caller" | "clock">,
-  { projectId, keyId, call, entity, signal }: PollReader,
+  { projectId, keyId, binding, call, entity, signal }: PollReader,
   args: JsonObject,
 ): Promise<{ readonly answer: JsonValue } | { readonly fault: ReadFault }> {
   for (let attempts = 1; ; attempts++) {
     const called = await caller.call({
-      caller: { projectId, keyId },
+      caller: { projectId, keyId, binding: binding ?? undefined },
       toolSlug: call,
       args,
       entityId: entity,
@@ -60,6 +62,8 @@ function answerOf(called: Called): { readonly answer: JsonValue } | { readonly f
       const message = `call limit ${limit} is ${isPaused ? "paused" : "full"}`;
       return { fault: { code: limit, message, retryAfterMs, isLimited: true } };
     }
+    case "refused":
+      return { fault: { code: "not_callable", message: called.refusal.message, isFinal: true } };
     case "no_such_tool":
       return {
         fault: { code: "not_callable", message: `${called.toolSlug} is not in the catalog any more`, isFinal: true },

@@ -54,7 +54,7 @@ export async function runPoll(
   const found = await findPolling(context, task.ownerId);
   if (found === undefined) return undefined;
   const { program, version, drifted } = found;
-  const { id: programId, projectId } = program;
+  const { id: programId, projectId, binding } = program;
   const { source } = version.definition;
   if (source.kind !== "poll") return undefined;
   const { poll } = source;
@@ -81,7 +81,8 @@ export async function runPoll(
   const walked = await walk(
     { spec, action, state, nowMs: atMs, bounds: boundsOf(poll.per, limits.pollPagesMax) },
     {
-      read: (args) => readPage(context, { projectId, keyId, call: poll.call, entity: poll.entity, signal }, args),
+      read: (args) =>
+        readPage(context, { projectId, keyId, binding, call: poll.call, entity: poll.entity, signal }, args),
       known: (digests) => findStandingSeen(db, { programId, generation }, digests),
     },
   );

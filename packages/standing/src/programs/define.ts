@@ -1,4 +1,4 @@
-import { createId, type ProjectPrincipal, type StandingProgramId } from "@svc/core";
+import { createId, isWithin, type ProjectPrincipal, type StandingProgramId } from "@svc/core";
 import {
   type Executor,
   isUniqueViolation,
@@ -40,13 +40,13 @@ export async function createProgram(
   { slug, definitionJson, isPaused, simulates }: NewProgram,
 ): Promise<StandingProgramId> {
   const { db, clock, limits } = context;
-  const { projectId, role } = principal;
+  const { projectId, role, binding = null } = principal;
   if (!slugPattern.test(slug)) throw standingSlugInvalid(slug);
   const hash = await hashOfDefinition(definitionJson);
   const earlier = await findSame(db, principal, slug, hash);
   // Before anything is checked: it is answered, whatever became of tools, accounts and contacts since.
   if (earlier !== undefined) return earlier;
-  const checked = await checkDefinition(context, { projectId, role, definitionJson, nowMs: clock.now() });
+  const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs: clock.now() });
   if ("refusal" in checked) throw checked.refusal;
   const programs = standingProgramsForProject(db, projectId);
   if ((await programs.count()) >= limits.programsMax) throw standingProgramsTooMany(limits.programsMax);
@@ -85,12 +85,16 @@ async function addProgram(
     pendingVersion: isPending ? 1 : 0,
     sourceKind: source.kind,
     timeZone: checked.definition.timeZone,
+    binding: principal.binding ?? null,
     nextAt: isPending ? null : nextAt,
     createdAt: nowMs,
     updatedAt: nowMs,
   });
   const approval = isPending ? ({ kind: "asked", simulates } as const) : ({ kind: "none" } as const);
-  await addVersion(context, tx, principal, { id, version: 1, definitionJson, checked, nowMs, approval, note: "" });
+  await addVersion(context, tx, principal, {
+    ...{ id, version: 1, definitionJson, checked, nowMs, approval, note: "" },
+    binding: principal.binding ?? null,
+  });
   if (!isPaused && !isPending) await arm(tx, { id, projectId, version: 1 }, { nextAt, source, nowMs, admits: false });
   return id;
 }
@@ -98,12 +102,13 @@ async function addProgram(
 /** The program of a slug where its definition is the same. Throws STANDING_SLUG_TAKEN where it is another. */
 async function findSame(
   db: Executor,
-  { projectId }: ProjectPrincipal,
+  { projectId, binding }: ProjectPrincipal,
   slug: string,
   hash: string | undefined,
 ): Promise<StandingProgramId | undefined> {
   const found = await standingProgramsForProject(db, projectId).findBySlug(slug);
   if (found === undefined) return undefined;
+  if (!isWithin(found.binding ?? undefined, binding)) throw standingSlugTaken(slug);
   const [version] = await loadStandingVersions(db, [{ programId: found.id, version: found.version }]);
   if (version?.definitionHash !== hash) throw standingSlugTaken(slug);
   return found.id;
@@ -123,11 +128,11 @@ export type ProgramUpdate = {
 export async function updateProgram(
   context: StandingContext,
   principal: ProjectPrincipal,
-  { program: { id }, definitionJson, expectedVersion, simulates }: ProgramUpdate,
+  { program: { id, binding }, definitionJson, expectedVersion, simulates }: ProgramUpdate,
 ): Promise<void> {
   const { db, clock } = context;
   const { projectId, role } = principal;
-  const checked = await checkDefinition(context, { projectId, role, definitionJson, nowMs: clock.now() });
+  const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs: clock.now() });
   if ("refusal" in checked) throw checked.refusal;
   await withTransaction(db, async (tx) => {
     const [program] = await lockStandingPrograms(tx, [id]);

@@ -66,13 +66,13 @@ export async function resumeProgram(
 /** Makes a version that is pinned to what the tools of a program are today; it runs once it is approved, where it has to be. */
 async function adopt(context: StandingContext, principal: ProjectPrincipal, program: StandingProgramRecord) {
   const { db, clock, sealer } = context;
-  const { id: programId, projectId, version } = program;
+  const { id: programId, projectId, version, binding } = program;
   const [stored] = await loadStandingVersions(db, [{ programId, version }]);
   if (stored === undefined) throw new Error(`version ${version} of ${programId} is not in the store`);
   if (stored.needsApproval && principal.role !== "approver") throw approverRoleRequired();
   const definitionJson = openDefinition(sealer, { programId, projectId, version }, stored.definition);
   const { role } = principal;
-  const checked = await checkDefinition(context, { projectId, role, definitionJson, nowMs: clock.now() });
+  const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs: clock.now() });
   if ("refusal" in checked) throw checked.refusal;
   await withTransaction(db, async (tx) => {
     const held = await locked(tx, programId);

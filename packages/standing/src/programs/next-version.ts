@@ -1,4 +1,4 @@
-import type { ProjectPrincipal, StandingProgramId } from "@svc/core";
+import type { Binding, ProjectPrincipal, StandingProgramId } from "@svc/core";
 import {
   addStandingVersion,
   type Executor,
@@ -70,7 +70,10 @@ export async function makeNextVersion(
     : granted !== undefined
       ? { kind: "granted", by: granted }
       : { kind: "asked", simulates };
-  await addVersion(context, tx, maker, { id, version, definitionJson, checked, nowMs, approval, note });
+  await addVersion(context, tx, maker, {
+    ...{ id, version, definitionJson, checked, nowMs, approval, note },
+    binding: program.binding,
+  });
   const title = titleOf({ ...checked, program: checked.start.program });
   if (approval.kind !== "asked") {
     if (goesOn) await takeOver(tx, program, { version, title, definition: checked.definition, nowMs });
@@ -122,6 +125,7 @@ type VersionParts = Pick<NextVersion, "definitionJson" | "checked" | "note"> & {
   readonly version: number;
   readonly nowMs: number;
   readonly approval: VersionApproval;
+  readonly binding: Binding | null;
 };
 
 /** Stores a version, its program and, where people are asked about it, the job by which they are. */
@@ -132,7 +136,7 @@ export async function addVersion(
   parts: VersionParts,
 ): Promise<void> {
   const { starter, sealer } = context;
-  const { id: programId, version, definitionJson, checked, nowMs, approval, note } = parts;
+  const { id: programId, version, definitionJson, checked, nowMs, approval, note, binding } = parts;
   const { start, definition, firstAt } = checked;
   const programDigest = await starter.keep(tx, projectId, start);
   const { programHash, estimate, program } = start;
@@ -140,7 +144,7 @@ export async function addVersion(
   const rehearsal =
     approval.kind === "asked"
       ? await makeRehearsal(context, tx, {
-          ...{ ...of, projectId, program, nowMs, simulateFirst: approval.simulates },
+          ...{ ...of, projectId, binding, program, nowMs, simulateFirst: approval.simulates },
           input: await sampleInput(tx, projectId, { definition, program }, firstAt ?? nowMs),
         })
       : [];

@@ -29,7 +29,7 @@ export type Preview = {
 /** Tells when a definition would start next, and what a run can do. Throws the faults of CreateStandingProgram. */
 export async function preview(
   context: StandingContext,
-  { projectId, role }: ProjectPrincipal,
+  { projectId, role, binding: own }: ProjectPrincipal,
   { program, definitionJson, count }: PreviewRequest,
 ): Promise<Preview> {
   const { clock, versions, db, meter } = context;
@@ -43,7 +43,8 @@ export async function preview(
     const { estimate, needsApproval } = record;
     return { times, timeZone: definition.timeZone, estimate, needsApproval, ...events };
   }
-  const checked = await checkDefinition(context, { projectId, role, definitionJson, nowMs });
+  const binding = program === undefined ? (own ?? null) : program.binding;
+  const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs });
   if ("refusal" in checked) throw checked.refusal;
   const { definition, start } = checked;
   const times = await timesOf(definition, program, { fromMs: nowMs + 1, count, work });

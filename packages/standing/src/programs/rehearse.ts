@@ -24,7 +24,10 @@ export type Rehearsed = Pick<
   StandingVersionRecord,
   "programId" | "programHash" | "programDigest" | "estimate" | "keyId"
 > &
-  Pick<Parameters<StandingContext["starter"]["rehearse"]>[1], "projectId" | "program" | "input" | "simulateFirst"> & {
+  Pick<
+    Parameters<StandingContext["starter"]["rehearse"]>[1],
+    "projectId" | "binding" | "program" | "input" | "simulateFirst"
+  > & {
     readonly nowMs: number;
   };
 

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type ProjectId, parseId, requireProject, timeRange } from "@svc/core";
+import { parseId, requireProject, timeRange } from "@svc/core";
 import {
   type BackfillRecord,
   cancelBackfill,
@@ -22,7 +22,7 @@ import { beginBackfill } from "../backfill/start.ts";
 import { backfillNotFound, backfillPolicyInvalid, backfillRateInvalid } from "../errors.ts";
 import type { StandingServiceContext } from "./context.ts";
 import { toBackfill } from "./convert-backfill.ts";
-import { findProgram } from "./read.ts";
+import { assertReached, findProgram } from "./read.ts";
 
 type Methods = Pick<ServiceImpl<typeof StandingService>, "backfillStandingProgram" | "getBackfill" | "cancelBackfill">;
 
@@ -35,7 +35,7 @@ export function backfillMethods(context: StandingServiceContext): Methods {
   return {
     async backfillStandingProgram({ id, since, until, again, perMinute, policy, dryRun }, ctx) {
       const principal = requireProject(ctx);
-      const program = await findProgram(db, principal.projectId, id);
+      const program = await findProgram(db, principal, id);
       if (perMinute > perMinuteMax) throw backfillRateInvalid(perMinute, perMinuteMax);
       const begun = await beginBackfill(context, principal, program, {
         ...timeRange(since, until),
@@ -46,18 +46,17 @@ export function backfillMethods(context: StandingServiceContext): Methods {
       return create(BackfillStandingProgramResponseSchema, { backfill: toBackfill(begun.record, program, begun) });
     },
     async getBackfill({ id }, ctx) {
-      const { projectId } = requireProject(ctx);
-      return create(GetBackfillResponseSchema, { backfill: await shown(context, projectId, id) });
+      return create(GetBackfillResponseSchema, { backfill: await shown(context, requireProject(ctx), id) });
     },
     async cancelBackfill({ id }, ctx) {
-      const { projectId } = requireProject(ctx);
-      const { programId } = await find(context, projectId, id);
+      const caller = requireProject(ctx);
+      const { programId } = await find(context, caller, id);
       await withTransaction(db, async (tx) => {
         await lockStandingPrograms(tx, [programId]);
-        const backfill = await find({ db: tx }, projectId, id);
+        const backfill = await find({ db: tx }, caller, id);
         if (backfill.endedAt === null) await cancelBackfill(tx, backfill, { reason: "requested", nowMs: clock.now() });
       });
-      return create(CancelBackfillResponseSchema, { backfill: await shown(context, projectId, id) });
+      return create(CancelBackfillResponseSchema, { backfill: await shown(context, caller, id) });
     },
   };
 }
@@ -71,17 +70,22 @@ function policyOf(policy: string): OverlapPolicy | undefined {
 /** Throws BACKFILL_NOT_FOUND. */
 async function find(
   { db }: { readonly db: Parameters<typeof findBackfill>[0] },
-  projectId: ProjectId,
+  caller: Parameters<typeof assertReached>[1],
   id: string,
 ): Promise<BackfillRecord> {
   const known = parseId("bkf", id);
-  const found = known && (await findBackfill(db, projectId, known));
+  const found = known && (await findBackfill(db, caller.projectId, known));
   if (found === undefined) throw backfillNotFound(id);
+  await assertReached(db, caller, found.programId, () => backfillNotFound(id));
   return found;
 }
 
-async function shown(context: StandingServiceContext, projectId: ProjectId, id: string): Promise<Backfill> {
-  const record = await find(context, projectId, id);
+async function shown(
+  context: StandingServiceContext,
+  caller: Parameters<typeof assertReached>[1],
+  id: string,
+): Promise<Backfill> {
+  const record = await find(context, caller, id);
   const [program] = await readStandingPrograms(context.db, [record.programId]);
   return toBackfill(record, program, { isStored: true });
 }

@@ -24,7 +24,7 @@ import { localTimeOf } from "../schedule/zone.ts";
 import type { StandingServiceContext } from "./context.ts";
 import { stateOfFilter, toVersion } from "./convert.ts";
 import { toBackfill } from "./convert-backfill.ts";
-import { findProgram, readPrograms } from "./read.ts";
+import { findProgram, isReached, readPrograms } from "./read.ts";
 
 type Methods = Omit<
   ServiceImpl<typeof StandingService>,
@@ -48,8 +48,8 @@ export function programMethods(context: StandingServiceContext): Methods {
     // People may be asked by a job.
     starter.wake();
   };
-  const shown = async (projectId: Parameters<typeof findProgram>[1], id: string): Promise<StandingProgram> => {
-    const program = await findProgram(db, projectId, id);
+  const shown = async (caller: Parameters<typeof findProgram>[1], id: string): Promise<StandingProgram> => {
+    const program = await findProgram(db, caller, id);
     const [found] = await readPrograms(context, [program], { isWhole: true });
     if (found === undefined) throw new Error(`${id} was read and is not shown`);
     return found;
@@ -60,12 +60,13 @@ export function programMethods(context: StandingServiceContext): Methods {
       const made = { slug, definitionJson, isPaused: paused, simulates: simulate };
       const id = await createProgram(context, principal, made);
       wake();
-      return create(CreateStandingProgramResponseSchema, { standingProgram: await shown(principal.projectId, id) });
+      return create(CreateStandingProgramResponseSchema, { standingProgram: await shown(principal, id) });
     },
     async getStandingProgram({ id }, ctx) {
-      const { projectId } = requireProject(ctx);
-      const standingProgram = await shown(projectId, id);
-      const program = await findProgram(db, projectId, id);
+      const caller = requireProject(ctx);
+      const { projectId } = caller;
+      const standingProgram = await shown(caller, id);
+      const program = await findProgram(db, caller, id);
       const versions = await standingProgramsForProject(db, projectId).listVersions(program.id, versionsShown);
       const running = await findRunningBackfill(db, program.id);
       return create(GetStandingProgramResponseSchema, {
@@ -75,43 +76,46 @@ export function programMethods(context: StandingServiceContext): Methods {
       });
     },
     async listStandingPrograms(request, ctx) {
-      const { projectId } = requireProject(ctx);
+      const { projectId, binding } = requireProject(ctx);
       const { state } = request;
       const scope = { call: "ListStandingPrograms", projectId, filters: { state } };
       const page = pageOf(sealer, scope, request, "stp");
       const filter = { state: stateOfFilter(state), sourceKind: undefined };
       const read = await standingProgramsForProject(db, projectId).list(filter, page);
       const { rows, nextPageToken } = pageRows(sealer, scope, read, page.size);
-      const standingPrograms = await readPrograms(context, rows, { isWhole: false });
+      const standingPrograms = await readPrograms(
+        context,
+        rows.filter((row) => isReached(row, binding)),
+        { isWhole: false },
+      );
       return create(ListStandingProgramsResponseSchema, { standingPrograms, nextPageToken });
     },
     async updateStandingProgram({ id, definitionJson, expectedVersion, simulate: simulates }, ctx) {
       const principal = requireProject(ctx);
-      const program = await findProgram(db, principal.projectId, id);
+      const program = await findProgram(db, principal, id);
       await updateProgram(context, principal, { program, definitionJson, expectedVersion, simulates });
       wake();
       return create(UpdateStandingProgramResponseSchema, {
-        standingProgram: await shown(principal.projectId, program.id),
+        standingProgram: await shown(principal, program.id),
       });
     },
     async pauseStandingProgram({ id, cancelRunning }, ctx) {
-      const { projectId } = requireProject(ctx);
-      const program = await findProgram(db, projectId, id);
+      const caller = requireProject(ctx);
+      const program = await findProgram(db, caller, id);
       await pauseProgram(context, program, cancelRunning);
       engine.wake();
-      return create(PauseStandingProgramResponseSchema, { standingProgram: await shown(projectId, program.id) });
+      return create(PauseStandingProgramResponseSchema, { standingProgram: await shown(caller, program.id) });
     },
     async resumeStandingProgram({ id, adopt: adopts }, ctx) {
       const principal = requireProject(ctx);
-      const { projectId } = principal;
-      const program = await findProgram(db, projectId, id);
+      const program = await findProgram(db, principal, id);
       await resumeProgram(context, principal, { program, adopts });
       wake();
-      return create(ResumeStandingProgramResponseSchema, { standingProgram: await shown(projectId, program.id) });
+      return create(ResumeStandingProgramResponseSchema, { standingProgram: await shown(principal, program.id) });
     },
     async deleteStandingProgram({ id, cancelRunning }, ctx) {
-      const { projectId } = requireProject(ctx);
-      const program = await findProgram(db, projectId, id);
+      const caller = requireProject(ctx);
+      const program = await findProgram(db, caller, id);
       await deleteProgram(context, program, cancelRunning);
       engine.wake();
       return create(DeleteStandingProgramResponseSchema);
@@ -119,7 +123,7 @@ export function programMethods(context: StandingServiceContext): Methods {
     async previewStandingProgram({ id, definitionJson, count }, ctx) {
       const principal = requireProject(ctx);
       if (count > previewMax) throw previewCountInvalid(count);
-      const program = id === "" ? undefined : await findProgram(db, principal.projectId, id);
+      const program = id === "" ? undefined : await findProgram(db, principal, id);
       const wanted = count === 0 ? previewDefault : count;
       const found = await preview(context, principal, { program, definitionJson, count: wanted });
       return create(PreviewStandingProgramResponseSchema, {

@@ -1,10 +1,22 @@
-import { type JsonObject, type ProjectId, parseExactJson, parseId, type Sealer, type Work } from "@svc/core";
+import {
+  type Binding,
+  type Fault,
+  isWithin,
+  type JsonObject,
+  type ProjectPrincipal,
+  parseExactJson,
+  parseId,
+  type Sealer,
+  type StandingProgramId,
+  type Work,
+} from "@svc/core";
 import {
   countOpenStandingRuns,
   type Executor,
   loadStandingVersions,
   readLastStandingRuns,
   readStandingPolls,
+  readStandingPrograms,
   readStandingUsage,
   type StandingProgramRecord,
   standingProgramsForProject,
@@ -21,10 +33,16 @@ import { toProgram } from "./convert.ts";
 /** Times that a program tells of itself. */
 const nextTimesMax = 5;
 
-/** The program that an id or a slug of a request names. Throws STANDING_PROGRAM_NOT_FOUND. */
+/** Whose request it is. */
+type Caller = Pick<ProjectPrincipal, "projectId" | "binding">;
+
+/**
+ * The program that an id or a slug of a request names. Throws STANDING_PROGRAM_NOT_FOUND, also for one that reaches more than its
+ * caller is bound to.
+ */
 export async function findProgram(
   db: Executor,
-  projectId: ProjectId,
+  { projectId, binding }: Caller,
   name: string,
   field: "id" | "standingProgramId" = "id",
 ): Promise<StandingProgramRecord> {
@@ -33,8 +51,25 @@ export async function findProgram(
   const found = name.includes("\0")
     ? undefined
     : await (id === undefined ? programs.findBySlug(name) : programs.find(id));
-  if (found === undefined) throw standingProgramNotFound(field, name);
+  if (found === undefined || !isReached(found, binding)) throw standingProgramNotFound(field, name);
   return found;
+}
+
+/** Whether a program reaches nothing that whoever is bound so does not. */
+export function isReached(program: Pick<StandingProgramRecord, "binding">, binding: Binding | undefined): boolean {
+  return isWithin(program.binding ?? undefined, binding);
+}
+
+/** Throws what `missing` makes where a caller does not reach the program of what it names, such as a run. */
+export async function assertReached(
+  db: Executor,
+  { binding }: Caller,
+  programId: StandingProgramId,
+  missing: () => Fault,
+): Promise<void> {
+  if (binding === undefined) return;
+  const [program] = await readStandingPrograms(db, [programId]);
+  if (program === undefined || !isReached(program, binding)) throw missing();
 }
 
 /** Programs as callers read them, in their order; with their definitions where `isWhole`. */

@@ -3,10 +3,10 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   createId,
+  isEntityGranted,
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  type ProjectId,
   pageOf,
   pageRows,
   parseExactJson,
@@ -18,6 +18,7 @@ import {
   eventsForProject,
   isUniqueViolation,
   readStandingRunEvents,
+  type StandingProgramRecord,
   type StandingRunRecord,
   standingRunsForProject,
 } from "@svc/db";
@@ -41,7 +42,7 @@ import {
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingServiceContext } from "./context.ts";
 import { reasonOfFilter, runStateOfFilter, toRun } from "./convert.ts";
-import { findProgram } from "./read.ts";
+import { assertReached, findProgram } from "./read.ts";
 
 type Methods = Pick<ServiceImpl<typeof StandingService>, "runStandingProgram" | "listStandingRuns" | "getStandingRun">;
 
@@ -52,12 +53,17 @@ const eventIdsShown = 100;
 /** The methods about runs. */
 export function runMethods(context: StandingServiceContext): Methods {
   const { db, sealer, clock, engine, versions } = context;
-  const findEvent = async (projectId: ProjectId, eventId: string, { definition: { source } }: LoadedVersion) => {
+  const findEvent = async (
+    { projectId, binding }: StandingProgramRecord,
+    eventId: string,
+    { definition: { source } }: LoadedVersion,
+  ) => {
     const known = parseId("evt", eventId);
     const event = known && (await eventsForProject(db, projectId).find(known));
     if (source.kind !== "trigger" || event?.kind !== "event" || event.triggerSlug !== source.slug) {
       throw eventNotFound(eventId);
     }
+    if (!isEntityGranted(binding ?? undefined, event.entityId)) throw eventNotFound(eventId);
     return event;
   };
   const eventsOf = (rows: readonly StandingRunRecord[]) => {
@@ -66,10 +72,11 @@ export function runMethods(context: StandingServiceContext): Methods {
   };
   return {
     async runStandingProgram({ id, inputJson, idempotencyKey, eventId }, ctx) {
-      const { projectId, keyId, role } = requireProject(ctx);
+      const caller = requireProject(ctx);
+      const { projectId, keyId, role } = caller;
       const characters = [...idempotencyKey].length;
       if (characters > keyCharactersMax) throw idempotencyKeyInvalid(characters);
-      const program = await findProgram(db, projectId, id);
+      const program = await findProgram(db, caller, id);
       const sourceKey = sourceKeyOf(idempotencyKey, clock.now());
       const runs = standingRunsForProject(db, projectId);
       const earlier = await runs.findBySource(program.id, sourceKey);
@@ -78,7 +85,7 @@ export function runMethods(context: StandingServiceContext): Methods {
       const name = { programId: program.id, projectId, version: program.version };
       const version = (await versions.get(db, [name]))(name);
       if (version.record.needsApproval && role !== "approver") throw approverRoleRequired();
-      const event = eventId === "" ? undefined : await findEvent(projectId, eventId, version);
+      const event = eventId === "" ? undefined : await findEvent(program, eventId, version);
       const given = event && givenOfEvents([eventOf(event)]);
       const fire = { kind: "hand", fireAt: clock.now(), missed: 0, previousAt: program.previousAt, given } as const;
       const input = inputJson === "" ? undefined : readInput(inputJson);
@@ -94,8 +101,9 @@ export function runMethods(context: StandingServiceContext): Methods {
       return create(RunStandingProgramResponseSchema, { run: toRun(run) });
     },
     async listStandingRuns(request, ctx) {
-      const { projectId } = requireProject(ctx);
-      const program = await findProgram(db, projectId, request.standingProgramId, "standingProgramId");
+      const caller = requireProject(ctx);
+      const { projectId } = caller;
+      const program = await findProgram(db, caller, request.standingProgramId, "standingProgramId");
       const { state, reason } = request;
       const { sinceMs, untilMs } = timeRange(request.since, request.until);
       const scope = {
@@ -114,10 +122,11 @@ export function runMethods(context: StandingServiceContext): Methods {
       return create(ListStandingRunsResponseSchema, { runs: shown, nextPageToken });
     },
     async getStandingRun({ id }, ctx) {
-      const { projectId } = requireProject(ctx);
+      const caller = requireProject(ctx);
       const runId = parseId("srn", id);
-      const run = runId && (await standingRunsForProject(db, projectId).find(runId));
+      const run = runId && (await standingRunsForProject(db, caller.projectId).find(runId));
       if (run === undefined) throw standingRunNotFound(id);
+      await assertReached(db, caller, run.programId, () => standingRunNotFound(id));
       return create(GetStandingRunResponseSchema, { run: toRun(run, (await eventsOf([run])).get(run.id)) });
     },
   };

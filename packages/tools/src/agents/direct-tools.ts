@@ -1,5 +1,5 @@
 import { type CatalogView, nearest, type Tool } from "@svc/catalog";
-import { formatValue } from "@svc/core";
+import { formatValue, isToolGranted, type ProjectPrincipal } from "@svc/core";
 import type { McpAddress } from "../mcp/address.ts";
 import { invalidParams, type McpError } from "../mcp/errors.ts";
 import { type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
@@ -8,6 +8,9 @@ import { type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 
 /** Tools that are listed at most: what a model is shown, and more than most of their vendors take. */
 const directMax = 200;
+
+/** Who asks for what: whoever is bound is listed what it may use alone. */
+type Asking = { readonly address: McpAddress; readonly principal: Pick<ProjectPrincipal, "binding"> };
 
 /** Whether the address names tools to be listed; else the meta-tools are. */
 export function isDirect({ toolkits, tools }: McpAddress): boolean {
@@ -30,19 +33,21 @@ export function listedMetaTools(address: McpAddress): readonly ListedTool<MetaTo
 }
 
 /** The tool that a name stands for, where the address lists it. */
-export function findDirect(view: CatalogView, address: McpAddress, name: string): Tool | undefined {
+export function findDirect(view: CatalogView, { address, principal }: Asking, name: string): Tool | undefined {
   const tool = name.includes(".") ? undefined : view.tools.get(slugOf(name));
-  return tool !== undefined && isListed(tool, address) ? tool : undefined;
+  return tool !== undefined && isListed(tool, address) && isToolGranted(principal.binding, tool) ? tool : undefined;
 }
 
 /** What the address lists, each tool with its own schema, in the order of slugs; or what is wrong with the address. */
 export function listDirect(
   view: CatalogView,
-  address: McpAddress,
+  { address, principal }: Asking,
 ): { readonly tools: readonly ListedTool[] } | { readonly error: McpError } {
   const fault = addressFault(view, address);
   if (fault !== undefined) return { error: addressInvalid(fault) };
-  const tools = [...view.tools.values()].filter((tool) => isListed(tool, address));
+  const tools = [...view.tools.values()].filter(
+    (tool) => isListed(tool, address) && isToolGranted(principal.binding, tool),
+  );
   if (tools.length > directMax) {
     const fault = `The address names ${tools.length} tools; at most ${directMax} are listed. Name fewer toolkits, or leave them out and search`;
     return { error: addressInvalid(fault) };

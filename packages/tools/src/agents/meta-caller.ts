@@ -31,8 +31,8 @@ export function createMetaCaller({ views, caller }: AgentToolsOptions): MetaCall
     if (name === "call_tool") return answerCall(args as CallArguments, call);
     const view = await views.forProject(principal.projectId);
     if (name === "read_tool") return answerRead(view, args as ReadArguments, call);
-    if (name === "search_tools") return answerSearch(view, args as SearchArguments);
-    return answerDescribe(view, args as { slug: string });
+    if (name === "search_tools") return answerSearch(view, args as SearchArguments, principal.binding);
+    return answerDescribe(view, args as { slug: string }, principal.binding);
   };
 }
 

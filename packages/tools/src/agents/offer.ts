@@ -32,9 +32,10 @@ function labelOf({ name }: Params): string {
   return isMetaTool(name) ? name : "direct_tool";
 }
 
-async function list({ views }: AgentTools, { address, principal }: McpContext): Promise<McpOutcome> {
+async function list({ views }: AgentTools, context: McpContext): Promise<McpOutcome> {
+  const { address, principal } = context;
   if (!isDirect(address)) return complete({ tools: metaTools });
-  const listed = listDirect(await views.forProject(principal.projectId), address);
+  const listed = listDirect(await views.forProject(principal.projectId), context);
   return "error" in listed ? refused(listed.error) : complete({ tools: listed.tools });
 }
 
@@ -56,12 +57,13 @@ async function call(tools: AgentTools, params: Params, context: McpContext): Pro
 async function answerTool(
   { views, caller, callMeta }: AgentTools,
   { name, args }: { readonly name: string; readonly args: Params },
-  { address, principal }: McpContext,
+  context: McpContext,
 ): Promise<ToolAnswer | undefined> {
+  const { address, principal } = context;
   const meta = listedMetaTools(address).find((tool) => tool.name === name);
   if (meta !== undefined) return callMeta(meta.name, args, principal);
   if (!isDirect(address)) return undefined;
-  const tool = findDirect(await views.forProject(principal.projectId), address, name);
+  const tool = findDirect(await views.forProject(principal.projectId), context, name);
   if (tool === undefined) return undefined;
   const hints = hintsOf(directName(tool.slug));
   return answerCall({ slug: tool.slug, arguments: args, entity_id: address.entityId }, { caller, principal, hints });

@@ -1,4 +1,5 @@
 import type { CatalogView, ToolDefinition } from "@svc/catalog";
+import type { Binding } from "@svc/core";
 import { searchOf } from "../search/tool-search.ts";
 import { readSearchRequest } from "../service/search-request.ts";
 import { answered, firstSentence, type ToolAnswer } from "./answer.ts";
@@ -16,9 +17,10 @@ export type SearchArguments = {
 const lineMax = 140;
 
 /** Answers search_tools: a line for each tool that fits, best first. Throws the refusals of SearchTools. */
-export function answerSearch(view: CatalogView, args: SearchArguments): ToolAnswer {
+export function answerSearch(view: CatalogView, args: SearchArguments, binding: Binding | undefined): ToolAnswer {
   const { query, toolkit = "", access_class: accessClass = "", limit = 0 } = args;
-  const found = searchOf(view).search(readSearchRequest({ query, toolkitSlug: toolkit, accessClass, limit }));
+  const asked = readSearchRequest({ query, toolkitSlug: toolkit, accessClass, limit });
+  const found = searchOf(view).search({ ...asked, binding });
   const tools = found.map(({ tool }) => lineOf(tool));
   if (tools.length > 0) return answered({ tools }, tools.map(textOf).join("\n"));
   const isUnknown = toolkit !== "" && !view.toolkits.has(toolkit);

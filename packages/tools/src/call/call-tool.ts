@@ -4,6 +4,7 @@ import type { CallRecord } from "@svc/db";
 import type { CallLimits } from "../limits/call-limits.ts";
 import type { Entering } from "../limits/pacer.ts";
 import { type CallResult, resultOf } from "../outcome.ts";
+import { type BoundRefusal, bindCall, refusalOfTool } from "./bind.ts";
 import { type CodeContext, callCodeTool } from "./call-code.ts";
 import { type ExecuteContext, executeCall } from "./execute.ts";
 import { deriveKey, digestCall } from "./idempotency.ts";
@@ -76,13 +77,14 @@ export type CallAnswer = {
 /**
  * What is to be expected of a call. `answered`: its result says what came of it. `held`: nothing was sent, since it is destructive
  * and not confirmed. `in_progress`: the first call of the idempotency key still runs. `key_reused`: the key was used for something
- * else. `limited`: a call limit is full, or paused. `no_such_tool`: the project sees none of that slug; `meant` is the nearest that it
+ * else. `limited`: a call limit is full, or paused. `refused`: its caller is bound, and it reaches beyond that. `no_such_tool`: the project sees none of that slug; `meant` is the nearest that it
  * does see.
  */
 export type Called =
   | { readonly outcome: "answered" | "held"; readonly answer: CallAnswer }
   | KeyRefusal
   | LimitRefusal
+  | BoundRefusal
   | { readonly outcome: "no_such_tool"; readonly toolSlug: string; readonly meant: string | undefined };
 
 /** What came of a ready call. `end` is what its caller commits; undefined where there is nothing to commit any more. */
@@ -157,7 +159,9 @@ function planOf(context: CallContext, asked: CallRequest, { tool, toolkit }: Fou
   return { request, entry, plan: { ...request, excess, tool, toolkit, appKey } };
 }
 
-async function call(context: CallContext, asked: CallRequest): Promise<Called> {
+async function call(context: CallContext, given: CallRequest): Promise<Called> {
+  const asked = bindCall(given);
+  if ("refusal" in asked) return asked;
   const found = await find(context, asked);
   if ("outcome" in found) return found;
   const { tool } = found;
@@ -195,17 +199,20 @@ type FoundTool = { readonly tool: CallPlan["tool"]; readonly toolkit: Toolkit };
 async function find(
   { views, findCode }: CallContext,
   { caller, toolSlug, pinned }: CallRequest,
-): Promise<FoundTool | (Called & { outcome: "no_such_tool" })> {
-  if (pinned !== undefined) return { tool: pinned.action, toolkit: pinned.toolkit };
+): Promise<FoundTool | BoundRefusal | (Called & { outcome: "no_such_tool" })> {
+  const { binding } = caller;
+  if (pinned !== undefined) {
+    return refusalOfTool(binding, pinned.action) ?? { tool: pinned.action, toolkit: pinned.toolkit };
+  }
   const view = await views.forProject(caller.projectId);
   const tool = view.tools.get(toolSlug) ?? (await findCode?.(caller.projectId, toolSlug));
   const toolkit = tool && view.toolkits.get(tool.toolkitSlug);
-  if (tool !== undefined && toolkit !== undefined) return { tool, toolkit };
+  if (tool !== undefined && toolkit !== undefined) return refusalOfTool(binding, tool) ?? { tool, toolkit };
   return { outcome: "no_such_tool", toolSlug, meant: nearest(toolSlug, view.tools.keys()) };
 }
 
 function entryOf({ clock }: CallContext, request: CallRequest, tool: CallPlan["tool"]): LedgerEntry {
-  const { caller, args, entityId, accountId, idempotencyKey, formerKey, takeRecord } = request;
+  const { caller, args, entityId, idempotencyKey, formerKey, takeRecord } = request;
   // One moment for both: lists find calls by the time in their ids.
   const createdAt = clock.now();
   return {
@@ -216,13 +223,19 @@ function entryOf({ clock }: CallContext, request: CallRequest, tool: CallPlan["t
     accessClass: tool.class,
     entityId,
     args,
-    callDigest: digestCall({ toolSlug: tool.slug, account: accountId ?? `entity:${entityId}`, args }),
+    callDigest: digestCall({ toolSlug: tool.slug, account: accountOf(request), args }),
     idempotencyKey,
     formerKey,
     createdAt,
     takesAppKey: tool.kind === "action" && tool.idempotency !== undefined,
     takeRecord,
   };
+}
+
+/** What stands for the account in the digest that a key is bound to. What another was answered is no bound caller's to repeat. */
+function accountOf({ caller: { binding }, accountId, entityId }: CallRequest): string {
+  if (accountId === undefined) return `entity:${entityId}`;
+  return binding === undefined ? accountId : `entity:${entityId}:${accountId}`;
 }
 
 function dryRun({ isSandbox }: CallContext, prepared: PreparedCall | EndedCall): CallAnswer {
@@ -295,7 +308,10 @@ async function send(
 }
 
 /** Readies what `call` would send. */
-async function readyCall(context: CallContext, asked: CallRequest): Promise<ReadyCall | undefined> {
+async function readyCall(context: CallContext, given: CallRequest): Promise<ReadyCall | undefined> {
+  const asked = bindCall(given);
+  // `call` says why.
+  if ("refusal" in asked) return undefined;
   const found = await find(context, asked);
   if ("outcome" in found || found.tool.kind === "code" || asked.isDryRun) return undefined;
   const { request, entry, plan } = planOf(context, asked, found);

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from "@svc/catalog";
-import type { AccountId, Clock, Id, KeyId, ProjectId, Role, Sealer } from "@svc/core";
+import type { AccountId, Binding, Clock, Id, KeyId, ProjectId, Role, Sealer } from "@svc/core";
 import { createBatcher } from "@svc/core";
 import { type AccessClass, type CallRecord, type Database, isUnavailable, putToolCalls } from "@svc/db";
 import type { CallOutcome, CallResult } from "../outcome.ts";
@@ -15,6 +15,8 @@ export type Caller = {
   readonly keyId: KeyId | undefined;
   /** The key's role, where a key calls: a plan that needs approval is begun by an approver's. */
   readonly role?: Role | undefined;
+  /** What it is bound to, its jobs included; undefined for nothing. */
+  readonly binding?: Binding | undefined;
   readonly job?: { readonly id: Id<"job">; readonly stepId: string } | undefined;
 };
 

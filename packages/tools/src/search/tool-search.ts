@@ -1,4 +1,5 @@
 import type { AccessClass, Catalog } from "@svc/catalog";
+import { type Binding, isToolGranted } from "@svc/core";
 import { demandOf } from "./deeds.ts";
 import { meaningsOf } from "./meanings.ts";
 import { tellingWordsOf } from "./query-words.ts";
@@ -15,6 +16,8 @@ export type ToolQuery = {
   readonly kind?: "action" | "trigger" | "code" | undefined;
   readonly accessClass?: AccessClass | "" | undefined;
   readonly limit?: number | undefined;
+  /** Whoever is bound finds what it may use alone. */
+  readonly binding?: Binding | undefined;
 };
 
 /** A tool that fits, how well (comparable within one answer only), and the words of the query that it was found by, as indexed. */
@@ -50,12 +53,13 @@ export function searchOf(view: Catalog): ToolSearch {
 export function createToolSearch(view: Catalog): ToolSearch {
   let index: ViewIndex | undefined;
   return {
-    search({ query, toolkitSlug = "", kind, accessClass = "", limit = limitDefault }) {
+    search({ query, toolkitSlug = "", kind, accessClass = "", limit = limitDefault, binding }) {
       if (kind === "trigger") return [];
       index ??= indexView(view);
       const words = readWords(query);
       const meanings = meaningsOf(tellingWordsOf(words), index);
       const passes = ({ tool }: IndexedTool) =>
+        isToolGranted(binding, tool) &&
         (kind === undefined || tool.kind === kind) &&
         (toolkitSlug === "" || tool.toolkitSlug === toolkitSlug) &&
         (accessClass === "" || tool.class === accessClass);

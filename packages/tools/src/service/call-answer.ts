@@ -16,6 +16,8 @@ export function answerOf(called: Called): CallAnswer {
       const { limit, isPaused, retryAfterMs } = called;
       throw isPaused ? callLimitPaused(limit, retryAfterMs) : callLimited(limit, retryAfterMs);
     }
+    case "refused":
+      throw called.refusal;
     case "no_such_tool":
       throw toolNotFound("toolSlug", called.toolSlug, called.meant);
     default:

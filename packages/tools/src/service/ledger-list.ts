@@ -1,4 +1,16 @@
-import { type Id, optionalId, type ProjectId, pageOf, type Sealer, timeRange, walkedRows } from "@svc/core";
+import {
+  type Binding,
+  type Id,
+  isEntityGranted,
+  isToolGranted,
+  optionalId,
+  type ProjectId,
+  type ProjectPrincipal,
+  pageOf,
+  type Sealer,
+  timeRange,
+  walkedRows,
+} from "@svc/core";
 import {
   callStates,
   connectedAccountsForProject,
@@ -21,22 +33,36 @@ type Filter = ToolCallFilter & WalkedCallFilter;
 /** A page of the ledger, newest first, and the token of the next. Throws what ListToolCalls refuses. */
 export async function listCalls(
   { db, sealer }: LedgerListContext,
-  projectId: ProjectId,
+  { projectId, binding }: Pick<ProjectPrincipal, "projectId" | "binding">,
   request: ListToolCallsRequest,
 ): Promise<{ readonly rows: readonly ToolCallSummary[]; readonly nextPageToken: string }> {
-  const filter = readFilter(request);
+  const asked = readFilter(request);
+  const own = binding?.entityId || undefined;
+  if (own !== undefined && asked.entityId !== undefined && asked.entityId !== own) return none;
+  const filter = { ...asked, entityId: own ?? asked.entityId };
   const page = pageOf(sealer, { call, projectId, filters: filter }, request, "call");
   const calls = toolCallsForProject(db, projectId);
   const isWalk = (filter.jobId ?? filter.accountId ?? filter.keyId) !== undefined;
   const bounded = isWalk ? await boundedBy(db, projectId, filter) : filter;
-  if (bounded === undefined) return { rows: [], nextPageToken: "" };
+  if (bounded === undefined) return none;
   const found = isWalk
     ? await calls.walk(bounded, page)
     : { rows: await calls.list(bounded, page), walkedTo: undefined };
-  return walkedRows(sealer, { call, projectId, filters: filter }, found, page.size);
+  const { rows, nextPageToken } = walkedRows(sealer, { call, projectId, filters: filter }, found, page.size);
+  return { rows: rows.filter((row) => isCallReached(binding, row)), nextPageToken };
 }
 
 const call = "ListToolCalls";
+const none = { rows: [], nextPageToken: "" };
+
+/** Whether a call of the ledger is one that whoever is bound so could have made. */
+export function isCallReached(
+  binding: Binding | undefined,
+  { entityId, toolSlug, accessClass }: Pick<ToolCallSummary, "entityId" | "toolSlug" | "accessClass">,
+): boolean {
+  const [toolkitSlug = ""] = toolSlug.split(".");
+  return isEntityGranted(binding, entityId) && isToolGranted(binding, { toolkitSlug, class: accessClass });
+}
 
 function readFilter(request: ListToolCallsRequest): Filter {
   const { toolSlug, entityId, outcome } = request;

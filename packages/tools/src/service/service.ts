@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type CatalogViews, nearest } from "@svc/catalog";
+import type { CatalogViews } from "@svc/catalog";
 import { requireId, requireProject, type Sealer } from "@svc/core";
 import { type Database, type ToolCallSummary, toolCallsForProject } from "@svc/db";
 import {
@@ -13,12 +13,13 @@ import {
 import type { ToolCaller } from "../call/call-tool.ts";
 import type { Ledger } from "../call/ledger.ts";
 import { toCallToolResponse, toToolCall } from "../convert.ts";
-import { toolCallNotFound, toolNotFound } from "../errors.ts";
+import { toolCallNotFound } from "../errors.ts";
 import { searchOf } from "../search/tool-search.ts";
 import { answerOf } from "./call-answer.ts";
 import { type CallLimitsContext, callLimitMethods } from "./call-limits.ts";
 import { readCallRequest } from "./call-request.ts";
-import { listCalls } from "./ledger-list.ts";
+import { describedTool } from "./described-tool.ts";
+import { isCallReached, listCalls } from "./ledger-list.ts";
 import { readSearchRequest } from "./search-request.ts";
 
 /** What ToolsService works with. */
@@ -37,9 +38,10 @@ export function createToolsService(options: ToolsServiceOptions): ServiceImpl<ty
   return {
     async searchTools(request, ctx) {
       const search = readSearchRequest(request);
-      const view = await views.forProject(requireProject(ctx).projectId);
+      const { projectId, binding } = requireProject(ctx);
+      const view = await views.forProject(projectId);
       const results = searchOf(view)
-        .search(search)
+        .search({ ...search, binding })
         .map(({ tool, score, matchedTerms }) => {
           const message = view.messages.tools.get(tool.slug)?.tool;
           return { ...(message && { tool: message }), score, matchedTerms: [...matchedTerms] };
@@ -47,9 +49,8 @@ export function createToolsService(options: ToolsServiceOptions): ServiceImpl<ty
       return create(SearchToolsResponseSchema, { results });
     },
     async describeTool({ slug }, ctx) {
-      const view = await views.forProject(requireProject(ctx).projectId);
-      const tool = view.messages.tools.get(slug)?.tool;
-      if (tool === undefined) throw toolNotFound("slug", slug, nearest(slug, view.tools.keys()));
+      const { projectId, binding } = requireProject(ctx);
+      const tool = describedTool(await views.forProject(projectId), binding, slug);
       return create(DescribeToolResponseSchema, { tool });
     },
     async callTool(request, ctx) {
@@ -57,18 +58,17 @@ export function createToolsService(options: ToolsServiceOptions): ServiceImpl<ty
       return toCallToolResponse(answerOf(await caller.call(call)), shape);
     },
     async listToolCalls(request, ctx) {
-      const { projectId } = requireProject(ctx);
-      const { rows, nextPageToken } = await listCalls(options, projectId, request);
+      const { rows, nextPageToken } = await listCalls(options, requireProject(ctx), request);
       const calls = rows.map((row) => {
         return toToolCall(row, { message: messageOf(ledger, row), argumentsJson: "", resultJson: "" });
       });
       return create(ListToolCallsResponseSchema, { calls, nextPageToken });
     },
     async getToolCall(request, ctx) {
-      const { projectId } = requireProject(ctx);
+      const { projectId, binding } = requireProject(ctx);
       const id = requireId("call", "id", request.id);
       const row = await toolCallsForProject(db, projectId).find(id);
-      if (row === undefined) throw toolCallNotFound(request.id);
+      if (row === undefined || !isCallReached(binding, row)) throw toolCallNotFound(request.id);
       const call = toToolCall(row, {
         message: messageOf(ledger, row),
         argumentsJson: ledger.openText(id, projectId, "arguments", row.arguments),

@@ -40,6 +40,33 @@ async function endAll({ db }: TestCluster, state: "delivered" | "dead_letter"): 
   await db.sql`update deliveries set state = ${state}, next_attempt_at = null where state = 'pending'`;
 }
 
+test("ListEvents says how the deliveries of each event stand where it is asked to, at most 40 of each", async () => {
+  await using cluster = await createTestCluster();
+  const { node, client, ...ids } = await fill(cluster);
+  await using _node = node;
+  const standing = async () =>
+    (await client.listEvents({ withDeliveries: true })).events.map(({ deliveries }) => {
+      const { pending, delivered, deadLetter, more } = deliveries!;
+      return [pending, delivered, deadLetter, more];
+    });
+  expect((await client.listEvents({})).events.map(({ deliveries }) => deliveries)).toEqual(Array(3).fill(undefined));
+  expect(await standing()).toEqual([
+    [1, 0, 0, false],
+    [2, 0, 0, false],
+    [1, 0, 0, false],
+  ]);
+  await endAll(cluster, "dead_letter");
+  await client.replayEvent({ eventId: ids.payment });
+  await endAll(cluster, "delivered");
+  expect((await standing())[1]).toEqual([0, 2, 2, false]);
+  for (let n = 0; n < 19; n += 1) await client.replayEvent({ eventId: ids.payment });
+  const [pending = 0, delivered = 0, deadLetter = 0, more] = (await standing())[1] as [number, number, number, boolean];
+  expect([pending + delivered + deadLetter, more]).toEqual([40, true]);
+  const { deliveries } = (await client.listEvents({ withDeliveries: true, entityId: "", payloadContains: "number" }))
+    .events[0]!;
+  expect(deliveries).toMatchObject({ deadLetter: 1, more: false });
+});
+
 test("ListDeliveries filters by event, by subscription, and by both", async () => {
   await using cluster = await createTestCluster();
   const { node, client, startMs, ...ids } = await fill(cluster);

@@ -1,6 +1,16 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { checkFilterText, pageOf, requireId, requireProject, timeRange, walkedRows } from "@svc/core";
-import { eventsForProject } from "@svc/db";
+import {
+  type Binding,
+  checkFilterText,
+  isEntityGranted,
+  isToolkitGranted,
+  pageOf,
+  requireId,
+  requireProject,
+  timeRange,
+  walkedRows,
+} from "@svc/core";
+import { countDeliveriesOfEvents, type Event, eventsForProject } from "@svc/db";
 import type { TriggersService } from "@svc/gen/triggers";
 import { eventMessage, ingestEndpointMessage } from "../convert.ts";
 import { notFound } from "../errors.ts";
@@ -14,11 +24,13 @@ type Methods = Pick<ServiceImpl<typeof TriggersService>, "listEvents" | "getEven
 export function eventMethods({ db, clock, catalog, sealer, secretOf }: TriggersContext): Methods {
   return {
     async listEvents(req, ctx) {
-      const { projectId } = requireProject(ctx);
+      const { projectId, binding } = requireProject(ctx);
+      const own = binding?.entityId ?? "";
+      if (own !== "" && req.entityId !== "" && req.entityId !== own) return { events: [], nextPageToken: "" };
       const filter = {
         toolkitSlug: req.toolkitSlug,
         triggerSlug: triggerSlugOf(req.toolkitSlug, req.triggerSlug),
-        entityId: req.entityId,
+        entityId: own === "" ? req.entityId : own,
         payloadContains: checkFilterText("payloadContains", req.payloadContains),
         ...timeRange(req.since, req.until),
       };
@@ -30,13 +42,16 @@ export function eventMethods({ db, clock, catalog, sealer, secretOf }: TriggersC
         ? await events.walk(filter, page)
         : { rows: await events.list(filter, page), walkedTo: undefined };
       const { rows, nextPageToken } = walkedRows(sealer, scope, found, page.size);
-      return { events: rows.map(eventMessage), nextPageToken };
+      const reached = rows.filter((row) => isEventReached(row, binding));
+      const ids = req.withDeliveries ? reached.map(({ id }) => id) : [];
+      const counts = await countDeliveriesOfEvents(db, projectId, ids);
+      return { events: reached.map((row) => eventMessage(row, counts.get(row.id))), nextPageToken };
     },
 
     async getEvent(req, ctx) {
-      const { projectId } = requireProject(ctx);
+      const { projectId, binding } = requireProject(ctx);
       const row = await eventsForProject(db, projectId).find(requireId("evt", "id", req.id));
-      if (row === undefined) throw notFound("event", "id", req.id);
+      if (row === undefined || !isEventReached(row, binding)) throw notFound("event", "id", req.id);
       return { event: eventMessage(row) };
     },
 
@@ -50,4 +65,12 @@ export function eventMethods({ db, clock, catalog, sealer, secretOf }: TriggersC
       return { endpoints };
     },
   };
+}
+
+/** Whether an event is the entity's, and of a toolkit, that whoever is bound so reaches. */
+function isEventReached(
+  { entityId, toolkitSlug }: Pick<Event, "entityId" | "toolkitSlug">,
+  binding: Binding | undefined,
+): boolean {
+  return isEntityGranted(binding, entityId) && isToolkitGranted(binding, toolkitSlug);
 }

@@ -18,17 +18,19 @@ export function AccountReferences({ projectId, account }: { projectId: string; a
   const queries = useQueryClient();
   const transport = useTransport();
   const { getConnection, setAccountReferences } = ConnectionsService.method;
-  const set = useWrite(setAccountReferences, async () => {
-    await queries.invalidateQueries({
-      queryKey: createConnectQueryKey({
-        schema: getConnection,
-        transport,
-        input: { id: account.id },
-        cardinality: "finite",
-      }),
-    });
-    setText(undefined);
-    announce("The references are set.");
+  const set = useWrite(setAccountReferences, {
+    onSuccess: async () => {
+      await queries.invalidateQueries({
+        queryKey: createConnectQueryKey({
+          schema: getConnection,
+          transport,
+          input: { id: account.id },
+          cardinality: "finite",
+        }),
+      });
+      setText(undefined);
+      announce("The references are set.");
+    },
   });
   const why = useApproverWhy(projectId);
   const isOver = account.state === "superseded" || account.state === "revoked";

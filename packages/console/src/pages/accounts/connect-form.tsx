@@ -59,9 +59,9 @@ function SpecForm({
 }) {
   const [input, setInput] = useState<ConnectInput>({ ...initial, apiKey: "", username: "", password: "" });
   const change = (to: Partial<ConnectInput>) => setInput((old) => ({ ...old, ...to }));
-  const connect = useWrite(ConnectionsService.method.initiateConnection, onBegun);
+  const connect = useWrite(ConnectionsService.method.initiateConnection, { onSuccess: onBegun });
   const [link, setLink] = useState<CreateConnectLinkResponse>();
-  const linking = useWrite(ConnectionsService.method.createConnectLink, setLink);
+  const linking = useWrite(ConnectionsService.method.createConnectLink, { onSuccess: setLink });
   const approverWhy = useApproverWhy(projectId);
   const decides = spec.accountVariables.some(({ decidesOrigin }) => decidesOrigin);
   const scheme = schemeOf(input, spec);

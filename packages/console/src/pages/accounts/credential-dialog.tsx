@@ -67,9 +67,11 @@ function CredentialForm({
   const [input, setInput] = useState({ clientId: "", clientSecret: "" });
   const [accountVariables, setVariables] = useState<Readonly<Record<string, string>>>({});
   const { data } = useQuery(CatalogService.method.getToolkitConnectSpec, { slug: toolkitSlug, projectId });
-  const set = useWrite(ConnectionsService.method.setProjectCredential, () => {
-    announce(`The project's credential of ${toolkitSlug} is set.`);
-    onClose();
+  const set = useWrite(ConnectionsService.method.setProjectCredential, {
+    onSuccess: () => {
+      announce(`The project's credential of ${toolkitSlug} is set.`);
+      onClose();
+    },
   });
   return (
     <FormFrame onSubmit={() => set.send({ toolkitSlug, ...input, accountVariables })}>

@@ -20,8 +20,8 @@ export function DeleteButton({ account }: { account: ConnectedAccount }) {
       queryKey: createConnectQueryKey({ schema: ConnectionsService, cardinality: undefined }),
     });
   };
-  const ofEntity = useWrite(deleteConnection, onSuccess);
-  const ofProject = useWrite(deleteProjectCredential, onSuccess);
+  const ofEntity = useWrite(deleteConnection, { onSuccess });
+  const ofProject = useWrite(deleteProjectCredential, { onSuccess });
   const isOwn = account.scheme === "client_credentials";
   const isSending = ofEntity.isSending || ofProject.isSending;
   const act = () => (isOwn ? ofProject.send({ toolkitSlug: account.toolkitSlug }) : ofEntity.send({ id: account.id }));

@@ -46,6 +46,7 @@ export default function AccountsPage() {
   return (
     <Page
       title="Accounts"
+      isCovered={search.dialog !== undefined}
       fill
       actions={actions}
       filters={<AccountFilters projectId={projectId} search={search} onChange={change} />}

@@ -1,6 +1,6 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type Ask, type Job, JobsService } from "@svc/gen/jobs";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { seatFor, useSession } from "../../session/session.ts";
 import { announce } from "../../ui/announce.ts";
 import { AreaField } from "../../ui/area-field.tsx";
@@ -37,7 +37,7 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
     rows: job?.park?.judgment?.requestId === requestId ? job.park.judgment.counts : undefined,
   });
   // Whatever became of it, what is shown is read again: who lost the race is told who won it.
-  const answer = useMutation(JobsService.method.answerAsk, {
+  const answer = useWrite(JobsService.method.answerAsk, {
     onSettled: refresh,
     onSuccess: () => announce("The answer was taken."),
   });
@@ -49,7 +49,7 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
     setFaults(wrong);
     if (Object.keys(wrong).length > 0) return;
     const overrides = continuation === "retry-with" ? overridesJson(fields, typed) : "";
-    answer.mutate({ jobId, requestId, principalId, continuation, overridesJson: overrides, note });
+    answer.send({ jobId, requestId, principalId, continuation, overridesJson: overrides, note });
   };
   const offered = continuations.filter((continuation) => ask.continuations.includes(continuation));
   return (
@@ -87,8 +87,8 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
             continuation={continuation}
             place={place}
             why={why}
-            busy={answer.isPending && answer.variables.continuation === continuation}
-            onPress={() => !answer.isPending && send(continuation)}
+            busy={answer.isSending && answer.sent?.continuation === continuation}
+            onPress={() => !answer.isSending && send(continuation)}
           />
         ))}
       </div>

@@ -1,6 +1,6 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type Ask, JobsService } from "@svc/gen/jobs";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/button.tsx";
 import { Choice } from "../../ui/choice.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
@@ -12,8 +12,8 @@ import { Time } from "../../ui/time.tsx";
 /** Makes a link by which a contact without a key answers this one question. Whoever holds it answers; this seat's key vouches. */
 export function AnswerLink({ ask: { jobId, requestId, deliveredPrincipals } }: { ask: Ask }) {
   const [principalId, setPrincipalId] = useState(deliveredPrincipals[0] ?? "");
-  const make = useMutation(JobsService.method.createAnswerLink);
-  const made = make.data;
+  const make = useWrite(JobsService.method.createAnswerLink);
+  const made = make.answer;
   return (
     <Section title="For somebody without a key">
       <p>A link to this question alone. Whoever holds it may answer, and this seat's key vouches for that.</p>
@@ -29,8 +29,8 @@ export function AnswerLink({ ask: { jobId, requestId, deliveredPrincipals } }: {
         />
         <Button
           icon="key"
-          busy={make.isPending ? "Making" : undefined}
-          onPress={() => make.mutate({ jobId, requestId, principalId })}
+          busy={make.isSending ? "Making" : undefined}
+          onPress={() => make.send({ jobId, requestId, principalId })}
         >
           Make a link
         </Button>

@@ -9,7 +9,7 @@ import { Section } from "../../ui/section.tsx";
 import { Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
-import { askStateWord } from "../../words/asks.ts";
+import { askStateWord, splitQuestion } from "../../words/asks.ts";
 import { JobLink } from "../jobs/columns.tsx";
 import { FiguresSection } from "../jobs/figures-section.tsx";
 import { jobTitle } from "../jobs/job-words.ts";
@@ -30,9 +30,10 @@ export default function AskPage() {
   const ask = asked.data?.ask;
   const job = found.data?.job;
   const isApproval = ask !== undefined && ask.approvalId !== "";
+  const [heading, more] = isApproval ? splitQuestion(ask.question) : [ask?.question, ""];
   return (
     <Page
-      title={ask?.question ?? "Ask"}
+      title={heading ?? "Ask"}
       tab={`Ask ${askId}`}
       state={ask !== undefined && <State word={askStateWord(ask.state)} />}
       back={
@@ -43,6 +44,7 @@ export default function AskPage() {
     >
       <FaultNotice error={asked.error ?? found.error} onRetry={() => void asked.refetch()} />
       {asked.isPending && <Skeleton />}
+      {more !== "" && <p>{more}</p>}
       {ask !== undefined && (
         <Columns>
           <Stack>
@@ -69,8 +71,8 @@ export default function AskPage() {
                   ["Point", ask.pointId],
                   ["Step", ask.stepId === "" ? "none: the plan as a whole" : ask.stepId],
                   ["Raised", <Time key="at" at={ask.askedAt} />],
-                  ["Reached by", ask.toolSlug === "" ? "no tool" : ask.toolSlug],
-                  ["Published", ask.delivery === "" ? "to no endpoint" : ask.delivery],
+                  ["Reached by", ask.toolSlug || undefined],
+                  ["Published", ask.delivery || undefined],
                   ["Job", <JobLink key="job" projectId={projectId} id={ask.jobId} />],
                   ["Title", job === undefined ? undefined : jobTitle(job)],
                   [

@@ -4,10 +4,7 @@ import { useLiveRows } from "../../calls/live-rows.ts";
 import { useNow } from "../../clock.ts";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { Empty, NoMatch } from "../../ui/empty.tsx";
-import { Grid } from "../../ui/grid.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Split } from "../../ui/split.tsx";
+import { ListPage } from "../../ui/list-page.tsx";
 import { CallFilters } from "./call-filters.tsx";
 import { CallPanel } from "./call-panel.tsx";
 import { callCard, callColumns } from "./columns.tsx";
@@ -25,42 +22,27 @@ export default function CallsPage() {
   const request = callsRequest(search, useNow(minuteMs));
   const list = useLiveRows(ToolsService.method.listToolCalls, request, "calls", idOf, search.live !== "off");
   const change = (to: CallsSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
+  const open = (callId: string) => void navigate({ to: "/p/$projectId/calls/$callId", params: { projectId, callId } });
   return (
-    <Page title="Calls" fill filters={<CallFilters search={search} onChange={change} />}>
-      <Split
-        list={
-          <ListStates
-            list={list}
-            isFiltered={isFiltered(search)}
-            empty={<NoCalls projectId={projectId} />}
-            noMatch={<NoMatch title="No call matches" onClear={() => change(noFilters)} />}
-          >
-            <Grid
-              label="Calls"
-              columns={callColumns(projectId)}
-              card={callCard}
-              rows={list.rows}
-              rowId={idOf}
-              onOpen={({ id }) =>
-                void navigate({ to: "/p/$projectId/calls/$callId", params: { projectId, callId: id } })
-              }
-              onPanel={(call) => change({ open: call?.id })}
-              openId={search.open}
-              hasMore={list.hasMore}
-              loadMore={list.loadMore}
-              loadingMore={list.loadingMore}
-              fresh={list.fresh}
-              onTop={list.onTop}
-            />
-          </ListStates>
-        }
-        panel={
-          search.open !== undefined && (
-            <CallPanel projectId={projectId} id={search.open} onClose={() => change({ open: undefined })} />
-          )
-        }
-      />
-    </Page>
+    <ListPage
+      title="Calls"
+      filters={<CallFilters search={search} onChange={change} />}
+      list={list}
+      isFiltered={isFiltered(search)}
+      empty={<NoCalls projectId={projectId} />}
+      noMatch={<NoMatch title="No call matches" onClear={() => change(noFilters)} />}
+      columns={callColumns(projectId)}
+      card={callCard}
+      rowId={idOf}
+      onOpen={({ id }) => open(id)}
+      onPanel={(call) => change({ open: call?.id })}
+      openId={search.open}
+      panel={
+        search.open !== undefined && (
+          <CallPanel projectId={projectId} id={search.open} onClose={() => change({ open: undefined })} />
+        )
+      }
+    />
   );
 }
 

@@ -1,7 +1,7 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { JobsService } from "@svc/gen/jobs";
 import { useState } from "react";
 import { useRows } from "../../calls/rows.ts";
+import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/button.tsx";
 import { Copyable } from "../../ui/copy.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -19,15 +19,15 @@ export function AskEndpoints({ why }: { why: string | undefined }) {
     enabled: why === undefined,
   });
   const [endpointUrl, setEndpointUrl] = useState("");
-  const create = useMutation(JobsService.method.createAskEndpoint, {
+  const create = useWrite(JobsService.method.createAskEndpoint, {
     onSuccess: () => {
       setEndpointUrl("");
       list.reload();
     },
   });
-  const remove = useMutation(JobsService.method.deleteAskEndpoint, { onSuccess: list.reload });
+  const remove = useWrite(JobsService.method.deleteAskEndpoint, { onSuccess: list.reload });
   if (why !== undefined) return <Notice tone="plain" icon="lock" title={why} />;
-  const secret = create.data?.signingSecret;
+  const secret = create.answer?.signingSecret;
   return (
     <Stack>
       <Section title="New ask endpoint" boxed>
@@ -42,8 +42,8 @@ export function AskEndpoints({ why }: { why: string | undefined }) {
           <Button
             kind="primary"
             why={endpointUrl === "" ? "Give its URL first" : undefined}
-            busy={create.isPending ? "Registering" : undefined}
-            onPress={() => create.mutate({ endpointUrl })}
+            busy={create.isSending ? "Registering" : undefined}
+            onPress={() => create.send({ endpointUrl })}
           >
             Register
           </Button>
@@ -69,7 +69,7 @@ export function AskEndpoints({ why }: { why: string | undefined }) {
               title={url}
               boxed
               actions={
-                <Button kind="danger" onPress={() => remove.mutate({ id })}>
+                <Button kind="danger" onPress={() => remove.send({ id })}>
                   Delete
                 </Button>
               }

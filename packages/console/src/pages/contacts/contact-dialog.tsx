@@ -1,6 +1,6 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type Contact, ContactsService } from "@svc/gen/contacts";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { AreaField } from "../../ui/area-field.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -23,7 +23,7 @@ export function ContactDialog({
   const [toolSlug, setToolSlug] = useState(contact?.reach?.toolSlug ?? "");
   const [entityId, setEntityId] = useState(contact?.reach?.entityId ?? "");
   const [argsJson, setArgsJson] = useState(contact?.reach?.argsJson ?? "");
-  const put = useMutation(ContactsService.method.putContact, { onSuccess: onDone });
+  const put = useWrite(ContactsService.method.putContact, { onSuccess: onDone });
   const reach = toolSlug === "" ? {} : { reach: { toolSlug, entityId, argsJson } };
   return (
     <Dialog
@@ -37,8 +37,8 @@ export function ContactDialog({
           <Button
             kind="primary"
             why={principalId === "" ? "Give it an id first" : undefined}
-            busy={put.isPending ? "Saving" : undefined}
-            onPress={() => put.mutate({ contact: { principalId, name, approver, ...reach } })}
+            busy={put.isSending ? "Saving" : undefined}
+            onPress={() => put.send({ contact: { principalId, name, approver, ...reach } })}
           >
             Save
           </Button>

@@ -1,7 +1,7 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type Contact, ContactsService } from "@svc/gen/contacts";
 import { useState } from "react";
 import { useRows } from "../../calls/rows.ts";
+import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
@@ -14,7 +14,7 @@ import { ContactItem } from "./contact-item.tsx";
 export function Contacts({ why }: { why: string | undefined }) {
   const list = useRows(ContactsService.method.listContacts, { pageSize: 100 }, ({ contacts }) => contacts);
   const [edited, setEdited] = useState<Contact | "new">();
-  const remove = useMutation(ContactsService.method.deleteContact, { onSuccess: list.reload });
+  const remove = useWrite(ContactsService.method.deleteContact, { onSuccess: list.reload });
   return (
     <Stack>
       <Line>
@@ -36,7 +36,7 @@ export function Contacts({ why }: { why: string | undefined }) {
                 contact={contact}
                 why={why}
                 onEdit={() => setEdited(contact)}
-                onDelete={() => remove.mutate({ principalId: contact.principalId })}
+                onDelete={() => remove.send({ principalId: contact.principalId })}
               />
             </li>
           ))}

@@ -1,7 +1,7 @@
-import { useMutation } from "@connectrpc/connect-query";
 import type { Reach } from "@svc/gen/contacts";
 import { ToolsService } from "@svc/gen/tools";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
 import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
@@ -15,24 +15,24 @@ import { sampleArguments } from "./sample-question.ts";
 export function ReachTest({ reach }: { reach: Reach }) {
   const [idempotencyKey] = useState(randomKey);
   const call = { toolSlug: reach.toolSlug, entityId: reach.entityId, argumentsJson: sampleArguments(reach.argsJson) };
-  const look = useMutation(ToolsService.method.callTool);
-  const send = useMutation(ToolsService.method.callTool);
-  const answer = send.data ?? look.data;
+  const look = useWrite(ToolsService.method.callTool);
+  const send = useWrite(ToolsService.method.callTool);
+  const answer = send.answer ?? look.answer;
   return (
     <Stack>
       <Line>
         <Button
           icon="search"
-          onPress={() => look.mutate({ ...call, dryRun: true })}
-          busy={look.isPending ? "Looking" : undefined}
+          onPress={() => look.send({ ...call, dryRun: true })}
+          busy={look.isSending ? "Looking" : undefined}
         >
           Show the test message
         </Button>
-        {look.isSuccess && (
+        {look.answer !== undefined && (
           <Button
             icon="send"
-            onPress={() => send.mutate({ ...call, idempotencyKey })}
-            busy={send.isPending ? "Sending" : undefined}
+            onPress={() => send.send({ ...call, idempotencyKey })}
+            busy={send.isSending ? "Sending" : undefined}
           >
             Send it
           </Button>
@@ -41,13 +41,15 @@ export function ReachTest({ reach }: { reach: Reach }) {
       <FaultNotice error={send.error ?? look.error} />
       {answer !== undefined && (
         <Notice
-          tone={send.isSuccess && answer.outcome === "ok" ? "ok" : "plain"}
-          title={send.isSuccess ? `Sent: ${answer.outcome}` : "This would be sent"}
+          tone={send.answer !== undefined && answer.outcome === "ok" ? "ok" : "plain"}
+          title={send.answer !== undefined ? `Sent: ${answer.outcome}` : "This would be sent"}
         >
           {answer.message !== "" && <p>{answer.message}</p>}
         </Notice>
       )}
-      {look.isSuccess && <CodeBlock text={prettyJson(look.data.resultJson || call.argumentsJson)} what="request" />}
+      {look.answer !== undefined && (
+        <CodeBlock text={prettyJson(look.answer.resultJson || call.argumentsJson)} what="request" />
+      )}
     </Stack>
   );
 }

@@ -8,11 +8,26 @@ import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
 import { deliveryWhy, deliveryWord } from "../../words/deliveries.ts";
 
-/** The columns of the list of deliveries. */
-export function deliveryColumns(projectId: string): readonly Column<Delivery>[] {
+/** The columns of the list of deliveries; `endpointOf` where it is that of several subscriptions. */
+export function deliveryColumns(
+  projectId: string,
+  endpointOf: ((subscriptionId: string) => string) | undefined,
+): readonly Column<Delivery>[] {
+  const to: Column<Delivery>[] =
+    endpointOf === undefined
+      ? []
+      : [
+          {
+            id: "to",
+            title: "To",
+            width: "minmax(120px, 1fr)",
+            cell: ({ subscriptionId }) => <span title={endpointOf(subscriptionId)}>{endpointOf(subscriptionId)}</span>,
+          },
+        ];
   return [
     { id: "created", title: "Queued", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
     { id: "state", title: "State", width: "120px", cell: ({ state }) => <State word={deliveryWord(state)} /> },
+    ...to,
     { id: "attempts", title: "Attempts", width: "72px", cell: ({ attempts }) => attempts },
     {
       id: "why",

@@ -1,4 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ListDeliveriesRequestSchema } from "@svc/gen/triggers";
 import { oneOfParam, type SearchOf, searchReader, textParam, timeParam } from "../../shell/search-params.ts";
 import { deliveryStates } from "../../words/deliveries.ts";
@@ -6,7 +7,7 @@ import { rangeNames } from "../../words/ranges.ts";
 import { isSpan, noSpan, spanRequest } from "../../words/spans.ts";
 
 const params = {
-  /** Id of the subscription whose deliveries are shown; of every one where it is not there, and a state and a time are. */
+  /** Id of the subscription whose deliveries are shown; of every one where it is not there, and a state is. */
   subscription: textParam,
   state: oneOfParam(deliveryStates),
   /** How far back they were queued; all that is kept where it is not there. */
@@ -24,10 +25,13 @@ export type DeliveriesSearch = SearchOf<typeof params>;
 /** Reads the search parameters of the list of deliveries. */
 export const readDeliveriesSearch: (raw: Record<string, unknown>) => DeliveriesSearch = searchReader(params);
 
-/** Whether the deliveries of every subscription can be listed: a state and since when are filter enough. */
-export function isOfAll({ state, range, since }: DeliveriesSearch): boolean {
-  return state !== undefined && (range ?? since) !== undefined;
+/** Whether the deliveries of every subscription can be listed: with a state, and whatever time is meant. */
+export function isOfAll({ state }: DeliveriesSearch): boolean {
+  return state !== undefined;
 }
+
+/** Since before anything that is kept: with a state the service wants to be told since when. */
+const ever = timestampFromMs(0);
 
 /** What is asked of the service for these parameters, `now` in milliseconds. `first` is the subscription that is shown where none is named. */
 export function deliveriesRequest(
@@ -38,6 +42,7 @@ export function deliveriesRequest(
   return {
     subscriptionId: search.subscription ?? (isOfAll(search) ? "" : first),
     state: search.state ?? "",
+    ...(isOfAll(search) && { since: ever }),
     ...spanRequest(search, now),
     pageSize: 200,
   };

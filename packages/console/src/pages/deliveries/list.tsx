@@ -4,11 +4,10 @@ import { useRows } from "../../calls/rows.ts";
 import { useNow } from "../../clock.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Empty, NoMatch } from "../../ui/empty.tsx";
-import { Grid } from "../../ui/grid.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
+import { ListPage } from "../../ui/list-page.tsx";
 import { useIsPhone } from "../../ui/media.ts";
 import { Page } from "../../ui/page.tsx";
-import { SidePanel, Split } from "../../ui/split.tsx";
+import { SidePanel } from "../../ui/split.tsx";
 import { deliveryCard, deliveryColumns } from "./columns.tsx";
 import { DeliveryBody } from "./delivery-body.tsx";
 import { DeliveryFilters } from "./delivery-filters.tsx";
@@ -33,49 +32,40 @@ export default function DeliveriesPage() {
     refetchMs: lookMs,
   });
   const change = (to: DeliveriesSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
+  const open = (deliveryId: string) =>
+    void navigate({ to: "/p/$projectId/deliveries/$deliveryId", params: { projectId, deliveryId } });
   const filters = subscriptions !== undefined && subscriptions.length > 0 && (
     <DeliveryFilters search={search} subscriptions={subscriptions} onChange={change} />
   );
-  return (
-    <Page title="Deliveries" fill filters={filters}>
-      {subscriptions?.length === 0 ? (
+  if (subscriptions?.length === 0) {
+    return (
+      <Page title="Deliveries" fill>
         <NoSubscription />
-      ) : (
-        <Split
-          list={
-            <ListStates
-              list={list}
-              isFiltered={isFiltered(search)}
-              empty={<NoDeliveries endpoint={endpointOf(subscriptionId)} />}
-              noMatch={<NoMatch title="No delivery matches" onClear={() => change(noFilters)} />}
-            >
-              <Grid
-                label="Deliveries"
-                columns={deliveryColumns(projectId)}
-                card={deliveryCard}
-                rows={list.rows}
-                rowId={idOf}
-                onOpen={({ id }) =>
-                  void navigate({ to: "/p/$projectId/deliveries/$deliveryId", params: { projectId, deliveryId: id } })
-                }
-                onPanel={(delivery) => change({ open: delivery?.id })}
-                openId={search.open}
-                hasMore={list.hasMore}
-                loadMore={list.loadMore}
-                loadingMore={list.loadingMore}
-              />
-            </ListStates>
-          }
-          panel={
-            <DeliveryPanel
-              projectId={projectId}
-              delivery={list.rows.find(({ id }) => id === search.open)}
-              onClose={() => change({ open: undefined })}
-            />
-          }
+      </Page>
+    );
+  }
+  return (
+    <ListPage
+      title="Deliveries"
+      filters={filters}
+      list={list}
+      isFiltered={isFiltered(search)}
+      empty={<NoDeliveries endpoint={endpointOf(subscriptionId)} />}
+      noMatch={<NoMatch title="No delivery matches" onClear={() => change(noFilters)} />}
+      columns={deliveryColumns(projectId, subscriptionId === "" ? endpointOf : undefined)}
+      card={deliveryCard}
+      rowId={idOf}
+      onOpen={({ id }) => open(id)}
+      onPanel={(delivery) => change({ open: delivery?.id })}
+      openId={search.open}
+      panel={
+        <DeliveryPanel
+          projectId={projectId}
+          delivery={list.rows.find(({ id }) => id === search.open)}
+          onClose={() => change({ open: undefined })}
         />
-      )}
-    </Page>
+      }
+    />
   );
 }
 

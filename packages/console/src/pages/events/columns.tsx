@@ -1,9 +1,12 @@
-import type { Event } from "@svc/gen/triggers";
+import type { Event, EventDeliveries } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
 import { shortId } from "../../ui/copy.tsx";
 import type { Column } from "../../ui/grid-column.ts";
 import { Line } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
+import { deliveryCountWords } from "../../words/deliveries.ts";
+import styles from "./columns.module.css";
 
 /** The columns of the list of events. */
 export function eventColumns(projectId: string): readonly Column<Event>[] {
@@ -11,6 +14,12 @@ export function eventColumns(projectId: string): readonly Column<Event>[] {
     { id: "received", title: "Received", width: "136px", cell: ({ receivedAt }) => <Time at={receivedAt} /> },
     { id: "trigger", title: "Trigger", width: "minmax(160px, 2fr)", cell: ({ triggerSlug }) => triggerSlug },
     { id: "entity", title: "Entity", width: "minmax(72px, 1fr)", cell: ({ entityId }) => entityId },
+    {
+      id: "deliveries",
+      title: "Deliveries",
+      width: "minmax(160px, 1fr)",
+      cell: ({ deliveries }) => <DeliveryStates of={deliveries} />,
+    },
     { id: "id", title: "Id", width: "136px", cell: ({ id }) => <EventLink projectId={projectId} id={id} /> },
   ];
 }
@@ -23,8 +32,23 @@ export function eventCard(event: Event) {
       <Line apart>
         <Time at={event.receivedAt} />
         <span>{event.entityId}</span>
+        <DeliveryStates of={event.deliveries} />
       </Line>
     </>
+  );
+}
+
+/** How many deliveries of an event are in which state, those that need somebody first. */
+function DeliveryStates({ of }: { of: EventDeliveries | undefined }) {
+  if (of === undefined) return null;
+  const words = deliveryCountWords(of);
+  if (words.length === 0) return <span className={styles["quiet"]}>to nobody</span>;
+  return (
+    <span className={styles["states"]}>
+      {words.map((word) => (
+        <State key={word.icon} word={word} />
+      ))}
+    </span>
   );
 }
 

@@ -1,12 +1,21 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ListEventsRequestSchema } from "@svc/gen/triggers";
 import { oneOfParam, type SearchOf, searchReader, textParam, timeParam } from "../../shell/search-params.ts";
 import { rangeNames } from "../../words/ranges.ts";
-import { isSpan, noSpan, spanRequest } from "../../words/spans.ts";
+import { noSpan, spanRequest } from "../../words/spans.ts";
+import { everythingSince, type ReplaysSearch } from "../replays/filters.ts";
+
+/** The service looks for no longer text. */
+const textMax = 200;
 
 const params = {
   toolkit: textParam,
   trigger: textParam,
+  /** Whose account the payload names. */
+  entity: textParam,
+  /** Text that the payload has, letter for letter. */
+  text: (value: string) => textParam(value.slice(0, textMax)),
   /** How far back; all that is kept where it is not there. */
   range: oneOfParam(rangeNames),
   /** From one time to another, in place of a range. */
@@ -30,14 +39,40 @@ export function eventsRequest(search: EventsSearch, now: number): MessageInitSha
     pageSize: 200,
     toolkitSlug: search.toolkit ?? "",
     triggerSlug: search.trigger ?? "",
+    entityId: search.entity ?? "",
+    payloadContains: search.text ?? "",
+    withDeliveries: true,
     ...spanRequest(search, now),
   };
 }
 
 /** What filters the list, all taken away. */
-export const noFilters: EventsSearch = { toolkit: undefined, trigger: undefined, ...noSpan };
+export const noFilters: EventsSearch = {
+  toolkit: undefined,
+  trigger: undefined,
+  entity: undefined,
+  text: undefined,
+  ...noSpan,
+};
 
 /** Whether anything is filtered, so that an empty list means no match rather than no event. */
 export function isFiltered(search: EventsSearch): boolean {
-  return search.toolkit !== undefined || search.trigger !== undefined || isSpan(search);
+  return Object.keys(noFilters).some((name) => search[name as keyof EventsSearch] !== undefined);
+}
+
+/** What a replay is not narrowed by, so that it would deliver more than the list shows. Empty where it delivers just that. */
+export function beyondReplays({ entity, text }: EventsSearch): string {
+  return [entity !== undefined && "entity", text !== undefined && "text"].filter(Boolean).join(" and ");
+}
+
+/** The search parameters of the page of replays that start one of what the list shows; `now` in milliseconds. */
+export function replayOfThese({ toolkit, trigger, ...span }: EventsSearch, now: number): ReplaysSearch {
+  const { since, until } = spanRequest(span, now);
+  return {
+    start: "yes",
+    ...(toolkit !== undefined && { toolkit }),
+    ...(trigger !== undefined && { trigger }),
+    since: since === undefined ? everythingSince : timestampDate(since).toISOString(),
+    ...(until !== undefined && { until: timestampDate(until).toISOString() }),
+  };
 }

@@ -4,10 +4,7 @@ import { useLiveRows } from "../../calls/live-rows.ts";
 import { useNow } from "../../clock.ts";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { Empty, NoMatch } from "../../ui/empty.tsx";
-import { Grid } from "../../ui/grid.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Split } from "../../ui/split.tsx";
+import { ListPage } from "../../ui/list-page.tsx";
 import { eventCard, eventColumns } from "./columns.tsx";
 import { EventFilters } from "./event-filters.tsx";
 import { EventPanel } from "./event-panel.tsx";
@@ -25,43 +22,28 @@ export default function EventsPage() {
   const request = eventsRequest(search, useNow(minuteMs));
   const list = useLiveRows(TriggersService.method.listEvents, request, "events", idOf, search.live !== "off");
   const change = (to: EventsSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
-  const clear = () => change(noFilters);
   const open = (eventId: string) =>
     void navigate({ to: "/p/$projectId/events/$eventId", params: { projectId, eventId } });
   return (
-    <Page title="Events" fill filters={<EventFilters search={search} onChange={change} />}>
-      <Split
-        list={
-          <ListStates
-            list={list}
-            isFiltered={isFiltered(search)}
-            empty={<NoEvents />}
-            noMatch={<NoMatch title="No event matches" onClear={clear} />}
-          >
-            <Grid
-              label="Events"
-              columns={eventColumns(projectId)}
-              card={eventCard}
-              rows={list.rows}
-              rowId={idOf}
-              onOpen={({ id }) => open(id)}
-              onPanel={(event) => change({ open: event?.id })}
-              openId={search.open}
-              hasMore={list.hasMore}
-              loadMore={list.loadMore}
-              loadingMore={list.loadingMore}
-              fresh={list.fresh}
-              onTop={list.onTop}
-            />
-          </ListStates>
-        }
-        panel={
-          search.open !== undefined && (
-            <EventPanel projectId={projectId} id={search.open} onClose={() => change({ open: undefined })} />
-          )
-        }
-      />
-    </Page>
+    <ListPage
+      title="Events"
+      filters={<EventFilters projectId={projectId} search={search} onChange={change} />}
+      list={list}
+      isFiltered={isFiltered(search)}
+      empty={<NoEvents />}
+      noMatch={<NoMatch title="No event matches" onClear={() => change(noFilters)} />}
+      columns={eventColumns(projectId)}
+      card={eventCard}
+      rowId={idOf}
+      onOpen={({ id }) => open(id)}
+      onPanel={(event) => change({ open: event?.id })}
+      openId={search.open}
+      panel={
+        search.open !== undefined && (
+          <EventPanel projectId={projectId} id={search.open} onClose={() => change({ open: undefined })} />
+        )
+      }
+    />
   );
 }
 

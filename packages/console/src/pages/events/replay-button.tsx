@@ -1,6 +1,7 @@
-import { createConnectQueryKey, useMutation, useTransport } from "@connectrpc/connect-query";
+import { createConnectQueryKey, useTransport } from "@connectrpc/connect-query";
 import { TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
@@ -10,7 +11,7 @@ export function ReplayButton({ eventId }: { eventId: string }) {
   const queries = useQueryClient();
   const transport = useTransport();
   const { listDeliveries, replayEvent } = TriggersService.method;
-  const replay = useMutation(replayEvent, {
+  const replay = useWrite(replayEvent, {
     onSuccess: ({ deliveries }) => {
       announce(
         deliveries.length === 0
@@ -28,7 +29,7 @@ export function ReplayButton({ eventId }: { eventId: string }) {
   });
   return (
     <>
-      <Button icon="replay" onPress={() => replay.mutate({ eventId })} busy={replay.isPending ? "Sending" : undefined}>
+      <Button icon="replay" onPress={() => replay.send({ eventId })} busy={replay.isSending ? "Sending" : undefined}>
         Replay
       </Button>
       <FaultNotice error={replay.error} />

@@ -32,6 +32,7 @@ export default function IngestPage() {
         {list.data?.endpoints.map((endpoint) => (
           <li key={endpoint.toolkitSlug}>
             <Disclosure
+              initiallyOpen={list.data.endpoints.length === 1}
               summary={
                 <>
                   <b>{endpoint.toolkitSlug}</b>

@@ -1,5 +1,5 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type Job, JobsService } from "@svc/gen/jobs";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -10,7 +10,7 @@ import { useRefreshJob } from "./use-job.ts";
 /** Says what cancelling does, and does it. */
 export function CancelDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const refresh = useRefreshJob(job.id);
-  const cancel = useMutation(JobsService.method.cancelJob, {
+  const cancel = useWrite(JobsService.method.cancelJob, {
     onSuccess: () => {
       announce("The job is being cancelled.");
       refresh();
@@ -27,8 +27,8 @@ export function CancelDialog({ job, onClose }: { job: Job; onClose: () => void }
           <Button onPress={onClose}>Let it run</Button>
           <Button
             kind="danger"
-            onPress={() => cancel.mutate({ id: job.id })}
-            busy={cancel.isPending ? "Cancelling" : undefined}
+            onPress={() => cancel.send({ id: job.id })}
+            busy={cancel.isSending ? "Cancelling" : undefined}
           >
             Cancel the job
           </Button>

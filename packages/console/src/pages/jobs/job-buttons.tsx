@@ -1,7 +1,7 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type Job, JobsService } from "@svc/gen/jobs";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
@@ -21,13 +21,13 @@ export function JobButtons({ job, projectId }: { job: Job; projectId: string }) 
   const [open, setOpen] = useState<Open>();
   const navigate = useNavigate();
   const refresh = useRefreshJob(job.id);
-  const pause = useMutation(JobsService.method.pauseJob, {
+  const pause = useWrite(JobsService.method.pauseJob, {
     onSuccess: () => {
       announce("Paused: no other call is begun.");
       refresh();
     },
   });
-  const resume = useMutation(JobsService.method.resumeJob, { onSuccess: refresh });
+  const resume = useWrite(JobsService.method.resumeJob, { onSuccess: refresh });
   const acts = actsOf(job);
   const close = () => setOpen(undefined);
   const edit = () =>
@@ -45,19 +45,15 @@ export function JobButtons({ job, projectId }: { job: Job; projectId: string }) 
         </Button>
       )}
       {acts.pause && (
-        <Button
-          icon="pause"
-          onPress={() => pause.mutate({ id: job.id })}
-          busy={pause.isPending ? "Pausing" : undefined}
-        >
+        <Button icon="pause" onPress={() => pause.send({ id: job.id })} busy={pause.isSending ? "Pausing" : undefined}>
           Pause
         </Button>
       )}
       {acts.resume && (
         <Button
           icon="play"
-          onPress={() => resume.mutate({ id: job.id })}
-          busy={resume.isPending ? "Resuming" : undefined}
+          onPress={() => resume.send({ id: job.id })}
+          busy={resume.isSending ? "Resuming" : undefined}
         >
           Resume
         </Button>

@@ -1,6 +1,6 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type Job, JobsService } from "@svc/gen/jobs";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { AreaField } from "../../ui/area-field.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -13,7 +13,7 @@ export function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void 
   const [slug, setSlug] = useState("");
   const [description, setDescription] = useState("");
   const [newVersion, setNewVersion] = useState(false);
-  const promote = useMutation(JobsService.method.promoteJob, {
+  const promote = useWrite(JobsService.method.promoteJob, {
     onSuccess: ({ tool, version }) => {
       announce(`${tool?.slug ?? slug} is there, version ${version}.`);
       onClose();
@@ -32,8 +32,8 @@ export function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void 
           <Button
             kind="primary"
             why={why}
-            onPress={() => promote.mutate({ jobId: job.id, slug, description, newVersion })}
-            busy={promote.isPending ? "Sending" : undefined}
+            onPress={() => promote.send({ jobId: job.id, slug, description, newVersion })}
+            busy={promote.isSending ? "Sending" : undefined}
           >
             Make the skill
           </Button>

@@ -1,7 +1,8 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type Job, JobsService } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { placeFailure } from "../../calls/fault.ts";
+import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
 import { AreaField } from "../../ui/area-field.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -23,15 +24,20 @@ export function RerunDialog({ job, projectId, onClose }: { job: Job; projectId: 
       set(value);
       setIdempotencyKey(randomKey());
     };
-  const rerun = useMutation(JobsService.method.rerunJob);
-  const { job: made, drift = [] } = rerun.data ?? {};
+  const rerun = useWrite(JobsService.method.rerunJob);
+  const { job: made, drift = [] } = rerun.answer ?? {};
   const has = (part: string) => programPart(job.programJson, part) !== "";
-  const send = () => rerun.mutate({ id: job.id, inputJson, paramsJson, repin, idempotencyKey });
+  const fields = [
+    ...(has("inputSchema") ? (["inputJson"] as const) : []),
+    ...(has("params") ? (["paramsJson"] as const) : []),
+  ];
+  const { at, rest } = placeFailure(rerun.error, fields);
+  const send = () => rerun.send({ id: job.id, inputJson, paramsJson, repin, idempotencyKey });
   const actions =
     made === undefined ? (
       <>
         <Button onPress={onClose}>Not now</Button>
-        <Button kind="primary" onPress={send} busy={rerun.isPending ? "Submitting" : undefined}>
+        <Button kind="primary" onPress={send} busy={rerun.isSending ? "Submitting" : undefined}>
           Run again
         </Button>
       </>
@@ -56,6 +62,7 @@ export function RerunDialog({ job, projectId, onClose }: { job: Job; projectId: 
               mono
               value={inputJson}
               onChange={changing(setInputJson)}
+              fault={at.inputJson}
               hint="As a JSON object; empty for that of this job."
             />
           )}
@@ -65,6 +72,7 @@ export function RerunDialog({ job, projectId, onClose }: { job: Job; projectId: 
               mono
               value={paramsJson}
               onChange={changing(setParamsJson)}
+              fault={at.paramsJson}
               hint="As a JSON object; empty for the program's own."
             />
           )}
@@ -74,7 +82,7 @@ export function RerunDialog({ job, projectId, onClose }: { job: Job; projectId: 
             onChange={changing(setRepin)}
             hint="Otherwise on those that this job ran on."
           />
-          <FaultNotice error={rerun.error} />
+          <FaultNotice error={rest} />
         </>
       ) : (
         <>

@@ -1,14 +1,15 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type Job, JobsService } from "@svc/gen/jobs";
 import { useState } from "react";
+import { placeFailure } from "../../calls/fault.ts";
+import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
 import { announce } from "../../ui/announce.ts";
 import { AreaField } from "../../ui/area-field.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Choice } from "../../ui/choice.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { CheckField } from "../../ui/field.tsx";
+import { SelectField } from "../../ui/select-field.tsx";
 import { programPart } from "./program.ts";
 import { useRefreshJob } from "./use-job.ts";
 
@@ -21,14 +22,15 @@ export function RetryDialog({ job, onClose }: { job: Job; onClose: () => void })
   const [idempotencyKey] = useState(randomKey);
   const params = programPart(job.programJson, "params");
   const unknown = job.stepReceipts.reduce((sum, { calls }) => sum + (calls?.unknown ?? 0), 0);
-  const retry = useMutation(JobsService.method.retryJob, {
+  const retry = useWrite(JobsService.method.retryJob, {
     onSuccess: ({ job: next }) => {
       announce(`Attempt ${next?.attempt ?? ""} begins.`);
       refresh();
       onClose();
     },
   });
-  const send = () => retry.mutate({ id: job.id, fromStepId, paramsJson, resendUnknown, idempotencyKey });
+  const { at, rest } = placeFailure(retry.error, ["fromStepId", ...(params === "" ? [] : (["paramsJson"] as const))]);
+  const send = () => retry.send({ id: job.id, fromStepId, paramsJson, resendUnknown, idempotencyKey });
   return (
     <Dialog
       open
@@ -38,21 +40,22 @@ export function RetryDialog({ job, onClose }: { job: Job; onClose: () => void })
       actions={
         <>
           <Button onPress={onClose}>Not now</Button>
-          <Button kind="primary" onPress={send} busy={retry.isPending ? "Sending" : undefined}>
+          <Button kind="primary" onPress={send} busy={retry.isSending ? "Sending" : undefined}>
             Begin attempt {job.attempt + 1}
           </Button>
         </>
       }
     >
       <p>It goes on as the same job. What ended well stays; failed rows are done again. Its deadline begins anew.</p>
-      <Choice
+      <SelectField
         label="From"
         value={fromStepId}
         options={[
           { value: "", words: "where it stopped" },
-          ...job.stepReceipts.map(({ stepId, kind }) => ({ value: stepId, words: stepId, note: kind })),
+          ...job.stepReceipts.map(({ stepId, kind }) => ({ value: stepId, words: `${stepId}, ${kind}` })),
         ]}
         onChange={setFromStepId}
+        fault={at.fromStepId}
       />
       {params !== "" && (
         <AreaField
@@ -60,6 +63,7 @@ export function RetryDialog({ job, onClose }: { job: Job; onClose: () => void })
           mono
           value={paramsJson}
           onChange={setParamsJson}
+          fault={at.paramsJson}
           hint={`As a JSON object; those left out stay. The program has ${params}`}
         />
       )}
@@ -71,7 +75,7 @@ export function RetryDialog({ job, onClose }: { job: Job; onClose: () => void })
           hint={`${unknown} were sent, and whether they were carried out is not known. Otherwise people are asked.`}
         />
       )}
-      <FaultNotice error={retry.error} />
+      <FaultNotice error={rest} />
     </Dialog>
   );
 }

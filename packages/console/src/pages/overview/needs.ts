@@ -42,7 +42,10 @@ export function needsOf(
       tone: "warn",
       icon: "ask",
       title: `${some(pendingAsks, "ask waits", "asks wait")}${waited}`,
-      says: "Answer them: their jobs stand still until then.",
+      says:
+        pendingAsks === 1
+          ? "Answer it: its job stands still until then."
+          : "Answer them: their jobs stand still until then.",
       to: "/p/$projectId/asks",
       search: {},
     },

@@ -1,7 +1,7 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { JobsService } from "@svc/gen/jobs";
 import { useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
 import { Button } from "../../ui/button.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
@@ -15,19 +15,19 @@ export function SubmitButtons({ text, projectId, why }: { text: string; projectI
   const navigate = useNavigate();
   const [simulateFirst, setSimulateFirst] = useState(false);
   const keys = useRef(new Map<string, string>());
-  const submit = useMutation(JobsService.method.submitJob, {
+  const submit = useWrite(JobsService.method.submitJob, {
     onSuccess: ({ job }) => {
       if (job !== undefined) void navigate({ to: "/p/$projectId/jobs/$jobId", params: { projectId, jobId: job.id } });
     },
   });
   const send = (submission: Submission) =>
-    submit.mutate({
+    submit.send({
       programJson: submission.text,
       mode: submission.mode,
       simulateFirst: submission.simulateFirst,
       idempotencyKey: keyFor(keys.current, submission),
     });
-  const isSending = (mode: string) => (submit.isPending && submit.variables.mode === mode ? "Submitting" : undefined);
+  const isSending = (mode: string) => (submit.isSending && submit.sent?.mode === mode ? "Submitting" : undefined);
   return (
     <Stack>
       <Line>

@@ -1,8 +1,8 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { AdminService } from "@svc/gen/admin";
 import { Role } from "@svc/gen/options";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
+import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -24,9 +24,9 @@ export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onC
   const [role, setRole] = useState("member");
   const refresh = useRefresh(AdminService);
   // Not kept in the cache of calls: it goes with the dialog.
-  const create = useMutation(AdminService.method.createApiKey, { gcTime: 0, onSuccess: () => void refresh() });
-  if (create.data !== undefined) return <CreatedKey text={create.data.key} onClose={onClose} />;
-  const send = () => create.mutate({ projectId, name, role: role === "approver" ? Role.APPROVER : Role.MEMBER });
+  const create = useWrite(AdminService.method.createApiKey, { isSecret: true, onSuccess: () => void refresh() });
+  if (create.answer !== undefined) return <CreatedKey text={create.answer.key} onClose={onClose} />;
+  const send = () => create.send({ projectId, name, role: role === "approver" ? Role.APPROVER : Role.MEMBER });
   return (
     <Dialog open onClose={onClose} title="Create a key" hideOnInteractOutside={false}>
       <FormFrame onSubmit={send}>
@@ -40,7 +40,7 @@ export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onC
         />
         <OptionsField label="Role" value={role} options={roles} onChange={setRole} />
         <FaultNotice error={create.error} />
-        <Button kind="primary" type="submit" busy={create.isPending ? "Creating" : undefined}>
+        <Button kind="primary" type="submit" busy={create.isSending ? "Creating" : undefined}>
           Create the key
         </Button>
       </FormFrame>

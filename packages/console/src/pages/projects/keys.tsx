@@ -1,8 +1,8 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { AdminService, type ApiKey } from "@svc/gen/admin";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
 import { useRows } from "../../calls/rows.ts";
+import { useWrite } from "../../calls/write.ts";
 import { useNow } from "../../clock.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
@@ -63,7 +63,7 @@ export function Keys({ projectId }: { projectId: string }) {
 function KeyItem({ apiKey }: { apiKey: ApiKey }) {
   const { id, name, role, hint, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
   const refresh = useRefresh(AdminService);
-  const revoke = useMutation(AdminService.method.revokeApiKey, {
+  const revoke = useWrite(AdminService.method.revokeApiKey, {
     onSuccess: () => {
       announce(`The key ${name} is revoked.`);
       return refresh();
@@ -85,7 +85,7 @@ function KeyItem({ apiKey }: { apiKey: ApiKey }) {
           says="Every node refuses it within seconds, for good. Its seats in the console end with it, and the links that it vouches for."
           confirm="Revoke the key"
           busy="Revoking"
-          act={() => revoke.mutateAsync({ id })}
+          act={() => revoke.sendAsync({ id })}
         />
       }
     >

@@ -1,6 +1,6 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { AdminService } from "@svc/gen/admin";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/confirm-button.tsx";
@@ -12,8 +12,8 @@ import { Line, Stack } from "../../ui/stack.tsx";
 /** Parks a job that does harm, and takes a parked one back to where it stood. The administrator sees no jobs: its id is told by the project. */
 export function ParkJob({ projectId }: { projectId: string }) {
   const [jobId, setJobId] = useState("");
-  const park = useMutation(AdminService.method.parkJob, { onSuccess: () => announce("The job is parked.") });
-  const release = useMutation(AdminService.method.releaseJob, { onSuccess: () => announce("The job goes on.") });
+  const park = useWrite(AdminService.method.parkJob, { onSuccess: () => announce("The job is parked.") });
+  const release = useWrite(AdminService.method.releaseJob, { onSuccess: () => announce("The job goes on.") });
   const id = jobId.trim();
   const why = id === "" ? "Fill in the job's id first" : undefined;
   return (
@@ -32,12 +32,12 @@ export function ParkJob({ projectId }: { projectId: string }) {
             says="It stands still until it is released or cancelled, or its deadline passes."
             confirm="Park the job"
             busy="Parking"
-            act={() => park.mutateAsync({ projectId, jobId: id })}
+            act={() => park.sendAsync({ projectId, jobId: id })}
           />
           <Button
             why={why}
-            busy={release.isPending ? "Releasing" : undefined}
-            onPress={() => release.mutate({ projectId, jobId: id })}
+            busy={release.isSending ? "Releasing" : undefined}
+            onPress={() => release.send({ projectId, jobId: id })}
           >
             Release
           </Button>

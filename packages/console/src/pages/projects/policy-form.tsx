@@ -1,7 +1,7 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { AdminService, type Project } from "@svc/gen/admin";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { AreaField } from "../../ui/area-field.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -19,7 +19,7 @@ export function PolicyForm({ project: { id, policy } }: { project: Project }) {
   const [typed, setTyped] = useState(() => typedPolicy(policy));
   const [fault, setFault] = useState<Error>();
   const refresh = useRefresh(AdminService);
-  const set = useMutation(AdminService.method.setProjectPolicy, {
+  const set = useWrite(AdminService.method.setProjectPolicy, {
     onSuccess: () => {
       announce("The policy holds.");
       return refresh();
@@ -28,7 +28,7 @@ export function PolicyForm({ project: { id, policy } }: { project: Project }) {
   const send = () => {
     try {
       setFault(undefined);
-      set.mutate(policyRequest(id, typed));
+      set.send(policyRequest(id, typed));
     } catch (error) {
       setFault(error as Error);
     }
@@ -43,7 +43,7 @@ export function PolicyForm({ project: { id, policy } }: { project: Project }) {
       {fault !== undefined && <p role="alert">{fault.message}</p>}
       <FaultNotice error={set.error} />
       <div>
-        <Button kind="primary" type="submit" busy={set.isPending ? "Setting" : undefined}>
+        <Button kind="primary" type="submit" busy={set.isSending ? "Setting" : undefined}>
           Set the policy
         </Button>
       </div>

@@ -8,6 +8,8 @@ const params = {
   toolkit: textParam,
   trigger: textParam,
   since: timeParam,
+  /** Up to the moment of the start where it is not there. */
+  until: timeParam,
   /** Whether what was delivered already is left out. */
   only: oneOfParam(["undelivered"]),
 };
@@ -18,12 +20,16 @@ export type ReplaysSearch = SearchOf<typeof params>;
 /** Reads the search parameters of the list of replays. */
 export const readReplaysSearch: (raw: Record<string, unknown>) => ReplaysSearch = searchReader(params);
 
+/** Since before anything that is kept. */
+export const everythingSince = "1970-01-01T00:00:00.000Z";
+
 /** So far back a replay goes, unless the address says otherwise. */
 const dayMs = 86_400_000;
 
 /** Which events are delivered again, and to whom. */
 export type ReplayRange = {
   since: Timestamp;
+  until?: Timestamp;
   subscriptionId: string;
   toolkitSlug: string;
   triggerSlug: string;
@@ -32,11 +38,12 @@ export type ReplayRange = {
 
 /** What is replayed for these parameters; `now` in milliseconds. */
 export function replayRequest(
-  { subscription = "", toolkit = "", trigger = "", since, only }: ReplaysSearch,
+  { subscription = "", toolkit = "", trigger = "", since, until, only }: ReplaysSearch,
   now: number,
 ): ReplayRange {
   return {
     since: timestampFromMs(since === undefined ? now - dayMs : Date.parse(since)),
+    ...(until !== undefined && { until: timestampFromMs(Date.parse(until)) }),
     subscriptionId: subscription,
     toolkitSlug: toolkit,
     triggerSlug: trigger,

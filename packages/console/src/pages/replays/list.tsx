@@ -22,6 +22,7 @@ export default function ReplaysPage() {
   return (
     <Page
       title="Replays"
+      isCovered={search.start === "yes"}
       actions={
         <Button kind="primary" icon="replay" onPress={() => change({ start: "yes" })}>
           Replay events

@@ -1,6 +1,6 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type Replay, ReplayState, TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
+import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
@@ -63,19 +63,19 @@ export function ReplayItem({ replay }: { replay: Replay }) {
 function ReplayActions({ replay: { id, state } }: { replay: Replay }) {
   const queries = useQueryClient();
   const options = { onSuccess: () => queries.invalidateQueries() };
-  const update = useMutation(TriggersService.method.updateReplay, options);
-  const cancel = useMutation(TriggersService.method.cancelReplay, options);
+  const update = useWrite(TriggersService.method.updateReplay, options);
+  const cancel = useWrite(TriggersService.method.cancelReplay, options);
   const isPaused = state === ReplayState.PAUSED;
   return (
     <>
       <Button
         icon={isPaused ? "play" : "pause"}
-        busy={update.isPending ? "Sending" : undefined}
-        onPress={() => update.mutate({ id, paused: !isPaused })}
+        busy={update.isSending ? "Sending" : undefined}
+        onPress={() => update.send({ id, paused: !isPaused })}
       >
         {isPaused ? "Go on" : "Pause"}
       </Button>
-      <Button kind="danger" busy={cancel.isPending ? "Sending" : undefined} onPress={() => cancel.mutate({ id })}>
+      <Button kind="danger" busy={cancel.isSending ? "Sending" : undefined} onPress={() => cancel.send({ id })}>
         Cancel
       </Button>
       <FaultNotice error={update.error ?? cancel.error} />

@@ -1,8 +1,9 @@
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { useQuery } from "@connectrpc/connect-query";
 import { type ReplayCount, TriggersService } from "@svc/gen/triggers";
 import { keepPreviousData, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { useNow } from "../../clock.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
@@ -15,7 +16,7 @@ import { Line } from "../../ui/stack.tsx";
 import { Time } from "../../ui/time.tsx";
 import { rangeNames, ranges, rangeWords } from "../../words/ranges.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
-import { type ReplaysSearch, replayRequest } from "./filters.ts";
+import { everythingSince, type ReplayRange, type ReplaysSearch, replayRequest } from "./filters.ts";
 
 /** Starts a replay: of what, to whom, and how many deliveries that makes, before the button that does it. */
 export function StartDialog({
@@ -36,7 +37,7 @@ export function StartDialog({
     { ...request, dryRun: true },
     { placeholderData: keepPreviousData },
   );
-  const start = useMutation(TriggersService.method.startReplay, {
+  const start = useWrite(TriggersService.method.startReplay, {
     onSuccess: async () => {
       announce("The replay has begun.");
       onClose();
@@ -61,8 +62,8 @@ export function StartDialog({
             kind="primary"
             icon="replay"
             why={why}
-            busy={start.isPending ? "Sending" : undefined}
-            onPress={() => start.mutate(request)}
+            busy={start.isSending ? "Sending" : undefined}
+            onPress={() => start.send(request)}
           >
             {total === 1 ? "Replay 1 delivery" : `Replay ${total.toLocaleString("en")} deliveries`}
           </Button>
@@ -75,7 +76,8 @@ export function StartDialog({
         checked={search.only === "undelivered"}
         onChange={(on) => onChange({ only: on ? "undelivered" : undefined })}
       />
-      <Counts counts={count.data?.counts ?? []} since={request.since} />
+      <Only search={search} onChange={onChange} />
+      <Counts counts={count.data?.counts ?? []} range={request} />
       <FaultNotice error={count.error ?? start.error} />
     </Dialog>
   );
@@ -97,17 +99,23 @@ function ReplayFilters({
   }));
   const since = (range: string) => {
     const name = rangeNames.find((known) => known === range);
-    onChange({ since: name === undefined ? undefined : new Date(now - ranges[name]).toISOString() });
+    if (range === "all") onChange({ since: everythingSince, until: undefined });
+    else if (name !== undefined) onChange({ since: new Date(now - ranges[name]).toISOString(), until: undefined });
   };
   const chosen = rangeNames.find((name) => search.since === new Date(now - ranges[name]).toISOString());
+  const isAll = search.since === everythingSince;
   const own =
-    search.since !== undefined && chosen === undefined ? [{ value: "own", words: "since the time below" }] : [];
+    search.since !== undefined && chosen === undefined && !isAll ? [{ value: "own", words: "in the times below" }] : [];
   return (
     <Line>
       <Choice
         label="Received"
-        value={chosen ?? (search.since === undefined ? "24h" : "own")}
-        options={[...own, ...rangeNames.map((name) => ({ value: name, words: rangeWords(name) }))]}
+        value={chosen ?? (search.since === undefined ? "24h" : isAll ? "all" : "own")}
+        options={[
+          ...own,
+          ...rangeNames.map((name) => ({ value: name, words: rangeWords(name) })),
+          { value: "all", words: "ever, as far as it is kept" },
+        ]}
         onChange={since}
       />
       <Choice
@@ -120,12 +128,26 @@ function ReplayFilters({
   );
 }
 
-function Counts({ counts, since }: { counts: readonly ReplayCount[]; since: Timestamp }) {
+/** What else the address narrows the replay to, each to be taken away. */
+function Only({ search, onChange }: { search: ReplaysSearch; onChange: (change: ReplaysSearch) => void }) {
+  const { toolkit, trigger } = search;
+  if (toolkit === undefined && trigger === undefined) return null;
+  return (
+    <Line>
+      <Button icon="cross" onPress={() => onChange({ toolkit: undefined, trigger: undefined })}>
+        Only {trigger ?? toolkit}
+      </Button>
+    </Line>
+  );
+}
+
+function Counts({ counts, range: { since, until } }: { counts: readonly ReplayCount[]; range: ReplayRange }) {
   const { endpointOf } = useSubscriptions();
   return (
     <Facts
       facts={[
-        ["Since", <Time key="since" at={since} />],
+        ["Since", timestampMs(since) === 0 ? "ever" : <Time key="since" at={since} />],
+        ["Until", until === undefined ? "now" : <Time key="until" at={until} />],
         ...counts.map(({ subscriptionId, count }) => [endpointOf(subscriptionId), count.toLocaleString("en")] as const),
       ]}
     />

@@ -1,7 +1,7 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type StandingProgram, StandingService, StandingState } from "@svc/gen/standing";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
@@ -21,9 +21,9 @@ export function ScheduleButtons({
   const navigate = useNavigate();
   const [idempotencyKey, setIdempotencyKey] = useState(randomKey);
   const { pauseStandingProgram, resumeStandingProgram, runStandingProgram } = StandingService.method;
-  const pause = useMutation(pauseStandingProgram, { onSuccess: onDone });
-  const resume = useMutation(resumeStandingProgram, { onSuccess: onDone });
-  const run = useMutation(runStandingProgram, {
+  const pause = useWrite(pauseStandingProgram, { onSuccess: onDone });
+  const resume = useWrite(resumeStandingProgram, { onSuccess: onDone });
+  const run = useWrite(runStandingProgram, {
     onSuccess: ({ run: made }) => {
       setIdempotencyKey(randomKey());
       onDone();
@@ -35,21 +35,21 @@ export function ScheduleButtons({
     <>
       <Button
         icon="play"
-        onPress={() => run.mutate({ id, idempotencyKey })}
-        busy={run.isPending ? "Starting" : undefined}
+        onPress={() => run.send({ id, idempotencyKey })}
+        busy={run.isSending ? "Starting" : undefined}
       >
         Run now
       </Button>
       {state === StandingState.PAUSED ? (
         <Button
           kind="primary"
-          onPress={() => resume.mutate({ id, adopt: pauseReason === "drift" })}
-          busy={resume.isPending ? "Resuming" : undefined}
+          onPress={() => resume.send({ id, adopt: pauseReason === "drift" })}
+          busy={resume.isSending ? "Resuming" : undefined}
         >
           {pauseReason === "drift" ? "Resume on the definitions of today" : "Resume"}
         </Button>
       ) : (
-        <Button icon="pause" onPress={() => pause.mutate({ id })} busy={pause.isPending ? "Pausing" : undefined}>
+        <Button icon="pause" onPress={() => pause.send({ id })} busy={pause.isSending ? "Pausing" : undefined}>
           Pause
         </Button>
       )}

@@ -1,8 +1,9 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { type CallLimit, ToolsService } from "@svc/gen/tools";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
 import { useApproverWhy } from "../../calls/role.ts";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/confirm-button.tsx";
@@ -53,7 +54,7 @@ export function CallLimits({ projectId }: { projectId: string }) {
 function LimitItem({ limit, why, onChange }: { limit: CallLimit; why: string | undefined; onChange: () => void }) {
   const { name, toolkitSlug, keyExpression } = limit;
   const refresh = useRefresh(ToolsService);
-  const remove = useMutation(ToolsService.method.deleteCallLimit, {
+  const remove = useWrite(ToolsService.method.deleteCallLimit, {
     onSuccess: () => {
       announce(`The limit ${name} is deleted.`);
       return refresh();
@@ -74,7 +75,7 @@ function LimitItem({ limit, why, onChange }: { limit: CallLimit; why: string | u
             says="Calls are no longer held to it; what waits for it goes on."
             confirm="Delete the limit"
             busy="Deleting"
-            act={() => remove.mutateAsync({ name })}
+            act={() => remove.sendAsync({ name })}
           />
         </>
       }

@@ -1,7 +1,7 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type CallLimit, ToolsService } from "@svc/gen/tools";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -14,7 +14,7 @@ import { limitOf, type TypedLimit, typedOf } from "./limit.ts";
 export function LimitDialog({ limit, onClose }: { limit: CallLimit | undefined; onClose: () => void }) {
   const [typed, setTyped] = useState(() => typedOf(limit));
   const refresh = useRefresh(ToolsService);
-  const put = useMutation(ToolsService.method.putCallLimit, {
+  const put = useWrite(ToolsService.method.putCallLimit, {
     onSuccess: () => {
       announce(`The limit ${typed.name} holds.`);
       onClose();
@@ -37,7 +37,7 @@ export function LimitDialog({ limit, onClose }: { limit: CallLimit | undefined; 
       title={limit === undefined ? "Add a call limit" : `Change the limit ${limit.name}`}
       hideOnInteractOutside={false}
     >
-      <FormFrame onSubmit={() => put.mutate({ limit: limitOf(typed) })}>
+      <FormFrame onSubmit={() => put.send({ limit: limitOf(typed) })}>
         {limit === undefined && field("name", "Name", "A lower-case letter, then lower-case letters, digits, - and _.")}
         {field("toolkitSlug", "Toolkit", "Only its calls; empty for those of every toolkit.")}
         {field("concurrency", "Calls at once", "Empty for any number.")}
@@ -54,7 +54,7 @@ export function LimitDialog({ limit, onClose }: { limit: CallLimit | undefined; 
           onChange={(paused) => setTyped({ ...typed, paused })}
         />
         <FaultNotice error={put.error} />
-        <Button kind="primary" type="submit" busy={put.isPending ? "Putting" : undefined}>
+        <Button kind="primary" type="submit" busy={put.isSending ? "Putting" : undefined}>
           {limit === undefined ? "Add the limit" : "Put the limit"}
         </Button>
       </FormFrame>

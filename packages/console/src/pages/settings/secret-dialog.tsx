@@ -1,7 +1,7 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { SecretsService } from "@svc/gen/secrets";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -14,7 +14,7 @@ export function SecretDialog({ name, onClose }: { name: string; onClose: () => v
   const [typedName, setName] = useState(name);
   const [value, setValue] = useState("");
   const refresh = useRefresh(SecretsService);
-  const put = useMutation(SecretsService.method.putSecret, {
+  const put = useWrite(SecretsService.method.putSecret, {
     onSuccess: () => {
       announce(`The secret ${typedName} has its value.`);
       onClose();
@@ -28,7 +28,7 @@ export function SecretDialog({ name, onClose }: { name: string; onClose: () => v
       title={name === "" ? "Add a secret" : `A new value for ${name}`}
       hideOnInteractOutside={false}
     >
-      <FormFrame onSubmit={() => put.mutate({ name: typedName, value })}>
+      <FormFrame onSubmit={() => put.send({ name: typedName, value })}>
         {name === "" && (
           <TextField
             label="Name"
@@ -51,7 +51,7 @@ export function SecretDialog({ name, onClose }: { name: string; onClose: () => v
           hint="8 to 8,192 characters, as it is to be sent. It is sealed, and no call reads it back."
         />
         <FaultNotice error={put.error} />
-        <Button kind="primary" type="submit" busy={put.isPending ? "Putting" : undefined}>
+        <Button kind="primary" type="submit" busy={put.isSending ? "Putting" : undefined}>
           {name === "" ? "Add the secret" : "Put the new value"}
         </Button>
       </FormFrame>

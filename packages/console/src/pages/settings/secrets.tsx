@@ -1,8 +1,9 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { type Secret, SecretsService } from "@svc/gen/secrets";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
 import { useApproverWhy } from "../../calls/role.ts";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/confirm-button.tsx";
@@ -53,7 +54,7 @@ function SecretItem({
   onChange: () => void;
 }) {
   const refresh = useRefresh(SecretsService);
-  const remove = useMutation(SecretsService.method.deleteSecret, {
+  const remove = useWrite(SecretsService.method.deleteSecret, {
     onSuccess: () => {
       announce(`The secret ${name} is deleted.`);
       return refresh();
@@ -74,7 +75,7 @@ function SecretItem({
             says="What a job sends with it from then on fails, and programs that name it are refused."
             confirm="Delete the secret"
             busy="Deleting"
-            act={() => remove.mutateAsync({ name })}
+            act={() => remove.sendAsync({ name })}
           />
         </>
       }

@@ -1,6 +1,7 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { ConsoleService, type ConsoleSession } from "@svc/gen/console";
 import { useRefresh } from "../../calls/refresh.ts";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { ConfirmButton } from "../../ui/confirm-button.tsx";
 import { Skeleton } from "../../ui/empty.tsx";
@@ -30,7 +31,7 @@ export function Sessions() {
 
 function SessionItem({ session: { id, userAgent, createdAt, usedAt, expiresAt } }: { session: ConsoleSession }) {
   const refresh = useRefresh(ConsoleService);
-  const end = useMutation(ConsoleService.method.endSession, {
+  const end = useWrite(ConsoleService.method.endSession, {
     onSuccess: () => {
       announce("The session has ended for this key.");
       return refresh();
@@ -46,7 +47,7 @@ function SessionItem({ session: { id, userAgent, createdAt, usedAt, expiresAt } 
           says="Its browser has to sign in again. Where it has seats of other keys, it keeps those. If it is this browser, this page asks for a key."
           confirm="End the session"
           busy="Ending"
-          act={() => end.mutateAsync({ id })}
+          act={() => end.sendAsync({ id })}
         />
       }
     >

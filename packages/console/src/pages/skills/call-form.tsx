@@ -1,8 +1,8 @@
-import { useMutation } from "@connectrpc/connect-query";
 import type { Skill } from "@svc/gen/jobs";
 import { ToolsService } from "@svc/gen/tools";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
 import { AreaField } from "../../ui/area-field.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -15,9 +15,9 @@ import { skeletonInput } from "./skeleton-input.ts";
 export function CallForm({ skill, isNewest, projectId }: { skill: Skill; isNewest: boolean; projectId: string }) {
   const [input, setInput] = useState(() => skeletonInput(skill.inputSchemaJson));
   const [idempotencyKey, setIdempotencyKey] = useState(randomKey);
-  const call = useMutation(ToolsService.method.callTool);
+  const call = useWrite(ToolsService.method.callTool);
   const toolSlug = isNewest ? skill.toolSlug : `${skill.toolSlug}@${skill.version}`;
-  const answer = call.data;
+  const answer = call.answer;
   const jobId = answer === undefined ? undefined : /job_[a-z0-9]{26}/.exec(answer.resultJson)?.[0];
   return (
     <Stack>
@@ -39,8 +39,8 @@ export function CallForm({ skill, isNewest, projectId }: { skill: Skill; isNewes
         <Button
           kind="primary"
           icon="send"
-          onPress={() => call.mutate({ toolSlug, argumentsJson: input, idempotencyKey })}
-          busy={call.isPending ? "Sending" : undefined}
+          onPress={() => call.send({ toolSlug, argumentsJson: input, idempotencyKey })}
+          busy={call.isSending ? "Sending" : undefined}
         >
           Call {toolSlug}
         </Button>

@@ -1,8 +1,8 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { JobsService } from "@svc/gen/jobs";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { seatFor, useSession } from "../../session/session.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
@@ -15,7 +15,7 @@ export function DeleteSkill({ slug, version, projectId }: { slug: string; versio
   const navigate = useNavigate();
   const queries = useQueryClient();
   const seat = seatFor(useSession(), projectId);
-  const remove = useMutation(JobsService.method.deleteSkill, {
+  const remove = useWrite(JobsService.method.deleteSkill, {
     onSuccess: () => {
       announce("Deleted.");
       void navigate({ to: "/p/$projectId/skills", params: { projectId } });
@@ -23,7 +23,7 @@ export function DeleteSkill({ slug, version, projectId }: { slug: string; versio
     },
   });
   const why = seat?.role === "approver" ? undefined : "Only an approver's key deletes a skill";
-  const busy = remove.isPending ? "Deleting" : undefined;
+  const busy = remove.isSending ? "Deleting" : undefined;
   return (
     <>
       <Button kind="danger" why={why} onPress={() => setOpen(true)}>
@@ -36,10 +36,10 @@ export function DeleteSkill({ slug, version, projectId }: { slug: string; versio
         actions={
           <>
             <Button onPress={() => setOpen(false)}>Keep it</Button>
-            <Button kind="danger" busy={busy} onPress={() => remove.mutate({ slug, version })}>
+            <Button kind="danger" busy={busy} onPress={() => remove.send({ slug, version })}>
               Delete version {version}
             </Button>
-            <Button kind="danger" busy={busy} onPress={() => remove.mutate({ slug, version: 0 })}>
+            <Button kind="danger" busy={busy} onPress={() => remove.send({ slug, version: 0 })}>
               Delete all versions
             </Button>
           </>

@@ -1,9 +1,9 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { useMutation } from "@connectrpc/connect-query";
 import { type Subscription, TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
@@ -18,7 +18,7 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
   const [shown, setShown] = useState<"url" | "delete">();
   const queries = useQueryClient();
   const navigate = route.useNavigate();
-  const update = useMutation(TriggersService.method.updateSubscription, {
+  const update = useWrite(TriggersService.method.updateSubscription, {
     onSuccess: (_, { active: wanted }) => {
       announce(wanted === true ? "Re-enabled." : "Paused.");
       return queries.invalidateQueries();
@@ -27,7 +27,7 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
   const reenable = async () => {
     const since = health?.lastSuccessAt ?? health?.failingSince ?? createdAt;
     // A refusal stands beside the buttons, by the mutation's own state: nothing was missed as long as it is not active again.
-    const isActive = await update.mutateAsync({ id, active: true }).then(
+    const isActive = await update.sendAsync({ id, active: true }).then(
       () => true,
       () => false,
     );
@@ -35,11 +35,11 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
       await navigate({ search: { missedSince: timestampDate(since).toISOString() }, replace: true });
     }
   };
-  const busy = update.isPending ? "Sending" : undefined;
+  const busy = update.isSending ? "Sending" : undefined;
   return (
     <>
       {active ? (
-        <Button icon="pause" busy={busy} onPress={() => update.mutate({ id, active: false })}>
+        <Button icon="pause" busy={busy} onPress={() => update.send({ id, active: false })}>
           Pause
         </Button>
       ) : (

@@ -1,7 +1,7 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type Subscription, TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -18,7 +18,7 @@ export function ChangeUrlDialog({
 }) {
   const [url, setUrl] = useState(endpointUrl);
   const queries = useQueryClient();
-  const update = useMutation(TriggersService.method.updateSubscription, {
+  const update = useWrite(TriggersService.method.updateSubscription, {
     onSuccess: async () => {
       announce("The address was changed.");
       onClose();
@@ -36,8 +36,8 @@ export function ChangeUrlDialog({
           <Button onPress={onClose}>Leave as it is</Button>
           <Button
             kind="primary"
-            busy={update.isPending ? "Sending" : undefined}
-            onPress={() => update.mutate({ id, endpointUrl: url.trim() })}
+            busy={update.isSending ? "Sending" : undefined}
+            onPress={() => update.send({ id, endpointUrl: url.trim() })}
           >
             Change address
           </Button>

@@ -1,8 +1,9 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { type CreateSubscriptionResponse, TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Choice } from "../../ui/choice.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
@@ -21,22 +22,22 @@ const route = getRouteApi("/p/$projectId/subscriptions/new");
 export default function NewSubscriptionPage() {
   const { projectId } = route.useParams();
   const queries = useQueryClient();
-  const create = useMutation(TriggersService.method.createSubscription, {
+  const create = useWrite(TriggersService.method.createSubscription, {
     onSuccess: () => queries.invalidateQueries(),
   });
   return (
     <Page
-      title={create.isSuccess ? "Subscribed" : "New subscription"}
+      title={create.answer !== undefined ? "Subscribed" : "New subscription"}
       back={
         <Link to="/p/$projectId/subscriptions" params={{ projectId }}>
           Subscriptions
         </Link>
       }
     >
-      {create.isSuccess ? (
-        <Created projectId={projectId} answer={create.data} />
+      {create.answer !== undefined ? (
+        <Created projectId={projectId} answer={create.answer} />
       ) : (
-        <CreateForm error={create.error} isBusy={create.isPending} onCreate={(request) => create.mutate(request)} />
+        <CreateForm error={create.error} isBusy={create.isSending} onCreate={(request) => create.send(request)} />
       )}
     </Page>
   );

@@ -1,7 +1,7 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { type Subscription, TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -19,7 +19,7 @@ export function DeleteDialog({
 }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const remove = useMutation(TriggersService.method.deleteSubscription, {
+  const remove = useWrite(TriggersService.method.deleteSubscription, {
     onSuccess: async () => {
       announce("The subscription was deleted.");
       await navigate({ to: "/p/$projectId/subscriptions", params: { projectId } });
@@ -35,7 +35,7 @@ export function DeleteDialog({
       actions={
         <>
           <Button onPress={onClose}>Keep it</Button>
-          <Button kind="danger" busy={remove.isPending ? "Sending" : undefined} onPress={() => remove.mutate({ id })}>
+          <Button kind="danger" busy={remove.isSending ? "Sending" : undefined} onPress={() => remove.send({ id })}>
             Delete it
           </Button>
         </>

@@ -1,5 +1,6 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { type Subscription, TriggersService } from "@svc/gen/triggers";
+import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/button.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { Section } from "../../ui/section.tsx";
@@ -15,8 +16,8 @@ export function TestDelivery({
   projectId: string;
   subscription: Subscription;
 }) {
-  const send = useMutation(TriggersService.method.sendTestEvent);
-  const sent = send.data?.delivery;
+  const send = useWrite(TriggersService.method.sendTestEvent);
+  const sent = send.answer?.delivery;
   const look = useQuery(
     TriggersService.method.getDelivery,
     { id: sent?.id ?? "" },
@@ -33,8 +34,8 @@ export function TestDelivery({
         <Button
           icon="send"
           why={active ? undefined : "Nothing is sent to an inactive subscription: re-enable it first."}
-          busy={send.isPending ? "Sending" : undefined}
-          onPress={() => send.mutate({ subscriptionId: id })}
+          busy={send.isSending ? "Sending" : undefined}
+          onPress={() => send.send({ subscriptionId: id })}
         >
           Send a test event
         </Button>

@@ -1,8 +1,8 @@
-import { useMutation } from "@connectrpc/connect-query";
 import { CatalogService } from "@svc/gen/catalog";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useApproverWhy } from "../../calls/role.ts";
+import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { ConfirmButton } from "../../ui/confirm-button.tsx";
 
@@ -10,9 +10,9 @@ import { ConfirmButton } from "../../ui/confirm-button.tsx";
 export function DeleteToolkit({ projectId, slug }: { projectId: string; slug: string }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const remove = useMutation(CatalogService.method.deleteToolkit);
+  const remove = useWrite(CatalogService.method.deleteToolkit);
   const act = async () => {
-    await remove.mutateAsync({ slug });
+    await remove.sendAsync({ slug });
     announce(`${slug} is deleted.`);
     // First away: this page would read again what is no longer there.
     await navigate({ to: "/p/$projectId/tools", params: { projectId } });

@@ -11,12 +11,14 @@ import { Line } from "../../ui/stack.tsx";
 export function PublishButton({ text, projectId, why }: { text: string; projectId: string; why: string | undefined }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const publish = useWrite(CatalogService.method.publishToolkit, async ({ toolkit }) => {
-    if (toolkit === undefined) return;
-    const { slug, version } = toolkit;
-    await queries.invalidateQueries();
-    announce(`${slug} ${version} is published.`);
-    await navigate({ to: "/p/$projectId/toolkits/$toolkitSlug", params: { projectId, toolkitSlug: slug } });
+  const publish = useWrite(CatalogService.method.publishToolkit, {
+    onSuccess: async ({ toolkit }) => {
+      if (toolkit === undefined) return;
+      const { slug, version } = toolkit;
+      await queries.invalidateQueries();
+      announce(`${slug} ${version} is published.`);
+      await navigate({ to: "/p/$projectId/toolkits/$toolkitSlug", params: { projectId, toolkitSlug: slug } });
+    },
   });
   return (
     <>

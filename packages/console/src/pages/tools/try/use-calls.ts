@@ -59,10 +59,12 @@ export function useSend(
   const of = JSON.stringify(call);
   const now = useNow();
   const [made, setMade] = useState<Made>();
-  const write = useWrite(ToolsService.method.callTool, (answer) => {
-    setMade({ of, answer, at: now });
-    // To read again means to ask the app again; whatever else is the same call until it is changed.
-    if (isRead) renew();
+  const write = useWrite(ToolsService.method.callTool, {
+    onSuccess: (answer) => {
+      setMade({ of, answer, at: now });
+      // To read again means to ask the app again; whatever else is the same call until it is changed.
+      if (isRead) renew();
+    },
   });
   const send = (argumentsJson: string) => write.send({ ...call, argumentsJson, idempotencyKey: key });
   return {

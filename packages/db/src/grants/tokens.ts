@@ -1,0 +1,70 @@
+import { type GrantId, isoTime } from "@svc/core";
+import { and, eq, isNull } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { grants, grantTokens } from "../schema/index.ts";
+import { fieldsOf, namesBut } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { values } from "../sql/parts.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+
+/** A token as it is stored: everything but its text. */
+export type GrantToken = typeof grantTokens.$inferSelect;
+
+/** A grant as it is stored: what it allows stands at its key. */
+export type Grant = typeof grants.$inferSelect;
+
+/** A token, and whose it is. */
+export type TokenOfGrant = Grant & Pick<GrantToken, "kind" | "expiresAt" | "spentAt">;
+
+/** Stores tokens. */
+export async function insertGrantTokens(db: Executor, tokens: readonly GrantToken[]): Promise<void> {
+  await db.orm.insert(grantTokens).values([...tokens]);
+}
+
+const tokenColumns = selectList(grantTokens, ["kind", "expiresAt", "spentAt"], "t");
+const grantColumns = selectList(grants, namesBut(grants), "g");
+
+/** By primary keys. */
+const readToken = compose(
+  "read_grant_token",
+  { of: values(fieldsOf(grantTokens, "digest")) },
+  ({ of }) => query<RawRow<TokenOfGrant>>`
+    select ${grantColumns.text}, ${tokenColumns.text} from grant_tokens t
+    cross join lateral (select * from grants one where one.id = t.grant_id offset 0) g
+    where t.digest = ${of.digest}`,
+);
+
+/** The token with this digest, also when it is spent, its time is over or its grant has ended. */
+export async function findGrantToken(db: Executor, digest: Buffer): Promise<TokenOfGrant | undefined> {
+  const [row] = await readToken(db, { of: { digest } });
+  return row && grantColumns.read(tokenColumns.read(row));
+}
+
+/** Spends a refresh token: of any number that try, one is answered true, and the others wait for its transaction. */
+export async function spendGrantToken(db: Executor, digest: Buffer, nowMs: number): Promise<boolean> {
+  const spent = await db.orm
+    .update(grantTokens)
+    .set({ spentAt: nowMs })
+    .where(and(eq(grantTokens.digest, digest), isNull(grantTokens.spentAt)))
+    .returning({ grantId: grantTokens.grantId });
+  return spent.length > 0;
+}
+
+/** Forgets the tokens of a grant that has ended. */
+export async function deleteGrantTokens(db: Executor, grantId: GrantId): Promise<void> {
+  await db.orm.delete(grantTokens).where(eq(grantTokens.grantId, grantId));
+}
+
+/** From the old end of grant_tokens_expires. */
+const sweepTokens = statement<{ digest: Buffer }>(
+  "sweep_grant_tokens",
+  `delete from grant_tokens where digest in (
+     select digest from grant_tokens where expires_at < $1::timestamptz order by expires_at limit $2::int4
+     for update skip locked) returning digest`,
+);
+
+/** Removes up to `limit` tokens whose time was over at `beforeMs`; returns how many. */
+export async function sweepGrantTokens(db: Executor, beforeMs: number, limit: number): Promise<number> {
+  return (await sweepTokens(db, [isoTime(beforeMs), limit])).length;
+}

@@ -1,0 +1,148 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Fault } from "@svc/core";
+import { type Asked, answerUrl, nameOf, type Unanswerable } from "./asked.ts";
+import type { Offer } from "./choice.ts";
+import { type Html, type HtmlPage, html } from "./html.ts";
+import { isLoopback, originOfRedirect } from "./redirect-uri.ts";
+import type { AccessScope } from "./scopes.ts";
+
+const script = readFileSync(fileURLToPath(new URL("session-script.js", import.meta.url)), "utf8");
+const nothing = html``;
+
+/** Asks who the person is. `sealed` is what is asked; `refusal` is why what they showed opens nothing. */
+export function askPage(asked: Asked, sealed: string, refusal?: { fault: Fault; status: number }): HtmlPage {
+  return {
+    status: refusal?.status ?? 200,
+    title: `Let ${nameOf(asked)} in?`,
+    formTarget: formTargetOf(asked.redirectUri),
+    script,
+    body: html`${whoAsks(asked)}
+${refusal === undefined ? nothing : faultNotice(refusal.fault)}
+<p>Nothing is given yet. Show first who you are; what it may do is chosen on the next page.</p>
+<form method="post" action="authorize" id="signed-in" hidden>
+<input type="hidden" name="asked" value="${sealed}">
+<input type="hidden" name="half" value="">
+<div class="field"><label class="label" for="seat">Signed in to the console as</label><select id="seat" name="seat"></select></div>
+<div class="buttons"><button type="submit" class="primary" name="decision" value="next">Continue as this key</button></div>
+</form>
+<form method="post" action="authorize">
+<input type="hidden" name="asked" value="${sealed}">
+<div class="field"><label class="label" for="key">API key of the project</label>
+<input type="password" id="key" name="key" required autocomplete="off" spellcheck="false" aria-describedby="key-hint">
+<span class="hint" id="key-hint">It stays here: the program gets tokens of its own, which end with this key or when you revoke them.</span></div>
+<div class="buttons"><button type="submit" class="primary" name="decision" value="next">Continue</button>
+<button type="submit" name="decision" value="deny" formnovalidate>Deny</button></div>
+</form>`,
+  };
+}
+
+/** What the second page shows beside what is asked. */
+export type Deciding = {
+  readonly projectName: string;
+  readonly keyName: string;
+  readonly offer: Offer;
+  /** What the person chose before; undefined the first time, when what is asked is chosen. */
+  readonly form?: URLSearchParams | undefined;
+  /** Why that was no choice. */
+  readonly fault?: string;
+};
+
+/** Asks what the program may do. */
+export function decidePage(asked: Asked, sealed: string, deciding: Deciding): HtmlPage {
+  const { projectName, keyName, offer, form, fault } = deciding;
+  const chosen = form === undefined ? asked.scopes : form.getAll("access");
+  return {
+    status: fault === undefined ? 200 : 400,
+    title: `What may ${nameOf(asked)} do?`,
+    formTarget: formTargetOf(asked.redirectUri),
+    body: html`${whoAsks(asked)}
+${fault === undefined ? nothing : html`<div class="notice bad" role="alert"><strong>${fault}</strong></div>`}
+<dl><dt>Project</dt><dd>${projectName}</dd><dt>By the key</dt><dd>${keyName}</dd></dl>
+<form method="post" action="authorize">
+<input type="hidden" name="vouched" value="${sealed}">
+${entityField(offer, form)}
+<fieldset><legend>It may</legend>
+${offer.accessClasses.map((one) => checkBox("access", one, accessWords[one], chosen.includes(one)))}
+</fieldset>
+${toolkitFields(offer, form)}
+<div class="buttons"><button type="submit" class="primary" name="decision" value="allow">Allow</button>
+<button type="submit" name="decision" value="deny" formnovalidate>Deny</button></div>
+</form>`,
+  };
+}
+
+const accessWords: Readonly<Record<AccessScope, string>> = {
+  read: "Read: look at what is in the apps",
+  write: "Write: create and change things",
+  destructive: "Destroy: delete, or do what cannot be undone",
+};
+
+function checkBox(name: string, value: string, words: string, isChecked: boolean): Html {
+  const checked = isChecked ? html` checked` : nothing;
+  return html`<label class="check"><input type="checkbox" name="${name}" value="${value}"${checked}> <span>${words}</span></label>`;
+}
+
+function entityField({ entityId, entities }: Offer, form: URLSearchParams | undefined): Html {
+  if (entityId !== "") return html`<p>It acts as the entity <code>${entityId}</code>, to which the key is bound.</p>`;
+  return html`<div class="field"><label class="label" for="entity">It acts as the entity</label>
+<input type="text" id="entity" name="entity" list="entities" autocomplete="off" spellcheck="false" value="${form?.get("entity") ?? ""}" aria-describedby="entity-hint">
+<datalist id="entities">${entities.map((one) => html`<option value="${one}"></option>`)}</datalist>
+<span class="hint" id="entity-hint">Whose connected accounts it uses. It can name no other.</span></div>
+${checkBox("any-entity", "yes", "Any entity of the project, as each call says", form !== undefined && form.get("any-entity") !== null)}`;
+}
+
+function toolkitFields({ toolkits, isAnyToolkit }: Offer, form: URLSearchParams | undefined): Html {
+  const chosen = form?.getAll("toolkit") ?? [];
+  const all = isAnyToolkit ? "all toolkits, those that are added later among them" : "all toolkits of the key";
+  return html`<details${chosen.length > 0 ? html` open` : nothing}><summary>With ${all}; choose some</summary>
+<fieldset class="many"><legend class="hint">With none chosen, all may be used.</legend>
+${toolkits.map(({ slug, name }) => checkBox("toolkit", slug, name, chosen.includes(slug)))}
+</fieldset></details>`;
+}
+
+/** Says why a request leads nowhere. */
+export function deadPage(status: number, message: string, help = ""): HtmlPage {
+  return {
+    status,
+    title: "This opens nothing",
+    body: html`<p role="alert">${message}</p>${help === "" ? nothing : html`<p>${help}</p>`}`,
+  };
+}
+
+/** Says why the client's request cannot be granted. The way back is the person's to take: an address that anyone registered is not led to unasked. */
+export function refusedPage(asked: Unanswerable): HtmlPage {
+  const { refusal, redirectUri } = asked;
+  const back = answerUrl(asked, { error: refusal.error, error_description: refusal.message });
+  return {
+    status: 400,
+    title: `${nameOf(asked)} asked wrongly`,
+    body: html`<p role="alert">The request cannot be granted: ${refusal.message}.</p>
+<p><a href="${back}" rel="noreferrer">Go back to ${originOfRedirect(redirectUri)}</a></p>`,
+  };
+}
+
+function whoAsks(asked: Asked): Html {
+  const { clientHost, redirectUri } = asked;
+  const origin = originOfRedirect(redirectUri);
+  const known =
+    clientHost === undefined
+      ? html`<div class="notice"><strong>Nobody has checked its name.</strong> Go on only if you have just added this address to a program yourself.</div>`
+      : nothing;
+  const place = isLoopback(new URL(redirectUri))
+    ? html`a program on this machine, at <code>${origin}</code>`
+    : html`<code>${origin}</code>`;
+  return html`<p>${nameOf(asked)}${clientHost === undefined ? "" : ` of ${clientHost}`} wants to use the tools of this service. The answer goes to ${place}.</p>
+${known}`;
+}
+
+function faultNotice({ message, details: [detail] }: Fault): Html {
+  const text = message.slice(0, 1).toUpperCase() + message.slice(1);
+  return html`<div class="notice bad" role="alert"><strong>${text}.</strong> ${detail?.help ?? ""}</div>`;
+}
+
+/** Where a decision leads, as a content security policy names it. Policies have no form for addresses of IPv6. */
+function formTargetOf(redirectUri: string): string {
+  const { protocol, hostname, origin } = new URL(redirectUri);
+  return /^https?:$/.test(protocol) && !hostname.startsWith("[") ? origin : protocol;
+}

@@ -1,0 +1,41 @@
+import { authorizationPaths, type Place, resourceMetadataPath } from "./place.ts";
+import { accessScopes, firstScopes } from "./scopes.ts";
+
+/** What clients learn of the resource (RFC 9728). */
+export function resourceMetadata({ issuer, resource }: Place): object {
+  return {
+    resource,
+    authorization_servers: [issuer],
+    scopes_supported: firstScopes,
+    bearer_methods_supported: ["header"],
+    resource_name: "svc tools",
+  };
+}
+
+/** What clients learn of who gives grants (RFC 8414, 9207, and the draft of client id metadata documents). */
+export function issuerMetadata({ issuer }: Place): object {
+  const { authorize, token, register, revoke } = authorizationPaths;
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}${authorize}`,
+    token_endpoint: `${issuer}${token}`,
+    registration_endpoint: `${issuer}${register}`,
+    revocation_endpoint: `${issuer}${revoke}`,
+    scopes_supported: accessScopes,
+    response_types_supported: ["code"],
+    response_modes_supported: ["query"],
+    grant_types_supported: ["authorization_code", "refresh_token"],
+    token_endpoint_auth_methods_supported: ["none"],
+    revocation_endpoint_auth_methods_supported: ["none"],
+    code_challenge_methods_supported: ["S256"],
+    authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: true,
+  };
+}
+
+/** What a client that is let in by nothing, or by a token that is none, is told (RFC 6750, RFC 9728): where to ask, and for what. */
+export function challengeOf({ issuer, resource }: Place, hasBearer: boolean): string {
+  const path = new URL(resource).pathname.slice(new URL(issuer).pathname.replace(/\/$/, "").length);
+  const parts = [`resource_metadata="${issuer}${resourceMetadataPath}${path}"`, `scope="${firstScopes.join(" ")}"`];
+  return `Bearer ${[...(hasBearer ? ['error="invalid_token"'] : []), ...parts].join(", ")}`;
+}

@@ -1,0 +1,82 @@
+import { type Clock, createAddressGuard, type Sealer } from "@svc/core";
+import type { Database } from "@svc/db";
+import type { Node } from "@svc/node";
+import type { KeyCache } from "../auth/key-cache.ts";
+import type { KeyUse } from "../auth/key-use.ts";
+import type { CallErrorMapper } from "../calls/call-error.ts";
+import type { Config } from "../config/config.ts";
+import type { ConsoleParts } from "../console/parts.ts";
+import { createConsoleOrigin } from "../console/proof.ts";
+import { createSignInLimit, type SignInLimit } from "../console/sign-in-limit.ts";
+import type { Connections } from "../http/connections.ts";
+import type { Intake } from "../http/intake.ts";
+import type { PageHandler } from "../http/pages.ts";
+import { createAddressLimit } from "./address-limit.ts";
+import { createAuthorization } from "./authorization.ts";
+import { type ClientDocuments, createClientDocuments } from "./client-documents.ts";
+import { createFindClient } from "./clients.ts";
+import { createGrantCache, type GrantCache } from "./grant-cache.ts";
+import { createSourcesOf } from "./offer-sources.ts";
+import { createPlaceOf, type PlaceOf } from "./place.ts";
+
+/** Descriptions of clients that an address may have read within a minute, on a node. */
+const lookupsMax = 20;
+
+/** What grants are given and taken with, on a node. */
+export type GrantParts = {
+  readonly cache: GrantCache;
+  readonly placeOf: PlaceOf;
+  /** Whoever has them closes them. */
+  readonly documents: ClientDocuments;
+  /** Of attempts to sign in, and to vouch for an agent. */
+  readonly signInLimit: SignInLimit;
+};
+
+/** What all that has to do with the store, and with where the service is reached. */
+type GrantPartsOptions = {
+  readonly config: Config;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly publicUrl: () => string;
+};
+
+/** Makes the parts. */
+export function createGrantParts({ config, db, clock, publicUrl }: GrantPartsOptions): GrantParts {
+  return {
+    cache: createGrantCache({ db, clock }),
+    placeOf: createPlaceOf({ publicUrl: config.publicUrl, isTls: config.tls !== undefined, listening: publicUrl }),
+    // Anyone can name an address to be read: no range is opened to them that deliveries or calls may reach.
+    documents: createClientDocuments({ clock, guard: createAddressGuard({ allowedRanges: [] }) }),
+    signInLimit: createSignInLimit({ clock }),
+  };
+}
+
+type Serving = GrantPartsOptions & {
+  readonly sealer: Sealer;
+  readonly grants: GrantParts;
+  readonly keys: KeyCache;
+  readonly keyUse: KeyUse;
+  /** Undefined where no console is served. */
+  readonly console: ConsoleParts | undefined;
+  readonly connections: Connections;
+  readonly intake: Intake;
+  readonly node: Node;
+  readonly mapError: CallErrorMapper;
+};
+
+/** The paths by which agents get grants. */
+export function openAuthorization(parts: Serving): ReadonlyMap<string, PageHandler> {
+  const { config, db, clock, publicUrl, sealer, grants, keys, keyUse, connections, intake, node, mapError } = parts;
+  return createAuthorization({
+    ...{ db, clock, sealer, keys, intake, mapError },
+    ...{ use: keyUse, limit: grants.signInLimit, placeOf: grants.placeOf, addressOf: connections.addressOf },
+    sessions: parts.console?.sessions,
+    origin: createConsoleOrigin({ publicUrl, isTls: config.tls !== undefined }),
+    findClient: createFindClient({
+      ...{ db, documents: grants.documents },
+      limit: createAddressLimit({ clock, most: lookupsMax, addressOf: connections.addressOf }),
+    }),
+    sourcesOf: createSourcesOf({ db, clock, views: node.views }),
+    onEnded: grants.cache.forget,
+  });
+}

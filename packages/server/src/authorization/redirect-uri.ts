@@ -1,0 +1,59 @@
+import { isIPv4 } from "node:net";
+
+const charactersMax = 1_024;
+/** Schemes of browsers and of what they load: a page there would be handed the code, or run. */
+const unsafeSchemes = new Set([
+  ...["javascript:", "data:", "vbscript:", "blob:", "about:", "file:", "filesystem:", "view-source:"],
+  ...["ws:", "wss:", "ftp:", "mailto:", "tel:", "sms:", "chrome:", "chrome-extension:", "resource:", "intent:"],
+]);
+
+/**
+ * What is wrong with an address that a client wants its codes sent to; undefined when it may be: https anywhere, http on this machine, or
+ * a scheme of the client's own (RFC 8252).
+ */
+export function redirectUriFault(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || text.length > charactersMax || !/^[\x21-\x7e]+$/.test(text))
+    return `a redirect URI is an absolute URL of at most ${charactersMax} characters`;
+  if (text.includes("#")) return "a redirect URI has no fragment";
+  if (url.username !== "" || url.password !== "") return "a redirect URI has no user name and no password";
+  if (url.protocol === "https:") return undefined;
+  if (url.protocol === "http:")
+    return isLoopback(url) ? undefined : "a redirect URI with http leads to 127.0.0.1, [::1] or localhost";
+  return unsafeSchemes.has(url.protocol) ? `a redirect URI never has the scheme ${url.protocol}` : undefined;
+}
+
+/**
+ * Whether a request's redirect URI is one of those that its client has: the same text, character by character. On this machine a program
+ * takes whatever port is free, so there the port may be another (RFC 8252, 7.3).
+ */
+export function isRedirectUriOf(registered: readonly string[], asked: string): boolean {
+  return registered.some((one) => one === asked || isSameButPort(one, asked));
+}
+
+/** Whether an address leads to the machine of whoever follows it. */
+export function isLoopback({ protocol, hostname }: URL): boolean {
+  if (protocol !== "http:") return false;
+  return hostname === "localhost" || hostname === "[::1]" || (isIPv4(hostname) && hostname.startsWith("127."));
+}
+
+function isSameButPort(one: string, asked: string): boolean {
+  const [a, b] = [withoutPort(one), withoutPort(asked)];
+  return a !== undefined && a === b;
+}
+
+/** The text without the port of its loopback host; undefined for anything else, and where URL reads another host than stands there. */
+function withoutPort(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !isLoopback(url)) return undefined;
+  const [, host, rest = ""] =
+    /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d{1,5})?((?:[/?].*)?)$/.exec(text) ?? [];
+  return host === url.hostname ? `http://${host}${rest}` : undefined;
+}
+
+/** What people are told of where a code goes: scheme and host, without path and query. */
+export function originOfRedirect(redirectUri: string): string {
+  const { protocol, origin, host } = new URL(redirectUri);
+  if (/^https?:$/.test(protocol)) return origin;
+  return host === "" ? protocol : `${protocol}//${host}`;
+}

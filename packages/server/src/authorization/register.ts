@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Clock, generateToken, type JsonObject } from "@svc/core";
+import { type Database, type GrantClient, insertGrantClient } from "@svc/db";
+import { createAddressLimit } from "./address-limit.ts";
+import { AuthorizationRefusal, answerUnkept } from "./answers.ts";
+import { readClientName, readRedirectUris } from "./client-metadata.ts";
+import { readJson, type ServeOptions } from "./serve.ts";
+
+/** What registering works with. */
+export type RegisterOptions = ServeOptions & {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Who sent a request, as addresses are counted. */
+  readonly addressOf: (req: IncomingMessage) => string;
+};
+
+/** Clients without a grant that are known at once; the one that registered longest ago gives way. */
+const unusedMax = 1_000;
+/** Registrations of an address within a minute, on a node. */
+const perAddressMax = 20;
+
+/**
+ * Registers a client (RFC 7591): for those that have no address of their own to be known by. It gets an id and no secret, whatever it asked
+ * for: what a code is worth hangs on its verifier alone.
+ */
+export function createRegister(options: RegisterOptions): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
+  const { db, clock } = options;
+  const limit = createAddressLimit({ ...options, most: perAddressMax });
+  return async (req, res) => {
+    const waitMs = limit(req);
+    if (waitMs !== undefined) throw tooMany(waitMs);
+    const client = readClient(await readJson(req, options), clock.now());
+    await insertGrantClient(db, client, unusedMax);
+    answerUnkept(res, 201, {
+      client_id: client.id,
+      client_id_issued_at: Math.floor(client.createdAt / 1_000),
+      client_name: client.name,
+      redirect_uris: client.redirectUris,
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+    });
+  };
+}
+
+function tooMany(waitMs: number): AuthorizationRefusal {
+  const why = `more than ${perAddressMax} clients were registered from this address within a minute`;
+  return new AuthorizationRefusal("temporarily_unavailable", why, 429, Math.ceil(waitMs / 1_000));
+}
+
+/** Throws AuthorizationRefusal for a description that is none. */
+function readClient(json: JsonObject, nowMs: number): GrantClient {
+  const redirectUris = readRedirectUris(json["redirect_uris"]);
+  if (typeof redirectUris === "string") throw new AuthorizationRefusal("invalid_redirect_uri", redirectUris);
+  const name = readClientName(json["client_name"]);
+  if (name === undefined)
+    throw new AuthorizationRefusal(
+      "invalid_client_metadata",
+      "client_name is a text of at most 100 printable characters",
+    );
+  return { id: `client_${generateToken()}`, name, redirectUris, createdAt: nowMs, usedAt: null };
+}

@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isObject, type JsonObject, parseExactJson } from "@svc/core";
+import type { CallErrorMapper } from "../calls/call-error.ts";
+import { methodNotAllowed } from "../errors.ts";
+import { answerError, answerJson } from "../http/answer.ts";
+import { BodyError, readBody } from "../http/body.ts";
+import { bodyFault, type Intake, pauseBeforeRefusal } from "../http/intake.ts";
+import type { PageHandler } from "../http/pages.ts";
+import { AuthorizationRefusal, answerRefusal } from "./answers.ts";
+
+/** What every path of authorization is served with. */
+export type ServeOptions = { readonly intake: Intake; readonly mapError: CallErrorMapper };
+
+type Answer = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+
+/** Serves a path, by its methods. A refusal is answered as clients of the protocol read it, anything else as the API does. */
+export function serve(answers: Readonly<Partial<Record<string, Answer>>>, { mapError }: ServeOptions): PageHandler {
+  return (req, res) => {
+    const { method = "" } = req;
+    const answer = Object.hasOwn(answers, method) ? answers[method] : undefined;
+    if (answer === undefined) {
+      const allowed = Object.keys(answers);
+      return answerError(res, methodNotAllowed(method, allowed.join(" or ")), 405, { allow: allowed.join(", ") });
+    }
+    answer(req, res).catch(async (error: unknown) => {
+      await pauseBeforeRefusal(error);
+      if (error instanceof AuthorizationRefusal) return answerRefusal(res, error);
+      answerError(res, error instanceof BodyError ? bodyFault(error, bodyBytesMax) : mapError(error, undefined));
+    });
+  };
+}
+
+/** Serves a document that says how the service is to be used. Any page may read it. */
+export function serveDocument(documentOf: (req: IncomingMessage) => object): PageHandler {
+  return (req, res) => {
+    const { method = "" } = req;
+    if (method !== "GET" && method !== "HEAD")
+      return answerError(res, methodNotAllowed(method, "GET"), 405, { allow: "GET, HEAD" });
+    const headers = { "access-control-allow-origin": "*", "cache-control": "no-store", vary: "host" };
+    answerJson(res, 200, JSON.stringify(documentOf(req)), headers);
+  };
+}
+
+/** A client's description of itself, or a form with a sealed request, is a few kilobytes. */
+const bodyBytesMax = 16_384;
+const depthMax = 8;
+
+/** Reads a form. Throws AuthorizationRefusal for another content type, and for a field that stands there twice unless it `repeats`. */
+export async function readForm(
+  req: IncomingMessage,
+  { intake }: Pick<ServeOptions, "intake">,
+  repeats: readonly string[] = [],
+): Promise<URLSearchParams> {
+  requireType(req, "application/x-www-form-urlencoded");
+  const form = new URLSearchParams((await readWhole(req, intake)).toString("utf8"));
+  requireOnce(form, repeats);
+  return form;
+}
+
+/** Reads a JSON object. Throws AuthorizationRefusal for anything else. */
+export async function readJson(req: IncomingMessage, { intake }: Pick<ServeOptions, "intake">): Promise<JsonObject> {
+  requireType(req, "application/json");
+  const json = parse((await readWhole(req, intake)).toString("utf8"));
+  if (!isObject(json)) throw new AuthorizationRefusal("invalid_request", "the body is no JSON object");
+  return json as JsonObject;
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseExactJson(text, { depthMax });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws AuthorizationRefusal where a parameter stands there twice (RFC 6749, 3.1). */
+export function requireOnce(parameters: URLSearchParams, repeats: readonly string[] = []): void {
+  for (const name of new Set(parameters.keys())) {
+    if (repeats.includes(name) || parameters.getAll(name).length === 1) continue;
+    throw new AuthorizationRefusal("invalid_request", "a parameter stands there more than once");
+  }
+}
+
+function requireType(req: IncomingMessage, type: string): void {
+  const given = (req.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
+  if (given !== type) throw new AuthorizationRefusal("invalid_request", `the content type is not ${type}`, 415);
+}
+
+async function readWhole(req: IncomingMessage, intake: Intake): Promise<Buffer> {
+  const charge = intake.charge(req, "keyless");
+  try {
+    return await readBody(req, bodyBytesMax, charge);
+  } finally {
+    charge.release();
+  }
+}

@@ -1,0 +1,143 @@
+import { hash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Clock, digestSecret, equalConstantTime, type KeyId } from "@svc/core";
+import {
+  type Database,
+  endGrant,
+  findGrant,
+  findGrantCode,
+  findGrantToken,
+  findKeyById,
+  type GrantCode,
+  noteGrantOfCode,
+  spendGrantCode,
+  spendGrantToken,
+  touchGrantClient,
+  withTransaction,
+} from "@svc/db";
+import { isValidKey } from "../auth/key-cache.ts";
+import { AuthorizationRefusal, answerUnkept } from "./answers.ts";
+import { issueGrant, issueTokens, type TokenAnswer } from "./issue.ts";
+import type { PlaceOf } from "./place.ts";
+import { originOfRedirect } from "./redirect-uri.ts";
+import { scopeText } from "./scopes.ts";
+import { readForm, type ServeOptions } from "./serve.ts";
+
+/** What codes and tokens are changed with. */
+export type TokenOptions = ServeOptions & {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly placeOf: PlaceOf;
+  /** A grant has ended, by the key of its calls. */
+  readonly onEnded: (keyId: KeyId) => void;
+};
+
+/** What a request has, checked as far as it needs no store. */
+type Asked = { readonly form: URLSearchParams; readonly clientId: string; readonly resource: string };
+
+/** Changes a code into tokens, and a refresh token into the next two (RFC 6749, 4.1.3 and 6). */
+export function createToken(options: TokenOptions): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
+  return async (req, res) => {
+    const form = await readForm(req, options);
+    const asked = { form, clientId: requireField(form, "client_id"), resource: requireResource(form, req, options) };
+    const grantType = requireField(form, "grant_type");
+    const answer =
+      grantType === "authorization_code"
+        ? await changeCode(asked, options)
+        : grantType === "refresh_token"
+          ? await changeRefreshToken(asked, options)
+          : unsupported();
+    answerUnkept(res, 200, answer);
+  };
+}
+
+function unsupported(): never {
+  throw new AuthorizationRefusal("unsupported_grant_type", "grant_type is authorization_code or refresh_token");
+}
+
+/** The same words for every fault of a code or token: what is wrong with it is told to nobody who only found it. */
+function invalid(what: "code" | "refresh token"): AuthorizationRefusal {
+  const why = `the ${what} is unknown, used, over, or of another client, address or verifier`;
+  return new AuthorizationRefusal("invalid_grant", why);
+}
+
+async function changeCode({ form, clientId, resource }: Asked, options: TokenOptions): Promise<TokenAnswer> {
+  const { db, clock } = options;
+  const digest = digestSecret(requireField(form, "code"));
+  const redirectUri = requireField(form, "redirect_uri");
+  const verifier = requireField(form, "code_verifier");
+  const nowMs = clock.now();
+  const code = await findGrantCode(db, digest);
+  if (code === undefined) throw invalid("code");
+  const answer = await withTransaction(db, async (tx) => {
+    if (!(await spendGrantCode(tx, digest, nowMs))) return "replayed";
+    // A code that was shown with anything wrong is spent: who guesses has one guess.
+    const isFit = code.clientId === clientId && code.redirectUri === redirectUri && code.resource === resource;
+    if (!isFit || code.expiresAt <= nowMs || !isVerifierOf(verifier, code)) return "unfit";
+    if (!(await isKeyValid(code.voucherKeyId, nowMs, options))) return "unfit";
+    const grant = await issueGrant(tx, code, originOfRedirect(code.redirectUri), nowMs);
+    await noteGrantOfCode(tx, digest, grant.id);
+    await touchGrantClient(tx, clientId, nowMs);
+    return issueTokens(tx, { grantId: grant.id, scope: scopeText(code), nowMs });
+  });
+  if (answer === "replayed") await endGrantOfCode(digest, options);
+  if (typeof answer === "string") throw invalid("code");
+  return answer;
+}
+
+/** A code that is shown twice was stolen, before or after its client used it. */
+async function endGrantOfCode(digest: Buffer, { db, clock, onEnded }: TokenOptions): Promise<void> {
+  const code = await findGrantCode(db, digest);
+  const grant = code?.grantId == null ? undefined : await findGrant(db, code.grantId);
+  if (grant === undefined) return;
+  await withTransaction(db, (tx) => endGrant(tx, grant, clock.now()));
+  onEnded(grant.keyId);
+}
+
+async function changeRefreshToken({ form, clientId, resource }: Asked, options: TokenOptions): Promise<TokenAnswer> {
+  const { db, clock, onEnded } = options;
+  const digest = digestSecret(requireField(form, "refresh_token"));
+  const nowMs = clock.now();
+  const token = await findGrantToken(db, digest);
+  const isFit = token?.kind === "refresh" && token.clientId === clientId && token.resource === resource;
+  if (token === undefined || !isFit || token.expiresAt <= nowMs) throw invalid("refresh token");
+  const key = await findKeyById(db, token.keyId);
+  const isOpen = key !== undefined && isValidKey(key, nowMs) && (await isKeyValid(token.voucherKeyId, nowMs, options));
+  if (!isOpen) throw invalid("refresh token");
+  const answer = await withTransaction(db, async (tx) => {
+    if (!(await spendGrantToken(tx, digest, nowMs))) return undefined;
+    await touchGrantClient(tx, clientId, nowMs);
+    return issueTokens(tx, { grantId: token.id, scope: scopeText(key), nowMs });
+  });
+  if (answer !== undefined) return answer;
+  // Two have it, and nobody knows which is the client: both lose what came of it.
+  await withTransaction(db, (tx) => endGrant(tx, token, nowMs));
+  onEnded(token.keyId);
+  throw invalid("refresh token");
+}
+
+async function isKeyValid(id: KeyId, nowMs: number, { db }: Pick<TokenOptions, "db">): Promise<boolean> {
+  const key = await findKeyById(db, id);
+  return key !== undefined && isValidKey(key, nowMs);
+}
+
+/** RFC 7636, 4.6, with the method S256. */
+function isVerifierOf(verifier: string, { challenge }: Pick<GrantCode, "challenge">): boolean {
+  return (
+    /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) && equalConstantTime(hash("sha256", verifier, "base64url"), challenge)
+  );
+}
+
+/** The resource of a request, which may leave it out. Throws AuthorizationRefusal for one that is not this service's. */
+function requireResource(form: URLSearchParams, req: IncomingMessage, { placeOf }: TokenOptions): string {
+  const { resource } = placeOf(req);
+  const asked = form.get("resource") ?? resource;
+  if (asked === resource) return resource;
+  throw new AuthorizationRefusal("invalid_target", `the resource of this service is ${resource}`);
+}
+
+function requireField(form: URLSearchParams, name: string): string {
+  const value = form.get(name);
+  if (value === null || value === "") throw new AuthorizationRefusal("invalid_request", `${name} is missing`);
+  return value;
+}

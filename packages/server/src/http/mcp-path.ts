@@ -1,0 +1,2 @@
+/** Where agents reach the tools. */
+export const mcpPath = "/mcp";

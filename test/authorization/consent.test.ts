@@ -1,0 +1,109 @@
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPerson, registerAgent, type TestAgent } from "./agent.ts";
+
+let svc: TestServer;
+let agent: TestAgent;
+beforeAll(async () => {
+  svc = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
+  agent = await registerAgent(svc.url, { name: `<img src=x onerror="alert(1)">` });
+});
+afterAll(() => svc.stop());
+
+const choice = { decision: "allow", entity: "ada", access: ["read"] };
+
+test("nobody is led to an address that the client did not register, character by character", async () => {
+  const person = createPerson(svc.url);
+  const foreign = [
+    "https://evil.example/callback",
+    "http://127.0.0.1:7777/callback/../evil",
+    "http://127.0.0.1:7777/callback?next=https://evil.example",
+    "http://127.0.0.1:7777@evil.example/callback",
+    "http://127.0.0.1.evil.example:7777/callback",
+    "http://localhost:7777/callback",
+    "https://127.0.0.1:7777/callback",
+    "",
+  ];
+  for (const uri of foreign) {
+    const page = await person.open(agent.authorizeUrl({ redirect_uri: uri }));
+    expect(page).toMatchObject({ status: 400, location: "" });
+    expect(page.html).not.toContain("<form");
+  }
+  const unknown = await person.open(agent.authorizeUrl({ client_id: "client_of_nobody" }));
+  expect(unknown).toMatchObject({ status: 400, location: "" });
+  // A program on this machine takes whatever port is free.
+  expect((await person.open(agent.authorizeUrl({ redirect_uri: "http://127.0.0.1:50001/callback" }))).status).toBe(200);
+});
+
+test("a request that cannot be granted leads nowhere by itself: its page has the way back, with the issuer", async () => {
+  const person = createPerson(svc.url);
+  const cases: [Record<string, string | null>, string][] = [
+    [{ response_type: "token" }, "unsupported_response_type"],
+    [{ code_challenge: null }, "invalid_request"],
+    [{ code_challenge_method: "plain" }, "invalid_request"],
+    [{ resource: "https://other.example/mcp" }, "invalid_target"],
+  ];
+  for (const [changes, error] of cases) {
+    const page = await person.open(agent.authorizeUrl(changes));
+    expect(page).toMatchObject({ status: 400, location: "" });
+    const back = new URL(/href="(http:[^"]+)"/.exec(page.html)?.[1]?.replaceAll("&#38;", "&") ?? "").searchParams;
+    expect(Object.fromEntries(back)).toMatchObject({ error, state: "the state", iss: svc.url });
+  }
+});
+
+test("an answer names who gives it, and what the client gave along", async () => {
+  const person = createPerson(svc.url);
+  const asked = await person.open(agent.authorizeUrl());
+  const denied = await person.send(asked, "key", { decision: "deny" });
+  expect(denied.status).toBe(303);
+  const answer = Object.fromEntries(new URL(denied.location).searchParams);
+  expect(answer).toEqual({ error: "access_denied", state: "the state", iss: svc.url });
+  const decided = await person.send(asked, "key", { key: svc.key, decision: "next" });
+  const allowed = await person.send(decided, "vouched", choice);
+  const given = Object.fromEntries(new URL(allowed.location).searchParams);
+  expect(given).toEqual({ code: expect.stringMatching(/^svcac_/), state: "the state", iss: svc.url });
+});
+
+test("the page stands in no frame, runs nothing of anyone's, and says where the answer goes", async () => {
+  const page = await createPerson(svc.url).open(agent.authorizeUrl());
+  const policy = page.headers.get("content-security-policy") ?? "";
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("form-action 'self' http://127.0.0.1:7777");
+  expect(policy).not.toContain("unsafe");
+  expect(page.headers.get("x-frame-options")).toBe("DENY");
+  expect(page.headers.get("cache-control")).toBe("no-store");
+  expect(page.html).not.toContain("<img");
+  expect(page.html).toContain("http://127.0.0.1:7777");
+  expect(page.html).toContain("Nobody has checked its name");
+});
+
+test("a form is taken from this page in the browser that opened it: not of another origin, cookie or kind", async () => {
+  const [person, other] = [createPerson(svc.url), createPerson(svc.url)];
+  const asked = await person.open(agent.authorizeUrl());
+  await other.open(agent.authorizeUrl());
+  const typed = { key: svc.key, decision: "next" };
+  expect(await person.send(asked, "key", typed, "https://evil.example")).toMatchObject({ status: 403, location: "" });
+  // The port of another program on this machine is another origin, though the same site.
+  expect(await person.send(asked, "key", typed, "http://127.0.0.1:1")).toMatchObject({ status: 403, location: "" });
+  expect(await other.send(asked, "key", typed)).toMatchObject({ status: 400, location: "" });
+  const decided = await person.send(asked, "key", typed);
+  expect(await other.send(decided, "vouched", choice)).toMatchObject({ status: 400, location: "" });
+  // What was asked never passes for what somebody vouched for.
+  const swapped = { ...asked, html: asked.html.replaceAll('name="asked"', 'name="vouched"') };
+  expect(await person.send(swapped, "vouched", choice)).toMatchObject({ status: 400, location: "" });
+  expect((await person.send(decided, "vouched", choice)).status).toBe(303);
+});
+
+test("a key that opens nothing is told so on the page, and counted with the sign-ins that fail", async () => {
+  const person = createPerson(svc.url);
+  let page = await person.open(agent.authorizeUrl());
+  for (let tries = 0; tries < 10; tries++) {
+    page = await person.send(page, "key", { key: "no key at all", decision: "next" });
+    expect(page.status).toBe(401);
+  }
+  page = await person.send(page, "key", { key: svc.key, decision: "next" });
+  expect(page).toMatchObject({ status: 429, location: "" });
+  const session = await svc.call("console/session", { key: svc.key }, { bearer: null, headers: { origin: svc.url } });
+  expect(session).toMatchObject({ status: 429, reason: "SIGN_INS_EXCEEDED" });
+});

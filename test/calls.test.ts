@@ -758,7 +758,9 @@ const contacts: Case[] = [
   ["DeleteContact", { principalId: "owner" }, "failed_precondition LAST_APPROVER"],
 ];
 
-const identity: Case[] = [["GetIdentity", {}, "ok projectId,projectName,keyId,role,keyName,deployment"]];
+const identity: Case[] = [
+  ["GetIdentity", {}, "ok projectId,projectName,keyId,role,keyName,deployment,entityId,accessClasses,toolkitSlugs"],
+];
 
 const consoleCases: Case[] = [
   ["CreateSignInLink", {}, "ok url,expiresAt"],
@@ -822,7 +824,7 @@ const admin: Case[] = [
   ["ReleaseJob", { projectId: "$project", jobId: "$ended" }, "failed_precondition JOB_FINISHED"],
   ["ReleaseJob", { projectId: "$otherProject", jobId: "$theirasking" }, "failed_precondition JOB_NOT_RELEASABLE"],
   ["RotateVault", {}, "failed_precondition VAULT_KEY_UNCHANGED"],
-  ["GetVaultRotation", {}, "ok"],
+  ["GetVaultRotation", {}, "ok "],
 ];
 
 const secrets: Case[] = [

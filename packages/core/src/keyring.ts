@@ -44,8 +44,8 @@ export type Keyring = Sealer & {
   unwrap(scope: KeyScope, use: DataKeyUse, wrapped: Uint8Array): Buffer;
 };
 
-/** The first byte of what a data key sealed. */
-export const dataKeyVersion = 2;
+// The first byte of what a data key sealed.
+const dataKeyVersion = 2;
 const headerBytes = 5;
 const digestPurpose = "entity-digest";
 

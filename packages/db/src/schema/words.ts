@@ -321,8 +321,5 @@ export const dataKeyUses = ["seal", "digest"] as const;
  */
 export const vaultRotationStates = ["announced", "distributing", "resealing", "done"] as const;
 
-/** How a rotation of the vault key stands. */
-export type VaultRotationState = (typeof vaultRotationStates)[number];
-
 /** What a token of a grant is good for. `access`: calls. `refresh`: the next two tokens, once. */
 export const grantTokenKinds = ["access", "refresh"] as const;

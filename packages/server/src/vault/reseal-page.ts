@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { dataKeyHeader, SealError } from "@svc/core";
+import { dataKeyHeader, type ProjectId, parseId, SealError } from "@svc/core";
 import {
   type OldValue,
   readSealedPage,
@@ -33,6 +33,8 @@ export async function resealPage(context: VaultContext, rotation: VaultRotation)
     oldBefore: dataKeyHeader(rotation.lastOldNumber + 1),
     limit: limits.pageRows,
   });
+  // A project that did nothing since this version has no key yet.
+  await context.state.sealer.ready(projectsOf(page.rows));
   const { rows, found, problem } = await resealRows(context, table, page.rows);
   const following = page.next === undefined ? names[names.indexOf(table) + 1] : table;
   const passFound = rotation.resealedInPass + found;
@@ -57,6 +59,11 @@ export async function resealPage(context: VaultContext, rotation: VaultRotation)
     await clock.wait(Math.min(clock.now() - beganMs, pauseMsMax), new AbortController().signal);
   }
   return "more";
+}
+
+function projectsOf(rows: readonly SealedRow[]): Set<ProjectId> {
+  const scopes = rows.flatMap(({ values }) => values.flatMap((value) => value?.context.split("/", 1) ?? []));
+  return new Set(scopes.flatMap((scope) => parseId("prj", scope) ?? []));
 }
 
 type Resealed = { readonly row: SealedRow; readonly sealed: (Buffer | undefined)[] };

@@ -1,3 +1,4 @@
+export { spokenFault } from "./agents/errors.ts";
 export { createToolsOffer } from "./agents/offer.ts";
 export type { CodeAnswer, CodeCall, CodeCaller, CodeFinder } from "./call/call-code.ts";
 export {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Fault, type Principal, type ProjectPrincipal, type WorkMeter, withWaitTold } from "@svc/core";
-import type { McpHeaders, McpServer } from "@svc/node";
+import type { Fault, Principal, ProjectPrincipal, WorkMeter } from "@svc/core";
+import { type McpHeaders, type McpServer, spokenFault } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 import type { McpDoor } from "../authorization/mcp-door.ts";
 import { lineOf } from "../calls/answers.ts";
@@ -96,8 +96,7 @@ function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: 
   call.code = error.code;
   // Events have come before, and no more come: the client asks again.
   if (res.headersSent) return void res.end();
-  // Clients of agents show the body, and no header.
-  answerError(res, withWaitTold(error), status, headers ?? refusalHeadersOf(error));
+  answerError(res, spokenFault(error), status, headers ?? refusalHeadersOf(error));
 }
 
 /** Spares a store that is away. */

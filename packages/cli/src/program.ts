@@ -17,6 +17,7 @@ import { addCredentialsCommand } from "./credentials.ts";
 import { addDeliveriesCommand } from "./deliveries.ts";
 import { addEndpointsCommand } from "./endpoints.ts";
 import { addEventsCommand } from "./events.ts";
+import { addGrantsCommand } from "./grants.ts";
 import { addJobsCommand } from "./jobs.ts";
 import { addKeysCommand } from "./keys.ts";
 import { addLimitsCommand } from "./limits.ts";
@@ -104,6 +105,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addStatsCommand,
   addWatchCommand,
   addConsoleCommand,
+  addGrantsCommand,
   addWhoamiCommand,
 ];
 

@@ -15,6 +15,7 @@ export {
   isToolGranted,
   isToolkitGranted,
   isWithin,
+  ToolNotGranted,
   toolNotGranted,
 } from "./binding.ts";
 export { callLimitBounds } from "./call-limit-bounds.ts";

@@ -174,7 +174,15 @@ export {
   spendGrantCode,
   sweepGrantCodes,
 } from "./grants/codes.ts";
-export { endGrant, findGrant, insertGrant } from "./grants/repo.ts";
+export {
+  endGrant,
+  findGrant,
+  findListedGrant,
+  insertGrant,
+  type ListedGrant,
+  listGrants,
+  narrowGrant,
+} from "./grants/repo.ts";
 export {
   findGrantToken,
   type Grant,
@@ -254,6 +262,7 @@ export {
   findCallerKeyById,
   findKeyById,
   listApiKeys,
+  lockApiKey,
   revokeApiKey,
   touchApiKeys,
 } from "./keys/repo.ts";

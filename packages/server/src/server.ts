@@ -4,6 +4,7 @@ import { createId, createSealer, type NodeId } from "@svc/core";
 import { countPendingDeliveries } from "@svc/db";
 import { AdminService } from "@svc/gen/admin";
 import { ConsoleService } from "@svc/gen/console";
+import { GrantsService } from "@svc/gen/grants";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
 import { StatsService } from "@svc/gen/stats";
@@ -26,6 +27,7 @@ import { type ConsoleParts, createConsoleParts, openConsole, readBuiltConsole } 
 import type { BuiltConsole } from "./console/read-files.ts";
 import { createConsoleService } from "./console/service.ts";
 import { endedUnderWay } from "./errors.ts";
+import { createGrantsService } from "./grants/service.ts";
 import { createHealth, type Health } from "./health/health.ts";
 import { createHealthService } from "./health/service.ts";
 import { bodyBudgetBytes, createBodyBudget } from "./http/body-budget.ts";
@@ -404,6 +406,8 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
   router.service(IdentityService, createIdentityService({ db, config, publicUrl: parts.publicUrl }));
   const { publicUrl } = parts;
   router.service(ConsoleService, createConsoleService({ db, clock, publicUrl, sessions: parts.console?.sessions }));
+  const onChanged = parts.grants.cache.forget;
+  router.service(GrantsService, createGrantsService({ db, clock, sealer, onChanged }));
   node.register(router);
   router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
   const { quarantine, jobs, views, nodeId } = node;

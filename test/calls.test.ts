@@ -837,6 +837,8 @@ const admin: Case[] = [
   ["ReleaseJob", { projectId: "$project", jobId: missing.job }, "not_found JOB_NOT_FOUND"],
   ["ReleaseJob", { projectId: "$project", jobId: "$ended" }, "failed_precondition JOB_FINISHED"],
   ["ReleaseJob", { projectId: "$otherProject", jobId: "$theirasking" }, "failed_precondition JOB_NOT_RELEASABLE"],
+  ["RotateVault", {}, "failed_precondition VAULT_KEY_UNCHANGED"],
+  ["GetVaultRotation", {}, "ok "],
 ];
 
 const secrets: Case[] = [

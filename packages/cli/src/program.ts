@@ -35,6 +35,7 @@ import { addStatsCommand } from "./stats.ts";
 import { addSubscriptionsCommand } from "./subscriptions.ts";
 import { addToolCallsCommand } from "./tool-calls.ts";
 import { addTriggerCommand } from "./trigger.ts";
+import { addVaultCommand } from "./vault.ts";
 import { version } from "./version.ts";
 import { addWatchCommand } from "./watch.ts";
 import { addWhoamiCommand } from "./whoami.ts";
@@ -76,6 +77,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addProjectsCommand,
   addKeysCommand,
   addQuarantineCommand,
+  addVaultCommand,
   addListenCommand,
   addTriggerCommand,
   addEndpointsCommand,

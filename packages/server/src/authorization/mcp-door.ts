@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type Clock, digestSecret, type Principal, ToolNotGranted } from "@svc/core";
+import { type Clock, digestSecret, type Principal, type Sealer, ToolNotGranted } from "@svc/core";
 import { type Authenticate, bearerOf } from "../auth/gate.ts";
 import { isValidKey, projectPrincipalOf } from "../auth/key-cache.ts";
 import type { KeyLookupWait } from "../auth/key-lookup.ts";
@@ -29,20 +29,27 @@ export type McpDoorOptions = {
   readonly placeOf: PlaceOf;
   readonly use: KeyUse;
   readonly clock: Clock;
+  /** Has the keys of a caller's project at hand. */
+  readonly sealer: Pick<Sealer, "ready">;
 };
 
 /** Makes it. Tokens are looked up by digest, and are good at the address alone that they were given for. */
-export function createMcpDoor({ authenticate, cache, placeOf, use, clock }: McpDoorOptions): McpDoor {
+export function createMcpDoor({ authenticate, cache, placeOf, use, clock, sealer }: McpDoorOptions): McpDoor {
   return {
     async authenticate(req, wait) {
       const header = req.headers.authorization ?? null;
       const bearer = bearerOf(header);
       if (bearer === undefined || !isAccessToken(bearer)) return authenticate(header, wait);
       const found = cache.find(digestSecret(bearer));
-      const grant = found instanceof Promise ? await wait(found) : found;
+      const withDataKeys = async (granted: Awaited<typeof found>) => {
+        if (granted !== undefined) await sealer.ready([granted.key.projectId]);
+        return granted;
+      };
+      const grant = found instanceof Promise ? await wait(found.then(withDataKeys)) : found;
       const nowMs = clock.now();
       if (grant === undefined || grant.expiresAt <= nowMs || !isValidKey(grant.key, nowMs)) throw grantInvalid();
       if (grant.resource !== placeOf(req).resource) throw grantInvalid();
+      await sealer.ready([grant.key.projectId]);
       use.note(grant.key.id);
       return projectPrincipalOf(grant.key);
     },

@@ -25,7 +25,6 @@ const long = [
   "packages/asks/src/settle.test.ts",
   "packages/cli/src/command/unreachable.test.ts",
   "packages/db/src/embedded/postgres.test.ts",
-  "packages/db/src/plans.test.ts",
   "packages/jobs/src/drive/crash.test.ts",
   "packages/jobs/src/drive/map-crash.test.ts",
   "packages/jobs/src/drive/pause.test.ts",
@@ -36,16 +35,44 @@ const long = [
   "packages/tools/src/limits/pacer.test.ts",
 ];
 
+/** The longest of all, the longest first: one of them alone at the end would leave a processor idle for as long as it takes. */
+const longest = [
+  "test/console/pages.test.ts",
+  "test/crash/jobs-points.test.ts",
+  "test/console/journeys/jobs.test.ts",
+  "test/crash/failover.test.ts",
+  "test/crash/standing.test.ts",
+  "test/crash/kill.test.ts",
+  "test/attacks/call-limits.test.ts",
+  "test/recorded/histories.test.ts",
+  "test/readme.test.ts",
+  "test/attacks/bodies.test.ts",
+  "test/serve.test.ts",
+  "test/console/overview.test.ts",
+  "test/console/journeys/tools.test.ts",
+  "test/console/journeys/triggers.test.ts",
+  "test/console/journeys/links.test.ts",
+  "test/console/journeys/administration.test.ts",
+  "test/console/journeys/getting-in.test.ts",
+  "test/console/journeys/settings.test.ts",
+  "test/toolkits-guide.test.ts",
+  "packages/db/src/plans.test.ts",
+];
+
 /**
- * Begins with what crosses packages or is long: those files wait for processes, and one of them alone at the end leaves a processor
- * idle.
+ * Begins with the longest, then with what crosses packages or is long: those files wait for processes, and one of them alone at the end
+ * leaves a processor idle.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) =>
-      !moduleId.includes("/packages/") || long.some((path) => moduleId.endsWith(`/${path}`));
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const placeOf = ({ moduleId }: TestSpecification) => {
+      const place = longest.findIndex((path) => moduleId.endsWith(`/${path}`));
+      if (place >= 0) return place;
+      const isLong = !moduleId.includes("/packages/") || long.some((path) => moduleId.endsWith(`/${path}`));
+      return longest.length + (isLong ? 0 : 1);
+    };
+    return sorted.toSorted((a, b) => placeOf(a) - placeOf(b));
   }
 }
 

@@ -29,6 +29,8 @@ export type BenchSettings = {
   readonly steps: string | undefined;
   /** Whether a report lists every miss. */
   readonly verbose: boolean;
+  /** The folder of the public sets of search; undefined when they are left out. */
+  readonly setsFolder: string | undefined;
   /** Another checkout of this project, which the case "beside" measures this one against. */
   readonly besideFolder: string | undefined;
   /** Processes of the server that the case "beside" measures against one with one process; undefined: as many as there are by default. */

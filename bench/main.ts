@@ -74,6 +74,7 @@ Options:
   --gains            judges "beside" by what version 0.2 was to gain over the commit that its work on speed began from, 5bf05440
   --steps <name>     of the case rows those steps alone whose names match; of standing those parts (events, storm, herd, idle); of
                      delivery those variants ("svc" is the service with and without its counters)
+  --sets <folder>    public sets of the case search beside its own: livemcpbench and metatool, as their repositories have them
   --verbose          lists what missed, where a case knows it
   --statements       starts the store with pg_stat_statements and shows those that took the most time, system by system
   --install-engines  installs DBOS, Restate and workflow (some 500 MB), which cases of jobs compare with, and ends
@@ -103,6 +104,7 @@ async function main(): Promise<void> {
       processes: { type: "string" },
       gains: { type: "boolean" },
       steps: { type: "string" },
+      sets: { type: "string" },
       verbose: { type: "boolean" },
       statements: { type: "boolean" },
       "install-engines": { type: "boolean" },
@@ -125,6 +127,7 @@ async function main(): Promise<void> {
     processes: positiveNumber("--processes", values.processes),
     areGainsAims: values.gains ?? false,
     steps: values.steps,
+    setsFolder: values.sets === undefined ? undefined : resolve(values.sets),
     verbose: values.verbose ?? false,
     profileFolder: values.profile ? mkdtempSync(join(tmpdir(), "svc-profile-")) : undefined,
   };

@@ -3,6 +3,7 @@ import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
 import { ConsoleService } from "@svc/gen/console";
 import { ContactsService } from "@svc/gen/contacts";
+import { GrantsService } from "@svc/gen/grants";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
 import { SecretsService } from "@svc/gen/secrets";
@@ -170,6 +171,9 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "ContactsService/PutContact": refused,
   "ContactsService/ListContacts": refused,
   "ContactsService/DeleteContact": refused,
+  "GrantsService/ListGrants": refused,
+  "GrantsService/UpdateGrant": refused,
+  "GrantsService/RevokeGrant": refused,
   "IdentityService/GetIdentity": [[{}, "ok"]],
   "JobsService/SubmitJob": [
     [{ programJson: readsOf("bob") }, "invalid_argument PROGRAM_ENTITY_BOUND"],
@@ -309,6 +313,7 @@ const services = [
     ConnectionsService,
     ConsoleService,
     ContactsService,
+    GrantsService,
     IdentityService,
     JobsService,
     SecretsService,

@@ -11,10 +11,18 @@ export type Recall = { readonly at1: number; readonly at5: number; readonly miss
 /** A case whose first tool is not an accepted one. `rank` counts from 1; 0 when none of the accepted is among the first eight. */
 export type Miss = { readonly searched: SearchCase; readonly rank: number; readonly found: readonly string[] };
 
+/** Answers the slugs of what fits a query, best first. */
+export type Find = (query: string) => readonly string[];
+
+/** The slugs that a search finds. */
+export function finderOf(search: ToolSearch): Find {
+  return (query) => search.search({ query }).map(({ tool }) => tool.slug);
+}
+
 /** Searches for every case once. */
-export function recallOf(search: ToolSearch, cases: readonly SearchCase[]): Recall {
+export function recallOf(find: Find, cases: readonly SearchCase[]): Recall {
   const outcomes = cases.map((searched) => {
-    const found = search.search({ query: searched.intent }).map(({ tool }) => tool.slug);
+    const found = find(searched.intent);
     return { searched, found, rank: found.findIndex((slug) => searched.accepts.includes(slug)) + 1 };
   });
   const shareWithin = (last: number) => outcomes.filter(({ rank }) => rank > 0 && rank <= last).length / cases.length;

@@ -18,7 +18,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   api_keys: {
     digest: "digest",
-    name: "hint name",
+    name: "access_classes entity_id hint name toolkit_slugs",
   },
   call_limits: {
     name: "name toolkit_slug",
@@ -60,6 +60,19 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     quoted: "last_error",
     told: "receipt",
   },
+  grant_clients: {
+    name: "id name redirect_uris",
+  },
+  grant_codes: {
+    digest: "challenge digest",
+    name: "access_classes client_id client_name entity_id redirect_uri resource toolkit_slugs",
+  },
+  grant_tokens: {
+    digest: "digest",
+  },
+  grants: {
+    name: "client_id client_name client_origin resource",
+  },
   job_asks: {
     definition: "answer_schema escalation",
     name: "approval_id delivered_principals entity_id event_ids point_id principal_id standing_program_id step_id tool_call_id tool_slug",
@@ -97,7 +110,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "entity_id step_id tool_slug",
   },
   jobs: {
-    name: "cancel_chain child_key idempotency_key pause_chain plan_approval_id principal_chain skill_slug standing_program_id",
+    name: "binding cancel_chain child_key idempotency_key pause_chain plan_approval_id principal_chain skill_slug standing_program_id",
     digest: "call_seed content_digest program_digest",
     told: "child estimate park receipt saga used",
     sealed: "input overrides progress",
@@ -153,7 +166,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   standing_programs: {
     definition: "title",
-    name: "slug time_zone",
+    name: "binding slug time_zone",
     told: "pause_detail",
   },
   standing_rates: {

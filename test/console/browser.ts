@@ -12,6 +12,8 @@ const plan = browserTestsPlan(executable);
 /** A test in a browser. Without a Chromium it is skipped; in CI it fails. */
 export const browserTest: typeof test = plan === "skip" ? (test.skip as typeof test) : test;
 
+const wide = { width: 1280, height: 800 };
+
 /** A page of the console in a browser of its own: cookies and storage are shared with no other test. */
 export type ConsolePage = { readonly page: Page; readonly faults: PageFaults };
 
@@ -40,15 +42,17 @@ export type ConsoleTests = {
 
 /**
  * Starts one real service and one Chromium for a test file, before its first test. `variables` are set over those of every service of the
- * console's tests; `seed` fills it.
+ * console's tests; `seed` fills it. `isOnePage`: for tests that only look: they look at one page, led from place to place, since a
+ * window of its own takes more of the processor than what it shows.
  */
 export function startConsole(
-  options: { variables?: Record<string, string>; seed?: (svc: TestServer) => Promise<void> } = {},
+  options: { variables?: Record<string, string>; seed?: (svc: TestServer) => Promise<void>; isOnePage?: boolean } = {},
 ): ConsoleTests {
   let svc: TestServer | undefined;
   let browser: Browser | undefined;
   let projectId = "";
-  const opened: { context: BrowserContext; faults: PageFaults }[] = [];
+  let kept: ConsolePage | undefined;
+  const opened: ConsolePage[] = [];
   const sessions = new Map<string, ReturnType<typeof storageOf>>();
   const service = () => svc ?? fail("the service was not started");
 
@@ -65,19 +69,30 @@ export function startConsole(
     });
     ({ projectId } = (await svc.call("svc.v1.IdentityService/GetIdentity")).json);
     await options.seed?.(svc);
-    const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+    const args = ["--disable-gpu", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])];
     browser = await chromium.launch({ executablePath: executable, args });
   });
   afterEach(async () => {
     const pages = opened.splice(0);
-    const seen = pages.flatMap(({ faults }) => faults.seen);
-    await Promise.all(pages.map(({ context }) => context.close()));
+    const seen = pages.flatMap(({ faults }) => faults.seen.splice(0));
+    await Promise.all(pages.map(({ page }) => (page === kept?.page ? undefined : page.context().close())));
     expect(seen).toEqual([]);
   });
   afterAll(async () => {
     await browser?.close();
     await svc?.stop();
   });
+
+  async function newContext({ key = service().key, isPhone = false }: Looking): Promise<BrowserContext> {
+    if (key !== null && !sessions.has(key)) sessions.set(key, storageOf(service().url, key));
+    const storageState = key === null ? undefined : await sessions.get(key);
+    return (browser ?? fail("no browser was started")).newContext({
+      viewport: isPhone ? { width: 390, height: 844 } : wide,
+      hasTouch: isPhone,
+      reducedMotion: "reduce",
+      ...(storageState !== undefined && { storageState }),
+    });
+  }
 
   return {
     get isStarted() {
@@ -89,28 +104,23 @@ export function startConsole(
     get projectId() {
       return projectId;
     },
-    async open({ path = `p/${projectId}`, key = service().key, isPhone = false, context: given } = {}) {
-      const url = service().url;
-      if (key !== null && !sessions.has(key)) sessions.set(key, storageOf(url, key));
-      const storageState = key === null ? undefined : await sessions.get(key);
-      const viewport = isPhone ? { width: 390, height: 844 } : { width: 1280, height: 800 };
-      const context =
-        given ??
-        (await (browser ?? fail("no browser was started")).newContext({
-          viewport,
-          hasTouch: isPhone,
-          reducedMotion: "reduce",
-          ...(storageState !== undefined && { storageState }),
-        }));
-      const page = await context.newPage();
-      page.setDefaultTimeout(20_000);
-      const faults = watchFaults(page);
-      opened.push({ context, faults });
-      await page.goto(`${url}/console/${path}`);
-      await page.getByRole("heading", { level: 1 }).first().waitFor();
-      return { page, faults };
+    async open({ path = `p/${projectId}`, context, ...looking } = {}) {
+      const shown = kept ?? (await newPage(context ?? (await newContext(looking))));
+      if (options.isOnePage === true) kept = shown;
+      opened.push(shown);
+      // Whoever looked before has left it as narrow as a phone.
+      if (shown === kept) await shown.page.setViewportSize(wide);
+      await shown.page.goto(`${service().url}/console/${path}`);
+      await shown.page.getByRole("heading", { level: 1 }).first().waitFor();
+      return shown;
     },
   };
+}
+
+async function newPage(context: BrowserContext): Promise<ConsolePage> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  return { page, faults: watchFaults(page) };
 }
 
 /** What a browser keeps of a sign-in: the cookie, and the half that the page holds. Made over the service's own sign-in, once for a key. */

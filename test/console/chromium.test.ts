@@ -27,6 +27,8 @@ test("without a Chromium tests are skipped with one loud line, and fail in CI", 
   expect(browserTestsPlan(undefined, {})).toBe("skip");
   expect(browserTestsPlan(undefined, { CI: "true" })).toBe("fail");
   expect(browserTestsPlan("/usr/bin/chromium", { CI: "true" })).toBe("run");
-  expect(skippedLine(12)).toBe("SKIPPED: 12 console tests, no Chromium (apt-get install chromium, or SVC_CHROMIUM)");
+  expect(skippedLine(12)).toBe(
+    "SKIPPED: 12 console tests, no Chromium (apt-get install chromium-headless-shell, or SVC_CHROMIUM)",
+  );
   expect(skippedLine(0)).toBeUndefined();
 });

@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { beforeAll, describe } from "vitest";
 import type { Area } from "./area.ts";
 import { jobs } from "./areas/jobs.ts";
@@ -6,14 +5,12 @@ import { settings } from "./areas/settings.ts";
 import { tools } from "./areas/tools.ts";
 import { triggers } from "./areas/triggers.ts";
 import { browserTest, startConsole } from "./browser.ts";
-import { lookAt, pictures } from "./look.ts";
+import { lookAt } from "./look.ts";
 
 /** The parts of the console whose pages are looked at: a new part adds its line here, a new page one to its part. */
 const areas: Record<string, Area> = { triggers, tools, settings, jobs };
 
-const consoles = startConsole();
-beforeAll(() => void mkdirSync(pictures, { recursive: true }));
-
+const consoles = startConsole({ isOnePage: true });
 describe.each(Object.entries(areas))("%s", (_, { seed, pages }) => {
   let ids: Record<string, string> = {};
   beforeAll(async () => {

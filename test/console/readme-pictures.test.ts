@@ -9,7 +9,7 @@ import { askingProgram, jobWithStatus, submitProgram } from "./jobs-seed.ts";
 
 // The two pictures of README.md, made by `npm run console:pictures` alone: they would differ with each run of the tests.
 
-const isWanted = process.env["SVC_README_PICTURES"] !== undefined;
+const isWanted = process.env["SVC_CONSOLE_PICTURES"] !== undefined;
 const images = join(root, "docs", "images");
 
 let asking = "";

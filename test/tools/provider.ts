@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import { freePort } from "@svc/testing/server-process";
 
 /** A request as the app got it. */
 export type Seen = {
@@ -58,7 +59,9 @@ export async function startProvider(): Promise<Provider> {
   server.on("connection", () => {
     provider.connections += 1;
   });
-  server.listen(0, "127.0.0.1");
+  // Connections are counted, so that it listens where nobody else looks for somebody who was there: a client of a store that another test
+  // has stopped tries the port it had again and again, and the system gives that to whoever asks for any.
+  server.listen(await freePort(), "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");

@@ -5,6 +5,7 @@ import type {
   ActionDocument,
   AuthDocument,
   JsonSchema,
+  SayingsDocument,
   ToolDocument,
   ToolkitDeploymentDocument,
   ToolkitDocument,
@@ -23,6 +24,7 @@ import { withConfirm } from "./with-confirm.ts";
 export type ToolkitDocuments = {
   readonly toolkit: ToolkitDocument;
   readonly tools: ReadonlyMap<string, ToolDocument>;
+  readonly sayings?: SayingsDocument | undefined;
 };
 
 /** What surrounds one toolkit's definition. */
@@ -38,7 +40,7 @@ export type Bindings = {
 };
 
 /** Compiles one toolkit. The documents must have passed the checks: what they refuse is not handled here. */
-export function buildToolkit({ toolkit, tools }: ToolkitDocuments, bindings: Bindings): Toolkit {
+export function buildToolkit({ toolkit, tools, sayings }: ToolkitDocuments, bindings: Bindings): Toolkit {
   const { values, audience, ownerProjectId = "" } = bindings;
   const entries = [...tools].sort(([a], [b]) => (a < b ? -1 : 1));
   const baseUrl = fillInDeployment(toolkit.baseUrl, values);
@@ -73,6 +75,7 @@ export function buildToolkit({ toolkit, tools }: ToolkitDocuments, bindings: Bin
     triggers: entries.flatMap(([name, tool]) =>
       tool.kind === "trigger" ? [buildTrigger(toolkit, name, tool, bindings)] : [],
     ),
+    sayings: sayings && new Map(Object.entries(sayings)),
     codeTools: [],
   };
 }

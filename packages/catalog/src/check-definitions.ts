@@ -1,6 +1,7 @@
 import { checkAction } from "./check-action.ts";
 import type { Namespaces } from "./check-placeholders.ts";
 import { faultOfOutputPath } from "./check-response.ts";
+import { checkSayings } from "./check-sayings.ts";
 import { checkShape } from "./check-shape.ts";
 import { checkTool } from "./check-tool.ts";
 import { accountNames, checkToolkit, declares } from "./check-toolkit.ts";
@@ -18,7 +19,8 @@ export function checkDefinitions(files: ToolkitFiles): void {
 }
 
 /** checkDefinitions in steps of about a tool each, between which the caller may let others run. */
-export function* checkInSteps({ folder, toolkit: file, tools }: ToolkitFiles): Generator<void> {
+export function* checkInSteps(files: ToolkitFiles): Generator<void> {
+  const { folder, toolkit: file, tools } = files;
   const isRead = file.faults.length === 0;
   const toolkit = isRead ? checkShape<ToolkitDocument>(file, "toolkit") : undefined;
   if (toolkit !== undefined) checkToolkit(file, toolkit, folder);
@@ -30,6 +32,7 @@ export function* checkInSteps({ folder, toolkit: file, tools }: ToolkitFiles): G
     yield;
   }
   if (toolkit !== undefined) checkTogether({ file, toolkit, tools, parts });
+  checkSayings(files);
 }
 
 function checkToolFile(options: {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { checkDefinitions } from "./check-definitions.ts";
 import { DefinitionError } from "./definition-error.ts";
-import { readDefinitions } from "./read-definitions.ts";
+import { filesOf, readDefinitions } from "./read-definitions.ts";
 
 const shippedFolder = fileURLToPath(new URL("../../../toolkits", import.meta.url));
 
@@ -26,7 +26,7 @@ export async function readCheckedToolkits(): Promise<ReadonlySet<string>> {
 export async function checkShippedToolkits(): Promise<string> {
   const { toolkits } = await readDefinitions([shippedFolder]);
   for (const files of toolkits) checkDefinitions(files);
-  const faults = toolkits.flatMap(({ toolkit, tools }) => [toolkit, ...tools.values()].flatMap((file) => file.faults));
+  const faults = toolkits.flatMap(filesOf).flatMap((file) => file.faults);
   if (faults.length > 0) throw new DefinitionError(faults);
   const digests = toolkits.map(({ folder, digest }) => [folder, digest]);
   return `${JSON.stringify(Object.fromEntries(digests), null, 2)}\n`;

@@ -32,6 +32,9 @@ export type WebhookDocument = { readonly secretEnv: string; readonly ignore?: re
   | { scheme: "token_query"; parameter: string }
 );
 
+/** A `sayings.yaml`: what people say who want a tool, by its name. */
+export type SayingsDocument = Readonly<Record<string, readonly string[]>>;
+
 /** A `toolkit.yaml` that satisfies schemas/toolkit.schema.json. */
 export type ToolkitDocument = {
   readonly slug: string;

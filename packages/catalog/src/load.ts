@@ -5,10 +5,10 @@ import { readCheckedToolkits } from "./checked-toolkits.ts";
 import { DefinitionError } from "./definition-error.ts";
 import { createDefinitionFile, type DefinitionFile } from "./definition-file.ts";
 import type { Deployment } from "./deployment.ts";
-import type { ToolDocument, ToolkitDeploymentDocument, ToolkitDocument } from "./documents.ts";
+import type { SayingsDocument, ToolDocument, ToolkitDeploymentDocument, ToolkitDocument } from "./documents.ts";
 import type { Audience, Catalog, Tool } from "./model.ts";
 import { overlayDefinition } from "./overlay.ts";
-import { readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
+import { filesOf, readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
 
 /**
  * Loads every toolkit of the folders (SVC_TOOLKITS). Rejects with DefinitionError, which lists all faults of all files.
@@ -37,7 +37,7 @@ export function createCatalog(
     if (files.digest === undefined || !checked.has(files.digest)) checkDefinitions(files);
   }
   checkDistinct(overlaid);
-  const looked = [...others, ...overlaid.flatMap(({ toolkit, tools }) => [toolkit, ...tools.values()])];
+  const looked = [...others, ...overlaid.flatMap(filesOf)];
   if (deployment !== undefined) looked.push(checkNames(deployment, overlaid));
   const faults = looked.flatMap((file) => file.faults);
   if (faults.length > 0) throw new DefinitionError(faults);
@@ -55,10 +55,11 @@ export type CatalogOptions = {
 
 /** Compiles files that have no fault. */
 function build(files: readonly ToolkitFiles[], deployment: Deployment | undefined, audience: Audience): Catalog {
-  const toolkits = files.map(({ folder, toolkit, tools }) => {
+  const toolkits = files.map(({ folder, toolkit, tools, sayings }) => {
     const documents = {
       toolkit: toolkit.value as ToolkitDocument,
       tools: new Map([...tools].map(([name, file]) => [name, file.value as ToolDocument])),
+      sayings: sayings?.value as SayingsDocument | undefined,
     };
     return buildToolkit(documents, { values: deployment?.toolkits.get(folder) ?? {}, audience });
   });
@@ -82,6 +83,7 @@ function overlay(files: ToolkitFiles, deployment: Deployment): ToolkitFiles {
     folder: files.folder,
     toolkit: overlayDefinition(files.toolkit, patches.toolkit, deployment.file),
     tools: new Map(tools),
+    sayings: files.sayings,
   };
 }
 

@@ -30,6 +30,11 @@ export type Toolkit = {
   readonly webhook: Webhook | undefined;
   readonly actions: readonly Action[];
   readonly triggers: readonly Trigger[];
+  /**
+   * What people say who want a tool, by the tool's name: searched and shown to nobody. In a saying, `(a|b|)` stands for any one of
+   * what it lists. Absent where nobody wrote any, as in private toolkits and what is pinned.
+   */
+  readonly sayings?: ReadonlyMap<string, readonly string[]> | undefined;
   /** What the service runs itself; no toolkit of definitions has any. */
   readonly codeTools: readonly CodeTool[];
 };

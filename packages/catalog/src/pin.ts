@@ -6,7 +6,10 @@ import type { AccountVariable, Action, Toolkit } from "./model.ts";
  * A toolkit's definition as it was at one time, with some of its actions: plain JSON, deployment values filled in. What only
  * connecting accounts, receiving events and polling need (webhook, triggers, forms of account variables, polls) is not kept.
  */
-export type ToolkitPin = Omit<Toolkit, "account" | "webhook" | "actions" | "triggers" | "codeTools" | "identify"> & {
+export type ToolkitPin = Omit<
+  Toolkit,
+  "account" | "webhook" | "actions" | "triggers" | "sayings" | "codeTools" | "identify"
+> & {
   readonly account: readonly Omit<AccountVariable, "accepts">[];
   readonly actions: readonly ActionPin[];
 };
@@ -25,6 +28,7 @@ export function pinToolkit(toolkit: Toolkit, names: ReadonlySet<string>): Toolki
   const {
     webhook: _webhook,
     triggers: _triggers,
+    sayings: _sayings,
     codeTools: _code,
     identify: _identify,
     account,

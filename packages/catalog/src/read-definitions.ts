@@ -9,9 +9,16 @@ export type ToolkitFiles = {
   readonly folder: string;
   readonly toolkit: DefinitionFile;
   readonly tools: ReadonlyMap<string, DefinitionFile>;
+  /** What people say who want its tools; absent where the folder has no sayings.yaml. */
+  readonly sayings?: DefinitionFile | undefined;
   /** Of its texts; absent where one could not be read, or the definitions are not what the texts say. */
   readonly digest?: string | undefined;
 };
+
+/** All files of a toolkit. */
+export function filesOf({ toolkit, tools, sayings }: ToolkitFiles): readonly DefinitionFile[] {
+  return [toolkit, ...tools.values(), ...(sayings === undefined ? [] : [sayings])];
+}
 
 /** Files open at one time: enough to keep the disk busy, far below any limit on descriptors. */
 const openFilesMax = 64;
@@ -51,7 +58,11 @@ type Read = (file: string) => Promise<ReadFile>;
 async function readToolkit(parent: string, folder: string, read: Read): Promise<ToolkitFiles> {
   const path = join(parent, folder);
   const toolsPath = join(path, "tools");
-  const [toolkit, entries] = await Promise.all([read(join(path, "toolkit.yaml")), listFolder(toolsPath)]);
+  const [toolkit, entries, sayings] = await Promise.all([
+    read(join(path, "toolkit.yaml")),
+    listFolder(toolsPath),
+    readSayings(path, read),
+  ]);
   const files = (entries ?? []).map(async ({ name }) => {
     const file = join(toolsPath, name);
     if (name.endsWith(".yaml")) return [name.slice(0, -".yaml".length), await read(file)] as const;
@@ -63,8 +74,19 @@ async function readToolkit(parent: string, folder: string, read: Read): Promise<
     folder,
     toolkit: toolkit.definition,
     tools: new Map(tools.map(([name, { definition }]) => [name, definition])),
-    digest: digestOf(folder, [["", toolkit], ...tools]),
+    sayings: sayings?.definition,
+    digest: digestOf(folder, [
+      ["", toolkit],
+      ...tools,
+      ...(sayings === undefined ? [] : [["/sayings", sayings] as const]),
+    ]),
   };
+}
+
+/** The only file of a toolkit that may be missing. */
+async function readSayings(path: string, read: Read): Promise<ReadFile | undefined> {
+  const entries = await listFolder(path);
+  return entries?.some(({ name }) => name === "sayings.yaml") ? read(join(path, "sayings.yaml")) : undefined;
 }
 
 function digestOf(folder: string, files: readonly (readonly [string, ReadFile])[]): string | undefined {

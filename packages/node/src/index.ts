@@ -6,7 +6,13 @@ export type { EndedJob, EngineObserver, ParkedJob } from "@svc/jobs";
 export { programSchema } from "@svc/program";
 export { type Sandbox, sandboxAuthorizePath } from "@svc/sandbox";
 export { type DecidedRun, type StandingObserver, standingSchema } from "@svc/standing";
-export type { CallObservation, CallObserver, McpHeaders, McpOffer, McpServer } from "@svc/tools";
+export {
+  type CallObservation,
+  type CallObserver,
+  type McpHeaders,
+  type McpServer,
+  spokenFault,
+} from "@svc/tools";
 export {
   type Admission,
   type Admitted,

@@ -11,6 +11,7 @@ import {
 } from "@svc/gen/tools";
 import type { CallAnswer } from "./call/call-tool.ts";
 import { fitBytes, selectFields } from "./call/shape.ts";
+import { warnOfUnmetFields } from "./call/unmet-fields.ts";
 
 /** How a caller wants its result. `bytesMax` 0: as it is. */
 export type ResultShape = { readonly fields: readonly string[]; readonly bytesMax: number };
@@ -18,7 +19,7 @@ export type ResultShape = { readonly fields: readonly string[]; readonly bytesMa
 /** The answer of CallTool, with the result cut to what the caller asked for. */
 export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): CallToolResponse {
   const { callId = "", result, isSandbox, isReplay } = answer;
-  const { json, warning } = resultJsonOf(answer, shape);
+  const { json, warnings } = resultJsonOf(answer, shape);
   return create(CallToolResponseSchema, {
     callId,
     outcome: result.outcome,
@@ -27,7 +28,7 @@ export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): Call
     retryable: result.retryable,
     ...(result.retryAfterMs !== undefined && { retryAfter: durationFromMs(result.retryAfterMs) }),
     providerStatus: result.providerStatus,
-    warnings: warning === undefined ? [...result.warnings] : [...result.warnings, warning],
+    warnings: [...result.warnings, ...warnings],
     sandbox: isSandbox,
     ...(result.preview !== undefined && {
       request: {
@@ -48,8 +49,10 @@ export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): Call
 }
 
 function resultJsonOf({ callId, result }: CallAnswer, { fields, bytesMax }: ResultShape) {
-  if (result.outcome !== "ok" || callId === undefined) return { json: "", warning: undefined };
-  return fitBytes(selectFields(result.value, fields), bytesMax === 0 ? Number.POSITIVE_INFINITY : bytesMax);
+  if (result.outcome !== "ok" || callId === undefined) return { json: "", warnings: [] };
+  const bytes = bytesMax === 0 ? Number.POSITIVE_INFINITY : bytesMax;
+  const { json, warning } = fitBytes(selectFields(result.value, fields), bytes);
+  return { json, warnings: [...warnOfUnmetFields(result.value, fields), ...(warning === undefined ? [] : [warning])] };
 }
 
 /** What was sealed of a call; lists leave its arguments and result out. */

@@ -152,6 +152,17 @@ test("another project's toolkit is none of the address", async () => {
   expect(called.error.message).toMatch(/^Unknown tool/);
 });
 
+test("a name that is too long for models is cut, stays the only one of its kind, and can be called", async () => {
+  const query = "toolkits=payments_checkout&entity_id=ada";
+  const names: string[] = (await listAt(query)).map(({ name }: { name: string }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  const cut = names.filter((name) => name.length === 64);
+  expect(cut.length).toBeGreaterThan(0);
+  expect(Math.max(...names.map(({ length }) => length))).toBe(64);
+  const result = await callAt(query, cut[0] ?? "", {});
+  expect(result.structuredContent.outcome).toMatch(/^(?:ok|invalid_arguments)$/);
+});
+
 test("direct calls are told as such, whatever they are called", async () => {
   await callAt("toolkits=calendar", "calendar__list_events", {});
   await at("toolkits=calendar", toolCall(1, "anything", {}));

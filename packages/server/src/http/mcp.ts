@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Fault, type Principal, type ProjectPrincipal, type WorkMeter, withWaitTold } from "@svc/core";
-import type { McpHeaders, McpServer } from "@svc/node";
+import type { Fault, Principal, ProjectPrincipal, WorkMeter } from "@svc/core";
+import { type McpHeaders, type McpServer, spokenFault } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 import type { McpDoor } from "../authorization/mcp-door.ts";
 import { lineOf } from "../calls/answers.ts";
@@ -96,8 +96,7 @@ function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: 
   call.code = error.code;
   // Events have come before, and no more come: the client asks again.
   if (res.headersSent) return void res.end();
-  // Clients of agents show the body, and no header.
-  answerError(res, withWaitTold(error), status, headers ?? refusalHeadersOf(error));
+  answerError(res, spokenFault(error), status, headers ?? refusalHeadersOf(error));
 }
 
 /** Spares a store that is away. */
@@ -128,6 +127,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
   work.run(() => chargeValues(body, charge));
   const signal = lifeOf(res, options);
   const events = createEventStream(req, res);
+  let stepUp: Refusal | undefined;
   const { status, body: text } = await server.serve({
     body: body.toString(),
     headers: headersOf(req),
@@ -136,6 +136,8 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
     mapError(error) {
       const refusal = mapError(error, call, signal);
       call.code = refusal.code;
+      const headers = options.door.stepUp(req, error);
+      if (headers !== undefined) stepUp = { error: refusal, headers };
       return refusal;
     },
     onLabel(label) {
@@ -145,6 +147,8 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
       call.traceparent = traceparent;
     },
   });
+  // Of a batch others may have been done.
+  if (stepUp !== undefined && !text.startsWith("[") && !res.headersSent) return refuse(res, call, stepUp);
   // What the protocol refuses is no JSON-RPC message it could answer.
   if (status >= 400) call.code = status === 404 ? "unimplemented" : "invalid_argument";
   if (events?.isOpen()) return events.end(text);

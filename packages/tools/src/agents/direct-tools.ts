@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type CatalogView, nearest, type Tool } from "@svc/catalog";
 import { formatValue, isToolGranted, type ProjectPrincipal } from "@svc/core";
 import type { McpAddress } from "../mcp/address.ts";
@@ -17,14 +18,17 @@ export function isDirect({ toolkits, tools }: McpAddress): boolean {
   return toolkits.length + tools.length > 0;
 }
 
-/** The name of a tool as a model is given it: few of their vendors take a dot, and no slug has two underscores. */
-export function directName(slug: string): string {
-  return slug.replace(".", "__");
-}
+const nameMax = 64;
 
-/** The slug of a tool that is listed by its own name. */
-function slugOf(name: string): string {
-  return name.replace("__", ".");
+/**
+ * The name of a tool as a model is given it: few of their vendors take a dot, or more than 64 characters. No slug has two underscores, and
+ * what is cut is told apart by a digest.
+ */
+export function directName(slug: string): string {
+  const name = slug.replace(".", "__");
+  if (name.length <= nameMax) return name;
+  const digest = createHash("sha256").update(slug).digest("hex").slice(0, 8);
+  return `${name.slice(0, nameMax - 9)}_${digest}`;
 }
 
 /** The meta-tools that the address lists. */
@@ -33,29 +37,31 @@ export function listedMetaTools(address: McpAddress): readonly ListedTool<MetaTo
 }
 
 /** The tool that a name stands for, where the address lists it. */
-export function findDirect(view: CatalogView, { address, principal }: Asking, name: string): Tool | undefined {
-  const tool = name.includes(".") ? undefined : view.tools.get(slugOf(name));
-  return tool !== undefined && isListed(tool, address) && isToolGranted(principal.binding, tool) ? tool : undefined;
+export function findDirect(view: CatalogView, asking: Asking, name: string): Tool | undefined {
+  for (const tool of view.tools.values()) if (isListed(tool, asking) && directName(tool.slug) === name) return tool;
+  return undefined;
 }
 
 /** What the address lists, each tool with its own schema, in the order of slugs; or what is wrong with the address. */
 export function listDirect(
   view: CatalogView,
-  { address, principal }: Asking,
+  asking: Asking,
 ): { readonly tools: readonly ListedTool[] } | { readonly error: McpError } {
-  const fault = addressFault(view, address);
+  const fault = addressFault(view, asking.address);
   if (fault !== undefined) return { error: addressInvalid(fault) };
-  const tools = [...view.tools.values()].filter(
-    (tool) => isListed(tool, address) && isToolGranted(principal.binding, tool),
-  );
+  const tools = [...view.tools.values()].filter((tool) => isListed(tool, asking));
   if (tools.length > directMax) {
     const fault = `The address names ${tools.length} tools; at most ${directMax} are listed. Name fewer toolkits, or leave them out and search`;
     return { error: addressInvalid(fault) };
   }
-  return { tools: [...listedMetaTools(address), ...tools.map((tool) => listed(tool, view))] };
+  return { tools: [...listedMetaTools(asking.address), ...tools.map((tool) => listed(tool, view))] };
 }
 
-function isListed(tool: Tool, { toolkits, tools }: McpAddress): boolean {
+function isListed(tool: Tool, { address, principal }: Asking): boolean {
+  return isNamed(tool, address) && isToolGranted(principal.binding, tool);
+}
+
+function isNamed(tool: Tool, { toolkits, tools }: McpAddress): boolean {
   return tool.callable && tool.kind !== "trigger" && (toolkits.includes(tool.toolkitSlug) || tools.includes(tool.slug));
 }
 
@@ -66,7 +72,7 @@ function addressFault(view: CatalogView, address: McpAddress): string | undefine
   if (slug !== undefined) return unknown("tools", slug, view.tools.keys());
   const idle = address.tools.find((named) => {
     const tool = view.tools.get(named);
-    return tool !== undefined && !isListed(tool, address);
+    return tool !== undefined && !isNamed(tool, address);
   });
   return idle && `tools of the address names ${idle}, which cannot be called: leave it out`;
 }

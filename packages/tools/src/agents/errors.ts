@@ -1,5 +1,5 @@
 import type { AccessClass } from "@svc/catalog";
-import { type Fault, fault, withWaitTold } from "@svc/core";
+import { Fault, fault, withWaitTold } from "@svc/core";
 import type { ToolAnswer } from "./answer.ts";
 import { spoken } from "./words.ts";
 
@@ -23,6 +23,17 @@ export function toolNotRead(slug: string, accessClass: AccessClass): Fault {
     message: `slug ${slug} is a tool of class ${accessClass}; read_tool calls those of class read alone, and nothing was sent`,
     help: "Call it with call_tool.",
   });
+}
+
+/** A refusal that HTTP answers, with its advice in the names of these tools, and how long to wait: agents' clients show no headers. */
+export function spokenFault(refusal: Fault): Fault {
+  const { code, message, details, retryAfterMs } = withWaitTold(refusal);
+  return new Fault(
+    code,
+    message,
+    details.map((detail) => ({ ...detail, help: spoken(detail.help) })),
+    retryAfterMs,
+  );
 }
 
 /** A refusal as a model reads it: what was wrong, what would be right and when, in the names of these tools. */

@@ -1,4 +1,4 @@
-import { isObject } from "@svc/core";
+import { type Binding, isObject } from "@svc/core";
 import type { McpAddress } from "../mcp/address.ts";
 import { invalidParams } from "../mcp/errors.ts";
 import { complete, type McpContext, type McpOffer, type McpOutcome, type Params, refused } from "../mcp/offer.ts";
@@ -7,7 +7,7 @@ import { answerCall } from "./call-tool.ts";
 import { directName, findDirect, isDirect, listDirect, listedMetaTools } from "./direct-tools.ts";
 import { answerRefusal } from "./errors.ts";
 import { type AgentToolsOptions, createMetaCaller, type MetaCaller } from "./meta-caller.ts";
-import { instructions, type MetaToolName, metaTools } from "./meta-tools.ts";
+import { instructions, type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 
 /** What agents are offered over MCP: the meta-tools, or those tools that the address of the client names. */
 export function createToolsOffer(options: AgentToolsOptions): McpOffer {
@@ -34,9 +34,18 @@ function labelOf({ name }: Params): string {
 
 async function list({ views }: AgentTools, context: McpContext): Promise<McpOutcome> {
   const { address, principal } = context;
-  if (!isDirect(address)) return complete({ tools: metaTools });
+  if (!isDirect(address)) return complete({ tools: usableMetaTools(principal.binding) });
   const listed = listDirect(await views.forProject(principal.projectId), context);
   return "error" in listed ? refused(listed.error) : complete({ tools: listed.tools });
+}
+
+/** What a key can use of the meta-tools: two of them call nothing for one that is bound to other classes. */
+function usableMetaTools(binding: Binding | undefined): readonly ListedTool[] {
+  const classes = binding?.accessClasses ?? [];
+  if (classes.length === 0) return metaTools;
+  const isReader = classes.every((accessClass) => accessClass === "read");
+  const idle = isReader ? "call_tool" : classes.includes("read") ? undefined : "read_tool";
+  return metaTools.filter(({ name }) => name !== idle);
 }
 
 async function call(tools: AgentTools, params: Params, context: McpContext): Promise<McpOutcome> {

@@ -1,4 +1,5 @@
 import { type CatalogView, nearest } from "@svc/catalog";
+import { isToolGranted } from "@svc/core";
 import { toolNotFound } from "../errors.ts";
 import type { ToolAnswer } from "./answer.ts";
 import { type AgentCall, answerCall, type CallArguments } from "./call-tool.ts";
@@ -13,7 +14,8 @@ export async function answerRead(view: CatalogView, args: ReadArguments, call: A
   const toolkit = tool && view.toolkits.get(tool.toolkitSlug);
   if (tool === undefined || toolkit === undefined)
     throw toolNotFound("slug", args.slug, nearest(args.slug, view.tools.keys()));
-  if (tool.class !== "read") throw toolNotRead(tool.slug, tool.class);
+  // Of what a key may not call it is told that alone.
+  if (tool.class !== "read" && isToolGranted(call.principal.binding, tool)) throw toolNotRead(tool.slug, tool.class);
   // Called by the definition that was judged: a toolkit may be published anew meanwhile.
   return answerCall(args, { ...call, ...(tool.kind === "action" && { pinned: { toolkit, action: tool } }) });
 }

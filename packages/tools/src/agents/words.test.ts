@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fault } from "@svc/core";
 import { expect, test } from "vitest";
+import { spokenFault } from "./errors.ts";
 import { instructions, metaTools } from "./meta-tools.ts";
 import { spoken } from "./words.ts";
 
@@ -32,4 +34,13 @@ test("what a call may be answered is told in the words of agents' tools", () => 
 test("a call of the API is told as the tool that an agent has for it", () => {
   expect(spoken("SearchTools finds them; toolSlug is missing")).toBe("search_tools finds them; slug is missing");
   expect(spoken("connect one with InitiateConnection")).toBe("connect one with the application");
+});
+
+test("what HTTP refuses is told so too, and how long to wait", () => {
+  const help = "Send the same request again after the time in Retry-After, or raise the quota (SetProjectPolicy).";
+  const told = spokenFault(fault({ code: "resource_exhausted", reason: "X", message: "x", help, retryAfterMs: 1_000 }));
+  expect(told.details[0]?.help).toBe(
+    "Send the same request again after 1 s, or raise the quota (the project's policy).",
+  );
+  expect(told).toMatchObject({ code: "resource_exhausted", message: "x", retryAfterMs: 1_000 });
 });

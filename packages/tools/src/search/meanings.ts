@@ -14,31 +14,43 @@ export type Meaning = {
   readonly form: KnownTerm | undefined;
 };
 
+/** The meanings of a query, and how much it would be worth if a tool held all of it, words that no tool holds among them. */
+export type Meanings = { readonly known: readonly Meaning[]; readonly worthOfAll: number };
+
 /** A term with what a tool gets for holding it. */
 export type KnownTerm = Term & { readonly term: string };
 
 /** Of the worth of a word, what a name gets on top that has it in the same form. */
 const formShare = 0.4;
 /** Of the worth of a word, what a synonym counts. */
-const synonymShare = 0.45;
+const synonymShare = 0.4;
 /** Of the worth of a term, what a word counts that begins it, or is spelled almost like it. */
 const spellingShare = 0.4;
 /** Words of one query that are tried as misspelled: each walks the spellings of all toolkits. */
 const spelledWordsMax = 6;
+/** What a word is worth at least that no tool holds: in a query of such words alone there is no other to compare it with. */
+const unknownWorthMin = 1.5;
 
-/** The words that stand for something in a view. A word that no tool holds in any form is left out. */
-export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meaning[] {
+/** What the words stand for in a view. A word that no tool holds in any form is left out of `known`. */
+export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanings {
   let spelledWords = 0;
-  return words.flatMap(({ term: word, form, synonyms }) => {
+  let unknown = 0;
+  const known = words.flatMap(({ term: word, form, synonyms, share, isNumber, isName }) => {
     let terms = knownTerms(word, synonyms, view);
-    if (terms.length === 0 && spelledWords++ < spelledWordsMax) {
-      terms = [...view.spelledLike(word)].flatMap((term) => findTerm(term, view, (worth) => spellingShare * worth));
+    if (terms.length === 0) {
+      if (isNumber) return [];
+      unknown++;
+      terms = !isName && spelledWords++ < spelledWordsMax ? spelledTerms(word, view) : [];
     }
     if (terms.length === 0) return [];
-    const worth = Math.max(...terms.map((term) => term.worth));
+    const shared = terms.map((found) => ({ ...found, worth: found.worth * share }));
+    const worth = Math.max(...shared.map((found) => found.worth));
     const [written] = findTerm(formMark + form, view, () => formShare * worth);
-    return [{ word, worth, terms, form: written }];
+    return [{ word, worth, terms: shared, form: written }];
   });
+  const most = Math.max(unknownWorthMin, ...known.map(({ worth }) => worth));
+  const worthOfKnown = known.reduce((sum, { worth }) => sum + worth, 0);
+  return { known, worthOfAll: worthOfKnown + unknown * most };
 }
 
 /** The word itself and its synonyms. None counts for more than the word: it was written, they were not. */
@@ -46,6 +58,10 @@ function knownTerms(word: string, synonyms: readonly string[], view: ViewIndex):
   const own = findTerm(word, view, (worth) => worth);
   const most = own[0]?.worth ?? Number.POSITIVE_INFINITY;
   return [...own, ...synonyms.flatMap((term) => findTerm(term, view, (worth) => synonymShare * Math.min(worth, most)))];
+}
+
+function spelledTerms(word: string, view: ViewIndex): KnownTerm[] {
+  return [...view.spelledLike(word)].flatMap((term) => findTerm(term, view, (worth) => spellingShare * worth));
 }
 
 function findTerm(term: string, view: ViewIndex, worthOf: (worth: number) => number): KnownTerm[] {

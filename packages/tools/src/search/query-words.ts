@@ -1,5 +1,13 @@
 import vocabulary from "./vocabulary.json" with { type: "json" };
-import { isTelling, termOf } from "./words.ts";
+import { isTelling, readWords, termOf } from "./words.ts";
+
+/** A query as it is read. */
+export type Query = {
+  /** All its words in order, with the meaning of a phrase in its place. */
+  readonly words: readonly string[];
+  /** The words that say what is wanted, each once, in order. */
+  readonly telling: readonly QueryWord[];
+};
 
 /** A word of a query, or a phrase that stands for one, as it is indexed. */
 export type QueryWord = {
@@ -8,15 +16,48 @@ export type QueryWord = {
   readonly form: string;
   /** Terms that mean about the same. */
   readonly synonyms: readonly string[];
+  /** How much it counts: 1, or less for what only says where or for whom. */
+  readonly share: number;
+  /** Whether it is likely a name, which no word is a spelling of. */
+  readonly isName: boolean;
+  /** Whether it has a digit: no definition is expected to hold it. */
+  readonly isNumber: boolean;
 };
 
-const synonyms = collectSynonyms(vocabulary.synonyms);
+/** What a word counts behind the preposition that follows the object: `delete an event from my calendar` is about events. */
+const contextShare = 0.8;
 
-/** The words of a read query that say what is wanted, each once, in order. */
-export function tellingWordsOf(words: readonly string[]): QueryWord[] {
-  const forms = new Map<string, string>();
-  for (const word of words) if (isTelling(word)) forms.set(termOf(word), word);
-  return [...forms].map(([term, form]) => ({ term, form, synonyms: [...(synonyms.get(term) ?? [])] }));
+const synonyms = collectSynonyms(vocabulary.synonyms);
+const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat());
+const prepositions: ReadonlySet<string> = new Set(vocabulary.prepositions);
+
+/** Reads a query. Addresses of mail and of pages are left out: they are what a tool is called with. */
+export function readQuery(text: string): Query {
+  const told = text.replaceAll(/\S*(?:@|:\/\/)\S*/g, " ");
+  const words = readWords(told);
+  const names = namesIn(told);
+  const found = new Map<string, QueryWord>();
+  let hasObject = false;
+  let isContext = false;
+  for (const word of words) {
+    if (!isTelling(word)) {
+      isContext ||= hasObject && prepositions.has(word);
+      continue;
+    }
+    hasObject ||= !verbs.has(word);
+    const term = termOf(word);
+    if (found.has(term)) continue;
+    const share = isContext ? contextShare : 1;
+    const [isName, isNumber] = [names.has(word), /\d/.test(word)];
+    found.set(term, { term, form: word, synonyms: [...(synonyms.get(term) ?? [])], share, isName, isNumber });
+  }
+  return { words, telling: [...found.values()] };
+}
+
+/** Words with a capital inside of a sentence, in lower case. */
+function namesIn(text: string): ReadonlySet<string> {
+  const found = text.matchAll(/(?<=[\p{L}\p{N},;]\s+)\p{Lu}\p{Ll}+/gu);
+  return new Set(Array.from(found, ([name]) => name.toLowerCase()));
 }
 
 function collectSynonyms(groups: readonly (readonly string[])[]): ReadonlyMap<string, ReadonlySet<string>> {

@@ -229,3 +229,68 @@ test("contacts of a mailing list are found as its members, among the tools of ev
   const found = slugsFor(await shippedCatalog(), "list contacts of a mailing list");
   expect(found.slice(0, 5)).toContain("email_marketing.list_members");
 });
+
+test("finds a tool by what people say, which nothing of its definition holds", () => {
+  const view = { ...office, toolkits: new Map(office.toolkits) };
+  const planner = view.toolkits.get("planner");
+  if (planner === undefined) throw new Error("no planner");
+  const sayings = new Map([["delete_event", ["(call|ring) the whole wedding off", "(scrap|axe) the gig"]]]);
+  view.toolkits.set("planner", { ...planner, sayings });
+  expect(slugsFor(office, "axe that gig")).toEqual([]);
+  expect(slugsFor(view, "axe that gig")[0]).toBe("planner.delete_event");
+});
+
+test("an address of mail, a name or a number does not lead to a tool", () => {
+  const desk = catalogWith({
+    desk: {
+      add_person: { description: "Adds a person to the guests." },
+      list_examples: { description: "Shows an example of a com port.", class: "read" },
+    },
+  });
+  expect(slugsFor(desk, "add jane@example.com to the guests")[0]).toBe("desk.add_person");
+  expect(slugsFor(desk, "jane@example.com")).toEqual([]);
+});
+
+test("what only says where counts less than the object", () => {
+  const agenda = catalogWith({
+    agenda: {
+      delete_calendar: { description: "Deletes a calendar.", class: "destructive" },
+      delete_event: { description: "Deletes an event.", class: "destructive" },
+    },
+  });
+  expect(slugsFor(agenda, "delete an event from my calendar")[0]).toBe("agenda.delete_event");
+  expect(slugsFor(agenda, "delete a calendar with its event")[0]).toBe("agenda.delete_calendar");
+});
+
+test("tools that nobody connected come behind those that fit about as well, and unbound ones behind both", () => {
+  const twins = catalogWith({
+    a: { ring_bell: { description: "Rings a bell." } },
+    b: { ring_bell: { description: "Rings a bell." } },
+    c: { ring_bell: { description: "Rings a bell." } },
+  });
+  const reaches = { a: "unbound", b: "unconnected", c: "connected" } as const;
+  const reachOf = ({ toolkitSlug }: { toolkitSlug: string }) => reaches[toolkitSlug as keyof typeof reaches];
+  expect(slugsFor(twins, { query: "ring the bell", reachOf })).toEqual(["c.ring_bell", "b.ring_bell", "a.ring_bell"]);
+});
+
+test("texts without sense find nothing among the tools of every toolkit", async () => {
+  const search = createToolSearch(await shippedCatalog());
+  for (const query of [
+    "purple monkey dishwasher",
+    "lorem ipsum dolor sit amet",
+    "how do volcanoes erupt",
+    "capital of Mongolia",
+  ]) {
+    expect(search.search({ query }), query).toEqual([]);
+  }
+});
+
+test.each([
+  ["who gets called if nobody answers the page", "incident_mgmt.list_escalation_policies"],
+  ["has the landlord signed yet", "esignature.get_signature_request"],
+  ["we won the deal, mark it", "sales_crm.update_deal"],
+  ["kick the spammer out of the group", "messaging_bot.ban_chat_member"],
+  ["how many people opened the last newsletter", "email_marketing.get_campaign_report"],
+])("finds by everyday words: %s", async (query, slug) => {
+  expect(slugsFor(await shippedCatalog(), query)[0]).toBe(slug);
+});

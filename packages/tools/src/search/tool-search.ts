@@ -2,12 +2,12 @@ import type { AccessClass, Catalog } from "@svc/catalog";
 import { type Binding, isToolGranted } from "@svc/core";
 import { demandOf } from "./deeds.ts";
 import { meaningsOf } from "./meanings.ts";
-import { tellingWordsOf } from "./query-words.ts";
-import { matchedWords, preferIntents, scoreTools } from "./score-tools.ts";
+import { preferPhrases } from "./prefer-phrases.ts";
+import { readQuery } from "./query-words.ts";
+import { matchedWords, scoreTools } from "./score-tools.ts";
 import { spreadOverToolkits } from "./spread.ts";
 import type { SearchedTool } from "./toolkit-index.ts";
 import { type IndexedTool, indexView, type ViewIndex } from "./view-index.ts";
-import { readWords } from "./words.ts";
 
 /** What is looked for. Empty or left out filters let every tool pass; `limit` is the most tools to return, default 8. */
 export type ToolQuery = {
@@ -16,9 +16,14 @@ export type ToolQuery = {
   readonly kind?: "action" | "trigger" | "code" | undefined;
   readonly accessClass?: AccessClass | "" | undefined;
   readonly limit?: number | undefined;
+  /** How the caller reaches a tool. Default: every one can be called. */
+  readonly reachOf?: ((tool: SearchedTool) => Reach) | undefined;
   /** Whoever is bound finds what it may use alone. */
   readonly binding?: Binding | undefined;
 };
+
+/** Whether a tool can be called now: its app is `connected`, nobody connected it yet, or the deployment does not say where it is. */
+export type Reach = "connected" | "unconnected" | "unbound";
 
 /** A tool that fits, how well (comparable within one answer only), and the words of the query that it was found by, as indexed. */
 export type FoundTool = {
@@ -33,6 +38,8 @@ export type ToolSearch = {
   search(query: ToolQuery): FoundTool[];
 };
 
+/** What is left of a score: one that can be called comes before one that fits a little better and cannot. */
+const reachShares: Readonly<Record<Reach, number>> = { connected: 1, unconnected: 0.8, unbound: 0.6 };
 /** Tools beyond `limit` that are looked at closely. */
 const candidatesMore = 40;
 /** The default of `limit`. */
@@ -53,20 +60,22 @@ export function searchOf(view: Catalog): ToolSearch {
 export function createToolSearch(view: Catalog): ToolSearch {
   let index: ViewIndex | undefined;
   return {
-    search({ query, toolkitSlug = "", kind, accessClass = "", limit = limitDefault, binding }) {
+    search({ query, toolkitSlug = "", kind, accessClass = "", limit = limitDefault, reachOf, binding }) {
       if (kind === "trigger") return [];
       index ??= indexView(view);
-      const words = readWords(query);
-      const meanings = meaningsOf(tellingWordsOf(words), index);
+      const { words, telling } = readQuery(query);
+      const meanings = meaningsOf(telling, index);
       const passes = ({ tool }: IndexedTool) =>
         isToolGranted(binding, tool) &&
         (kind === undefined || tool.kind === kind) &&
         (toolkitSlug === "" || tool.toolkitSlug === toolkitSlug) &&
         (accessClass === "" || tool.class === accessClass);
-      const wanted = { demand: demandOf(words), count: limit + candidatesMore, passes };
-      const ranked = scoreTools(index, meanings, wanted).map((scored) => preferIntents(scored, meanings));
+      const reachShareOf = (tool: SearchedTool) => (reachOf === undefined ? 1 : reachShares[reachOf(tool)]);
+      const shareOf = (found: IndexedTool) => (passes(found) ? reachShareOf(found.tool) : 0);
+      const wanted = { demand: demandOf(words), count: limit + candidatesMore, shareOf };
+      const ranked = scoreTools(index, meanings, wanted).map((scored) => preferPhrases(scored, meanings.known));
       return spreadOverToolkits(ranked, limit).map((found) => {
-        return { tool: found.tool, score: found.score, matchedTerms: matchedWords(found, meanings) };
+        return { tool: found.tool, score: found.score, matchedTerms: matchedWords(found, meanings.known) };
       });
     },
   };

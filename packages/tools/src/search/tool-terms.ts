@@ -1,4 +1,5 @@
 import type { ToolDefinition, Toolkit } from "@svc/catalog";
+import { countSaid } from "./phrases.ts";
 import { isTelling, termsOf, wordsOf } from "./words.ts";
 
 /** How much a field says of a tool, and its usual number of terms. */
@@ -13,18 +14,23 @@ const fields = {
   toolkit: { weight: 1, usualLength: 4 },
   toolkitDescription: { weight: 0.1, usualLength: 15 },
   summary: { weight: 1.5, usualLength: 10 },
-  description: { weight: 0.3, usualLength: 20 },
+  description: { weight: 0.8, usualLength: 20 },
   intents: { weight: 3, usualLength: 20 },
   argumentNames: { weight: 0.2, usualLength: 10 },
   argumentTexts: { weight: 0.05, usualLength: 50 },
 } satisfies Record<string, Field>;
 
+/** What the intents of a tool are worth whose toolkit has no sayings: it is not to come behind those of one that has, for that alone. */
+const unsaidIntents: Field = { weight: 7, usualLength: 20 };
+
 /** Before a word of a tool's name as it is written there, beside its stem: `list_deals` and `get_deal` differ by it. No word holds it. */
 export const formMark = "=";
 
 /** How fast more occurrences in one field stop counting, and how far long fields are evened out: k1 and b of BM25. */
-const saturation = 0.4;
-const lengthShare = 0.25;
+const saturation = 0.6;
+const lengthShare = 0.4;
+/** What sayings weigh, and how fast more of them with one term stop counting. Their number says nothing of a tool. */
+const said = { weight: 5, saturation: 0.4 };
 
 /**
  * How strongly a tool speaks of each of its terms: BM25 without the worth of the term, summed over the fields. It depends on
@@ -32,13 +38,18 @@ const lengthShare = 0.25;
  */
 export function weighTerms(tool: ToolDefinition, toolkit: Toolkit): ReadonlyMap<string, number> {
   const strengths = new Map<string, number>();
+  const isUnsaid = toolkit.sayings === undefined;
   for (const [field, texts] of Object.entries(textsOf(tool, toolkit))) {
-    const { weight, usualLength } = fields[field as keyof typeof fields];
+    const { usualLength, weight } =
+      isUnsaid && field === "intents" ? unsaidIntents : fields[field as keyof typeof fields];
     const terms = texts.flatMap(termsOf);
     const slowness = saturation * (1 - lengthShare + (lengthShare * terms.length) / usualLength);
     for (const [term, count] of countOf(terms)) {
       strengths.set(term, (strengths.get(term) ?? 0) + (weight * count) / (count + slowness));
     }
+  }
+  for (const [term, count] of countSaid(toolkit.sayings?.get(tool.name) ?? [])) {
+    strengths.set(term, (strengths.get(term) ?? 0) + (said.weight * count) / (count + said.saturation));
   }
   for (const word of wordsOf(tool.name).filter(isTelling)) strengths.set(formMark + word, 1);
   return strengths;

@@ -1,8 +1,8 @@
 import type { Action, CodeTool, Toolkit } from "@svc/catalog";
 import SearchableMap from "minisearch/SearchableMap";
 import { type Deeds, deedsOf } from "./deeds.ts";
+import { type Phrase, phrasesOf } from "./phrases.ts";
 import { formMark, weighTerms } from "./tool-terms.ts";
-import { termsOf } from "./words.ts";
 
 /** The tools that hold a term: their places in `tools`, ascending, and how strongly each speaks of it. */
 export type Postings = { readonly places: readonly number[]; readonly strengths: readonly number[] };
@@ -16,9 +16,11 @@ export type ToolkitIndex = {
   /** Ordered by slug. */
   readonly tools: readonly SearchedTool[];
   readonly deeds: readonly Deeds[];
+  /** How many of the tools have sayings. */
+  readonly saidCount: number;
   readonly terms: ReadonlyMap<string, Postings>;
-  /** The terms of each intent of a tool: made when first asked for. */
-  intentsOf(place: number): readonly ReadonlySet<string>[];
+  /** The phrases of a tool: made when first asked for. */
+  phrasesOf(place: number): readonly Phrase[];
   /** The terms as a radix tree, for words that are no term: made when first asked for. */
   spellings(): SearchableMap<true>;
 };
@@ -52,18 +54,20 @@ function buildIndex(toolkit: Toolkit): ToolkitIndex {
       postings.strengths.push(strength);
     }
   }
-  const intents = new Map<number, readonly ReadonlySet<string>[]>();
+  const phrases = new Map<number, readonly Phrase[]>();
   let spellings: SearchableMap<true> | undefined;
   return {
     toolkitSlug: toolkit.slug,
     tools,
     deeds: tools.map(deedsOf),
+    saidCount: tools.filter(({ name }) => toolkit.sayings?.has(name)).length,
     terms,
-    intentsOf(place) {
-      let found = intents.get(place);
+    phrasesOf(place) {
+      let found = phrases.get(place);
       if (found === undefined) {
-        found = tools[place]?.intents.map((intent) => new Set(termsOf(intent))) ?? [];
-        intents.set(place, found);
+        const tool = tools[place];
+        found = tool === undefined ? [] : phrasesOf(tool, toolkit);
+        phrases.set(place, found);
       }
       return found;
     },

@@ -22,6 +22,11 @@ export type Term = {
 /** The callable tools of all toolkits of a view as one. */
 export type ViewIndex = {
   readonly tools: readonly IndexedTool[];
+  /** Of each tool, the place of its toolkit among those of the view. */
+  readonly toolkitOf: Uint32Array;
+  readonly toolkitCount: number;
+  /** The share of its tools that have sayings. */
+  readonly saidShare: number;
   /** Undefined for a term that no tool holds. */
   find(term: string): Term | undefined;
   /** The terms that a word begins, or that are spelled almost like it. */
@@ -29,7 +34,7 @@ export type ViewIndex = {
 };
 
 /** How much rare words tell more than common ones: 1 as BM25 has it, 0 not at all. Intents are full of rare words that say little. */
-const rarityExponent = 0.5;
+const rarityExponent = 0.65;
 
 /** Joins the indexes of the toolkits of a view. It holds no text of its own, but what it was asked for. */
 export function indexView(view: Catalog): ViewIndex {
@@ -39,6 +44,9 @@ export function indexView(view: Catalog): ViewIndex {
   const known = new Map<string, Term>();
   return {
     tools,
+    toolkitOf: Uint32Array.from(indexes.flatMap((index, at) => index.tools.map(() => at))),
+    toolkitCount: indexes.length,
+    saidShare: indexes.reduce((sum, { saidCount }) => sum + saidCount, 0) / Math.max(1, tools.length),
     find(term) {
       const found = known.get(term) ?? joinPostings(term, indexes, tools.length);
       if (found !== undefined) known.set(term, found);

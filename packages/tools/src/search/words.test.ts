@@ -32,9 +32,15 @@ test("stop words and single letters are left out, digits are not", () => {
 });
 
 test("the vocabulary holds plain words alone, and no phrase or synonym without a meaning", () => {
-  const { synonyms, phrases, deeds, stopWords, irregularForms } = vocabulary;
+  const { synonyms, phrases, deeds, stopWords, prepositions, irregularForms } = vocabulary;
   for (const group of synonyms) expect(new Set(group.map(termOf)).size, group.join(" ")).toBeGreaterThan(1);
-  const words = [...synonyms.flat(), ...Object.values(deeds).flat(), ...stopWords, ...Object.values(phrases)];
+  const words = [
+    ...synonyms.flat(),
+    ...Object.values(deeds).flat(),
+    ...stopWords,
+    ...prepositions,
+    ...Object.values(phrases),
+  ];
   for (const word of [...words, ...Object.keys(irregularForms)]) expect(wordsOf(word), word).toEqual([word]);
   for (const phrase of Object.keys(phrases)) expect(wordsOf(phrase).join(" ")).toBe(phrase);
 });

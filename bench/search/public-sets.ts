@@ -1,0 +1,128 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Action, Catalog, Tool, Toolkit } from "@svc/catalog";
+import type { SearchCase } from "./evaluate.ts";
+
+/** A public set: what was asked, and the catalog that it was asked of. */
+export type PublicSet = { readonly name: string; readonly catalog: Catalog; readonly cases: readonly SearchCase[] };
+
+/** What a public set says of one tool. */
+type Told = { readonly name: string; readonly description: string; readonly inputSchema?: object };
+
+/** What lends a made-up tool the parts that no search reads. */
+type Model = { readonly toolkit: Toolkit; readonly action: Action };
+
+/** Every so many queries of MetaTool one is asked: all 20,614 say the same, and take a minute. */
+const metaToolStep = 10;
+
+/**
+ * Reads the public sets below a folder, as their repositories have them: `livemcpbench/{tools,all_annotations}.json` and
+ * `metatool/{plugin_des.json,all_clean_data.csv}`. Rejects where one is missing. They stay out of this repository.
+ */
+export async function readPublicSets(folder: string, model: Model): Promise<readonly PublicSet[]> {
+  const read = (file: string) => readFile(join(folder, file), "utf8");
+  const [tools, annotations, plugins, queries] = await Promise.all([
+    read("livemcpbench/tools.json"),
+    read("livemcpbench/all_annotations.json"),
+    read("metatool/plugin_des.json"),
+    read("metatool/all_clean_data.csv"),
+  ]);
+  return [
+    liveMcpBench(JSON.parse(tools), JSON.parse(annotations), model),
+    metaTool(JSON.parse(plugins), queries, model),
+  ];
+}
+
+type LiveServer = {
+  readonly name: string;
+  readonly description: string;
+  readonly tools: Readonly<Record<string, { readonly tools: readonly Told[] }>>;
+};
+
+type LiveTask = { readonly "Annotator Metadata": { readonly Steps: string; readonly Tools: string } };
+
+/** Each step of the tasks that have as many steps as tools, of which the first uses the first, and so on: of others nobody said. */
+function liveMcpBench(servers: readonly LiveServer[], tasks: readonly LiveTask[], model: Model): PublicSet {
+  const catalog = catalogOf(
+    model,
+    servers.map(({ name, description, tools }) => ({
+      name,
+      description,
+      tools: Object.values(tools).flatMap((server) => server.tools),
+    })),
+  );
+  const slugs = Map.groupBy(catalog.tools.values(), ({ name }) => name);
+  const cases = tasks.flatMap(({ "Annotator Metadata": { Steps, Tools } }) => {
+    const [steps, names] = [linesOf(Steps), linesOf(Tools)];
+    if (steps.length !== names.length) return [];
+    return steps.flatMap((intent, at) => {
+      const accepts = (slugs.get(names[at] ?? "") ?? []).map(({ slug }) => slug);
+      return accepts.length === 0 ? [] : [{ intent, accepts }];
+    });
+  });
+  return { name: "LiveMCPBench steps", catalog, cases };
+}
+
+/** Lines of a numbered list. */
+function linesOf(text: string): string[] {
+  return text.split("\n").flatMap((line) => line.replace(/^\d+\.\s*/, "").trim() || []);
+}
+
+/** Queries of one tool each; an app has one tool. */
+function metaTool(plugins: Readonly<Record<string, string>>, queries: string, model: Model): PublicSet {
+  const apps = Object.entries(plugins).map(([name, description]) => ({
+    name,
+    description: "",
+    tools: [{ name, description }],
+  }));
+  const catalog = catalogOf(model, apps);
+  const slugs = new Map([...catalog.tools.values()].map(({ name, slug }) => [name, slug]));
+  const cases = rowsOf(queries).flatMap(([intent = "", tool = ""], index) => {
+    const slug = slugs.get(tool);
+    return slug === undefined || index % metaToolStep > 0 ? [] : [{ intent, accepts: [slug] }];
+  });
+  return { name: "MetaTool", catalog, cases };
+}
+
+/** The rows of a CSV text with two columns, without its heading. */
+function rowsOf(text: string): string[][] {
+  const cells = [...text.matchAll(/(?:"((?:[^"]|"")*)"|([^,"\r\n]*))(,|\r?\n|$)/g)];
+  const values = cells.map(([, quoted, plain]) => (quoted ?? plain ?? "").replaceAll('""', '"'));
+  return values.flatMap((value, at) => (at > 1 && at % 2 === 0 ? [[value, values[at + 1] ?? ""]] : []));
+}
+
+function catalogOf(model: Model, apps: readonly { name: string; description: string; tools: readonly Told[] }[]) {
+  const toolkits = apps.map(({ name, description, tools }, index): Toolkit => {
+    // Two servers of one name are two apps.
+    const slug = `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")}_${index}`;
+    const actions = tools.map((tool) => makeAction(model.action, slug, tool));
+    return { ...model.toolkit, slug, name, description, sayings: undefined, actions, triggers: [] };
+  });
+  const tools: Tool[] = toolkits.flatMap(({ actions }) => actions);
+  return {
+    toolkits: new Map(toolkits.map((toolkit) => [toolkit.slug, toolkit])),
+    tools: new Map(tools.map((tool) => [tool.slug, tool])),
+  };
+}
+
+function makeAction(model: Action, toolkitSlug: string, { name, description, inputSchema }: Told): Action {
+  return {
+    ...model,
+    slug: `${toolkitSlug}.${name}`,
+    name,
+    toolkitSlug,
+    class: classOf(name),
+    description: description ?? "",
+    intents: [],
+    callable: true,
+    inputSchema: { type: "object", ...inputSchema },
+  };
+}
+
+/** The sets say no class: the name's verb does, as whoever publishes such a toolkit would write it. */
+function classOf(name: string): Action["class"] {
+  if (/^(?:delete|remove|clear|drop|kill)/i.test(name)) return "destructive";
+  return /^(?:create|add|write|edit|update|insert|set|move|append|save|convert|generate|send|start|stop)/i.test(name)
+    ? "write"
+    : "read";
+}

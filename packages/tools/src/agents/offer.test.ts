@@ -1,0 +1,23 @@
+import type { Binding } from "@svc/core";
+import { expect, test } from "vitest";
+import type { McpContext } from "../mcp/offer.ts";
+import type { AgentToolsOptions } from "./meta-caller.ts";
+import { createToolsOffer } from "./offer.ts";
+
+/** The names that a key which is bound to classes is listed; none of them takes a look at the catalog. */
+async function listed(...accessClasses: Binding["accessClasses"]): Promise<string[]> {
+  const { methods } = createToolsOffer({} as AgentToolsOptions);
+  const binding = { entityId: "", toolkitSlugs: [], accessClasses };
+  const address = { toolkits: [], tools: [], entityId: "" };
+  const outcome = await methods["tools/list"]?.answer({}, { principal: { binding }, address } as unknown as McpContext);
+  if (outcome?.type !== "complete") throw new Error("nothing is listed");
+  return (outcome.result["tools"] as { name: string }[]).map(({ name }) => name);
+}
+
+test("a key is listed the meta-tools that can call something for it", async () => {
+  const both = ["search_tools", "describe_tool", "read_tool", "call_tool"];
+  expect(await listed()).toEqual(both);
+  expect(await listed("read", "write")).toEqual(both);
+  expect(await listed("read")).toEqual(["search_tools", "describe_tool", "read_tool"]);
+  expect(await listed("write", "destructive")).toEqual(["search_tools", "describe_tool", "call_tool"]);
+});

@@ -1,0 +1,63 @@
+import type { KnownTerm, Meaning } from "./meanings.ts";
+import type { ViewIndex } from "./view-index.ts";
+
+/** How much a tool loses for words of the query that it does not hold: 0 nothing, 1 their share of the query. */
+const coverageExponent = 0.6;
+/** How much it loses for words that no tool of its toolkit holds, so that the toolkit is chosen before the tool. */
+const toolkitExponent = 0.4;
+
+/** Of each tool of a view, its score and how much of the query's worth it holds, of a word that it hardly speaks of but a part. */
+export type WordScores = { readonly scores: Float64Array; readonly covered: Float64Array };
+
+/** What each tool gets for the words it holds. */
+export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): WordScores {
+  const { toolkitOf } = view;
+  const scores = new Float64Array(view.tools.length);
+  const covered = new Float64Array(view.tools.length);
+  const best = new Float64Array(view.tools.length);
+  const ofToolkits = new Float64Array(view.toolkitCount);
+  const bestOfToolkits = new Float64Array(view.toolkitCount);
+  for (const { terms, worth, form } of meanings) {
+    for (const at of raiseToBest(best, terms)) {
+      const gain = best[at] ?? 0;
+      const toolkit = toolkitOf[at] ?? 0;
+      scores[at] = (scores[at] ?? 0) + gain;
+      covered[at] = (covered[at] ?? 0) + Math.min(worth, 3 * gain);
+      best[at] = 0;
+      if (gain > (bestOfToolkits[toolkit] ?? 0)) bestOfToolkits[toolkit] = gain;
+    }
+    for (let at = 0; at < ofToolkits.length; at++) ofToolkits[at] = (ofToolkits[at] ?? 0) + (bestOfToolkits[at] ?? 0);
+    bestOfToolkits.fill(0);
+    for (const at of form === undefined ? [] : raiseToBest(best, [form])) {
+      scores[at] = (scores[at] ?? 0) + (best[at] ?? 0);
+      best[at] = 0;
+    }
+  }
+  const worthOfAll = meanings.reduce((sum, { worth }) => sum + worth, 0);
+  const most = ofToolkits.reduce((a, b) => Math.max(a, b), 0);
+  const fits = ofToolkits.map((score) => (score / most) ** toolkitExponent);
+  for (let at = 0; at < scores.length; at++) {
+    if (scores[at] === 0) continue;
+    const share = ((covered[at] ?? 0) / worthOfAll) ** coverageExponent;
+    scores[at] = (scores[at] ?? 0) * share * (fits[toolkitOf[at] ?? 0] ?? 1);
+  }
+  return { scores, covered };
+}
+
+/** Raises each tool that holds one of the terms to what it gets for the best of them. Returns the tools raised from 0. */
+function raiseToBest(best: Float64Array, terms: readonly KnownTerm[]): number[] {
+  const raised: number[] = [];
+  for (const { worth, postings: ofToolkits } of terms) {
+    for (const { start, postings } of ofToolkits) {
+      const { places, strengths } = postings;
+      for (let entry = 0; entry < places.length; entry++) {
+        const at = start + (places[entry] ?? 0);
+        const gain = worth * (strengths[entry] ?? 0);
+        const before = best[at] ?? 0;
+        if (before === 0) raised.push(at);
+        if (gain > before) best[at] = gain;
+      }
+    }
+  }
+  return raised;
+}

@@ -53,6 +53,7 @@ export {
   type DeliveryId,
   type EventId,
   firstUuidAt,
+  type AuditId,
   type GrantId,
   type Id,
   type IdPrefix,

@@ -323,3 +323,9 @@ export const vaultRotationStates = ["announced", "distributing", "resealing", "d
 
 /** What a token of a grant is good for. `access`: calls. `refresh`: the next two tokens, once. */
 export const grantTokenKinds = ["access", "refresh"] as const;
+
+/** Who did what the audit log tells: the administrator, a key, a job, a person with a link, the service itself. */
+export const auditActors = ["admin", "key", "job", "link", "service"] as const;
+
+/** Who did what the audit log tells. */
+export type AuditActor = (typeof auditActors)[number];

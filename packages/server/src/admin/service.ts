@@ -1,5 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AdminService } from "@svc/gen/admin";
+import { auditMethods } from "./audit.ts";
 import type { AdminContext } from "./context.ts";
 import { keyMethods } from "./keys.ts";
 import { projectMethods } from "./projects.ts";
@@ -15,6 +16,7 @@ export function createAdminService(context: AdminContext): ServiceImpl<typeof Ad
     ...keyMethods(context),
     ...quarantineMethods(context),
     ...vaultMethods(context),
+    ...auditMethods(context),
     ...context.jobs.administration,
   };
 }

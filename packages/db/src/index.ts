@@ -47,6 +47,7 @@ export {
   findBrokenAuditChains,
   findChainedProjects,
   findSentEntities,
+  hasUnplacedAuditEvents,
   listPlacedAuditEvents,
   listUnplacedAuditEvents,
   lockAuditChains,

@@ -1477,7 +1477,7 @@ export type AuditEvent = Message<"svc.v1.AuditEvent"> & {
   outcome: string;
 
   /**
-   * Its place in the chain of its project, from 1; 0 until it has one, about a second.
+   * Its place in the chain of its project, from 1; 0 until it has one, two seconds at most.
    *
    * @generated from field: uint32 position = 9;
    */

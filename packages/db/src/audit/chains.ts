@@ -1,5 +1,5 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
-import { and, asc, eq, gt, gte, inArray, isNull, lt, lte, notInArray, or, sql } from "drizzle-orm";
+import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, notInArray, or, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { auditChains, auditEvents } from "../schema/audit.ts";
 import { toolCalls } from "../schema/calls.ts";
@@ -28,18 +28,30 @@ export async function lockAuditChains(tx: Executor): Promise<boolean> {
   return row?.locked === true;
 }
 
-/** Entries without a place whose outcome is known, or that began before `unknownBefore`: the oldest ones, but of those chains. */
+/** Entries without a place whose outcome is known, or that began before `unknownBefore`; none of the chains `without`. */
+export type UnplacedFilter = { readonly unknownBefore: number; readonly without: readonly ProjectId[] };
+
+function isUnplaced({ unknownBefore, without }: UnplacedFilter) {
+  const isOver = or(isNotNull(auditEvents.outcome), lt(auditEvents.at, unknownBefore));
+  const isElsewhere = without.length === 0 ? undefined : notInArray(auditEvents.projectId, [...without]);
+  return and(isNull(auditEvents.position), isOver, isElsewhere);
+}
+
+/** Whether there are such entries. By audit_events_waiting, which has these alone. */
+export async function hasUnplacedAuditEvents(db: Executor, filter: UnplacedFilter): Promise<boolean> {
+  const rows = await db.orm.select({ id: auditEvents.id }).from(auditEvents).where(isUnplaced(filter)).limit(1);
+  return rows.length > 0;
+}
+
+/** The oldest of them. */
 export function listUnplacedAuditEvents(
   tx: Executor,
-  options: { unknownBefore: number; without: readonly ProjectId[]; limit: number },
+  { limit, ...filter }: UnplacedFilter & { readonly limit: number },
 ): Promise<AuditEvent[]> {
-  const { unknownBefore, without, limit } = options;
-  const isOver = or(sql`${auditEvents.outcome} is not null`, lt(auditEvents.at, unknownBefore));
-  const isElsewhere = without.length === 0 ? undefined : notInArray(auditEvents.projectId, [...without]);
   return tx.orm
     .select()
     .from(auditEvents)
-    .where(and(isNull(auditEvents.position), isOver, isElsewhere))
+    .where(isUnplaced(filter))
     .orderBy(asc(auditEvents.id))
     .limit(limit)
     .for("update");

@@ -4,9 +4,9 @@ import type { Logger } from "../logger.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { placeEvents } from "./place-events.ts";
 
-const everyMs = 1_000;
+const everyMs = 2_000;
 
-/** Gives entries of the audit log their places, a second after they were made: until then they can be removed unseen. */
+/** Gives entries of the audit log their places, two seconds after they were made at most: until then they can be removed unseen. */
 export function startPlacing(options: {
   readonly db: Database;
   readonly clock: Clock;

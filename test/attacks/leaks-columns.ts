@@ -47,6 +47,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "name principal_id",
     definition: "reach",
   },
+  data_keys: {
+    sealed: "wrapped",
+  },
   deliveries: {
     told: "attempt_log last_error",
   },
@@ -116,6 +119,10 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     sealed: "input overrides progress",
     quoted: "last_error",
     before: "params step_args",
+  },
+  old_subkeys: {
+    sealed: "secret",
+    name: "key_id purpose",
   },
   private_toolkits: {
     definition: "definition",
@@ -205,6 +212,13 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   vault_check: {
     sealed: "sealed",
+  },
+  vault_nodes: {
+    name: "key_ids",
+  },
+  vault_rotations: {
+    name: "at_key at_table from_key_ids to_key_id",
+    told: "problem",
   },
 };
 

@@ -25,8 +25,7 @@ CREATE INDEX "audit_events_project" ON "audit_events" USING btree ("project_id",
 CREATE INDEX "audit_events_action" ON "audit_events" USING btree ("action","id");--> statement-breakpoint
 CREATE INDEX "audit_events_actor" ON "audit_events" USING btree ("actor_id","id") WHERE actor_id is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "audit_events_position" ON "audit_events" USING btree ("project_id","position") WHERE position is not null;--> statement-breakpoint
-CREATE INDEX "audit_events_waiting" ON "audit_events" USING btree ("id") WHERE position is null;
---> statement-breakpoint
+CREATE INDEX "audit_events_waiting" ON "audit_events" USING btree ("id") WHERE position is null;--> statement-breakpoint
 -- In the transaction that enters the call, whichever statement does: no destructive call is sent without its row.
 CREATE FUNCTION audit_sent_call() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

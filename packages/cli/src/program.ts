@@ -16,6 +16,7 @@ import { addContactsCommand } from "./contacts.ts";
 import { addCredentialsCommand } from "./credentials.ts";
 import { addDeliveriesCommand } from "./deliveries.ts";
 import { addEndpointsCommand } from "./endpoints.ts";
+import { addEraseCommand } from "./erase.ts";
 import { addEventsCommand } from "./events.ts";
 import { addJobsCommand } from "./jobs.ts";
 import { addKeysCommand } from "./keys.ts";
@@ -103,6 +104,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addWatchCommand,
   addConsoleCommand,
   addWhoamiCommand,
+  addEraseCommand,
 ];
 
 /** Every command as it is typed behind `svc`, groups before their members: `jobs`, `jobs submit`, … */

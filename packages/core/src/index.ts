@@ -52,6 +52,7 @@ export {
   type DeliveryId,
   type EventId,
   firstUuidAt,
+  type ErasureId,
   type GrantId,
   type Id,
   type IdPrefix,

@@ -1,13 +1,13 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { type Catalog, type Deployment, loadCatalog, loadDeployment } from "@svc/catalog";
-import { createSealer, type NodeId, type Sealer } from "@svc/core";
+import { createSealer, type NodeId, type ProjectId, type Sealer } from "@svc/core";
 import { countPendingDeliveries } from "@svc/db";
 import { AdminService } from "@svc/gen/admin";
 import { ConsoleService } from "@svc/gen/console";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
 import { StatsService } from "@svc/gen/stats";
-import { createNode, type Node, type NodeParts, programSchema, standingSchema } from "@svc/node";
+import { createNode, type Node, type NodeLimits, type NodeParts, programSchema, standingSchema } from "@svc/node";
 import { createAdminService } from "./admin/service.ts";
 import { type Admission, createAdmission } from "./admission/admission.ts";
 import { figuresOfProjects } from "./admission/figures.ts";
@@ -90,7 +90,7 @@ export type Server = {
 /**
  * Options of `startServer`. `share` is what one of several processes has from their supervisor, which opened and prepared the store. For
  * tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and `consoleFolder` has the built files of the
- * console in place of those of the checkout, and `mcpOffers` is as of a node.
+ * console in place of those of the checkout, `mcpOffers` is as of a node, and `erasures` are times that differ from a service's.
  */
 export type ServerOptions = {
   logger: Logger;
@@ -99,6 +99,7 @@ export type ServerOptions = {
   share?: ProcessShare | undefined;
   consoleFolder?: string | undefined;
   mcpOffers?: NodeParts["mcpOffers"];
+  erasures?: NodeLimits["erasures"] | undefined;
 };
 
 /** What the adapters of a server share: its node, and what HTTP needs beside it. */
@@ -155,6 +156,7 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const parts = createParts({
     ...{ config, logger, store, catalog, deployment, sealer, tls, publicUrl, share, built },
     mcpOffers: options.mcpOffers,
+    erasures: options.erasures,
   });
   const { node } = parts;
   opened.defer(() => parts.streams.stop());
@@ -212,9 +214,10 @@ type Opened = Pick<ServerParts, "config" | "logger" | "store" | "sealer" | "tls"
   share: ProcessShare | undefined;
   built: BuiltConsole | undefined;
   mcpOffers: NodeParts["mcpOffers"];
+  erasures: NodeLimits["erasures"];
 };
 
-function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }: Opened): ServerParts {
+function createParts({ catalog, deployment, share, built, mcpOffers, erasures, ...opened }: Opened): ServerParts {
   const { config, logger, store, sealer, publicUrl } = opened;
   const { db, clock } = store;
   const connections = createConnections({
@@ -239,7 +242,7 @@ function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }
   const counters = createCounters({ clock });
   const observer = createNodeObserver(logger, metrics);
   const node: Node = createNode({
-    ...nodePartsOf(config),
+    ...nodePartsOf(config, erasures),
     ...{ db, clock, sealer, catalog, deployment, publicUrl, version, mcpOffers },
     // A worker serves none, and tells people where it is.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
@@ -390,6 +393,11 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
   node.register(router);
   router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
   const { quarantine, jobs, views, nodeId } = node;
+  const forgetProject = (id: ProjectId) => {
+    keys.forgetProject(id);
+    parts.grants.cache.forgetProject(id);
+    parts.console?.sessions.forget({ project: id });
+  };
   router.service(
     AdminService,
     createAdminService({
@@ -402,11 +410,8 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
         parts.grants.cache.forget(id);
         parts.console?.sessions.forget({ key: id });
       },
-      onQuotas(id) {
-        keys.forgetProject(id);
-        parts.grants.cache.forgetProject(id);
-        parts.console?.sessions.forget({ project: id });
-      },
+      onQuotas: forgetProject,
+      onKeysEnded: forgetProject,
     }),
   );
 }

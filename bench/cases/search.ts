@@ -35,7 +35,7 @@ export const search: BenchCase = {
   about: `the right tool found by ${intents.length + everyday.length} intents, among 610 tools and among 10,000`,
   run: async ({ settings, progress }) => {
     const catalog = await loadCatalog({ folders: [toolkitsFolder] });
-    checkCases([...intents, ...everyday], catalog.tools);
+    for (const cases of [intents, everyday]) checkCases(cases, catalog.tools);
     const [action, toolkit] = [catalog.tools.get(modelSlug), catalog.toolkits.get("calendar")];
     if (action?.kind !== "action" || toolkit === undefined) throw new Error(`no action ${modelSlug}`);
     const { setsFolder, rounds = 5, verbose } = settings;

@@ -18,6 +18,7 @@ import { addDeliveriesCommand } from "./deliveries.ts";
 import { addEndpointsCommand } from "./endpoints.ts";
 import { addEraseCommand } from "./erase.ts";
 import { addEventsCommand } from "./events.ts";
+import { addGrantsCommand } from "./grants.ts";
 import { addJobsCommand } from "./jobs.ts";
 import { addKeysCommand } from "./keys.ts";
 import { addLimitsCommand } from "./limits.ts";
@@ -35,6 +36,7 @@ import { addStatsCommand } from "./stats.ts";
 import { addSubscriptionsCommand } from "./subscriptions.ts";
 import { addToolCallsCommand } from "./tool-calls.ts";
 import { addTriggerCommand } from "./trigger.ts";
+import { addVaultCommand } from "./vault.ts";
 import { version } from "./version.ts";
 import { addWatchCommand } from "./watch.ts";
 import { addWhoamiCommand } from "./whoami.ts";
@@ -76,6 +78,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addProjectsCommand,
   addKeysCommand,
   addQuarantineCommand,
+  addVaultCommand,
   addListenCommand,
   addTriggerCommand,
   addEndpointsCommand,
@@ -103,6 +106,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addStatsCommand,
   addWatchCommand,
   addConsoleCommand,
+  addGrantsCommand,
   addWhoamiCommand,
   addEraseCommand,
 ];

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/admin.proto.
  */
 export const file_svc_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSK3AgoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBotCgtDb3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBInoKB1Byb2plY3QSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgZwb2xpY3kYBCABKAsyFS5zdmMudjEuUHJvamVjdFBvbGljeSKGAQoNUHJvamVjdFBvbGljeRIVCg1wbGFuX2FwcHJvdmFsGAEgASgJEhUKDXJlZGlyZWN0X3VybHMYAiADKAkSJQoGcXVvdGFzGAMgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgEIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5IhsKCkh0dHBQb2xpY3kSDQoFaG9zdHMYASADKAkizgEKDVByb2plY3RRdW90YXMSDQoFY2FsbHMYASABKAUSGAoQY29uY3VycmVudF9jYWxscxgCIAEoBRINCgVwb3N0cxgDIAEoBRIVCg1zdWJzY3JpcHRpb25zGAQgASgFEhoKEnBlbmRpbmdfZGVsaXZlcmllcxgFIAEoBRIMCgRqb2JzGAYgASgFEhQKDG9wZW5fc3RyZWFtcxgHIAEoBRIYChBwcml2YXRlX3Rvb2xraXRzGAggASgFEhQKDHN0b3JlZF9ieXRlcxgJIAEoASJqCgpRdW90YVVzYWdlEgwKBG5hbWUYASABKAkSDAoEdXNlZBgCIAEoARIMCgRtb3N0GAMgASgBEhIKCmlzX2RlZmF1bHQYBCABKAgSDQoFc2NvcGUYBSABKAkSDwoHcmVmdXNlZBgGIAEoDSLkAgoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSGgoEcm9sZRgDIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYBCABKAkSDAoEaGludBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWVudGl0eV9pZBgKIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgLIAMoCRIVCg10b29sa2l0X3NsdWdzGAwgAygJIpEDCg9RdWFyYW50aW5lZFBvc3QSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIOCgZkZXRhaWwYBCABKAkSNQoHaGVhZGVycxgFIAMoCzIkLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuSGVhZGVyc0VudHJ5EjEKBXF1ZXJ5GAYgAygLMiIuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5RdWVyeUVudHJ5EhIKCmJvZHlfYnl0ZXMYByABKAUSLwoLcmVjZWl2ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARosCgpRdWVyeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUgoRUXVhcmFudGluZVJlbGVhc2USCgoCaWQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIQCghhY2NlcHRlZBgDIAEoBRIOCgZyZWFzb24YBCABKAkiJAoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSI5ChVDcmVhdGVQcm9qZWN0UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IjwKE0xpc3RQcm9qZWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy5zdmMudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkixQEKE0NyZWF0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIaCgRyb2xlGAIgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgDIAEoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYBSABKAkSFgoOYWNjZXNzX2NsYXNzZXMYBiADKAkSFQoNdG9vbGtpdF9zbHVncxgHIAMoCSJEChRDcmVhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleRILCgNrZXkYAiABKAkiTwoSTGlzdEFwaUtleXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUAoTTGlzdEFwaUtleXNSZXNwb25zZRIgCghhcGlfa2V5cxgBIAMoCzIOLnN2Yy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiNwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkipAEKF1NldFByb2plY3RQb2xpY3lSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSFQoNcGxhbl9hcHByb3ZhbBgCIAEoCRIVCg1yZWRpcmVjdF91cmxzGAMgAygJEiUKBnF1b3RhcxgEIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBSABKAsyEi5zdmMudjEuSHR0cFBvbGljeSI8ChhTZXRQcm9qZWN0UG9saWN5UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IiwKFkdldFByb2plY3RVc2FnZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCSKCAQoXR2V0UHJvamVjdFVzYWdlUmVzcG9uc2USIgoGcXVvdGFzGAEgAygLMhIuc3ZjLnYxLlF1b3RhVXNhZ2USDQoFY2FsbHMYAiABKA0SDQoFcG9zdHMYAyABKA0SFAoMcG9zdHNfYmV5b25kGAQgASgNEg8KB25vZGVfaWQYBSABKAkihAEKG0xpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSDgoGcmVhc29uGAIgASgJEhgKEGluY2x1ZGVfcmVsZWFzZWQYAyABKAgSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiXwocTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZRImCgVwb3N0cxgBIAMoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIicKGUdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QSCgoCaWQYASABKAkiUQoaR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2USJQoEcG9zdBgBIAEoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSDAoEYm9keRgCIAEoDCLRAQoeUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0EgsKA2lkcxgBIAMoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdkcnlfcnVuGAUgASgIEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJImYKH1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USKgoHcmVzdWx0cxgBIAMoCzIZLnN2Yy52MS5RdWFyYW50aW5lUmVsZWFzZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoOUGFya0pvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiKwoPUGFya0pvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiNwoRUmVsZWFzZUpvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiLgoSUmVsZWFzZUpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiOwoSRXJhc2VFbnRpdHlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJZW50aXR5X2lkGAIgASgJIjcKE0VyYXNlRW50aXR5UmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIioKFERlbGV0ZVByb2plY3RSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiOQoVRGVsZXRlUHJvamVjdFJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSIfChFHZXRFcmFzdXJlUmVxdWVzdBIKCgJpZBgBIAEoCSI2ChJHZXRFcmFzdXJlUmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlMs4KCgxBZG1pblNlcnZpY2USVgoNQ3JlYXRlUHJvamVjdBIcLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVzcG9uc2UiCKi7GAOwuxgCElMKDExpc3RQcm9qZWN0cxIbLnN2Yy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIgiouxgDsLsYAhJTCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIIqLsYA7C7GAISUAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiCKi7GAOwuxgCElMKDFJldm9rZUFwaUtleRIbLnN2Yy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIgiouxgDsLsYAhJfChBTZXRQcm9qZWN0UG9saWN5Eh8uc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXF1ZXN0GiAuc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXNwb25zZSIIqLsYA7C7GAISXAoPR2V0UHJvamVjdFVzYWdlEh4uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlcXVlc3QaHy5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVzcG9uc2UiCKi7GAOwuxgCEmsKFExpc3RRdWFyYW50aW5lZFBvc3RzEiMuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBokLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgiouxgDsLsYAhJlChJHZXRRdWFyYW50aW5lZFBvc3QSIS5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBoiLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZSIIqLsYA7C7GAISdAoXUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHMSJi5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0Gicuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiCKi7GAOwuxgCEkQKB1BhcmtKb2ISFi5zdmMudjEuUGFya0pvYlJlcXVlc3QaFy5zdmMudjEuUGFya0pvYlJlc3BvbnNlIgiouxgDsLsYAhJNCgpSZWxlYXNlSm9iEhkuc3ZjLnYxLlJlbGVhc2VKb2JSZXF1ZXN0Ghouc3ZjLnYxLlJlbGVhc2VKb2JSZXNwb25zZSIIqLsYA7C7GAISUAoLRXJhc2VFbnRpdHkSGi5zdmMudjEuRXJhc2VFbnRpdHlSZXF1ZXN0Ghsuc3ZjLnYxLkVyYXNlRW50aXR5UmVzcG9uc2UiCKi7GAOwuxgCElYKDURlbGV0ZVByb2plY3QSHC5zdmMudjEuRGVsZXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuRGVsZXRlUHJvamVjdFJlc3BvbnNlIgiouxgDsLsYAhJNCgpHZXRFcmFzdXJlEhkuc3ZjLnYxLkdldEVyYXN1cmVSZXF1ZXN0Ghouc3ZjLnYxLkdldEVyYXN1cmVSZXNwb25zZSIIqLsYA7C7GAJiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSK3AgoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBotCgtDb3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBInoKB1Byb2plY3QSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgZwb2xpY3kYBCABKAsyFS5zdmMudjEuUHJvamVjdFBvbGljeSKGAQoNUHJvamVjdFBvbGljeRIVCg1wbGFuX2FwcHJvdmFsGAEgASgJEhUKDXJlZGlyZWN0X3VybHMYAiADKAkSJQoGcXVvdGFzGAMgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgEIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5IhsKCkh0dHBQb2xpY3kSDQoFaG9zdHMYASADKAkizgEKDVByb2plY3RRdW90YXMSDQoFY2FsbHMYASABKAUSGAoQY29uY3VycmVudF9jYWxscxgCIAEoBRINCgVwb3N0cxgDIAEoBRIVCg1zdWJzY3JpcHRpb25zGAQgASgFEhoKEnBlbmRpbmdfZGVsaXZlcmllcxgFIAEoBRIMCgRqb2JzGAYgASgFEhQKDG9wZW5fc3RyZWFtcxgHIAEoBRIYChBwcml2YXRlX3Rvb2xraXRzGAggASgFEhQKDHN0b3JlZF9ieXRlcxgJIAEoASJqCgpRdW90YVVzYWdlEgwKBG5hbWUYASABKAkSDAoEdXNlZBgCIAEoARIMCgRtb3N0GAMgASgBEhIKCmlzX2RlZmF1bHQYBCABKAgSDQoFc2NvcGUYBSABKAkSDwoHcmVmdXNlZBgGIAEoDSLkAgoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSGgoEcm9sZRgDIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYBCABKAkSDAoEaGludBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWVudGl0eV9pZBgKIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgLIAMoCRIVCg10b29sa2l0X3NsdWdzGAwgAygJIpEDCg9RdWFyYW50aW5lZFBvc3QSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIOCgZkZXRhaWwYBCABKAkSNQoHaGVhZGVycxgFIAMoCzIkLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuSGVhZGVyc0VudHJ5EjEKBXF1ZXJ5GAYgAygLMiIuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5RdWVyeUVudHJ5EhIKCmJvZHlfYnl0ZXMYByABKAUSLwoLcmVjZWl2ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARosCgpRdWVyeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUgoRUXVhcmFudGluZVJlbGVhc2USCgoCaWQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIQCghhY2NlcHRlZBgDIAEoBRIOCgZyZWFzb24YBCABKAkiJAoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSI5ChVDcmVhdGVQcm9qZWN0UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IjwKE0xpc3RQcm9qZWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy5zdmMudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkixQEKE0NyZWF0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIaCgRyb2xlGAIgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgDIAEoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYBSABKAkSFgoOYWNjZXNzX2NsYXNzZXMYBiADKAkSFQoNdG9vbGtpdF9zbHVncxgHIAMoCSJEChRDcmVhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleRILCgNrZXkYAiABKAkiTwoSTGlzdEFwaUtleXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUAoTTGlzdEFwaUtleXNSZXNwb25zZRIgCghhcGlfa2V5cxgBIAMoCzIOLnN2Yy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiNwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkipAEKF1NldFByb2plY3RQb2xpY3lSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSFQoNcGxhbl9hcHByb3ZhbBgCIAEoCRIVCg1yZWRpcmVjdF91cmxzGAMgAygJEiUKBnF1b3RhcxgEIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBSABKAsyEi5zdmMudjEuSHR0cFBvbGljeSI8ChhTZXRQcm9qZWN0UG9saWN5UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IiwKFkdldFByb2plY3RVc2FnZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCSKCAQoXR2V0UHJvamVjdFVzYWdlUmVzcG9uc2USIgoGcXVvdGFzGAEgAygLMhIuc3ZjLnYxLlF1b3RhVXNhZ2USDQoFY2FsbHMYAiABKA0SDQoFcG9zdHMYAyABKA0SFAoMcG9zdHNfYmV5b25kGAQgASgNEg8KB25vZGVfaWQYBSABKAkihAEKG0xpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSDgoGcmVhc29uGAIgASgJEhgKEGluY2x1ZGVfcmVsZWFzZWQYAyABKAgSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiXwocTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZRImCgVwb3N0cxgBIAMoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIicKGUdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QSCgoCaWQYASABKAkiUQoaR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2USJQoEcG9zdBgBIAEoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSDAoEYm9keRgCIAEoDCLRAQoeUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0EgsKA2lkcxgBIAMoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdkcnlfcnVuGAUgASgIEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJImYKH1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USKgoHcmVzdWx0cxgBIAMoCzIZLnN2Yy52MS5RdWFyYW50aW5lUmVsZWFzZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoOUGFya0pvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiKwoPUGFya0pvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiNwoRUmVsZWFzZUpvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiLgoSUmVsZWFzZUpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IihgIKDVZhdWx0Um90YXRpb24SDgoGbnVtYmVyGAEgASgNEg0KBXN0YXRlGAIgASgJEhEKCXRvX2tleV9pZBgDIAEoCRIUCgxmcm9tX2tleV9pZHMYBCADKAkSEAoIcmVzZWFsZWQYBSABKAESDAoEcGFzcxgGIAEoDRIMCgRzZWVuGAcgASgBEg0KBXRvdGFsGAggASgBEg8KB3Byb2JsZW0YCSABKAkSLgoKc3RhcnRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhQKElJvdGF0ZVZhdWx0UmVxdWVzdCI+ChNSb3RhdGVWYXVsdFJlc3BvbnNlEicKCHJvdGF0aW9uGAEgASgLMhUuc3ZjLnYxLlZhdWx0Um90YXRpb24iGQoXR2V0VmF1bHRSb3RhdGlvblJlcXVlc3QiQwoYR2V0VmF1bHRSb3RhdGlvblJlc3BvbnNlEicKCHJvdGF0aW9uGAEgASgLMhUuc3ZjLnYxLlZhdWx0Um90YXRpb24iOwoSRXJhc2VFbnRpdHlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJZW50aXR5X2lkGAIgASgJIjcKE0VyYXNlRW50aXR5UmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIioKFERlbGV0ZVByb2plY3RSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiOQoVRGVsZXRlUHJvamVjdFJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSIfChFHZXRFcmFzdXJlUmVxdWVzdBIKCgJpZBgBIAEoCSI2ChJHZXRFcmFzdXJlUmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlMoEMCgxBZG1pblNlcnZpY2USVgoNQ3JlYXRlUHJvamVjdBIcLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVzcG9uc2UiCKi7GAOwuxgCElMKDExpc3RQcm9qZWN0cxIbLnN2Yy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIgiouxgDsLsYAhJTCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIIqLsYA7C7GAISUAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiCKi7GAOwuxgCElMKDFJldm9rZUFwaUtleRIbLnN2Yy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIgiouxgDsLsYAhJfChBTZXRQcm9qZWN0UG9saWN5Eh8uc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXF1ZXN0GiAuc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXNwb25zZSIIqLsYA7C7GAISXAoPR2V0UHJvamVjdFVzYWdlEh4uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlcXVlc3QaHy5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVzcG9uc2UiCKi7GAOwuxgCEmsKFExpc3RRdWFyYW50aW5lZFBvc3RzEiMuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBokLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgiouxgDsLsYAhJlChJHZXRRdWFyYW50aW5lZFBvc3QSIS5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBoiLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZSIIqLsYA7C7GAISdAoXUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHMSJi5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0Gicuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiCKi7GAOwuxgCEkQKB1BhcmtKb2ISFi5zdmMudjEuUGFya0pvYlJlcXVlc3QaFy5zdmMudjEuUGFya0pvYlJlc3BvbnNlIgiouxgDsLsYAhJNCgpSZWxlYXNlSm9iEhkuc3ZjLnYxLlJlbGVhc2VKb2JSZXF1ZXN0Ghouc3ZjLnYxLlJlbGVhc2VKb2JSZXNwb25zZSIIqLsYA7C7GAISUAoLUm90YXRlVmF1bHQSGi5zdmMudjEuUm90YXRlVmF1bHRSZXF1ZXN0Ghsuc3ZjLnYxLlJvdGF0ZVZhdWx0UmVzcG9uc2UiCKi7GAOwuxgCEl8KEEdldFZhdWx0Um90YXRpb24SHy5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlcXVlc3QaIC5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlc3BvbnNlIgiouxgDsLsYAhJQCgtFcmFzZUVudGl0eRIaLnN2Yy52MS5FcmFzZUVudGl0eVJlcXVlc3QaGy5zdmMudjEuRXJhc2VFbnRpdHlSZXNwb25zZSIIqLsYA7C7GAISVgoNRGVsZXRlUHJvamVjdBIcLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVzcG9uc2UiCKi7GAOwuxgCEk0KCkdldEVyYXN1cmUSGS5zdmMudjEuR2V0RXJhc3VyZVJlcXVlc3QaGi5zdmMudjEuR2V0RXJhc3VyZVJlc3BvbnNlIgiouxgDsLsYAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
  * The erasure of an entity, or of a project.
@@ -1332,6 +1332,171 @@ export const ReleaseJobResponseSchema: GenMessage<ReleaseJobResponse> = /*@__PUR
   messageDesc(file_svc_v1_admin, 32);
 
 /**
+ * A rotation of the vault key.
+ *
+ * @generated from message svc.v1.VaultRotation
+ */
+export type VaultRotation = Message<"svc.v1.VaultRotation"> & {
+  /**
+   * From 1, one more with each rotation.
+   *
+   * @generated from field: uint32 number = 1;
+   */
+  number: number;
+
+  /**
+   * `announced` while its data keys are made, `distributing` until every node that runs has read them,
+   * `resealing` while values are sealed anew, and `done` once the old vault keys are refused.
+   *
+   * @generated from field: string state = 2;
+   */
+  state: string;
+
+  /**
+   * Id of the vault key that takes over.
+   *
+   * @generated from field: string to_key_id = 3;
+   */
+  toKeyId: string;
+
+  /**
+   * Ids of the vault keys that are refused once it is done.
+   *
+   * @generated from field: repeated string from_key_ids = 4;
+   */
+  fromKeyIds: string[];
+
+  /**
+   * Values that were sealed anew so far.
+   *
+   * @generated from field: double resealed = 5;
+   */
+  resealed: number;
+
+  /**
+   * How often the tables are gone through: the last time nothing is found.
+   *
+   * @generated from field: uint32 pass = 6;
+   */
+  pass: number;
+
+  /**
+   * Rows of this pass that were looked at.
+   *
+   * @generated from field: double seen = 7;
+   */
+  seen: number;
+
+  /**
+   * Rows with sealed values when the rotation began, about.
+   *
+   * @generated from field: double total = 8;
+   */
+  total: number;
+
+  /**
+   * What keeps it from going on, or values that do not open, for people. Empty while there is nothing to
+   * tell.
+   *
+   * @generated from field: string problem = 9;
+   */
+  problem: string;
+
+  /**
+   * When it began.
+   *
+   * @generated from field: google.protobuf.Timestamp started_at = 10;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * When it was done; unset before.
+   *
+   * @generated from field: google.protobuf.Timestamp finished_at = 11;
+   */
+  finishedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.VaultRotation.
+ * Use `create(VaultRotationSchema)` to create a new message.
+ */
+export const VaultRotationSchema: GenMessage<VaultRotation> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 33);
+
+/**
+ * Request of RotateVault.
+ *
+ * @generated from message svc.v1.RotateVaultRequest
+ */
+export type RotateVaultRequest = Message<"svc.v1.RotateVaultRequest"> & {
+};
+
+/**
+ * Describes the message svc.v1.RotateVaultRequest.
+ * Use `create(RotateVaultRequestSchema)` to create a new message.
+ */
+export const RotateVaultRequestSchema: GenMessage<RotateVaultRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 34);
+
+/**
+ * Response of RotateVault.
+ *
+ * @generated from message svc.v1.RotateVaultResponse
+ */
+export type RotateVaultResponse = Message<"svc.v1.RotateVaultResponse"> & {
+  /**
+   * The rotation that is under way now.
+   *
+   * @generated from field: svc.v1.VaultRotation rotation = 1;
+   */
+  rotation?: VaultRotation | undefined;
+};
+
+/**
+ * Describes the message svc.v1.RotateVaultResponse.
+ * Use `create(RotateVaultResponseSchema)` to create a new message.
+ */
+export const RotateVaultResponseSchema: GenMessage<RotateVaultResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 35);
+
+/**
+ * Request of GetVaultRotation.
+ *
+ * @generated from message svc.v1.GetVaultRotationRequest
+ */
+export type GetVaultRotationRequest = Message<"svc.v1.GetVaultRotationRequest"> & {
+};
+
+/**
+ * Describes the message svc.v1.GetVaultRotationRequest.
+ * Use `create(GetVaultRotationRequestSchema)` to create a new message.
+ */
+export const GetVaultRotationRequestSchema: GenMessage<GetVaultRotationRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 36);
+
+/**
+ * Response of GetVaultRotation.
+ *
+ * @generated from message svc.v1.GetVaultRotationResponse
+ */
+export type GetVaultRotationResponse = Message<"svc.v1.GetVaultRotationResponse"> & {
+  /**
+   * The last rotation; unset where the vault key was never rotated.
+   *
+   * @generated from field: svc.v1.VaultRotation rotation = 1;
+   */
+  rotation?: VaultRotation | undefined;
+};
+
+/**
+ * Describes the message svc.v1.GetVaultRotationResponse.
+ * Use `create(GetVaultRotationResponseSchema)` to create a new message.
+ */
+export const GetVaultRotationResponseSchema: GenMessage<GetVaultRotationResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 37);
+
+/**
  * Request of EraseEntity.
  *
  * @generated from message svc.v1.EraseEntityRequest
@@ -1357,7 +1522,7 @@ export type EraseEntityRequest = Message<"svc.v1.EraseEntityRequest"> & {
  * Use `create(EraseEntityRequestSchema)` to create a new message.
  */
 export const EraseEntityRequestSchema: GenMessage<EraseEntityRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 33);
+  messageDesc(file_svc_v1_admin, 38);
 
 /**
  * Response of EraseEntity.
@@ -1378,7 +1543,7 @@ export type EraseEntityResponse = Message<"svc.v1.EraseEntityResponse"> & {
  * Use `create(EraseEntityResponseSchema)` to create a new message.
  */
 export const EraseEntityResponseSchema: GenMessage<EraseEntityResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 34);
+  messageDesc(file_svc_v1_admin, 39);
 
 /**
  * Request of DeleteProject.
@@ -1399,7 +1564,7 @@ export type DeleteProjectRequest = Message<"svc.v1.DeleteProjectRequest"> & {
  * Use `create(DeleteProjectRequestSchema)` to create a new message.
  */
 export const DeleteProjectRequestSchema: GenMessage<DeleteProjectRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 35);
+  messageDesc(file_svc_v1_admin, 40);
 
 /**
  * Response of DeleteProject.
@@ -1420,7 +1585,7 @@ export type DeleteProjectResponse = Message<"svc.v1.DeleteProjectResponse"> & {
  * Use `create(DeleteProjectResponseSchema)` to create a new message.
  */
 export const DeleteProjectResponseSchema: GenMessage<DeleteProjectResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 36);
+  messageDesc(file_svc_v1_admin, 41);
 
 /**
  * Request of GetErasure.
@@ -1441,7 +1606,7 @@ export type GetErasureRequest = Message<"svc.v1.GetErasureRequest"> & {
  * Use `create(GetErasureRequestSchema)` to create a new message.
  */
 export const GetErasureRequestSchema: GenMessage<GetErasureRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 37);
+  messageDesc(file_svc_v1_admin, 42);
 
 /**
  * Response of GetErasure.
@@ -1462,7 +1627,7 @@ export type GetErasureResponse = Message<"svc.v1.GetErasureResponse"> & {
  * Use `create(GetErasureResponseSchema)` to create a new message.
  */
 export const GetErasureResponseSchema: GenMessage<GetErasureResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 38);
+  messageDesc(file_svc_v1_admin, 43);
 
 /**
  * Administration of the deployment: projects, their keys and policies, the quarantine of inbound posts,
@@ -1679,6 +1844,36 @@ export const AdminService: GenService<{
     methodKind: "unary";
     input: typeof ReleaseJobRequestSchema;
     output: typeof ReleaseJobResponseSchema;
+  },
+  /**
+   * RotateVault begins to replace the vault key that is in use by the first one of SVC_VAULT_KEY; where
+   * the service keeps its key in a file of its data folder, by one that it makes. In the background every
+   * project gets a new data key, and every sealed value is sealed anew with it, while the nodes run; then
+   * the old vault keys are refused. Where a rotation is under way already, it is returned, and nothing
+   * changes. A rotation cannot be called off: it goes on from where it stood when nodes end and start.
+   *
+   * It is an error to rotate:
+   * - failed_precondition VAULT_KEY_UNCHANGED: the first key of SVC_VAULT_KEY is the one in use.
+   * - failed_precondition VAULT_KEY_RETIRED: the first key was replaced by an earlier rotation.
+   * - failed_precondition VAULT_KEY_MISSING: a node that runs does not have the key. The message names
+   *   such nodes.
+   *
+   * @generated from rpc svc.v1.AdminService.RotateVault
+   */
+  rotateVault: {
+    methodKind: "unary";
+    input: typeof RotateVaultRequestSchema;
+    output: typeof RotateVaultResponseSchema;
+  },
+  /**
+   * GetVaultRotation returns the last rotation of the vault key, under way or done.
+   *
+   * @generated from rpc svc.v1.AdminService.GetVaultRotation
+   */
+  getVaultRotation: {
+    methodKind: "unary";
+    input: typeof GetVaultRotationRequestSchema;
+    output: typeof GetVaultRotationResponseSchema;
   },
   /**
    * EraseEntity deletes what the deployment holds of one entity of a project: its connected accounts, events

@@ -4,7 +4,7 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { isForeignKeyViolation } from "../driver-error.ts";
 import { requestJobCancel } from "../jobs/cancel.ts";
 import { type ErasedTable, erasedTables } from "../schema/erased-tables.ts";
-import { contacts, events, jobs, projects } from "../schema/index.ts";
+import { contacts, dataKeys, events, jobs, projects } from "../schema/index.ts";
 import { type Batch, deleteRows } from "./delete-rows.ts";
 import { type Erasure, moveErasure, takeErasure } from "./repo.ts";
 import { eventsOfAsks, jobsOfEntity, programsOfEntity, runsOfEntity } from "./rules.ts";
@@ -153,10 +153,10 @@ async function runPhase(batch: Batch, { erased, cancels }: Phase, given: Given):
   return { after: isWhole ? after : erasure.atKey, jobsLeft: left.size };
 }
 
-/** The project's own row goes once nothing refers to it any more: nodes ask for it as long as something is under way. */
+/** The project's own row and its keys go once nothing refers to it any more: nodes ask for it as long as something is under way. */
 function isKept({ table }: ErasedTable, { pass, createdAt, deletedInPass, jobsLeft }: Erasure, given: Given): boolean {
   const isLast = pass > 1 && deletedInPass === 0 && jobsLeft === 0 && given.nowMs >= createdAt + given.times.graceMs;
-  return table === projects && !isLast;
+  return (table === projects || table === dataKeys) && !isLast;
 }
 
 async function chosenOf(batch: Batch, { entity }: ErasedTable, ids: readonly string[]): Promise<readonly string[]> {

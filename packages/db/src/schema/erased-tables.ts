@@ -150,6 +150,8 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProject(t.activityMinutes, t.activityMinutes.projectId, bookkeeping),
   ofProject(t.activityHours, t.activityHours.projectId, bookkeeping),
   ofProject(t.projectPolicies, t.projectPolicies.projectId, settings),
+  // What they sealed opens nowhere any more, also where a backup has rows of it.
+  ofProject(t.dataKeys, t.dataKeys.projectId, { none: "keys of all that is the project's" }),
   // Last: everything refers to it.
   ofProject(t.projects, t.projects.id, settings),
   ofDeployment(t.quarantinedPosts, "a post that no project received, and that names none"),
@@ -158,6 +160,9 @@ export const erasedTables: readonly ErasedTable[] = [
   ofDeployment(t.grantClients, "a program that registered itself with the deployment"),
   ofDeployment(t.ledgerState, "how far the ledger was searched"),
   ofDeployment(t.routingState, "a version"),
+  ofDeployment(t.vaultRotations, "how far the vault key's rotation is"),
+  ofDeployment(t.vaultNodes, "the nodes that run"),
+  ofDeployment(t.oldSubkeys, "keys of the deployment"),
   ofDeployment(t.vaultCheck, "a known text"),
   ofDeployment(t.deliveryEpoch, "a number"),
   ofDeployment(t.standingState, "the version of time zones"),

@@ -6,6 +6,7 @@ import { keyMethods } from "./keys.ts";
 import { projectMethods } from "./projects.ts";
 import { quarantineMethods } from "./quarantine.ts";
 import { usageMethods } from "./quotas.ts";
+import { vaultMethods } from "./vault.ts";
 
 /** AdminService over one store. Whoever reaches it is the administrator: the auth gate lets nobody else through. */
 export function createAdminService(context: AdminContext): ServiceImpl<typeof AdminService> {
@@ -15,6 +16,7 @@ export function createAdminService(context: AdminContext): ServiceImpl<typeof Ad
     ...keyMethods(context),
     ...quarantineMethods(context),
     ...erasureMethods(context),
+    ...vaultMethods(context),
     ...context.jobs.administration,
   };
 }

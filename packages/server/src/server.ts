@@ -257,8 +257,6 @@ function createParts({ catalog, deployment, share, built, mcpOffers, erasures, .
   const observer = createNodeObserver(logger, metrics);
   const node: Node = createNode({
     ...nodePartsOf(config, erasures),
-    ...{ db, clock, sealer, catalog, deployment, publicUrl, version, mcpOffers },
-    ...nodePartsOf(config),
     ...{ db, clock, sealer, nodeId: vault.nodeId, catalog, deployment, publicUrl, version, mcpOffers },
     // A worker serves none, and tells people where it is.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),

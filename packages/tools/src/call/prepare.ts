@@ -54,7 +54,7 @@ async function prepareTool(context: PrepareContext, plan: CallPlan, action: Acti
   const built = await buildCall(context, plan, action, checked.params);
   if (checked.isConfirmed) return built;
   const account = "action" in built ? built.account : undefined;
-  const preview = "action" in built ? built.preview : undefined;
+  const preview = "action" in built ? built.preview() : undefined;
   return { result: resultOf({ outcome: "held", message: heldMessage(action), preview }), account };
 }
 
@@ -79,9 +79,13 @@ async function buildCall(
   const secrets = [...maskedTexts(keyed, shownParams), ...known];
   const request = build(keyed);
   // Also what is no text, such as a sensitive flag or an empty object, is masked: only a schema without anything sensitive is not.
-  const shown = shownParams === keyed ? request : build(shownParams);
-  if ("outcome" in request) return unbuildable(request, hasSecrets(plan) ? undefined : shown, account);
-  const preview = withKeyHeader(action, "outcome" in shown ? hiddenRequest(request) : shown, appKey);
+  const buildShown = () => (shownParams === keyed ? request : build(shownParams));
+  if ("outcome" in request) return unbuildable(request, hasSecrets(plan) ? undefined : buildShown(), account);
+  const preview = () => {
+    const shown = buildShown();
+    const masked = withKeyHeader(action, "outcome" in shown ? hiddenRequest(request) : shown, appKey);
+    return previewOf(accounts.preview(toolkit, account, masked));
+  };
   const complete = withKeyHeader(action, request, appKey);
   return {
     action,
@@ -90,7 +94,7 @@ async function buildCall(
     secrets,
     vaulted: [],
     request: complete,
-    preview: previewOf(accounts.preview(toolkit, account, preview)),
+    preview,
     way: {
       authorize: () => accounts.authorize(query, account, complete),
       refused: () => accounts.refused(query, account),

@@ -5,7 +5,7 @@ import type { AcceptedProgram, JsonObject } from "@svc/program";
 import { canonicalHash, canonicalJson, pinsText, readProgram } from "@svc/program";
 import { type SkillProgram, type SubmittedJob, submitJob } from "../drive/new-jobs.ts";
 import { idempotencyKeyReused, programFaulty } from "../errors.ts";
-import { checkApproval } from "./approval.ts";
+import { checkApproval, readPolicy } from "./approval.ts";
 import { checkForProject } from "./check.ts";
 import type { JobsContext } from "./context.ts";
 
@@ -51,6 +51,8 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   // Before anything is checked: the job is answered, whatever became of tools, accounts and contacts since.
   if (earlier !== undefined) return repeated(earlier, submission);
   const within = skill === undefined ? [] : [skill.within];
+  // Asked for beside what the check asks for.
+  const policy = submission.mode === "live" ? readPolicy(context.db, projectId) : undefined;
   const checked = await checkForProject(context, {
     ...{ projectId, programJson, binding, within },
     isStored: skill !== undefined,
@@ -58,7 +60,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   if ("faults" in checked) return { refusal: programFaulty(checked.faults, checked.omitted, programJson.length) };
   const { program, programHash, estimate } = checked;
   // A simulation sends no write: there is nothing to approve.
-  const needsApproval = submission.mode === "live" && (await checkApproval(context.db, submission, checked));
+  const needsApproval = submission.mode === "live" && (await checkApproval(context.db, submission, checked, policy));
   if (needsApproval instanceof Fault) return { refusal: needsApproval };
   const submitted = await submitJob(context, {
     ...submission,

@@ -3,6 +3,7 @@ import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
 import { ConsoleService } from "@svc/gen/console";
 import { ContactsService } from "@svc/gen/contacts";
+import { GrantsService } from "@svc/gen/grants";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
 import { SecretsService } from "@svc/gen/secrets";
@@ -170,6 +171,9 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "ContactsService/PutContact": refused,
   "ContactsService/ListContacts": refused,
   "ContactsService/DeleteContact": refused,
+  "GrantsService/ListGrants": refused,
+  "GrantsService/UpdateGrant": refused,
+  "GrantsService/RevokeGrant": refused,
   "IdentityService/GetIdentity": [[{}, "ok"]],
   "JobsService/SubmitJob": [
     [{ programJson: readsOf("bob") }, "invalid_argument PROGRAM_ENTITY_BOUND"],
@@ -309,6 +313,7 @@ const services = [
     ConnectionsService,
     ConsoleService,
     ContactsService,
+    GrantsService,
     IdentityService,
     JobsService,
     SecretsService,
@@ -402,6 +407,20 @@ test("what is ada's is found: lists are not empty because nothing is", async () 
   const standing = (await of("StandingService/ListStandingPrograms")).standingPrograms;
   expect(standing.map(({ id }: { id: string }) => id)).toEqual([ids["adaStanding"]]);
   expect(outcomeOf(await call("ToolsService/CallTool", { toolSlug: "sales_crm.list_deals" }, adaKey))).toBe("ok ok");
+});
+
+test("a bound key is told how the deliveries of its own events stand, and nothing of others'", async () => {
+  for (const name of ["adaEvent", "bobEvent"]) await made("TriggersService/ReplayEvent", { eventId: ids[name] });
+  const listed = async (bearer: string) =>
+    (await made("TriggersService/ListEvents", { withDeliveries: true }, bearer)).events.map(
+      ({ id, deliveries }: { id: string; deliveries: Record<string, number> }) => [
+        id,
+        Number(deliveries["pending"]) + Number(deliveries["deadLetter"]),
+      ],
+    );
+  expect(await listed(adaKey)).toEqual([[ids["adaEvent"], 1]]);
+  expect(await listed(await createKey("ROLE_MEMBER", { toolkitSlugs: ["sales_crm"] }))).toEqual([]);
+  expect(await listed(svc.key)).toContainEqual([ids["bobEvent"], 1]);
 });
 
 test("lists of a bound key lead to nothing of bob on any of their pages, by tokens of others either", async () => {

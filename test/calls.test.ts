@@ -5,6 +5,7 @@ import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
 import { ConsoleService } from "@svc/gen/console";
 import { ContactsService } from "@svc/gen/contacts";
+import { GrantsService } from "@svc/gen/grants";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
 import { SecretsService } from "@svc/gen/secrets";
@@ -226,6 +227,7 @@ async function overClient(descriptor: DescService, method: string, body: JsonObj
     IdentityService: project.identity,
     StatsService: project.stats,
     ConsoleService: project.console,
+    GrantsService: project.grants,
     AdminService: admin.admin,
   };
   const client = clients[descriptor.name as keyof typeof clients] as unknown as Record<
@@ -758,13 +760,27 @@ const contacts: Case[] = [
   ["DeleteContact", { principalId: "owner" }, "failed_precondition LAST_APPROVER"],
 ];
 
-const identity: Case[] = [["GetIdentity", {}, "ok projectId,projectName,keyId,role,keyName,deployment"]];
+const identity: Case[] = [
+  ["GetIdentity", {}, "ok projectId,projectName,keyId,role,keyName,deployment,entityId,accessClasses,toolkitSlugs"],
+];
 
 const consoleCases: Case[] = [
   ["CreateSignInLink", {}, "ok url,expiresAt"],
   ["ListSessions", {}, "ok sessions"],
   ["EndSession", { id: "" }, "invalid_argument ID_MALFORMED"],
   ["EndSession", { id: "ses_01h455vb4pex5vsknk084sn02q" }, "not_found SESSION_NOT_FOUND"],
+];
+
+const noGrant = "grt_01h455vb4pex5vsknk084sn02q";
+// With a grant: packages/cli/src/grants.test.ts, and test/authorization.
+const grantCases: Case[] = [
+  ["ListGrants", {}, "ok grants,nextPageToken"],
+  ["ListGrants", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListGrants", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["UpdateGrant", { id: "" }, "invalid_argument ID_MALFORMED"],
+  ["UpdateGrant", { id: noGrant, accessClasses: ["read"] }, "not_found GRANT_NOT_FOUND"],
+  ["RevokeGrant", { id: "" }, "invalid_argument ID_MALFORMED"],
+  ["RevokeGrant", { id: noGrant }, "not_found GRANT_NOT_FOUND"],
 ];
 
 const noProject = "prj_01h455vb4pex5vsknk084sn02q";
@@ -821,6 +837,8 @@ const admin: Case[] = [
   ["ReleaseJob", { projectId: "$project", jobId: missing.job }, "not_found JOB_NOT_FOUND"],
   ["ReleaseJob", { projectId: "$project", jobId: "$ended" }, "failed_precondition JOB_FINISHED"],
   ["ReleaseJob", { projectId: "$otherProject", jobId: "$theirasking" }, "failed_precondition JOB_NOT_RELEASABLE"],
+  ["RotateVault", {}, "failed_precondition VAULT_KEY_UNCHANGED"],
+  ["GetVaultRotation", {}, "ok "],
 ];
 
 const secrets: Case[] = [
@@ -900,6 +918,7 @@ const tables: [DescService, Case[], () => string][] = [
   [StandingService, standing, () => bootstrapKey],
   [IdentityService, identity, () => bootstrapKey],
   [ConsoleService, consoleCases, () => bootstrapKey],
+  [GrantsService, grantCases, () => bootstrapKey],
   [StatsService, statsCases, () => bootstrapKey],
   [AdminService, admin, () => adminToken],
 ];

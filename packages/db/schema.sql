@@ -165,6 +165,19 @@ create table contacts (
   constraint contacts_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 
+create table data_keys (
+  number integer not null,
+  project_id uuid,
+  use text not null,
+  rotation integer not null,
+  wrapped bytea not null,
+  created_at timestamp(3) with time zone not null,
+  constraint data_keys_pkey PRIMARY KEY (number),
+  constraint data_keys_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX data_keys_deployment ON public.data_keys USING btree (use, rotation) WHERE (project_id IS NULL);
+CREATE UNIQUE INDEX data_keys_project ON public.data_keys USING btree (project_id, use, rotation) WHERE (project_id IS NOT NULL);
+
 create table deliveries (
   project_id uuid not null,
   id uuid not null,
@@ -500,6 +513,14 @@ create table ledger_state (
   id smallint not null,
   settled_before uuid not null,
   constraint ledger_state_pkey PRIMARY KEY (id)
+);
+
+create table old_subkeys (
+  key_id text not null,
+  purpose text not null,
+  secret bytea not null,
+  created_at timestamp(3) with time zone not null,
+  constraint old_subkeys_key PRIMARY KEY (key_id, purpose)
 );
 
 create table private_toolkits (
@@ -918,3 +939,37 @@ create table vault_check (
   sealed bytea not null,
   constraint vault_check_pkey PRIMARY KEY (id)
 );
+
+create table vault_nodes (
+  node_id uuid not null,
+  key_ids text[] not null,
+  rotation integer not null,
+  seen_at timestamp(3) with time zone not null,
+  constraint vault_nodes_pkey PRIMARY KEY (node_id)
+);
+
+create table vault_rotations (
+  number integer not null,
+  state text not null,
+  to_key_id text not null,
+  from_key_ids text[] not null,
+  last_old_number integer not null,
+  pass integer default 1 not null,
+  at_table text default ''::text not null,
+  at_key text default ''::text not null,
+  resealed bigint default 0 not null,
+  resealed_in_pass bigint default 0 not null,
+  seen bigint default 0 not null,
+  total bigint default 0 not null,
+  problem text default ''::text not null,
+  not_before timestamp(3) with time zone,
+  lease_owner uuid,
+  lease_until timestamp(3) with time zone,
+  started_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone,
+  constraint vault_rotations_pkey PRIMARY KEY (number)
+);
+
+create sequence data_keys_number_seq as integer start 1 increment 1;
+
+create sequence vault_rotations_number_seq as integer start 1 increment 1;

@@ -18,7 +18,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   api_keys: {
     digest: "digest",
-    name: "hint name",
+    name: "access_classes entity_id hint name toolkit_slugs",
   },
   call_limits: {
     name: "name toolkit_slug",
@@ -47,6 +47,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "name principal_id",
     definition: "reach",
   },
+  data_keys: {
+    sealed: "wrapped",
+  },
   deliveries: {
     told: "attempt_log last_error",
   },
@@ -59,6 +62,19 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "idempotency_key",
     quoted: "last_error",
     told: "receipt",
+  },
+  grant_clients: {
+    name: "id name redirect_uris",
+  },
+  grant_codes: {
+    digest: "challenge digest",
+    name: "access_classes client_id client_name entity_id redirect_uri resource toolkit_slugs",
+  },
+  grant_tokens: {
+    digest: "digest",
+  },
+  grants: {
+    name: "client_id client_name client_origin resource",
   },
   job_asks: {
     definition: "answer_schema escalation",
@@ -97,12 +113,16 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "entity_id step_id tool_slug",
   },
   jobs: {
-    name: "cancel_chain child_key idempotency_key pause_chain plan_approval_id principal_chain skill_slug standing_program_id",
+    name: "binding cancel_chain child_key idempotency_key pause_chain plan_approval_id principal_chain skill_slug standing_program_id",
     digest: "call_seed content_digest program_digest",
     told: "child estimate park receipt saga used",
     sealed: "input overrides progress",
     quoted: "last_error",
     before: "params step_args",
+  },
+  old_subkeys: {
+    sealed: "secret",
+    name: "key_id purpose",
   },
   private_toolkits: {
     definition: "definition",
@@ -153,7 +173,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   standing_programs: {
     definition: "title",
-    name: "slug time_zone",
+    name: "binding slug time_zone",
     told: "pause_detail",
   },
   standing_rates: {
@@ -192,6 +212,13 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   vault_check: {
     sealed: "sealed",
+  },
+  vault_nodes: {
+    name: "key_ids",
+  },
+  vault_rotations: {
+    name: "at_key at_table from_key_ids to_key_id",
+    told: "problem",
   },
 };
 

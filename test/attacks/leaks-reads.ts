@@ -1,5 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createSvcClient } from "@svc/sdk";
+import { letIn, registerAgent } from "@svc/testing/agent";
 import { signInToConsole } from "@svc/testing/console-session";
 import { until } from "@svc/testing/server-process";
 import type { Json, Playing } from "./leaks-playing.ts";
@@ -10,6 +11,7 @@ export async function readAll(scene: Playing): Promise<void> {
   const admin = (method: string, body: object = {}) => call(`AdminService/${method}`, body, server.adminToken);
   const { projectId } = await call("IdentityService/GetIdentity");
   await admin("ListProjects");
+  await admin("GetVaultRotation");
   await admin("ListApiKeys", { projectId });
   await admin("GetProjectUsage", { projectId });
   const { posts } = await admin("ListQuarantinedPosts");
@@ -40,6 +42,7 @@ export async function readAll(scene: Playing): Promise<void> {
   await call("ContactsService/ListContacts", {});
   await call("ConnectionsService/CreateConnectLink", { toolkitSlug: "sales_crm", entityId: "ada" });
   await readConsole(call, server);
+  await readGrants(call, server);
   await readStats(scene);
   pages.push(await (await fetch(`${server.url}/metrics`)).text());
   await call("JobsService/ListSkills");
@@ -70,6 +73,15 @@ async function readConsole(call: Playing["call"], server: Playing["server"]): Pr
   await signInToConsole(server, { key: server.key });
   const { sessions } = await call("ConsoleService/ListSessions");
   await call("ConsoleService/EndSession", { id: sessions[0].id });
+}
+
+/** A grant that an agent was given, narrowed and ended. */
+async function readGrants(call: Playing["call"], server: Playing["server"]): Promise<void> {
+  const agent = await registerAgent(server.url);
+  await agent.change((await letIn(server, agent)).get("code") ?? "");
+  const { grants } = await call("GrantsService/ListGrants");
+  await call("GrantsService/UpdateGrant", { id: grants[0].id, accessClasses: ["read"] });
+  await call("GrantsService/RevokeGrant", { id: grants[0].id });
 }
 
 async function readTriggers(call: Playing["call"]): Promise<void> {

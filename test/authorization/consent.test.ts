@@ -1,6 +1,6 @@
+import { createPerson, registerAgent, type TestAgent } from "@svc/testing/agent";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPerson, registerAgent, type TestAgent } from "./agent.ts";
 
 let svc: TestServer;
 let agent: TestAgent;

@@ -1,6 +1,6 @@
+import { askMcp, createPerson, letIn, postJson, registerAgent } from "@svc/testing/agent";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { askMcp, letIn, postJson, registerAgent } from "./agent.ts";
 
 let svc: TestServer;
 beforeAll(async () => {
@@ -116,6 +116,25 @@ test("a client gets an id and no secret, for addresses that may be led to", asyn
   expect(await register({})).toMatchObject({ status: 400, json: { error: "invalid_redirect_uri" } });
 });
 
+test("a call beyond the grant is refused with the scopes that it needs; a key is told so in the answer", async () => {
+  const agent = await registerAgent(svc.url);
+  const answer = await letIn(svc, agent, { access: "read", toolkit: ["calendar"] });
+  const { json: tokens } = await agent.change(answer.get("code") ?? "");
+  const call = (slug: string) => ({ name: "call_tool", arguments: { slug, arguments: {}, dry_run: true } });
+  const refused = await askMcp(svc.url, tokens.access_token, "tools/call", call("sales_crm.delete_deal"));
+  expect(refused.status).toBe(403);
+  const challenge = refused.headers.get("www-authenticate") ?? "";
+  expect(challenge).toContain('error="insufficient_scope"');
+  expect(challenge).toContain('scope="read destructive toolkit:calendar toolkit:sales_crm"');
+  // The client asks for what it was told, and finds it chosen.
+  const person = createPerson(svc.url);
+  const scope = /scope="([^"]+)"/.exec(challenge)?.[1] ?? "";
+  const asked = await person.open(agent.authorizeUrl({ scope }));
+  const decided = await person.send(asked, "key", { key: svc.key, decision: "next" });
+  const chosen = [...decided.html.matchAll(/value="(\w+)" checked/g)].map(([, value]) => value);
+  expect(chosen.toSorted()).toEqual(["calendar", "destructive", "read", "sales_crm"]);
+});
+
 test("a grant is bound as the person chose, and as the person's own key is", async () => {
   const { projectId } = (await svc.call("svc.v1.IdentityService/GetIdentity")).json;
   const made = await svc.admin("CreateApiKey", {
@@ -138,4 +157,34 @@ test("a grant is bound as the person chose, and as the person's own key is", asy
   await svc.admin("RevokeApiKey", { id: made.json.apiKey.id });
   expect((await askMcp(svc.url, tokens.json.access_token, "tools/list")).status).toBe(401);
   expect(await agent.refresh(tokens.json.refresh_token)).toMatchObject(invalid);
+});
+
+test("what is past its time opens nothing: a code, an access token, a refresh token", async () => {
+  const { db } = svc.database;
+  const agent = await registerAgent(svc.url);
+  const code = (await letIn(svc, agent)).get("code") ?? "";
+  await db.sql`update grant_codes set expires_at = now() where spent_at is null`;
+  expect(await agent.change(code)).toMatchObject(invalid);
+  const { agent: inside, tokens } = await agentInside();
+  await db.sql`update grant_tokens set expires_at = now() where kind = 'access'`;
+  const late = await askMcp(svc.url, tokens.access_token, "tools/list");
+  expect(late.status).toBe(401);
+  expect(late.headers.get("www-authenticate")).toContain('error="invalid_token"');
+  const next = await inside.refresh(tokens.refresh_token);
+  expect((await askMcp(svc.url, next.json.access_token, "tools/list")).status).toBe(200);
+  await db.sql`update grant_tokens set expires_at = now() where kind = 'refresh'`;
+  expect(await inside.refresh(next.json.refresh_token)).toMatchObject(invalid);
+});
+
+test("whoever registers many is told to wait, and pushes out only clients that nobody let in", async () => {
+  const register = () =>
+    fetch(`${svc.url}/oauth/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ redirect_uris: ["https://agent.example/cb"] }),
+    });
+  let last = await register();
+  for (let tries = 0; tries < 25 && last.status === 201; tries++) last = await register();
+  expect(last.status).toBe(429);
+  expect(Number(last.headers.get("retry-after"))).toBeGreaterThan(0);
 });

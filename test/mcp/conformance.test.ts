@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -47,7 +48,7 @@ const suite = createRequire(import.meta.url).resolve("@modelcontextprotocol/conf
 type Check = { readonly id: string; readonly status: string; readonly errorMessage?: string };
 
 /** Runs what a revision requires, and answers the checks of each scenario. */
-async function run(revision: string): Promise<ReadonlyMap<string, readonly Check[]>> {
+async function run(revision: string): Promise<Results> {
   const folder = await mkdtemp(join(tmpdir(), "svc-mcp-"));
   const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}/mcp`;
   const args = ["server", "--url", url, "--requirements", revision, "--output-dir", folder];
@@ -81,29 +82,32 @@ const counts = {
 test.each(["2025-11-25", "2026-07-28"] as const)(
   "%s: nothing fails but what is expected to, and all of that does",
   async (revision) => {
-    const results = await run(revision);
+    const expected: Expected = JSON.parse(await read(join(import.meta.dirname, "expected-failures.json")));
+    const expectedNames = Object.keys(expected[revision] ?? {}).toSorted();
+    let results = await run(revision);
+    // The suite gives some answers half a second, which other work on the machine may take: what is wrong is wrong again.
+    if (!isDeepStrictEqual(failedOf(results), expectedNames)) results = await run(revision);
     const requirements: Requirements = parse(await read(join(dirname(suite), "requirements", `${revision}.yaml`)));
     const others = requirements.not_scored.flatMap(({ scenario, leg }) => (leg === "server" ? [scenario] : []));
     expect([...results.keys()].toSorted()).toEqual([...requirements.server, ...others].toSorted());
 
-    const failed = [...results].filter(([, checks]) => checks.some(({ status }) => status === "FAILURE"));
-    const expected: Expected = JSON.parse(await read(join(import.meta.dirname, "expected-failures.json")));
-    const failures = failed.flatMap(([scenario, checks]) =>
-      checks
-        .filter(({ status }) => status === "FAILURE")
-        .map(({ id, errorMessage }) => `${scenario}:${id}: ${errorMessage}`),
+    const failures = [...results].flatMap(([scenario, checks]) =>
+      checks.filter(isFailure).map(({ id, errorMessage }) => `${scenario}:${id}: ${errorMessage}`),
     );
     // A scenario that is expected to fail and does not is to be taken off the list, and never comes back.
-    expect(failed.map(([scenario]) => scenario).toSorted(), failures.join("\n")).toEqual(
-      Object.keys(expected[revision] ?? {}).toSorted(),
-    );
+    expect(failedOf(results), failures.join("\n")).toEqual(expectedNames);
     const passedChecks = [...results.values()].flat().filter(({ status }) => status === "SUCCESS").length;
     expect({
       required: requirements.server.length,
-      failed: failed.filter(([scenario]) => requirements.server.includes(scenario)).length,
+      failed: failedOf(results).filter((scenario) => requirements.server.includes(scenario)).length,
       passedChecks,
     }).toEqual(counts[revision]);
   },
 );
 
+type Results = ReadonlyMap<string, readonly Check[]>;
+
+const isFailure = ({ status }: Check) => status === "FAILURE";
+const failedOf = (results: Results) =>
+  [...results].flatMap(([scenario, checks]) => (checks.some(isFailure) ? [scenario] : [])).toSorted();
 const read = (path: string) => readFile(path, "utf8");

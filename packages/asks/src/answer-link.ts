@@ -82,10 +82,11 @@ async function linkableAsk({ db }: AskContext, request: Omit<NewAnswerLink, "exp
   return ask;
 }
 
-async function findLinked({ db }: AskContext, { target: { answer }, projectId }: ConsoleLink) {
+async function findLinked({ db, sealer }: AskContext, { target: { answer }, projectId }: ConsoleLink) {
   const jobId = answer && parseId("job", answer.jobId);
   const id = answer && parseId("ask", answer.requestId);
   if (answer === undefined || jobId === undefined || id === undefined) return undefined;
+  await sealer.ready([projectId]);
   const [ask, contact] = await Promise.all([
     findAsk(db, jobId, id),
     contactsForProject(db, projectId).find(answer.principalId),

@@ -35,6 +35,7 @@ async function startTriggers() {
             id,
             triggerSlug: "calendar.events_changed",
             receivedAt: createdAt,
+            ...(id === "evt_1" && { deliveries: { delivered: 38, deadLetter: 2, more: true } }),
           })),
         };
       },
@@ -48,19 +49,20 @@ async function startTriggers() {
   return { server, requests };
 }
 
-test("events are listed with the first key of the data folder when no other is given", async () => {
+test("events are listed with how their deliveries stand, by the first key of the data folder when no other is given", async () => {
   const { server, requests } = await startTriggers();
   await using _ = server;
   const dataDir = await mkdtemp(join(tmpdir(), "svc-cli-"));
   await writeFile(join(dataDir, "first-key"), "svc_first\n");
   const variables = { SVC_URL: server.url, SVC_DATA_DIR: dataDir };
-  const { printed } = await runTestCommand(["events", "--limit", "1", "--toolkit", "calendar"], variables);
+  const { printed } = await runTestCommand(["events", "--limit", "2", "--toolkit", "calendar"], variables);
   await rm(dataDir, { recursive: true });
   expect(printed).toEqual([
-    "RECEIVED                  ID     TRIGGER                  ENTITY",
-    "2026-01-02T00:00:00.000Z  evt_2  calendar.events_changed  -",
+    "RECEIVED                  ID     TRIGGER                  ENTITY  DELIVERIES",
+    "2026-01-02T00:00:00.000Z  evt_2  calendar.events_changed  -       -",
+    "2026-01-02T00:00:00.000Z  evt_1  calendar.events_changed  -       2+ dead_letter, 38+ delivered",
   ]);
-  expect(requests).toMatchObject([{ toolkitSlug: "calendar", triggerSlug: "", pageSize: 1 }]);
+  expect(requests).toMatchObject([{ toolkitSlug: "calendar", triggerSlug: "", pageSize: 2, withDeliveries: true }]);
 });
 
 test("deliveries of an event are listed, and replay lists the fresh ones", async () => {

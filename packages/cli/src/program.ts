@@ -17,6 +17,7 @@ import { addCredentialsCommand } from "./credentials.ts";
 import { addDeliveriesCommand } from "./deliveries.ts";
 import { addEndpointsCommand } from "./endpoints.ts";
 import { addEventsCommand } from "./events.ts";
+import { addGrantsCommand } from "./grants.ts";
 import { addJobsCommand } from "./jobs.ts";
 import { addKeysCommand } from "./keys.ts";
 import { addLimitsCommand } from "./limits.ts";
@@ -34,6 +35,7 @@ import { addStatsCommand } from "./stats.ts";
 import { addSubscriptionsCommand } from "./subscriptions.ts";
 import { addToolCallsCommand } from "./tool-calls.ts";
 import { addTriggerCommand } from "./trigger.ts";
+import { addVaultCommand } from "./vault.ts";
 import { version } from "./version.ts";
 import { addWatchCommand } from "./watch.ts";
 import { addWhoamiCommand } from "./whoami.ts";
@@ -75,6 +77,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addProjectsCommand,
   addKeysCommand,
   addQuarantineCommand,
+  addVaultCommand,
   addListenCommand,
   addTriggerCommand,
   addEndpointsCommand,
@@ -102,6 +105,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addStatsCommand,
   addWatchCommand,
   addConsoleCommand,
+  addGrantsCommand,
   addWhoamiCommand,
 ];
 

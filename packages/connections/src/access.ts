@@ -10,7 +10,7 @@ import {
 } from "@svc/db";
 import type { AccountAccess, AccountFault, AccountQuery, CallableAccount } from "./account-access.ts";
 import type { AppRequest } from "./app-transport.ts";
-import { type Credential, type CredentialOpener, createCredentialOpener, tokenOf } from "./credential.ts";
+import { type Credential, openCredential, tokenOf } from "./credential.ts";
 import { belongsTo, definitionOf, keepsOrigin } from "./definition.ts";
 import { placeCredential, placeMask, schemeOf } from "./place-credential.ts";
 import { createRenewals, type RenewalOptions, type Renewals } from "./renewal.ts";
@@ -28,14 +28,12 @@ type Context = RenewalOptions & {
   readonly renewals: Renewals;
   readonly held: WeakMap<CallableAccount, Held>;
   readonly active: Batcher<ActiveQuery, CallableAccountRow[]>;
-  readonly open: CredentialOpener;
 };
 
 /** Accounts for calls, over the store. A call costs one statement at most, and no write while its token is good. */
 export function createAccountAccess(options: RenewalOptions): AccountAccess {
   const active = createActiveLookups(options.db);
-  const open = createCredentialOpener(options.sealer);
-  const context: Context = { ...options, renewals: createRenewals(options), held: new WeakMap(), active, open };
+  const context: Context = { ...options, renewals: createRenewals(options), held: new WeakMap(), active };
   return {
     resolve: (query) => resolve(context, query),
     authorize: (query, account, request) => authorize(context, query, account, request),
@@ -215,12 +213,12 @@ async function holdRow(context: Context, query: AccountQuery, account: CallableA
 }
 
 function openHeld(
-  { open }: Context,
+  { sealer }: Context,
   { projectId }: AccountQuery,
   { id, credential, scheme }: CallableAccountRow,
 ): Credential | AccountFault {
   try {
-    if (credential !== null) return open({ projectId, id }, credential);
+    if (credential !== null) return openCredential(sealer, { projectId, id }, credential);
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
   }

@@ -1,4 +1,4 @@
-import { type AccountId, LeastRecentlyUsed, type ProjectId, type Sealer } from "@svc/core";
+import type { AccountId, ProjectId, Sealer } from "@svc/core";
 
 /** A token and what is needed to renew it; times in epoch milliseconds. */
 export type TokenSet = {
@@ -38,31 +38,6 @@ export function sealCredential(sealer: Sealer, place: Place, credential: Credent
 /** Opens an account's credential. Throws SealError. */
 export function openCredential(sealer: Sealer, place: Place, sealed: Uint8Array): Credential {
   return JSON.parse(sealer.open(sealed, contextOf(place)).toString("utf8")) as Credential;
-}
-
-/** Opens the credentials of accounts, as `openCredential` does. */
-export type CredentialOpener = (place: Place, sealed: Uint8Array) => Credential;
-
-/** Credentials that stay opened, and how large one is at most as it is sealed: together they take some megabytes. */
-const openedMax = 500;
-const openedBytesMax = 4_096;
-
-/**
- * Makes an opener that knows what it opened: each call opens the credential of its account, and that is the same until it is renewed.
- * What is remembered is found by the sealed bytes of the account's present row alone, so nothing outlives a change of it.
- */
-export function createCredentialOpener(sealer: Sealer): CredentialOpener {
-  const opened = new LeastRecentlyUsed<string, Credential>(openedMax);
-  return (place, sealed) => {
-    if (sealed.byteLength > openedBytesMax) return openCredential(sealer, place, sealed);
-    const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
-    const key = `${contextOf(place)} ${bytes.toString("latin1")}`;
-    const known = opened.get(key);
-    if (known !== undefined) return known;
-    const credential = openCredential(sealer, place, sealed);
-    opened.set(key, credential);
-    return credential;
-  };
 }
 
 function contextOf({ projectId, id }: Place): string {

@@ -53,6 +53,7 @@ async function start(context: Context, url: URL): Promise<OauthAnswer> {
   const state = states.open("start", url.searchParams.get("state") ?? "");
   if (state === undefined) return badLink();
   if (state.expiresAt <= clock.now()) return oldLink();
+  await sealer.ready([state.projectId]);
   const account = await connectedAccountsForProject(context.db, state.projectId).find(state.accountId);
   if (account?.state !== "pending" || account.credential === null || account.refreshLeaseUntil !== null)
     return usedLink();
@@ -84,13 +85,14 @@ async function start(context: Context, url: URL): Promise<OauthAnswer> {
 }
 
 async function callback(context: Context, url: URL, headers: OauthRequestHeaders): Promise<OauthAnswer> {
-  const { states, clock, db, publicUrl } = context;
+  const { states, clock, db, sealer, publicUrl } = context;
   const state = states.open("callback", url.searchParams.get("state") ?? "");
   if (state === undefined) return badLink();
   const browser = cookiesOf(headers.cookie ?? "").get(cookieNameOf(state)) ?? "";
   if (!equalConstantTime(digestSecret(browser).toString("base64url"), state.browser)) return otherBrowser();
   const nowMs = clock.now();
   if (state.expiresAt <= nowMs) return oldLink();
+  await sealer.ready([state.projectId]);
   const accounts = connectedAccountsForProject(db, state.projectId);
   const account = await accounts.claimPending(state.accountId, nowMs - consentTotalMs, nowMs);
   if (account === undefined) return usedLink();

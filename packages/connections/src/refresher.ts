@@ -77,6 +77,7 @@ async function refreshOne(options: RefresherOptions, key: AccountKey): Promise<v
   const lease = { ...key, leaseUntilMs: nowMs + leaseMs };
   const row = await claimAccountRefresh(db, lease, nowMs);
   if (row === undefined) return;
+  await sealer.ready([row.projectId]);
   const settle = (outcome: Omit<AccountRefreshOutcome, "updatedAt">) =>
     settleAccountRefresh(db, lease, { ...outcome, updatedAt: outcome.state === undefined ? row.updatedAt : nowMs });
   if (row.refreshAt === null || row.refreshAt > nowMs) {

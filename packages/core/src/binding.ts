@@ -1,4 +1,4 @@
-import { type Fault, fault, formatValue } from "./errors.ts";
+import { Fault, fault, formatValue } from "./errors.ts";
 
 /** What a tool does to the data of its app, the least first. */
 type AccessClass = "read" | "write" | "destructive";
@@ -87,17 +87,30 @@ export function entityBound(field: string, what: string, binding: Binding): Faul
   });
 }
 
+/** A tool as bindings see it. */
+type GrantableTool = { readonly slug: string; readonly class: AccessClass };
+
+/** A refusal that says which tool a bound key was not granted, and what it was. */
+export class ToolNotGranted extends Fault {
+  readonly tool: GrantableTool;
+  readonly binding: Binding;
+
+  /** Use `toolNotGranted`. */
+  constructor({ code, message, details }: Fault, tool: GrantableTool, binding: Binding) {
+    super(code, message, details);
+    this.tool = tool;
+    this.binding = binding;
+  }
+}
+
 /** A bound key calls a tool of a class or a toolkit that it was not granted. */
-export function toolNotGranted(
-  field: string,
-  tool: { readonly slug: string; readonly class: AccessClass },
-  binding: Binding,
-): Fault {
-  return fault({
+export function toolNotGranted(field: string, tool: GrantableTool, binding: Binding): Fault {
+  const refusal = fault({
     code: "permission_denied",
     reason: "TOOL_NOT_GRANTED",
     field,
     message: `${field} ${tool.slug} is a ${tool.class} tool, and this key may use ${toolsText(binding)} alone`,
     help: "Use one of those, or a key that was granted more.",
   });
+  return new ToolNotGranted(refusal, tool, binding);
 }

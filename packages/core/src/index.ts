@@ -15,6 +15,7 @@ export {
   isToolGranted,
   isToolkitGranted,
   isWithin,
+  ToolNotGranted,
   toolNotGranted,
 } from "./binding.ts";
 export { callLimitBounds } from "./call-limit-bounds.ts";
@@ -72,6 +73,15 @@ export {
 } from "./id.ts";
 export { isJsonObject, isObject, type JsonObject, type JsonValue, readJsonObject } from "./json.ts";
 export { holdsMoreThan, measureJson } from "./json-size.ts";
+export {
+  createKeyring,
+  type DataKey,
+  type DataKeyUse,
+  dataKeyHeader,
+  generateDataKeySecret,
+  type Keyring,
+  type KeyScope,
+} from "./keyring.ts";
 export { LeastRecentlyUsed } from "./lru.ts";
 export { type Allowance, allowanceOf } from "./pace.ts";
 export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./page-token.ts";
@@ -118,7 +128,15 @@ export {
   timeRange,
   walkedRows,
 } from "./request.ts";
-export { createSealer, generateVaultKey, parseVaultKeys, SealError, type Sealer, type VaultKey } from "./seal.ts";
+export {
+  createSealer,
+  generateVaultKey,
+  parseVaultKeys,
+  SealError,
+  type Sealer,
+  type VaultKey,
+  vaultKeyIdOf,
+} from "./seal.ts";
 export {
   digestSecret,
   equalConstantTime,

@@ -1,5 +1,7 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 import { formatValue } from "./errors.ts";
+import type { ProjectId } from "./id.ts";
+import { createNonces, nonceBytes, openBox, sealBox, tagBytes } from "./sealed-box.ts";
 
 /** A vault key: its public id and 32 secret bytes. */
 export type VaultKey = { id: string; secret: Buffer };
@@ -14,6 +16,13 @@ export type Sealer = {
   subkey(purpose: string): Buffer;
   /** The same derivation from every key, first key first, each with its key's id: for values that outlive a rotation. */
   subkeys(purpose: string): VaultKey[];
+  /** What names an entity of a project where its id must not stand: HMAC-SHA-256 of it, under a key that no rotation changes. */
+  entityDigest(projectId: ProjectId, entityId: string): Buffer;
+  /**
+   * Before anything of projects is sealed or opened that another node may have begun: resolves once their keys are here. Undefined when they
+   * are already, as nearly always. Rejects while the store is away.
+   */
+  ready(projectIds: Iterable<ProjectId>): Promise<void> | undefined;
 };
 
 /** A sealed value that does not open. The message names the key id and the cause, never the content. */
@@ -22,8 +31,6 @@ export class SealError extends Error {
 }
 
 const keyBytes = 32;
-const nonceBytes = 12;
-const tagBytes = 16;
 const version = 1;
 const keyIdPattern = /^[a-z0-9_-]{1,32}$/;
 const keySecretPattern = /^[A-Za-z0-9+/]{43}=$/;
@@ -74,6 +81,13 @@ export function generateVaultKey(): string {
   return `k${randomBytes(4).toString("hex")}:${randomBytes(keyBytes).toString("base64")}`;
 }
 
+/** The id of the vault key that a value was sealed under directly; undefined of one that a data key sealed, and of no sealed value. */
+export function vaultKeyIdOf(sealed: Uint8Array): string | undefined {
+  const idLength = sealed[1];
+  if (sealed[0] !== version || idLength === undefined || sealed.byteLength < 2 + idLength) return undefined;
+  return Buffer.from(sealed.subarray(2, 2 + idLength)).toString("latin1");
+}
+
 /** Makes a sealer of one or more keys; the first seals. Throws an Error for no key, a bad id, or a key that is not 32 bytes. */
 export function createSealer(keys: readonly VaultKey[]): Sealer {
   const [first] = keys;
@@ -86,48 +100,27 @@ export function createSealer(keys: readonly VaultKey[]): Sealer {
   }
   // A key object is imported once: handing the bytes over each time takes 8 of 13 us of a small seal.
   const byId = new Map(keys.map(({ id, secret }) => [id, { id, secret: createSecretKey(secret) }]));
-  const sealing = { header: headerOf(first.id), secret: createSecretKey(first.secret) };
+  const sealing = { id: first.id, secret: createSecretKey(first.secret) };
   const nextNonce = createNonces();
   return {
     seal: (plaintext, context) => sealWith(sealing, nextNonce(), plaintext, context),
     open: (sealed, context) => openWith(byId, sealed, context),
     subkey: (purpose) => deriveKey(first, purpose).secret,
     subkeys: (purpose) => keys.map((key) => deriveKey(key, purpose)),
+    entityDigest: (projectId, entityId) =>
+      createHmac("sha256", deriveKey(first, `entity-digest ${projectId}`).secret)
+        .update(entityId)
+        .digest(),
+    ready: () => undefined,
   };
 }
 
 type ImportedKey = { readonly id: string; readonly secret: KeyObject };
 
-const noncesAtOnce = 256;
-
-/** Random nonces, drawn many at a time: each one by itself costs a call of the kernel. */
-function createNonces(): () => Buffer {
-  let pool = Buffer.alloc(0);
-  return () => {
-    if (pool.byteLength === 0) pool = randomBytes(noncesAtOnce * nonceBytes);
-    const nonce = pool.subarray(0, nonceBytes);
-    pool = pool.subarray(nonceBytes);
-    return nonce;
-  };
-}
-
-/** What seals: its header is the same before each value. */
-type SealingKey = { readonly header: Buffer; readonly secret: KeyObject };
-
-function headerOf(keyId: string): Buffer {
-  return Buffer.concat([Buffer.from([version, keyId.length]), Buffer.from(keyId, "latin1")]);
-}
-
-const tagging = { authTagLength: tagBytes };
-
 // Layout: version (1 byte), key id length (1), key id, nonce (12), ciphertext, tag (16).
-function sealWith({ header, secret }: SealingKey, nonce: Buffer, plaintext: Uint8Array, context: string): Buffer {
-  const cipher = createCipheriv("aes-256-gcm", secret, nonce, tagging);
-  cipher.setAAD(Buffer.from(context, "utf8"));
-  const ciphertext = cipher.update(plaintext);
-  // GCM has no last block: nothing is left for the end.
-  cipher.final();
-  return Buffer.concat([header, nonce, ciphertext, cipher.getAuthTag()]);
+function sealWith(key: ImportedKey, nonce: Buffer, plaintext: Uint8Array, context: string): Buffer {
+  const header = Buffer.from([version, key.id.length, ...Buffer.from(key.id, "latin1")]);
+  return sealBox(key.secret, { header, nonce, context }, plaintext);
 }
 
 function openWith(keys: ReadonlyMap<string, ImportedKey>, sealed: Uint8Array, context: string): Buffer {
@@ -144,20 +137,11 @@ function openWith(keys: ReadonlyMap<string, ImportedKey>, sealed: Uint8Array, co
   if (key === undefined) {
     throw new SealError(`sealed value names vault key ${formatValue(id)}, which is not among the configured keys`);
   }
-  const nonce = bytes.subarray(headerBytes, headerBytes + nonceBytes);
-  const decipher = createDecipheriv("aes-256-gcm", key.secret, nonce, tagging);
-  decipher.setAAD(Buffer.from(context, "utf8"));
-  decipher.setAuthTag(bytes.subarray(bytes.byteLength - tagBytes));
-  const ciphertext = bytes.subarray(headerBytes + nonceBytes, bytes.byteLength - tagBytes);
-  try {
-    const plaintext = decipher.update(ciphertext);
-    decipher.final();
-    return plaintext;
-  } catch {
-    throw new SealError(
-      `sealed value does not open under vault key ${formatValue(id)}: it was changed, or sealed for another place than ${formatValue(context)}`,
-    );
-  }
+  const plaintext = openBox(key.secret, bytes, headerBytes, context);
+  if (plaintext !== undefined) return plaintext;
+  throw new SealError(
+    `sealed value does not open under vault key ${formatValue(id)}: it was changed, or sealed for another place than ${formatValue(context)}`,
+  );
 }
 
 function deriveKey(key: VaultKey, purpose: string): VaultKey {

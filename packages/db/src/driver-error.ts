@@ -8,11 +8,19 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 
 /**
  * Whether an error means that the database could not be reached or went away: refused or lost connections, a server that
- * starts, stops or has no connection left. What was asked may or may not have been committed.
+ * starts, stops or has no connection left, a database that takes none. What was asked may or may not have been committed.
  */
 export function isUnavailable(error: unknown): boolean {
-  return someCause(error, ({ code }) => typeof code === "string" && unavailableCodes.test(code));
+  return someCause(
+    error,
+    ({ code, severity }) =>
+      typeof code === "string" && (unavailableCodes.test(code) || (code === takesNone && severity === "FATAL")),
+  );
 }
+
+// A database that accepts no connections (`allow_connections`), as while somebody restores it. Of a statement the same code says
+// that what it names is not as it must be, which does not pass.
+const takesNone = "55000";
 
 // 08: connection exceptions; 57P0x: the server ends sessions; 53: no connection, memory or disk left; 58030: input or output
 // failed; 25006: a standby; 40001, 40P01, 55P03, 57014: in the way of another, or too slow. All pass, none says anything of
@@ -20,7 +28,7 @@ export function isUnavailable(error: unknown): boolean {
 const unavailableCodes =
   /^(08...|57P0.|53...|58030|25006|40001|40P01|55P03|57014|CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
-type Coded = { code?: unknown; constraint_name?: unknown; cause?: unknown };
+type Coded = { code?: unknown; severity?: unknown; constraint_name?: unknown; cause?: unknown };
 
 /** drizzle wraps the driver's error, so the code may be some causes down. */
 function someCause(error: unknown, matches: (cause: Coded) => boolean): boolean {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { createTestDatabase } from "@svc/testing/database";
+import { createTestDatabase, databaseUrl } from "@svc/testing/database";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { type Database, openDatabase } from "./connect.ts";
 import { isUnavailable } from "./driver-error.ts";
@@ -180,4 +180,26 @@ test("a host that is asked to be writable and is not refuses the query as a stan
   await alone.close();
   await db.sql`drop role reader`;
   expect(isUnavailable(error)).toBe(true);
+});
+
+test("a database that takes no connections is unavailable until it does, and a statement's own 55000 is not", async () => {
+  const single = open({ url, connectionsMax: 1 });
+  await echo(single, [1]);
+  const [server] = await db.sql`select current_database() as name`;
+  // Asked from elsewhere: the database of the connection cannot be closed to others while there are any of them.
+  const elsewhere = open({ url: databaseUrl(url, "postgres"), connectionsMax: 1 });
+  const name = elsewhere.sql(server?.["name"]);
+  await elsewhere.sql`alter database ${name} with allow_connections false`;
+  await endSessions();
+  const refused = [];
+  // Those that were idle learn of it with their next query.
+  for (let n = 0; n < 3; n++) refused.push(await errorOf(echo(single, [n])));
+  await elsewhere.sql`alter database ${name} with allow_connections true`;
+  expect(refused.map(isUnavailable)).toEqual([true, true, true]);
+  expect(refused.at(-1)).toMatchObject({ code: "55000" });
+  expect(await echo(single, [4])).toEqual([{ n: 4 }]);
+  await db.sql`create sequence unused`;
+  const ofStatement = await errorOf(single.sql`select currval('unused')`);
+  expect(ofStatement).toMatchObject({ code: "55000" });
+  expect(isUnavailable(ofStatement)).toBe(false);
 });

@@ -174,7 +174,15 @@ export {
   spendGrantCode,
   sweepGrantCodes,
 } from "./grants/codes.ts";
-export { endGrant, findGrant, insertGrant } from "./grants/repo.ts";
+export {
+  endGrant,
+  findGrant,
+  findListedGrant,
+  insertGrant,
+  type ListedGrant,
+  listGrants,
+  narrowGrant,
+} from "./grants/repo.ts";
 export {
   findGrantToken,
   type Grant,
@@ -254,6 +262,7 @@ export {
   findCallerKeyById,
   findKeyById,
   listApiKeys,
+  lockApiKey,
   revokeApiKey,
   touchApiKeys,
 } from "./keys/repo.ts";
@@ -316,6 +325,7 @@ export {
 } from "./replays/step.ts";
 export { armLostReplays, expirePausedReplays, sweepReplays } from "./replays/sweep.ts";
 export { type ClaimedReplay, replayLease } from "./replays/task.ts";
+export { plainBytes, type SealedTable, sealedTables } from "./schema/sealed-columns.ts";
 export { type StoredColumn, storedColumns } from "./schema/stored-columns.ts";
 export {
   type AccessClass,
@@ -528,3 +538,44 @@ export { type ProjectRouting, type RoutedSubscription, readProjectRouting } from
 export { adoptDeliveryTasks } from "./task-tables/adopt.ts";
 export { advanceDeliveryEpoch, readDeliveryEpoch } from "./task-tables/advance-epoch.ts";
 export { compactTasks, countDeadTasks, type TaskTable } from "./task-tables/compact.ts";
+export {
+  type DataKeyRow,
+  destroyDataKeys,
+  findDataKeys,
+  listDataKeyNumbers,
+  listDataKeys,
+  lockDataKeys,
+  type NewDataKey,
+  putDataKeys,
+  removeReplacedDataKeys,
+  rewrapDataKey,
+} from "./vault/data-keys.ts";
+export {
+  countSealedRows,
+  type OldValue,
+  readSealedPage,
+  type SealedPage,
+  type SealedRow,
+  sealedTableNames,
+  type WalkPosition,
+  writeResealed,
+} from "./vault/reseal.ts";
+export {
+  beginVaultRotation,
+  findVaultCheck,
+  findVaultRotation,
+  forgetVaultNodes,
+  leaseVaultRotation,
+  listOldSubkeys,
+  listRetiredVaultKeys,
+  listVaultNodes,
+  moveVaultRotation,
+  noteVaultNode,
+  type OldSubkey,
+  putOldSubkeys,
+  readVaultVersion,
+  replaceVaultCheck,
+  type VaultNode,
+  type VaultRotation,
+  type VaultVersion,
+} from "./vault/rotations.ts";

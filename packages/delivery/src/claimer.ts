@@ -1,4 +1,4 @@
-import type { Clock, NodeId, ProjectId, SubscriptionId } from "@svc/core";
+import type { Clock, NodeId, ProjectId, Sealer, SubscriptionId } from "@svc/core";
 import { type ClaimedDelivery, claimDeliveries, type DeliveryClaim, type Executor } from "@svc/db";
 import type { ResolvedLimits } from "./limits.ts";
 import type { DeliveryObserver } from "./observer.ts";
@@ -8,6 +8,8 @@ export type ClaimerOptions = {
   db: Executor;
   clock: Clock;
   nodeId: NodeId;
+  /** Has the keys of what was claimed at hand. */
+  sealer: Pick<Sealer, "ready">;
   observer: DeliveryObserver;
   limits: ResolvedLimits;
   /**
@@ -170,6 +172,7 @@ export class Claimer {
     };
     try {
       const found: DeliveryClaim = await claimDeliveries(db, request);
+      await this.#options.sealer.ready(found.deliveries.map(({ projectId }) => projectId));
       onClaimed(found.deliveries);
       await this.#end(found.ended);
       const hadRoom = fullProjects.size === 0 && [...rooms.values()].every((room) => room > 0);

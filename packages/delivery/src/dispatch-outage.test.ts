@@ -1,48 +1,11 @@
-import { once } from "node:events";
 import { rm } from "node:fs/promises";
-import { connect, createServer, type Socket } from "node:net";
 import { migrateDatabase, openDatabase, startEmbeddedPostgres } from "@svc/db";
+import { startForwarder } from "@svc/testing/forwarder";
 import { startTestReceiver } from "@svc/testing/receiver";
 import { createStoredDataDir } from "@svc/testing/stored-data-dir";
 import { until, untilMoved } from "@svc/testing/until";
 import { expect, test } from "vitest";
 import { startTestEngine, storeOn } from "./test-engine.ts";
-
-/** A fixed address in front of a server that comes back on another port; it refuses connections while the server is away. */
-async function startForwarder(serverUrl: string) {
-  let upstreamPort = Number(new URL(serverUrl).port);
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    const upstream = connect(upstreamPort, "127.0.0.1");
-    for (const [from, to] of [
-      [socket, upstream],
-      [upstream, socket],
-    ] as const) {
-      sockets.add(from);
-      from.on("error", () => {}).on("close", () => to.destroy());
-      from.pipe(to);
-    }
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = new URL(serverUrl);
-  const { port } = server.address() as { port: number };
-  url.port = String(port);
-  const close = async () => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-    await once(server, "close");
-  };
-  return {
-    url: url.href,
-    close,
-    async reopen(movedUrl: string) {
-      upstreamPort = Number(new URL(movedUrl).port);
-      server.listen(port, "127.0.0.1");
-      await once(server, "listening");
-    },
-    [Symbol.asyncDispose]: close,
-  };
-}
 
 test("attempts that end while the store is away are recorded when it is back, and nothing is lost or sent again", async () => {
   await using receiver = await startTestReceiver();

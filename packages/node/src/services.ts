@@ -11,7 +11,7 @@ import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import type { Jobs } from "@svc/jobs";
 import type { Standing } from "@svc/standing";
-import { createToolsService } from "@svc/tools";
+import { createReachFinder, createToolsService } from "@svc/tools";
 import { createTriggersService, type TriggersContext } from "@svc/triggers";
 import type { Apps } from "./apps.ts";
 import type { NodeParts } from "./parts.ts";
@@ -37,7 +37,10 @@ export function createServices({ views, apps, jobs, standing, triggers, ...parts
     const connections = { ...apps, views, db, clock, sealer, isSandbox, publicUrl, consoleUrl };
     router.service(ConnectionsService, createConnectionsService(connections));
     router.service(SecretsService, createSecretsService({ db, clock, sealer }));
-    router.service(ToolsService, createToolsService({ ...apps, views, db, sealer, clock }));
+    router.service(
+      ToolsService,
+      createToolsService({ ...apps, views, db, sealer, clock, findReach: createReachFinder(parts) }),
+    );
     router.service(JobsService, jobs.jobsService);
     router.service(ContactsService, jobs.contactsService);
     router.service(StandingService, standing.standingService);

@@ -4,6 +4,7 @@ import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
 import { ConsoleService } from "@svc/gen/console";
 import { ContactsService } from "@svc/gen/contacts";
+import { GrantsService } from "@svc/gen/grants";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
 import { SecretsService } from "@svc/gen/secrets";
@@ -49,6 +50,8 @@ export type SvcClient = {
   readonly stats: Client<typeof StatsService>;
   /** Links to sign in to the console by, and its sessions. */
   readonly console: Client<typeof ConsoleService>;
+  /** What people let agents do. */
+  readonly grants: Client<typeof GrantsService>;
 };
 
 /** The administrator's client. */
@@ -75,6 +78,7 @@ export function createSvcClient(options: SvcClientOptions): SvcClient {
     identity: createClient(IdentityService, transport),
     stats: createClient(StatsService, transport),
     console: createClient(ConsoleService, transport),
+    grants: createClient(GrantsService, transport),
   };
 }
 

@@ -1,9 +1,10 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { type Catalog, type Deployment, loadCatalog, loadDeployment } from "@svc/catalog";
-import { createSealer, type NodeId, type Sealer } from "@svc/core";
+import { createId, createSealer, type NodeId } from "@svc/core";
 import { countPendingDeliveries } from "@svc/db";
 import { AdminService } from "@svc/gen/admin";
 import { ConsoleService } from "@svc/gen/console";
+import { GrantsService } from "@svc/gen/grants";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
 import { StatsService } from "@svc/gen/stats";
@@ -26,6 +27,7 @@ import { type ConsoleParts, createConsoleParts, openConsole, readBuiltConsole } 
 import type { BuiltConsole } from "./console/read-files.ts";
 import { createConsoleService } from "./console/service.ts";
 import { endedUnderWay } from "./errors.ts";
+import { createGrantsService } from "./grants/service.ts";
 import { createHealth, type Health } from "./health/health.ts";
 import { createHealthService } from "./health/service.ts";
 import { bodyBudgetBytes, createBodyBudget } from "./http/body-budget.ts";
@@ -57,13 +59,15 @@ import { nodePartsOf } from "./start/node-parts.ts";
 import { prepareDeployment, withAudience } from "./start/prepare.ts";
 import { bindingsText } from "./start/start-text.ts";
 import { joinStore, openStore, type Store } from "./start/store.ts";
-import { readVaultKeys } from "./start/vault-key.ts";
 import { createCounters } from "./stats/counters.ts";
 import { type Flush, startFlush } from "./stats/flush.ts";
 import { countActivity } from "./stats/observe.ts";
 import { createStatsService } from "./stats/service.ts";
 import { createWatches } from "./stats/watches.ts";
 import { createStoreAlarm } from "./store-alarm.ts";
+import { keySourceOf } from "./vault/key-source.ts";
+import type { VaultLimits } from "./vault/limits.ts";
+import { openVault, type Vault } from "./vault/open-vault.ts";
 import { version } from "./version.ts";
 
 /** A running server. */
@@ -90,7 +94,7 @@ export type Server = {
 /**
  * Options of `startServer`. `share` is what one of several processes has from their supervisor, which opened and prepared the store. For
  * tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and `consoleFolder` has the built files of the
- * console in place of those of the checkout, and `mcpOffers` is as of a node.
+ * console in place of those of the checkout, `mcpOffers` is as of a node, and `vaultLimits` are times of the vault that differ from a service's.
  */
 export type ServerOptions = {
   logger: Logger;
@@ -98,6 +102,7 @@ export type ServerOptions = {
   catalog?: Catalog | undefined;
   share?: ProcessShare | undefined;
   consoleFolder?: string | undefined;
+  vaultLimits?: Partial<VaultLimits> | undefined;
   mcpOffers?: NodeParts["mcpOffers"];
 };
 
@@ -108,7 +113,7 @@ type ServerParts = {
   publicUrl: () => string;
   logger: Logger;
   store: Store;
-  sealer: Sealer;
+  vault: Vault;
   node: Node;
   connections: Connections;
   intake: Intake;
@@ -137,7 +142,8 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const catalogLoading = deploymentLoading.then((deployment) => loaded ?? readCatalog(told, deployment));
   // Reported where it is awaited; until then a failure is nobody's.
   catalogLoading.catch(() => {});
-  const sealer = createSealer(await readVaultKeys(told));
+  const vaultKeys = keySourceOf(told);
+  const sealer = createSealer(await vaultKeys.read());
   const tls = told.tls === undefined ? undefined : await openTls(told.tls, logger);
   opened.defer(() => tls?.stop());
   const store = share === undefined ? await openStore(told, logger) : await joinHeldStore(share, logger);
@@ -146,6 +152,13 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const deployment = await deploymentLoading;
   const { audience, firstKey } = share ?? (await prepareDeployment(told, { store, sealer, logger }));
   const config = withAudience(told, audience);
+  const vault = await openVault({
+    ...{ db: store.db, clock: store.clock, logger, keys: vaultKeys },
+    nodeId: createId("node", store.clock.now()),
+    isRotating: config.role !== "api",
+    limits: options.vaultLimits,
+  });
+  opened.defer(() => vault.stop());
   const catalog = audience === undefined ? read : await readCatalog(config, deployment);
   const bindings = bindingsText(config, catalog);
   if (bindings !== undefined && (share === undefined || share.isFirst)) logger.info(bindings);
@@ -153,7 +166,7 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const publicUrl = () => config.publicUrl ?? listening.url;
   const built = await readBuiltConsole(config, options.consoleFolder);
   const parts = createParts({
-    ...{ config, logger, store, catalog, deployment, sealer, tls, publicUrl, share, built },
+    ...{ config, logger, store, catalog, deployment, vault, tls, publicUrl, share, built },
     mcpOffers: options.mcpOffers,
   });
   const { node } = parts;
@@ -206,7 +219,7 @@ function readCatalog(
   return loadCatalog({ folders: toolkitFolders, deployment, audience: webhookAudience });
 }
 
-type Opened = Pick<ServerParts, "config" | "logger" | "store" | "sealer" | "tls" | "publicUrl"> & {
+type Opened = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" | "publicUrl"> & {
   catalog: Catalog;
   deployment: Deployment | undefined;
   share: ProcessShare | undefined;
@@ -215,7 +228,8 @@ type Opened = Pick<ServerParts, "config" | "logger" | "store" | "sealer" | "tls"
 };
 
 function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }: Opened): ServerParts {
-  const { config, logger, store, sealer, publicUrl } = opened;
+  const { config, logger, store, vault, publicUrl } = opened;
+  const { sealer } = vault;
   const { db, clock } = store;
   const connections = createConnections({
     max: Math.ceil(config.connectionsMax / config.processes),
@@ -240,7 +254,7 @@ function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }
   const observer = createNodeObserver(logger, metrics);
   const node: Node = createNode({
     ...nodePartsOf(config),
-    ...{ db, clock, sealer, catalog, deployment, publicUrl, version, mcpOffers },
+    ...{ db, clock, sealer, nodeId: vault.nodeId, catalog, deployment, publicUrl, version, mcpOffers },
     // A worker serves none, and tells people where it is.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
     observer: config.isActivityCounted ? countActivity(observer, counters) : observer,
@@ -286,6 +300,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
   const router = createRouter({
     keys: parts.keys,
     clock: store.clock,
+    sealer: parts.vault.sealer,
     use: parts.keyUse,
     adminToken: config.adminToken,
     sessions: parts.console?.sessions,
@@ -333,7 +348,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
       ...createPages({ ...apps, publicUrl: parts.publicUrl, intake, logger }),
       ...createSchemas({ program: programSchema, standing: standingSchema }),
       ...createHome({ version }),
-      ...(isWorker ? [] : openAuthorization({ ...parts, ...store, mapError })),
+      ...(isWorker ? [] : openAuthorization({ ...parts, ...store, sealer: parts.vault.sealer, mapError })),
     ]),
     mcp: isWorker ? undefined : createMcp(parts, { shutdownSignal, mapError, createRequestId, onCall }),
     console: openConsole({ ...parts, ...store, limit: parts.grants.signInLimit, mapError }),
@@ -355,7 +370,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
 
 /** The endpoint of agents. */
 function createMcp(
-  { config, store, keys, keyUse, grants, node, admission, intake }: ServerParts,
+  { config, store, vault, keys, keyUse, grants, node, admission, intake }: ServerParts,
   parts: Pick<McpOptions, "shutdownSignal" | "mapError" | "createRequestId" | "onCall">,
 ): McpHandler {
   const { clock } = store;
@@ -365,8 +380,11 @@ function createMcp(
     server: node.mcp,
     meter: node.meter,
     door: createMcpDoor({
-      ...{ ...grants, use: keyUse, clock },
-      authenticate: createAuthenticator({ keys, use: keyUse, clock, adminToken: config.adminToken }),
+      ...{ ...grants, use: keyUse, clock, sealer: vault.sealer },
+      authenticate: createAuthenticator({
+        ...{ keys, use: keyUse, clock, sealer: vault.sealer },
+        adminToken: config.adminToken,
+      }),
     }),
     intake,
     bodyBytesMax: config.bodyBytesMax,
@@ -375,7 +393,8 @@ function createMcp(
 
 /** The services of the node, and those that are the server's own: health, identity and administration. */
 function registerServices(router: ConnectRouter, parts: ServerParts): void {
-  const { config, store, sealer, node, health, keys, admission } = parts;
+  const { config, store, vault, node, health, keys, admission } = parts;
+  const { sealer } = vault;
   const { db, clock } = store;
   const services = () => new Set(router.handlers.map(({ service }) => service.typeName));
   router.service(HealthRpc, createHealthService({ health, clock, services }), {
@@ -387,6 +406,8 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
   router.service(IdentityService, createIdentityService({ db, config, publicUrl: parts.publicUrl }));
   const { publicUrl } = parts;
   router.service(ConsoleService, createConsoleService({ db, clock, publicUrl, sessions: parts.console?.sessions }));
+  const onChanged = parts.grants.cache.forget;
+  router.service(GrantsService, createGrantsService({ db, clock, sealer, onChanged }));
   node.register(router);
   router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
   const { quarantine, jobs, views, nodeId } = node;
@@ -394,6 +415,7 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
     AdminService,
     createAdminService({
       ...{ db, clock, sealer, quarantine, jobs, nodeId, admission },
+      rotateVault: vault.rotate,
       catalog: views.shared,
       posts: node.ingest.quotas,
       isOpenToProjects: isAudienceDeclared(config),

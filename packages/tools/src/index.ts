@@ -26,5 +26,6 @@ export { createMcpServer, type McpServer } from "./mcp/mcp-server.ts";
 export type { McpContext, McpMethod, McpOffer, McpOutcome } from "./mcp/offer.ts";
 export type { McpHeaders } from "./mcp/request.ts";
 export { type CallOutcome, type CallResult, callOutcomes } from "./outcome.ts";
+export { createReachFinder } from "./search/reach.ts";
 export { createToolSearch, type FoundTool, searchOf, type ToolSearch } from "./search/tool-search.ts";
 export { createToolsService, type ToolsServiceOptions } from "./service/service.ts";

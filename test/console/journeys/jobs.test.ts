@@ -8,6 +8,7 @@ import {
   seedPeople,
   submitProgram,
 } from "../jobs-seed.ts";
+import { keyboardOf } from "../keyboard.ts";
 
 const consoles = startConsole({ seed: seedPeople });
 const path = (page: string) => `p/${consoles.projectId}/${page}`;
@@ -106,6 +107,30 @@ browserTest.each(answers)("$name is answered on a phone and by keyboard alone", 
   await page.getByText(shows).first().waitFor();
   await consoles.svc.call("svc.v1.JobsService/CancelJob", { id });
 });
+
+browserTest(
+  "by keyboard alone a question is found in the inbox, answered with a note, and its job opened",
+  async () => {
+    const id = await submitProgram(consoles.svc, askingProgram);
+    await jobWithStatus(consoles.svc, id, "PARKED");
+    const { page } = await consoles.open({ path: path("overview") });
+    const { press, type, tabTo, goTo } = keyboardOf(page);
+    await goTo("Asks");
+    await tabTo(page.getByRole("row", { name: "reminders would go out" }));
+    await press("Enter");
+    await page.locator("h1:focus").waitFor();
+    await tabTo(page.getByLabel("Note"));
+    await type("Read and agreed");
+    await tabTo(page.getByRole("button", { name: "Skip", exact: true }));
+    await press("Enter");
+    await page.getByText("lead answered skip").first().waitFor();
+    await page.getByText("Read and agreed").waitFor();
+    await tabTo(page.getByRole("main").locator(`a[href$="/jobs/${id}"]`));
+    await press("Enter");
+    await page.locator("h1:focus", { hasText: askingProgram.title }).waitFor();
+    await consoles.svc.call("svc.v1.JobsService/CancelJob", { id });
+  },
+);
 
 browserTest("an answer that lost the race says who settled the question, and how", async () => {
   const id = await submitProgram(consoles.svc, askingProgram);

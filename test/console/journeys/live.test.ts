@@ -1,5 +1,8 @@
+import { startTestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/until";
 import { expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
+import { copyEvents } from "../many-events.ts";
 import { postCalendar } from "../post-calendar.ts";
 
 const consoles = startConsole();
@@ -63,17 +66,48 @@ browserTest("a tab that is hidden keeps no stream, and is told what it missed wh
   expect(reads.streams()).toBeGreaterThan(1);
 });
 
-browserTest("with eight tabs open the ninth loads, and every one goes on", async () => {
-  const first = await opened();
-  const context = first.page.context();
-  const path = `p/${consoles.projectId}/events`;
-  const tabs = await Promise.all(Array.from({ length: 7 }, () => consoles.open({ path, context })));
-  const ninth = await consoles.open({ path, context });
-  await ninth.page.getByRole("row", { name: "calendar.events_changed" }).first().waitFor();
-  const grids = [first, ...tabs, ninth].map(({ page }) => page.getByRole("grid", { name: "Events" }));
-  const before = await grids[0]?.getAttribute("aria-rowcount");
+browserTest(
+  "with eight windows in sight, six of them on job pages, the ninth loads, and every one goes on",
+  async () => {
+    const program = { version: 1, title: "Wait an hour", steps: [{ id: "rest", wait: "1h" }] };
+    const { json } = await consoles.svc.call("svc.v1.JobsService/SubmitJob", { programJson: JSON.stringify(program) });
+    const jobId: string = json.job.id;
+    const first = await opened();
+    const context = first.page.context();
+    const open = (page: string) => consoles.open({ path: `p/${consoles.projectId}/${page}`, context });
+    const ofJob = await Promise.all(Array.from({ length: 6 }, () => open(`jobs/${jobId}`)));
+    const events = [first, await open("events"), await open("events")];
+    const grids = events.map(({ page }) => page.getByRole("grid", { name: "Events" }));
+    for (const grid of grids) await grid.getByRole("row", { name: "calendar.events_changed" }).first().waitFor();
+    const before = await grids[0]?.getAttribute("aria-rowcount");
+    await postCalendar(consoles.svc);
+    await consoles.svc.call("svc.v1.JobsService/CancelJob", { id: jobId });
+    for (const grid of grids) {
+      await expect.poll(() => grid.getAttribute("aria-rowcount"), { timeout: 15_000, interval: 100 }).not.toBe(before);
+    }
+    // The log of each, to its last entry.
+    for (const { page } of ofJob) await page.getByText("ended", { exact: true }).waitFor();
+  },
+);
+
+browserTest("how deliveries stand is told of rows far below the newest page, too, while they are in view", async () => {
+  await using receiver = await startTestReceiver();
+  await consoles.svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl: receiver.url });
   await postCalendar(consoles.svc);
-  for (const grid of grids) {
-    await expect.poll(() => grid.getAttribute("aria-rowcount"), { timeout: 8_000, interval: 100 }).not.toBe(before);
-  }
+  await until(() => receiver.requests.length === 1);
+  await copyEvents(consoles.svc, { count: 400, everyMs: 1_000, endMs: 600_000 });
+  const { events } = (await consoles.svc.call("svc.v1.TriggersService/ListEvents", { pageSize: 500 })).json;
+  const { page } = await opened();
+  const rows = page.getByRole("row", { name: "calendar.events_changed" });
+  await rows.first().focus();
+  const isAll = page.getByText(`${events.length} loaded, that is all`);
+  await until(async () => {
+    await page.keyboard.press("End");
+    return (await isAll.count()) > 0;
+  });
+  await page.keyboard.press("End");
+  const oldest = page.locator(`[role=row][aria-rowindex="${events.length + 1}"]`);
+  await oldest.getByText(/^1 /).waitFor();
+  await consoles.svc.call("svc.v1.TriggersService/ReplayEvent", { eventId: events.at(-1).id });
+  await oldest.getByText("2 delivered").waitFor();
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, onTestFinished } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
+import { keyboardOf } from "../keyboard.ts";
 
 const connect = (
   svc: Parameters<NonNullable<NonNullable<Parameters<typeof startConsole>[0]>["seed"]>>[0],
@@ -94,6 +95,33 @@ browserTest("a destructive call is held and shown, and only then confirmed; a ch
   await result(page).getByText("ok", { exact: true }).waitFor();
   const done = (await callsOf("messaging_bot.delete_message")).filter(({ outcome }) => outcome === "ok");
   expect(done).toHaveLength(1);
+});
+
+browserTest("by keyboard alone a tool is found, filled in, held, confirmed, and its result read", async () => {
+  const { page } = await consoles.open();
+  const { press, type, tabTo, goTo } = keyboardOf(page);
+  await goTo("Tools");
+  await tabTo(page.getByLabel("Search tools"));
+  await type("messaging_bot.delete_message");
+  const row = page.getByRole("row", { name: "messaging_bot.delete_message" });
+  await row.waitFor();
+  await tabTo(page.getByRole("row"));
+  for (let n = 0; n < 20 && (await row.and(page.locator(":focus")).count()) === 0; n += 1) await press("j");
+  await press("Enter");
+  await page.locator("h1:focus", { hasText: "messaging_bot.delete_message" }).waitFor();
+  await tabTo(page.getByLabel("chat_id", { exact: true }));
+  await press("ControlOrMeta+a");
+  await type("4712");
+  await tabTo(page.getByLabel("message_id", { exact: true }));
+  await press("ControlOrMeta+a");
+  await type("11");
+  await sent(page).getByText('"message_id": 11').waitFor();
+  await tabTo(page.getByRole("button", { name: "Hold it" }));
+  await press("Enter");
+  await tabTo(page.getByRole("button", { name: "Confirm and send in the sandbox" }));
+  await press("Enter");
+  await result(page).getByText("ok", { exact: true }).waitFor();
+  await tabTo(result(page).getByRole("link", { name: "In the ledger" }));
 });
 
 browserTest("arguments as JSON cannot confirm themselves", async () => {

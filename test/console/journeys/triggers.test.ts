@@ -3,6 +3,8 @@ import { until } from "@svc/testing/until";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
+import { keyboardOf } from "../keyboard.ts";
+import { heardOf } from "../look.ts";
 import { postCalendar } from "../post-calendar.ts";
 
 // Each journey goes on from where the one before it ended, as somebody's first hour would.
@@ -124,6 +126,7 @@ browserTest("a subscription that cannot be re-enabled says why, and offers no re
 browserTest(
   "events are narrowed by what their payload says, their rows tell how deliveries stand, and just those are replayed",
   async () => {
+    const heard: string[] = [];
     await postCalendar(consoles.svc, { channel: "needle" });
     await until(() => receiver.requests.some(({ body }) => body.includes("needle")));
     const page = await openPage("events?toolkit=calendar");
@@ -131,6 +134,15 @@ browserTest(
     await page.getByText("1 loaded, that is all").waitFor();
     await rowsOf(page).getByText("1 delivered").waitFor();
     expect(page.url()).toContain("text=needle");
+    // Filters, what they found and what is open of it are in the address: in a fresh browser it shows the same.
+    await rowsOf(page).click();
+    for (const one of [page, await openPage(page.url().split(`${consoles.projectId}/`)[1] ?? "")]) {
+      await one.getByRole("region", { name: "Payload" }).getByText("needle").first().waitFor();
+      await one.getByRole("region", { name: "Deliveries" }).getByText("delivered").first().waitFor();
+      expect(await one.getByLabel("Text of the payload").inputValue()).toBe("needle");
+      heard.push(await heardOf(one));
+    }
+    expect(heard[1]).toBe(heard[0]);
     // A replay knows no text: it would deliver more than is shown.
     await page.getByRole("button", { name: "Replay these" }).hover();
     await page.getByText("A replay cannot be narrowed by text").waitFor();
@@ -165,25 +177,16 @@ browserTest("what failed is found by its state, whichever endpoint it went to, w
 
 browserTest("by keyboard alone an event is found, read beside the list, opened and sent again", async () => {
   const page = await openPage("overview");
-  const press = async (...keys: string[]) => {
-    for (const key of keys) await page.keyboard.press(key);
-  };
-  await press("Control+k");
-  await page.keyboard.type("Events");
-  await press("Enter");
-  await page.locator("h1:focus", { hasText: "Events" }).waitFor();
-  await rowsOf(page).first().waitFor();
-  for (let n = 0; n < 12 && (await page.locator("[role=row]:focus").count()) === 0; n += 1) await press("Tab");
+  const { press, tabTo, goTo } = keyboardOf(page);
+  await goTo("Events");
+  await tabTo(rowsOf(page));
   await press("j", "o");
   await page.getByRole("region", { name: "Payload" }).waitFor();
   await press("o");
   await page.getByRole("region", { name: "Payload" }).waitFor({ state: "detached" });
   await press("Enter");
   await page.locator("h1:focus", { hasText: "calendar.events_changed" }).waitFor();
-  const replay = page.getByRole("button", { name: "Replay" });
-  await replay.waitFor();
-  for (let n = 0; n < 30 && !(await replay.evaluate("document.activeElement?.textContent === 'Replay'")); n += 1)
-    await press("Tab");
+  await tabTo(page.getByRole("button", { name: "Replay" }));
   await press("Enter");
   await page.getByRole("status").getByText("Queued one delivery.").waitFor();
 });

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/admin.proto.
  */
 export const file_svc_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kihgEKDVByb2plY3RQb2xpY3kSFQoNcGxhbl9hcHByb3ZhbBgBIAEoCRIVCg1yZWRpcmVjdF91cmxzGAIgAygJEiUKBnF1b3RhcxgDIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBCABKAsyEi5zdmMudjEuSHR0cFBvbGljeSIbCgpIdHRwUG9saWN5Eg0KBWhvc3RzGAEgAygJIs4BCg1Qcm9qZWN0UXVvdGFzEg0KBWNhbGxzGAEgASgFEhgKEGNvbmN1cnJlbnRfY2FsbHMYAiABKAUSDQoFcG9zdHMYAyABKAUSFQoNc3Vic2NyaXB0aW9ucxgEIAEoBRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKAUSDAoEam9icxgGIAEoBRIUCgxvcGVuX3N0cmVhbXMYByABKAUSGAoQcHJpdmF0ZV90b29sa2l0cxgIIAEoBRIUCgxzdG9yZWRfYnl0ZXMYCSABKAEiagoKUXVvdGFVc2FnZRIMCgRuYW1lGAEgASgJEgwKBHVzZWQYAiABKAESDAoEbW9zdBgDIAEoARISCgppc19kZWZhdWx0GAQgASgIEg0KBXNjb3BlGAUgASgJEg8KB3JlZnVzZWQYBiABKA0i5AIKBkFwaUtleRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEhoKBHJvbGUYAyABKA4yDC5zdmMudjEuUm9sZRIMCgRuYW1lGAQgASgJEgwKBGhpbnQYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYCiABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCyADKAkSFQoNdG9vbGtpdF9zbHVncxgMIAMoCSKRAwoPUXVhcmFudGluZWRQb3N0EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGZGV0YWlsGAQgASgJEjUKB2hlYWRlcnMYBSADKAsyJC5zdmMudjEuUXVhcmFudGluZWRQb3N0LkhlYWRlcnNFbnRyeRIxCgVxdWVyeRgGIAMoCzIiLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuUXVlcnlFbnRyeRISCgpib2R5X2J5dGVzGAcgASgFEi8KC3JlY2VpdmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWxlYXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlIKEVF1YXJhbnRpbmVSZWxlYXNlEgoKAmlkGAEgASgJEg8KB291dGNvbWUYAiABKAkSEAoIYWNjZXB0ZWQYAyABKAUSDgoGcmVhc29uGAQgASgJIiQKFENyZWF0ZVByb2plY3RSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoVQ3JlYXRlUHJvamVjdFJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCI8ChNMaXN0UHJvamVjdHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlIKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEiEKCHByb2plY3RzGAEgAygLMg8uc3ZjLnYxLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIsUBChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSGgoEcm9sZRgCIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYAyABKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJZW50aXR5X2lkGAUgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAYgAygJEhUKDXRvb2xraXRfc2x1Z3MYByADKAkiRAoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkSCwoDa2V5GAIgASgJIk8KEkxpc3RBcGlLZXlzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlAKE0xpc3RBcGlLZXlzUmVzcG9uc2USIAoIYXBpX2tleXMYASADKAsyDi5zdmMudjEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIhChNSZXZva2VBcGlLZXlSZXF1ZXN0EgoKAmlkGAEgASgJIjcKFFJldm9rZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5IqQBChdTZXRQcm9qZWN0UG9saWN5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhUKDXBsYW5fYXBwcm92YWwYAiABKAkSFQoNcmVkaXJlY3RfdXJscxgDIAMoCRIlCgZxdW90YXMYBCABKAsyFS5zdmMudjEuUHJvamVjdFF1b3RhcxIgCgRodHRwGAUgASgLMhIuc3ZjLnYxLkh0dHBQb2xpY3kiPAoYU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCIsChZHZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiggEKF0dldFByb2plY3RVc2FnZVJlc3BvbnNlEiIKBnF1b3RhcxgBIAMoCzISLnN2Yy52MS5RdW90YVVzYWdlEg0KBWNhbGxzGAIgASgNEg0KBXBvc3RzGAMgASgNEhQKDHBvc3RzX2JleW9uZBgEIAEoDRIPCgdub2RlX2lkGAUgASgJIoQBChtMaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIYChBpbmNsdWRlX3JlbGVhc2VkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJIl8KHExpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USJgoFcG9zdHMYASADKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSInChlHZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0EgoKAmlkGAEgASgJIlEKGkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlEiUKBHBvc3QYASABKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EgwKBGJvZHkYAiABKAwi0QEKHlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBILCgNpZHMYASADKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHZHJ5X3J1bhgFIAEoCBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJmCh9SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEioKB3Jlc3VsdHMYASADKAsyGS5zdmMudjEuUXVhcmFudGluZVJlbGVhc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKDlBhcmtKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIisKD1BhcmtKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIjcKEVJlbGVhc2VKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIi4KElJlbGVhc2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iMtUICgxBZG1pblNlcnZpY2USVgoNQ3JlYXRlUHJvamVjdBIcLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVzcG9uc2UiCKi7GAOwuxgCElMKDExpc3RQcm9qZWN0cxIbLnN2Yy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIgiouxgDsLsYAhJTCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIIqLsYA7C7GAISUAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiCKi7GAOwuxgCElMKDFJldm9rZUFwaUtleRIbLnN2Yy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIgiouxgDsLsYAhJfChBTZXRQcm9qZWN0UG9saWN5Eh8uc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXF1ZXN0GiAuc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXNwb25zZSIIqLsYA7C7GAISXAoPR2V0UHJvamVjdFVzYWdlEh4uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlcXVlc3QaHy5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVzcG9uc2UiCKi7GAOwuxgCEmsKFExpc3RRdWFyYW50aW5lZFBvc3RzEiMuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBokLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgiouxgDsLsYAhJlChJHZXRRdWFyYW50aW5lZFBvc3QSIS5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBoiLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZSIIqLsYA7C7GAISdAoXUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHMSJi5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0Gicuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiCKi7GAOwuxgCEkQKB1BhcmtKb2ISFi5zdmMudjEuUGFya0pvYlJlcXVlc3QaFy5zdmMudjEuUGFya0pvYlJlc3BvbnNlIgiouxgDsLsYAhJNCgpSZWxlYXNlSm9iEhkuc3ZjLnYxLlJlbGVhc2VKb2JSZXF1ZXN0Ghouc3ZjLnYxLlJlbGVhc2VKb2JSZXNwb25zZSIIqLsYA7C7GAJiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kihgEKDVByb2plY3RQb2xpY3kSFQoNcGxhbl9hcHByb3ZhbBgBIAEoCRIVCg1yZWRpcmVjdF91cmxzGAIgAygJEiUKBnF1b3RhcxgDIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBCABKAsyEi5zdmMudjEuSHR0cFBvbGljeSIbCgpIdHRwUG9saWN5Eg0KBWhvc3RzGAEgAygJIs4BCg1Qcm9qZWN0UXVvdGFzEg0KBWNhbGxzGAEgASgFEhgKEGNvbmN1cnJlbnRfY2FsbHMYAiABKAUSDQoFcG9zdHMYAyABKAUSFQoNc3Vic2NyaXB0aW9ucxgEIAEoBRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKAUSDAoEam9icxgGIAEoBRIUCgxvcGVuX3N0cmVhbXMYByABKAUSGAoQcHJpdmF0ZV90b29sa2l0cxgIIAEoBRIUCgxzdG9yZWRfYnl0ZXMYCSABKAEiagoKUXVvdGFVc2FnZRIMCgRuYW1lGAEgASgJEgwKBHVzZWQYAiABKAESDAoEbW9zdBgDIAEoARISCgppc19kZWZhdWx0GAQgASgIEg0KBXNjb3BlGAUgASgJEg8KB3JlZnVzZWQYBiABKA0i5AIKBkFwaUtleRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEhoKBHJvbGUYAyABKA4yDC5zdmMudjEuUm9sZRIMCgRuYW1lGAQgASgJEgwKBGhpbnQYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYCiABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCyADKAkSFQoNdG9vbGtpdF9zbHVncxgMIAMoCSKRAwoPUXVhcmFudGluZWRQb3N0EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGZGV0YWlsGAQgASgJEjUKB2hlYWRlcnMYBSADKAsyJC5zdmMudjEuUXVhcmFudGluZWRQb3N0LkhlYWRlcnNFbnRyeRIxCgVxdWVyeRgGIAMoCzIiLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuUXVlcnlFbnRyeRISCgpib2R5X2J5dGVzGAcgASgFEi8KC3JlY2VpdmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWxlYXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlIKEVF1YXJhbnRpbmVSZWxlYXNlEgoKAmlkGAEgASgJEg8KB291dGNvbWUYAiABKAkSEAoIYWNjZXB0ZWQYAyABKAUSDgoGcmVhc29uGAQgASgJIiQKFENyZWF0ZVByb2plY3RSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoVQ3JlYXRlUHJvamVjdFJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCI8ChNMaXN0UHJvamVjdHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlIKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEiEKCHByb2plY3RzGAEgAygLMg8uc3ZjLnYxLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIsUBChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSGgoEcm9sZRgCIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYAyABKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJZW50aXR5X2lkGAUgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAYgAygJEhUKDXRvb2xraXRfc2x1Z3MYByADKAkiRAoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkSCwoDa2V5GAIgASgJIk8KEkxpc3RBcGlLZXlzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlAKE0xpc3RBcGlLZXlzUmVzcG9uc2USIAoIYXBpX2tleXMYASADKAsyDi5zdmMudjEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIhChNSZXZva2VBcGlLZXlSZXF1ZXN0EgoKAmlkGAEgASgJIjcKFFJldm9rZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5IqQBChdTZXRQcm9qZWN0UG9saWN5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhUKDXBsYW5fYXBwcm92YWwYAiABKAkSFQoNcmVkaXJlY3RfdXJscxgDIAMoCRIlCgZxdW90YXMYBCABKAsyFS5zdmMudjEuUHJvamVjdFF1b3RhcxIgCgRodHRwGAUgASgLMhIuc3ZjLnYxLkh0dHBQb2xpY3kiPAoYU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCIsChZHZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiggEKF0dldFByb2plY3RVc2FnZVJlc3BvbnNlEiIKBnF1b3RhcxgBIAMoCzISLnN2Yy52MS5RdW90YVVzYWdlEg0KBWNhbGxzGAIgASgNEg0KBXBvc3RzGAMgASgNEhQKDHBvc3RzX2JleW9uZBgEIAEoDRIPCgdub2RlX2lkGAUgASgJIoQBChtMaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIYChBpbmNsdWRlX3JlbGVhc2VkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJIl8KHExpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USJgoFcG9zdHMYASADKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSInChlHZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0EgoKAmlkGAEgASgJIlEKGkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlEiUKBHBvc3QYASABKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EgwKBGJvZHkYAiABKAwi0QEKHlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBILCgNpZHMYASADKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHZHJ5X3J1bhgFIAEoCBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJmCh9SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEioKB3Jlc3VsdHMYASADKAsyGS5zdmMudjEuUXVhcmFudGluZVJlbGVhc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKDlBhcmtKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIisKD1BhcmtKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIjcKEVJlbGVhc2VKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIi4KElJlbGVhc2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIoYCCg1WYXVsdFJvdGF0aW9uEg4KBm51bWJlchgBIAEoDRINCgVzdGF0ZRgCIAEoCRIRCgl0b19rZXlfaWQYAyABKAkSFAoMZnJvbV9rZXlfaWRzGAQgAygJEhAKCHJlc2VhbGVkGAUgASgBEgwKBHBhc3MYBiABKA0SDAoEc2VlbhgHIAEoARINCgV0b3RhbBgIIAEoARIPCgdwcm9ibGVtGAkgASgJEi4KCnN0YXJ0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIUChJSb3RhdGVWYXVsdFJlcXVlc3QiPgoTUm90YXRlVmF1bHRSZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uIhkKF0dldFZhdWx0Um90YXRpb25SZXF1ZXN0IkMKGEdldFZhdWx0Um90YXRpb25SZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uMogKCgxBZG1pblNlcnZpY2USVgoNQ3JlYXRlUHJvamVjdBIcLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVzcG9uc2UiCKi7GAOwuxgCElMKDExpc3RQcm9qZWN0cxIbLnN2Yy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIgiouxgDsLsYAhJTCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIIqLsYA7C7GAISUAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiCKi7GAOwuxgCElMKDFJldm9rZUFwaUtleRIbLnN2Yy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIgiouxgDsLsYAhJfChBTZXRQcm9qZWN0UG9saWN5Eh8uc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXF1ZXN0GiAuc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXNwb25zZSIIqLsYA7C7GAISXAoPR2V0UHJvamVjdFVzYWdlEh4uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlcXVlc3QaHy5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVzcG9uc2UiCKi7GAOwuxgCEmsKFExpc3RRdWFyYW50aW5lZFBvc3RzEiMuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBokLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgiouxgDsLsYAhJlChJHZXRRdWFyYW50aW5lZFBvc3QSIS5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBoiLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZSIIqLsYA7C7GAISdAoXUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHMSJi5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0Gicuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiCKi7GAOwuxgCEkQKB1BhcmtKb2ISFi5zdmMudjEuUGFya0pvYlJlcXVlc3QaFy5zdmMudjEuUGFya0pvYlJlc3BvbnNlIgiouxgDsLsYAhJNCgpSZWxlYXNlSm9iEhkuc3ZjLnYxLlJlbGVhc2VKb2JSZXF1ZXN0Ghouc3ZjLnYxLlJlbGVhc2VKb2JSZXNwb25zZSIIqLsYA7C7GAISUAoLUm90YXRlVmF1bHQSGi5zdmMudjEuUm90YXRlVmF1bHRSZXF1ZXN0Ghsuc3ZjLnYxLlJvdGF0ZVZhdWx0UmVzcG9uc2UiCKi7GAOwuxgCEl8KEEdldFZhdWx0Um90YXRpb24SHy5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlcXVlc3QaIC5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlc3BvbnNlIgiouxgDsLsYAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
  * A tenant of the deployment: the owner of keys, subscriptions, events and jobs.
@@ -1248,6 +1248,171 @@ export const ReleaseJobResponseSchema: GenMessage<ReleaseJobResponse> = /*@__PUR
   messageDesc(file_svc_v1_admin, 31);
 
 /**
+ * A rotation of the vault key.
+ *
+ * @generated from message svc.v1.VaultRotation
+ */
+export type VaultRotation = Message<"svc.v1.VaultRotation"> & {
+  /**
+   * From 1, one more with each rotation.
+   *
+   * @generated from field: uint32 number = 1;
+   */
+  number: number;
+
+  /**
+   * `announced` while its data keys are made, `distributing` until every node that runs has read them,
+   * `resealing` while values are sealed anew, and `done` once the old vault keys are refused.
+   *
+   * @generated from field: string state = 2;
+   */
+  state: string;
+
+  /**
+   * Id of the vault key that takes over.
+   *
+   * @generated from field: string to_key_id = 3;
+   */
+  toKeyId: string;
+
+  /**
+   * Ids of the vault keys that are refused once it is done.
+   *
+   * @generated from field: repeated string from_key_ids = 4;
+   */
+  fromKeyIds: string[];
+
+  /**
+   * Values that were sealed anew so far.
+   *
+   * @generated from field: double resealed = 5;
+   */
+  resealed: number;
+
+  /**
+   * How often the tables are gone through: the last time nothing is found.
+   *
+   * @generated from field: uint32 pass = 6;
+   */
+  pass: number;
+
+  /**
+   * Rows of this pass that were looked at.
+   *
+   * @generated from field: double seen = 7;
+   */
+  seen: number;
+
+  /**
+   * Rows with sealed values when the rotation began, about.
+   *
+   * @generated from field: double total = 8;
+   */
+  total: number;
+
+  /**
+   * What keeps it from going on, or values that do not open, for people. Empty while there is nothing to
+   * tell.
+   *
+   * @generated from field: string problem = 9;
+   */
+  problem: string;
+
+  /**
+   * When it began.
+   *
+   * @generated from field: google.protobuf.Timestamp started_at = 10;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * When it was done; unset before.
+   *
+   * @generated from field: google.protobuf.Timestamp finished_at = 11;
+   */
+  finishedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.VaultRotation.
+ * Use `create(VaultRotationSchema)` to create a new message.
+ */
+export const VaultRotationSchema: GenMessage<VaultRotation> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 32);
+
+/**
+ * Request of RotateVault.
+ *
+ * @generated from message svc.v1.RotateVaultRequest
+ */
+export type RotateVaultRequest = Message<"svc.v1.RotateVaultRequest"> & {
+};
+
+/**
+ * Describes the message svc.v1.RotateVaultRequest.
+ * Use `create(RotateVaultRequestSchema)` to create a new message.
+ */
+export const RotateVaultRequestSchema: GenMessage<RotateVaultRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 33);
+
+/**
+ * Response of RotateVault.
+ *
+ * @generated from message svc.v1.RotateVaultResponse
+ */
+export type RotateVaultResponse = Message<"svc.v1.RotateVaultResponse"> & {
+  /**
+   * The rotation that is under way now.
+   *
+   * @generated from field: svc.v1.VaultRotation rotation = 1;
+   */
+  rotation?: VaultRotation | undefined;
+};
+
+/**
+ * Describes the message svc.v1.RotateVaultResponse.
+ * Use `create(RotateVaultResponseSchema)` to create a new message.
+ */
+export const RotateVaultResponseSchema: GenMessage<RotateVaultResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 34);
+
+/**
+ * Request of GetVaultRotation.
+ *
+ * @generated from message svc.v1.GetVaultRotationRequest
+ */
+export type GetVaultRotationRequest = Message<"svc.v1.GetVaultRotationRequest"> & {
+};
+
+/**
+ * Describes the message svc.v1.GetVaultRotationRequest.
+ * Use `create(GetVaultRotationRequestSchema)` to create a new message.
+ */
+export const GetVaultRotationRequestSchema: GenMessage<GetVaultRotationRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 35);
+
+/**
+ * Response of GetVaultRotation.
+ *
+ * @generated from message svc.v1.GetVaultRotationResponse
+ */
+export type GetVaultRotationResponse = Message<"svc.v1.GetVaultRotationResponse"> & {
+  /**
+   * The last rotation; unset where the vault key was never rotated.
+   *
+   * @generated from field: svc.v1.VaultRotation rotation = 1;
+   */
+  rotation?: VaultRotation | undefined;
+};
+
+/**
+ * Describes the message svc.v1.GetVaultRotationResponse.
+ * Use `create(GetVaultRotationResponseSchema)` to create a new message.
+ */
+export const GetVaultRotationResponseSchema: GenMessage<GetVaultRotationResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 36);
+
+/**
  * Administration of the deployment: projects, their keys and policies, the quarantine of inbound posts,
  * and jobs that do harm. Every call needs the deployment's administrator token and sees every project. While the
  * deployment sets no such token, every call is refused.
@@ -1462,6 +1627,36 @@ export const AdminService: GenService<{
     methodKind: "unary";
     input: typeof ReleaseJobRequestSchema;
     output: typeof ReleaseJobResponseSchema;
+  },
+  /**
+   * RotateVault begins to replace the vault key that is in use by the first one of SVC_VAULT_KEY; where
+   * the service keeps its key in a file of its data folder, by one that it makes. In the background every
+   * project gets a new data key, and every sealed value is sealed anew with it, while the nodes run; then
+   * the old vault keys are refused. Where a rotation is under way already, it is returned, and nothing
+   * changes. A rotation cannot be called off: it goes on from where it stood when nodes end and start.
+   *
+   * It is an error to rotate:
+   * - failed_precondition VAULT_KEY_UNCHANGED: the first key of SVC_VAULT_KEY is the one in use.
+   * - failed_precondition VAULT_KEY_RETIRED: the first key was replaced by an earlier rotation.
+   * - failed_precondition VAULT_KEY_MISSING: a node that runs does not have the key. The message names
+   *   such nodes.
+   *
+   * @generated from rpc svc.v1.AdminService.RotateVault
+   */
+  rotateVault: {
+    methodKind: "unary";
+    input: typeof RotateVaultRequestSchema;
+    output: typeof RotateVaultResponseSchema;
+  },
+  /**
+   * GetVaultRotation returns the last rotation of the vault key, under way or done.
+   *
+   * @generated from rpc svc.v1.AdminService.GetVaultRotation
+   */
+  getVaultRotation: {
+    methodKind: "unary";
+    input: typeof GetVaultRotationRequestSchema;
+    output: typeof GetVaultRotationResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_svc_v1_admin, 0);

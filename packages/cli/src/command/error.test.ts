@@ -3,6 +3,7 @@ import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
 import { ConsoleService } from "@svc/gen/console";
 import { ContactsService } from "@svc/gen/contacts";
+import { GrantsService } from "@svc/gen/grants";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
 import { SecretsService } from "@svc/gen/secrets";
@@ -19,6 +20,7 @@ const services = [
   ConnectionsService,
   ConsoleService,
   ContactsService,
+  GrantsService,
   IdentityService,
   JobsService,
   SecretsService,

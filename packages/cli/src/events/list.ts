@@ -1,5 +1,5 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { EventSchema } from "@svc/gen/triggers";
+import { type EventDeliveries, EventSchema } from "@svc/gen/triggers";
 import { Code, ConnectError, type SvcClient } from "@svc/sdk";
 import type { Command } from "commander";
 import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
@@ -56,6 +56,7 @@ async function listEvents(options: ListOptions, context: CommandContext): Promis
       triggerSlug,
       entityId,
       payloadContains,
+      withDeliveries: true,
       ...range,
       pageSize: Math.min(limit, 500),
       pageToken,
@@ -65,8 +66,26 @@ async function listEvents(options: ListOptions, context: CommandContext): Promis
   }, limit);
   if (found.length === 0 && toolkitSlug !== "") await noteUnknown(client, toolkitSlug, context);
   if (options.json) return context.print(messageListText(EventSchema, found));
-  const rows = found.map((event) => [timeText(event.receivedAt), event.id, event.triggerSlug, event.entityId || "-"]);
-  for (const line of tableLines(["RECEIVED", "ID", "TRIGGER", "ENTITY"], rows)) context.print(line);
+  const rows = found.map((event) => [
+    timeText(event.receivedAt),
+    event.id,
+    event.triggerSlug,
+    event.entityId || "-",
+    deliveriesText(event.deliveries),
+  ]);
+  for (const line of tableLines(["RECEIVED", "ID", "TRIGGER", "ENTITY", "DELIVERIES"], rows)) context.print(line);
+}
+
+/**
+ * How many deliveries of an event are in which state, those that need somebody first, `+` where it has more than were counted; `-` for an
+ * event that goes to nobody.
+ */
+function deliveriesText(of: EventDeliveries | undefined): string {
+  const counts = { dead_letter: of?.deadLetter, pending: of?.pending, delivered: of?.delivered };
+  const words = Object.entries(counts).flatMap(([state, count]) =>
+    count ? [`${count}${of?.more ? "+" : ""} ${state}`] : [],
+  );
+  return words.join(", ") || "-";
 }
 
 /** A misspelt toolkit looks like one that sends nothing. */

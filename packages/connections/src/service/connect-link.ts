@@ -96,6 +96,7 @@ export function createConnectLinks(options: ConnectionsOptions): ConnectLinks {
       const { accountId: _before, ...target } = targetOf(link);
       if (await isUsed(options, link)) return "used";
       const { projectId, keyId } = link;
+      await options.sealer.ready([projectId]);
       const principal: ProjectPrincipal = { kind: "project", projectId, keyId, ...by };
       const { accountVariables, apiKey, basic } = given;
       const request = create(InitiateConnectionRequestSchema, {

@@ -1,12 +1,16 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { QueryClient } from "@tanstack/react-query";
+import { whenBack } from "../session/reachability.ts";
 
 const repeated: readonly Code[] = [Code.Unavailable, Code.Unknown, Code.DeadlineExceeded];
 const triesMax = 3;
 
-/** The cache of what the service answered. Reads that may be repeated are, twice; writes never. */
+/**
+ * The cache of what the service answered. Reads that may be repeated are, twice, and what failed for all that is read when calls are
+ * answered again; writes never are.
+ */
 export function createQueryClient(): QueryClient {
-  return new QueryClient({
+  const queries = new QueryClient({
     defaultOptions: {
       queries: {
         staleTime: 5_000,
@@ -19,4 +23,6 @@ export function createQueryClient(): QueryClient {
       mutations: { retry: false, networkMode: "always" },
     },
   });
+  whenBack(() => void queries.refetchQueries({ type: "active", predicate: ({ state }) => state.status === "error" }));
+  return queries;
 }

@@ -1,12 +1,15 @@
 import { useSyncExternalStore } from "react";
 
-let reachable = true;
+/** What did not answer the last call: nobody at all, or the store behind a service that says so. */
+export type Away = "service" | "store";
+
+let away: Away | undefined;
 const listeners = new Set<() => void>();
 
-/** Notes whether the service answered the last call at all. */
-export function setReachable(value: boolean): void {
-  if (reachable === value) return;
-  reachable = value;
+/** Notes what did not answer the last call; undefined where it was answered. */
+export function setAway(value: Away | undefined): void {
+  if (away === value) return;
+  away = value;
   for (const listener of listeners) listener();
 }
 
@@ -15,7 +18,14 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Whether the service answered the last call. While it does not, what is shown is from before. */
-export function useReachable(): boolean {
-  return useSyncExternalStore(subscribe, () => reachable);
+/** Has something done whenever calls are answered again. */
+export function whenBack(act: () => void): void {
+  subscribe(() => {
+    if (away === undefined) act();
+  });
+}
+
+/** What did not answer the last call, if anything. While it does not, what is shown is from before. */
+export function useAway(): Away | undefined {
+  return useSyncExternalStore(subscribe, () => away);
 }

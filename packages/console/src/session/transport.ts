@@ -1,8 +1,8 @@
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
-import { pauseStream } from "../calls/live-state.ts";
+import { failureOf } from "../calls/fault.ts";
 import { serviceBase } from "./base.ts";
-import { setReachable } from "./reachability.ts";
+import { type Away, setAway } from "./reachability.ts";
 import { refreshSeats } from "./refresh.ts";
 import { currentSession, seatFor } from "./session.ts";
 import { setSignInNeeded } from "./sign-in-need.ts";
@@ -19,7 +19,8 @@ function asSeat(projectId: string): Interceptor {
     if (seat !== undefined) req.header.set("Svc-Seat", projectId === "admin" ? "admin" : seat.keyId);
     try {
       const answer = await next(req);
-      setReachable(true);
+      // That a stream is open says nothing yet: what it fails with comes as its first message.
+      if (!answer.stream) setAway(undefined);
       return answer;
     } catch (err) {
       const { code } = ConnectError.from(err);
@@ -28,38 +29,17 @@ function asSeat(projectId: string): Interceptor {
         void refreshSeats();
       }
       // A call that was given up says nothing of the service.
-      if (code !== Code.Canceled) setReachable(!isUnanswered(err));
+      if (code !== Code.Canceled) setAway(awayBy(err));
       throw err;
     }
   };
 }
 
-/** Whether no answer came at all, or that of a service which starts or ends. */
-function isUnanswered(err: unknown): boolean {
+/** Who did not answer: no answer came at all, or that of a service which starts, ends or has lost its store. */
+function awayBy(err: unknown): Away | undefined {
   const { code, cause } = ConnectError.from(err);
-  return code === Code.Unavailable || cause instanceof TypeError || err instanceof TypeError;
-}
-
-/** A stream of a page takes the place of the project's for as long as it is read: a browser has six connections to a service. */
-const inPlaceOfProject: Interceptor = (next) => async (req) => {
-  if (!req.stream || req.method.name === "WatchProject") return next(req);
-  const resume = pauseStream();
-  req.signal.addEventListener("abort", resume);
-  try {
-    const answer = await next(req);
-    return answer.stream ? { ...answer, message: readToEnd(answer.message, resume) } : answer;
-  } catch (err) {
-    resume();
-    throw err;
-  }
-};
-
-async function* readToEnd<Message>(messages: AsyncIterable<Message>, onEnd: () => void): AsyncIterable<Message> {
-  try {
-    yield* messages;
-  } finally {
-    onEnd();
-  }
+  if (failureOf(err).faults.some(({ reason }) => reason === "STORE_UNAVAILABLE")) return "store";
+  return code === Code.Unavailable || cause instanceof TypeError || err instanceof TypeError ? "service" : undefined;
 }
 
 const transports = new Map<string, Transport>();
@@ -70,7 +50,7 @@ export function transportFor(projectId: string): Transport {
   if (known !== undefined) return known;
   const transport = createConnectTransport({
     baseUrl: serviceBase,
-    interceptors: [inPlaceOfProject, asSeat(projectId)],
+    interceptors: [asSeat(projectId)],
     jsonOptions: { ignoreUnknownFields: true },
   });
   transports.set(projectId, transport);

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
 import { IdentityService } from "@svc/gen/identity";
 import { useParams } from "@tanstack/react-router";
-import { useReachable } from "../session/reachability.ts";
+import { type Away, useAway } from "../session/reachability.ts";
 import { classNames } from "../ui/class-names.ts";
 import { Icon } from "../ui/icon.tsx";
 import styles from "./shell.module.css";
@@ -15,7 +15,7 @@ const askAgainMs = 1_500;
 
 /** What whoever looks must not miss, across the top of every page. */
 export function Bands() {
-  const isReachable = useReachable();
+  const away = useAway();
   // The administrator's seat is of no project, and has no identity to ask for.
   const { projectId } = useParams({ strict: false });
   const identity = useQuery(
@@ -29,7 +29,7 @@ export function Bands() {
   );
   return (
     <section className={styles["bands"]} aria-label="About this session">
-      {!isReachable && <Reconnecting />}
+      {away !== undefined && <Reconnecting away={away} />}
       {identity.data?.deployment?.sandbox === true && <Sandbox />}
       <NotPrivate />
     </section>
@@ -40,12 +40,17 @@ function isRefused(error: unknown): boolean {
   return error !== null && ConnectError.from(error).code === Code.Unauthenticated;
 }
 
-/** Says that what is shown is from before, until the service answers again. */
-function Reconnecting() {
+const whoIsAway: Record<Away, string> = {
+  service: "the service does not answer",
+  store: "the service cannot reach its database",
+};
+
+/** Says that what is shown is from before, until calls are answered again. */
+function Reconnecting({ away }: { away: Away }) {
   return (
     <div className={classNames(styles["band"], styles["warn"])} role="status">
       <Icon name="replay" size={12} />
-      Reconnecting: the service does not answer. What is shown is from before.
+      Reconnecting: {whoIsAway[away]}. What is shown is from before.
     </div>
   );
 }

@@ -2,14 +2,12 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { useStreamPaused } from "../calls/live-state.ts";
-import { useReachable } from "../session/reachability.ts";
+import { inStreamPlace } from "../calls/stream-places.ts";
+import { useAway } from "../session/reachability.ts";
 import { useIsVisible } from "../ui/media.ts";
 
 /** A stream that ended or could not be opened is tried again after so long; meanwhile lists look by themselves. */
 const againMs = 5_000;
-
-/** So many tabs of a browser have a stream at once: it has six connections to a service, and calls need the others. */
-const streamsMax = 3;
 
 /**
  * Keeps one stream of what is new in the project, while the tab is visible and no page has a stream of its own. What was missed meanwhile
@@ -19,7 +17,7 @@ export function useLiveProject(projectId: string): void {
   const queries = useQueryClient();
   const isVisible = useIsVisible();
   const isPaused = useStreamPaused();
-  const isReachable = useReachable();
+  const isReachable = useAway() === undefined;
   const since = useRef<Timestamp>(undefined);
   const isOn = isVisible && !isPaused && isReachable;
   useEffect(() => {
@@ -33,13 +31,13 @@ export function useLiveProject(projectId: string): void {
       const { followProject } = await import("./live-stream.ts");
       if (!signal.aborted) await followProject(projectId, queries, { since: since.current, onAt, signal });
     };
-    void keepOn(() => inPlace(follow, signal), signal);
+    void keepOn(() => inStreamPlace(follow, signal), signal);
     return () => ended.abort();
   }, [projectId, queries, isOn]);
 }
 
 /** Does it again and again, however it ends, until it is given up. */
-async function keepOn(run: () => Promise<void>, signal: AbortSignal): Promise<void> {
+async function keepOn(run: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     // What it ended with is no news: lists look by themselves meanwhile, and say what fails.
     await run().catch(() => {});
@@ -55,17 +53,4 @@ function pause(signal: AbortSignal): Promise<void> {
       resolve();
     });
   });
-}
-
-/** Runs in one of the browser's places for streams; where all are taken, not at all. Off https there are no locks to count by. */
-async function inPlace(run: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  const locks = (navigator as { locks?: LockManager }).locks;
-  if (locks === undefined) return run();
-  for (let place = 0; place < streamsMax && !signal.aborted; place += 1) {
-    const wasFree = await locks.request(`svc-stream-${place}`, { ifAvailable: true }, async (lock) => {
-      if (lock !== null) await run();
-      return lock !== null;
-    });
-    if (wasFree) return;
-  }
 }

@@ -11,3 +11,16 @@ export function keyStateWord({ revokedAt, expiresAt }: Pick<ApiKey, "revokedAt" 
   if (revokedAt !== undefined) return revoked;
   return expiresAt !== undefined && timestampMs(expiresAt) <= now ? expired : valid;
 }
+
+/** What a key is bound to, such as "ada alone, read tools of calendar"; undefined for a key that is bound to nothing. */
+export function boundText({
+  entityId,
+  accessClasses,
+  toolkitSlugs,
+}: Pick<ApiKey, "entityId" | "accessClasses" | "toolkitSlugs">): string | undefined {
+  const isOfTools = accessClasses.length > 0 || toolkitSlugs.length > 0;
+  const classes = accessClasses.length === 0 ? "tools" : `${accessClasses.join(" and ")} tools`;
+  const tools = toolkitSlugs.length === 0 ? classes : `${classes} of ${toolkitSlugs.join(", ")}`;
+  const parts = [...(entityId === "" ? [] : [`${entityId} alone`]), ...(isOfTools ? [tools] : [])];
+  return parts.length === 0 ? undefined : parts.join(", ");
+}

@@ -1,9 +1,19 @@
-import type { GrantId } from "@svc/core";
+import { type GrantId, isoTime, type ProjectId, uuidOfId } from "@svc/core";
 import { eq } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { type ApiKey, createApiKey, revokeApiKey } from "../keys/repo.ts";
-import { grants } from "../schema/index.ts";
+import { apiKeys, grants } from "../schema/index.ts";
+import { namesBut } from "../sql/codec.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
 import { deleteGrantTokens, type Grant } from "./tokens.ts";
+
+/** A grant with what its key says of it. */
+export type ListedGrant = Grant &
+  Pick<ApiKey, "entityId" | "accessClasses" | "toolkitSlugs" | "lastUsedAt" | "revokedAt"> & {
+    /** Whether the key that it was given with is good. */
+    readonly isVouched: boolean;
+  };
 
 /** Stores a grant with its key. */
 export async function insertGrant(db: Executor, grant: Grant, key: ApiKey): Promise<void> {
@@ -11,14 +21,66 @@ export async function insertGrant(db: Executor, grant: Grant, key: ApiKey): Prom
   await db.orm.insert(grants).values(grant);
 }
 
-/** Ends a grant now: its key is revoked and its tokens are forgotten. */
+/** Ends a grant now: its key is revoked and its tokens are forgotten. One that has ended keeps its time. */
 export async function endGrant(db: Executor, { id, keyId }: Pick<Grant, "id" | "keyId">, nowMs: number): Promise<void> {
   await revokeApiKey(db, keyId, nowMs);
   await deleteGrantTokens(db, id);
+}
+
+/** Gives a grant other classes and toolkits. */
+export async function narrowGrant(
+  db: Executor,
+  { keyId }: Pick<Grant, "keyId">,
+  binding: Pick<ApiKey, "accessClasses" | "toolkitSlugs">,
+): Promise<void> {
+  await db.orm.update(apiKeys).set(binding).where(eq(apiKeys.id, keyId));
 }
 
 /** The grant with this id, whichever project's. */
 export async function findGrant(db: Executor, id: GrantId): Promise<Grant | undefined> {
   const [grant] = await db.orm.select().from(grants).where(eq(grants.id, id));
   return grant;
+}
+
+const grantColumns = selectList(grants, namesBut(grants), "g");
+const keyColumns = selectList(apiKeys, ["entityId", "accessClasses", "toolkitSlugs", "lastUsedAt", "revokedAt"], "k");
+const columns = `${grantColumns.text}, ${keyColumns.text},
+  v.revoked_at is null and (v.expires_at is null or v.expires_at > $2::timestamptz) as "isVouched"`;
+/** By primary keys. */
+const keys = `cross join lateral (select * from api_keys one where one.id = g.key_id offset 0) k
+  cross join lateral (select * from api_keys one where one.id = g.voucher_key_id offset 0) v`;
+
+/** Served by grants_project. */
+const listPage = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
+  "list_grants",
+  `select ${columns} from (
+     select * from grants where project_id = $1::uuid and id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+     order by id desc limit $4::int4) g ${keys} order by g.id desc`,
+);
+
+/** A project's grants, those that have ended too, newest first, from after `after`. */
+export async function listGrants(
+  db: Executor,
+  projectId: ProjectId,
+  { after, limit, nowMs }: { after: GrantId | undefined; limit: number; nowMs: number },
+): Promise<ListedGrant[]> {
+  const bound = after === undefined ? null : uuidOfId(after);
+  const rows = await listPage(db, [uuidOfId(projectId), isoTime(nowMs), bound, limit]);
+  return rows.map((row) => keyColumns.read(grantColumns.read(row)));
+}
+
+/** Served by grants_project. */
+const readOne = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
+  "read_grant",
+  `select ${columns} from (select * from grants where project_id = $1::uuid and id = $3::uuid offset 0) g ${keys}`,
+);
+
+/** A grant of a project, also when it has ended. */
+export async function findListedGrant(
+  db: Executor,
+  projectId: ProjectId,
+  { id, nowMs }: { id: GrantId; nowMs: number },
+): Promise<ListedGrant | undefined> {
+  const [row] = await readOne(db, [uuidOfId(projectId), isoTime(nowMs), uuidOfId(id)]);
+  return row && keyColumns.read(grantColumns.read(row));
 }

@@ -51,6 +51,11 @@ export async function findKeyById(db: Executor, id: KeyId): Promise<ApiKey | und
   return key;
 }
 
+/** Waits for whoever else changes this key, and lets nobody do so until the end of the transaction. */
+export async function lockApiKey(db: Executor, id: KeyId): Promise<void> {
+  await db.orm.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.id, id)).for("update");
+}
+
 /** A project's keys, newest first, from after `after`. */
 export function listApiKeys(
   db: Executor,

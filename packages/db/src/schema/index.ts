@@ -48,3 +48,4 @@ export {
   quarantinedPosts,
   subscriptions,
 } from "./triggers.ts";
+export { dataKeys, oldSubkeys, vaultNodes, vaultRotations } from "./vault.ts";

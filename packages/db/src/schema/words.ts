@@ -312,5 +312,14 @@ export type ReplayReason = (typeof replayReasons)[number];
  */
 export const linkPurposes = ["sign_in", "answer", "connect"] as const;
 
+/** What a data key is for. */
+export const dataKeyUses = ["seal", "digest"] as const;
+
+/**
+ * How a rotation of the vault key stands. `announced`: its data keys are made. `distributing`: nodes read them. `resealing`: every node seals
+ * with them, and what stands under others is sealed anew, pass after pass. `done`: the last pass found nothing; the old keys are refused.
+ */
+export const vaultRotationStates = ["announced", "distributing", "resealing", "done"] as const;
+
 /** What a token of a grant is good for. `access`: calls. `refresh`: the next two tokens, once. */
 export const grantTokenKinds = ["access", "refresh"] as const;

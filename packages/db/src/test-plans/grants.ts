@@ -6,7 +6,7 @@ import {
   touchGrantClient,
 } from "../grants/clients.ts";
 import { findGrantCode, insertGrantCode, noteGrantOfCode, spendGrantCode, sweepGrantCodes } from "../grants/codes.ts";
-import { findGrant, insertGrant } from "../grants/repo.ts";
+import { findGrant, findListedGrant, insertGrant, listGrants, narrowGrant } from "../grants/repo.ts";
 import {
   deleteGrantTokens,
   findGrantToken,
@@ -14,7 +14,7 @@ import {
   spendGrantToken,
   sweepGrantTokens,
 } from "../grants/tokens.ts";
-import { findCallerKeyById } from "../keys/repo.ts";
+import { findCallerKeyById, lockApiKey } from "../keys/repo.ts";
 import { nowMs } from "../test-rows.ts";
 import type { Plan } from "./plan.ts";
 import { seededAt, seededId } from "./seed.ts";
@@ -96,6 +96,23 @@ export const grantPlans: readonly Plan[] = [
     reads: { grant_codes: ["grant_codes_expires(expires_at)", "grant_codes_pkey(digest)"] },
   },
   { name: "store a grant", run: (db) => insertGrant(db, grant, key), reads: {} },
+  {
+    name: "list_grants",
+    isOrdered: true,
+    run: (db) => listGrants(db, projectId, { after: undefined, limit: 51, nowMs }),
+    reads: { grants: "grants_project(project_id, id)", api_keys: "api_keys_pkey(id)" },
+  },
+  {
+    name: "read_grant",
+    run: (db) => findListedGrant(db, projectId, { id: grantId, nowMs }),
+    reads: { grants: ["grants_project(project_id, id)", "grants_pkey(id)"], api_keys: "api_keys_pkey(id)" },
+  },
+  { name: "lock a key", run: (db) => lockApiKey(db, keyId), reads: { api_keys: "api_keys_pkey(id)" } },
+  {
+    name: "narrow a grant",
+    run: (db) => narrowGrant(db, { keyId }, { accessClasses: ["read"], toolkitSlugs: [] }),
+    reads: { api_keys: "api_keys_pkey(id)" },
+  },
   { name: "a grant by its id", run: (db) => findGrant(db, grantId), reads: { grants: "grants_pkey(id)" } },
   {
     name: "forget the tokens of a grant",

@@ -198,6 +198,7 @@ export class Worker {
       const leaseUntilMs = nowMs + limits.leaseMs;
       const request = { owner: nodeId, nowMs, leaseUntilMs, limit, share, spare: this.#spare, fullProjects };
       const tasks = await claimJobTasks(db, request);
+      await this.context.sealer.ready(tasks.map(({ projectId }) => projectId));
       // Only what nothing came of may have met locks: to look past them each time would lock what is not taken.
       this.#spare = tasks.length === 0 || tasks.some(({ place }) => place > share) ? sparePlaces : 0;
       this.#isFull = tasks.length === limit && limit === room;

@@ -1,6 +1,6 @@
 import type { Catalog } from "@svc/catalog";
 import type { Clock, KeyId, NodeId, ProjectId, Sealer } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Database, VaultRotation } from "@svc/db";
 import type { Node, PostQuotas, Quarantine } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 
@@ -15,6 +15,8 @@ export type AdminContext = {
   /** Called with a project whose quotas changed, so that this node holds it to them from now on. */
   onQuotas: (id: ProjectId) => void;
   nodeId: NodeId;
+  /** Begins a rotation of the vault key: see `Vault`. */
+  rotateVault: () => Promise<VaultRotation>;
   /** What projects have under way at this node. */
   admission: Pick<Admission, "loadOf">;
   /** What projects received by this node's posts. */

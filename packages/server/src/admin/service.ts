@@ -5,6 +5,7 @@ import { keyMethods } from "./keys.ts";
 import { projectMethods } from "./projects.ts";
 import { quarantineMethods } from "./quarantine.ts";
 import { usageMethods } from "./quotas.ts";
+import { vaultMethods } from "./vault.ts";
 
 /** AdminService over one store. Whoever reaches it is the administrator: the auth gate lets nobody else through. */
 export function createAdminService(context: AdminContext): ServiceImpl<typeof AdminService> {
@@ -13,6 +14,7 @@ export function createAdminService(context: AdminContext): ServiceImpl<typeof Ad
     ...usageMethods(context),
     ...keyMethods(context),
     ...quarantineMethods(context),
+    ...vaultMethods(context),
     ...context.jobs.administration,
   };
 }

@@ -8,7 +8,9 @@ import {
   isWellFormedApiKey,
   type Principal,
   principalContext,
+  type Sealer,
 } from "@svc/core";
+import type { CallerKey } from "@svc/db";
 import type { Admission } from "../admission/admission.ts";
 import { type Call, callContext } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
@@ -27,6 +29,8 @@ export type GateOptions = {
   keys: KeyCache;
   use: KeyUse;
   clock: Clock;
+  /** Has the keys of a caller's project at hand. */
+  sealer: Pick<Sealer, "ready">;
   adminToken: string | undefined;
   /** Those of the console; undefined without one. */
   sessions: Sessions | undefined;
@@ -69,6 +73,7 @@ export function createGate(options: GateOptions): Gate {
           ? authenticate(authorization, waiting)
           : sessions.authenticate(proof, waiting);
       const principal = await identify(wait);
+      if (proof !== undefined && principal.kind === "project") await options.sealer.ready([principal.projectId]);
       if (call !== undefined) call.principal = principal;
       assertRole(method, required, principal);
       if (unbound.has(method)) assertUnbound(method, principal);
@@ -118,17 +123,25 @@ export function createAuthenticator({
   keys,
   use,
   clock,
+  sealer,
   adminToken,
-}: Pick<GateOptions, "keys" | "use" | "clock" | "adminToken">): Authenticate {
+}: Pick<GateOptions, "keys" | "use" | "clock" | "sealer" | "adminToken">): Authenticate {
   const adminDigest = adminToken === undefined ? undefined : digestSecret(adminToken);
+  const withDataKeys = async (key: CallerKey | undefined) => {
+    if (key !== undefined) await sealer.ready([key.projectId]);
+    return key;
+  };
   return async (authorization, wait = untilFound) => {
     const bearer = bearerOf(authorization);
     if (bearer === undefined) throw apiKeyMissing();
     const digest = digestSecret(bearer);
     if (adminDigest !== undefined && timingSafeEqual(digest, adminDigest)) return { kind: "admin" };
     const found = keys.find(digest);
-    const key = found instanceof Promise ? await wait(found) : found;
+    // What the call reads may be sealed by another node, with a key that is new here. One wait for both.
+    const key = found instanceof Promise ? await wait(found.then(withDataKeys)) : found;
     if (key === undefined || !isValidKey(key, clock.now())) throw apiKeyInvalid(isMistyped(bearer));
+    const loading = sealer.ready([key.projectId]);
+    if (loading !== undefined) await wait(loading);
     use.note(key.id);
     return projectPrincipalOf(key);
   };

@@ -25,6 +25,7 @@ export type Asked = Place & {
   /** The client's own; empty for none. */
   readonly state: string;
   readonly scopes: readonly AccessScope[];
+  readonly toolkitSlugs: readonly string[];
   /** Digest of the cookie of the browser that opened the page, base64url. */
   readonly browser: string;
   /** Epoch milliseconds. */
@@ -75,6 +76,7 @@ export async function readAsked(
       ...{ clientId: client.id, clientHost: client.host },
       challenge: readChallenge(parameters),
       scopes: readScopes(parameters, place),
+      toolkitSlugs: readToolkits(parameters),
     };
   } catch (error) {
     if (error instanceof AuthorizationRefusal) return { ...known, refusal: error };
@@ -110,6 +112,15 @@ function readScopes(parameters: URLSearchParams, { resource }: Place): readonly 
   const asked = (parameters.get("scope") ?? "").split(" ");
   const known = accessScopes.filter((scope) => asked.includes(scope));
   return known.length === 0 ? firstScopes : known;
+}
+
+const toolkitsMax = 100;
+
+/** Those that `toolkit:…` names. */
+function readToolkits(parameters: URLSearchParams): string[] {
+  const asked = (parameters.get("scope") ?? "").split(" ");
+  const slugs = asked.flatMap((scope) => /^toolkit:([a-z][a-z0-9_]{0,62})$/.exec(scope)?.[1] ?? []);
+  return [...new Set(slugs)].slice(0, toolkitsMax);
 }
 
 /** Seals what travels in the page: as asked, and as vouched for. One never passes for the other. */

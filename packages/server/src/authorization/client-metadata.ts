@@ -3,6 +3,8 @@ import { redirectUriFault } from "./redirect-uri.ts";
 
 const redirectUrisMax = 10;
 const nameCharacters = 100;
+/** What is not seen, or turns the direction of what is: a name with it shows as another one. */
+const unseen = /\p{Cf}/u;
 
 /** Reads the redirect addresses of a client; what is wrong with them where they are none. */
 export function readRedirectUris(value: unknown): string[] | string {
@@ -20,5 +22,6 @@ export function readRedirectUris(value: unknown): string[] | string {
 /** Reads what a client calls itself, empty where it says nothing; undefined for what is no name of at most 100 printable characters. */
 export function readClientName(value: unknown): string | undefined {
   if (value === undefined) return "";
-  return typeof value === "string" && isPrintableText(value, nameCharacters) ? value : undefined;
+  const isName = typeof value === "string" && isPrintableText(value, nameCharacters) && !unseen.test(value);
+  return isName ? value : undefined;
 }

@@ -65,7 +65,7 @@ ${entityField(offer, form)}
 <fieldset><legend>It may</legend>
 ${offer.accessClasses.map((one) => checkBox("access", one, accessWords[one], chosen.includes(one)))}
 </fieldset>
-${toolkitFields(offer, form)}
+${toolkitFields(offer, form?.getAll("toolkit") ?? asked.toolkitSlugs)}
 <div class="buttons"><button type="submit" class="primary" name="decision" value="allow">Allow</button>
 <button type="submit" name="decision" value="deny" formnovalidate>Deny</button></div>
 </form>`,
@@ -92,8 +92,7 @@ function entityField({ entityId, entities }: Offer, form: URLSearchParams | unde
 ${checkBox("any-entity", "yes", "Any entity of the project, as each call says", form !== undefined && form.get("any-entity") !== null)}`;
 }
 
-function toolkitFields({ toolkits, isAnyToolkit }: Offer, form: URLSearchParams | undefined): Html {
-  const chosen = form?.getAll("toolkit") ?? [];
+function toolkitFields({ toolkits, isAnyToolkit }: Offer, chosen: readonly string[]): Html {
   const all = isAnyToolkit ? "all toolkits, those that are added later among them" : "all toolkits of the key";
   return html`<details${chosen.length > 0 ? html` open` : nothing}><summary>With ${all}; choose some</summary>
 <fieldset class="many"><legend class="hint">With none chosen, all may be used.</legend>

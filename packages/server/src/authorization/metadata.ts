@@ -35,7 +35,15 @@ export function issuerMetadata({ issuer }: Place): object {
 
 /** What a client that is let in by nothing, or by a token that is none, is told (RFC 6750, RFC 9728): where to ask, and for what. */
 export function challengeOf({ issuer, resource }: Place, hasBearer: boolean): string {
-  const path = new URL(resource).pathname.slice(new URL(issuer).pathname.replace(/\/$/, "").length);
-  const parts = [`resource_metadata="${issuer}${resourceMetadataPath}${path}"`, `scope="${firstScopes.join(" ")}"`];
+  const parts = [metadataOf({ issuer, resource }), `scope="${firstScopes.join(" ")}"`];
   return `Bearer ${[...(hasBearer ? ['error="invalid_token"'] : []), ...parts].join(", ")}`;
+}
+
+/** What a client is told whose token may not do what it was asked for: to ask the person for more. */
+export function stepUpOf(place: Place, scopes: string): string {
+  return `Bearer error="insufficient_scope", scope="${scopes}", ${metadataOf(place)}`;
+}
+
+function metadataOf({ issuer, resource }: Place): string {
+  return `resource_metadata="${issuer}${resourceMetadataPath}${resource.slice(issuer.length)}"`;
 }

@@ -33,7 +33,7 @@ const table = {
   ],
   SVC_VAULT_KEY: [
     "generated into the data folder when embedded; else required",
-    "id:base64 keys of 32 bytes, space separated: the first seals, all open",
+    "id:base64 keys of 32 bytes, space separated: all open, svc vault rotate takes the first into use",
   ],
   SVC_ENV_FILE: [
     "empty",

@@ -127,6 +127,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
   work.run(() => chargeValues(body, charge));
   const signal = lifeOf(res, options);
   const events = createEventStream(req, res);
+  let stepUp: Refusal | undefined;
   const { status, body: text } = await server.serve({
     body: body.toString(),
     headers: headersOf(req),
@@ -135,6 +136,8 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
     mapError(error) {
       const refusal = mapError(error, call, signal);
       call.code = refusal.code;
+      const headers = options.door.stepUp(req, error);
+      if (headers !== undefined) stepUp = { error: refusal, headers };
       return refusal;
     },
     onLabel(label) {
@@ -144,6 +147,8 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
       call.traceparent = traceparent;
     },
   });
+  // Of a batch others may have been done.
+  if (stepUp !== undefined && !text.startsWith("[") && !res.headersSent) return refuse(res, call, stepUp);
   // What the protocol refuses is no JSON-RPC message it could answer.
   if (status >= 400) call.code = status === 404 ? "unimplemented" : "invalid_argument";
   if (events?.isOpen()) return events.end(text);

@@ -94,6 +94,7 @@ beforeAll(async () => {
     use: { note: () => {}, stop: async () => {} },
     clock: systemClock,
     adminToken,
+    sealer: { ready: () => undefined },
     sessions: undefined,
     streams: { watch: () => () => {}, stop: async () => {} },
     mapError: createCallErrorMapper(logger, createStoreAlarm(logger, systemClock)),

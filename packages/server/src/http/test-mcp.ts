@@ -167,12 +167,14 @@ async function createHandler(
     use,
     clock,
     adminToken: bearers.admin,
+    sealer: { ready: () => undefined },
   });
   let count = 0;
   return createMcpHandler({
     meter: createWorkMeter(),
     server: { serve: (exchange) => nodeOf(exchange.principal.projectId).mcp.serve(exchange) },
     door: createMcpDoor({
+      sealer: { ready: () => undefined },
       ...{ use, clock, cache: createGrantCache({ db, clock }) },
       placeOf: () => ({ issuer: new URL(mcp.url).origin, resource: mcp.url }),
       authenticate: (header) =>

@@ -2,23 +2,25 @@ import { SealError, type Sealer } from "@svc/core";
 import { type Executor, ensureVaultCheck } from "@svc/db";
 import { ConfigError } from "../config/config-error.ts";
 
-const text = "svc";
-const context = "deployment/vault_check/1";
+/** What is sealed directly under the vault key in use: whoever opens it has that key. */
+export const vaultCheckText: Buffer = Buffer.from("svc");
+/** The context that it is sealed for. */
+export const vaultCheckContext = "deployment/vault_check/1";
 
 /**
  * Makes sure that this node opens what the others seal. Throws ConfigError when the database was begun with a vault key
  * that is not among this node's: it would claim deliveries and be unable to sign them.
  */
 export async function checkVault(db: Executor, sealer: Sealer): Promise<void> {
-  const sealed = await ensureVaultCheck(db, sealer.seal(Buffer.from(text), context));
+  const sealed = await ensureVaultCheck(db, sealer.seal(vaultCheckText, vaultCheckContext));
   try {
-    sealer.open(sealed, context);
+    sealer.open(sealed, vaultCheckContext);
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     throw new ConfigError([
       {
         variable: "SVC_VAULT_KEY",
-        message: `the database's secrets are sealed with another key (${error.message}); every node of a database has the same keys, and a key that was replaced stays in the list behind the new one`,
+        message: `the database's secrets are sealed with another key (${error.message}); every node of a database has the same keys, and one that \`svc vault rotate\` has replaced opens nothing any more`,
       },
     ]);
   }

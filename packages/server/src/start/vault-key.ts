@@ -8,7 +8,10 @@ import { ConfigError } from "../config/config-error.ts";
  * The vault keys of the configuration, or those of the key file, which is made (mode 0600) with the embedded database that
  * it belongs to. Throws ConfigError when such a database is there and its key is not.
  */
-export async function readVaultKeys({ vaultKeys, dataDir }: Config): Promise<readonly VaultKey[]> {
+export async function readVaultKeys({
+  vaultKeys,
+  dataDir,
+}: Pick<Config, "vaultKeys" | "dataDir">): Promise<readonly VaultKey[]> {
   if (vaultKeys !== undefined) return vaultKeys;
   const file = join(dataDir, "vault-key");
   const text = await readIfThere(file);

@@ -133,6 +133,7 @@ async function look(context: StandingContext, poller: Poller, herds: Herds): Pro
     const { tasks, replays } = await claimDueTasks(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
     if (replays.length > 0) context.takeReplays(replays);
     if (tasks.length === 0) return replays.length === limit;
+    await context.sealer.ready(tasks.map(({ projectId }) => projectId));
     const behindMs = herds.seen(tasks, nowMs);
     const cancels = tasks.filter(({ kind }) => kind === "cancel");
     await poller.take(tasks.filter(({ kind }) => kind === "poll"));
@@ -207,6 +208,7 @@ async function lookForEvents(context: StandingContext, look: EventLook): Promise
     const { arrivals, next } = await claimStandingArrivals(db, { ...request, after: look.after });
     look.after = next;
     if (arrivals.length === 0) return false;
+    await context.sealer.ready(arrivals.map(({ projectId }) => projectId));
     await context.onFaultPoint?.("arrivals-claimed");
     await hearOrSplit(context, arrivals);
     return true;

@@ -1,6 +1,7 @@
 import { type CatalogViews, createValidator, type SchemaValidator } from "@svc/catalog";
 import type { ProjectPrincipal } from "@svc/core";
 import type { ToolCaller } from "../call/call-tool.ts";
+import type { ReachFinder } from "../search/reach.ts";
 import type { ToolAnswer } from "./answer.ts";
 import { answerCall, type CallArguments } from "./call-tool.ts";
 import type { CallHints } from "./convert.ts";
@@ -11,7 +12,11 @@ import { answerRead, type ReadArguments } from "./read-tool.ts";
 import { answerSearch, type SearchArguments } from "./search-tools.ts";
 
 /** What tools of agents work with. */
-export type AgentToolsOptions = { readonly views: CatalogViews; readonly caller: ToolCaller };
+export type AgentToolsOptions = {
+  readonly views: CatalogViews;
+  readonly caller: ToolCaller;
+  readonly findReach: ReachFinder;
+};
 
 /**
  * Calls a meta-tool for a project. Rejects with the refusals of SearchTools, DescribeTool and CallTool, TOOL_NOT_READ and
@@ -20,7 +25,7 @@ export type AgentToolsOptions = { readonly views: CatalogViews; readonly caller:
 export type MetaCaller = (name: MetaToolName, args: unknown, principal: ProjectPrincipal) => Promise<ToolAnswer>;
 
 /** Makes the caller of meta-tools over the engine that serves ToolsService. */
-export function createMetaCaller({ views, caller }: AgentToolsOptions): MetaCaller {
+export function createMetaCaller({ views, caller, findReach }: AgentToolsOptions): MetaCaller {
   const validators = new Map<string, SchemaValidator>(
     metaTools.map(({ name, inputSchema }) => [name, createValidator(inputSchema)]),
   );
@@ -31,7 +36,10 @@ export function createMetaCaller({ views, caller }: AgentToolsOptions): MetaCall
     if (name === "call_tool") return answerCall(args as CallArguments, call);
     const view = await views.forProject(principal.projectId);
     if (name === "read_tool") return answerRead(view, args as ReadArguments, call);
-    if (name === "search_tools") return answerSearch(view, args as SearchArguments, principal.binding);
+    if (name === "search_tools") {
+      const reachOf = await findReach(view, principal);
+      return answerSearch(view, args as SearchArguments, { binding: principal.binding, reachOf });
+    }
     return answerDescribe(view, args as { slug: string }, principal.binding);
   };
 }

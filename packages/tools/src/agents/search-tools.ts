@@ -1,6 +1,5 @@
 import type { CatalogView, ToolDefinition } from "@svc/catalog";
-import type { Binding } from "@svc/core";
-import { searchOf } from "../search/tool-search.ts";
+import { searchOf, type ToolQuery } from "../search/tool-search.ts";
 import { readSearchRequest } from "../service/search-request.ts";
 import { answered, firstSentence, type ToolAnswer } from "./answer.ts";
 import { callerOf } from "./meta-tools.ts";
@@ -17,10 +16,14 @@ export type SearchArguments = {
 const lineMax = 140;
 
 /** Answers search_tools: a line for each tool that fits, best first. Throws the refusals of SearchTools. */
-export function answerSearch(view: CatalogView, args: SearchArguments, binding: Binding | undefined): ToolAnswer {
+export function answerSearch(
+  view: CatalogView,
+  args: SearchArguments,
+  { binding, reachOf }: Pick<ToolQuery, "binding" | "reachOf">,
+): ToolAnswer {
   const { query, toolkit = "", access_class: accessClass = "", limit = 0 } = args;
   const asked = readSearchRequest({ query, toolkitSlug: toolkit, accessClass, limit });
-  const found = searchOf(view).search({ ...asked, binding });
+  const found = searchOf(view).search({ ...asked, binding, reachOf });
   const tools = found.map(({ tool }) => lineOf(tool));
   if (tools.length > 0) return answered({ tools }, tools.map(textOf).join("\n"));
   const isUnknown = toolkit !== "" && !view.toolkits.has(toolkit);

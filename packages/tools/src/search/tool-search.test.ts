@@ -280,6 +280,11 @@ test("texts without sense find nothing among the tools of every toolkit", async 
     "lorem ipsum dolor sit amet",
     "how do volcanoes erupt",
     "capital of Mongolia",
+    "how old is the universe",
+    "why is the sky blue",
+    "good morning, how are you doing today",
+    "std::vector<int> v{1,2,3};",
+    "SELECT * FROM t WHERE a = 1;",
   ]) {
     expect(search.search({ query }), query).toEqual([]);
   }

@@ -17,7 +17,7 @@ export type ToolQuery = {
   readonly accessClass?: AccessClass | "" | undefined;
   readonly limit?: number | undefined;
   /** How the caller reaches a tool. Default: every one can be called. */
-  reachOf?(tool: SearchedTool): Reach;
+  readonly reachOf?: ((tool: SearchedTool) => Reach) | undefined;
   /** Whoever is bound finds what it may use alone. */
   readonly binding?: Binding | undefined;
 };

@@ -20,8 +20,14 @@ const fields = {
   argumentTexts: { weight: 0.05, usualLength: 50 },
 } satisfies Record<string, Field>;
 
-/** What the intents of a tool are worth whose toolkit has no sayings: it is not to come behind those of one that has, for that alone. */
-const unsaidIntents: Field = { weight: 7, usualLength: 20 };
+/**
+ * What the intents of a tool are worth whose toolkit has no sayings: it is not to come behind those of one that has, for that alone. A skill
+ * has no intents either: its summary says some of what they would.
+ */
+const unsaid: Readonly<Partial<Record<string, Field>>> = {
+  intents: { weight: 7, usualLength: 20 },
+  summary: { weight: 4, usualLength: 10 },
+};
 
 /** Before a word of a tool's name as it is written there, beside its stem: `list_deals` and `get_deal` differ by it. No word holds it. */
 export const formMark = "=";
@@ -38,10 +44,11 @@ const said = { weight: 5, saturation: 0.4 };
  */
 export function weighTerms(tool: ToolDefinition, toolkit: Toolkit): ReadonlyMap<string, number> {
   const strengths = new Map<string, number>();
+  const telling = tool.intents.length > 0 ? "intents" : "summary";
   const isUnsaid = toolkit.sayings === undefined;
   for (const [field, texts] of Object.entries(textsOf(tool, toolkit))) {
-    const { usualLength, weight } =
-      isUnsaid && field === "intents" ? unsaidIntents : fields[field as keyof typeof fields];
+    const own = isUnsaid && field === telling ? unsaid[field] : undefined;
+    const { usualLength, weight } = own ?? fields[field as keyof typeof fields];
     const terms = texts.flatMap(termsOf);
     const slowness = saturation * (1 - lengthShare + (lengthShare * terms.length) / usualLength);
     for (const [term, count] of countOf(terms)) {

@@ -14,6 +14,7 @@ import type { ToolCaller } from "../call/call-tool.ts";
 import type { Ledger } from "../call/ledger.ts";
 import { toCallToolResponse, toToolCall } from "../convert.ts";
 import { toolCallNotFound } from "../errors.ts";
+import type { ReachFinder } from "../search/reach.ts";
 import { searchOf } from "../search/tool-search.ts";
 import { answerOf } from "./call-answer.ts";
 import { type CallLimitsContext, callLimitMethods } from "./call-limits.ts";
@@ -27,6 +28,7 @@ export type ToolsServiceOptions = CallLimitsContext & {
   readonly views: CatalogViews;
   readonly caller: ToolCaller;
   readonly ledger: Ledger;
+  readonly findReach: ReachFinder;
   readonly db: Database;
   /** Seals page tokens. */
   readonly sealer: Sealer;
@@ -34,14 +36,15 @@ export type ToolsServiceOptions = CallLimitsContext & {
 
 /** The tools as a project sees them: found, described, called, and the ledger of its calls. */
 export function createToolsService(options: ToolsServiceOptions): ServiceImpl<typeof ToolsService> {
-  const { views, caller, ledger, db } = options;
+  const { views, caller, ledger, findReach, db } = options;
   return {
     async searchTools(request, ctx) {
       const search = readSearchRequest(request);
-      const { projectId, binding } = requireProject(ctx);
-      const view = await views.forProject(projectId);
+      const principal = requireProject(ctx);
+      const view = await views.forProject(principal.projectId);
+      const reachOf = await findReach(view, principal);
       const results = searchOf(view)
-        .search({ ...search, binding })
+        .search({ ...search, binding: principal.binding, reachOf })
         .map(({ tool, score, matchedTerms }) => {
           const message = view.messages.tools.get(tool.slug)?.tool;
           return { ...(message && { tool: message }), score, matchedTerms: [...matchedTerms] };

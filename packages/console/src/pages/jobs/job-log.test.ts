@@ -49,3 +49,41 @@ test("a hidden tab holds no stream, and goes on where it was when it is seen aga
   await ended;
   expect(log.read().entries).toHaveLength(last);
 });
+
+test("where the browser's places for streams are taken, none stays open, and the log goes on all the same", async () => {
+  let [entries, open] = [2, 0];
+  const service = createRouterTransport(({ service: add }) =>
+    add(JobsService, {
+      async *watchJob({ afterSeq }, { signal }) {
+        open += 1;
+        try {
+          for (let seq = afterSeq + 1; seq <= entries; seq += 1)
+            yield create(WatchJobResponseSchema, { event: { seq } });
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        } finally {
+          open -= 1;
+        }
+      },
+    }),
+  );
+  const taken = new AbortController();
+  for (let place = 0; place < 3; place += 1) {
+    void navigator.locks.request(
+      `svc-stream-${place}`,
+      () => new Promise((resolve) => taken.signal.addEventListener("abort", resolve)),
+    );
+  }
+  const log = createJobLog(service, "job_1", { onEntries: () => undefined, isOver: async () => false });
+  const leave = log.subscribe(() => undefined);
+  const seqs = () => log.read().entries.map(({ seq }) => seq);
+  const waiting = { timeout: 10_000 };
+  await expect.poll(() => seqs().length, waiting).toBe(2);
+  await expect.poll(() => open, waiting).toBe(0);
+  entries = 4;
+  await expect.poll(() => seqs().length, waiting).toBe(4);
+  taken.abort();
+  await expect.poll(async () => (await navigator.locks.query()).held?.length, waiting).toBe(1);
+  leave();
+  await expect.poll(() => open, waiting).toBe(0);
+  expect(seqs()).toEqual([1, 2, 3, 4]);
+});

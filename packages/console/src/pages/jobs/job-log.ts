@@ -1,5 +1,7 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type JobEvent, JobsService } from "@svc/gen/jobs";
+import { pauseStream } from "../../calls/live-state.ts";
+import { readInPlace } from "./log-stream.ts";
 
 /** The log as it is known: without a gap from its first entry on. */
 export type JobLogState = {
@@ -14,11 +16,13 @@ export type JobLog = { subscribe: (listener: () => void) => () => void; read: ()
 const waitsMs = [300, 1_000, 2_000, 5_000];
 /** Entries that come together are shown together. */
 const gatherMs = 60;
+/** Where no place is free for a stream, the log is looked at this often. */
+const lookAgainMs = 2_000;
 
 /**
  * Follows the log of a job. A stream that breaks, as when the service starts anew, is opened again behind the last entry that came, so that
- * nothing is missed and nothing is there twice. While the tab is hidden there is none: streams are few. `onEntries` is told of what came;
- * `isOver` says whether the job has ended, when a stream has.
+ * nothing is missed and nothing is there twice. While the tab is hidden there is none, and none is left open where the browser's few places for
+ * streams are taken. `onEntries` is told of what came; `isOver` says whether the job has ended, when a stream has.
  */
 export function createJobLog(
   transport: Transport,
@@ -40,6 +44,7 @@ export function createJobLog(
     for (const listener of listeners) listener();
   };
   const take = (event: JobEvent) => {
+    if (event.seq <= lastSeq()) return;
     fresh.push(event);
     gathering ??= setTimeout(() => {
       change("live");
@@ -48,24 +53,31 @@ export function createJobLog(
   };
   const lastSeq = () => fresh.at(-1)?.seq ?? shown.entries.at(-1)?.seq ?? 0;
 
-  const follow = async (signal: AbortSignal) => {
+  const watch = (signal: AbortSignal) => client.watchJob({ jobId, afterSeq: lastSeq() }, { signal });
+  const readOn = async (signal: AbortSignal) => {
     for (let failures = 0; !signal.aborted; failures += 1) {
+      const before = lastSeq();
+      let isBrief = false;
       try {
-        for await (const { event } of client.watchJob({ jobId, afterSeq: lastSeq() }, { signal })) {
-          failures = 0;
-          if (event !== undefined && event.seq > lastSeq()) take(event);
-        }
-        if (await isOver()) {
+        const read = await readInPlace(watch, ({ event }) => event !== undefined && take(event), signal);
+        if (read.hasEnded && (await isOver())) {
           change("ended");
           onEntries();
           return;
         }
+        isBrief = read.brief;
       } catch {
         // Why it broke does not matter: the band above the page says whether the service can be reached, and it is tried again.
         if (!signal.aborted) change(lastSeq() === 0 ? "opening" : "reconnecting");
       }
-      await pause(waitsMs[Math.min(failures, waitsMs.length - 1)] ?? 0, signal);
+      if (lastSeq() > before) failures = 0;
+      await pause(isBrief ? lookAgainMs : (waitsMs[Math.min(failures, waitsMs.length - 1)] ?? 0), signal);
     }
+  };
+  const follow = async (signal: AbortSignal) => {
+    // The project's stream stands aside: a tab has one at most.
+    const resume = pauseStream();
+    await readOn(signal).finally(resume);
   };
   const look = () => {
     if (document.hidden || listeners.size === 0) {

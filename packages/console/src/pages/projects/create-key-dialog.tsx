@@ -18,15 +18,36 @@ const roles = [
   { value: "approver", words: "Approver", says: "Approves plans, and changes what the project is held to, too." },
 ];
 
+const classes = [
+  { value: "", words: "All tools", says: "Reads, writes, and what destroys once it is confirmed." },
+  { value: "read,write", words: "Reads and writes", says: "Nothing that destroys." },
+  { value: "read", words: "Reads", says: "Nothing that changes anything." },
+];
+
+/** Words of a line that commas part. */
+function wordsOf(line: string): string[] {
+  return line
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+}
+
 /** Creates a key and shows its text, which nothing shows again. */
 export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: () => void }) {
   const [name, setName] = useState("");
   const [role, setRole] = useState("member");
+  const [entityId, setEntityId] = useState("");
+  const [access, setAccess] = useState("");
+  const [toolkits, setToolkits] = useState("");
   const refresh = useRefresh(AdminService);
   // Not kept in the cache of calls: it goes with the dialog.
   const create = useWrite(AdminService.method.createApiKey, { isSecret: true, onSuccess: () => void refresh() });
   if (create.answer !== undefined) return <CreatedKey text={create.answer.key} onClose={onClose} />;
-  const send = () => create.send({ projectId, name, role: role === "approver" ? Role.APPROVER : Role.MEMBER });
+  const send = () =>
+    create.send({
+      ...{ projectId, name, role: role === "approver" ? Role.APPROVER : Role.MEMBER },
+      ...{ entityId, accessClasses: wordsOf(access), toolkitSlugs: wordsOf(toolkits) },
+    });
   return (
     <Dialog open onClose={onClose} title="Create a key" hideOnInteractOutside={false}>
       <FormFrame onSubmit={send}>
@@ -39,6 +60,23 @@ export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onC
           hint="What it is for, 1 to 100 characters."
         />
         <OptionsField label="Role" value={role} options={roles} onChange={setRole} />
+        <TextField
+          label="Bound to the entity"
+          autoComplete="off"
+          mono
+          value={entityId}
+          onChange={setEntityId}
+          hint="Your own id of the one user whose accounts and rows it reaches. Empty: it reaches the whole project."
+        />
+        <OptionsField label="Tools it may use" value={access} options={classes} onChange={setAccess} />
+        <TextField
+          label="Of the toolkits"
+          autoComplete="off"
+          mono
+          value={toolkits}
+          onChange={setToolkits}
+          hint="Slugs with commas between, such as calendar,notes_wiki. Empty: of all."
+        />
         <FaultNotice error={create.error} />
         <Button kind="primary" type="submit" busy={create.isSending ? "Creating" : undefined}>
           Create the key

@@ -15,7 +15,7 @@ import { Section } from "../../ui/section.tsx";
 import { Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
-import { keyStateWord } from "../../words/keys.ts";
+import { boundText, keyStateWord } from "../../words/keys.ts";
 import { roleWord } from "../../words/roles.ts";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 
@@ -69,6 +69,7 @@ function KeyItem({ apiKey }: { apiKey: ApiKey }) {
       return refresh();
     },
   });
+  const bound = boundText(apiKey);
   const state = keyStateWord(apiKey, useNow(60_000));
   return (
     <Item
@@ -103,6 +104,7 @@ function KeyItem({ apiKey }: { apiKey: ApiKey }) {
           </>
         )}
       </p>
+      {bound !== undefined && <p>Bound to {bound}</p>}
       <Copyable text={id} what="key id" />
     </Item>
   );

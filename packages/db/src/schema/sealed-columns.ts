@@ -1,0 +1,138 @@
+import { type Column, getTableColumns, getTableName } from "drizzle-orm";
+import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
+import type { ColumnName } from "../sql/codec.ts";
+import { toolCalls } from "./calls.ts";
+import { connectedAccounts } from "./connections.ts";
+import { jobAsks, jobPrograms, jobRows, jobSetRows, jobSteps, jobs, jobUndoEntries } from "./jobs.ts";
+import { secrets } from "./secrets.ts";
+import { standingPolls, standingPrograms, standingRuns, standingVersions } from "./standing.ts";
+import { quarantinedPosts, subscriptions } from "./triggers.ts";
+import { oldSubkeys } from "./vault.ts";
+
+/**
+ * Where the project of a row is found: in a column of its own, in the row of another table that a column of it names, or nowhere, where what
+ * it holds is the deployment's.
+ */
+export type RowProject =
+  | { readonly column: PgColumn }
+  | { readonly by: PgColumn; readonly table: string; readonly id: string; readonly column: string }
+  | "deployment";
+
+/** A column whose values are sealed, and for which context: `place` stands behind the project, or `deployment`, and a slash. */
+export type SealedColumn = {
+  readonly column: PgColumn;
+  readonly place: string;
+};
+
+/** A table with sealed columns. Key columns are in the order of the primary key. */
+export type SealedTable = {
+  readonly name: string;
+  readonly key: readonly PgColumn[];
+  readonly project: RowProject;
+  readonly columns: readonly SealedColumn[];
+  /** Columns that places name. */
+  readonly named: Readonly<Record<string, Column>>;
+};
+
+/**
+ * Every column that is sealed, declared once: what goes over all of them, such as a rotation of the vault key, goes over these. In a place
+ * `{name}` is the row's column of that name in code, bytes in hex. A column of bytes stands here or in `plainBytes`.
+ */
+export const sealedTables: readonly SealedTable[] = [
+  sealedTable(connectedAccounts, { column: connectedAccounts.projectId }, { credential: "connected_accounts/{id}" }),
+  sealedTable(secrets, { column: secrets.projectId }, { value: "secrets/{name}" }),
+  sealedTable(subscriptions, { column: subscriptions.projectId }, { signingSecret: "subscriptions/{id}" }),
+  sealedTable(
+    toolCalls,
+    { column: toolCalls.projectId },
+    {
+      arguments: "tool_calls/{id}/arguments",
+      result: "tool_calls/{id}/result",
+      sealedMessage: "tool_calls/{id}/message",
+      replay: "tool_calls/{id}/replay",
+    },
+  ),
+  sealedTable(jobPrograms, { column: jobPrograms.projectId }, { sealedProgram: "job_programs/{digest}" }),
+  sealedTable(
+    jobs,
+    { column: jobs.projectId },
+    { input: "jobs/{id}/input", overrides: "jobs/{id}/overrides", progress: "jobs/{id}/progress" },
+  ),
+  sealedTable(jobSteps, ofJob(jobSteps.jobId), { output: "jobs/{jobId}/steps/{stepId}" }),
+  sealedTable(jobRows, ofJob(jobRows.jobId), { data: "jobs/{jobId}/rows/{rowNumber}" }),
+  sealedTable(jobSetRows, ofJob(jobSetRows.jobId), { outputs: "jobs/{jobId}/sets/{setId}/{ordinal}" }),
+  sealedTable(jobUndoEntries, ofJob(jobUndoEntries.jobId), { args: "jobs/{jobId}/undo/{entry}" }),
+  sealedTable(jobAsks, { column: jobAsks.projectId }, { overrides: "job_asks/{id}" }),
+  sealedTable(
+    standingVersions,
+    {
+      by: standingVersions.programId,
+      table: getTableName(standingPrograms),
+      id: standingPrograms.id.name,
+      column: standingPrograms.projectId.name,
+    },
+    { definition: "standing_versions/{programId}/{version}" },
+  ),
+  sealedTable(standingRuns, { column: standingRuns.projectId }, { input: "standing_runs/{id}/input" }),
+  sealedTable(standingPolls, { column: standingPolls.projectId }, { state: "standing_polls/{programId}" }),
+  sealedTable(quarantinedPosts, "deployment", {
+    body: "quarantined_posts/{id}",
+    envelope: "quarantined_posts/{id}/envelope",
+  }),
+  sealedTable(oldSubkeys, "deployment", { secret: "old_subkeys/{keyId}/{purpose}" }),
+];
+
+/** Columns of bytes that are not sealed with a data key, by table: digests, seeds, and what a vault key seals itself. */
+export const plainBytes: Readonly<Record<string, readonly string[]>> = {
+  api_keys: ["digest"],
+  connected_accounts: ["origin_digest"],
+  console_links: ["digest"],
+  console_sessions: ["cookie_digest", "half_digest", "admin_digest"],
+  // Under a vault key itself: a rotation wraps them anew.
+  data_keys: ["wrapped"],
+  vault_check: ["sealed"],
+  grant_codes: ["digest"],
+  grant_tokens: ["digest"],
+  job_attempts: ["content_digest"],
+  job_programs: ["digest"],
+  jobs: ["call_seed", "program_digest", "content_digest"],
+  private_toolkits: ["origin_digest"],
+  skills: ["program_digest"],
+  standing_polls: ["identity"],
+  standing_seen: ["digest", "content"],
+  standing_versions: ["program_digest"],
+  tool_calls: ["arguments_digest"],
+};
+
+function ofJob(by: PgColumn): RowProject {
+  return { by, table: getTableName(jobs), id: jobs.id.name, column: jobs.projectId.name };
+}
+
+function sealedTable<Table extends PgTable>(
+  table: Table,
+  project: RowProject,
+  places: { readonly [Name in ColumnName<Table>]?: string },
+): SealedTable {
+  const columns: Readonly<Record<string, PgColumn>> = getTableColumns(table);
+  const columnOf = (name: string): PgColumn => {
+    const column = columns[name];
+    if (column === undefined) throw new Error(`${getTableName(table)} has no column ${name}`);
+    return column;
+  };
+  const given = Object.entries(places).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  const names = new Set(given.flatMap(([, place]) => namesIn(place)));
+  // The columns of the configuration are not those of the table, which know their types.
+  const keyNames = getTableConfig(table).primaryKeys[0]?.columns.map(({ name }) => name);
+  const byName = new Map(Object.values(columns).map((column) => [column.name, column]));
+  return {
+    name: getTableName(table),
+    key: keyNames?.flatMap((name) => byName.get(name) ?? []) ?? Object.values(columns).filter(({ primary }) => primary),
+    project,
+    columns: given.map(([name, place]) => ({ column: columnOf(name), place })),
+    named: Object.fromEntries([...names].map((name) => [name, columnOf(name)])),
+  };
+}
+
+function namesIn(place: string): string[] {
+  return [...place.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+}

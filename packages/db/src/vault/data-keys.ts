@@ -1,0 +1,94 @@
+import type { DataKeyUse, KeyScope, ProjectId } from "@svc/core";
+import { eq, inArray, isNull, sql } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { dataKeys, projects } from "../schema/index.ts";
+
+/** A data key as it is stored. */
+export type DataKeyRow = {
+  readonly number: number;
+  readonly scope: KeyScope;
+  readonly use: DataKeyUse;
+  readonly rotation: number;
+  readonly wrapped: Buffer;
+};
+
+/** A data key to be stored; its number comes with that. */
+export type NewDataKey = Omit<DataKeyRow, "number">;
+
+const columns = {
+  number: dataKeys.number,
+  projectId: dataKeys.projectId,
+  use: dataKeys.use,
+  rotation: dataKeys.rotation,
+  wrapped: dataKeys.wrapped,
+};
+
+const rowsMax = 1_000;
+
+/** Data keys of the deployment and all projects, by number, from behind `after`: at most 1,000. */
+export async function listDataKeys(db: Executor, after: number): Promise<DataKeyRow[]> {
+  const rows = await db.orm
+    .select(columns)
+    .from(dataKeys)
+    .where(sql`${dataKeys.number} > ${after}`)
+    .orderBy(dataKeys.number)
+    .limit(rowsMax);
+  return rows.map(rowOf);
+}
+
+/** Data keys of some scopes. */
+export async function findDataKeys(db: Executor, scopes: readonly KeyScope[]): Promise<DataKeyRow[]> {
+  const ids = scopes.filter((scope): scope is ProjectId => scope !== "deployment");
+  const ofProjects =
+    ids.length === 0 ? [] : await db.orm.select(columns).from(dataKeys).where(inArray(dataKeys.projectId, ids));
+  const own = scopes.includes("deployment")
+    ? await db.orm.select(columns).from(dataKeys).where(isNull(dataKeys.projectId))
+    : [];
+  return [...ofProjects, ...own].map(rowOf);
+}
+
+/** The numbers of all data keys. */
+export async function listDataKeyNumbers(db: Executor): Promise<Set<number>> {
+  const rows = await db.orm.select({ number: dataKeys.number }).from(dataKeys);
+  return new Set(rows.map(({ number }) => number));
+}
+
+/** Stores data keys: of a scope, a use and a rotation the first one stays. Those of projects that are not there are left out. */
+export async function putDataKeys(db: Executor, keys: readonly NewDataKey[], nowMs: number): Promise<void> {
+  const ids = keys.flatMap(({ scope }) => (scope === "deployment" ? [] : [scope]));
+  const known =
+    ids.length === 0 ? [] : await db.orm.select({ id: projects.id }).from(projects).where(inArray(projects.id, ids));
+  const there = new Set<KeyScope>(["deployment", ...known.map(({ id }) => id)]);
+  const rows = keys.flatMap(({ scope, ...key }) =>
+    there.has(scope) ? [{ ...key, projectId: scope === "deployment" ? null : scope, createdAt: nowMs }] : [],
+  );
+  if (rows.length > 0) await db.orm.insert(dataKeys).values(rows).onConflictDoNothing();
+}
+
+/** Puts another wrapping in the place of a data key's. */
+export async function rewrapDataKey(db: Executor, number: number, wrapped: Buffer): Promise<void> {
+  await db.orm.update(dataKeys).set({ wrapped }).where(eq(dataKeys.number, number));
+}
+
+/** Removes the sealing keys that a rotation has replaced: none without a newer one of its scope. */
+export async function removeReplacedDataKeys(db: Executor, lastOldNumber: number): Promise<void> {
+  await db.orm.execute(sql`delete from data_keys k where k.use = 'seal' and k.number <= ${lastOldNumber}
+    and exists (select 1 from data_keys n where n.project_id is not distinct from k.project_id and n.use = 'seal' and n.number > ${lastOldNumber})`);
+}
+
+/** Holds up whoever makes data keys until the end of the transaction. */
+export async function lockDataKeys(tx: Executor): Promise<void> {
+  await tx.orm.execute(sql`lock table data_keys in exclusive mode`);
+}
+
+/**
+ * Removes the keys of a project, in the transaction that removes the project: what they sealed opens nowhere any more, also where rows are left.
+ * Nodes let go of them within seconds.
+ */
+export async function destroyDataKeys(db: Executor, projectId: ProjectId): Promise<void> {
+  await db.orm.delete(dataKeys).where(eq(dataKeys.projectId, projectId));
+}
+
+function rowOf({ projectId, ...row }: Omit<DataKeyRow, "scope"> & { projectId: ProjectId | null }): DataKeyRow {
+  return { ...row, scope: projectId ?? "deployment" };
+}

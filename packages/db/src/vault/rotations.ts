@@ -1,0 +1,158 @@
+import type { NodeId, VaultKey } from "@svc/core";
+import { and, desc, eq, isNull, lt, max, ne, or, sql } from "drizzle-orm";
+import { type Executor, withTransaction } from "../connect.ts";
+import { dataKeys, oldSubkeys, vaultCheck, vaultNodes, vaultRotations } from "../schema/index.ts";
+
+/** A rotation of the vault key. */
+export type VaultRotation = Omit<typeof vaultRotations.$inferSelect, "leaseOwner" | "leaseUntil">;
+
+/** What nodes compare, to know whether they are up to date. */
+export type VaultVersion = {
+  /** The last rotation; undefined before the first. */
+  readonly rotation: Pick<VaultRotation, "number" | "state" | "toKeyId" | "lastOldNumber"> | undefined;
+  /** How many data keys there are, and the number of the last. */
+  readonly keys: string;
+};
+
+/** A node that runs. */
+export type VaultNode = typeof vaultNodes.$inferSelect;
+
+const lastRotation = sql`select number, state, to_key_id, last_old_number from vault_rotations order by number desc limit 1`;
+
+/** The version of what the store holds of the vault; one statement, every few seconds and node. */
+export async function readVaultVersion(db: Executor): Promise<VaultVersion> {
+  const [row] = await db.orm.execute<{
+    number: number | null;
+    state: VaultRotation["state"];
+    to_key_id: string;
+    last_old_number: number;
+    keys: string;
+  }>(sql`select r.*, k.keys from (select count(*) || '/' || coalesce(max(number), 0) as keys from data_keys) k
+    left join (${lastRotation}) r on true`);
+  const keys = row?.keys ?? "";
+  if (row === undefined || row.number === null) return { rotation: undefined, keys };
+  const { number, state, to_key_id: toKeyId, last_old_number: lastOldNumber } = row;
+  return { rotation: { number, state, toKeyId, lastOldNumber }, keys };
+}
+
+/** The last rotation, under way or done. */
+export async function findVaultRotation(db: Executor): Promise<VaultRotation | undefined> {
+  const [row] = await db.orm.select().from(vaultRotations).orderBy(desc(vaultRotations.number)).limit(1);
+  return row;
+}
+
+/** Vault keys that are refused: those of rotations that are done, unless a later one went back to them. */
+export async function listRetiredVaultKeys(db: Executor): Promise<Set<string>> {
+  const rows = await db.orm
+    .select()
+    .from(vaultRotations)
+    .where(eq(vaultRotations.state, "done"))
+    .orderBy(vaultRotations.number);
+  const retired = new Set<string>();
+  for (const { fromKeyIds, toKeyId } of rows) {
+    for (const id of fromKeyIds) retired.add(id);
+    retired.delete(toKeyId);
+  }
+  return retired;
+}
+
+/** Begins a rotation; undefined while one is under way, also when several are begun at once. */
+export function beginVaultRotation(
+  db: Executor,
+  { toKeyId, fromKeyIds, total, nowMs }: { toKeyId: string; fromKeyIds: string[]; total: number; nowMs: number },
+): Promise<VaultRotation | undefined> {
+  return withTransaction(db, async (tx) => {
+    // Of data keys, too: one that is being made has its number, and would be taken for one that is to be replaced.
+    await tx.orm.execute(sql`lock table vault_rotations, data_keys in exclusive mode`);
+    const last = await findVaultRotation(tx);
+    if (last !== undefined && last.state !== "done") return undefined;
+    const [newest] = await tx.orm.select({ number: max(dataKeys.number) }).from(dataKeys);
+    const [begun] = await tx.orm
+      .insert(vaultRotations)
+      .values({ state: "announced", toKeyId, fromKeyIds, lastOldNumber: newest?.number ?? 0, total, startedAt: nowMs })
+      .returning();
+    return begun;
+  });
+}
+
+/** Takes the rotation that is under way, or goes on holding it. Undefined where there is none, or another node holds it. */
+export async function leaseVaultRotation(
+  db: Executor,
+  owner: NodeId,
+  { nowMs, leaseMs }: { nowMs: number; leaseMs: number },
+): Promise<VaultRotation | undefined> {
+  const [row] = await db.orm
+    .update(vaultRotations)
+    .set({ leaseOwner: owner, leaseUntil: nowMs + leaseMs })
+    .where(
+      and(
+        ne(vaultRotations.state, "done"),
+        or(
+          isNull(vaultRotations.leaseOwner),
+          eq(vaultRotations.leaseOwner, owner),
+          lt(vaultRotations.leaseUntil, nowMs),
+        ),
+      ),
+    )
+    .returning();
+  return row;
+}
+
+/** Changes a rotation while its lease is held, and holds it on. False where another node has it. */
+export async function moveVaultRotation(
+  db: Executor,
+  { number, owner, leaseUntil }: { number: number; owner: NodeId; leaseUntil: number },
+  change: Partial<VaultRotation>,
+): Promise<boolean> {
+  const moved = await db.orm
+    .update(vaultRotations)
+    .set({ ...change, leaseUntil })
+    .where(and(eq(vaultRotations.number, number), eq(vaultRotations.leaseOwner, owner)))
+    .returning({ number: vaultRotations.number });
+  return moved.length === 1;
+}
+
+/** Notes that a node runs, which vault keys it has and which data keys it has read. */
+export async function noteVaultNode(db: Executor, node: VaultNode): Promise<void> {
+  const { nodeId: _id, ...set } = node;
+  await db.orm.insert(vaultNodes).values(node).onConflictDoUpdate({ target: vaultNodes.nodeId, set });
+}
+
+/** Forgets a node that ends, and those that were not seen since. */
+export async function forgetVaultNodes(db: Executor, ended: NodeId | undefined, seenBefore: number): Promise<void> {
+  const isGone = lt(vaultNodes.seenAt, seenBefore);
+  await db.orm.delete(vaultNodes).where(ended === undefined ? isGone : or(eq(vaultNodes.nodeId, ended), isGone));
+}
+
+/** The nodes that were seen since. */
+export function listVaultNodes(db: Executor, since: number): Promise<VaultNode[]> {
+  return db.orm
+    .select()
+    .from(vaultNodes)
+    .where(sql`${vaultNodes.seenAt} >= ${new Date(since).toISOString()}::timestamptz`);
+}
+
+/** The value that tells which vault key wraps; undefined before the first start. */
+export async function findVaultCheck(db: Executor): Promise<Buffer | undefined> {
+  const [row] = await db.orm.select().from(vaultCheck).where(eq(vaultCheck.id, 1));
+  return row?.sealed;
+}
+
+/** Puts another in its place. */
+export async function replaceVaultCheck(db: Executor, sealed: Buffer): Promise<void> {
+  await db.orm.update(vaultCheck).set({ sealed }).where(eq(vaultCheck.id, 1));
+}
+
+/** A subkey of a vault key that goes, sealed. */
+export type OldSubkey = { readonly keyId: VaultKey["id"]; readonly purpose: string; readonly secret: Buffer };
+
+/** Keeps what was derived from vault keys that go. */
+export async function putOldSubkeys(db: Executor, keys: readonly OldSubkey[], nowMs: number): Promise<void> {
+  const rows = keys.map((key) => ({ ...key, createdAt: nowMs }));
+  if (rows.length > 0) await db.orm.insert(oldSubkeys).values(rows).onConflictDoNothing();
+}
+
+/** What was derived from vault keys that are gone. */
+export function listOldSubkeys(db: Executor): Promise<OldSubkey[]> {
+  return db.orm.select().from(oldSubkeys);
+}

@@ -1,0 +1,22 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ListedGrant } from "@svc/db";
+import { type Grant, GrantSchema } from "@svc/gen/grants";
+
+/** Whether tokens of a grant open anything. */
+export function isActive({ revokedAt, isVouched }: ListedGrant): boolean {
+  return revokedAt === null && isVouched;
+}
+
+/** A grant as callers read it. */
+export function grantMessage(grant: ListedGrant): Grant {
+  const { id, keyId, voucherKeyId, clientId, clientName, clientOrigin, createdAt, lastUsedAt, revokedAt } = grant;
+  const { entityId, accessClasses, toolkitSlugs } = grant;
+  return create(GrantSchema, {
+    ...{ id, keyId, voucherKeyId, clientId, clientName, clientOrigin, entityId, accessClasses, toolkitSlugs },
+    active: isActive(grant),
+    createdAt: timestampFromMs(createdAt),
+    ...(lastUsedAt !== null && { usedAt: timestampFromMs(lastUsedAt) }),
+    ...(revokedAt !== null && { endedAt: timestampFromMs(revokedAt) }),
+  });
+}

@@ -1,0 +1,123 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import {
+  type Clock,
+  type KeyId,
+  type ProjectPrincipal,
+  pageOf,
+  pageRows,
+  requireId,
+  requireProject,
+  type Sealer,
+} from "@svc/core";
+import {
+  type Database,
+  type Executor,
+  endGrant,
+  findListedGrant,
+  type ListedGrant,
+  listGrants,
+  lockApiKey,
+  narrowGrant,
+  withTransaction,
+} from "@svc/db";
+import {
+  type GrantsService,
+  ListGrantsResponseSchema,
+  RevokeGrantResponseSchema,
+  UpdateGrantResponseSchema,
+} from "@svc/gen/grants";
+import { grantMessage, isActive } from "./convert.ts";
+import { grantEnded, grantNotFound, grantNotYours, grantWidened } from "./errors.ts";
+
+/** What GrantsService works with. `onChanged` hears of the key of a grant that ended or was narrowed. */
+export type GrantsServiceOptions = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly onChanged: (keyId: KeyId) => void;
+};
+
+/** GrantsService: what people let agents do. */
+export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<typeof GrantsService> {
+  const { db, clock, sealer, onChanged } = options;
+  const reread = async (principal: ProjectPrincipal, { id }: ListedGrant) =>
+    grantMessage(await requireGrant(principal, id, options));
+  return {
+    async listGrants(request, ctx) {
+      const { projectId } = requireProject(ctx);
+      const scope = { call: "ListGrants", projectId, filters: {} };
+      const page = pageOf(sealer, scope, request, "grt");
+      const found = await listGrants(db, projectId, { ...page, nowMs: clock.now() });
+      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
+      return create(ListGrantsResponseSchema, { grants: rows.map(grantMessage), nextPageToken });
+    },
+    async updateGrant({ id, accessClasses, toolkitSlugs }, ctx) {
+      const principal = requireProject(ctx);
+      const grant = await requireOwn(principal, id, options);
+      if (!isActive(grant)) throw grantEnded(grant.id);
+      await withTransaction(db, async (tx) => {
+        // Of two that narrow it at once, the second narrows what the first left.
+        await lockApiKey(tx, grant.keyId);
+        const present = await requireOwn(principal, id, { ...options, db: tx });
+        await narrowGrant(tx, grant, {
+          accessClasses: narrowed("accessClasses", accessClasses, present.accessClasses, false),
+          toolkitSlugs: narrowed("toolkitSlugs", toolkitSlugs, present.toolkitSlugs, true),
+        });
+      });
+      onChanged(grant.keyId);
+      return create(UpdateGrantResponseSchema, { grant: await reread(principal, grant) });
+    },
+    async revokeGrant({ id }, ctx) {
+      const principal = requireProject(ctx);
+      const grant = await requireOwn(principal, id, options);
+      await withTransaction(db, (tx) => endGrant(tx, grant, clock.now()));
+      onChanged(grant.keyId);
+      return create(RevokeGrantResponseSchema, { grant: await reread(principal, grant) });
+    },
+  };
+}
+
+/** Where a grant is read: the store, or a transaction. */
+type Reading = Pick<GrantsServiceOptions, "clock"> & { readonly db: Executor };
+
+async function requireGrant(
+  { projectId }: ProjectPrincipal,
+  text: string,
+  { db, clock }: Reading,
+): Promise<ListedGrant> {
+  const id = requireId("grt", "id", text);
+  const grant = await findListedGrant(db, projectId, { id, nowMs: clock.now() });
+  if (grant === undefined) throw grantNotFound(id);
+  return grant;
+}
+
+/** Whoever gave a grant may take it back, and so may an approver. */
+async function requireOwn(principal: ProjectPrincipal, text: string, options: Reading): Promise<ListedGrant> {
+  const grant = await requireGrant(principal, text, options);
+  if (principal.role === "approver" || principal.keyId === grant.voucherKeyId) return grant;
+  throw grantNotYours(grant.id);
+}
+
+/** What is kept of a list, which an empty request leaves as it is. Where an empty list stands for everything, anything narrows it. */
+function narrowed<Name extends string>(
+  field: "accessClasses" | "toolkitSlugs",
+  asked: readonly string[],
+  present: readonly Name[],
+  isAllWhereEmpty: boolean,
+): Name[] {
+  if (asked.length === 0) return [...present];
+  if (present.length === 0 && isAllWhereEmpty) return readSlugs(asked) as Name[];
+  const known: ReadonlySet<string> = new Set(present);
+  const foreign = asked.findIndex((one) => !known.has(one));
+  if (foreign >= 0) throw grantWidened(`${field}[${foreign}]`, asked[foreign] ?? "", present);
+  return present.filter((name) => asked.includes(name));
+}
+
+const toolkitsMax = 100;
+
+function readSlugs(asked: readonly string[]): string[] {
+  const wrong = asked.findIndex((slug, index) => index >= toolkitsMax || !/^[a-z][a-z0-9_]{0,62}$/.test(slug));
+  if (wrong >= 0) throw grantWidened(`toolkitSlugs[${wrong}]`, asked[wrong] ?? "", []);
+  return [...new Set(asked)];
+}

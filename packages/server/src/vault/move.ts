@@ -1,0 +1,14 @@
+import { type Executor, moveVaultRotation, type VaultRotation } from "@svc/db";
+import type { VaultContext } from "./context.ts";
+
+/** Commits a step with what follows from it; undone where another node holds the rotation by now. */
+export async function move(
+  { nodeId, clock, limits }: VaultContext,
+  tx: Executor,
+  { number }: VaultRotation,
+  change: Partial<VaultRotation>,
+): Promise<void> {
+  const held = { number, owner: nodeId, leaseUntil: clock.now() + limits.leaseMs };
+  if (!(await moveVaultRotation(tx, held, change)))
+    throw new Error("another node goes on with the rotation of the vault key");
+}

@@ -1,0 +1,98 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { dataKeyHeader, type ProjectId, parseId, SealError } from "@svc/core";
+import {
+  type OldValue,
+  readSealedPage,
+  type SealedRow,
+  sealedTableNames,
+  type VaultRotation,
+  withTransaction,
+  writeResealed,
+} from "@svc/db";
+import type { VaultContext } from "./context.ts";
+import { move } from "./move.ts";
+
+/** So long a node seals before others have their turn. */
+const sliceMs = 4;
+/** The longest pause after a batch. */
+const pauseMsMax = 100;
+
+/**
+ * Seals the next rows anew, committed with where it stands. `done`: a whole pass found nothing, and began so long after the one before that
+ * whatever a node had read of old values is used up.
+ */
+export async function resealPage(context: VaultContext, rotation: VaultRotation): Promise<"more" | "done"> {
+  const { db, clock, limits, onFaultPoint } = context;
+  const names = sealedTableNames();
+  const table = rotation.atTable === "" ? names[0] : rotation.atTable;
+  if (table === undefined) return "done";
+  const beganMs = clock.now();
+  const page = await readSealedPage(db, {
+    table,
+    after: rotation.atKey,
+    oldBefore: dataKeyHeader(rotation.lastOldNumber + 1),
+    limit: limits.pageRows,
+  });
+  // A project that did nothing since this version has no key yet.
+  await context.state.sealer.ready(projectsOf(page.rows));
+  const { rows, found, problem } = await resealRows(context, table, page.rows);
+  const following = page.next === undefined ? names[names.indexOf(table) + 1] : table;
+  const passFound = rotation.resealedInPass + found;
+  const isPassOver = following === undefined;
+  if (isPassOver && passFound === 0 && rotation.pass > 1) return "done";
+  await withTransaction(db, async (tx) => {
+    const written = rows.length === 0 ? 0 : await writeResealed(tx, table, rows);
+    await move(context, tx, rotation, {
+      atTable: following ?? "",
+      atKey: page.next ?? "",
+      resealed: rotation.resealed + written,
+      resealedInPass: isPassOver ? 0 : passFound,
+      seen: isPassOver ? 0 : rotation.seen + page.seen,
+      pass: rotation.pass + (isPassOver ? 1 : 0),
+      notBefore: isPassOver ? clock.now() + limits.graceMs : null,
+      ...(problem !== undefined && { problem }),
+    });
+  });
+  if (rows.length > 0) {
+    await onFaultPoint?.("page-written");
+    // Half of the time is for whatever else the store and this node have to do.
+    await clock.wait(Math.min(clock.now() - beganMs, pauseMsMax), new AbortController().signal);
+  }
+  return "more";
+}
+
+function projectsOf(rows: readonly SealedRow[]): Set<ProjectId> {
+  const scopes = rows.flatMap(({ values }) => values.flatMap((value) => value?.context.split("/", 1) ?? []));
+  return new Set(scopes.flatMap((scope) => parseId("prj", scope) ?? []));
+}
+
+type Resealed = { readonly row: SealedRow; readonly sealed: (Buffer | undefined)[] };
+
+async function resealRows({ state: { sealer }, logger }: VaultContext, table: string, page: readonly SealedRow[]) {
+  const rows: Resealed[] = [];
+  let found = 0;
+  let problem: string | undefined;
+  let sliceBeganMs = performance.now();
+  const reseal = (value: OldValue | undefined): Buffer | undefined => {
+    if (value === undefined) return undefined;
+    try {
+      const sealed = sealer.seal(sealer.open(value.sealed, value.context), value.context);
+      found++;
+      return sealed;
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+      // It opened nowhere before, and a rotation takes nothing from it.
+      problem = `${table} has values that do not open: ${error.message}`;
+      logger.warn({ table, err: error }, "a sealed value does not open, and stays as it is");
+      return undefined;
+    }
+  };
+  for (const row of page) {
+    const sealed = row.values.map(reseal);
+    if (sealed.some((value) => value !== undefined)) rows.push({ row, sealed });
+    if (performance.now() - sliceBeganMs < sliceMs) continue;
+    await turn();
+    sliceBeganMs = performance.now();
+  }
+  return { rows, found, problem };
+}

@@ -1,0 +1,149 @@
+import { generateDataKeySecret, vaultKeyIdOf } from "@svc/core";
+import {
+  type DataKeyRow,
+  type Executor,
+  leaseVaultRotation,
+  listDataKeys,
+  listVaultNodes,
+  lockDataKeys,
+  type NewDataKey,
+  type OldSubkey,
+  putDataKeys,
+  putOldSubkeys,
+  removeReplacedDataKeys,
+  replaceVaultCheck,
+  rewrapDataKey,
+  type VaultRotation,
+  withTransaction,
+} from "@svc/db";
+import { vaultCheckContext, vaultCheckText } from "../start/vault-check.ts";
+import type { VaultContext } from "./context.ts";
+import { move } from "./move.ts";
+import { resealPage } from "./reseal-page.ts";
+
+/** What must be recognized for as long as the ledger keeps calls: digests that were made by an old key. */
+const lastingPurposes = ["tool-call-digest"];
+
+/**
+ * Moves the rotation that is under way on by one step, if this process holds it or may take it. Every step is committed with where the next one
+ * begins, so that any node goes on where another stopped. Answers whether there is more to do at once.
+ */
+export async function stepRotation(context: VaultContext): Promise<boolean> {
+  const { db, nodeId, clock, limits } = context;
+  const rotation = await leaseVaultRotation(db, nodeId, { nowMs: clock.now(), leaseMs: limits.leaseMs });
+  if (rotation === undefined) return false;
+  switch (rotation.state) {
+    case "announced":
+      return await makeKeys(context, rotation);
+    case "distributing":
+      return await awaitNodes(context, rotation);
+    case "resealing":
+      if (rotation.notBefore !== null && rotation.notBefore > clock.now()) return false;
+      return (await resealPage(context, rotation)) === "done" ? await finish(context, rotation) : true;
+    case "done":
+      return false;
+  }
+}
+
+/** New data keys for all that are replaced; the wrapping of every other one is made anew. Few rows, whatever the tables hold. */
+async function makeKeys(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
+  const { db, clock, state, onFaultPoint } = context;
+  await state.sync();
+  if (state.vaultKeys()[0]?.id !== rotation.toKeyId) {
+    await move(context, db, rotation, { problem: `vault key ${rotation.toKeyId} is not at the node that is to go on` });
+    return false;
+  }
+  await putOldSubkeys(db, oldSubkeys(context, rotation), clock.now());
+  for (let after = 0; ; ) {
+    const rows = await listDataKeys(db, after);
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    after = last.number;
+    state.take(rows);
+    await rewrap(context, db, rotation, rows);
+    const replaced = rows.filter(({ use, number }) => use === "seal" && number <= rotation.lastOldNumber);
+    await putDataKeys(db, newKeysOf(context, rotation, replaced), clock.now());
+    await move(context, db, rotation, {});
+  }
+  await onFaultPoint?.("keys-made");
+  await move(context, db, rotation, { state: "distributing", problem: "" });
+  await state.sync();
+  return true;
+}
+
+/** A scope that has keys of several rotations, as one that was broken off leaves them, gets one. */
+function newKeysOf({ state }: VaultContext, { number }: VaultRotation, rows: readonly DataKeyRow[]): NewDataKey[] {
+  const scopes = new Set(rows.map(({ scope }) => scope));
+  return [...scopes].map((scope) => ({
+    ...{ scope, use: "seal", rotation: number },
+    wrapped: state.sealer.wrap(scope, "seal", generateDataKeySecret()),
+  }));
+}
+
+async function rewrap(
+  { state }: VaultContext,
+  db: Executor,
+  { toKeyId }: VaultRotation,
+  rows: readonly DataKeyRow[],
+): Promise<void> {
+  const { sealer } = state;
+  for (const { number, scope, use, wrapped } of rows) {
+    if (vaultKeyIdOf(wrapped) === toKeyId) continue;
+    await rewrapDataKey(db, number, sealer.wrap(scope, use, sealer.unwrap(scope, use, wrapped)));
+  }
+}
+
+function oldSubkeys({ state }: VaultContext, { toKeyId }: VaultRotation): OldSubkey[] {
+  const { sealer } = state;
+  return lastingPurposes.flatMap((purpose) =>
+    sealer
+      .subkeys(purpose)
+      .filter(({ id }) => id !== toKeyId)
+      .map(({ id: keyId, secret }) => ({
+        ...{ keyId, purpose },
+        secret: sealer.seal(secret, `deployment/old_subkeys/${keyId}/${purpose}`),
+      })),
+  );
+}
+
+/** From here on values may be sealed with the new keys: every node that runs opens them. */
+async function awaitNodes(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
+  const { db, clock, limits, state } = context;
+  await state.sync();
+  const nodes = await listVaultNodes(db, clock.now() - limits.goneMs);
+  const waiting = nodes.filter((node) => node.rotation < rotation.number).map(({ nodeId }) => nodeId);
+  if (waiting.length > 0) {
+    const problem = `nodes have not read the new keys yet: ${waiting.slice(0, 10).join(", ")}`;
+    if (problem !== rotation.problem) await move(context, db, rotation, { problem });
+    return false;
+  }
+  await move(context, db, rotation, { state: "resealing", problem: "", atTable: "", atKey: "" });
+  await state.sync();
+  return true;
+}
+
+/** In one transaction: no data key is left that another vault key wraps, and none that was replaced. */
+async function finish(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
+  const { db, clock, state, onFaultPoint, logger } = context;
+  const { sealer } = state;
+  await onFaultPoint?.("before-done");
+  await withTransaction(db, async (tx) => {
+    await lockDataKeys(tx);
+    await removeReplacedDataKeys(tx, rotation.lastOldNumber);
+    for (let after = 0; ; ) {
+      const rows = await listDataKeys(tx, after);
+      const last = rows.at(-1);
+      if (last === undefined) break;
+      after = last.number;
+      await rewrap(context, tx, rotation, rows);
+    }
+    await replaceVaultCheck(tx, sealer.sealDirectly(vaultCheckText, vaultCheckContext));
+    await move(context, tx, rotation, { state: "done", finishedAt: clock.now(), atTable: "", atKey: "" });
+  });
+  logger.info(
+    { rotation: rotation.number, resealed: rotation.resealed },
+    "the vault key was rotated; the old one is refused",
+  );
+  await state.sync();
+  return false;
+}

@@ -1,0 +1,117 @@
+import { idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
+import { type Database, type SealedTable, sealedTables } from "@svc/db";
+
+/** A sealed value of a store: where it is, and the context that its owner seals it for. */
+export type Planted = {
+  readonly table: string;
+  readonly column: string;
+  readonly where: string;
+  readonly context: string;
+  readonly text: string;
+};
+
+/** What ids of tables begin with, where a place names them. */
+const prefixes: Readonly<Record<string, string>> = {
+  "connected_accounts.id": "acc",
+  "subscriptions.id": "sub",
+  "tool_calls.id": "call",
+  "jobs.id": "job",
+  job_id: "job",
+  "job_asks.id": "ask",
+  program_id: "stp",
+  "standing_runs.id": "srn",
+  "quarantined_posts.id": "qrn",
+};
+
+/** What stands in a column that must have something, by its type. */
+function filler(type: string, n: number): string {
+  if (type === "uuid") return `'${uuidOf(n)}'::uuid`;
+  if (type === "bytea") return `decode('${hexOf(n)}', 'hex')`;
+  if (type.endsWith("[]")) return `'{}'::${type}`;
+  if (type === "jsonb") return `'{}'::jsonb`;
+  if (type === "boolean") return "false";
+  if (type.startsWith("timestamp")) return "now()";
+  if (type === "text") return `'t${n}'`;
+  return `${n}`;
+}
+
+const hexOf = (n: number) => n.toString(16).padStart(64, "0");
+const uuidOf = (n: number) => `018bcfe5-6800-7000-8000-${n.toString(16).padStart(12, "0")}`;
+
+/** Rows of every table with sealed columns, `count` of each from number `from` on, whose values are sealed by `seal`. Owners come first. */
+export async function plantSealedRows(
+  db: Database,
+  {
+    projectId,
+    from,
+    count,
+    seal,
+  }: { projectId: ProjectId; from: number; count: number; seal: (text: string, context: string) => Buffer },
+): Promise<Planted[]> {
+  const numbers = Array.from({ length: count }, (_value, index) => from + index);
+  const fill = (name: string, type: string, n: number) =>
+    name === "project_id" ? `'${uuidOfId(projectId)}'::uuid` : filler(type, n);
+  const insert = async (table: string, given: ReadonlyMap<string, ReadonlyMap<number, Buffer>>) => {
+    const columns = await columnsOf(db, table, [...given.keys()]);
+    const rows = numbers.map((n) => {
+      const values = columns.map(({ name, type }) => {
+        const sealed = given.get(name)?.get(n);
+        if (sealed !== undefined) return `decode('${sealed.toString("hex")}', 'hex')`;
+        return name === "state" ? "'ended'" : fill(name, type, n);
+      });
+      return `(${values.join(", ")})`;
+    });
+    const names = columns.map(({ name }) => `"${name}"`).join(", ");
+    await db.sql.unsafe(`insert into "${table}" (${names}) values ${rows.join(", ")}`);
+  };
+  await insert("standing_programs", new Map());
+  const isFirst = ({ name }: SealedTable) => Number(name === "jobs");
+  const planted: Planted[] = [];
+  for (const table of [...sealedTables].sort((a, b) => isFirst(b) - isFirst(a))) {
+    const given = new Map<string, Map<number, Buffer>>();
+    for (const { column, place } of table.columns) {
+      const values = new Map<number, Buffer>();
+      for (const n of numbers) {
+        const context = `${table.project === "deployment" ? "deployment" : projectId}/${placeOf(table, place, n)}`;
+        const text = `value ${n} of ${table.name}.${column.name}`;
+        const where = table.key.map((key) => `"${key.name}" = ${fill(key.name, key.getSQLType(), n)}`).join(" and ");
+        values.set(n, seal(text, context));
+        planted.push({ table: table.name, column: column.name, where, context, text });
+      }
+      given.set(column.name, values);
+    }
+    await insert(table.name, given);
+  }
+  return planted;
+}
+
+function placeOf(table: SealedTable, place: string, n: number): string {
+  return place.replace(/\{(\w+)\}/g, (_text, name: string) => {
+    const column = table.named[name];
+    const type = column?.getSQLType();
+    const prefix = prefixes[`${table.name}.${column?.name}`] ?? prefixes[column?.name ?? ""];
+    if (type === "uuid") return idOfUuid(prefix as "job", uuidOf(n));
+    if (type === "bytea") return hexOf(n);
+    return type === "text" ? `t${n}` : `${n}`;
+  });
+}
+
+/** The columns of a table that must have something, and those that are given. */
+function columnsOf(db: Database, table: string, given: readonly string[]): Promise<{ name: string; type: string }[]> {
+  return db.sql.unsafe<{ name: string; type: string }[]>(
+    `select attname as name, format_type(atttypid, null) as type from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped
+       and (attnotnull or attname = 'project_id' or attname = any($2::text[]))`,
+    [table, `{${given.join(",")}}`],
+  );
+}
+
+/** What stands where values were planted, by context. */
+export async function readPlanted(db: Database, planted: readonly Planted[]): Promise<Map<string, Buffer>> {
+  const rows = await db.sql.unsafe<{ n: number; value: Buffer }[]>(
+    planted
+      .map(({ table, column, where }, n) => `select ${n} as n, "${column}" as value from "${table}" where ${where}`)
+      .join(" union all "),
+  );
+  return new Map(rows.map(({ n, value }) => [planted[n]?.context ?? "", value]));
+}

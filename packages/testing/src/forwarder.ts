@@ -1,0 +1,55 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+
+/** A fixed address in front of a server: it can be closed, so that the server is away, and opened again. */
+export type Forwarder = AsyncDisposable & {
+  /** The server's URL with the forwarder's address. */
+  readonly url: string;
+  /** Ends every connection and refuses others until `reopen`. */
+  close(): Promise<void>;
+  /** Takes connections again, to the server at `movedUrl` if it came back on another port. */
+  reopen(movedUrl?: string): Promise<void>;
+};
+
+/** Starts a forwarder in front of a server, on a free port of this machine. */
+export async function startForwarder(serverUrl: string): Promise<Forwarder> {
+  let upstream = new URL(serverUrl);
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const ahead = connect(Number(upstream.port), upstream.hostname);
+    for (const [from, to] of [
+      [socket, ahead],
+      [ahead, socket],
+    ] as const) {
+      sockets.add(from);
+      from
+        .on("error", () => {})
+        .on("close", () => {
+          sockets.delete(from);
+          to.destroy();
+        });
+      from.pipe(to);
+    }
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const url = new URL(serverUrl);
+  url.host = `127.0.0.1:${port}`;
+  const close = async () => {
+    if (!server.listening) return;
+    const closed = once(server, "close");
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  return {
+    url: url.href,
+    close,
+    async reopen(movedUrl) {
+      if (movedUrl !== undefined) upstream = new URL(movedUrl);
+      server.listen(port, "127.0.0.1");
+      await once(server, "listening");
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}

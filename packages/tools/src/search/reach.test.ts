@@ -1,0 +1,70 @@
+import type { Catalog } from "@svc/catalog";
+import { createId, type ProjectId, type ProjectPrincipal, systemClock } from "@svc/core";
+import { connectedAccountsForProject } from "@svc/db";
+import { catalogOf } from "@svc/testing/catalog";
+import { createTestDatabase } from "@svc/testing/database";
+import { afterAll, expect, test } from "vitest";
+import { addProject } from "../call/test-node.ts";
+import { deskToolkit } from "../call/test-toolkits.ts";
+import { createReachFinder } from "./reach.ts";
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+
+const unbound = {
+  ...deskToolkit,
+  toolkit: { ...deskToolkit.toolkit, baseUrl: "{{deployment.provider_base_url}}" },
+};
+
+async function reachOf(catalog: Catalog, principal: Partial<ProjectPrincipal>, isSandbox = false): Promise<string> {
+  const find = createReachFinder({ db, clock: systemClock, isSandbox });
+  const reach = await find(catalog, principal as ProjectPrincipal);
+  const [tool] = [...catalog.tools.values()].filter(({ kind }) => kind === "action");
+  if (tool?.kind !== "action") throw new Error("the desk has no action");
+  return reach(tool);
+}
+
+async function connect(projectId: ProjectId, state: "active" | "expired") {
+  await connectedAccountsForProject(db, projectId).create({
+    id: createId("acc", 1),
+    toolkitSlug: "desk",
+    isPrivate: false,
+    isSandbox: false,
+    entityId: "ann",
+    scheme: "api_key",
+    state,
+    variables: {},
+    credential: Buffer.from("sealed"),
+    originDigest: null,
+    grantedScopes: [],
+    references: [],
+    lastError: "",
+    createdAt: 1,
+    updatedAt: 1,
+    expiresAt: null,
+    refreshAt: null,
+    refreshLeaseUntil: null,
+  });
+}
+
+test("an app that the deployment does not say where it is, is unbound, but not in the sandbox", async () => {
+  const projectId = await addProject(db);
+  const catalog = catalogOf({ toolkits: [unbound] });
+  expect(await reachOf(catalog, { projectId })).toBe("unbound");
+  expect(await reachOf(catalog, { projectId }, true)).toBe("connected");
+});
+
+test("who is bound to an entity reaches what that entity has an active account of, in that project and the sandbox's own alone", async () => {
+  const catalog = catalogOf({ toolkits: [deskToolkit] });
+  const [projectId, other] = [await addProject(db), await addProject(db)];
+  const binding = { entityId: "ann", accessClasses: [], toolkitSlugs: [] };
+  expect(await reachOf(catalog, { projectId })).toBe("connected");
+  expect(await reachOf(catalog, { projectId, binding })).toBe("unconnected");
+  await connect(projectId, "expired");
+  expect(await reachOf(catalog, { projectId, binding })).toBe("unconnected");
+  await connect(projectId, "active");
+  expect(await reachOf(catalog, { projectId, binding })).toBe("connected");
+  expect(await reachOf(catalog, { projectId, binding: { ...binding, entityId: "bob" } })).toBe("unconnected");
+  expect(await reachOf(catalog, { projectId: other, binding })).toBe("unconnected");
+  expect(await reachOf(catalog, { projectId, binding }, true)).toBe("unconnected");
+});

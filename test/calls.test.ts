@@ -543,7 +543,7 @@ const connections: Case[] = [
   ["DeleteConnection", { id: "" }, "invalid_argument ID_MALFORMED"],
 ];
 
-const answer = "callId,outcome,resultJson,message,retryable,providerStatus,warnings,sandbox,faults,replayed";
+const answer = "callId,outcome,resultJson,message,retryable,providerStatus,warnings,sandbox,faults,replayed,jobId";
 const deals = { toolSlug: "sales_crm.list_deals", entityId: "ann" };
 const tools: Case[] = [
   ["SearchTools", { query: "list the deals" }, "ok results"],

@@ -540,6 +540,7 @@ create table project_policies (
   redirect_urls text[] default '{}'::text[] not null,
   quotas jsonb default '{}'::jsonb not null,
   http_hosts text[] default '{}'::text[] not null,
+  confirm jsonb default '{"person": "never", "contact": ""}'::jsonb not null,
   constraint project_policies_pkey PRIMARY KEY (project_id),
   constraint project_policies_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

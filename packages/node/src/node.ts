@@ -23,6 +23,7 @@ import {
   createReachFinder,
   createToolsOffer,
   type McpServer,
+  type PersonAsker,
 } from "@svc/tools";
 import {
   createIngest,
@@ -99,8 +100,9 @@ export function createNode(parts: NodeParts): Node {
   // Skills are called like tools, and calling one begins a job, which calls tools.
   const callCode: CodeCaller = (call) => jobs.callSkill(call);
   const findCode: CodeFinder = (projectId, toolSlug) => jobs.findSkill(projectId, toolSlug);
+  const askPerson: PersonAsker = (call) => jobs.askPerson(call);
   const meter = createWorkMeter({ memory: limits.memory });
-  const apps = createApps({ ...parts, nodeId, views, callCode, findCode, turns: meter.turns });
+  const apps = createApps({ ...parts, nodeId, views, callCode, findCode, askPerson, turns: meter.turns });
   const { accounts, caller } = apps;
   meter.onHeld(observer.heldLoop);
   meter.onHeld(({ jobId, ms, isMeasured }) => {

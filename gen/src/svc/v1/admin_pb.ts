@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/admin.proto.
  */
 export const file_svc_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kihgEKDVByb2plY3RQb2xpY3kSFQoNcGxhbl9hcHByb3ZhbBgBIAEoCRIVCg1yZWRpcmVjdF91cmxzGAIgAygJEiUKBnF1b3RhcxgDIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBCABKAsyEi5zdmMudjEuSHR0cFBvbGljeSIbCgpIdHRwUG9saWN5Eg0KBWhvc3RzGAEgAygJIs4BCg1Qcm9qZWN0UXVvdGFzEg0KBWNhbGxzGAEgASgFEhgKEGNvbmN1cnJlbnRfY2FsbHMYAiABKAUSDQoFcG9zdHMYAyABKAUSFQoNc3Vic2NyaXB0aW9ucxgEIAEoBRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKAUSDAoEam9icxgGIAEoBRIUCgxvcGVuX3N0cmVhbXMYByABKAUSGAoQcHJpdmF0ZV90b29sa2l0cxgIIAEoBRIUCgxzdG9yZWRfYnl0ZXMYCSABKAEiagoKUXVvdGFVc2FnZRIMCgRuYW1lGAEgASgJEgwKBHVzZWQYAiABKAESDAoEbW9zdBgDIAEoARISCgppc19kZWZhdWx0GAQgASgIEg0KBXNjb3BlGAUgASgJEg8KB3JlZnVzZWQYBiABKA0i5AIKBkFwaUtleRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEhoKBHJvbGUYAyABKA4yDC5zdmMudjEuUm9sZRIMCgRuYW1lGAQgASgJEgwKBGhpbnQYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYCiABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCyADKAkSFQoNdG9vbGtpdF9zbHVncxgMIAMoCSKRAwoPUXVhcmFudGluZWRQb3N0EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGZGV0YWlsGAQgASgJEjUKB2hlYWRlcnMYBSADKAsyJC5zdmMudjEuUXVhcmFudGluZWRQb3N0LkhlYWRlcnNFbnRyeRIxCgVxdWVyeRgGIAMoCzIiLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuUXVlcnlFbnRyeRISCgpib2R5X2J5dGVzGAcgASgFEi8KC3JlY2VpdmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWxlYXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlIKEVF1YXJhbnRpbmVSZWxlYXNlEgoKAmlkGAEgASgJEg8KB291dGNvbWUYAiABKAkSEAoIYWNjZXB0ZWQYAyABKAUSDgoGcmVhc29uGAQgASgJIiQKFENyZWF0ZVByb2plY3RSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoVQ3JlYXRlUHJvamVjdFJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCI8ChNMaXN0UHJvamVjdHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlIKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEiEKCHByb2plY3RzGAEgAygLMg8uc3ZjLnYxLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIsUBChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSGgoEcm9sZRgCIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYAyABKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJZW50aXR5X2lkGAUgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAYgAygJEhUKDXRvb2xraXRfc2x1Z3MYByADKAkiRAoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkSCwoDa2V5GAIgASgJIk8KEkxpc3RBcGlLZXlzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlAKE0xpc3RBcGlLZXlzUmVzcG9uc2USIAoIYXBpX2tleXMYASADKAsyDi5zdmMudjEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIhChNSZXZva2VBcGlLZXlSZXF1ZXN0EgoKAmlkGAEgASgJIjcKFFJldm9rZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5IqQBChdTZXRQcm9qZWN0UG9saWN5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhUKDXBsYW5fYXBwcm92YWwYAiABKAkSFQoNcmVkaXJlY3RfdXJscxgDIAMoCRIlCgZxdW90YXMYBCABKAsyFS5zdmMudjEuUHJvamVjdFF1b3RhcxIgCgRodHRwGAUgASgLMhIuc3ZjLnYxLkh0dHBQb2xpY3kiPAoYU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCIsChZHZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiggEKF0dldFByb2plY3RVc2FnZVJlc3BvbnNlEiIKBnF1b3RhcxgBIAMoCzISLnN2Yy52MS5RdW90YVVzYWdlEg0KBWNhbGxzGAIgASgNEg0KBXBvc3RzGAMgASgNEhQKDHBvc3RzX2JleW9uZBgEIAEoDRIPCgdub2RlX2lkGAUgASgJIoQBChtMaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIYChBpbmNsdWRlX3JlbGVhc2VkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJIl8KHExpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USJgoFcG9zdHMYASADKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSInChlHZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0EgoKAmlkGAEgASgJIlEKGkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlEiUKBHBvc3QYASABKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EgwKBGJvZHkYAiABKAwi0QEKHlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBILCgNpZHMYASADKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHZHJ5X3J1bhgFIAEoCBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJmCh9SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEioKB3Jlc3VsdHMYASADKAsyGS5zdmMudjEuUXVhcmFudGluZVJlbGVhc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKDlBhcmtKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIisKD1BhcmtKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIjcKEVJlbGVhc2VKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIi4KElJlbGVhc2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIoYCCg1WYXVsdFJvdGF0aW9uEg4KBm51bWJlchgBIAEoDRINCgVzdGF0ZRgCIAEoCRIRCgl0b19rZXlfaWQYAyABKAkSFAoMZnJvbV9rZXlfaWRzGAQgAygJEhAKCHJlc2VhbGVkGAUgASgBEgwKBHBhc3MYBiABKA0SDAoEc2VlbhgHIAEoARINCgV0b3RhbBgIIAEoARIPCgdwcm9ibGVtGAkgASgJEi4KCnN0YXJ0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIUChJSb3RhdGVWYXVsdFJlcXVlc3QiPgoTUm90YXRlVmF1bHRSZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uIhkKF0dldFZhdWx0Um90YXRpb25SZXF1ZXN0IkMKGEdldFZhdWx0Um90YXRpb25SZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uMogKCgxBZG1pblNlcnZpY2USVgoNQ3JlYXRlUHJvamVjdBIcLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVzcG9uc2UiCKi7GAOwuxgCElMKDExpc3RQcm9qZWN0cxIbLnN2Yy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIgiouxgDsLsYAhJTCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIIqLsYA7C7GAISUAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiCKi7GAOwuxgCElMKDFJldm9rZUFwaUtleRIbLnN2Yy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIgiouxgDsLsYAhJfChBTZXRQcm9qZWN0UG9saWN5Eh8uc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXF1ZXN0GiAuc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXNwb25zZSIIqLsYA7C7GAISXAoPR2V0UHJvamVjdFVzYWdlEh4uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlcXVlc3QaHy5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVzcG9uc2UiCKi7GAOwuxgCEmsKFExpc3RRdWFyYW50aW5lZFBvc3RzEiMuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBokLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgiouxgDsLsYAhJlChJHZXRRdWFyYW50aW5lZFBvc3QSIS5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBoiLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZSIIqLsYA7C7GAISdAoXUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHMSJi5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0Gicuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiCKi7GAOwuxgCEkQKB1BhcmtKb2ISFi5zdmMudjEuUGFya0pvYlJlcXVlc3QaFy5zdmMudjEuUGFya0pvYlJlc3BvbnNlIgiouxgDsLsYAhJNCgpSZWxlYXNlSm9iEhkuc3ZjLnYxLlJlbGVhc2VKb2JSZXF1ZXN0Ghouc3ZjLnYxLlJlbGVhc2VKb2JSZXNwb25zZSIIqLsYA7C7GAISUAoLUm90YXRlVmF1bHQSGi5zdmMudjEuUm90YXRlVmF1bHRSZXF1ZXN0Ghsuc3ZjLnYxLlJvdGF0ZVZhdWx0UmVzcG9uc2UiCKi7GAOwuxgCEl8KEEdldFZhdWx0Um90YXRpb24SHy5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlcXVlc3QaIC5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlc3BvbnNlIgiouxgDsLsYAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kirgEKDVByb2plY3RQb2xpY3kSFQoNcGxhbl9hcHByb3ZhbBgBIAEoCRIVCg1yZWRpcmVjdF91cmxzGAIgAygJEiUKBnF1b3RhcxgDIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBCABKAsyEi5zdmMudjEuSHR0cFBvbGljeRImCgdjb25maXJtGAUgASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiMAoNQ29uZmlybVBvbGljeRIOCgZwZXJzb24YASABKAkSDwoHY29udGFjdBgCIAEoCSIbCgpIdHRwUG9saWN5Eg0KBWhvc3RzGAEgAygJIs4BCg1Qcm9qZWN0UXVvdGFzEg0KBWNhbGxzGAEgASgFEhgKEGNvbmN1cnJlbnRfY2FsbHMYAiABKAUSDQoFcG9zdHMYAyABKAUSFQoNc3Vic2NyaXB0aW9ucxgEIAEoBRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKAUSDAoEam9icxgGIAEoBRIUCgxvcGVuX3N0cmVhbXMYByABKAUSGAoQcHJpdmF0ZV90b29sa2l0cxgIIAEoBRIUCgxzdG9yZWRfYnl0ZXMYCSABKAEiagoKUXVvdGFVc2FnZRIMCgRuYW1lGAEgASgJEgwKBHVzZWQYAiABKAESDAoEbW9zdBgDIAEoARISCgppc19kZWZhdWx0GAQgASgIEg0KBXNjb3BlGAUgASgJEg8KB3JlZnVzZWQYBiABKA0i5AIKBkFwaUtleRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEhoKBHJvbGUYAyABKA4yDC5zdmMudjEuUm9sZRIMCgRuYW1lGAQgASgJEgwKBGhpbnQYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYCiABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCyADKAkSFQoNdG9vbGtpdF9zbHVncxgMIAMoCSKRAwoPUXVhcmFudGluZWRQb3N0EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGZGV0YWlsGAQgASgJEjUKB2hlYWRlcnMYBSADKAsyJC5zdmMudjEuUXVhcmFudGluZWRQb3N0LkhlYWRlcnNFbnRyeRIxCgVxdWVyeRgGIAMoCzIiLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuUXVlcnlFbnRyeRISCgpib2R5X2J5dGVzGAcgASgFEi8KC3JlY2VpdmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWxlYXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlIKEVF1YXJhbnRpbmVSZWxlYXNlEgoKAmlkGAEgASgJEg8KB291dGNvbWUYAiABKAkSEAoIYWNjZXB0ZWQYAyABKAUSDgoGcmVhc29uGAQgASgJIiQKFENyZWF0ZVByb2plY3RSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoVQ3JlYXRlUHJvamVjdFJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCI8ChNMaXN0UHJvamVjdHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlIKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEiEKCHByb2plY3RzGAEgAygLMg8uc3ZjLnYxLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIsUBChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSGgoEcm9sZRgCIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYAyABKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJZW50aXR5X2lkGAUgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAYgAygJEhUKDXRvb2xraXRfc2x1Z3MYByADKAkiRAoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkSCwoDa2V5GAIgASgJIk8KEkxpc3RBcGlLZXlzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlAKE0xpc3RBcGlLZXlzUmVzcG9uc2USIAoIYXBpX2tleXMYASADKAsyDi5zdmMudjEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIhChNSZXZva2VBcGlLZXlSZXF1ZXN0EgoKAmlkGAEgASgJIjcKFFJldm9rZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5IswBChdTZXRQcm9qZWN0UG9saWN5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhUKDXBsYW5fYXBwcm92YWwYAiABKAkSFQoNcmVkaXJlY3RfdXJscxgDIAMoCRIlCgZxdW90YXMYBCABKAsyFS5zdmMudjEuUHJvamVjdFF1b3RhcxIgCgRodHRwGAUgASgLMhIuc3ZjLnYxLkh0dHBQb2xpY3kSJgoHY29uZmlybRgGIAEoCzIVLnN2Yy52MS5Db25maXJtUG9saWN5IjwKGFNldFByb2plY3RQb2xpY3lSZXNwb25zZRIgCgdwcm9qZWN0GAEgASgLMg8uc3ZjLnYxLlByb2plY3QiLAoWR2V0UHJvamVjdFVzYWdlUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJIoIBChdHZXRQcm9qZWN0VXNhZ2VSZXNwb25zZRIiCgZxdW90YXMYASADKAsyEi5zdmMudjEuUXVvdGFVc2FnZRINCgVjYWxscxgCIAEoDRINCgVwb3N0cxgDIAEoDRIUCgxwb3N0c19iZXlvbmQYBCABKA0SDwoHbm9kZV9pZBgFIAEoCSKEAQobTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIOCgZyZWFzb24YAiABKAkSGAoQaW5jbHVkZV9yZWxlYXNlZBgDIAEoCBIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCSJfChxMaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEiYKBXBvc3RzGAEgAygLMhcuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJwoZR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBIKCgJpZBgBIAEoCSJRChpHZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZRIlCgRwb3N0GAEgASgLMhcuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdBIMCgRib2R5GAIgASgMItEBCh5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1JlcXVlc3QSCwoDaWRzGAEgAygJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2RyeV9ydW4YBSABKAgSEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkiZgofUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZRIqCgdyZXN1bHRzGAEgAygLMhkuc3ZjLnYxLlF1YXJhbnRpbmVSZWxlYXNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI0Cg5QYXJrSm9iUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCSIrCg9QYXJrSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiI3ChFSZWxlYXNlSm9iUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCSIuChJSZWxlYXNlSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiKGAgoNVmF1bHRSb3RhdGlvbhIOCgZudW1iZXIYASABKA0SDQoFc3RhdGUYAiABKAkSEQoJdG9fa2V5X2lkGAMgASgJEhQKDGZyb21fa2V5X2lkcxgEIAMoCRIQCghyZXNlYWxlZBgFIAEoARIMCgRwYXNzGAYgASgNEgwKBHNlZW4YByABKAESDQoFdG90YWwYCCABKAESDwoHcHJvYmxlbRgJIAEoCRIuCgpzdGFydGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFAoSUm90YXRlVmF1bHRSZXF1ZXN0Ij4KE1JvdGF0ZVZhdWx0UmVzcG9uc2USJwoIcm90YXRpb24YASABKAsyFS5zdmMudjEuVmF1bHRSb3RhdGlvbiIZChdHZXRWYXVsdFJvdGF0aW9uUmVxdWVzdCJDChhHZXRWYXVsdFJvdGF0aW9uUmVzcG9uc2USJwoIcm90YXRpb24YASABKAsyFS5zdmMudjEuVmF1bHRSb3RhdGlvbjKICgoMQWRtaW5TZXJ2aWNlElYKDUNyZWF0ZVByb2plY3QSHC5zdmMudjEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuQ3JlYXRlUHJvamVjdFJlc3BvbnNlIgiouxgDsLsYAhJTCgxMaXN0UHJvamVjdHMSGy5zdmMudjEuTGlzdFByb2plY3RzUmVxdWVzdBocLnN2Yy52MS5MaXN0UHJvamVjdHNSZXNwb25zZSIIqLsYA7C7GAISUwoMQ3JlYXRlQXBpS2V5Ehsuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiCKi7GAOwuxgCElAKC0xpc3RBcGlLZXlzEhouc3ZjLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBobLnN2Yy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIgiouxgDsLsYAhJTCgxSZXZva2VBcGlLZXkSGy5zdmMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5SZXZva2VBcGlLZXlSZXNwb25zZSIIqLsYA7C7GAISXwoQU2V0UHJvamVjdFBvbGljeRIfLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVxdWVzdBogLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVzcG9uc2UiCKi7GAOwuxgCElwKD0dldFByb2plY3RVc2FnZRIeLnN2Yy52MS5HZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0Gh8uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlc3BvbnNlIgiouxgDsLsYAhJrChRMaXN0UXVhcmFudGluZWRQb3N0cxIjLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QaJC5zdmMudjEuTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZSIIqLsYA7C7GAISZQoSR2V0UXVhcmFudGluZWRQb3N0EiEuc3ZjLnYxLkdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QaIi5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2UiCKi7GAOwuxgCEnQKF1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzEiYuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBonLnN2Yy52MS5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgiouxgDsLsYAhJECgdQYXJrSm9iEhYuc3ZjLnYxLlBhcmtKb2JSZXF1ZXN0Ghcuc3ZjLnYxLlBhcmtKb2JSZXNwb25zZSIIqLsYA7C7GAISTQoKUmVsZWFzZUpvYhIZLnN2Yy52MS5SZWxlYXNlSm9iUmVxdWVzdBoaLnN2Yy52MS5SZWxlYXNlSm9iUmVzcG9uc2UiCKi7GAOwuxgCElAKC1JvdGF0ZVZhdWx0Ehouc3ZjLnYxLlJvdGF0ZVZhdWx0UmVxdWVzdBobLnN2Yy52MS5Sb3RhdGVWYXVsdFJlc3BvbnNlIgiouxgDsLsYAhJfChBHZXRWYXVsdFJvdGF0aW9uEh8uc3ZjLnYxLkdldFZhdWx0Um90YXRpb25SZXF1ZXN0GiAuc3ZjLnYxLkdldFZhdWx0Um90YXRpb25SZXNwb25zZSIIqLsYA7C7GAJiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
  * A tenant of the deployment: the owner of keys, subscriptions, events and jobs.
@@ -94,6 +94,13 @@ export type ProjectPolicy = Message<"svc.v1.ProjectPolicy"> & {
    * @generated from field: svc.v1.HttpPolicy http = 4;
    */
   http?: HttpPolicy | undefined;
+
+  /**
+   * Which calls of its keys a person confirms.
+   *
+   * @generated from field: svc.v1.ConfirmPolicy confirm = 5;
+   */
+  confirm?: ConfirmPolicy | undefined;
 };
 
 /**
@@ -102,6 +109,38 @@ export type ProjectPolicy = Message<"svc.v1.ProjectPolicy"> & {
  */
 export const ProjectPolicySchema: GenMessage<ProjectPolicy> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 1);
+
+/**
+ * Which calls of a project's keys a person confirms before they are sent. Such a call is held whatever its
+ * arguments say: it becomes a job that asks the contact, with proceed or abort to choose from, and is sent
+ * once where the answer is proceed. A program with such calls is asked about once, as a whole, before it
+ * begins. Nobody's answer within ten minutes is abort; the key that made the call may not answer.
+ *
+ * @generated from message svc.v1.ConfirmPolicy
+ */
+export type ConfirmPolicy = Message<"svc.v1.ConfirmPolicy"> & {
+  /**
+   * `never` (the default), `destructive` (calls of destructive tools) or `writes` (those of tools of class
+   * write, too).
+   *
+   * @generated from field: string person = 1;
+   */
+  person: string;
+
+  /**
+   * Who is asked: the principalId of a contact of the project. Empty with `never` alone.
+   *
+   * @generated from field: string contact = 2;
+   */
+  contact: string;
+};
+
+/**
+ * Describes the message svc.v1.ConfirmPolicy.
+ * Use `create(ConfirmPolicySchema)` to create a new message.
+ */
+export const ConfirmPolicySchema: GenMessage<ConfirmPolicy> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 2);
 
 /**
  * Where http steps of a project's programs may send requests. It holds at once: also a job that was
@@ -124,7 +163,7 @@ export type HttpPolicy = Message<"svc.v1.HttpPolicy"> & {
  * Use `create(HttpPolicySchema)` to create a new message.
  */
 export const HttpPolicySchema: GenMessage<HttpPolicy> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 2);
+  messageDesc(file_svc_v1_admin, 3);
 
 /**
  * How much of the service a project may use. For each quota 0 means its default and -1 no bound. What
@@ -210,7 +249,7 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
  * Use `create(ProjectQuotasSchema)` to create a new message.
  */
 export const ProjectQuotasSchema: GenMessage<ProjectQuotas> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 3);
+  messageDesc(file_svc_v1_admin, 4);
 
 /**
  * What a project uses of one quota.
@@ -268,7 +307,7 @@ export type QuotaUsage = Message<"svc.v1.QuotaUsage"> & {
  * Use `create(QuotaUsageSchema)` to create a new message.
  */
 export const QuotaUsageSchema: GenMessage<QuotaUsage> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 4);
+  messageDesc(file_svc_v1_admin, 5);
 
 /**
  * A key of a project, without its text.
@@ -367,7 +406,7 @@ export type ApiKey = Message<"svc.v1.ApiKey"> & {
  * Use `create(ApiKeySchema)` to create a new message.
  */
 export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 5);
+  messageDesc(file_svc_v1_admin, 6);
 
 /**
  * A verified inbound post that could not become an event.
@@ -447,7 +486,7 @@ export type QuarantinedPost = Message<"svc.v1.QuarantinedPost"> & {
  * Use `create(QuarantinedPostSchema)` to create a new message.
  */
 export const QuarantinedPostSchema: GenMessage<QuarantinedPost> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 6);
+  messageDesc(file_svc_v1_admin, 7);
 
 /**
  * What became of one post in a release.
@@ -492,7 +531,7 @@ export type QuarantineRelease = Message<"svc.v1.QuarantineRelease"> & {
  * Use `create(QuarantineReleaseSchema)` to create a new message.
  */
 export const QuarantineReleaseSchema: GenMessage<QuarantineRelease> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 7);
+  messageDesc(file_svc_v1_admin, 8);
 
 /**
  * Request of CreateProject.
@@ -513,7 +552,7 @@ export type CreateProjectRequest = Message<"svc.v1.CreateProjectRequest"> & {
  * Use `create(CreateProjectRequestSchema)` to create a new message.
  */
 export const CreateProjectRequestSchema: GenMessage<CreateProjectRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 8);
+  messageDesc(file_svc_v1_admin, 9);
 
 /**
  * Response of CreateProject.
@@ -534,7 +573,7 @@ export type CreateProjectResponse = Message<"svc.v1.CreateProjectResponse"> & {
  * Use `create(CreateProjectResponseSchema)` to create a new message.
  */
 export const CreateProjectResponseSchema: GenMessage<CreateProjectResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 9);
+  messageDesc(file_svc_v1_admin, 10);
 
 /**
  * Request of ListProjects.
@@ -562,7 +601,7 @@ export type ListProjectsRequest = Message<"svc.v1.ListProjectsRequest"> & {
  * Use `create(ListProjectsRequestSchema)` to create a new message.
  */
 export const ListProjectsRequestSchema: GenMessage<ListProjectsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 10);
+  messageDesc(file_svc_v1_admin, 11);
 
 /**
  * Response of ListProjects.
@@ -590,7 +629,7 @@ export type ListProjectsResponse = Message<"svc.v1.ListProjectsResponse"> & {
  * Use `create(ListProjectsResponseSchema)` to create a new message.
  */
 export const ListProjectsResponseSchema: GenMessage<ListProjectsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 11);
+  messageDesc(file_svc_v1_admin, 12);
 
 /**
  * Request of CreateApiKey.
@@ -653,7 +692,7 @@ export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
  * Use `create(CreateApiKeyRequestSchema)` to create a new message.
  */
 export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 12);
+  messageDesc(file_svc_v1_admin, 13);
 
 /**
  * Response of CreateApiKey.
@@ -682,7 +721,7 @@ export type CreateApiKeyResponse = Message<"svc.v1.CreateApiKeyResponse"> & {
  * Use `create(CreateApiKeyResponseSchema)` to create a new message.
  */
 export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 13);
+  messageDesc(file_svc_v1_admin, 14);
 
 /**
  * Request of ListApiKeys.
@@ -717,7 +756,7 @@ export type ListApiKeysRequest = Message<"svc.v1.ListApiKeysRequest"> & {
  * Use `create(ListApiKeysRequestSchema)` to create a new message.
  */
 export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 14);
+  messageDesc(file_svc_v1_admin, 15);
 
 /**
  * Response of ListApiKeys.
@@ -745,7 +784,7 @@ export type ListApiKeysResponse = Message<"svc.v1.ListApiKeysResponse"> & {
  * Use `create(ListApiKeysResponseSchema)` to create a new message.
  */
 export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 15);
+  messageDesc(file_svc_v1_admin, 16);
 
 /**
  * Request of RevokeApiKey.
@@ -766,7 +805,7 @@ export type RevokeApiKeyRequest = Message<"svc.v1.RevokeApiKeyRequest"> & {
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 16);
+  messageDesc(file_svc_v1_admin, 17);
 
 /**
  * Response of RevokeApiKey.
@@ -787,7 +826,7 @@ export type RevokeApiKeyResponse = Message<"svc.v1.RevokeApiKeyResponse"> & {
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 17);
+  messageDesc(file_svc_v1_admin, 18);
 
 /**
  * Request of SetProjectPolicy. planApproval and redirectUrls are set as given, what follows where it
@@ -831,6 +870,13 @@ export type SetProjectPolicyRequest = Message<"svc.v1.SetProjectPolicyRequest"> 
    * @generated from field: svc.v1.HttpPolicy http = 5;
    */
   http?: HttpPolicy | undefined;
+
+  /**
+   * What a person confirms, all of it. If unset, it stays as it is.
+   *
+   * @generated from field: svc.v1.ConfirmPolicy confirm = 6;
+   */
+  confirm?: ConfirmPolicy | undefined;
 };
 
 /**
@@ -838,7 +884,7 @@ export type SetProjectPolicyRequest = Message<"svc.v1.SetProjectPolicyRequest"> 
  * Use `create(SetProjectPolicyRequestSchema)` to create a new message.
  */
 export const SetProjectPolicyRequestSchema: GenMessage<SetProjectPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 18);
+  messageDesc(file_svc_v1_admin, 19);
 
 /**
  * Response of SetProjectPolicy.
@@ -859,7 +905,7 @@ export type SetProjectPolicyResponse = Message<"svc.v1.SetProjectPolicyResponse"
  * Use `create(SetProjectPolicyResponseSchema)` to create a new message.
  */
 export const SetProjectPolicyResponseSchema: GenMessage<SetProjectPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 19);
+  messageDesc(file_svc_v1_admin, 20);
 
 /**
  * Request of GetProjectUsage.
@@ -880,7 +926,7 @@ export type GetProjectUsageRequest = Message<"svc.v1.GetProjectUsageRequest"> & 
  * Use `create(GetProjectUsageRequestSchema)` to create a new message.
  */
 export const GetProjectUsageRequestSchema: GenMessage<GetProjectUsageRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 20);
+  messageDesc(file_svc_v1_admin, 21);
 
 /**
  * Response of GetProjectUsage.
@@ -929,7 +975,7 @@ export type GetProjectUsageResponse = Message<"svc.v1.GetProjectUsageResponse"> 
  * Use `create(GetProjectUsageResponseSchema)` to create a new message.
  */
 export const GetProjectUsageResponseSchema: GenMessage<GetProjectUsageResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 21);
+  messageDesc(file_svc_v1_admin, 22);
 
 /**
  * Request of ListQuarantinedPosts.
@@ -978,7 +1024,7 @@ export type ListQuarantinedPostsRequest = Message<"svc.v1.ListQuarantinedPostsRe
  * Use `create(ListQuarantinedPostsRequestSchema)` to create a new message.
  */
 export const ListQuarantinedPostsRequestSchema: GenMessage<ListQuarantinedPostsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 22);
+  messageDesc(file_svc_v1_admin, 23);
 
 /**
  * Response of ListQuarantinedPosts.
@@ -1006,7 +1052,7 @@ export type ListQuarantinedPostsResponse = Message<"svc.v1.ListQuarantinedPostsR
  * Use `create(ListQuarantinedPostsResponseSchema)` to create a new message.
  */
 export const ListQuarantinedPostsResponseSchema: GenMessage<ListQuarantinedPostsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 23);
+  messageDesc(file_svc_v1_admin, 24);
 
 /**
  * Request of GetQuarantinedPost.
@@ -1027,7 +1073,7 @@ export type GetQuarantinedPostRequest = Message<"svc.v1.GetQuarantinedPostReques
  * Use `create(GetQuarantinedPostRequestSchema)` to create a new message.
  */
 export const GetQuarantinedPostRequestSchema: GenMessage<GetQuarantinedPostRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 24);
+  messageDesc(file_svc_v1_admin, 25);
 
 /**
  * Response of GetQuarantinedPost.
@@ -1055,7 +1101,7 @@ export type GetQuarantinedPostResponse = Message<"svc.v1.GetQuarantinedPostRespo
  * Use `create(GetQuarantinedPostResponseSchema)` to create a new message.
  */
 export const GetQuarantinedPostResponseSchema: GenMessage<GetQuarantinedPostResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 25);
+  messageDesc(file_svc_v1_admin, 26);
 
 /**
  * Request of ReleaseQuarantinedPosts. The filters combine; at least one of ids, toolkitSlug, since
@@ -1119,7 +1165,7 @@ export type ReleaseQuarantinedPostsRequest = Message<"svc.v1.ReleaseQuarantinedP
  * Use `create(ReleaseQuarantinedPostsRequestSchema)` to create a new message.
  */
 export const ReleaseQuarantinedPostsRequestSchema: GenMessage<ReleaseQuarantinedPostsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 26);
+  messageDesc(file_svc_v1_admin, 27);
 
 /**
  * Response of ReleaseQuarantinedPosts.
@@ -1147,7 +1193,7 @@ export type ReleaseQuarantinedPostsResponse = Message<"svc.v1.ReleaseQuarantined
  * Use `create(ReleaseQuarantinedPostsResponseSchema)` to create a new message.
  */
 export const ReleaseQuarantinedPostsResponseSchema: GenMessage<ReleaseQuarantinedPostsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 27);
+  messageDesc(file_svc_v1_admin, 28);
 
 /**
  * Request of ParkJob.
@@ -1175,7 +1221,7 @@ export type ParkJobRequest = Message<"svc.v1.ParkJobRequest"> & {
  * Use `create(ParkJobRequestSchema)` to create a new message.
  */
 export const ParkJobRequestSchema: GenMessage<ParkJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 28);
+  messageDesc(file_svc_v1_admin, 29);
 
 /**
  * Response of ParkJob.
@@ -1196,7 +1242,7 @@ export type ParkJobResponse = Message<"svc.v1.ParkJobResponse"> & {
  * Use `create(ParkJobResponseSchema)` to create a new message.
  */
 export const ParkJobResponseSchema: GenMessage<ParkJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 29);
+  messageDesc(file_svc_v1_admin, 30);
 
 /**
  * Request of ReleaseJob.
@@ -1224,7 +1270,7 @@ export type ReleaseJobRequest = Message<"svc.v1.ReleaseJobRequest"> & {
  * Use `create(ReleaseJobRequestSchema)` to create a new message.
  */
 export const ReleaseJobRequestSchema: GenMessage<ReleaseJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 30);
+  messageDesc(file_svc_v1_admin, 31);
 
 /**
  * Response of ReleaseJob.
@@ -1245,7 +1291,7 @@ export type ReleaseJobResponse = Message<"svc.v1.ReleaseJobResponse"> & {
  * Use `create(ReleaseJobResponseSchema)` to create a new message.
  */
 export const ReleaseJobResponseSchema: GenMessage<ReleaseJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 31);
+  messageDesc(file_svc_v1_admin, 32);
 
 /**
  * A rotation of the vault key.
@@ -1338,7 +1384,7 @@ export type VaultRotation = Message<"svc.v1.VaultRotation"> & {
  * Use `create(VaultRotationSchema)` to create a new message.
  */
 export const VaultRotationSchema: GenMessage<VaultRotation> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 32);
+  messageDesc(file_svc_v1_admin, 33);
 
 /**
  * Request of RotateVault.
@@ -1353,7 +1399,7 @@ export type RotateVaultRequest = Message<"svc.v1.RotateVaultRequest"> & {
  * Use `create(RotateVaultRequestSchema)` to create a new message.
  */
 export const RotateVaultRequestSchema: GenMessage<RotateVaultRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 33);
+  messageDesc(file_svc_v1_admin, 34);
 
 /**
  * Response of RotateVault.
@@ -1374,7 +1420,7 @@ export type RotateVaultResponse = Message<"svc.v1.RotateVaultResponse"> & {
  * Use `create(RotateVaultResponseSchema)` to create a new message.
  */
 export const RotateVaultResponseSchema: GenMessage<RotateVaultResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 34);
+  messageDesc(file_svc_v1_admin, 35);
 
 /**
  * Request of GetVaultRotation.
@@ -1389,7 +1435,7 @@ export type GetVaultRotationRequest = Message<"svc.v1.GetVaultRotationRequest"> 
  * Use `create(GetVaultRotationRequestSchema)` to create a new message.
  */
 export const GetVaultRotationRequestSchema: GenMessage<GetVaultRotationRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 35);
+  messageDesc(file_svc_v1_admin, 36);
 
 /**
  * Response of GetVaultRotation.
@@ -1410,7 +1456,7 @@ export type GetVaultRotationResponse = Message<"svc.v1.GetVaultRotationResponse"
  * Use `create(GetVaultRotationResponseSchema)` to create a new message.
  */
 export const GetVaultRotationResponseSchema: GenMessage<GetVaultRotationResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 36);
+  messageDesc(file_svc_v1_admin, 37);
 
 /**
  * Administration of the deployment: projects, their keys and policies, the quarantine of inbound posts,
@@ -1517,6 +1563,8 @@ export const AdminService: GenService<{
    * - invalid_argument QUOTA_INVALID: one of quotas is below -1.
    * - invalid_argument HTTP_HOST_INVALID: one of http.hosts is not a host alone, such as
    *   `api.example.com` or `api.example.com:8443`, or there are more than 100.
+   * - invalid_argument CONFIRM_INVALID: confirm.person is neither empty nor one of `never`, `destructive`
+   *   and `writes`, or the project has no contact confirm.contact.
    *
    * @generated from rpc svc.v1.AdminService.SetProjectPolicy
    */

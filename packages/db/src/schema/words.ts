@@ -48,8 +48,11 @@ export const jobTaskKinds = ["run", "deadline", "hop", "reach", "publish"] as co
 /** What kind of work a task is. */
 export type JobTaskKind = (typeof jobTaskKinds)[number];
 
-/** What an answer decides: `judge` a step, `failed` and `unknown` the rows of a map, `approval`, or one of the service's own points. */
-export const askKinds = ["judge", "failed", "unknown", "approval", "in_doubt", "undo_stuck"] as const;
+/**
+ * What an answer decides: `judge` a step, `failed` and `unknown` the rows of a map, `approval`, `confirm` whether a job begins that another
+ * person than its caller confirms, or one of the service's own points.
+ */
+export const askKinds = ["judge", "failed", "unknown", "approval", "confirm", "in_doubt", "undo_stuck"] as const;
 
 /** What an answer decides. */
 export type AskKind = (typeof askKinds)[number];

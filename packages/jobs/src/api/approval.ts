@@ -11,13 +11,6 @@ type Plan = {
   readonly demandsApproval: boolean;
 };
 
-/** Asks for the project's policy, for `checkApproval`. Nobody has to wait for it: who does hears of a failure. */
-export function readPolicy(db: Executor, projectId: ProjectId): ReturnType<typeof readPlanApproval> {
-  const policy = readPlanApproval(db, projectId);
-  policy.catch(() => {});
-  return policy;
-}
-
 /**
  * Whether a live run of a plan needs approval, by the program's own rule and the project's policy. A fault, APPROVER_ROLE_REQUIRED or
  * APPROVER_MISSING, when it does and could never get it.
@@ -26,9 +19,8 @@ export async function checkApproval(
   db: Executor,
   { projectId, role }: { projectId: ProjectId; role: Role },
   { program, estimate, demandsApproval }: Plan,
-  policy = readPolicy(db, projectId),
 ): Promise<boolean | Fault> {
-  const minimum = await policy;
+  const minimum = await readPlanApproval(db, projectId);
   if (!demandsApproval && !needsPlanApproval(program, estimate, minimum)) return false;
   if (role !== "approver") return approverRoleRequired();
   const { escalation } = program.approval;

@@ -1,12 +1,22 @@
 import { createHash } from "node:crypto";
-import { type Binding, Fault, type Id, type KeyId, type ProjectId, quotaExceeded, type Role } from "@svc/core";
+import {
+  type Binding,
+  type ConfirmRule,
+  Fault,
+  type Id,
+  type KeyId,
+  type ProjectId,
+  quotaExceeded,
+  type Role,
+} from "@svc/core";
 import { findKeyedJob, type KeyedJob } from "@svc/db";
 import type { AcceptedProgram, JsonObject } from "@svc/program";
 import { canonicalHash, canonicalJson, pinsText, readProgram } from "@svc/program";
 import { type SkillProgram, type SubmittedJob, submitJob } from "../drive/new-jobs.ts";
 import { idempotencyKeyReused, programFaulty } from "../errors.ts";
-import { checkApproval, readPolicy } from "./approval.ts";
+import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
+import { confirmerOf } from "./confirmer.ts";
 import type { JobsContext } from "./context.ts";
 
 /** What is submitted, and by whom. */
@@ -22,6 +32,10 @@ export type Submission = {
   readonly idempotencyKey: string | undefined;
   /** Of the call of a skill: its slug, `skills.` and a name, how the caller named it, and what the caller gave. */
   readonly skill?: SubmittedSkill | undefined;
+  /** What a person confirms of its key's calls, beside what the project's policy says. */
+  readonly confirm?: ConfirmRule | undefined;
+  /** Of a call that a person was to confirm: what the person is asked. Its plan is approved by that. */
+  readonly confirmText?: string | undefined;
 };
 
 /** A skill as it is called. `within`: its version, as `slug@version`. */
@@ -51,24 +65,27 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   // Before anything is checked: the job is answered, whatever became of tools, accounts and contacts since.
   if (earlier !== undefined) return repeated(earlier, submission);
   const within = skill === undefined ? [] : [skill.within];
-  // Asked for beside what the check asks for.
-  const policy = submission.mode === "live" ? readPolicy(context.db, projectId) : undefined;
   const checked = await checkForProject(context, {
     ...{ projectId, programJson, binding, within },
     isStored: skill !== undefined,
   });
   if ("faults" in checked) return { refusal: programFaulty(checked.faults, checked.omitted, programJson.length) };
   const { program, programHash, estimate } = checked;
-  // A simulation sends no write: there is nothing to approve.
-  const needsApproval = submission.mode === "live" && (await checkApproval(context.db, submission, checked, policy));
+  // A simulation sends no write: there is nothing to approve, or to confirm.
+  const needsApproval = await approvalOf(context, submission, checked);
   if (needsApproval instanceof Fault) return { refusal: needsApproval };
+  const pins = pinsText(checked);
+  const isLive = submission.mode === "live";
+  const confirmable = { program, estimate, readPins: () => pins };
+  const confirmBy = isLive ? await confirmerOf(context.db, submission, confirmable) : undefined;
   const submitted = await submitJob(context, {
     ...submission,
     program,
     programHash,
     estimate,
     needsApproval,
-    pins: pinsText(checked),
+    confirmBy,
+    pins,
     skills: skillPrograms(checked),
     input: skill?.input,
     skillSlug: skill?.slug ?? "",
@@ -78,6 +95,15 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   if ("quotaReached" in submitted) return { refusal: quotaExceeded("jobs", submitted.quotaReached) };
   if ("earlier" in submitted) return repeated(submitted.earlier, submission);
   return { id: submitted.job.id, stored: submitted };
+}
+
+async function approvalOf(
+  { db }: SubmitContext,
+  submission: Submission,
+  plan: Parameters<typeof checkApproval>[2],
+): Promise<boolean | Fault> {
+  const isAskedOtherwise = submission.mode !== "live" || submission.confirmText !== undefined;
+  return isAskedOtherwise ? false : checkApproval(db, submission, plan);
 }
 
 /** The programs of the skills that a program runs, however deep they stand: they are stored with its job. */

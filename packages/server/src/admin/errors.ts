@@ -116,6 +116,17 @@ export function httpHostInvalid(field: string, message: string): Fault {
   });
 }
 
+/** What a person would confirm by it, or who, is not known. */
+export function confirmInvalid(field: string, message: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "CONFIRM_INVALID",
+    field,
+    message: `${field} ${message}`,
+    help: "Send person `never`, `destructive` or `writes`, and with the latter two the principalId of a contact that PutContact has put.",
+  });
+}
+
 /** A place that nobody may be sent to, or too many of them. */
 export function redirectUrlInvalid(field: string, message: string): Fault {
   return fault({

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from "@svc/catalog";
-import type { AccountId, Binding, Clock, Id, KeyId, ProjectId, Role, Sealer } from "@svc/core";
+import type { AccountId, Binding, Clock, ConfirmRule, Id, KeyId, ProjectId, Role, Sealer } from "@svc/core";
 import { createBatcher } from "@svc/core";
 import { type AccessClass, type CallRecord, type Database, isUnavailable, putToolCalls } from "@svc/db";
 import type { CallOutcome, CallResult } from "../outcome.ts";
@@ -17,6 +17,8 @@ export type Caller = {
   readonly role?: Role | undefined;
   /** What it is bound to, its jobs included; undefined for nothing. */
   readonly binding?: Binding | undefined;
+  /** Which of its calls a person confirms; undefined for none. What a job calls was confirmed as it began. */
+  readonly confirm?: ConfirmRule | undefined;
   readonly job?: { readonly id: Id<"job">; readonly stepId: string } | undefined;
 };
 

@@ -55,5 +55,9 @@ export type PreparedCall = {
   readonly vaulted: readonly string[];
 };
 
-/** A call that ends before anything is sent, with the account where one was found. */
-export type EndedCall = { readonly result: CallResult; readonly account: CallableAccount | undefined };
+/** A call that ends before anything is sent, with the account where one was found; `forPerson` where a person is to confirm it. */
+export type EndedCall = {
+  readonly result: CallResult;
+  readonly account: CallableAccount | undefined;
+  readonly forPerson?: Action | undefined;
+};

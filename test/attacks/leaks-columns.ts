@@ -27,7 +27,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   audit_events: {
     name: "action subject",
     told: "outcome",
-    digest: "entity_digest hash mac",
+    digest: "about_digest hash mac",
   },
   call_limits: {
     name: "name toolkit_slug",

@@ -25,6 +25,7 @@ export type IdPrefix =
   | "lnk"
   | "grt"
   | "aud"
+  | "ers"
   | "node";
 
 /** An id of one kind. Only this file makes one, so an event's id cannot be passed for a delivery's. */
@@ -60,6 +61,9 @@ export type LinkId = Id<"lnk">;
 export type GrantId = Id<"grt">;
 /** Id of an entry of the audit log. */
 export type AuditId = Id<"aud">;
+
+/** Id of the erasure of an entity or a project. */
+export type ErasureId = Id<"ers">;
 /** Id of one running process of the service; owns leases. */
 export type NodeId = Id<"node">;
 

@@ -102,7 +102,7 @@ export async function putAuditChain(tx: Executor, chain: AuditChain): Promise<vo
 export async function placeAuditEvents(tx: Executor, events: readonly PlacedAuditEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx.sql.unsafe(
-    `update audit_events e set position = v.position, mac = v.mac, hash = v.hash, outcome = v.outcome, entity_digest = v.digest
+    `update audit_events e set position = v.position, mac = v.mac, hash = v.hash, outcome = v.outcome, about_digest = v.digest
      from unnest($1::uuid[], $2::int4[], $3::bytea[], $4::bytea[], $5::text[], $6::bytea[]) as v(id, position, mac, hash, outcome, digest)
      where e.id = v.id and e.position is null`,
     [

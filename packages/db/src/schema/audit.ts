@@ -22,7 +22,7 @@ export const auditEvents = pgTable(
     /** An id, a slug, or the name of a secret or a limit: nothing that tells of a person. */
     subject: text("subject").notNull(),
     /** Of the entity or the person that it is about: see `Sealer.entityDigest`. */
-    entityDigest: bytes("entity_digest"),
+    entityDigest: bytes("about_digest"),
     /** `ok`, or the code of the error; null while it is under way. */
     outcome: text("outcome"),
     /** From 1; null until the row stands in the chain. */

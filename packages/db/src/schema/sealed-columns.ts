@@ -88,7 +88,7 @@ export const sealedTables: readonly SealedTable[] = [
 export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["digest"],
   audit_chains: ["hash", "mac"],
-  audit_events: ["entity_digest", "hash", "mac"],
+  audit_events: ["about_digest", "hash", "mac"],
   connected_accounts: ["origin_digest"],
   console_links: ["digest"],
   console_sessions: ["cookie_digest", "half_digest", "admin_digest"],

@@ -332,3 +332,12 @@ export const auditActors = ["admin", "key", "job", "link", "service"] as const;
 
 /** Who did what the audit log tells. */
 export type AuditActor = (typeof auditActors)[number];
+
+/** What is erased: one entity of a project, or the project with all that is its own. */
+export const erasureKinds = ["entity", "project"] as const;
+
+/**
+ * How an erasure stands. `running`: rows are deleted. `waiting`: until jobs have ended, or until the last pass may begin. `done`: a whole
+ * pass found nothing.
+ */
+export const erasureStates = ["running", "waiting", "done"] as const;

@@ -14,7 +14,7 @@ CREATE TABLE "audit_events" (
 	"actor_id" uuid,
 	"action" text NOT NULL,
 	"subject" text NOT NULL,
-	"entity_digest" "bytea",
+	"about_digest" "bytea",
 	"outcome" text,
 	"position" integer,
 	"mac" "bytea",

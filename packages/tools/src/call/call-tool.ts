@@ -167,8 +167,8 @@ function planOf(context: CallContext, asked: CallRequest, { tool, toolkit }: Fou
     : { kept: asked.args, faults: [] };
   const request = { ...asked, args: kept as CallRequest["args"] };
   const entry = entryOf(context, request, tool);
-  const appKey =
-    request.appKey ?? deriveKey(entry.caller.projectId, entry.idempotencyKey ?? entry.id, entry.callDigest);
+  const derived = () => deriveKey(entry.caller.projectId, entry.idempotencyKey ?? entry.id, entry.callDigest);
+  const appKey = request.appKey ?? (entry.takesAppKey === true ? derived() : "");
   return { request, entry, plan: { ...request, callDigest: entry.callDigest, excess, tool, toolkit, appKey } };
 }
 
@@ -273,7 +273,7 @@ function personal(prepared: PreparedCall | EndedCall): Pick<CallAnswer, "isForPe
 }
 
 function dryRun({ isSandbox }: CallContext, prepared: PreparedCall | EndedCall): CallAnswer {
-  const result = "action" in prepared ? resultOf({ outcome: "ok", preview: prepared.preview }) : prepared.result;
+  const result = "action" in prepared ? resultOf({ outcome: "ok", preview: prepared.preview() }) : prepared.result;
   return { callId: undefined, result, isSandbox, isReplay: false, ...personal(prepared) };
 }
 

@@ -119,24 +119,20 @@ export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Le
     splits: (error) => !isUnavailable(error),
   });
   const digests = createDigestKeys(sealer);
-  // What is the same at the beginning of a call and at its end is sealed once.
+  // What is the same at the beginning of a call and at its end is sealed once. A read has no beginning, and is not kept: what a
+  // collector finds in a weak map is dear.
   const records = new WeakMap<LedgerEntry, CallRecord>();
-  const recordOfEntry = (entry: LedgerEntry) => {
-    const record = records.get(entry) ?? recordOf(sealer, digests, entry);
+  const begun: Ledger["begun"] = (entry, accountId, isSandbox) => {
+    const record = recordOf(sealer, digests, entry);
     records.set(entry, record);
-    return record;
+    return { ...record, accountId, isSandbox };
   };
-  const begun: Ledger["begun"] = (entry, accountId, isSandbox) => ({
-    ...recordOfEntry(entry),
-    accountId,
-    isSandbox,
-  });
   const openColumn = (projectId: ProjectId, id: Id<"call">, column: Column, sealed: Uint8Array) =>
     sealer.open(sealed, contextOf(projectId, id, column)).toString();
   const ended: Ledger["ended"] = (entry, end, before) => {
     const durationMs = Math.max(0, clock.now() - entry.createdAt);
     observer?.ended(observationOf(entry, end, durationMs));
-    const record = before ?? recordOfEntry(entry);
+    const record = before ?? records.get(entry) ?? recordOf(sealer, digests, entry);
     return { ...record, ...endOf(sealer, entry, end), durationMs, idempotencyKey: undefined };
   };
   const bound: Ledger["bound"] = (entry, record, result) => {

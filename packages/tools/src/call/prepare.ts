@@ -57,7 +57,7 @@ async function prepareTool(context: PrepareContext, plan: CallPlan, action: Acti
   if (isForPerson(plan.caller, action)) return heldForPerson(plan, action, built);
   if (checked.isConfirmed) return built;
   const account = "action" in built ? built.account : undefined;
-  const preview = "action" in built ? built.preview : undefined;
+  const preview = "action" in built ? built.preview() : undefined;
   return { result: resultOf({ outcome: "held", message: heldMessage(action), preview }), account };
 }
 
@@ -74,7 +74,7 @@ function heldForPerson(plan: CallPlan, action: Action, built: PreparedCall | End
   // The yes of a person to this very call.
   if (plan.person?.confirmed === name) return built;
   const message = `${action.slug} is confirmed by a person, whatever its arguments say, and was not carried out`;
-  return { result: resultOf({ outcome: "held", message, preview }), account, forPerson: { action, name } };
+  return { result: resultOf({ outcome: "held", message, preview: preview() }), account, forPerson: { action, name } };
 }
 
 async function buildCall(
@@ -98,9 +98,13 @@ async function buildCall(
   const secrets = [...maskedTexts(keyed, shownParams), ...known];
   const request = build(keyed);
   // Also what is no text, such as a sensitive flag or an empty object, is masked: only a schema without anything sensitive is not.
-  const shown = shownParams === keyed ? request : build(shownParams);
-  if ("outcome" in request) return unbuildable(request, hasSecrets(plan) ? undefined : shown, account);
-  const preview = withKeyHeader(action, "outcome" in shown ? hiddenRequest(request) : shown, appKey);
+  const buildShown = () => (shownParams === keyed ? request : build(shownParams));
+  if ("outcome" in request) return unbuildable(request, hasSecrets(plan) ? undefined : buildShown(), account);
+  const preview = () => {
+    const shown = buildShown();
+    const masked = withKeyHeader(action, "outcome" in shown ? hiddenRequest(request) : shown, appKey);
+    return previewOf(accounts.preview(toolkit, account, masked));
+  };
   const complete = withKeyHeader(action, request, appKey);
   return {
     action,
@@ -109,7 +113,7 @@ async function buildCall(
     secrets,
     vaulted: [],
     request: complete,
-    preview: previewOf(accounts.preview(toolkit, account, preview)),
+    preview,
     way: {
       authorize: () => accounts.authorize(query, account, complete),
       refused: () => accounts.refused(query, account),

@@ -23,7 +23,7 @@ export type CallPlan = {
   readonly idempotencyKey: string | undefined;
   /** Which call a person has said yes to, where the caller asks the person itself. */
   readonly person?: { readonly confirmed: string | undefined } | undefined;
-  /** The app's idempotency key, for tools that take one. */
+  /** The app's idempotency key; empty for a tool that takes none. */
   readonly appKey: string;
   /** What no message may quote, beside sensitive arguments. */
   readonly secrets?: readonly string[] | undefined;
@@ -52,7 +52,8 @@ export type PreparedCall = {
   readonly account: CallableAccount | undefined;
   readonly way: CallWay;
   readonly request: AppRequest;
-  readonly preview: RequestPreview;
+  /** What people are shown of it; most calls show nobody anything. */
+  preview(): RequestPreview;
   /** What the sensitive arguments hold, and what the caller knows of: no text that people read may have it. */
   readonly secrets: readonly string[];
   /** Values of the project's secrets that it carries: nothing that is kept or answered repeats one. */

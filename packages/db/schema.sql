@@ -231,6 +231,25 @@ create table due_tasks (
 CREATE INDEX due_tasks_due ON public.due_tasks USING btree (due_at, project_id);
 CREATE INDEX due_tasks_project ON public.due_tasks USING btree (project_id, due_at);
 
+create table erasures (
+  id uuid not null,
+  project_id uuid not null,
+  kind text not null,
+  entity_id text not null,
+  state text not null,
+  pass integer default 1 not null,
+  at_table text default ''::text not null,
+  at_key text default ''::text not null,
+  counts jsonb not null,
+  deleted_in_pass bigint default 0 not null,
+  jobs_left integer default 0 not null,
+  not_before timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone,
+  constraint erasures_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX erasures_unfinished ON public.erasures USING btree (project_id, entity_id) WHERE (finished_at IS NULL);
+
 create table events (
   project_id uuid not null,
   id uuid not null,
@@ -540,6 +559,7 @@ create table project_policies (
   redirect_urls text[] default '{}'::text[] not null,
   quotas jsonb default '{}'::jsonb not null,
   http_hosts text[] default '{}'::text[] not null,
+  confirm jsonb default '{"person": "never", "contact": ""}'::jsonb not null,
   constraint project_policies_pkey PRIMARY KEY (project_id),
   constraint project_policies_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

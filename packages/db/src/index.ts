@@ -140,6 +140,8 @@ export type { UsedDocument } from "./documents/used.ts";
 export { isUnavailable, isUniqueViolation } from "./driver-error.ts";
 export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
+export { beginErasure, type Erasure, type ErasureTarget, findErasure, hasDueErasure } from "./erasures/repo.ts";
+export { type ErasureTimes, stepErasure } from "./erasures/step.ts";
 export { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "./events/match.ts";
 export {
   type EventsRecorded,
@@ -269,6 +271,7 @@ export {
 export { MigrationRefusedError, migrateDatabase, migrationsFolder } from "./migrate.ts";
 export { probeWrites } from "./probe-writes.ts";
 export { keepAudience, readAudience } from "./projects/audience.ts";
+export { readConfirmRule } from "./projects/confirm.ts";
 export { readHttpHosts } from "./projects/http-hosts.ts";
 export { readPlanApproval } from "./projects/plan-approval.ts";
 export { lockJobQuota, type QuotaReached } from "./projects/quotas.ts";

@@ -23,6 +23,7 @@ import {
   createReachFinder,
   createToolsOffer,
   type McpServer,
+  type PersonAsker,
 } from "@svc/tools";
 import {
   createIngest,
@@ -38,6 +39,7 @@ import { activitySweep } from "./activity-sweep.ts";
 import { type Apps, createApps } from "./apps.ts";
 import { consoleSweep } from "./console-sweep.ts";
 import { deadTaskSweep } from "./dead-tasks.ts";
+import { erasureSweep } from "./erasure-sweep.ts";
 import { grantSweep } from "./grant-sweep.ts";
 import { type EngineName, engineNames, type NodeParts } from "./parts.ts";
 import { startRetention } from "./retention.ts";
@@ -99,8 +101,9 @@ export function createNode(parts: NodeParts): Node {
   // Skills are called like tools, and calling one begins a job, which calls tools.
   const callCode: CodeCaller = (call) => jobs.callSkill(call);
   const findCode: CodeFinder = (projectId, toolSlug) => jobs.findSkill(projectId, toolSlug);
+  const askPerson: PersonAsker = (call) => jobs.askPerson(call);
   const meter = createWorkMeter({ memory: limits.memory });
-  const apps = createApps({ ...parts, nodeId, views, callCode, findCode, turns: meter.turns });
+  const apps = createApps({ ...parts, nodeId, views, callCode, findCode, askPerson, turns: meter.turns });
   const { accounts, caller } = apps;
   meter.onHeld(observer.heldLoop);
   meter.onHeld(({ jobId, ms, isMeasured }) => {
@@ -219,6 +222,7 @@ function createEngines(
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
     standingSweep({ db, runRetentionMs: limits.retention.standingRunsMs ?? standingRunsMsDefault }),
     deadTaskSweep(db),
+    erasureSweep({ db, times: limits.erasures }),
   ];
   const starters: Readonly<Record<EngineName, Starter>> = {
     deliveries: () => void dispatcher.start(),

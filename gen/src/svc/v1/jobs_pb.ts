@@ -4005,6 +4005,8 @@ export const JobsService: GenService<{
    * - invalid_argument OVERRIDES_INVALID: overridesJson is not JSON, breaks the point's answer schema,
    *   or comes with a continuation other than `retry-with`.
    * - invalid_argument NOTE_TOO_LONG: note is longer than 2,000 characters.
+   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call, or a program, that was made with this
+   *   key.
    * - permission_denied APPROVER_ROLE_REQUIRED: of an approval ask, the key is not an approver's.
    * - permission_denied APPROVAL_KEY_MISMATCH: of an approval ask, the key is not the one whose plan
    *   parked there.
@@ -4032,6 +4034,8 @@ export const JobsService: GenService<{
    *   no pending ask.
    * - failed_precondition APPROVAL_NOT_LINKABLE: the ask is an approval.
    * - permission_denied PRINCIPAL_NOT_REACHED: the ask has not reached principalId.
+   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call, or a program, that was made with this
+   *   key.
    *
    * @generated from rpc svc.v1.JobsService.CreateAnswerLink
    */

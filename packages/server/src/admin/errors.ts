@@ -116,6 +116,17 @@ export function httpHostInvalid(field: string, message: string): Fault {
   });
 }
 
+/** What a person would confirm by it, or who, is not known. */
+export function confirmInvalid(field: string, message: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "CONFIRM_INVALID",
+    field,
+    message: `${field} ${message}`,
+    help: "Send person `never`, `destructive` or `writes`, and with the latter two the principalId of a contact that PutContact has put.",
+  });
+}
+
 /** A place that nobody may be sent to, or too many of them. */
 export function redirectUrlInvalid(field: string, message: string): Fault {
   return fault({
@@ -167,6 +178,17 @@ export function entityIdInvalid(entityId: string): Fault {
     field: "entityId",
     message: `entityId ${formatValue(entityId)} is longer than 200 characters or holds control characters`,
     help: "Send your own id of the user, 1 to 200 characters, or leave it empty.",
+  });
+}
+
+/** The deployment has no such erasure. */
+export function erasureNotFound(id: string): Fault {
+  return fault({
+    code: "not_found",
+    reason: "ERASURE_NOT_FOUND",
+    field: "id",
+    message: `there is no erasure ${formatValue(id)}`,
+    help: "EraseEntity and DeleteProject return the id of what they began.",
   });
 }
 

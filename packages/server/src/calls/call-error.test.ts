@@ -61,6 +61,7 @@ beforeAll(async () => {
               accessClasses: [],
               toolkitSlugs: [],
               quotas: {},
+              confirm: { person: "never", contact: "" },
             }
           : lookUp(),
       forget: () => {},

@@ -3,7 +3,7 @@ import { type OutgoingHttpHeaders, request } from "node:http";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
-import { createWorkMeter, digestSecret, fault, faults, shareMessage, systemClock } from "@svc/core";
+import { createWorkMeter, digestSecret, fault, faults, noConfirmRule, shareMessage, systemClock } from "@svc/core";
 import { CatalogService, GetToolRequestSchema, GetToolResponseSchema, ListToolsResponseSchema } from "@svc/gen/catalog";
 import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from "@svc/gen/health";
 import { type HttpPlace, serveHttp } from "@svc/testing/http";
@@ -162,6 +162,7 @@ function keyOf(digest: Buffer) {
     accessClasses: [],
     toolkitSlugs: [],
     quotas: name === "full" ? { concurrentCalls: 0 } : {},
+    confirm: noConfirmRule,
   };
   return name === "slow" ? Promise.resolve(found) : found;
 }

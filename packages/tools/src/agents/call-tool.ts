@@ -50,7 +50,7 @@ export async function answerCall(
   const answer = answerOf(called);
   const response = toCallToolResponse(answer, shape);
   return {
-    texts: callTexts(args.slug, response, hints),
+    texts: callTexts(args.slug, response, { ...hints, isForPerson: answer.isForPerson }),
     structured: callData(response),
     isError: called.outcome !== "held" && answer.result.outcome !== "ok",
   };

@@ -837,6 +837,11 @@ const admin: Case[] = [
   ["ReleaseJob", { projectId: "$project", jobId: missing.job }, "not_found JOB_NOT_FOUND"],
   ["ReleaseJob", { projectId: "$project", jobId: "$ended" }, "failed_precondition JOB_FINISHED"],
   ["ReleaseJob", { projectId: "$otherProject", jobId: "$theirasking" }, "failed_precondition JOB_NOT_RELEASABLE"],
+  ["EraseEntity", { projectId: "$project", entityId: "nobody" }, "ok erasure"],
+  ["EraseEntity", { projectId: "$project" }, "invalid_argument ENTITY_ID_INVALID"],
+  ["EraseEntity", { projectId: noProject, entityId: "ada" }, "not_found PROJECT_NOT_FOUND"],
+  ["DeleteProject", { projectId: noProject }, "not_found PROJECT_NOT_FOUND"],
+  ["GetErasure", { id: "ers_01h455vb4pex5vsknk084sn02q" }, "not_found ERASURE_NOT_FOUND"],
   ["RotateVault", {}, "failed_precondition VAULT_KEY_UNCHANGED"],
   ["GetVaultRotation", {}, "ok "],
 ];

@@ -231,6 +231,25 @@ create table due_tasks (
 CREATE INDEX due_tasks_due ON public.due_tasks USING btree (due_at, project_id);
 CREATE INDEX due_tasks_project ON public.due_tasks USING btree (project_id, due_at);
 
+create table erasures (
+  id uuid not null,
+  project_id uuid not null,
+  kind text not null,
+  entity_id text not null,
+  state text not null,
+  pass integer default 1 not null,
+  at_table text default ''::text not null,
+  at_key text default ''::text not null,
+  counts jsonb not null,
+  deleted_in_pass bigint default 0 not null,
+  jobs_left integer default 0 not null,
+  not_before timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone,
+  constraint erasures_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX erasures_unfinished ON public.erasures USING btree (project_id, entity_id) WHERE (finished_at IS NULL);
+
 create table events (
   project_id uuid not null,
   id uuid not null,

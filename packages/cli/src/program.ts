@@ -16,6 +16,7 @@ import { addContactsCommand } from "./contacts.ts";
 import { addCredentialsCommand } from "./credentials.ts";
 import { addDeliveriesCommand } from "./deliveries.ts";
 import { addEndpointsCommand } from "./endpoints.ts";
+import { addEraseCommand } from "./erase.ts";
 import { addEventsCommand } from "./events.ts";
 import { addGrantsCommand } from "./grants.ts";
 import { addJobsCommand } from "./jobs.ts";
@@ -107,6 +108,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addConsoleCommand,
   addGrantsCommand,
   addWhoamiCommand,
+  addEraseCommand,
 ];
 
 /** Every command as it is typed behind `svc`, groups before their members: `jobs`, `jobs submit`, … */

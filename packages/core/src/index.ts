@@ -59,6 +59,7 @@ export {
   type BackfillId,
   createId,
   type DeliveryId,
+  type ErasureId,
   type EventId,
   firstUuidAt,
   type GrantId,

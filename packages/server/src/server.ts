@@ -1,6 +1,6 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { type Catalog, type Deployment, loadCatalog, loadDeployment } from "@svc/catalog";
-import { createId, createSealer, type NodeId } from "@svc/core";
+import { createId, createSealer, type NodeId, type ProjectId } from "@svc/core";
 import { countPendingDeliveries } from "@svc/db";
 import { AdminService } from "@svc/gen/admin";
 import { ConsoleService } from "@svc/gen/console";
@@ -8,7 +8,7 @@ import { GrantsService } from "@svc/gen/grants";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
 import { StatsService } from "@svc/gen/stats";
-import { createNode, type Node, type NodeParts, programSchema, standingSchema } from "@svc/node";
+import { createNode, type Node, type NodeLimits, type NodeParts, programSchema, standingSchema } from "@svc/node";
 import { createAdminService } from "./admin/service.ts";
 import { type Admission, createAdmission } from "./admission/admission.ts";
 import { figuresOfProjects } from "./admission/figures.ts";
@@ -94,7 +94,7 @@ export type Server = {
 /**
  * Options of `startServer`. `share` is what one of several processes has from their supervisor, which opened and prepared the store. For
  * tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and `consoleFolder` has the built files of the
- * console in place of those of the checkout, `mcpOffers` is as of a node, and `vaultLimits` are times of the vault that differ from a service's.
+ * console in place of those of the checkout, `mcpOffers` is as of a node, `vaultLimits` and `erasures` are times that differ from a service's.
  */
 export type ServerOptions = {
   logger: Logger;
@@ -104,6 +104,7 @@ export type ServerOptions = {
   consoleFolder?: string | undefined;
   vaultLimits?: Partial<VaultLimits> | undefined;
   mcpOffers?: NodeParts["mcpOffers"];
+  erasures?: NodeLimits["erasures"] | undefined;
 };
 
 /** What the adapters of a server share: its node, and what HTTP needs beside it. */
@@ -168,6 +169,7 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const parts = createParts({
     ...{ config, logger, store, catalog, deployment, vault, tls, publicUrl, share, built },
     mcpOffers: options.mcpOffers,
+    erasures: options.erasures,
   });
   const { node } = parts;
   opened.defer(() => parts.streams.stop());
@@ -225,9 +227,10 @@ type Opened = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" 
   share: ProcessShare | undefined;
   built: BuiltConsole | undefined;
   mcpOffers: NodeParts["mcpOffers"];
+  erasures: NodeLimits["erasures"];
 };
 
-function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }: Opened): ServerParts {
+function createParts({ catalog, deployment, share, built, mcpOffers, erasures, ...opened }: Opened): ServerParts {
   const { config, logger, store, vault, publicUrl } = opened;
   const { sealer } = vault;
   const { db, clock } = store;
@@ -253,7 +256,7 @@ function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }
   const counters = createCounters({ clock });
   const observer = createNodeObserver(logger, metrics);
   const node: Node = createNode({
-    ...nodePartsOf(config),
+    ...nodePartsOf(config, erasures),
     ...{ db, clock, sealer, nodeId: vault.nodeId, catalog, deployment, publicUrl, version, mcpOffers },
     // A worker serves none, and tells people where it is.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
@@ -411,6 +414,11 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
   node.register(router);
   router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
   const { quarantine, jobs, views, nodeId } = node;
+  const forgetProject = (id: ProjectId) => {
+    keys.forgetProject(id);
+    parts.grants.cache.forgetProject(id);
+    parts.console?.sessions.forget({ project: id });
+  };
   router.service(
     AdminService,
     createAdminService({
@@ -424,11 +432,8 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
         parts.grants.cache.forget(id);
         parts.console?.sessions.forget({ key: id });
       },
-      onQuotas(id) {
-        keys.forgetProject(id);
-        parts.grants.cache.forgetProject(id);
-        parts.console?.sessions.forget({ project: id });
-      },
+      onQuotas: forgetProject,
+      onKeysEnded: forgetProject,
     }),
   );
 }

@@ -326,3 +326,12 @@ export const vaultRotationStates = ["announced", "distributing", "resealing", "d
 
 /** What a token of a grant is good for. `access`: calls. `refresh`: the next two tokens, once. */
 export const grantTokenKinds = ["access", "refresh"] as const;
+
+/** What is erased: one entity of a project, or the project with all that is its own. */
+export const erasureKinds = ["entity", "project"] as const;
+
+/**
+ * How an erasure stands. `running`: rows are deleted. `waiting`: until jobs have ended, or until the last pass may begin. `done`: a whole
+ * pass found nothing.
+ */
+export const erasureStates = ["running", "waiting", "done"] as const;

@@ -14,6 +14,8 @@ export type AdminContext = {
   onRevoked: (id: KeyId) => void;
   /** Called with a project whose quotas, or what a person confirms, changed, so that this node holds it to them from now on. */
   onQuotas: (id: ProjectId) => void;
+  /** Called with a project some of whose keys ended, so that this node refuses them from now on. */
+  onKeysEnded: (id: ProjectId) => void;
   nodeId: NodeId;
   /** Begins a rotation of the vault key: see `Vault`. */
   rotateVault: () => Promise<VaultRotation>;

@@ -181,6 +181,17 @@ export function entityIdInvalid(entityId: string): Fault {
   });
 }
 
+/** The deployment has no such erasure. */
+export function erasureNotFound(id: string): Fault {
+  return fault({
+    code: "not_found",
+    reason: "ERASURE_NOT_FOUND",
+    field: "id",
+    message: `there is no erasure ${formatValue(id)}`,
+    help: "EraseEntity and DeleteProject return the id of what they began.",
+  });
+}
+
 /** A key cannot be bound to such a class of tools. */
 export function accessClassInvalid(index: number, text: string): Fault {
   return fault({

@@ -1,0 +1,73 @@
+import { createTestDatabase } from "@svc/testing/database";
+import { getTableName } from "drizzle-orm";
+import { afterAll, expect, test } from "vitest";
+import { createProject } from "../projects/repo.ts";
+import { erasedTables } from "../schema/erased-tables.ts";
+import { storedColumns } from "../schema/stored-columns.ts";
+import { beginErasure, type Erasure, findErasure } from "./repo.ts";
+import { stepErasure } from "./step.ts";
+import { type Owner, plantRows, tablesWith } from "./test-planted.ts";
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+
+const nowMs = Date.UTC(2026, 0, 5, 9);
+const times = { graceMs: 0, jobsMs: 600_000, pollMs: 1_000 };
+
+async function finish(begun: Erasure): Promise<Erasure> {
+  for (let steps = 0; steps < 1_000; steps++) {
+    const moved = await stepErasure(db, nowMs, times);
+    if (moved === undefined) break;
+  }
+  return (await findErasure(db, begun.id)) as Erasure;
+}
+
+test("every table says how an erasure finds its rows, once", () => {
+  const declared = erasedTables.map(({ table }) => getTableName(table));
+  expect(declared.toSorted()).toEqual([...new Set(storedColumns().map(({ table }) => table))].toSorted());
+});
+
+test("a column that names an entity is one that the declaration of its table goes by", () => {
+  const naming = new Set(
+    erasedTables.flatMap(({ table, entity }) =>
+      typeof entity === "object" && "none" in entity ? [] : [getTableName(table)],
+    ),
+  );
+  const columns = storedColumns().filter(({ column }) => /entity/.test(column));
+  expect(columns.filter(({ table }) => !naming.has(table) && table !== "erasures")).toEqual([]);
+});
+
+test("an erased entity is in no table any more; another of its project, and one of its name in another project, lose nothing", async () => {
+  const here = (await createProject(db, "here", nowMs)).id;
+  const there = (await createProject(db, "there", nowMs)).id;
+  const owner = (projectId: typeof here, entityId: string, number: number): Owner => {
+    return { projectId, entityId, number, marker: `marker-${number}` };
+  };
+  const [ada, bob, otherAda] = [owner(here, "ada", 101), owner(here, "bob", 102), owner(there, "ada", 103)];
+  for (const one of [ada, bob, otherAda]) expect(await plantRows(db, one)).not.toHaveLength(0);
+  const before = await tablesWith(db, bob.marker);
+  expect(before.length).toBeGreaterThan(30);
+  const erasure = await beginErasure(db, { projectId: here, entityId: "ada" }, { nowMs });
+  expect(await beginErasure(db, { projectId: here, entityId: "ada" }, { nowMs })).toEqual(erasure);
+  const done = await finish(erasure);
+  expect(done).toMatchObject({ state: "done", entityId: "", finishedAt: nowMs });
+  // A browser is nobody's: it may have the seats of others.
+  expect(await tablesWith(db, ada.marker)).toEqual(["console_sessions"]);
+  expect(await tablesWith(db, bob.marker)).toEqual(before);
+  expect(await tablesWith(db, otherAda.marker)).toEqual(before);
+});
+
+test("a deleted project is in no table any more, and another loses nothing", async () => {
+  const gone = (await createProject(db, "gone", nowMs)).id;
+  const kept = (await createProject(db, "kept", nowMs)).id;
+  const owners = [gone, kept].map((projectId, index) => {
+    return { projectId, entityId: "ada", number: 201 + index, marker: `marker-${201 + index}` };
+  });
+  for (const owner of owners) await plantRows(db, owner);
+  const before = await tablesWith(db, "marker-202");
+  const done = await finish(await beginErasure(db, { projectId: gone, entityId: undefined }, { nowMs }));
+  expect(done).toMatchObject({ state: "done", kind: "project" });
+  expect(await tablesWith(db, "marker-201")).toEqual(["console_sessions"]);
+  expect(await tablesWith(db, "marker-202")).toEqual(before);
+  expect(done.counts).toMatchObject({ projects: 1, tool_calls: 1, jobs: 1 });
+});

@@ -32,7 +32,7 @@ const spellingShare = 0.4;
 const spelledWordsMax = 6;
 /** What a name counts that no tool holds, of another word: most are what a tool is called with. */
 const unknownNameShare = 0.75;
-/** What a vague word counts of another. */
+/** What a vague word counts of another, where no tool holds it. */
 const vagueShare = 0.5;
 /** What a word is worth at least that no tool holds: in a query of such words alone there is no other to compare it with. */
 const unknownWorthMin = 1.5;
@@ -55,7 +55,7 @@ export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanin
     return [{ word, worth, terms: shared, form: written, isVague }];
   });
   const most = Math.max(unknownWorthMin, ...known.map(({ worth, isVague }) => (isVague ? 0 : worth)));
-  const worthOfKnown = known.reduce((sum, { worth, isVague }) => sum + (isVague ? vagueShare * worth : worth), 0);
+  const worthOfKnown = known.reduce((sum, { worth }) => sum + worth, 0);
   return { known, worthOfAll: worthOfKnown + unknown * most };
 }
 

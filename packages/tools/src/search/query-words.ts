@@ -29,6 +29,10 @@ export type QueryWord = {
 /** What a word counts behind the preposition that follows the object: `delete an event from my calendar` is about events. */
 const contextShare = 0.8;
 
+/** What a word counts that people fill sentences with (`provide specific information`), and one that qualifies things of all kinds, or a number. */
+const fillerShare = 0.35;
+const qualifierShare = 0.5;
+
 const synonyms = collectSynonyms(vocabulary.synonyms);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat());
 const prepositions: ReadonlySet<string> = new Set(vocabulary.prepositions);
@@ -37,6 +41,7 @@ const opening = new RegExp(
   `^\\W*(?:(?:${vocabulary.openings.toSorted(longestFirst).join("|")})\\b\\W*)+(?:(?:today|weekend|day|holiday|everyone|everybody|all|(?:my|old) friend)\\b)?`,
   "i",
 );
+const fillers: ReadonlySet<string> = new Set(vocabulary.fillers);
 const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
 
 /**
@@ -59,12 +64,17 @@ export function readQuery(text: string): Query {
     hasObject ||= !verbs.has(word);
     const term = termOf(word);
     if (found.has(term)) continue;
-    const share = isContext ? contextShare : 1;
+    const share = (isContext ? contextShare : 1) * shareOf(word);
     const [isName, isNumber] = [names.has(word), /\d/.test(word)];
     const isVague = isNumber || qualifiers.has(word);
     found.set(term, { term, form: word, synonyms: [...(synonyms.get(term) ?? [])], share, isName, isNumber, isVague });
   }
   return { words, telling: [...found.values()] };
+}
+
+function shareOf(word: string): number {
+  if (fillers.has(word)) return fillerShare;
+  return qualifiers.has(word) || /\d/.test(word) ? qualifierShare : 1;
 }
 
 /** Whether it has a sign of programs for each two words, and three at least: more than a sentence that holds a list or an object has. */

@@ -1,3 +1,4 @@
+import { uuidOfId } from "@svc/core";
 import { startTestServer, type TestAnswer, type TestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -71,6 +72,32 @@ function answer(jobId: string, continuation: string, bearer: string): Promise<Te
 
 async function ended(jobId: string, status: string): Promise<void> {
   await until(async () => (await jobOf(jobId)).status === status);
+}
+
+const version = "2026-07-28";
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever is answered
+type McpResult = any;
+
+/** Calls a tool by the revision whose clients can be asked. */
+async function callMcp(
+  params: Record<string, unknown>,
+  { query = "", capabilities = { elicitation: {} } as object, bearer = svc.key } = {},
+) {
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": version,
+    "io.modelcontextprotocol/clientCapabilities": capabilities,
+  };
+  const response = await fetch(`${svc.url}/mcp${query}`, {
+    method: "POST",
+    headers: {
+      ...{ authorization: `Bearer ${bearer}`, "content-type": "application/json" },
+      ...{ accept: "application/json, text/event-stream", "mcp-protocol-version": version },
+      ...{ "mcp-method": "tools/call", "mcp-name": String(params["name"]) },
+    },
+    body: json({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { ...params, _meta: meta } }),
+  });
+  return ((await response.json()) as { result: McpResult }).result;
 }
 
 describe("a call that a person confirms", () => {
@@ -227,5 +254,178 @@ describe("a program with calls that a person confirms", () => {
     const steps = [{ id: "deals", call: "sales_crm.list_deals", entity: "ada", args: {} }];
     const { job } = await made("JobsService/SubmitJob", { programJson: json({ version: 1, title: "Reads", steps }) });
     await ended(job.id, "JOB_STATUS_SUCCEEDED");
+  });
+});
+
+describe("a call over MCP whose client can ask its user", () => {
+  const calling = (deal: number) => ({
+    name: "call_tool",
+    arguments: { slug, entity_id: "ada", arguments: { deal_id: deal, confirm: true } },
+  });
+  const said = (action: string, confirm?: boolean) => ({
+    inputResponses: { confirm: { action, ...(confirm !== undefined && { content: { confirm } }) } },
+  });
+
+  test("is asked about there, made once on yes, and held again where the answer comes a second time", async () => {
+    const deal = freshDeal();
+    const asked = await callMcp(calling(deal));
+    expect(asked.resultType).toBe("input_required");
+    const { method, params } = asked.inputRequests.confirm;
+    expect(method).toBe("elicitation/create");
+    expect(params.message).toContain(String(deal));
+    expect(await sent()).toBe(0);
+    const answered = { ...said("accept", true), requestState: asked.requestState };
+    const done = await callMcp({ ...calling(deal), ...answered });
+    expect(done.structuredContent).toMatchObject({ outcome: "ok" });
+    const replayed = await callMcp({ ...calling(deal), ...answered });
+    expect(replayed.resultType).toBe("input_required");
+    expect(await sent()).toBe(1);
+  });
+
+  test("is held again where its arguments are others than those that were shown", async () => {
+    const asked = await callMcp(calling(freshDeal()));
+    const answered = { ...said("accept", true), requestState: asked.requestState };
+    expect((await callMcp({ ...calling(freshDeal()), ...answered })).resultType).toBe("input_required");
+    expect(await sent()).toBe(0);
+  });
+
+  test.each([
+    ["no", said("accept", false)],
+    ["decline", said("decline")],
+    ["cancel", said("cancel")],
+  ])("is not made where its user says %s", async (_word, answered) => {
+    const deal = freshDeal();
+    const asked = await callMcp(calling(deal));
+    const done = await callMcp({ ...calling(deal), ...answered, requestState: asked.requestState });
+    expect(done.structuredContent).toMatchObject({ outcome: "held" });
+    expect(await sent()).toBe(0);
+  });
+
+  test("is not made by a state that was made up, that is over, or that another key brings", async () => {
+    const deal = freshDeal();
+    const asked = await callMcp(calling(deal));
+    const made = await callMcp({ ...calling(deal), ...said("accept", true), requestState: "made-up" });
+    expect(made.resultType).toBe("input_required");
+    const answered = { ...calling(deal), ...said("accept", true), requestState: asked.requestState };
+    expect((await callMcp(answered, { bearer: personKey })).resultType).toBe("input_required");
+    await svc.database.db.sql.unsafe("update console_links set expires_at = now() where purpose = 'confirm'");
+    const late = await callMcp(answered);
+    expect(late.resultType).toBe("input_required");
+    expect(await sent()).toBe(0);
+  });
+
+  test("is asked about by a job where its client cannot ask", async () => {
+    const capabilities = { elicitation: { url: {} } };
+    const held = await callMcp(calling(freshDeal()), { capabilities });
+    expect(held.structuredContent).toMatchObject({ outcome: "held", jobId: expect.stringMatching(/^job_/) });
+  });
+
+  test("of a tool that is listed directly is asked about the same", async () => {
+    const direct = { name: "sales_crm__delete_deal", arguments: { deal_id: freshDeal(), confirm: true } };
+    const query = "?tools=sales_crm.delete_deal&entity_id=ada";
+    const asked = await callMcp(direct, { query });
+    expect(asked.resultType).toBe("input_required");
+    const answered = { ...said("accept", true), requestState: asked.requestState };
+    expect((await callMcp({ ...direct, ...answered }, { query })).structuredContent).toMatchObject({ outcome: "ok" });
+    expect(await sent()).toBe(1);
+  });
+});
+
+describe("whatever a caller writes", () => {
+  const confirms = [true, "true", 1, [true], { confirm: true }, null, false];
+  const slugs = [slug, "sales_crm__delete_deal"];
+  const extras = [
+    {},
+    { "confirm.person": "yes", confirmed: true, person: { confirmed: "x" } },
+    { approval: "proceed", continuation: "proceed", requestState: "x" },
+  ];
+
+  /** Arguments of every form of the word, alone and with others that mean nothing. */
+  const tried = confirms.flatMap((confirm) => extras.map((extra) => ({ deal_id: freshDeal(), confirm, ...extra })));
+
+  async function callOlder(params: Record<string, unknown>, query: string) {
+    await fetch(`${svc.url}/mcp${query}`, {
+      method: "POST",
+      headers: {
+        ...{ authorization: `Bearer ${svc.key}`, "content-type": "application/json" },
+        ...{ accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25" },
+      },
+      body: json({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+    });
+  }
+
+  test("nothing is sent: by RPC, in both eras of MCP, by tools listed directly, and by jobs", async () => {
+    const direct = "?tools=sales_crm.delete_deal&entity_id=ada";
+    for (const args of tried) {
+      const meta = { name: "call_tool", arguments: { slug, entity_id: "ada", arguments: args } };
+      const listed = { name: slugs[1], arguments: args };
+      const steps = [{ id: "s", call: slug, entity: "ada", args }];
+      const programJson = json({ version: 1, title: "T", approval: { plan: "never" }, steps });
+      const answers = {
+        inputResponses: { confirm: { action: "accept", content: { confirm: true } } },
+        requestState: "made-up",
+      };
+      await Promise.all([
+        svc.call("svc.v1.ToolsService/CallTool", { toolSlug: slug, entityId: "ada", argumentsJson: json(args) }),
+        ...[meta, { ...meta, ...answers }].map((params) => callMcp(params)),
+        ...[listed, { ...listed, ...answers }].map((params) => callMcp(params, { query: direct })),
+        callMcp(meta, { capabilities: {} }),
+        callOlder({ ...meta, ...answers }, ""),
+        callOlder({ ...listed, ...answers }, direct),
+        svc.call("svc.v1.JobsService/SubmitJob", { programJson }),
+      ]);
+    }
+    expect(await sent()).toBe(0);
+  });
+
+  test("a skill and a run of a standing program ask before they begin", async () => {
+    await setPolicy({ person: "never" });
+    const steps = [{ id: "s", call: slug, entity: "ada", args: { deal_id: { $ref: "input.deal" }, confirm: true } }];
+    const inputSchema = {
+      type: "object",
+      additionalProperties: false,
+      required: ["deal"],
+      properties: { deal: { type: "integer" } },
+    };
+    const program = { version: 1, title: "Drop", approval: { plan: "never" }, inputSchema, input: { deal: 1 }, steps };
+    const { job } = await made("JobsService/SubmitJob", { programJson: json(program) });
+    await ended(job.id, "JOB_STATUS_SUCCEEDED");
+    const promotion = { jobId: job.id, slug: "drop_deal", description: "Deletes one deal of the pipeline for good." };
+    await made("JobsService/PromoteJob", promotion);
+    const definitionJson = json({ version: 1, source: { schedule: { every: "1d" } }, program });
+    const { standingProgram } = await made("StandingService/CreateStandingProgram", { slug: "drops", definitionJson });
+    await setPolicy({ person: "destructive", contact: "lead" });
+    const before = await sent();
+    const called = await made("ToolsService/CallTool", {
+      toolSlug: "skills.drop_deal",
+      argumentsJson: json({ deal: 2 }),
+    });
+    const begun = JSON.parse(called.resultJson).job_id;
+    const { run } = await made("StandingService/RunStandingProgram", { id: standingProgram.id });
+    await until(async () => {
+      const { jobs } = await made("JobsService/ListJobs", { standingProgramId: standingProgram.id });
+      return jobs.length === 1 && jobs[0].park?.judgment?.pointId === "confirm";
+    }, `a job of ${run.id} that asks`);
+    expect((await jobOf(begun)).park.judgment.pointId).toBe("confirm");
+    expect(await sent()).toBe(before);
+    await answer(begun, "proceed", personKey);
+    await ended(begun, "JOB_STATUS_SUCCEEDED");
+    expect(await sent()).toBe(before + 1);
+  });
+
+  test("an ask that nobody answers in ten minutes is answered with abort", async () => {
+    const { jobId } = await made("ToolsService/CallTool", deleting(freshDeal()));
+    const { asks } = await made("JobsService/ListAsks", { jobId });
+    const minutes = (Date.parse(asks[0].deadlineAt) - Date.parse(asks[0].askedAt)) / 60_000;
+    expect(minutes).toBeCloseTo(10, 1);
+    expect(asks[0].escalation).toMatchObject([{ principalId: "lead" }]);
+    await svc.database.db.sql.unsafe("update job_asks set deadline_at = now() where job_id = $1", [
+      uuidOfId(jobId as never),
+    ]);
+    await svc.database.db.sql.unsafe("update job_tasks set due_at = now() where kind = 'hop' and job_id = $1", [
+      uuidOfId(jobId as never),
+    ]);
+    await ended(jobId, "JOB_STATUS_REJECTED");
+    expect(await sent()).toBe(0);
   });
 });

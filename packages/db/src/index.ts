@@ -140,7 +140,7 @@ export type { UsedDocument } from "./documents/used.ts";
 export { isUnavailable, isUniqueViolation } from "./driver-error.ts";
 export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
-export { beginErasure, type Erasure, type ErasureTarget, findErasure, hasDueErasure } from "./erasures/repo.ts";
+export { beginErasure, type Erasure, findErasure, hasDueErasure } from "./erasures/repo.ts";
 export { type ErasureTimes, stepErasure } from "./erasures/step.ts";
 export { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "./events/match.ts";
 export {

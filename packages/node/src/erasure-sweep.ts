@@ -4,7 +4,7 @@ import { type Database, type ErasureTimes, hasDueErasure, stepErasure } from "@s
 const everyMs = 10_000;
 
 /** How an erasure is paced where nothing else is said. Calls end within minutes of their beginning, and are recorded then. */
-export const erasureTimes: ErasureTimes = { graceMs: 120_000, jobsMs: 600_000, pollMs: 10_000 };
+const erasureTimes: ErasureTimes = { graceMs: 120_000, jobsMs: 600_000, pollMs: 10_000 };
 
 /** Moves erasures of entities and projects on, batch by batch. Not what is past its time goes here, but what somebody wants gone. */
 export function erasureSweep({ db, times }: { db: Database; times?: Partial<ErasureTimes> | undefined }): Sweep {

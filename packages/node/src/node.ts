@@ -166,7 +166,7 @@ export function createNode(parts: NodeParts): Node {
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
-  const offers = [createToolsOffer({ views, caller, findReach: createReachFinder(parts) })];
+  const offers = [createToolsOffer({ db, clock, views, caller, findReach: createReachFinder(parts) })];
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
     quarantine: createQuarantine({ ...triggers, bodyBytesMax }),

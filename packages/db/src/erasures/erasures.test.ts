@@ -1,3 +1,8 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { uuidOfId } from "@svc/core";
+import { bundled } from "@svc/testing/bundled";
 import { createTestDatabase } from "@svc/testing/database";
 import { getTableName } from "drizzle-orm";
 import { afterAll, expect, test } from "vitest";
@@ -8,7 +13,7 @@ import { beginErasure, type Erasure, findErasure } from "./repo.ts";
 import { stepErasure } from "./step.ts";
 import { type Owner, plantRows, tablesWith } from "./test-planted.ts";
 
-const { db, drop } = await createTestDatabase();
+const { url, db, drop } = await createTestDatabase();
 afterAll(drop);
 
 const nowMs = Date.UTC(2026, 0, 5, 9);
@@ -70,4 +75,36 @@ test("a deleted project is in no table any more, and another loses nothing", asy
   expect(await tablesWith(db, "marker-201")).toEqual(["console_sessions"]);
   expect(await tablesWith(db, "marker-202")).toEqual(before);
   expect(done.counts).toMatchObject({ projects: 1, tool_calls: 1, jobs: 1 });
+});
+
+test("an erasure whose process is killed in the middle goes on in another, and counts each row once", async () => {
+  const projectId = (await createProject(db, "killed", nowMs)).id;
+  const [ada, bob] = [301, 302].map((number, index) => {
+    return { projectId, entityId: index === 0 ? "ada" : "bob", number, marker: `marker-${number}` };
+  }) as [Owner, Owner];
+  for (const owner of [ada, bob]) await plantRows(db, owner);
+  const rows = 12_000;
+  await db.sql.unsafe(
+    `insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
+     select '${uuidOfId(projectId)}', gen_random_uuid(), 'event', '', '', case when n % 4 = 0 then 'bob' else 'ada' end,
+       case when n % 4 = 0 then 'marker-302' else 'marker-301' end, now(), now(), '' from generate_series(1, ${rows}) n`,
+  );
+  const before = await tablesWith(db, bob.marker);
+  const begun = await beginErasure(db, { projectId, entityId: "ada" }, { nowMs });
+  const child = fork(await bundled(fileURLToPath(new URL("erasure.fixture.ts", import.meta.url))), [url], {
+    execArgv: [],
+  });
+  const ended = once(child, "exit");
+  child.on("message", ({ events = 0 }: { events?: number }) => void (events > 2_000 && child.kill("SIGKILL")));
+  expect(await ended).toEqual([null, "SIGKILL"]);
+  const left = (await findErasure(db, begun.id)) as Erasure;
+  expect(left.finishedAt).toBeNull();
+  expect(left.counts["events"]).toBeGreaterThan(2_000);
+  expect(await tablesWith(db, ada.marker)).toContain("events");
+  const done = await finish(begun);
+  expect(done).toMatchObject({ state: "done", counts: { events: (rows * 3) / 4 + 1 } });
+  expect(await tablesWith(db, ada.marker)).toEqual(["console_sessions"]);
+  expect(await tablesWith(db, bob.marker)).toEqual(before);
+  const [kept] = await db.sql`select count(*)::int4 as count from events where project_id = ${uuidOfId(projectId)}`;
+  expect(kept?.["count"]).toBe(rows / 4 + 1);
 });

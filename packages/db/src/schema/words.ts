@@ -313,7 +313,7 @@ export type ReplayReason = (typeof replayReasons)[number];
  * What a link of the console lets its holder do. `sign_in`: open a session with the seat of its key. `answer`: answer one ask as one
  * contact. `connect`: connect one account.
  */
-export const linkPurposes = ["sign_in", "answer", "connect"] as const;
+export const linkPurposes = ["sign_in", "answer", "connect", "confirm"] as const;
 
 /** What a data key is for. */
 export const dataKeyUses = ["seal", "digest"] as const;

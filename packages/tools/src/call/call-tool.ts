@@ -52,6 +52,11 @@ export type CallRequest = {
    * same; and what of them no text may repeat.
    */
   readonly late?: (() => Promise<LateArguments>) | undefined;
+  /**
+   * Where the caller can ask the person itself about a call that one confirms: it is told what to ask about, and no job is begun. `confirmed`
+   * is the name of the call that the person has said yes to.
+   */
+  readonly person?: { readonly confirmed: string | undefined } | undefined;
   /** What no message about the call may quote, beside its sensitive arguments: a job hands a tool what others keep secret. */
   readonly secrets?: readonly string[] | undefined;
 };
@@ -75,6 +80,8 @@ export type CallAnswer = {
   readonly isReplay: boolean;
   /** Whether a held call is confirmed by a person, whatever its arguments say. */
   readonly isForPerson?: boolean | undefined;
+  /** What the person's yes is good for, where the caller asks the person itself. */
+  readonly askFor?: string | undefined;
   /** The job that asks the person. */
   readonly jobId?: Id<"job"> | undefined;
 };
@@ -162,7 +169,7 @@ function planOf(context: CallContext, asked: CallRequest, { tool, toolkit }: Fou
   const entry = entryOf(context, request, tool);
   const derived = () => deriveKey(entry.caller.projectId, entry.idempotencyKey ?? entry.id, entry.callDigest);
   const appKey = request.appKey ?? (entry.takesAppKey === true ? derived() : "");
-  return { request, entry, plan: { ...request, excess, tool, toolkit, appKey } };
+  return { request, entry, plan: { ...request, callDigest: entry.callDigest, excess, tool, toolkit, appKey } };
 }
 
 async function call(context: CallContext, given: CallRequest): Promise<Called> {
@@ -195,12 +202,16 @@ async function endUnsent(
   prepared: EndedCall,
 ): Promise<Called> {
   const { isSandbox } = context;
-  const asked = await askPersonAbout(context, entry, plan, prepared);
+  const isAsked = plan.person !== undefined && prepared.forPerson !== undefined;
+  const asked = isAsked
+    ? { result: prepared.result, jobId: undefined }
+    : await askPersonAbout(context, entry, plan, prepared);
   if ("refusal" in asked) return asked;
   const { result, jobId } = asked;
+  const askFor = isAsked ? prepared.forPerson?.name : undefined;
   const end = { result, accountId: prepared.account?.id, isSandbox, providerMs: 0 };
   await context.ledger.end(entry, end, { bindsKey: false });
-  return called({ callId: entry.id, result, isSandbox, isReplay: false, ...personal(prepared), jobId });
+  return called({ callId: entry.id, result, isSandbox, isReplay: false, ...personal(prepared), askFor, jobId });
 }
 
 function called(answer: CallAnswer): Called {

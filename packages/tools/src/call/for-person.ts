@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Action } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
-import type { Fault, Id } from "@svc/core";
+import type { AccountId, Fault, Id } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import type { BoundRefusal } from "./bind.ts";
 import type { Caller, LedgerEntry } from "./ledger.ts";
@@ -34,11 +34,12 @@ export type Asked = { readonly result: CallResult; readonly jobId: Id<"job"> | u
 /** Asks a person about a call that is held for one. The account that was found for it is the one that it is made with. */
 export async function askPersonAbout(
   { accounts, askPerson }: PersonContext,
-  { caller, callDigest, idempotencyKey }: LedgerEntry,
+  { caller, idempotencyKey }: LedgerEntry,
   plan: CallPlan,
-  { result, account, forPerson: action }: EndedCall,
+  { result, account, forPerson }: EndedCall,
 ): Promise<Asked> {
-  if (action === undefined || account === undefined || askPerson === undefined) return { result, jobId: undefined };
+  if (forPerson === undefined || account === undefined || askPerson === undefined) return { result, jobId: undefined };
+  const { action, name } = forPerson;
   const { entityId } = account;
   const query = { projectId: caller.projectId, toolkit: plan.toolkit, entityId, accountId: undefined };
   const found = await accounts.resolve(query);
@@ -49,13 +50,18 @@ export async function askPersonAbout(
   const { confirm: _word, ...args } = plan.args;
   const asked = await askPerson({
     ...{ caller, action, args, entityId, isNamed: idempotencyKey !== undefined },
-    name: nameOf([caller.keyId, account.id, callDigest.toString("hex"), idempotencyKey]),
+    name,
   });
   if ("refusal" in asked) return { outcome: "refused", refusal: asked.refusal };
   const message = `${result.message}: job ${asked.jobId} asks ${caller.confirm?.contact ?? ""}, and carries it out once on the answer proceed`;
   return { result: { ...result, message }, jobId: asked.jobId };
 }
 
-function nameOf(parts: readonly (string | undefined)[]): string {
+/** What one answer of a person is about: the key, tool, account and arguments, and the caller's idempotency key. */
+export function personalName(
+  { caller, callDigest, idempotencyKey }: Pick<CallPlan, "caller" | "callDigest" | "idempotencyKey">,
+  accountId: AccountId | undefined,
+): string {
+  const parts = [caller.keyId, accountId, callDigest.toString("hex"), idempotencyKey];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }

@@ -6,6 +6,7 @@ import { type HttpContext, prepareHttp, secretMissing } from "../http/prepare-ht
 import { type CallResult, type RequestPreview, resultOf } from "../outcome.ts";
 import { buildRequest, type RequestFault } from "./build-request.ts";
 import { checkArguments, describeFaults } from "./check-arguments.ts";
+import { personalName } from "./for-person.ts";
 import { withKeyArgument, withKeyHeader } from "./idempotency.ts";
 import { mask, masked, maskedTexts } from "./mask.ts";
 import type { CallPlan, EndedCall, PreparedCall } from "./prepared-call.ts";
@@ -53,7 +54,7 @@ async function prepareTool(context: PrepareContext, plan: CallPlan, action: Acti
     };
   }
   const built = await buildCall(context, plan, action, checked.params);
-  if (isForPerson(plan.caller, action)) return heldForPerson(action, built);
+  if (isForPerson(plan.caller, action)) return heldForPerson(plan, action, built);
   if (checked.isConfirmed) return built;
   const account = "action" in built ? built.account : undefined;
   const preview = "action" in built ? built.preview() : undefined;
@@ -66,11 +67,14 @@ function isForPerson({ job, confirm }: CallPlan["caller"], action: Action): bool
 }
 
 /** What cannot be sent at all nobody is asked about. */
-function heldForPerson(action: Action, built: PreparedCall | EndedCall): EndedCall {
+function heldForPerson(plan: CallPlan, action: Action, built: PreparedCall | EndedCall): PreparedCall | EndedCall {
   if (!("action" in built)) return built;
   const { account, preview } = built;
+  const name = personalName(plan, account?.id);
+  // The yes of a person to this very call.
+  if (plan.person?.confirmed === name) return built;
   const message = `${action.slug} is confirmed by a person, whatever its arguments say, and was not carried out`;
-  return { result: resultOf({ outcome: "held", message, preview: preview() }), account, forPerson: action };
+  return { result: resultOf({ outcome: "held", message, preview: preview() }), account, forPerson: { action, name } };
 }
 
 async function buildCall(

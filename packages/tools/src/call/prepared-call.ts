@@ -18,6 +18,11 @@ export type CallPlan = {
   readonly excess: readonly SchemaFault[];
   readonly entityId: string;
   readonly accountId: AccountId | undefined;
+  /** Of tool, account and arguments. */
+  readonly callDigest: Buffer;
+  readonly idempotencyKey: string | undefined;
+  /** Which call a person has said yes to, where the caller asks the person itself. */
+  readonly person?: { readonly confirmed: string | undefined } | undefined;
   /** The app's idempotency key; empty for a tool that takes none. */
   readonly appKey: string;
   /** What no message may quote, beside sensitive arguments. */
@@ -59,5 +64,5 @@ export type PreparedCall = {
 export type EndedCall = {
   readonly result: CallResult;
   readonly account: CallableAccount | undefined;
-  readonly forPerson?: Action | undefined;
+  readonly forPerson?: { readonly action: Action; readonly name: string } | undefined;
 };

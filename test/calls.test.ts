@@ -844,6 +844,15 @@ const admin: Case[] = [
   ["GetErasure", { id: "ers_01h455vb4pex5vsknk084sn02q" }, "not_found ERASURE_NOT_FOUND"],
   ["RotateVault", {}, "failed_precondition VAULT_KEY_UNCHANGED"],
   ["GetVaultRotation", {}, "ok "],
+  ["ListAuditEvents", { projectId: "$project" }, "ok events,nextPageToken"],
+  ["ListAuditEvents", { projectId: "x" }, "invalid_argument ID_MALFORMED"],
+  ["ListAuditEvents", { actor: "nobody" }, "invalid_argument ACTOR_INVALID"],
+  ["ListAuditEvents", { action: "x".repeat(201) }, "invalid_argument FILTER_TEXT_INVALID"],
+  ["ListAuditEvents", { since: tomorrow, until: dayAgo }, "invalid_argument TIME_RANGE_INVALID"],
+  ["ListAuditEvents", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListAuditEvents", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["VerifyAuditLog", {}, "ok checked,faults,heads,nextPageToken"],
+  ["VerifyAuditLog", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
 ];
 
 const secrets: Case[] = [

@@ -53,6 +53,36 @@ create table api_keys (
 CREATE UNIQUE INDEX api_keys_digest ON public.api_keys USING btree (digest);
 CREATE UNIQUE INDEX api_keys_project ON public.api_keys USING btree (project_id, id);
 
+create table audit_chains (
+  project_id uuid not null,
+  key bytea not null,
+  length integer not null,
+  hash bytea not null,
+  mac bytea not null,
+  constraint audit_chains_pkey PRIMARY KEY (project_id)
+);
+
+create table audit_events (
+  id uuid not null,
+  project_id uuid not null,
+  at timestamp(3) with time zone not null,
+  actor text not null,
+  actor_id uuid,
+  action text not null,
+  subject text not null,
+  about_digest bytea,
+  outcome text,
+  "position" integer,
+  mac bytea,
+  hash bytea,
+  constraint audit_events_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_events_action ON public.audit_events USING btree (action, id);
+CREATE INDEX audit_events_actor ON public.audit_events USING btree (actor_id, id) WHERE (actor_id IS NOT NULL);
+CREATE UNIQUE INDEX audit_events_position ON public.audit_events USING btree (project_id, "position") WHERE ("position" IS NOT NULL);
+CREATE INDEX audit_events_project ON public.audit_events USING btree (project_id, id);
+CREATE INDEX audit_events_waiting ON public.audit_events USING btree (id) WHERE ("position" IS NULL);
+
 create table call_limits (
   project_id uuid not null,
   name text not null,
@@ -993,3 +1023,32 @@ create table vault_rotations (
 create sequence data_keys_number_seq as integer start 1 increment 1;
 
 create sequence vault_rotations_number_seq as integer start 1 increment 1;
+
+CREATE OR REPLACE FUNCTION public.audit_sent_call()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+	INSERT INTO audit_events (id, project_id, at, actor, actor_id, action, subject, outcome)
+	VALUES (NEW.id, NEW.project_id, NEW.created_at,
+		CASE WHEN NEW.job_id IS NOT NULL THEN 'job' WHEN NEW.key_id IS NOT NULL THEN 'key' ELSE 'service' END,
+		coalesce(NEW.job_id, NEW.key_id), 'ToolCall.Send', NEW.tool_slug, 'sent')
+	ON CONFLICT (id) DO NOTHING;
+	RETURN NULL;
+END
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+	RAISE EXCEPTION 'a row of the audit log that stands in its chain is not changed';
+END
+$function$
+;
+
+CREATE TRIGGER audit_events_keep BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW WHEN ((old."position" IS NOT NULL)) EXECUTE FUNCTION refuse_audit_change();
+
+CREATE TRIGGER tool_calls_audit AFTER INSERT ON public.tool_calls FOR EACH ROW WHEN (((new.access_class = 'destructive'::text) AND (new.outcome <> ALL (ARRAY['held'::text, 'invalid_arguments'::text, 'no_account'::text, 'missing_scope'::text, 'not_callable'::text, 'not_bound'::text])))) EXECUTE FUNCTION audit_sent_call();

@@ -20,6 +20,15 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     digest: "digest",
     name: "access_classes entity_id hint name toolkit_slugs",
   },
+  audit_chains: {
+    sealed: "key",
+    digest: "hash mac",
+  },
+  audit_events: {
+    name: "action subject",
+    told: "outcome",
+    digest: "about_digest hash mac",
+  },
   call_limits: {
     name: "name toolkit_slug",
     definition: "key_expression",

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { addAnswerCommand } from "./answer.ts";
 import { addAskEndpointsCommand } from "./ask-endpoints.ts";
 import { addAsksCommand } from "./asks.ts";
+import { addAuditCommand } from "./audit.ts";
 import { addCallCommand } from "./call.ts";
 import { addCatalogCommand } from "./catalog.ts";
 import { originOf } from "./client/open-client.ts";
@@ -79,6 +80,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addKeysCommand,
   addQuarantineCommand,
   addVaultCommand,
+  addAuditCommand,
   addListenCommand,
   addTriggerCommand,
   addEndpointsCommand,

@@ -56,6 +56,7 @@ export { createHmacKey, type HmacKey, hmacSha256, isHmacSha256 } from "./hmac.ts
 export { type HttpTarget, httpTargetOf, parseHttpHost } from "./http-host.ts";
 export {
   type AccountId,
+  type AuditId,
   type BackfillId,
   createId,
   type DeliveryId,

@@ -40,6 +40,30 @@ export {
   type NewAsk,
 } from "./asks/repo.ts";
 export { settleAsk } from "./asks/settle.ts";
+export {
+  type AuditChain,
+  findAuditChainFrom,
+  findAuditChains,
+  findBrokenAuditChains,
+  findChainedProjects,
+  findSentEntities,
+  hasUnplacedAuditEvents,
+  listPlacedAuditEvents,
+  listUnplacedAuditEvents,
+  lockAuditChains,
+  type PlacedAuditEvent,
+  placeAuditEvents,
+  putAuditChain,
+} from "./audit/chains.ts";
+export {
+  type AuditEvent,
+  type AuditFilter,
+  deploymentProject,
+  endAuditEvent,
+  insertAuditEvent,
+  listAuditEvents,
+  type NewAuditEvent,
+} from "./audit/events.ts";
 export { findCallLimits } from "./call-limits/find.ts";
 export { type PaceKey, type PaceRow, readCallPaces, writeCallPaces } from "./call-limits/paces.ts";
 export { type CallLimitRepository, type CallLimitRow, callLimitsForProject } from "./call-limits/repo.ts";
@@ -335,6 +359,7 @@ export {
   type AskContinuation,
   type AskEndpointEventType,
   type AskKind,
+  type AuditActor,
   accessClasses,
   askEndpointEventTypes,
   type BackfillReason,

@@ -12,6 +12,8 @@ import { createNode, type Node, type NodeLimits, type NodeParts, programSchema, 
 import { createAdminService } from "./admin/service.ts";
 import { type Admission, createAdmission } from "./admission/admission.ts";
 import { figuresOfProjects } from "./admission/figures.ts";
+import { type AuditLog, createAuditLog } from "./audit/log.ts";
+import { startPlacing } from "./audit/start-placing.ts";
 import { createAuthenticator } from "./auth/gate.ts";
 import { createKeyCache, type KeyCache } from "./auth/key-cache.ts";
 import { type KeyUse, startKeyUse } from "./auth/key-use.ts";
@@ -127,6 +129,7 @@ type ServerParts = {
   /** Undefined where nothing is counted. */
   activity: Flush | undefined;
   admission: Admission;
+  audit: AuditLog;
   tls: Tls | undefined;
   /** Undefined where no console is served. */
   console: ConsoleParts | undefined;
@@ -172,6 +175,10 @@ export async function startServer(told: Config, options: ServerOptions): Promise
     erasures: options.erasures,
   });
   const { node } = parts;
+  if (config.role !== "api") {
+    const placing = startPlacing({ ...store, sealer: vault.sealer, logger });
+    opened.defer(() => placing.stop());
+  }
   opened.defer(() => parts.streams.stop());
   opened.defer(() => parts.grants.documents.close());
   opened.defer(() => parts.keyUse.stop());
@@ -274,6 +281,10 @@ function createParts({ catalog, deployment, share, built, mcpOffers, erasures, .
     intake: createIntake({ connections, bodies }),
     metrics,
     admission,
+    audit: createAuditLog({
+      ...{ db, clock, sealer },
+      onError: (err) => logger.warn({ err }, "the outcome of a call could not be noted in the audit log"),
+    }),
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
     keyUse,
@@ -310,6 +321,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
     streams: parts.streams,
     mapError,
     admission,
+    audit: parts.audit,
     turns: node.meter.turns,
     bodyBytesMax,
     shutdownSignal,

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/admin.proto.
  */
 export const file_svc_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSK3AgoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBotCgtDb3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBInoKB1Byb2plY3QSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgZwb2xpY3kYBCABKAsyFS5zdmMudjEuUHJvamVjdFBvbGljeSKuAQoNUHJvamVjdFBvbGljeRIVCg1wbGFuX2FwcHJvdmFsGAEgASgJEhUKDXJlZGlyZWN0X3VybHMYAiADKAkSJQoGcXVvdGFzGAMgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgEIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5EiYKB2NvbmZpcm0YBSABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSIwCg1Db25maXJtUG9saWN5Eg4KBnBlcnNvbhgBIAEoCRIPCgdjb250YWN0GAIgASgJIhsKCkh0dHBQb2xpY3kSDQoFaG9zdHMYASADKAkizgEKDVByb2plY3RRdW90YXMSDQoFY2FsbHMYASABKAUSGAoQY29uY3VycmVudF9jYWxscxgCIAEoBRINCgVwb3N0cxgDIAEoBRIVCg1zdWJzY3JpcHRpb25zGAQgASgFEhoKEnBlbmRpbmdfZGVsaXZlcmllcxgFIAEoBRIMCgRqb2JzGAYgASgFEhQKDG9wZW5fc3RyZWFtcxgHIAEoBRIYChBwcml2YXRlX3Rvb2xraXRzGAggASgFEhQKDHN0b3JlZF9ieXRlcxgJIAEoASJqCgpRdW90YVVzYWdlEgwKBG5hbWUYASABKAkSDAoEdXNlZBgCIAEoARIMCgRtb3N0GAMgASgBEhIKCmlzX2RlZmF1bHQYBCABKAgSDQoFc2NvcGUYBSABKAkSDwoHcmVmdXNlZBgGIAEoDSLkAgoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSGgoEcm9sZRgDIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYBCABKAkSDAoEaGludBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWVudGl0eV9pZBgKIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgLIAMoCRIVCg10b29sa2l0X3NsdWdzGAwgAygJIpEDCg9RdWFyYW50aW5lZFBvc3QSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIOCgZkZXRhaWwYBCABKAkSNQoHaGVhZGVycxgFIAMoCzIkLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuSGVhZGVyc0VudHJ5EjEKBXF1ZXJ5GAYgAygLMiIuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5RdWVyeUVudHJ5EhIKCmJvZHlfYnl0ZXMYByABKAUSLwoLcmVjZWl2ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARosCgpRdWVyeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUgoRUXVhcmFudGluZVJlbGVhc2USCgoCaWQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIQCghhY2NlcHRlZBgDIAEoBRIOCgZyZWFzb24YBCABKAkiJAoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSI5ChVDcmVhdGVQcm9qZWN0UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IjwKE0xpc3RQcm9qZWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy5zdmMudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkixQEKE0NyZWF0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIaCgRyb2xlGAIgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgDIAEoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYBSABKAkSFgoOYWNjZXNzX2NsYXNzZXMYBiADKAkSFQoNdG9vbGtpdF9zbHVncxgHIAMoCSJEChRDcmVhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleRILCgNrZXkYAiABKAkiTwoSTGlzdEFwaUtleXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUAoTTGlzdEFwaUtleXNSZXNwb25zZRIgCghhcGlfa2V5cxgBIAMoCzIOLnN2Yy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiNwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkizAEKF1NldFByb2plY3RQb2xpY3lSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSFQoNcGxhbl9hcHByb3ZhbBgCIAEoCRIVCg1yZWRpcmVjdF91cmxzGAMgAygJEiUKBnF1b3RhcxgEIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBSABKAsyEi5zdmMudjEuSHR0cFBvbGljeRImCgdjb25maXJtGAYgASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiPAoYU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCIsChZHZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiggEKF0dldFByb2plY3RVc2FnZVJlc3BvbnNlEiIKBnF1b3RhcxgBIAMoCzISLnN2Yy52MS5RdW90YVVzYWdlEg0KBWNhbGxzGAIgASgNEg0KBXBvc3RzGAMgASgNEhQKDHBvc3RzX2JleW9uZBgEIAEoDRIPCgdub2RlX2lkGAUgASgJIoQBChtMaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIYChBpbmNsdWRlX3JlbGVhc2VkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJIl8KHExpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USJgoFcG9zdHMYASADKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSInChlHZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0EgoKAmlkGAEgASgJIlEKGkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlEiUKBHBvc3QYASABKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EgwKBGJvZHkYAiABKAwi0QEKHlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBILCgNpZHMYASADKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHZHJ5X3J1bhgFIAEoCBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJmCh9SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEioKB3Jlc3VsdHMYASADKAsyGS5zdmMudjEuUXVhcmFudGluZVJlbGVhc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKDlBhcmtKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIisKD1BhcmtKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIjcKEVJlbGVhc2VKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIi4KElJlbGVhc2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIoYCCg1WYXVsdFJvdGF0aW9uEg4KBm51bWJlchgBIAEoDRINCgVzdGF0ZRgCIAEoCRIRCgl0b19rZXlfaWQYAyABKAkSFAoMZnJvbV9rZXlfaWRzGAQgAygJEhAKCHJlc2VhbGVkGAUgASgBEgwKBHBhc3MYBiABKA0SDAoEc2VlbhgHIAEoARINCgV0b3RhbBgIIAEoARIPCgdwcm9ibGVtGAkgASgJEi4KCnN0YXJ0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIUChJSb3RhdGVWYXVsdFJlcXVlc3QiPgoTUm90YXRlVmF1bHRSZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uIhkKF0dldFZhdWx0Um90YXRpb25SZXF1ZXN0IkMKGEdldFZhdWx0Um90YXRpb25SZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uIjsKEkVyYXNlRW50aXR5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCWVudGl0eV9pZBgCIAEoCSI3ChNFcmFzZUVudGl0eVJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSIqChREZWxldGVQcm9qZWN0UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJIjkKFURlbGV0ZVByb2plY3RSZXNwb25zZRIgCgdlcmFzdXJlGAEgASgLMg8uc3ZjLnYxLkVyYXN1cmUiHwoRR2V0RXJhc3VyZVJlcXVlc3QSCgoCaWQYASABKAkiNgoSR2V0RXJhc3VyZVJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZTKBDAoMQWRtaW5TZXJ2aWNlElYKDUNyZWF0ZVByb2plY3QSHC5zdmMudjEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuQ3JlYXRlUHJvamVjdFJlc3BvbnNlIgiouxgDsLsYAhJTCgxMaXN0UHJvamVjdHMSGy5zdmMudjEuTGlzdFByb2plY3RzUmVxdWVzdBocLnN2Yy52MS5MaXN0UHJvamVjdHNSZXNwb25zZSIIqLsYA7C7GAISUwoMQ3JlYXRlQXBpS2V5Ehsuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiCKi7GAOwuxgCElAKC0xpc3RBcGlLZXlzEhouc3ZjLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBobLnN2Yy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIgiouxgDsLsYAhJTCgxSZXZva2VBcGlLZXkSGy5zdmMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5SZXZva2VBcGlLZXlSZXNwb25zZSIIqLsYA7C7GAISXwoQU2V0UHJvamVjdFBvbGljeRIfLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVxdWVzdBogLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVzcG9uc2UiCKi7GAOwuxgCElwKD0dldFByb2plY3RVc2FnZRIeLnN2Yy52MS5HZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0Gh8uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlc3BvbnNlIgiouxgDsLsYAhJrChRMaXN0UXVhcmFudGluZWRQb3N0cxIjLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QaJC5zdmMudjEuTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZSIIqLsYA7C7GAISZQoSR2V0UXVhcmFudGluZWRQb3N0EiEuc3ZjLnYxLkdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QaIi5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2UiCKi7GAOwuxgCEnQKF1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzEiYuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBonLnN2Yy52MS5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgiouxgDsLsYAhJECgdQYXJrSm9iEhYuc3ZjLnYxLlBhcmtKb2JSZXF1ZXN0Ghcuc3ZjLnYxLlBhcmtKb2JSZXNwb25zZSIIqLsYA7C7GAISTQoKUmVsZWFzZUpvYhIZLnN2Yy52MS5SZWxlYXNlSm9iUmVxdWVzdBoaLnN2Yy52MS5SZWxlYXNlSm9iUmVzcG9uc2UiCKi7GAOwuxgCElAKC1JvdGF0ZVZhdWx0Ehouc3ZjLnYxLlJvdGF0ZVZhdWx0UmVxdWVzdBobLnN2Yy52MS5Sb3RhdGVWYXVsdFJlc3BvbnNlIgiouxgDsLsYAhJfChBHZXRWYXVsdFJvdGF0aW9uEh8uc3ZjLnYxLkdldFZhdWx0Um90YXRpb25SZXF1ZXN0GiAuc3ZjLnYxLkdldFZhdWx0Um90YXRpb25SZXNwb25zZSIIqLsYA7C7GAISUAoLRXJhc2VFbnRpdHkSGi5zdmMudjEuRXJhc2VFbnRpdHlSZXF1ZXN0Ghsuc3ZjLnYxLkVyYXNlRW50aXR5UmVzcG9uc2UiCKi7GAOwuxgCElYKDURlbGV0ZVByb2plY3QSHC5zdmMudjEuRGVsZXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuRGVsZXRlUHJvamVjdFJlc3BvbnNlIgiouxgDsLsYAhJNCgpHZXRFcmFzdXJlEhkuc3ZjLnYxLkdldEVyYXN1cmVSZXF1ZXN0Ghouc3ZjLnYxLkdldEVyYXN1cmVSZXNwb25zZSIIqLsYA7C7GAJiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSK3AgoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBotCgtDb3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBInoKB1Byb2plY3QSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgZwb2xpY3kYBCABKAsyFS5zdmMudjEuUHJvamVjdFBvbGljeSKuAQoNUHJvamVjdFBvbGljeRIVCg1wbGFuX2FwcHJvdmFsGAEgASgJEhUKDXJlZGlyZWN0X3VybHMYAiADKAkSJQoGcXVvdGFzGAMgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgEIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5EiYKB2NvbmZpcm0YBSABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSIwCg1Db25maXJtUG9saWN5Eg4KBnBlcnNvbhgBIAEoCRIPCgdjb250YWN0GAIgASgJIhsKCkh0dHBQb2xpY3kSDQoFaG9zdHMYASADKAkizgEKDVByb2plY3RRdW90YXMSDQoFY2FsbHMYASABKAUSGAoQY29uY3VycmVudF9jYWxscxgCIAEoBRINCgVwb3N0cxgDIAEoBRIVCg1zdWJzY3JpcHRpb25zGAQgASgFEhoKEnBlbmRpbmdfZGVsaXZlcmllcxgFIAEoBRIMCgRqb2JzGAYgASgFEhQKDG9wZW5fc3RyZWFtcxgHIAEoBRIYChBwcml2YXRlX3Rvb2xraXRzGAggASgFEhQKDHN0b3JlZF9ieXRlcxgJIAEoASJqCgpRdW90YVVzYWdlEgwKBG5hbWUYASABKAkSDAoEdXNlZBgCIAEoARIMCgRtb3N0GAMgASgBEhIKCmlzX2RlZmF1bHQYBCABKAgSDQoFc2NvcGUYBSABKAkSDwoHcmVmdXNlZBgGIAEoDSLkAgoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSGgoEcm9sZRgDIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYBCABKAkSDAoEaGludBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWVudGl0eV9pZBgKIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgLIAMoCRIVCg10b29sa2l0X3NsdWdzGAwgAygJIpEDCg9RdWFyYW50aW5lZFBvc3QSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIOCgZkZXRhaWwYBCABKAkSNQoHaGVhZGVycxgFIAMoCzIkLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuSGVhZGVyc0VudHJ5EjEKBXF1ZXJ5GAYgAygLMiIuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5RdWVyeUVudHJ5EhIKCmJvZHlfYnl0ZXMYByABKAUSLwoLcmVjZWl2ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARosCgpRdWVyeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUgoRUXVhcmFudGluZVJlbGVhc2USCgoCaWQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIQCghhY2NlcHRlZBgDIAEoBRIOCgZyZWFzb24YBCABKAkiJAoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSI5ChVDcmVhdGVQcm9qZWN0UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IjwKE0xpc3RQcm9qZWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy5zdmMudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkixQEKE0NyZWF0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIaCgRyb2xlGAIgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgDIAEoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYBSABKAkSFgoOYWNjZXNzX2NsYXNzZXMYBiADKAkSFQoNdG9vbGtpdF9zbHVncxgHIAMoCSJEChRDcmVhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleRILCgNrZXkYAiABKAkiTwoSTGlzdEFwaUtleXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUAoTTGlzdEFwaUtleXNSZXNwb25zZRIgCghhcGlfa2V5cxgBIAMoCzIOLnN2Yy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiNwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkizAEKF1NldFByb2plY3RQb2xpY3lSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSFQoNcGxhbl9hcHByb3ZhbBgCIAEoCRIVCg1yZWRpcmVjdF91cmxzGAMgAygJEiUKBnF1b3RhcxgEIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBSABKAsyEi5zdmMudjEuSHR0cFBvbGljeRImCgdjb25maXJtGAYgASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiPAoYU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCIsChZHZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiggEKF0dldFByb2plY3RVc2FnZVJlc3BvbnNlEiIKBnF1b3RhcxgBIAMoCzISLnN2Yy52MS5RdW90YVVzYWdlEg0KBWNhbGxzGAIgASgNEg0KBXBvc3RzGAMgASgNEhQKDHBvc3RzX2JleW9uZBgEIAEoDRIPCgdub2RlX2lkGAUgASgJIoQBChtMaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIYChBpbmNsdWRlX3JlbGVhc2VkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJIl8KHExpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USJgoFcG9zdHMYASADKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSInChlHZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0EgoKAmlkGAEgASgJIlEKGkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlEiUKBHBvc3QYASABKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EgwKBGJvZHkYAiABKAwi0QEKHlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBILCgNpZHMYASADKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHZHJ5X3J1bhgFIAEoCBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJmCh9SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEioKB3Jlc3VsdHMYASADKAsyGS5zdmMudjEuUXVhcmFudGluZVJlbGVhc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKDlBhcmtKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIisKD1BhcmtKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIjcKEVJlbGVhc2VKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIi4KElJlbGVhc2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIoYCCg1WYXVsdFJvdGF0aW9uEg4KBm51bWJlchgBIAEoDRINCgVzdGF0ZRgCIAEoCRIRCgl0b19rZXlfaWQYAyABKAkSFAoMZnJvbV9rZXlfaWRzGAQgAygJEhAKCHJlc2VhbGVkGAUgASgBEgwKBHBhc3MYBiABKA0SDAoEc2VlbhgHIAEoARINCgV0b3RhbBgIIAEoARIPCgdwcm9ibGVtGAkgASgJEi4KCnN0YXJ0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIUChJSb3RhdGVWYXVsdFJlcXVlc3QiPgoTUm90YXRlVmF1bHRSZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uIhkKF0dldFZhdWx0Um90YXRpb25SZXF1ZXN0IkMKGEdldFZhdWx0Um90YXRpb25SZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uItQBCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgJEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpwcm9qZWN0X2lkGAMgASgJEg0KBWFjdG9yGAQgASgJEg4KBmFjdGlvbhgFIAEoCRIPCgdzdWJqZWN0GAYgASgJEhUKDWVudGl0eV9kaWdlc3QYByABKAkSDwoHb3V0Y29tZRgIIAEoCRIQCghwb3NpdGlvbhgJIAEoDRIUCgx0b29sX2NhbGxfaWQYCiABKAkiyAEKFkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRINCgVhY3RvchgCIAEoCRIOCgZhY3Rpb24YAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJWChdMaXN0QXVkaXRFdmVudHNSZXNwb25zZRIiCgZldmVudHMYASADKAsyEi5zdmMudjEuQXVkaXRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiYwoKQXVkaXRGYXVsdBISCgpwcm9qZWN0X2lkGAEgASgJEhAKCHBvc2l0aW9uGAIgASgNEhAKCGV2ZW50X2lkGAMgASgJEgwKBGtpbmQYBCABKAkSDwoHbWVzc2FnZRgFIAEoCSI9CglBdWRpdEhlYWQSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZsZW5ndGgYAiABKA0SDAoEaGFzaBgDIAEoCSIrChVWZXJpZnlBdWRpdExvZ1JlcXVlc3QSEgoKcGFnZV90b2tlbhgBIAEoCSKIAQoWVmVyaWZ5QXVkaXRMb2dSZXNwb25zZRIPCgdjaGVja2VkGAEgASgNEiIKBmZhdWx0cxgCIAMoCzISLnN2Yy52MS5BdWRpdEZhdWx0EiAKBWhlYWRzGAMgAygLMhEuc3ZjLnYxLkF1ZGl0SGVhZBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkiOwoSRXJhc2VFbnRpdHlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJZW50aXR5X2lkGAIgASgJIjcKE0VyYXNlRW50aXR5UmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIioKFERlbGV0ZVByb2plY3RSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiOQoVRGVsZXRlUHJvamVjdFJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSIfChFHZXRFcmFzdXJlUmVxdWVzdBIKCgJpZBgBIAEoCSI2ChJHZXRFcmFzdXJlUmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlMogPCgxBZG1pblNlcnZpY2USaAoNQ3JlYXRlUHJvamVjdBIcLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsq7GApwcm9qZWN0LmlkElcKDExpc3RQcm9qZWN0cxIbLnN2Yy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAEScgoMQ3JlYXRlQXBpS2V5Ehsuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiJ6i7GAOwuxgCuLsYAsq7GAphcGlfa2V5Lmlk0rsYCWVudGl0eV9pZBJUCgtMaXN0QXBpS2V5cxIaLnN2Yy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaGy5zdmMudjEuTGlzdEFwaUtleXNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEmUKDFJldm9rZUFwaUtleRIbLnN2Yy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIhqouxgDsLsYAri7GALKuxgKYXBpX2tleS5pZBJxChBTZXRQcm9qZWN0UG9saWN5Eh8uc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXF1ZXN0GiAuc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXNwb25zZSIaqLsYA7C7GAK4uxgCwrsYCnByb2plY3RfaWQSYAoPR2V0UHJvamVjdFVzYWdlEh4uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlcXVlc3QaHy5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJvChRMaXN0UXVhcmFudGluZWRQb3N0cxIjLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QaJC5zdmMudjEuTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEmkKEkdldFF1YXJhbnRpbmVkUG9zdBIhLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0GiIuc3ZjLnYxLkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlIgyouxgDsLsYAri7GAESeAoXUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHMSJi5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0Gicuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiDKi7GAOwuxgCuLsYAhJSCgdQYXJrSm9iEhYuc3ZjLnYxLlBhcmtKb2JSZXF1ZXN0Ghcuc3ZjLnYxLlBhcmtKb2JSZXNwb25zZSIWqLsYA7C7GAK4uxgCwrsYBmpvYl9pZBJbCgpSZWxlYXNlSm9iEhkuc3ZjLnYxLlJlbGVhc2VKb2JSZXF1ZXN0Ghouc3ZjLnYxLlJlbGVhc2VKb2JSZXNwb25zZSIWqLsYA7C7GAK4uxgCwrsYBmpvYl9pZBJUCgtSb3RhdGVWYXVsdBIaLnN2Yy52MS5Sb3RhdGVWYXVsdFJlcXVlc3QaGy5zdmMudjEuUm90YXRlVmF1bHRSZXNwb25zZSIMqLsYA7C7GAK4uxgCEmMKEEdldFZhdWx0Um90YXRpb24SHy5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlcXVlc3QaIC5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlc3BvbnNlIgyouxgDsLsYAri7GAESYAoPTGlzdEF1ZGl0RXZlbnRzEh4uc3ZjLnYxLkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QaHy5zdmMudjEuTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJdCg5WZXJpZnlBdWRpdExvZxIdLnN2Yy52MS5WZXJpZnlBdWRpdExvZ1JlcXVlc3QaHi5zdmMudjEuVmVyaWZ5QXVkaXRMb2dSZXNwb25zZSIMqLsYA7C7GAK4uxgBEm8KC0VyYXNlRW50aXR5Ehouc3ZjLnYxLkVyYXNlRW50aXR5UmVxdWVzdBobLnN2Yy52MS5FcmFzZUVudGl0eVJlc3BvbnNlIieouxgDsLsYAri7GALKuxgKZXJhc3VyZS5pZNK7GAllbnRpdHlfaWQSaAoNRGVsZXRlUHJvamVjdBIcLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsq7GAplcmFzdXJlLmlkElEKCkdldEVyYXN1cmUSGS5zdmMudjEuR2V0RXJhc3VyZVJlcXVlc3QaGi5zdmMudjEuR2V0RXJhc3VyZVJlc3BvbnNlIgyouxgDsLsYAri7GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
  * The erasure of an entity, or of a project.
@@ -1543,6 +1543,330 @@ export const GetVaultRotationResponseSchema: GenMessage<GetVaultRotationResponse
   messageDesc(file_svc_v1_admin, 38);
 
 /**
+ * Someone did something.
+ *
+ * @generated from message svc.v1.AuditEvent
+ */
+export type AuditEvent = Message<"svc.v1.AuditEvent"> & {
+  /**
+   * Id, `aud_…`.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * When it began.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 2;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * The project that it was done in or to; empty for what concerns the deployment.
+   *
+   * @generated from field: string project_id = 3;
+   */
+  projectId: string;
+
+  /**
+   * Who: `admin`, the id of an API key, or the id of the job that made a call.
+   *
+   * @generated from field: string actor = 4;
+   */
+  actor: string;
+
+  /**
+   * What: the call, such as `AdminService.CreateApiKey`, or `ToolCall.Send` for a destructive call of a tool that was sent.
+   *
+   * @generated from field: string action = 5;
+   */
+  action: string;
+
+  /**
+   * What it was done to: an id, a slug, or the name of a secret or a limit. Empty where the call names none.
+   *
+   * @generated from field: string subject = 6;
+   */
+  subject: string;
+
+  /**
+   * Of the entity or the person that it was about, a keyed digest in hex: the same one for the same id within a
+   * project. Empty where there is none.
+   *
+   * @generated from field: string entity_digest = 7;
+   */
+  entityDigest: string;
+
+  /**
+   * `ok`, or the code of the error. `sent` for ToolCall.Send, `unknown` where the service ended meanwhile. Empty
+   * while it is under way.
+   *
+   * @generated from field: string outcome = 8;
+   */
+  outcome: string;
+
+  /**
+   * Its place in the chain of its project, from 1; 0 until it has one, two seconds at most.
+   *
+   * @generated from field: uint32 position = 9;
+   */
+  position: number;
+
+  /**
+   * The call of ToolCall.Send, `call_…`; empty else.
+   *
+   * @generated from field: string tool_call_id = 10;
+   */
+  toolCallId: string;
+};
+
+/**
+ * Describes the message svc.v1.AuditEvent.
+ * Use `create(AuditEventSchema)` to create a new message.
+ */
+export const AuditEventSchema: GenMessage<AuditEvent> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 39);
+
+/**
+ * Request of ListAuditEvents.
+ *
+ * @generated from message svc.v1.ListAuditEventsRequest
+ */
+export type ListAuditEventsRequest = Message<"svc.v1.ListAuditEventsRequest"> & {
+  /**
+   * Events of this project alone; of all of them and of the deployment when empty.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Events of this actor alone.
+   *
+   * @generated from field: string actor = 2;
+   */
+  actor: string;
+
+  /**
+   * Events of this action alone, such as `AdminService.CreateApiKey`.
+   *
+   * @generated from field: string action = 3;
+   */
+  action: string;
+
+  /**
+   * Events from this time on.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 4;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Events before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 5;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * Most events to return; 0 means 50, more than 500 means 500.
+   *
+   * @generated from field: int32 page_size = 6;
+   */
+  pageSize: number;
+
+  /**
+   * Token of the page to return; empty for the first.
+   *
+   * @generated from field: string page_token = 7;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListAuditEventsRequest.
+ * Use `create(ListAuditEventsRequestSchema)` to create a new message.
+ */
+export const ListAuditEventsRequestSchema: GenMessage<ListAuditEventsRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 40);
+
+/**
+ * Response of ListAuditEvents.
+ *
+ * @generated from message svc.v1.ListAuditEventsResponse
+ */
+export type ListAuditEventsResponse = Message<"svc.v1.ListAuditEventsResponse"> & {
+  /**
+   * The events of the page.
+   *
+   * @generated from field: repeated svc.v1.AuditEvent events = 1;
+   */
+  events: AuditEvent[];
+
+  /**
+   * Token of the next page; empty when this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListAuditEventsResponse.
+ * Use `create(ListAuditEventsResponseSchema)` to create a new message.
+ */
+export const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 41);
+
+/**
+ * Something that is wrong in the audit log.
+ *
+ * @generated from message svc.v1.AuditFault
+ */
+export type AuditFault = Message<"svc.v1.AuditFault"> & {
+  /**
+   * The project whose chain it is in; empty for that of the deployment.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * The place in the chain, from 1; 0 for what concerns the chain as a whole.
+   *
+   * @generated from field: uint32 position = 2;
+   */
+  position: number;
+
+  /**
+   * Id of the event; empty where it is not there.
+   *
+   * @generated from field: string event_id = 3;
+   */
+  eventId: string;
+
+  /**
+   * `changed`, `removed`, `moved` (not in the place where it was), `head` (the end of the chain was changed or removed).
+   *
+   * @generated from field: string kind = 4;
+   */
+  kind: string;
+
+  /**
+   * What was found, for people.
+   *
+   * @generated from field: string message = 5;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message svc.v1.AuditFault.
+ * Use `create(AuditFaultSchema)` to create a new message.
+ */
+export const AuditFaultSchema: GenMessage<AuditFault> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 42);
+
+/**
+ * The end of a chain that was compared.
+ *
+ * @generated from message svc.v1.AuditHead
+ */
+export type AuditHead = Message<"svc.v1.AuditHead"> & {
+  /**
+   * The project whose chain it is; empty for that of the deployment.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * How many events the chain has.
+   *
+   * @generated from field: uint32 length = 2;
+   */
+  length: number;
+
+  /**
+   * The hash of the last one, in hex. Who noted it elsewhere can tell later whether events up to it are still those.
+   *
+   * @generated from field: string hash = 3;
+   */
+  hash: string;
+};
+
+/**
+ * Describes the message svc.v1.AuditHead.
+ * Use `create(AuditHeadSchema)` to create a new message.
+ */
+export const AuditHeadSchema: GenMessage<AuditHead> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 43);
+
+/**
+ * Request of VerifyAuditLog.
+ *
+ * @generated from message svc.v1.VerifyAuditLogRequest
+ */
+export type VerifyAuditLogRequest = Message<"svc.v1.VerifyAuditLogRequest"> & {
+  /**
+   * Token of the part to compare; empty for the first.
+   *
+   * @generated from field: string page_token = 1;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.VerifyAuditLogRequest.
+ * Use `create(VerifyAuditLogRequestSchema)` to create a new message.
+ */
+export const VerifyAuditLogRequestSchema: GenMessage<VerifyAuditLogRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 44);
+
+/**
+ * Response of VerifyAuditLog.
+ *
+ * @generated from message svc.v1.VerifyAuditLogResponse
+ */
+export type VerifyAuditLogResponse = Message<"svc.v1.VerifyAuditLogResponse"> & {
+  /**
+   * How many events were compared.
+   *
+   * @generated from field: uint32 checked = 1;
+   */
+  checked: number;
+
+  /**
+   * What is wrong.
+   *
+   * @generated from field: repeated svc.v1.AuditFault faults = 2;
+   */
+  faults: AuditFault[];
+
+  /**
+   * The ends of the chains that this part finished.
+   *
+   * @generated from field: repeated svc.v1.AuditHead heads = 3;
+   */
+  heads: AuditHead[];
+
+  /**
+   * Token of the next part; empty when all was compared.
+   *
+   * @generated from field: string next_page_token = 4;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.VerifyAuditLogResponse.
+ * Use `create(VerifyAuditLogResponseSchema)` to create a new message.
+ */
+export const VerifyAuditLogResponseSchema: GenMessage<VerifyAuditLogResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 45);
+
+/**
  * Request of EraseEntity.
  *
  * @generated from message svc.v1.EraseEntityRequest
@@ -1568,7 +1892,7 @@ export type EraseEntityRequest = Message<"svc.v1.EraseEntityRequest"> & {
  * Use `create(EraseEntityRequestSchema)` to create a new message.
  */
 export const EraseEntityRequestSchema: GenMessage<EraseEntityRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 39);
+  messageDesc(file_svc_v1_admin, 46);
 
 /**
  * Response of EraseEntity.
@@ -1589,7 +1913,7 @@ export type EraseEntityResponse = Message<"svc.v1.EraseEntityResponse"> & {
  * Use `create(EraseEntityResponseSchema)` to create a new message.
  */
 export const EraseEntityResponseSchema: GenMessage<EraseEntityResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 40);
+  messageDesc(file_svc_v1_admin, 47);
 
 /**
  * Request of DeleteProject.
@@ -1610,7 +1934,7 @@ export type DeleteProjectRequest = Message<"svc.v1.DeleteProjectRequest"> & {
  * Use `create(DeleteProjectRequestSchema)` to create a new message.
  */
 export const DeleteProjectRequestSchema: GenMessage<DeleteProjectRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 41);
+  messageDesc(file_svc_v1_admin, 48);
 
 /**
  * Response of DeleteProject.
@@ -1631,7 +1955,7 @@ export type DeleteProjectResponse = Message<"svc.v1.DeleteProjectResponse"> & {
  * Use `create(DeleteProjectResponseSchema)` to create a new message.
  */
 export const DeleteProjectResponseSchema: GenMessage<DeleteProjectResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 42);
+  messageDesc(file_svc_v1_admin, 49);
 
 /**
  * Request of GetErasure.
@@ -1652,7 +1976,7 @@ export type GetErasureRequest = Message<"svc.v1.GetErasureRequest"> & {
  * Use `create(GetErasureRequestSchema)` to create a new message.
  */
 export const GetErasureRequestSchema: GenMessage<GetErasureRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 43);
+  messageDesc(file_svc_v1_admin, 50);
 
 /**
  * Response of GetErasure.
@@ -1673,7 +1997,7 @@ export type GetErasureResponse = Message<"svc.v1.GetErasureResponse"> & {
  * Use `create(GetErasureResponseSchema)` to create a new message.
  */
 export const GetErasureResponseSchema: GenMessage<GetErasureResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 44);
+  messageDesc(file_svc_v1_admin, 51);
 
 /**
  * Administration of the deployment: projects, their keys and policies, the quarantine of inbound posts,
@@ -1922,6 +2246,39 @@ export const AdminService: GenService<{
     methodKind: "unary";
     input: typeof GetVaultRotationRequestSchema;
     output: typeof GetVaultRotationResponseSchema;
+  },
+  /**
+   * ListAuditEvents returns who did what, newest first: calls that change what someone may do, answers, and
+   * destructive calls of tools that were sent.
+   *
+   * It is an error to list with:
+   * - invalid_argument ID_MALFORMED: projectId is no id of a project.
+   * - invalid_argument ACTOR_INVALID: actor is neither `admin` nor the id of a key or a job.
+   * - invalid_argument FILTER_TEXT_INVALID: action is longer than 200 characters.
+   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same filters.
+   *
+   * @generated from rpc svc.v1.AdminService.ListAuditEvents
+   */
+  listAuditEvents: {
+    methodKind: "unary";
+    input: typeof ListAuditEventsRequestSchema;
+    output: typeof ListAuditEventsResponseSchema;
+  },
+  /**
+   * VerifyAuditLog compares the next part of the audit log with its chains, and tells what was changed, removed or
+   * put in another place. Call it with the token of each answer until there is none.
+   *
+   * It is an error to verify with:
+   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned.
+   *
+   * @generated from rpc svc.v1.AdminService.VerifyAuditLog
+   */
+  verifyAuditLog: {
+    methodKind: "unary";
+    input: typeof VerifyAuditLogRequestSchema;
+    output: typeof VerifyAuditLogResponseSchema;
   },
   /**
    * EraseEntity deletes what the deployment holds of one entity of a project: its connected accounts, events

@@ -41,6 +41,8 @@ const commandNames: Readonly<Record<string, string>> = {
   ListQuarantinedPosts: "`svc quarantine list`",
   GetQuarantinedPost: "`svc quarantine show`",
   ReleaseQuarantinedPosts: "`svc quarantine release`",
+  ListAuditEvents: "`svc audit list`",
+  VerifyAuditLog: "`svc audit verify`",
   ParkJob: "`svc jobs park`",
   ReleaseJob: "`svc jobs release`",
   ListIngestEndpoints: "`svc endpoints`",

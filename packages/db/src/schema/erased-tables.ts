@@ -104,6 +104,8 @@ export const erasedTables: readonly ErasedTable[] = [
     ],
     ...along(),
   },
+  ofDeployment(t.auditEvents, "names an entity by its digest alone, and stays"),
+  ofDeployment(t.auditChains, "hashes of what stays"),
   { table: t.toolCalls, project: t.toolCalls.projectId, entity: of(t.toolCalls.entityId) },
   { table: t.events, project: t.events.projectId, key: t.events.id, entity: of(t.events.entityId) },
   {

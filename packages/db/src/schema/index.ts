@@ -1,4 +1,5 @@
 export { activityHours, activityMinutes } from "./activity.ts";
+export { auditChains, auditEvents } from "./audit.ts";
 export { callLimits, callPaces } from "./call-limits.ts";
 export { ledgerState, toolCalls } from "./calls.ts";
 export { privateToolkits } from "./catalog.ts";

@@ -327,6 +327,12 @@ export const vaultRotationStates = ["announced", "distributing", "resealing", "d
 /** What a token of a grant is good for. `access`: calls. `refresh`: the next two tokens, once. */
 export const grantTokenKinds = ["access", "refresh"] as const;
 
+/** Who did what the audit log tells: the administrator, a key, a job, a person with a link, the service itself. */
+export const auditActors = ["admin", "key", "job", "link", "service"] as const;
+
+/** Who did what the audit log tells. */
+export type AuditActor = (typeof auditActors)[number];
+
 /** What is erased: one entity of a project, or the project with all that is its own. */
 export const erasureKinds = ["entity", "project"] as const;
 

@@ -213,3 +213,14 @@ export function toolkitSlugsInvalid(what: string): Fault {
     help: "Send up to 100 slugs of toolkits, or leave the list empty.",
   });
 }
+
+/** Nobody of that form does anything. */
+export function actorInvalid(actor: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "ACTOR_INVALID",
+    field: "actor",
+    message: `actor ${formatValue(actor)} is neither admin, link nor service, and no id of a key or a job`,
+    help: "Send the actor as ListAuditEvents returned it.",
+  });
+}

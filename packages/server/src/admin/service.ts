@@ -1,5 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AdminService } from "@svc/gen/admin";
+import { auditMethods } from "./audit.ts";
 import type { AdminContext } from "./context.ts";
 import { erasureMethods } from "./erasures.ts";
 import { keyMethods } from "./keys.ts";
@@ -17,6 +18,7 @@ export function createAdminService(context: AdminContext): ServiceImpl<typeof Ad
     ...quarantineMethods(context),
     ...erasureMethods(context),
     ...vaultMethods(context),
+    ...auditMethods(context),
     ...context.jobs.administration,
   };
 }

@@ -543,7 +543,7 @@ const connections: Case[] = [
   ["DeleteConnection", { id: "" }, "invalid_argument ID_MALFORMED"],
 ];
 
-const answer = "callId,outcome,resultJson,message,retryable,providerStatus,warnings,sandbox,faults,replayed";
+const answer = "callId,outcome,resultJson,message,retryable,providerStatus,warnings,sandbox,faults,replayed,jobId";
 const deals = { toolSlug: "sales_crm.list_deals", entityId: "ann" };
 const tools: Case[] = [
   ["SearchTools", { query: "list the deals" }, "ok results"],
@@ -837,8 +837,22 @@ const admin: Case[] = [
   ["ReleaseJob", { projectId: "$project", jobId: missing.job }, "not_found JOB_NOT_FOUND"],
   ["ReleaseJob", { projectId: "$project", jobId: "$ended" }, "failed_precondition JOB_FINISHED"],
   ["ReleaseJob", { projectId: "$otherProject", jobId: "$theirasking" }, "failed_precondition JOB_NOT_RELEASABLE"],
+  ["EraseEntity", { projectId: "$project", entityId: "nobody" }, "ok erasure"],
+  ["EraseEntity", { projectId: "$project" }, "invalid_argument ENTITY_ID_INVALID"],
+  ["EraseEntity", { projectId: noProject, entityId: "ada" }, "not_found PROJECT_NOT_FOUND"],
+  ["DeleteProject", { projectId: noProject }, "not_found PROJECT_NOT_FOUND"],
+  ["GetErasure", { id: "ers_01h455vb4pex5vsknk084sn02q" }, "not_found ERASURE_NOT_FOUND"],
   ["RotateVault", {}, "failed_precondition VAULT_KEY_UNCHANGED"],
   ["GetVaultRotation", {}, "ok "],
+  ["ListAuditEvents", { projectId: "$project" }, "ok events,nextPageToken"],
+  ["ListAuditEvents", { projectId: "x" }, "invalid_argument ID_MALFORMED"],
+  ["ListAuditEvents", { actor: "nobody" }, "invalid_argument ACTOR_INVALID"],
+  ["ListAuditEvents", { action: "x".repeat(201) }, "invalid_argument FILTER_TEXT_INVALID"],
+  ["ListAuditEvents", { since: tomorrow, until: dayAgo }, "invalid_argument TIME_RANGE_INVALID"],
+  ["ListAuditEvents", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListAuditEvents", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["VerifyAuditLog", {}, "ok checked,faults,heads,nextPageToken"],
+  ["VerifyAuditLog", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
 ];
 
 const secrets: Case[] = [

@@ -6,7 +6,15 @@ import type { LatencySummary } from "../histogram.ts";
 import { plainBm25 } from "../search/bm25.ts";
 import { checkCases } from "../search/check-cases.ts";
 import { withDistractors } from "../search/distractors.ts";
-import { finderOf, type Miss, type Recall, recallOf, type SearchCase, timesOf } from "../search/evaluate.ts";
+import {
+  finderOf,
+  type Miss,
+  type Recall,
+  recallOf,
+  type SearchCase,
+  type SearchTimes,
+  timesOf,
+} from "../search/evaluate.ts";
 import everyday from "../search/everyday.json" with { type: "json" };
 import intents from "../search/intents.json" with { type: "json" };
 import nonsense from "../search/nonsense.json" with { type: "json" };
@@ -27,7 +35,13 @@ type Compared = {
 };
 
 /** What a catalog that is large takes. */
-type Large = { readonly tools: number; readonly found: Recall; readonly times: LatencySummary };
+type Large = {
+  readonly tools: number;
+  readonly found: Recall;
+  /** How many intents have a made-up tool among what is listed. */
+  readonly contested: number;
+  readonly times: SearchTimes;
+};
 
 /** How often the right tool is found by intents that are in no definition, beside plain BM25, and how fast. */
 export const search: BenchCase = {
@@ -49,7 +63,7 @@ export const search: BenchCase = {
       return compare(set);
     });
     progress("searching 10,000 tools");
-    const large = measureLarge(withDistractors(catalog, action), rounds);
+    const large = measureLarge(catalog, withDistractors(catalog, action), rounds);
     const senseless = nonsense.filter((query) => createToolSearch(catalog).search({ query }).length > 0);
     return report(compared, { large, senseless, isVerbose: verbose });
   },
@@ -60,11 +74,13 @@ function compare({ name, catalog, cases }: PublicSet): Compared {
   return { name, tools: callableCount(catalog), cases, found, plain: recallOf(plainBm25(catalog), cases) };
 }
 
-function measureLarge(catalog: Catalog, rounds: number): Large {
+function measureLarge(own: Catalog, catalog: Catalog, rounds: number): Large {
   const toolSearch = createToolSearch(catalog);
+  const find = finderOf(toolSearch);
   return {
     tools: callableCount(catalog),
-    found: recallOf(finderOf(toolSearch), intents),
+    found: recallOf(find, intents),
+    contested: intents.filter(({ intent }) => find(intent).some((slug) => !own.tools.has(slug))).length,
     times: timesOf(toolSearch, intents, rounds),
   };
 }
@@ -84,7 +100,7 @@ const aims: Readonly<Record<string, { readonly at1?: number; readonly at5: numbe
 type Rest = { readonly large: Large; readonly senseless: readonly string[]; readonly isVerbose: boolean };
 
 function report(compared: readonly Compared[], { large, senseless, isVerbose }: Rest): CaseReport {
-  const { p50, p99, max } = large.times;
+  const { wall, processor } = large.times;
   return {
     columns: ["set", "intents", "tools", "svc @1", "svc @5", "BM25 @1", "BM25 @5"],
     rows: [
@@ -105,21 +121,22 @@ function report(compared: readonly Compared[], { large, senseless, isVerbose }: 
     ],
     figures: [
       ...compared.flatMap(({ name, found }) => figuresOf(name, found)),
-      { name: `p99 of ${large.tools}`, value: spreadOf([p99]), unit: "ms", aim: { below: 5 } },
+      { name: `p99 of ${large.tools}, processor`, value: spreadOf([processor.p99]), unit: "ms", aim: { below: 5 } },
       {
         name: `finds among ${nonsense.length} texts without sense`,
         value: spreadOf([senseless.length]),
         unit: "",
-        aim: { below: 6 },
+        aim: { below: 1 },
       },
     ],
     notes: [
       "own: bench/search/intents.json, by the author of the engine; everyday: bench/search/everyday.json, by somebody who knew neither definitions nor engine",
       "everyday was looked at while weights were chosen; sayings were written before",
+      "the texts without sense were looked at while the floor was chosen: knowledge, verse, keys at random, other languages, programs, small talk; of the last 50, before they were looked at, 8 found something",
       "LiveMCPBench: the steps of tasks with as many steps as tools; MetaTool: every tenth query; neither has sayings, and their data is not kept here (--sets)",
       "BM25: k1 1.2, b 0.75, over slug, description, intents and arguments",
-      "the made-up tools do common things (create, find, share) with the things of 94 other kinds of app",
-      `a search of ${large.tools} tools, in a process that does nothing else, after a first pass over all intents: p50 ${formatMs(p50)}, p99 ${formatMs(p99)}, at most ${formatMs(max)}`,
+      `the made-up tools do common things (create, find, share) with the things of 94 other kinds of app; ${large.contested} of ${intents.length} intents find some of them`,
+      `a search of ${large.tools} tools, in a process that does nothing else, after a first pass over all intents: time of the processor ${formatTimes(processor)}; on the clock, with whatever else the machine does, ${formatTimes(wall)}`,
       ...(isVerbose
         ? [...compared.flatMap(({ found }) => found.misses.map(formatMiss)), ...senseless]
         : ["--verbose lists the misses"]),
@@ -140,6 +157,10 @@ function figuresOf(name: string, found: Recall): CaseReport["figures"] {
 
 function formatShare(share: number): string {
   return share.toFixed(3);
+}
+
+function formatTimes({ p50, p99, max }: LatencySummary): string {
+  return `p50 ${formatMs(p50)}, p99 ${formatMs(p99)}, at most ${formatMs(max)}`;
 }
 
 function formatMs(ms: number): string {

@@ -201,7 +201,7 @@ export function withDistractors(catalog: Catalog, model: Action): Catalog {
     const actions = things.flatMap((thing) => deeds.map((deed) => makeAction(model, { slug, field, thing, deed })));
     const name = slug.replaceAll("_", " ");
     const description = `Work with ${things.join(", ")} and more in an app for ${field}.`;
-    toolkits.set(slug, { ...toolkitModel, slug, name, description, actions, triggers: [] });
+    toolkits.set(slug, { ...toolkitModel, slug, name, description, sayings: undefined, actions, triggers: [] });
     for (const action of actions) tools.set(action.slug, action);
   }
   return { toolkits, tools };

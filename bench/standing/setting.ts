@@ -2,7 +2,8 @@ import type { BenchContext } from "../case.ts";
 import { endpointConnections } from "../measure.ts";
 import type { PostKindName } from "../post-kinds.ts";
 import type { BenchDatabase } from "../postgres.ts";
-import { benchAdminToken, callServer, type ServerOptions, startServer } from "../server.ts";
+import { raiseQuotas } from "../quotas.ts";
+import { callServer, type ServerOptions, startServer } from "../server.ts";
 import { profilerOptions } from "../server-variant.ts";
 import type { System, Variant } from "../system.ts";
 
@@ -34,19 +35,12 @@ export function listeningServer(ctx: BenchContext, name: string, definition: obj
     name,
     start: async (setup) => {
       const system = await startServer(setup, unboundedRuns(ctx));
-      await allowJobs(system);
+      // They wait for the whole measurement: by default a project may have 20,000 that have not ended.
+      await raiseQuotas(system, { jobs: 1_000_000 });
       await createProgram(system, "listens", definition);
       return system;
     },
   };
-}
-
-/** Jobs wait for the whole measurement: by default a project may have 20,000 that have not ended. */
-async function allowJobs({ port }: System): Promise<void> {
-  const listed = await callServer(port, "AdminService/ListProjects", {}, benchAdminToken);
-  const [project] = (listed as { projects: { id: string }[] }).projects;
-  const policy = { projectId: project?.id, quotas: { jobs: 1_000_000 } };
-  await callServer(port, "AdminService/SetProjectPolicy", policy, benchAdminToken);
 }
 
 /** Starts nodes over one database, uses them, and stops them. */

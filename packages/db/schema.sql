@@ -53,6 +53,36 @@ create table api_keys (
 CREATE UNIQUE INDEX api_keys_digest ON public.api_keys USING btree (digest);
 CREATE UNIQUE INDEX api_keys_project ON public.api_keys USING btree (project_id, id);
 
+create table audit_chains (
+  project_id uuid not null,
+  key bytea not null,
+  length integer not null,
+  hash bytea not null,
+  mac bytea not null,
+  constraint audit_chains_pkey PRIMARY KEY (project_id)
+);
+
+create table audit_events (
+  id uuid not null,
+  project_id uuid not null,
+  at timestamp(3) with time zone not null,
+  actor text not null,
+  actor_id uuid,
+  action text not null,
+  subject text not null,
+  about_digest bytea,
+  outcome text,
+  "position" integer,
+  mac bytea,
+  hash bytea,
+  constraint audit_events_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_events_action ON public.audit_events USING btree (action, id);
+CREATE INDEX audit_events_actor ON public.audit_events USING btree (actor_id, id) WHERE (actor_id IS NOT NULL);
+CREATE UNIQUE INDEX audit_events_position ON public.audit_events USING btree (project_id, "position") WHERE ("position" IS NOT NULL);
+CREATE INDEX audit_events_project ON public.audit_events USING btree (project_id, id);
+CREATE INDEX audit_events_waiting ON public.audit_events USING btree (id) WHERE ("position" IS NULL);
+
 create table call_limits (
   project_id uuid not null,
   name text not null,
@@ -230,6 +260,25 @@ create table due_tasks (
 );
 CREATE INDEX due_tasks_due ON public.due_tasks USING btree (due_at, project_id);
 CREATE INDEX due_tasks_project ON public.due_tasks USING btree (project_id, due_at);
+
+create table erasures (
+  id uuid not null,
+  project_id uuid not null,
+  kind text not null,
+  entity_id text not null,
+  state text not null,
+  pass integer default 1 not null,
+  at_table text default ''::text not null,
+  at_key text default ''::text not null,
+  counts jsonb not null,
+  deleted_in_pass bigint default 0 not null,
+  jobs_left integer default 0 not null,
+  not_before timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone,
+  constraint erasures_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX erasures_unfinished ON public.erasures USING btree (project_id, entity_id) WHERE (finished_at IS NULL);
 
 create table events (
   project_id uuid not null,
@@ -540,6 +589,7 @@ create table project_policies (
   redirect_urls text[] default '{}'::text[] not null,
   quotas jsonb default '{}'::jsonb not null,
   http_hosts text[] default '{}'::text[] not null,
+  confirm jsonb default '{"person": "never", "contact": ""}'::jsonb not null,
   constraint project_policies_pkey PRIMARY KEY (project_id),
   constraint project_policies_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -973,3 +1023,32 @@ create table vault_rotations (
 create sequence data_keys_number_seq as integer start 1 increment 1;
 
 create sequence vault_rotations_number_seq as integer start 1 increment 1;
+
+CREATE OR REPLACE FUNCTION public.audit_sent_call()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+	INSERT INTO audit_events (id, project_id, at, actor, actor_id, action, subject, outcome)
+	VALUES (NEW.id, NEW.project_id, NEW.created_at,
+		CASE WHEN NEW.job_id IS NOT NULL THEN 'job' WHEN NEW.key_id IS NOT NULL THEN 'key' ELSE 'service' END,
+		coalesce(NEW.job_id, NEW.key_id), 'ToolCall.Send', NEW.tool_slug, 'sent')
+	ON CONFLICT (id) DO NOTHING;
+	RETURN NULL;
+END
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+	RAISE EXCEPTION 'a row of the audit log that stands in its chain is not changed';
+END
+$function$
+;
+
+CREATE TRIGGER audit_events_keep BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW WHEN ((old."position" IS NOT NULL)) EXECUTE FUNCTION refuse_audit_change();
+
+CREATE TRIGGER tool_calls_audit AFTER INSERT ON public.tool_calls FOR EACH ROW WHEN (((new.access_class = 'destructive'::text) AND (new.outcome <> ALL (ARRAY['held'::text, 'invalid_arguments'::text, 'no_account'::text, 'missing_scope'::text, 'not_callable'::text, 'not_bound'::text])))) EXECUTE FUNCTION audit_sent_call();

@@ -20,6 +20,15 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     digest: "digest",
     name: "access_classes entity_id hint name toolkit_slugs",
   },
+  audit_chains: {
+    sealed: "key",
+    digest: "hash mac",
+  },
+  audit_events: {
+    name: "action subject",
+    told: "outcome",
+    digest: "about_digest hash mac",
+  },
   call_limits: {
     name: "name toolkit_slug",
     definition: "key_expression",
@@ -46,6 +55,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   contacts: {
     name: "name principal_id",
     definition: "reach",
+  },
+  data_keys: {
+    sealed: "wrapped",
   },
   deliveries: {
     told: "attempt_log last_error",
@@ -116,6 +128,10 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     sealed: "input overrides progress",
     quoted: "last_error",
     before: "params step_args",
+  },
+  old_subkeys: {
+    sealed: "secret",
+    name: "key_id purpose",
   },
   private_toolkits: {
     definition: "definition",
@@ -205,6 +221,13 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   vault_check: {
     sealed: "sealed",
+  },
+  vault_nodes: {
+    name: "key_ids",
+  },
+  vault_rotations: {
+    name: "at_key at_table from_key_ids to_key_id",
+    told: "problem",
   },
 };
 

@@ -11,6 +11,7 @@ export async function readAll(scene: Playing): Promise<void> {
   const admin = (method: string, body: object = {}) => call(`AdminService/${method}`, body, server.adminToken);
   const { projectId } = await call("IdentityService/GetIdentity");
   await admin("ListProjects");
+  await admin("GetVaultRotation");
   await admin("ListApiKeys", { projectId });
   await admin("GetProjectUsage", { projectId });
   const { posts } = await admin("ListQuarantinedPosts");

@@ -15,7 +15,15 @@ beforeAll(async () => {
 afterAll(() => scene?.[Symbol.asyncDispose]());
 
 /** Methods that this file does not call, each with why. */
-const uncalled: Readonly<Record<string, string>> = {};
+const uncalled: Readonly<Record<string, string>> = {
+  "AdminService/RotateVault": "it needs a second key: packages/server/src/vault/vault.test.ts rotates with one",
+};
+
+/** Sealed by the vault key itself; everything else by a data key that one of these holds. */
+const underVaultKey = new Set(["data_keys.wrapped", "vault_check.sealed"]);
+
+/** Written by a rotation alone. */
+const ofRotations = new Set(["old_subkeys.secret"]);
 
 const isFree = ({ sqlType, isWord }: StoredColumn) => !isWord && /text|json|bytea|char/.test(sqlType);
 const nameOf = ({ table, column }: StoredColumn) => `${table}.${column}`;
@@ -30,9 +38,10 @@ test("sealed columns hold sealed values, and each of them holds some", async () 
   for (const { table, column } of storedColumns().filter((one) => kindOfColumn.get(nameOf(one)) === "sealed")) {
     // An empty value holds nothing: of a job's call no arguments are kept.
     const rows = await sql`select ${sql(column)} as value from ${sql(table)} where length(${sql(column)}) > 0`;
-    expect(rows.length, `${table}.${column}`).toBeGreaterThan(0);
-    // Version, length of the key's id, the id: what the vault writes before a nonce.
-    for (const { value } of rows) expect((value as Buffer)[0], `${table}.${column}`).toBe(1);
+    const name = `${table}.${column}`;
+    if (!ofRotations.has(name)) expect(rows.length, name).toBeGreaterThan(0);
+    // The first byte says what a value is sealed with: the vault key, or a data key.
+    for (const { value } of rows) expect((value as Buffer)[0], name).toBe(underVaultKey.has(name) ? 1 : 2);
   }
 });
 

@@ -69,7 +69,9 @@ export function startConsole(
     });
     ({ projectId } = (await svc.call("svc.v1.IdentityService/GetIdentity")).json);
     await options.seed?.(svc);
-    const args = ["--disable-gpu", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])];
+    // No name leads anywhere, as without a network.
+    const alone = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost";
+    const args = ["--disable-gpu", alone, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])];
     browser = await chromium.launch({ executablePath: executable, args });
   });
   afterEach(async () => {
@@ -105,7 +107,7 @@ export function startConsole(
       return projectId;
     },
     async open({ path = `p/${projectId}`, context, ...looking } = {}) {
-      const shown = kept ?? (await newPage(context ?? (await newContext(looking))));
+      const shown = kept ?? (await newPage(context ?? (await newContext(looking)), service().url));
       if (options.isOnePage === true) kept = shown;
       opened.push(shown);
       // Whoever looked before has left it as narrow as a phone.
@@ -117,10 +119,10 @@ export function startConsole(
   };
 }
 
-async function newPage(context: BrowserContext): Promise<ConsolePage> {
+async function newPage(context: BrowserContext, url: string): Promise<ConsolePage> {
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
-  return { page, faults: watchFaults(page) };
+  return { page, faults: watchFaults(page, new URL(url).origin) };
 }
 
 /** What a browser keeps of a sign-in: the cookie, and the half that the page holds. Made over the service's own sign-in, once for a key. */

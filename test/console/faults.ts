@@ -1,6 +1,9 @@
 import type { Page } from "playwright-core";
 
-/** Watches a page for what no test may see: a violation of the policy, an error of the page, an unexpected answer, a request that failed. */
+/**
+ * Watches a page for what no test may see: a violation of the policy, an error of the page, an unexpected answer, a request that failed, or
+ * one to another host than that of the page.
+ */
 export type PageFaults = {
   /** What was seen so far, a line each. */
   readonly seen: string[];
@@ -8,8 +11,8 @@ export type PageFaults = {
   expectStatus(status: number): void;
 };
 
-/** Begins to watch a page. */
-export function watchFaults(page: Page): PageFaults {
+/** Begins to watch a page of the service at `origin`. */
+export function watchFaults(page: Page, origin: string): PageFaults {
   const seen: string[] = [];
   const expected = new Set<number>();
   page.on("pageerror", (error) => seen.push(`page error: ${error.stack ?? error.message}`));
@@ -17,6 +20,11 @@ export function watchFaults(page: Page): PageFaults {
     const text = message.text();
     // Told by the response itself, too, and there it can be expected.
     if (message.type() === "error" && !text.startsWith("Failed to load resource")) seen.push(`console: ${text}`);
+  });
+  page.on("request", (request) => {
+    const asked = new URL(request.url());
+    if (/^https?:$/.test(asked.protocol) && asked.origin !== origin)
+      seen.push(`asked of another host: ${request.url()}`);
   });
   page.on("response", (response) => {
     const status = response.status();

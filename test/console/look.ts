@@ -21,7 +21,7 @@ export async function lookAt(page: Page, name: string): Promise<void> {
   // What is loaded when it is first shown, such as the viewer of JSON, has plain text in its place until then.
   await until(async () => (await page.locator("main [aria-busy=true]").count()) === 0);
   expect(await findBarriers(page)).toEqual([]);
-  await expect(heard(await page.getByRole("main").ariaSnapshot())).toMatchFileSnapshot(`snapshots/${name}.txt`);
+  await expect(await heardOf(page)).toMatchFileSnapshot(`snapshots/${name}.txt`);
   await picture("light");
   await page.emulateMedia({ colorScheme: "dark" });
   // The structure is the same: what can differ is told by the colours.
@@ -54,6 +54,8 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, "DATE"],
 ];
 
-function heard(snapshot: string): string {
+/** What readers of a page's main part hear, with what differs from run to run by its name alone. */
+export async function heardOf(page: Page): Promise<string> {
+  const snapshot = await page.getByRole("main").ariaSnapshot();
   return `${varying.reduce((text, [pattern, instead]) => text.replace(pattern, instead), snapshot)}\n`;
 }

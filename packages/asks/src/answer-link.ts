@@ -9,8 +9,16 @@ import {
   makeConsoleLink,
 } from "@svc/db";
 import { answerAsk } from "./answer.ts";
+import { isByCaller } from "./by-caller.ts";
 import type { AskContext } from "./context.ts";
-import { approvalNotLinkable, askSettled, askStale, jobNotFound, principalNotReached } from "./errors.ts";
+import {
+  approvalNotLinkable,
+  askSettled,
+  askStale,
+  confirmByCaller,
+  jobNotFound,
+  principalNotReached,
+} from "./errors.ts";
 import type { AnswerRequest } from "./types.ts";
 
 /** How long a link to an answer may live, milliseconds. */
@@ -46,6 +54,7 @@ export function createAnswerLinks(context: AskContext): AnswerLinks {
       const job = await jobsForProject(db, projectId).find(request.jobId);
       if (job === undefined) throw jobNotFound("jobId", request.jobId);
       const ask = await linkableAsk(context, request);
+      if (isByCaller(ask, job, keyId)) throw confirmByCaller();
       const { jobId, principalId } = request;
       const { token } = await makeConsoleLink(db, {
         ...{ purpose: "answer", projectId, keyId, expiresAt, nowMs: clock.now() },

@@ -12,11 +12,13 @@ import {
   lockJobOfAsk,
   withTransaction,
 } from "@svc/db";
+import { isByCaller } from "./by-caller.ts";
 import { faultOfOverrides } from "./check-overrides.ts";
 import type { AskContext } from "./context.ts";
 import {
   askSettled,
   askStale,
+  confirmByCaller,
   continuationNotDeclared,
   jobNotFound,
   noteTooLong,
@@ -62,7 +64,7 @@ async function trySettle(
   const named = await findNamed(tx, request);
   if ("refusal" in named) return named;
   const { ask } = named;
-  const checked = await checkAnswer(tx, ask, request);
+  const checked = await checkAnswer(tx, { job, ask }, request);
   if ("refusal" in checked) return { ...checked, ask };
   const overridesJson = shownOverrides(ask, request.overridesJson);
   const isMasked = overridesJson !== request.overridesJson;
@@ -96,7 +98,7 @@ async function findNamed(tx: Executor, { jobId, requestId }: AnswerRequest): Pro
 /** The continuation that an answer picks, or why it does not fit the ask; in the order of the contract. */
 async function checkAnswer(
   tx: Executor,
-  ask: AskRecord,
+  { job, ask }: { readonly job: LockedJob; readonly ask: AskRecord },
   request: AnswerRequest,
 ): Promise<{ continuation: AskContinuation } | { refusal: Fault }> {
   const { principalId, overridesJson, note, projectId } = request;
@@ -109,6 +111,7 @@ async function checkAnswer(
   if (fault !== undefined) return { refusal: overridesInvalid(fault) };
   const length = [...note].length;
   if (length > noteCharactersMax) return { refusal: noteTooLong(length, noteCharactersMax) };
+  if (isByCaller(ask, job, request.keyId)) return { refusal: confirmByCaller() };
   if (ask.approvalId === "") return { continuation };
   const contact = await contactsForProject(tx, projectId).find(principalId);
   const verdict = mayDecide(ask, { ...request, contact });

@@ -69,6 +69,16 @@ export function approvalNotLinkable(requestId: string): Fault {
   });
 }
 
+/** Whoever made a call cannot be the person who confirms it. */
+export function confirmByCaller(): Fault {
+  return fault({
+    code: "permission_denied",
+    reason: "CONFIRM_BY_CALLER",
+    message: "the ask confirms a call that was made with this key",
+    help: "Answer with another key of the project, by a link that another key makes, or in the console from another key's seat.",
+  });
+}
+
 /** The point does not offer the continuation. */
 export function continuationNotDeclared(continuation: string, declared: readonly string[]): Fault {
   return fault({

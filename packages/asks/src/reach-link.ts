@@ -1,5 +1,6 @@
-import { type AskRecord, findKeyById, makeConsoleLink } from "@svc/db";
+import { type AskRecord, findKeyById, jobsForProject, makeConsoleLink } from "@svc/db";
 import { answerLinkLifeMs } from "./answer-link.ts";
+import { isByCaller } from "./by-caller.ts";
 import type { AskContext } from "./context.ts";
 
 /** Where a contact answers a question, and what of that no text may repeat. */
@@ -7,7 +8,8 @@ export type ReachLink = { readonly url: string; readonly secrets: readonly strin
 
 /**
  * Where a contact that is told of a question answers it: by a link of its own, where the approver's key that put the contact vouches for
- * it. An approval, and a contact that no such key stands behind, has the console's page of the question, for who can sign in.
+ * it. An approval, a call that the same key made and is to be confirmed, and a contact that no such key stands behind, has the console's
+ * page of the question, for who can sign in.
  */
 export async function reachLink(
   { db, clock, consoleUrl }: AskContext,
@@ -18,7 +20,10 @@ export async function reachLink(
   if (consoleUrl === undefined) return { url: "(the console is off)", secrets: [] };
   const nowMs = clock.now();
   const key = ask.approvalId === "" && keyId !== null ? await findKeyById(db, keyId) : undefined;
-  const vouches = key?.role === "approver" && key.revokedAt === null && (key.expiresAt ?? Infinity) > nowMs;
+  const job = key && ask.kind === "confirm" ? await jobsForProject(db, projectId).find(jobId) : undefined;
+  const isCaller = key !== undefined && isByCaller(ask, job ?? { principalChain: [] }, key.id);
+  const vouches =
+    !isCaller && key?.role === "approver" && key.revokedAt === null && (key.expiresAt ?? Infinity) > nowMs;
   if (!vouches) return { url: `${consoleUrl()}p/${projectId}/asks/${jobId}/${id}`, secrets: [] };
   const { token } = await makeConsoleLink(db, {
     ...{ purpose: "answer", projectId, keyId: key.id, nowMs, expiresAt: nowMs + answerLinkLifeMs },

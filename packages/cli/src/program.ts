@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { addAnswerCommand } from "./answer.ts";
 import { addAskEndpointsCommand } from "./ask-endpoints.ts";
 import { addAsksCommand } from "./asks.ts";
+import { addAuditCommand } from "./audit.ts";
 import { addBackupCommand } from "./backup.ts";
 import { addCallCommand } from "./call.ts";
 import { addCatalogCommand } from "./catalog.ts";
@@ -17,6 +18,7 @@ import { addContactsCommand } from "./contacts.ts";
 import { addCredentialsCommand } from "./credentials.ts";
 import { addDeliveriesCommand } from "./deliveries.ts";
 import { addEndpointsCommand } from "./endpoints.ts";
+import { addEraseCommand } from "./erase.ts";
 import { addEventsCommand } from "./events.ts";
 import { addGrantsCommand } from "./grants.ts";
 import { addJobsCommand } from "./jobs.ts";
@@ -82,6 +84,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addVaultCommand,
   addBackupCommand,
   addRestoreCommand,
+  addAuditCommand,
   addListenCommand,
   addTriggerCommand,
   addEndpointsCommand,
@@ -111,6 +114,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addConsoleCommand,
   addGrantsCommand,
   addWhoamiCommand,
+  addEraseCommand,
 ];
 
 /** Every command as it is typed behind `svc`, groups before their members: `jobs`, `jobs submit`, … */

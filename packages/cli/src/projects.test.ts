@@ -44,7 +44,8 @@ async function startAdmin() {
       },
       setProjectPolicy: (request) => {
         policies.push(request);
-        return { project: { policy: { http: { hosts: request.http?.hosts ?? [] } } } };
+        const { http, confirm } = request;
+        return { project: { policy: { http: { hosts: http?.hosts ?? [] }, ...(confirm && { confirm }) } } };
       },
       getProjectUsage: ({ projectId }) => ({
         quotas: [
@@ -101,11 +102,21 @@ test("projects policy sets redirect URLs and plan approval of a project found by
   const { code, printed } = await runTestCommand(argv, variables);
   expect({ code, printed }).toEqual({
     code: 0,
-    printed: [`redirect URLs  ${urls.join(", ")}`, "plan approval  destructive", "http hosts     none"],
+    printed: [
+      `redirect URLs  ${urls.join(", ")}`,
+      "plan approval  destructive",
+      "http hosts     none",
+      "confirm        nothing",
+    ],
   });
   expect(policies).toMatchObject([{ projectId: "prj_2", redirectUrls: urls, planApproval: "destructive" }]);
   const reset = await runTestCommand(["projects", "policy", "prj_1"], variables);
-  expect(reset.printed).toEqual(["redirect URLs  loopback only", "plan approval  never", "http hosts     none"]);
+  expect(reset.printed).toEqual([
+    "redirect URLs  loopback only",
+    "plan approval  never",
+    "http hosts     none",
+    "confirm        nothing",
+  ]);
   expect(policies[1]).toMatchObject({ projectId: "prj_1", redirectUrls: [], planApproval: "never" });
   expect(policies.map(({ quotas, http }) => [quotas, http])).toEqual([
     [undefined, undefined],
@@ -124,6 +135,15 @@ test("projects policy sends hosts where they are given, and an empty list where 
   expect(set.printed).toContain("http hosts     api.example.com, hooks.example.com:8443");
   await policy("--no-http-hosts");
   expect(policies.map(({ http }) => http?.hosts)).toEqual([["api.example.com", "hooks.example.com:8443"], []]);
+});
+
+test("projects policy sends what a person confirms where it is given", async () => {
+  const { server, policies, variables } = await startAdmin();
+  await using _ = server;
+  const confirm = ["--confirm", "destructive", "--confirm-by", "lead"];
+  const { printed } = await runTestCommand(["projects", "policy", "billing", ...confirm], variables);
+  expect(printed).toContain("confirm        destructive by lead");
+  expect(policies[0]?.confirm).toMatchObject({ person: "destructive", contact: "lead" });
 });
 
 test("projects quotas sets what is named, and sends back what is not", async () => {

@@ -127,7 +127,7 @@ async function sendInTurn(
   try {
     return await sendFollowing(
       { agent, patienceMs: limits.patienceMs, open: () => budget.open(projectId) },
-      request,
+      { request, url },
       endMs,
     );
   } finally {
@@ -138,29 +138,34 @@ async function sendInTurn(
 
 type Way = { readonly agent: Dispatcher; readonly patienceMs: number; readonly open: () => Allowance };
 
-async function sendFollowing(way: Way, request: AppRequest, endMs: number): Promise<AppAnswer> {
-  let current = request;
+/** A request, and where it goes. */
+type Addressed = { readonly request: AppRequest; readonly url: URL };
+
+async function sendFollowing(way: Way, { request, url }: Addressed, endMs: number): Promise<AppAnswer> {
+  let current = url;
   for (let followed = 0; ; followed++) {
-    const answer = await sendOnce(way, current, Math.max(1, endMs - performance.now()));
-    const next = followed < redirectsMax ? redirectOf(current, answer) : undefined;
+    const answer = await sendOnce(way, { request, url: current }, Math.max(1, endMs - performance.now()));
+    const next = followed < redirectsMax ? redirectOf({ request, url: current }, answer) : undefined;
     if (next === undefined) return answer;
-    current = { ...current, url: next };
+    current = next;
   }
 }
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
 /** Where a GET goes on; undefined for other methods, other origins and other answers. The credential leaves its origin never. */
-function redirectOf(request: AppRequest, answer: AppAnswer): string | undefined {
+function redirectOf({ request, url }: Addressed, answer: AppAnswer): URL | undefined {
   if (request.method !== "GET" || answer.kind !== "answer" || !redirectStatuses.has(answer.status)) return undefined;
   const location = answer.headers["location"];
-  const target = location === undefined ? null : URL.parse(location, request.url);
-  if (target === null || target.origin !== new URL(request.url).origin) return undefined;
-  return target.href;
+  const target = location === undefined ? null : URL.parse(location, url.href);
+  return target === null || target.origin !== url.origin ? undefined : target;
 }
 
-function sendOnce({ agent, patienceMs, open }: Way, request: AppRequest, timeoutMs: number): Promise<AppAnswer> {
-  const { origin, pathname, search } = new URL(request.url);
+function sendOnce(
+  { agent, patienceMs, open }: Way,
+  { request, url: { origin, pathname, search } }: Addressed,
+  timeoutMs: number,
+): Promise<AppAnswer> {
   return new Promise((resolve) => {
     const exchange = new Exchange({ timeoutMs, allowance: open(), patienceMs }, resolve);
     try {

@@ -24,6 +24,8 @@ export type IdPrefix =
   | "ses"
   | "lnk"
   | "grt"
+  | "aud"
+  | "ers"
   | "node";
 
 /** An id of one kind. Only this file makes one, so an event's id cannot be passed for a delivery's. */
@@ -57,6 +59,11 @@ export type SessionId = Id<"ses">;
 export type LinkId = Id<"lnk">;
 /** Id of what a person let an agent do. */
 export type GrantId = Id<"grt">;
+/** Id of an entry of the audit log. */
+export type AuditId = Id<"aud">;
+
+/** Id of the erasure of an entity or a project. */
+export type ErasureId = Id<"ers">;
 /** Id of one running process of the service; owns leases. */
 export type NodeId = Id<"node">;
 

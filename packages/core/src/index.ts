@@ -20,6 +20,14 @@ export {
 } from "./binding.ts";
 export { callLimitBounds } from "./call-limit-bounds.ts";
 export { type Clock, createOffsetClock, isoTime, systemClock } from "./clock.ts";
+export {
+  type ConfirmRule,
+  type ConfirmScope,
+  confirmLifeMs,
+  confirmScopes,
+  isConfirmedByPerson,
+  noConfirmRule,
+} from "./confirm.ts";
 export { consoleOff, linkExpiry } from "./console-link.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
 export { checkEndpointUrl } from "./endpoint-url.ts";
@@ -48,9 +56,11 @@ export { createHmacKey, type HmacKey, hmacSha256, isHmacSha256 } from "./hmac.ts
 export { type HttpTarget, httpTargetOf, parseHttpHost } from "./http-host.ts";
 export {
   type AccountId,
+  type AuditId,
   type BackfillId,
   createId,
   type DeliveryId,
+  type ErasureId,
   type EventId,
   firstUuidAt,
   type GrantId,

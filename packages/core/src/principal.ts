@@ -1,4 +1,5 @@
 import type { Binding } from "./binding.ts";
+import type { ConfirmRule } from "./confirm.ts";
 import type { KeyId, ProjectId } from "./id.ts";
 import type { Quotas } from "./quotas/quota.ts";
 
@@ -15,6 +16,8 @@ export type ProjectPrincipal = {
   quotas?: Quotas;
   /** What it is bound to; undefined for a key that reaches the whole project. */
   binding?: Binding | undefined;
+  /** Which of its calls a person confirms; undefined for none. */
+  confirm?: ConfirmRule | undefined;
 };
 
 /** Who makes a call: a project's key, or the administrator of the deployment. */

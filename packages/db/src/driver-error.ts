@@ -6,6 +6,11 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   );
 }
 
+/** Whether an error is PostgreSQL's violation of a foreign key (23503): a row is referred to, or refers to one that is gone. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return someCause(error, ({ code }) => code === "23503");
+}
+
 /**
  * Whether an error means that the database could not be reached or went away: refused or lost connections, a server that
  * starts, stops or has no connection left, a database that takes none. What was asked may or may not have been committed.

@@ -40,6 +40,30 @@ export {
   type NewAsk,
 } from "./asks/repo.ts";
 export { settleAsk } from "./asks/settle.ts";
+export {
+  type AuditChain,
+  findAuditChainFrom,
+  findAuditChains,
+  findBrokenAuditChains,
+  findChainedProjects,
+  findSentEntities,
+  hasUnplacedAuditEvents,
+  listPlacedAuditEvents,
+  listUnplacedAuditEvents,
+  lockAuditChains,
+  type PlacedAuditEvent,
+  placeAuditEvents,
+  putAuditChain,
+} from "./audit/chains.ts";
+export {
+  type AuditEvent,
+  type AuditFilter,
+  deploymentProject,
+  endAuditEvent,
+  insertAuditEvent,
+  listAuditEvents,
+  type NewAuditEvent,
+} from "./audit/events.ts";
 export { findCallLimits } from "./call-limits/find.ts";
 export { type PaceKey, type PaceRow, readCallPaces, writeCallPaces } from "./call-limits/paces.ts";
 export { type CallLimitRepository, type CallLimitRow, callLimitsForProject } from "./call-limits/repo.ts";
@@ -142,6 +166,8 @@ export { type Backup, type BackupOptions, backUpStore } from "./embedded/backup/
 export { restoreStore } from "./embedded/backup/restore.ts";
 export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
+export { beginErasure, type Erasure, findErasure, hasDueErasure } from "./erasures/repo.ts";
+export { type ErasureTimes, stepErasure } from "./erasures/step.ts";
 export { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "./events/match.ts";
 export {
   type EventsRecorded,
@@ -271,6 +297,7 @@ export {
 export { MigrationRefusedError, migrateDatabase, migrationsFolder } from "./migrate.ts";
 export { probeWrites } from "./probe-writes.ts";
 export { keepAudience, readAudience } from "./projects/audience.ts";
+export { readConfirmRule } from "./projects/confirm.ts";
 export { readHttpHosts } from "./projects/http-hosts.ts";
 export { readPlanApproval } from "./projects/plan-approval.ts";
 export { lockJobQuota, type QuotaReached } from "./projects/quotas.ts";
@@ -334,6 +361,7 @@ export {
   type AskContinuation,
   type AskEndpointEventType,
   type AskKind,
+  type AuditActor,
   accessClasses,
   askEndpointEventTypes,
   type BackfillReason,

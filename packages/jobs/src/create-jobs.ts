@@ -13,7 +13,7 @@ import type { AddressGuard, Clock, NodeId, Sealer, ThreadPool, WorkMeter } from 
 import type { Database } from "@svc/db";
 import type { Dispatcher } from "@svc/delivery";
 import { createEvaluator } from "@svc/program";
-import type { CodeCaller, CodeFinder, ToolCaller } from "@svc/tools";
+import type { CodeCaller, CodeFinder, PersonAsker, ToolCaller } from "@svc/tools";
 import { createJobAdministration, type JobAdministration } from "./api/administration.ts";
 import { createJobHints, type JobHints } from "./api/hints.ts";
 import { hashReceipt } from "./api/receipt-hash.ts";
@@ -23,6 +23,7 @@ import { createJobEngine, type JobEngine } from "./drive/engine.ts";
 import type { OnFaultPoint } from "./drive/fault-points.ts";
 import { type EngineObserver, silentObserver } from "./drive/observer.ts";
 import { createProgramCache } from "./drive/programs.ts";
+import { createPersonAsker } from "./held/ask-person.ts";
 import { createSkillCaller } from "./skills/call-skill.ts";
 import { findSkillTool } from "./skills/toolkit.ts";
 import { createJobStarter, type JobStarter } from "./starts/starter.ts";
@@ -67,6 +68,8 @@ export type Jobs = {
   readonly callSkill: CodeCaller;
   /** Finds the tool of a version of a skill that is not the newest. */
   readonly findSkill: CodeFinder;
+  /** Asks a person about a call that one confirms, by a job that then makes it. */
+  readonly askPerson: PersonAsker;
   /** Starts jobs of programs that stand. */
   readonly starter: JobStarter;
   readonly jobsService: ReturnType<typeof createJobsService>;
@@ -116,6 +119,7 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
     hints,
     callSkill: createSkillCaller(context),
     findSkill: (projectId, toolSlug) => findSkillTool(options.db, projectId, toolSlug),
+    askPerson: createPersonAsker(context),
     starter: createJobStarter({ ...context, asks: askPort }),
     jobsService: createJobsService(context),
     contactsService: createContactsService(context),

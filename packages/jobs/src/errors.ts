@@ -300,3 +300,13 @@ export function skillsTooMany(what: "skills" | "versions", most: number): Fault 
     help: "Delete what nobody calls with DeleteSkill, or submit the program with SubmitJob instead.",
   });
 }
+
+/** A person was asked about the same call again and again. */
+export function callNotAsked(toolSlug: string, asksMax: number): Fault {
+  return fault({
+    code: "resource_exhausted",
+    reason: "CONFIRM_ASKED_TOO_OFTEN",
+    message: `a person was asked ${asksMax} times within ten minutes about the same call of ${toolSlug}`,
+    help: "Wait, or send another idempotencyKey with each call that is meant.",
+  });
+}

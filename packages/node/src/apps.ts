@@ -23,6 +23,7 @@ import {
   createToolCaller,
   type DrainingToolCaller,
   type Ledger,
+  type PersonAsker,
 } from "@svc/tools";
 import type { NodeParts } from "./parts.ts";
 import { settledWithin } from "./settled-within.ts";
@@ -53,6 +54,8 @@ export type AppsOptions = NodeParts & {
   readonly callCode: CodeCaller;
   /** Finds code tools that no view lists. */
   readonly findCode: CodeFinder;
+  /** Asks a person about calls that one confirms. */
+  readonly askPerson: PersonAsker;
   /** Gives out the event loop's time. */
   readonly turns: Turns;
   readonly nodeId: NodeId;
@@ -90,6 +93,7 @@ export function createApps(options: AppsOptions): Apps {
     turns: options.turns,
     callCode: options.callCode,
     findCode: options.findCode,
+    askPerson: options.askPerson,
     runningMaxMs: options.limits.callRunningMaxMs,
     onUnrecorded: observer.callUnrecorded,
   });

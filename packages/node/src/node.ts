@@ -23,6 +23,7 @@ import {
   createReachFinder,
   createToolsOffer,
   type McpServer,
+  type PersonAsker,
 } from "@svc/tools";
 import {
   createIngest,
@@ -38,6 +39,7 @@ import { activitySweep } from "./activity-sweep.ts";
 import { type Apps, createApps } from "./apps.ts";
 import { consoleSweep } from "./console-sweep.ts";
 import { deadTaskSweep } from "./dead-tasks.ts";
+import { erasureSweep } from "./erasure-sweep.ts";
 import { grantSweep } from "./grant-sweep.ts";
 import { type EngineName, engineNames, type NodeParts } from "./parts.ts";
 import { startRetention } from "./retention.ts";
@@ -99,8 +101,9 @@ export function createNode(parts: NodeParts): Node {
   // Skills are called like tools, and calling one begins a job, which calls tools.
   const callCode: CodeCaller = (call) => jobs.callSkill(call);
   const findCode: CodeFinder = (projectId, toolSlug) => jobs.findSkill(projectId, toolSlug);
+  const askPerson: PersonAsker = (call) => jobs.askPerson(call);
   const meter = createWorkMeter({ memory: limits.memory });
-  const apps = createApps({ ...parts, nodeId, views, callCode, findCode, turns: meter.turns });
+  const apps = createApps({ ...parts, nodeId, views, callCode, findCode, askPerson, turns: meter.turns });
   const { accounts, caller } = apps;
   meter.onHeld(observer.heldLoop);
   meter.onHeld(({ jobId, ms, isMeasured }) => {
@@ -163,7 +166,7 @@ export function createNode(parts: NodeParts): Node {
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
-  const offers = [createToolsOffer({ views, caller, findReach: createReachFinder(parts) })];
+  const offers = [createToolsOffer({ db, clock, views, caller, findReach: createReachFinder(parts) })];
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
     quarantine: createQuarantine({ ...triggers, bodyBytesMax }),
@@ -219,6 +222,7 @@ function createEngines(
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
     standingSweep({ db, runRetentionMs: limits.retention.standingRunsMs ?? standingRunsMsDefault }),
     deadTaskSweep(db),
+    erasureSweep({ db, times: limits.erasures }),
   ];
   const starters: Readonly<Record<EngineName, Starter>> = {
     deliveries: () => void dispatcher.start(),

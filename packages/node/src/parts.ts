@@ -1,7 +1,7 @@
 import type { Catalog, Deployment } from "@svc/catalog";
 import type { AccountAccess, AppTransport } from "@svc/connections";
 import type { Clock, MemoryBounds, NodeId, Sealer } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Database, ErasureTimes } from "@svc/db";
 import type { DispatchLimits } from "@svc/delivery";
 import type { EngineLimits, OnFaultPoint } from "@svc/jobs";
 import type { StandingFaultPoint, StandingLimits } from "@svc/standing";
@@ -31,6 +31,8 @@ export type NodeLimits = {
   /** Longest pause between two looks of WatchJob for new entries while no hint comes. Default 500. */
   readonly watchPollMs?: number;
   readonly retention: RetentionTimes;
+  /** Times of erasures that differ from those of `svc serve`. */
+  readonly erasures?: Partial<ErasureTimes> | undefined;
 };
 
 /** How long rows are kept, milliseconds. */

@@ -1,6 +1,6 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { type Catalog, type Deployment, loadCatalog, loadDeployment } from "@svc/catalog";
-import { createId, createSealer, type NodeId } from "@svc/core";
+import { createId, createSealer, type NodeId, type ProjectId } from "@svc/core";
 import { countPendingDeliveries } from "@svc/db";
 import { AdminService } from "@svc/gen/admin";
 import { ConsoleService } from "@svc/gen/console";
@@ -8,10 +8,12 @@ import { GrantsService } from "@svc/gen/grants";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
 import { StatsService } from "@svc/gen/stats";
-import { createNode, type Node, type NodeParts, programSchema, standingSchema } from "@svc/node";
+import { createNode, type Node, type NodeLimits, type NodeParts, programSchema, standingSchema } from "@svc/node";
 import { createAdminService } from "./admin/service.ts";
 import { type Admission, createAdmission } from "./admission/admission.ts";
 import { figuresOfProjects } from "./admission/figures.ts";
+import { type AuditLog, createAuditLog } from "./audit/log.ts";
+import { startPlacing } from "./audit/start-placing.ts";
 import { createAuthenticator } from "./auth/gate.ts";
 import { createKeyCache, type KeyCache } from "./auth/key-cache.ts";
 import { type KeyUse, startKeyUse } from "./auth/key-use.ts";
@@ -94,7 +96,7 @@ export type Server = {
 /**
  * Options of `startServer`. `share` is what one of several processes has from their supervisor, which opened and prepared the store. For
  * tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and `consoleFolder` has the built files of the
- * console in place of those of the checkout, `mcpOffers` is as of a node, and `vaultLimits` are times of the vault that differ from a service's.
+ * console in place of those of the checkout, `mcpOffers` is as of a node, `vaultLimits` and `erasures` are times that differ from a service's.
  */
 export type ServerOptions = {
   logger: Logger;
@@ -104,6 +106,7 @@ export type ServerOptions = {
   consoleFolder?: string | undefined;
   vaultLimits?: Partial<VaultLimits> | undefined;
   mcpOffers?: NodeParts["mcpOffers"];
+  erasures?: NodeLimits["erasures"] | undefined;
 };
 
 /** What the adapters of a server share: its node, and what HTTP needs beside it. */
@@ -126,6 +129,7 @@ type ServerParts = {
   /** Undefined where nothing is counted. */
   activity: Flush | undefined;
   admission: Admission;
+  audit: AuditLog;
   tls: Tls | undefined;
   /** Undefined where no console is served. */
   console: ConsoleParts | undefined;
@@ -168,8 +172,13 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const parts = createParts({
     ...{ config, logger, store, catalog, deployment, vault, tls, publicUrl, share, built },
     mcpOffers: options.mcpOffers,
+    erasures: options.erasures,
   });
   const { node } = parts;
+  if (config.role !== "api") {
+    const placing = startPlacing({ ...store, sealer: vault.sealer, logger });
+    opened.defer(() => placing.stop());
+  }
   opened.defer(() => parts.streams.stop());
   opened.defer(() => parts.grants.documents.close());
   opened.defer(() => parts.keyUse.stop());
@@ -225,9 +234,10 @@ type Opened = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" 
   share: ProcessShare | undefined;
   built: BuiltConsole | undefined;
   mcpOffers: NodeParts["mcpOffers"];
+  erasures: NodeLimits["erasures"];
 };
 
-function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }: Opened): ServerParts {
+function createParts({ catalog, deployment, share, built, mcpOffers, erasures, ...opened }: Opened): ServerParts {
   const { config, logger, store, vault, publicUrl } = opened;
   const { sealer } = vault;
   const { db, clock } = store;
@@ -253,7 +263,7 @@ function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }
   const counters = createCounters({ clock });
   const observer = createNodeObserver(logger, metrics);
   const node: Node = createNode({
-    ...nodePartsOf(config),
+    ...nodePartsOf(config, erasures),
     ...{ db, clock, sealer, nodeId: vault.nodeId, catalog, deployment, publicUrl, version, mcpOffers },
     // A worker serves none, and tells people where it is.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
@@ -271,6 +281,10 @@ function createParts({ catalog, deployment, share, built, mcpOffers, ...opened }
     intake: createIntake({ connections, bodies }),
     metrics,
     admission,
+    audit: createAuditLog({
+      ...{ db, clock, sealer },
+      onError: (err) => logger.warn({ err }, "the outcome of a call could not be noted in the audit log"),
+    }),
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
     keyUse,
@@ -307,6 +321,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
     streams: parts.streams,
     mapError,
     admission,
+    audit: parts.audit,
     turns: node.meter.turns,
     bodyBytesMax,
     shutdownSignal,
@@ -411,6 +426,11 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
   node.register(router);
   router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
   const { quarantine, jobs, views, nodeId } = node;
+  const forgetProject = (id: ProjectId) => {
+    keys.forgetProject(id);
+    parts.grants.cache.forgetProject(id);
+    parts.console?.sessions.forget({ project: id });
+  };
   router.service(
     AdminService,
     createAdminService({
@@ -424,11 +444,8 @@ function registerServices(router: ConnectRouter, parts: ServerParts): void {
         parts.grants.cache.forget(id);
         parts.console?.sessions.forget({ key: id });
       },
-      onQuotas(id) {
-        keys.forgetProject(id);
-        parts.grants.cache.forgetProject(id);
-        parts.console?.sessions.forget({ project: id });
-      },
+      onQuotas: forgetProject,
+      onKeysEnded: forgetProject,
     }),
   );
 }

@@ -7,12 +7,18 @@ import {
   createClient,
   createRouterTransport,
 } from "@connectrpc/connect";
-import { createId, type KeyId, type ProjectId, principalContext, type Role } from "@svc/core";
+import { type ConfirmRule, createId, type KeyId, type ProjectId, principalContext, type Role } from "@svc/core";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { faultInterceptor } from "@svc/server/testing";
 
 /** Whose key calls. Default: an approver's, the same for every caller. */
-export type TestCaller = { readonly projectId: ProjectId; readonly role?: Role; readonly keyId?: KeyId };
+export type TestCaller = {
+  readonly projectId: ProjectId;
+  readonly role?: Role;
+  readonly keyId?: KeyId;
+  /** Which of its calls a person confirms. Default: none. */
+  readonly confirm?: ConfirmRule | undefined;
+};
 
 /**
  * A client of a service in this process, over a Connect router without HTTP. The parts of the auth gate and of the errors' mapping are
@@ -21,7 +27,7 @@ export type TestCaller = { readonly projectId: ProjectId; readonly role?: Role; 
 export function createProjectClient<Service extends DescService>(
   service: Service,
   register: (router: ConnectRouter) => unknown,
-  { projectId, role = "approver", keyId = createId("key", 0) }: TestCaller,
+  { projectId, role = "approver", keyId = createId("key", 0), confirm }: TestCaller,
   signal?: AbortSignal,
 ): Client<Service> {
   const transport = createRouterTransport((router) => void register(router), {
@@ -30,7 +36,7 @@ export function createProjectClient<Service extends DescService>(
       interceptors: [
         faultInterceptor,
         (next) => (req) => {
-          req.contextValues.set(principalContext, { kind: "project", projectId, keyId, role });
+          req.contextValues.set(principalContext, { kind: "project", projectId, keyId, role, confirm });
           return next(req);
         },
       ],

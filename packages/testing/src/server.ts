@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { generateVaultKey } from "@svc/core";
-import type { NodeParts } from "@svc/node";
+import type { NodeLimits, NodeParts } from "@svc/node";
 import { createLogger, type HttpTimeouts, type Server, startServer } from "@svc/server";
 import { type Config, loadConfig, openEnvironment } from "@svc/server/config";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
@@ -53,6 +53,7 @@ export async function startTestServer({
   timeouts,
   consoleFolder,
   mcpOffers,
+  erasures,
 }: {
   variables?: Record<string, string>;
   timeouts?: HttpTimeouts;
@@ -60,6 +61,8 @@ export async function startTestServer({
   consoleFolder?: string;
   /** What agents are offered, made of what a node offers of itself. */
   mcpOffers?: NodeParts["mcpOffers"];
+  /** Times of erasures that differ from a service's. */
+  erasures?: NodeLimits["erasures"];
 } = {}): Promise<TestServer> {
   const database = await createTestDatabase();
   const logs: string[] = [];
@@ -81,7 +84,7 @@ export async function startTestServer({
   const logger = await createLogger({ level: config.logLevel, destination: { write: (line) => void logs.push(line) } });
   const catalog = isShipped(config) ? await shippedCatalog() : undefined;
   const server = await startServer(config, {
-    ...{ logger, catalog, consoleFolder, mcpOffers },
+    ...{ logger, catalog, consoleFolder, mcpOffers, erasures },
     ...(timeouts === undefined ? {} : { timeouts }),
   }).catch(async (error) => {
     await database.drop();

@@ -18,7 +18,7 @@ export type ResultShape = { readonly fields: readonly string[]; readonly bytesMa
 
 /** The answer of CallTool, with the result cut to what the caller asked for. */
 export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): CallToolResponse {
-  const { callId = "", result, isSandbox, isReplay } = answer;
+  const { callId = "", result, isSandbox, isReplay, jobId = "" } = answer;
   const { json, warnings } = resultJsonOf(answer, shape);
   return create(CallToolResponseSchema, {
     callId,
@@ -45,6 +45,7 @@ export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): Call
       missing,
     })),
     replayed: isReplay,
+    jobId,
   });
 }
 

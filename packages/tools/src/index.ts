@@ -10,6 +10,7 @@ export {
   type ReadyCall,
   type ToolCaller,
 } from "./call/call-tool.ts";
+export type { PersonAsker, PersonalCall } from "./call/for-person.ts";
 export { type Caller, createLedger, type Ledger } from "./call/ledger.ts";
 export { mask, maskArguments, maskedTexts } from "./call/mask.ts";
 export type { CallObservation, CallObserver } from "./call/observer.ts";

@@ -4,6 +4,7 @@ import { startTestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
 import { afterAll, expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
+import { jobWithStatus, submitProgram } from "../jobs-seed.ts";
 
 // The store is reached by a way that can be closed.
 const database = await createTestDatabase();
@@ -13,6 +14,13 @@ afterAll(async () => {
   await store.close();
   await database.drop();
 });
+
+const programThatAsks = {
+  version: 1,
+  title: "Asks, and goes on",
+  steps: [{ id: "gate", judge: "sure" }],
+  points: { sure: { question: "Go on?", continuations: ["proceed", "abort"], escalation: [{ principal: "owner" }] } },
+};
 
 async function signInLink(): Promise<string> {
   const { json } = await consoles.svc.call("svc.v1.ConsoleService/CreateSignInLink", {});
@@ -124,7 +132,7 @@ browserTest("a sandbox says so on every page, and a phone has asks, jobs, events
 });
 
 browserTest("a page whose key expires asks for another, and stays", async () => {
-  const expiresAt = new Date(Date.now() + 4_000).toISOString();
+  const expiresAt = new Date(Date.now() + 8_000).toISOString();
   const { json } = await consoles.svc.admin("CreateApiKey", {
     ...{ projectId: consoles.projectId, role: "ROLE_MEMBER", name: "short-lived", expiresAt },
   });
@@ -135,7 +143,7 @@ browserTest("a page whose key expires asks for another, and stays", async () => 
 });
 
 browserTest(
-  "while the store is away pages say so, a list that failed differs from an empty one, nothing typed is lost, and all comes back by itself",
+  "while the store is away pages say so, lists that failed differ from empty ones, nothing typed is lost, and all comes back by itself",
   async () => {
     const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/subscriptions/new` });
     const other = await consoles.open({ context: page.context() });
@@ -145,12 +153,16 @@ browserTest(
     await page.getByText("Reconnecting: the service cannot reach its database.").waitFor();
     await page.getByRole("button", { name: "Subscribe" }).click();
     await page.getByRole("alert").getByText("STORE_UNAVAILABLE").waitFor();
-    await other.page.getByRole("link", { name: "Calls", exact: true }).click();
-    const failed = other.page.getByRole("alert").filter({ hasText: "the store cannot be reached" });
-    await failed.getByRole("button", { name: "Try again" }).click();
-    expect(await other.page.getByRole("heading", { name: "No calls yet" }).count()).toBe(0);
+    const empty = other.page.getByRole("heading", { name: /^No .* yet$/ });
+    for (const name of ["Jobs", "Accounts", "Schedules", "Calls"]) {
+      await other.page.getByRole("link", { name, exact: true }).click();
+      await other.page.getByRole("heading", { name, level: 1 }).waitFor();
+      const failed = other.page.getByRole("alert").filter({ hasText: "the store cannot be reached" });
+      await failed.getByRole("button", { name: "Try again" }).waitFor();
+      expect(await empty.count(), name).toBe(0);
+    }
     await store.reopen();
-    await other.page.getByRole("heading", { name: "No calls yet" }).waitFor();
+    await empty.getByText("No calls yet").waitFor();
     for (const one of [page, other.page]) await one.getByText(/^Reconnecting:/).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Subscribe" }).click();
     await page.getByText(/^whsec_/).waitFor();
@@ -162,15 +174,22 @@ browserTest(
 
 // The last: the service of the others ends here.
 browserTest(
-  "a page outlives a restart of the service: it says that it reconnects, keeps what was typed, and goes on",
+  "pages outlive a restart of the service: they say that they reconnect, keep what was typed, and a job is followed to its receipt",
   async () => {
     const { svc } = consoles;
     const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/subscriptions/new` });
-    faults.expectStatus(0);
-    faults.expectStatus(503);
+    const asking = await submitProgram(svc, programThatAsks);
+    const { pendingAsk } = await jobWithStatus(svc, asking, "PARKED");
+    const ofJob = await consoles.open({ path: `p/${consoles.projectId}/jobs/${asking}`, context: page.context() });
+    for (const seen of [faults, ofJob.faults]) {
+      seen.expectStatus(0);
+      seen.expectStatus(503);
+    }
+    const entries = ofJob.page.getByRole("region", { name: "Entries of the log" }).getByRole("listitem");
+    await entries.filter({ hasText: "ask-raised" }).waitFor();
     await page.getByLabel("Endpoint").fill("https://example.com/before-the-restart");
     await svc.server.stop();
-    await page.getByText(/^Reconnecting:/).waitFor();
+    await page.getByText(/^Reconnecting: the service does not answer/).waitFor();
     const variables = { SVC_SANDBOX: "force", SVC_DATABASE_URL: store.url, SVC_PORT: new URL(svc.url).port };
     const restarted = await startTestServer({ variables });
     try {
@@ -179,8 +198,15 @@ browserTest(
       await page.getByText(/^whsec_/).waitFor();
       const { json } = await restarted.call("svc.v1.TriggersService/ListSubscriptions", {});
       expect(json.subscriptions).toMatchObject([{ endpointUrl: "https://example.com/before-the-restart" }]);
+      await restarted.call("svc.v1.JobsService/AnswerAsk", {
+        ...{ jobId: asking, requestId: pendingAsk.requestId, principalId: "owner", continuation: "proceed" },
+      });
+      await ofJob.page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
+      await ofJob.page.getByText("ended", { exact: true }).waitFor();
+      const seqs = (await entries.allInnerTexts()).map((text) => Number.parseInt(text, 10));
+      expect(seqs).toEqual(Array.from(seqs, (_, index) => index + 1));
     } finally {
-      await page.close();
+      await page.context().close();
       await restarted.stop();
     }
   },

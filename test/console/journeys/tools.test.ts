@@ -99,10 +99,11 @@ browserTest("a destructive call is held and shown, and only then confirmed; a ch
 
 browserTest("by keyboard alone a tool is found, filled in, held, confirmed, and its result read", async () => {
   const { page } = await consoles.open();
-  const { press, type, tabTo, goTo } = keyboardOf(page);
-  await goTo("Tools");
-  await tabTo(page.getByLabel("Search tools"));
+  const { press, type, tabTo } = keyboardOf(page);
+  await press("Control+k");
   await type("messaging_bot.delete_message");
+  await press("Enter");
+  await page.locator("h1:focus", { hasText: "Tools" }).waitFor();
   const row = page.getByRole("row", { name: "messaging_bot.delete_message" });
   await row.waitFor();
   await tabTo(page.getByRole("row"));

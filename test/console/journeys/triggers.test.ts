@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
 import { keyboardOf } from "../keyboard.ts";
+import { heardOf } from "../look.ts";
 import { postCalendar } from "../post-calendar.ts";
 
 // Each journey goes on from where the one before it ended, as somebody's first hour would.
@@ -125,6 +126,7 @@ browserTest("a subscription that cannot be re-enabled says why, and offers no re
 browserTest(
   "events are narrowed by what their payload says, their rows tell how deliveries stand, and just those are replayed",
   async () => {
+    const heard: string[] = [];
     await postCalendar(consoles.svc, { channel: "needle" });
     await until(() => receiver.requests.some(({ body }) => body.includes("needle")));
     const page = await openPage("events?toolkit=calendar");
@@ -132,6 +134,15 @@ browserTest(
     await page.getByText("1 loaded, that is all").waitFor();
     await rowsOf(page).getByText("1 delivered").waitFor();
     expect(page.url()).toContain("text=needle");
+    // Filters, what they found and what is open of it are in the address: in a fresh browser it shows the same.
+    await rowsOf(page).click();
+    for (const one of [page, await openPage(page.url().split(`${consoles.projectId}/`)[1] ?? "")]) {
+      await one.getByRole("region", { name: "Payload" }).getByText("needle").first().waitFor();
+      await one.getByRole("region", { name: "Deliveries" }).getByText("delivered").first().waitFor();
+      expect(await one.getByLabel("Text of the payload").inputValue()).toBe("needle");
+      heard.push(await heardOf(one));
+    }
+    expect(heard[1]).toBe(heard[0]);
     // A replay knows no text: it would deliver more than is shown.
     await page.getByRole("button", { name: "Replay these" }).hover();
     await page.getByText("A replay cannot be narrowed by text").waitFor();

@@ -16,7 +16,91 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/admin.proto.
  */
 export const file_svc_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kihgEKDVByb2plY3RQb2xpY3kSFQoNcGxhbl9hcHByb3ZhbBgBIAEoCRIVCg1yZWRpcmVjdF91cmxzGAIgAygJEiUKBnF1b3RhcxgDIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBCABKAsyEi5zdmMudjEuSHR0cFBvbGljeSIbCgpIdHRwUG9saWN5Eg0KBWhvc3RzGAEgAygJIs4BCg1Qcm9qZWN0UXVvdGFzEg0KBWNhbGxzGAEgASgFEhgKEGNvbmN1cnJlbnRfY2FsbHMYAiABKAUSDQoFcG9zdHMYAyABKAUSFQoNc3Vic2NyaXB0aW9ucxgEIAEoBRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKAUSDAoEam9icxgGIAEoBRIUCgxvcGVuX3N0cmVhbXMYByABKAUSGAoQcHJpdmF0ZV90b29sa2l0cxgIIAEoBRIUCgxzdG9yZWRfYnl0ZXMYCSABKAEiagoKUXVvdGFVc2FnZRIMCgRuYW1lGAEgASgJEgwKBHVzZWQYAiABKAESDAoEbW9zdBgDIAEoARISCgppc19kZWZhdWx0GAQgASgIEg0KBXNjb3BlGAUgASgJEg8KB3JlZnVzZWQYBiABKA0i5AIKBkFwaUtleRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEhoKBHJvbGUYAyABKA4yDC5zdmMudjEuUm9sZRIMCgRuYW1lGAQgASgJEgwKBGhpbnQYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYCiABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCyADKAkSFQoNdG9vbGtpdF9zbHVncxgMIAMoCSKRAwoPUXVhcmFudGluZWRQb3N0EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGZGV0YWlsGAQgASgJEjUKB2hlYWRlcnMYBSADKAsyJC5zdmMudjEuUXVhcmFudGluZWRQb3N0LkhlYWRlcnNFbnRyeRIxCgVxdWVyeRgGIAMoCzIiLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuUXVlcnlFbnRyeRISCgpib2R5X2J5dGVzGAcgASgFEi8KC3JlY2VpdmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWxlYXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlIKEVF1YXJhbnRpbmVSZWxlYXNlEgoKAmlkGAEgASgJEg8KB291dGNvbWUYAiABKAkSEAoIYWNjZXB0ZWQYAyABKAUSDgoGcmVhc29uGAQgASgJIiQKFENyZWF0ZVByb2plY3RSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoVQ3JlYXRlUHJvamVjdFJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCI8ChNMaXN0UHJvamVjdHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlIKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEiEKCHByb2plY3RzGAEgAygLMg8uc3ZjLnYxLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIsUBChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSGgoEcm9sZRgCIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYAyABKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJZW50aXR5X2lkGAUgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAYgAygJEhUKDXRvb2xraXRfc2x1Z3MYByADKAkiRAoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkSCwoDa2V5GAIgASgJIk8KEkxpc3RBcGlLZXlzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlAKE0xpc3RBcGlLZXlzUmVzcG9uc2USIAoIYXBpX2tleXMYASADKAsyDi5zdmMudjEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIhChNSZXZva2VBcGlLZXlSZXF1ZXN0EgoKAmlkGAEgASgJIjcKFFJldm9rZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5IqQBChdTZXRQcm9qZWN0UG9saWN5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhUKDXBsYW5fYXBwcm92YWwYAiABKAkSFQoNcmVkaXJlY3RfdXJscxgDIAMoCRIlCgZxdW90YXMYBCABKAsyFS5zdmMudjEuUHJvamVjdFF1b3RhcxIgCgRodHRwGAUgASgLMhIuc3ZjLnYxLkh0dHBQb2xpY3kiPAoYU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCIsChZHZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiggEKF0dldFByb2plY3RVc2FnZVJlc3BvbnNlEiIKBnF1b3RhcxgBIAMoCzISLnN2Yy52MS5RdW90YVVzYWdlEg0KBWNhbGxzGAIgASgNEg0KBXBvc3RzGAMgASgNEhQKDHBvc3RzX2JleW9uZBgEIAEoDRIPCgdub2RlX2lkGAUgASgJIoQBChtMaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIYChBpbmNsdWRlX3JlbGVhc2VkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJIl8KHExpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USJgoFcG9zdHMYASADKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSInChlHZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0EgoKAmlkGAEgASgJIlEKGkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlEiUKBHBvc3QYASABKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EgwKBGJvZHkYAiABKAwi0QEKHlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBILCgNpZHMYASADKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHZHJ5X3J1bhgFIAEoCBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJmCh9SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEioKB3Jlc3VsdHMYASADKAsyGS5zdmMudjEuUXVhcmFudGluZVJlbGVhc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKDlBhcmtKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIisKD1BhcmtKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIjcKEVJlbGVhc2VKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIi4KElJlbGVhc2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIoYCCg1WYXVsdFJvdGF0aW9uEg4KBm51bWJlchgBIAEoDRINCgVzdGF0ZRgCIAEoCRIRCgl0b19rZXlfaWQYAyABKAkSFAoMZnJvbV9rZXlfaWRzGAQgAygJEhAKCHJlc2VhbGVkGAUgASgBEgwKBHBhc3MYBiABKA0SDAoEc2VlbhgHIAEoARINCgV0b3RhbBgIIAEoARIPCgdwcm9ibGVtGAkgASgJEi4KCnN0YXJ0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIUChJSb3RhdGVWYXVsdFJlcXVlc3QiPgoTUm90YXRlVmF1bHRSZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uIhkKF0dldFZhdWx0Um90YXRpb25SZXF1ZXN0IkMKGEdldFZhdWx0Um90YXRpb25SZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uMogKCgxBZG1pblNlcnZpY2USVgoNQ3JlYXRlUHJvamVjdBIcLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVzcG9uc2UiCKi7GAOwuxgCElMKDExpc3RQcm9qZWN0cxIbLnN2Yy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIgiouxgDsLsYAhJTCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIIqLsYA7C7GAISUAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiCKi7GAOwuxgCElMKDFJldm9rZUFwaUtleRIbLnN2Yy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIgiouxgDsLsYAhJfChBTZXRQcm9qZWN0UG9saWN5Eh8uc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXF1ZXN0GiAuc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXNwb25zZSIIqLsYA7C7GAISXAoPR2V0UHJvamVjdFVzYWdlEh4uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlcXVlc3QaHy5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVzcG9uc2UiCKi7GAOwuxgCEmsKFExpc3RRdWFyYW50aW5lZFBvc3RzEiMuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBokLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgiouxgDsLsYAhJlChJHZXRRdWFyYW50aW5lZFBvc3QSIS5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBoiLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZSIIqLsYA7C7GAISdAoXUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHMSJi5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0Gicuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiCKi7GAOwuxgCEkQKB1BhcmtKb2ISFi5zdmMudjEuUGFya0pvYlJlcXVlc3QaFy5zdmMudjEuUGFya0pvYlJlc3BvbnNlIgiouxgDsLsYAhJNCgpSZWxlYXNlSm9iEhkuc3ZjLnYxLlJlbGVhc2VKb2JSZXF1ZXN0Ghouc3ZjLnYxLlJlbGVhc2VKb2JSZXNwb25zZSIIqLsYA7C7GAISUAoLUm90YXRlVmF1bHQSGi5zdmMudjEuUm90YXRlVmF1bHRSZXF1ZXN0Ghsuc3ZjLnYxLlJvdGF0ZVZhdWx0UmVzcG9uc2UiCKi7GAOwuxgCEl8KEEdldFZhdWx0Um90YXRpb24SHy5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlcXVlc3QaIC5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlc3BvbnNlIgiouxgDsLsYAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSK3AgoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBotCgtDb3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBInoKB1Byb2plY3QSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgZwb2xpY3kYBCABKAsyFS5zdmMudjEuUHJvamVjdFBvbGljeSKuAQoNUHJvamVjdFBvbGljeRIVCg1wbGFuX2FwcHJvdmFsGAEgASgJEhUKDXJlZGlyZWN0X3VybHMYAiADKAkSJQoGcXVvdGFzGAMgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgEIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5EiYKB2NvbmZpcm0YBSABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSIwCg1Db25maXJtUG9saWN5Eg4KBnBlcnNvbhgBIAEoCRIPCgdjb250YWN0GAIgASgJIhsKCkh0dHBQb2xpY3kSDQoFaG9zdHMYASADKAkizgEKDVByb2plY3RRdW90YXMSDQoFY2FsbHMYASABKAUSGAoQY29uY3VycmVudF9jYWxscxgCIAEoBRINCgVwb3N0cxgDIAEoBRIVCg1zdWJzY3JpcHRpb25zGAQgASgFEhoKEnBlbmRpbmdfZGVsaXZlcmllcxgFIAEoBRIMCgRqb2JzGAYgASgFEhQKDG9wZW5fc3RyZWFtcxgHIAEoBRIYChBwcml2YXRlX3Rvb2xraXRzGAggASgFEhQKDHN0b3JlZF9ieXRlcxgJIAEoASJqCgpRdW90YVVzYWdlEgwKBG5hbWUYASABKAkSDAoEdXNlZBgCIAEoARIMCgRtb3N0GAMgASgBEhIKCmlzX2RlZmF1bHQYBCABKAgSDQoFc2NvcGUYBSABKAkSDwoHcmVmdXNlZBgGIAEoDSLkAgoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSGgoEcm9sZRgDIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYBCABKAkSDAoEaGludBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWVudGl0eV9pZBgKIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgLIAMoCRIVCg10b29sa2l0X3NsdWdzGAwgAygJIpEDCg9RdWFyYW50aW5lZFBvc3QSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIOCgZkZXRhaWwYBCABKAkSNQoHaGVhZGVycxgFIAMoCzIkLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuSGVhZGVyc0VudHJ5EjEKBXF1ZXJ5GAYgAygLMiIuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5RdWVyeUVudHJ5EhIKCmJvZHlfYnl0ZXMYByABKAUSLwoLcmVjZWl2ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARosCgpRdWVyeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUgoRUXVhcmFudGluZVJlbGVhc2USCgoCaWQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIQCghhY2NlcHRlZBgDIAEoBRIOCgZyZWFzb24YBCABKAkiJAoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSI5ChVDcmVhdGVQcm9qZWN0UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IjwKE0xpc3RQcm9qZWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy5zdmMudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkixQEKE0NyZWF0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIaCgRyb2xlGAIgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgDIAEoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYBSABKAkSFgoOYWNjZXNzX2NsYXNzZXMYBiADKAkSFQoNdG9vbGtpdF9zbHVncxgHIAMoCSJEChRDcmVhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleRILCgNrZXkYAiABKAkiTwoSTGlzdEFwaUtleXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUAoTTGlzdEFwaUtleXNSZXNwb25zZRIgCghhcGlfa2V5cxgBIAMoCzIOLnN2Yy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiNwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkizAEKF1NldFByb2plY3RQb2xpY3lSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSFQoNcGxhbl9hcHByb3ZhbBgCIAEoCRIVCg1yZWRpcmVjdF91cmxzGAMgAygJEiUKBnF1b3RhcxgEIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBSABKAsyEi5zdmMudjEuSHR0cFBvbGljeRImCgdjb25maXJtGAYgASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiPAoYU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCIsChZHZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiggEKF0dldFByb2plY3RVc2FnZVJlc3BvbnNlEiIKBnF1b3RhcxgBIAMoCzISLnN2Yy52MS5RdW90YVVzYWdlEg0KBWNhbGxzGAIgASgNEg0KBXBvc3RzGAMgASgNEhQKDHBvc3RzX2JleW9uZBgEIAEoDRIPCgdub2RlX2lkGAUgASgJIoQBChtMaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIYChBpbmNsdWRlX3JlbGVhc2VkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJIl8KHExpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USJgoFcG9zdHMYASADKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSInChlHZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0EgoKAmlkGAEgASgJIlEKGkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlEiUKBHBvc3QYASABKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EgwKBGJvZHkYAiABKAwi0QEKHlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBILCgNpZHMYASADKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHZHJ5X3J1bhgFIAEoCBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJmCh9SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEioKB3Jlc3VsdHMYASADKAsyGS5zdmMudjEuUXVhcmFudGluZVJlbGVhc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKDlBhcmtKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIisKD1BhcmtKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIjcKEVJlbGVhc2VKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIi4KElJlbGVhc2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIoYCCg1WYXVsdFJvdGF0aW9uEg4KBm51bWJlchgBIAEoDRINCgVzdGF0ZRgCIAEoCRIRCgl0b19rZXlfaWQYAyABKAkSFAoMZnJvbV9rZXlfaWRzGAQgAygJEhAKCHJlc2VhbGVkGAUgASgBEgwKBHBhc3MYBiABKA0SDAoEc2VlbhgHIAEoARINCgV0b3RhbBgIIAEoARIPCgdwcm9ibGVtGAkgASgJEi4KCnN0YXJ0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIUChJSb3RhdGVWYXVsdFJlcXVlc3QiPgoTUm90YXRlVmF1bHRSZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uIhkKF0dldFZhdWx0Um90YXRpb25SZXF1ZXN0IkMKGEdldFZhdWx0Um90YXRpb25SZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uItQBCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgJEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpwcm9qZWN0X2lkGAMgASgJEg0KBWFjdG9yGAQgASgJEg4KBmFjdGlvbhgFIAEoCRIPCgdzdWJqZWN0GAYgASgJEhUKDWVudGl0eV9kaWdlc3QYByABKAkSDwoHb3V0Y29tZRgIIAEoCRIQCghwb3NpdGlvbhgJIAEoDRIUCgx0b29sX2NhbGxfaWQYCiABKAkiyAEKFkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRINCgVhY3RvchgCIAEoCRIOCgZhY3Rpb24YAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJWChdMaXN0QXVkaXRFdmVudHNSZXNwb25zZRIiCgZldmVudHMYASADKAsyEi5zdmMudjEuQXVkaXRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiYwoKQXVkaXRGYXVsdBISCgpwcm9qZWN0X2lkGAEgASgJEhAKCHBvc2l0aW9uGAIgASgNEhAKCGV2ZW50X2lkGAMgASgJEgwKBGtpbmQYBCABKAkSDwoHbWVzc2FnZRgFIAEoCSI9CglBdWRpdEhlYWQSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZsZW5ndGgYAiABKA0SDAoEaGFzaBgDIAEoCSIrChVWZXJpZnlBdWRpdExvZ1JlcXVlc3QSEgoKcGFnZV90b2tlbhgBIAEoCSKIAQoWVmVyaWZ5QXVkaXRMb2dSZXNwb25zZRIPCgdjaGVja2VkGAEgASgNEiIKBmZhdWx0cxgCIAMoCzISLnN2Yy52MS5BdWRpdEZhdWx0EiAKBWhlYWRzGAMgAygLMhEuc3ZjLnYxLkF1ZGl0SGVhZBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkiOwoSRXJhc2VFbnRpdHlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJZW50aXR5X2lkGAIgASgJIjcKE0VyYXNlRW50aXR5UmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIioKFERlbGV0ZVByb2plY3RSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiOQoVRGVsZXRlUHJvamVjdFJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSIfChFHZXRFcmFzdXJlUmVxdWVzdBIKCgJpZBgBIAEoCSI2ChJHZXRFcmFzdXJlUmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlMogPCgxBZG1pblNlcnZpY2USaAoNQ3JlYXRlUHJvamVjdBIcLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsq7GApwcm9qZWN0LmlkElcKDExpc3RQcm9qZWN0cxIbLnN2Yy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAEScgoMQ3JlYXRlQXBpS2V5Ehsuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiJ6i7GAOwuxgCuLsYAsq7GAphcGlfa2V5Lmlk0rsYCWVudGl0eV9pZBJUCgtMaXN0QXBpS2V5cxIaLnN2Yy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaGy5zdmMudjEuTGlzdEFwaUtleXNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEmUKDFJldm9rZUFwaUtleRIbLnN2Yy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIhqouxgDsLsYAri7GALKuxgKYXBpX2tleS5pZBJxChBTZXRQcm9qZWN0UG9saWN5Eh8uc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXF1ZXN0GiAuc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXNwb25zZSIaqLsYA7C7GAK4uxgCwrsYCnByb2plY3RfaWQSYAoPR2V0UHJvamVjdFVzYWdlEh4uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlcXVlc3QaHy5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJvChRMaXN0UXVhcmFudGluZWRQb3N0cxIjLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QaJC5zdmMudjEuTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEmkKEkdldFF1YXJhbnRpbmVkUG9zdBIhLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0GiIuc3ZjLnYxLkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlIgyouxgDsLsYAri7GAESeAoXUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHMSJi5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0Gicuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiDKi7GAOwuxgCuLsYAhJSCgdQYXJrSm9iEhYuc3ZjLnYxLlBhcmtKb2JSZXF1ZXN0Ghcuc3ZjLnYxLlBhcmtKb2JSZXNwb25zZSIWqLsYA7C7GAK4uxgCwrsYBmpvYl9pZBJbCgpSZWxlYXNlSm9iEhkuc3ZjLnYxLlJlbGVhc2VKb2JSZXF1ZXN0Ghouc3ZjLnYxLlJlbGVhc2VKb2JSZXNwb25zZSIWqLsYA7C7GAK4uxgCwrsYBmpvYl9pZBJUCgtSb3RhdGVWYXVsdBIaLnN2Yy52MS5Sb3RhdGVWYXVsdFJlcXVlc3QaGy5zdmMudjEuUm90YXRlVmF1bHRSZXNwb25zZSIMqLsYA7C7GAK4uxgCEmMKEEdldFZhdWx0Um90YXRpb24SHy5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlcXVlc3QaIC5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlc3BvbnNlIgyouxgDsLsYAri7GAESYAoPTGlzdEF1ZGl0RXZlbnRzEh4uc3ZjLnYxLkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QaHy5zdmMudjEuTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJdCg5WZXJpZnlBdWRpdExvZxIdLnN2Yy52MS5WZXJpZnlBdWRpdExvZ1JlcXVlc3QaHi5zdmMudjEuVmVyaWZ5QXVkaXRMb2dSZXNwb25zZSIMqLsYA7C7GAK4uxgBEm8KC0VyYXNlRW50aXR5Ehouc3ZjLnYxLkVyYXNlRW50aXR5UmVxdWVzdBobLnN2Yy52MS5FcmFzZUVudGl0eVJlc3BvbnNlIieouxgDsLsYAri7GALKuxgKZXJhc3VyZS5pZNK7GAllbnRpdHlfaWQSaAoNRGVsZXRlUHJvamVjdBIcLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsq7GAplcmFzdXJlLmlkElEKCkdldEVyYXN1cmUSGS5zdmMudjEuR2V0RXJhc3VyZVJlcXVlc3QaGi5zdmMudjEuR2V0RXJhc3VyZVJlc3BvbnNlIgyouxgDsLsYAri7GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+
+/**
+ * The erasure of an entity, or of a project.
+ *
+ * @generated from message svc.v1.Erasure
+ */
+export type Erasure = Message<"svc.v1.Erasure"> & {
+  /**
+   * Id of the erasure, `ers_…`.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Id of the project, also once that is deleted.
+   *
+   * @generated from field: string project_id = 2;
+   */
+  projectId: string;
+
+  /**
+   * `entity` or `project`.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
+
+  /**
+   * The entity, while it is erased. If empty, it is done, or all of the project is erased.
+   *
+   * @generated from field: string entity_id = 4;
+   */
+  entityId: string;
+
+  /**
+   * `running`, `waiting` (for jobs to end, or for the last pass) or `done`.
+   *
+   * @generated from field: string state = 5;
+   */
+  state: string;
+
+  /**
+   * Rows that were deleted, by the table they were in.
+   *
+   * @generated from field: map<string, uint32> counts = 6;
+   */
+  counts: { [key: string]: number };
+
+  /**
+   * How often the tables were gone through, the present time included.
+   *
+   * @generated from field: uint32 pass = 7;
+   */
+  pass: number;
+
+  /**
+   * Jobs that have not ended yet, which it waits for.
+   *
+   * @generated from field: uint32 jobs_left = 8;
+   */
+  jobsLeft: number;
+
+  /**
+   * When it began.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 9;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * When it was done. If unset, it is not.
+   *
+   * @generated from field: google.protobuf.Timestamp finished_at = 10;
+   */
+  finishedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.Erasure.
+ * Use `create(ErasureSchema)` to create a new message.
+ */
+export const ErasureSchema: GenMessage<Erasure> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 0);
 
 /**
  * A tenant of the deployment: the owner of keys, subscriptions, events and jobs.
@@ -58,7 +142,7 @@ export type Project = Message<"svc.v1.Project"> & {
  * Use `create(ProjectSchema)` to create a new message.
  */
 export const ProjectSchema: GenMessage<Project> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 0);
+  messageDesc(file_svc_v1_admin, 1);
 
 /**
  * What the deployment allows a project and holds it to.
@@ -94,6 +178,13 @@ export type ProjectPolicy = Message<"svc.v1.ProjectPolicy"> & {
    * @generated from field: svc.v1.HttpPolicy http = 4;
    */
   http?: HttpPolicy | undefined;
+
+  /**
+   * Which calls of its keys a person confirms.
+   *
+   * @generated from field: svc.v1.ConfirmPolicy confirm = 5;
+   */
+  confirm?: ConfirmPolicy | undefined;
 };
 
 /**
@@ -101,7 +192,39 @@ export type ProjectPolicy = Message<"svc.v1.ProjectPolicy"> & {
  * Use `create(ProjectPolicySchema)` to create a new message.
  */
 export const ProjectPolicySchema: GenMessage<ProjectPolicy> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 1);
+  messageDesc(file_svc_v1_admin, 2);
+
+/**
+ * Which calls of a project's keys a person confirms before they are sent. Such a call is held whatever its
+ * arguments say: it becomes a job that asks the contact, with proceed or abort to choose from, and is sent
+ * once where the answer is proceed. A program with such calls is asked about once, as a whole, before it
+ * begins. Nobody's answer within ten minutes is abort; the key that made the call may not answer.
+ *
+ * @generated from message svc.v1.ConfirmPolicy
+ */
+export type ConfirmPolicy = Message<"svc.v1.ConfirmPolicy"> & {
+  /**
+   * `never` (the default), `destructive` (calls of destructive tools) or `writes` (those of tools of class
+   * write, too).
+   *
+   * @generated from field: string person = 1;
+   */
+  person: string;
+
+  /**
+   * Who is asked: the principalId of a contact of the project. Empty with `never` alone.
+   *
+   * @generated from field: string contact = 2;
+   */
+  contact: string;
+};
+
+/**
+ * Describes the message svc.v1.ConfirmPolicy.
+ * Use `create(ConfirmPolicySchema)` to create a new message.
+ */
+export const ConfirmPolicySchema: GenMessage<ConfirmPolicy> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 3);
 
 /**
  * Where http steps of a project's programs may send requests. It holds at once: also a job that was
@@ -124,7 +247,7 @@ export type HttpPolicy = Message<"svc.v1.HttpPolicy"> & {
  * Use `create(HttpPolicySchema)` to create a new message.
  */
 export const HttpPolicySchema: GenMessage<HttpPolicy> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 2);
+  messageDesc(file_svc_v1_admin, 4);
 
 /**
  * How much of the service a project may use. For each quota 0 means its default and -1 no bound. What
@@ -210,7 +333,7 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
  * Use `create(ProjectQuotasSchema)` to create a new message.
  */
 export const ProjectQuotasSchema: GenMessage<ProjectQuotas> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 3);
+  messageDesc(file_svc_v1_admin, 5);
 
 /**
  * What a project uses of one quota.
@@ -268,7 +391,7 @@ export type QuotaUsage = Message<"svc.v1.QuotaUsage"> & {
  * Use `create(QuotaUsageSchema)` to create a new message.
  */
 export const QuotaUsageSchema: GenMessage<QuotaUsage> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 4);
+  messageDesc(file_svc_v1_admin, 6);
 
 /**
  * A key of a project, without its text.
@@ -367,7 +490,7 @@ export type ApiKey = Message<"svc.v1.ApiKey"> & {
  * Use `create(ApiKeySchema)` to create a new message.
  */
 export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 5);
+  messageDesc(file_svc_v1_admin, 7);
 
 /**
  * A verified inbound post that could not become an event.
@@ -447,7 +570,7 @@ export type QuarantinedPost = Message<"svc.v1.QuarantinedPost"> & {
  * Use `create(QuarantinedPostSchema)` to create a new message.
  */
 export const QuarantinedPostSchema: GenMessage<QuarantinedPost> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 6);
+  messageDesc(file_svc_v1_admin, 8);
 
 /**
  * What became of one post in a release.
@@ -492,7 +615,7 @@ export type QuarantineRelease = Message<"svc.v1.QuarantineRelease"> & {
  * Use `create(QuarantineReleaseSchema)` to create a new message.
  */
 export const QuarantineReleaseSchema: GenMessage<QuarantineRelease> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 7);
+  messageDesc(file_svc_v1_admin, 9);
 
 /**
  * Request of CreateProject.
@@ -513,7 +636,7 @@ export type CreateProjectRequest = Message<"svc.v1.CreateProjectRequest"> & {
  * Use `create(CreateProjectRequestSchema)` to create a new message.
  */
 export const CreateProjectRequestSchema: GenMessage<CreateProjectRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 8);
+  messageDesc(file_svc_v1_admin, 10);
 
 /**
  * Response of CreateProject.
@@ -534,7 +657,7 @@ export type CreateProjectResponse = Message<"svc.v1.CreateProjectResponse"> & {
  * Use `create(CreateProjectResponseSchema)` to create a new message.
  */
 export const CreateProjectResponseSchema: GenMessage<CreateProjectResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 9);
+  messageDesc(file_svc_v1_admin, 11);
 
 /**
  * Request of ListProjects.
@@ -562,7 +685,7 @@ export type ListProjectsRequest = Message<"svc.v1.ListProjectsRequest"> & {
  * Use `create(ListProjectsRequestSchema)` to create a new message.
  */
 export const ListProjectsRequestSchema: GenMessage<ListProjectsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 10);
+  messageDesc(file_svc_v1_admin, 12);
 
 /**
  * Response of ListProjects.
@@ -590,7 +713,7 @@ export type ListProjectsResponse = Message<"svc.v1.ListProjectsResponse"> & {
  * Use `create(ListProjectsResponseSchema)` to create a new message.
  */
 export const ListProjectsResponseSchema: GenMessage<ListProjectsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 11);
+  messageDesc(file_svc_v1_admin, 13);
 
 /**
  * Request of CreateApiKey.
@@ -653,7 +776,7 @@ export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
  * Use `create(CreateApiKeyRequestSchema)` to create a new message.
  */
 export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 12);
+  messageDesc(file_svc_v1_admin, 14);
 
 /**
  * Response of CreateApiKey.
@@ -682,7 +805,7 @@ export type CreateApiKeyResponse = Message<"svc.v1.CreateApiKeyResponse"> & {
  * Use `create(CreateApiKeyResponseSchema)` to create a new message.
  */
 export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 13);
+  messageDesc(file_svc_v1_admin, 15);
 
 /**
  * Request of ListApiKeys.
@@ -717,7 +840,7 @@ export type ListApiKeysRequest = Message<"svc.v1.ListApiKeysRequest"> & {
  * Use `create(ListApiKeysRequestSchema)` to create a new message.
  */
 export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 14);
+  messageDesc(file_svc_v1_admin, 16);
 
 /**
  * Response of ListApiKeys.
@@ -745,7 +868,7 @@ export type ListApiKeysResponse = Message<"svc.v1.ListApiKeysResponse"> & {
  * Use `create(ListApiKeysResponseSchema)` to create a new message.
  */
 export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 15);
+  messageDesc(file_svc_v1_admin, 17);
 
 /**
  * Request of RevokeApiKey.
@@ -766,7 +889,7 @@ export type RevokeApiKeyRequest = Message<"svc.v1.RevokeApiKeyRequest"> & {
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 16);
+  messageDesc(file_svc_v1_admin, 18);
 
 /**
  * Response of RevokeApiKey.
@@ -787,7 +910,7 @@ export type RevokeApiKeyResponse = Message<"svc.v1.RevokeApiKeyResponse"> & {
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 17);
+  messageDesc(file_svc_v1_admin, 19);
 
 /**
  * Request of SetProjectPolicy. planApproval and redirectUrls are set as given, what follows where it
@@ -831,6 +954,13 @@ export type SetProjectPolicyRequest = Message<"svc.v1.SetProjectPolicyRequest"> 
    * @generated from field: svc.v1.HttpPolicy http = 5;
    */
   http?: HttpPolicy | undefined;
+
+  /**
+   * What a person confirms, all of it. If unset, it stays as it is.
+   *
+   * @generated from field: svc.v1.ConfirmPolicy confirm = 6;
+   */
+  confirm?: ConfirmPolicy | undefined;
 };
 
 /**
@@ -838,7 +968,7 @@ export type SetProjectPolicyRequest = Message<"svc.v1.SetProjectPolicyRequest"> 
  * Use `create(SetProjectPolicyRequestSchema)` to create a new message.
  */
 export const SetProjectPolicyRequestSchema: GenMessage<SetProjectPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 18);
+  messageDesc(file_svc_v1_admin, 20);
 
 /**
  * Response of SetProjectPolicy.
@@ -859,7 +989,7 @@ export type SetProjectPolicyResponse = Message<"svc.v1.SetProjectPolicyResponse"
  * Use `create(SetProjectPolicyResponseSchema)` to create a new message.
  */
 export const SetProjectPolicyResponseSchema: GenMessage<SetProjectPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 19);
+  messageDesc(file_svc_v1_admin, 21);
 
 /**
  * Request of GetProjectUsage.
@@ -880,7 +1010,7 @@ export type GetProjectUsageRequest = Message<"svc.v1.GetProjectUsageRequest"> & 
  * Use `create(GetProjectUsageRequestSchema)` to create a new message.
  */
 export const GetProjectUsageRequestSchema: GenMessage<GetProjectUsageRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 20);
+  messageDesc(file_svc_v1_admin, 22);
 
 /**
  * Response of GetProjectUsage.
@@ -929,7 +1059,7 @@ export type GetProjectUsageResponse = Message<"svc.v1.GetProjectUsageResponse"> 
  * Use `create(GetProjectUsageResponseSchema)` to create a new message.
  */
 export const GetProjectUsageResponseSchema: GenMessage<GetProjectUsageResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 21);
+  messageDesc(file_svc_v1_admin, 23);
 
 /**
  * Request of ListQuarantinedPosts.
@@ -978,7 +1108,7 @@ export type ListQuarantinedPostsRequest = Message<"svc.v1.ListQuarantinedPostsRe
  * Use `create(ListQuarantinedPostsRequestSchema)` to create a new message.
  */
 export const ListQuarantinedPostsRequestSchema: GenMessage<ListQuarantinedPostsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 22);
+  messageDesc(file_svc_v1_admin, 24);
 
 /**
  * Response of ListQuarantinedPosts.
@@ -1006,7 +1136,7 @@ export type ListQuarantinedPostsResponse = Message<"svc.v1.ListQuarantinedPostsR
  * Use `create(ListQuarantinedPostsResponseSchema)` to create a new message.
  */
 export const ListQuarantinedPostsResponseSchema: GenMessage<ListQuarantinedPostsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 23);
+  messageDesc(file_svc_v1_admin, 25);
 
 /**
  * Request of GetQuarantinedPost.
@@ -1027,7 +1157,7 @@ export type GetQuarantinedPostRequest = Message<"svc.v1.GetQuarantinedPostReques
  * Use `create(GetQuarantinedPostRequestSchema)` to create a new message.
  */
 export const GetQuarantinedPostRequestSchema: GenMessage<GetQuarantinedPostRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 24);
+  messageDesc(file_svc_v1_admin, 26);
 
 /**
  * Response of GetQuarantinedPost.
@@ -1055,7 +1185,7 @@ export type GetQuarantinedPostResponse = Message<"svc.v1.GetQuarantinedPostRespo
  * Use `create(GetQuarantinedPostResponseSchema)` to create a new message.
  */
 export const GetQuarantinedPostResponseSchema: GenMessage<GetQuarantinedPostResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 25);
+  messageDesc(file_svc_v1_admin, 27);
 
 /**
  * Request of ReleaseQuarantinedPosts. The filters combine; at least one of ids, toolkitSlug, since
@@ -1119,7 +1249,7 @@ export type ReleaseQuarantinedPostsRequest = Message<"svc.v1.ReleaseQuarantinedP
  * Use `create(ReleaseQuarantinedPostsRequestSchema)` to create a new message.
  */
 export const ReleaseQuarantinedPostsRequestSchema: GenMessage<ReleaseQuarantinedPostsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 26);
+  messageDesc(file_svc_v1_admin, 28);
 
 /**
  * Response of ReleaseQuarantinedPosts.
@@ -1147,7 +1277,7 @@ export type ReleaseQuarantinedPostsResponse = Message<"svc.v1.ReleaseQuarantined
  * Use `create(ReleaseQuarantinedPostsResponseSchema)` to create a new message.
  */
 export const ReleaseQuarantinedPostsResponseSchema: GenMessage<ReleaseQuarantinedPostsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 27);
+  messageDesc(file_svc_v1_admin, 29);
 
 /**
  * Request of ParkJob.
@@ -1175,7 +1305,7 @@ export type ParkJobRequest = Message<"svc.v1.ParkJobRequest"> & {
  * Use `create(ParkJobRequestSchema)` to create a new message.
  */
 export const ParkJobRequestSchema: GenMessage<ParkJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 28);
+  messageDesc(file_svc_v1_admin, 30);
 
 /**
  * Response of ParkJob.
@@ -1196,7 +1326,7 @@ export type ParkJobResponse = Message<"svc.v1.ParkJobResponse"> & {
  * Use `create(ParkJobResponseSchema)` to create a new message.
  */
 export const ParkJobResponseSchema: GenMessage<ParkJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 29);
+  messageDesc(file_svc_v1_admin, 31);
 
 /**
  * Request of ReleaseJob.
@@ -1224,7 +1354,7 @@ export type ReleaseJobRequest = Message<"svc.v1.ReleaseJobRequest"> & {
  * Use `create(ReleaseJobRequestSchema)` to create a new message.
  */
 export const ReleaseJobRequestSchema: GenMessage<ReleaseJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 30);
+  messageDesc(file_svc_v1_admin, 32);
 
 /**
  * Response of ReleaseJob.
@@ -1245,7 +1375,7 @@ export type ReleaseJobResponse = Message<"svc.v1.ReleaseJobResponse"> & {
  * Use `create(ReleaseJobResponseSchema)` to create a new message.
  */
 export const ReleaseJobResponseSchema: GenMessage<ReleaseJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 31);
+  messageDesc(file_svc_v1_admin, 33);
 
 /**
  * A rotation of the vault key.
@@ -1338,7 +1468,7 @@ export type VaultRotation = Message<"svc.v1.VaultRotation"> & {
  * Use `create(VaultRotationSchema)` to create a new message.
  */
 export const VaultRotationSchema: GenMessage<VaultRotation> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 32);
+  messageDesc(file_svc_v1_admin, 34);
 
 /**
  * Request of RotateVault.
@@ -1353,7 +1483,7 @@ export type RotateVaultRequest = Message<"svc.v1.RotateVaultRequest"> & {
  * Use `create(RotateVaultRequestSchema)` to create a new message.
  */
 export const RotateVaultRequestSchema: GenMessage<RotateVaultRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 33);
+  messageDesc(file_svc_v1_admin, 35);
 
 /**
  * Response of RotateVault.
@@ -1374,7 +1504,7 @@ export type RotateVaultResponse = Message<"svc.v1.RotateVaultResponse"> & {
  * Use `create(RotateVaultResponseSchema)` to create a new message.
  */
 export const RotateVaultResponseSchema: GenMessage<RotateVaultResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 34);
+  messageDesc(file_svc_v1_admin, 36);
 
 /**
  * Request of GetVaultRotation.
@@ -1389,7 +1519,7 @@ export type GetVaultRotationRequest = Message<"svc.v1.GetVaultRotationRequest"> 
  * Use `create(GetVaultRotationRequestSchema)` to create a new message.
  */
 export const GetVaultRotationRequestSchema: GenMessage<GetVaultRotationRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 35);
+  messageDesc(file_svc_v1_admin, 37);
 
 /**
  * Response of GetVaultRotation.
@@ -1410,7 +1540,464 @@ export type GetVaultRotationResponse = Message<"svc.v1.GetVaultRotationResponse"
  * Use `create(GetVaultRotationResponseSchema)` to create a new message.
  */
 export const GetVaultRotationResponseSchema: GenMessage<GetVaultRotationResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 36);
+  messageDesc(file_svc_v1_admin, 38);
+
+/**
+ * Someone did something.
+ *
+ * @generated from message svc.v1.AuditEvent
+ */
+export type AuditEvent = Message<"svc.v1.AuditEvent"> & {
+  /**
+   * Id, `aud_…`.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * When it began.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 2;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * The project that it was done in or to; empty for what concerns the deployment.
+   *
+   * @generated from field: string project_id = 3;
+   */
+  projectId: string;
+
+  /**
+   * Who: `admin`, the id of an API key, or the id of the job that made a call.
+   *
+   * @generated from field: string actor = 4;
+   */
+  actor: string;
+
+  /**
+   * What: the call, such as `AdminService.CreateApiKey`, or `ToolCall.Send` for a destructive call of a tool that was sent.
+   *
+   * @generated from field: string action = 5;
+   */
+  action: string;
+
+  /**
+   * What it was done to: an id, a slug, or the name of a secret or a limit. Empty where the call names none.
+   *
+   * @generated from field: string subject = 6;
+   */
+  subject: string;
+
+  /**
+   * Of the entity or the person that it was about, a keyed digest in hex: the same one for the same id within a
+   * project. Empty where there is none.
+   *
+   * @generated from field: string entity_digest = 7;
+   */
+  entityDigest: string;
+
+  /**
+   * `ok`, or the code of the error. `sent` for ToolCall.Send, `unknown` where the service ended meanwhile. Empty
+   * while it is under way.
+   *
+   * @generated from field: string outcome = 8;
+   */
+  outcome: string;
+
+  /**
+   * Its place in the chain of its project, from 1; 0 until it has one, two seconds at most.
+   *
+   * @generated from field: uint32 position = 9;
+   */
+  position: number;
+
+  /**
+   * The call of ToolCall.Send, `call_…`; empty else.
+   *
+   * @generated from field: string tool_call_id = 10;
+   */
+  toolCallId: string;
+};
+
+/**
+ * Describes the message svc.v1.AuditEvent.
+ * Use `create(AuditEventSchema)` to create a new message.
+ */
+export const AuditEventSchema: GenMessage<AuditEvent> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 39);
+
+/**
+ * Request of ListAuditEvents.
+ *
+ * @generated from message svc.v1.ListAuditEventsRequest
+ */
+export type ListAuditEventsRequest = Message<"svc.v1.ListAuditEventsRequest"> & {
+  /**
+   * Events of this project alone; of all of them and of the deployment when empty.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Events of this actor alone.
+   *
+   * @generated from field: string actor = 2;
+   */
+  actor: string;
+
+  /**
+   * Events of this action alone, such as `AdminService.CreateApiKey`.
+   *
+   * @generated from field: string action = 3;
+   */
+  action: string;
+
+  /**
+   * Events from this time on.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 4;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Events before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 5;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * Most events to return; 0 means 50, more than 500 means 500.
+   *
+   * @generated from field: int32 page_size = 6;
+   */
+  pageSize: number;
+
+  /**
+   * Token of the page to return; empty for the first.
+   *
+   * @generated from field: string page_token = 7;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListAuditEventsRequest.
+ * Use `create(ListAuditEventsRequestSchema)` to create a new message.
+ */
+export const ListAuditEventsRequestSchema: GenMessage<ListAuditEventsRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 40);
+
+/**
+ * Response of ListAuditEvents.
+ *
+ * @generated from message svc.v1.ListAuditEventsResponse
+ */
+export type ListAuditEventsResponse = Message<"svc.v1.ListAuditEventsResponse"> & {
+  /**
+   * The events of the page.
+   *
+   * @generated from field: repeated svc.v1.AuditEvent events = 1;
+   */
+  events: AuditEvent[];
+
+  /**
+   * Token of the next page; empty when this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListAuditEventsResponse.
+ * Use `create(ListAuditEventsResponseSchema)` to create a new message.
+ */
+export const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 41);
+
+/**
+ * Something that is wrong in the audit log.
+ *
+ * @generated from message svc.v1.AuditFault
+ */
+export type AuditFault = Message<"svc.v1.AuditFault"> & {
+  /**
+   * The project whose chain it is in; empty for that of the deployment.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * The place in the chain, from 1; 0 for what concerns the chain as a whole.
+   *
+   * @generated from field: uint32 position = 2;
+   */
+  position: number;
+
+  /**
+   * Id of the event; empty where it is not there.
+   *
+   * @generated from field: string event_id = 3;
+   */
+  eventId: string;
+
+  /**
+   * `changed`, `removed`, `moved` (not in the place where it was), `head` (the end of the chain was changed or removed).
+   *
+   * @generated from field: string kind = 4;
+   */
+  kind: string;
+
+  /**
+   * What was found, for people.
+   *
+   * @generated from field: string message = 5;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message svc.v1.AuditFault.
+ * Use `create(AuditFaultSchema)` to create a new message.
+ */
+export const AuditFaultSchema: GenMessage<AuditFault> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 42);
+
+/**
+ * The end of a chain that was compared.
+ *
+ * @generated from message svc.v1.AuditHead
+ */
+export type AuditHead = Message<"svc.v1.AuditHead"> & {
+  /**
+   * The project whose chain it is; empty for that of the deployment.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * How many events the chain has.
+   *
+   * @generated from field: uint32 length = 2;
+   */
+  length: number;
+
+  /**
+   * The hash of the last one, in hex. Who noted it elsewhere can tell later whether events up to it are still those.
+   *
+   * @generated from field: string hash = 3;
+   */
+  hash: string;
+};
+
+/**
+ * Describes the message svc.v1.AuditHead.
+ * Use `create(AuditHeadSchema)` to create a new message.
+ */
+export const AuditHeadSchema: GenMessage<AuditHead> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 43);
+
+/**
+ * Request of VerifyAuditLog.
+ *
+ * @generated from message svc.v1.VerifyAuditLogRequest
+ */
+export type VerifyAuditLogRequest = Message<"svc.v1.VerifyAuditLogRequest"> & {
+  /**
+   * Token of the part to compare; empty for the first.
+   *
+   * @generated from field: string page_token = 1;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.VerifyAuditLogRequest.
+ * Use `create(VerifyAuditLogRequestSchema)` to create a new message.
+ */
+export const VerifyAuditLogRequestSchema: GenMessage<VerifyAuditLogRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 44);
+
+/**
+ * Response of VerifyAuditLog.
+ *
+ * @generated from message svc.v1.VerifyAuditLogResponse
+ */
+export type VerifyAuditLogResponse = Message<"svc.v1.VerifyAuditLogResponse"> & {
+  /**
+   * How many events were compared.
+   *
+   * @generated from field: uint32 checked = 1;
+   */
+  checked: number;
+
+  /**
+   * What is wrong.
+   *
+   * @generated from field: repeated svc.v1.AuditFault faults = 2;
+   */
+  faults: AuditFault[];
+
+  /**
+   * The ends of the chains that this part finished.
+   *
+   * @generated from field: repeated svc.v1.AuditHead heads = 3;
+   */
+  heads: AuditHead[];
+
+  /**
+   * Token of the next part; empty when all was compared.
+   *
+   * @generated from field: string next_page_token = 4;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.VerifyAuditLogResponse.
+ * Use `create(VerifyAuditLogResponseSchema)` to create a new message.
+ */
+export const VerifyAuditLogResponseSchema: GenMessage<VerifyAuditLogResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 45);
+
+/**
+ * Request of EraseEntity.
+ *
+ * @generated from message svc.v1.EraseEntityRequest
+ */
+export type EraseEntityRequest = Message<"svc.v1.EraseEntityRequest"> & {
+  /**
+   * Id of the project.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * The project's own id of the entity.
+   *
+   * @generated from field: string entity_id = 2;
+   */
+  entityId: string;
+};
+
+/**
+ * Describes the message svc.v1.EraseEntityRequest.
+ * Use `create(EraseEntityRequestSchema)` to create a new message.
+ */
+export const EraseEntityRequestSchema: GenMessage<EraseEntityRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 46);
+
+/**
+ * Response of EraseEntity.
+ *
+ * @generated from message svc.v1.EraseEntityResponse
+ */
+export type EraseEntityResponse = Message<"svc.v1.EraseEntityResponse"> & {
+  /**
+   * The erasure as it begins, or as it stands.
+   *
+   * @generated from field: svc.v1.Erasure erasure = 1;
+   */
+  erasure?: Erasure | undefined;
+};
+
+/**
+ * Describes the message svc.v1.EraseEntityResponse.
+ * Use `create(EraseEntityResponseSchema)` to create a new message.
+ */
+export const EraseEntityResponseSchema: GenMessage<EraseEntityResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 47);
+
+/**
+ * Request of DeleteProject.
+ *
+ * @generated from message svc.v1.DeleteProjectRequest
+ */
+export type DeleteProjectRequest = Message<"svc.v1.DeleteProjectRequest"> & {
+  /**
+   * Id of the project.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+};
+
+/**
+ * Describes the message svc.v1.DeleteProjectRequest.
+ * Use `create(DeleteProjectRequestSchema)` to create a new message.
+ */
+export const DeleteProjectRequestSchema: GenMessage<DeleteProjectRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 48);
+
+/**
+ * Response of DeleteProject.
+ *
+ * @generated from message svc.v1.DeleteProjectResponse
+ */
+export type DeleteProjectResponse = Message<"svc.v1.DeleteProjectResponse"> & {
+  /**
+   * The erasure as it begins, or as it stands.
+   *
+   * @generated from field: svc.v1.Erasure erasure = 1;
+   */
+  erasure?: Erasure | undefined;
+};
+
+/**
+ * Describes the message svc.v1.DeleteProjectResponse.
+ * Use `create(DeleteProjectResponseSchema)` to create a new message.
+ */
+export const DeleteProjectResponseSchema: GenMessage<DeleteProjectResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 49);
+
+/**
+ * Request of GetErasure.
+ *
+ * @generated from message svc.v1.GetErasureRequest
+ */
+export type GetErasureRequest = Message<"svc.v1.GetErasureRequest"> & {
+  /**
+   * Id of the erasure.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message svc.v1.GetErasureRequest.
+ * Use `create(GetErasureRequestSchema)` to create a new message.
+ */
+export const GetErasureRequestSchema: GenMessage<GetErasureRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 50);
+
+/**
+ * Response of GetErasure.
+ *
+ * @generated from message svc.v1.GetErasureResponse
+ */
+export type GetErasureResponse = Message<"svc.v1.GetErasureResponse"> & {
+  /**
+   * The erasure.
+   *
+   * @generated from field: svc.v1.Erasure erasure = 1;
+   */
+  erasure?: Erasure | undefined;
+};
+
+/**
+ * Describes the message svc.v1.GetErasureResponse.
+ * Use `create(GetErasureResponseSchema)` to create a new message.
+ */
+export const GetErasureResponseSchema: GenMessage<GetErasureResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 51);
 
 /**
  * Administration of the deployment: projects, their keys and policies, the quarantine of inbound posts,
@@ -1517,6 +2104,8 @@ export const AdminService: GenService<{
    * - invalid_argument QUOTA_INVALID: one of quotas is below -1.
    * - invalid_argument HTTP_HOST_INVALID: one of http.hosts is not a host alone, such as
    *   `api.example.com` or `api.example.com:8443`, or there are more than 100.
+   * - invalid_argument CONFIRM_INVALID: confirm.person is neither empty nor one of `never`, `destructive`
+   *   and `writes`, or the project has no contact confirm.contact.
    *
    * @generated from rpc svc.v1.AdminService.SetProjectPolicy
    */
@@ -1657,6 +2246,87 @@ export const AdminService: GenService<{
     methodKind: "unary";
     input: typeof GetVaultRotationRequestSchema;
     output: typeof GetVaultRotationResponseSchema;
+  },
+  /**
+   * ListAuditEvents returns who did what, newest first: calls that change what someone may do, answers, and
+   * destructive calls of tools that were sent.
+   *
+   * It is an error to list with:
+   * - invalid_argument ID_MALFORMED: projectId is no id of a project.
+   * - invalid_argument ACTOR_INVALID: actor is neither `admin` nor the id of a key or a job.
+   * - invalid_argument FILTER_TEXT_INVALID: action is longer than 200 characters.
+   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same filters.
+   *
+   * @generated from rpc svc.v1.AdminService.ListAuditEvents
+   */
+  listAuditEvents: {
+    methodKind: "unary";
+    input: typeof ListAuditEventsRequestSchema;
+    output: typeof ListAuditEventsResponseSchema;
+  },
+  /**
+   * VerifyAuditLog compares the next part of the audit log with its chains, and tells what was changed, removed or
+   * put in another place. Call it with the token of each answer until there is none.
+   *
+   * It is an error to verify with:
+   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned.
+   *
+   * @generated from rpc svc.v1.AdminService.VerifyAuditLog
+   */
+  verifyAuditLog: {
+    methodKind: "unary";
+    input: typeof VerifyAuditLogRequestSchema;
+    output: typeof VerifyAuditLogResponseSchema;
+  },
+  /**
+   * EraseEntity deletes what the deployment holds of one entity of a project: its connected accounts, events
+   * with their deliveries, calls of the ledger, jobs and standing programs that are bound to it or name it,
+   * contacts that are reached by it, and the keys and grants that are bound to it, which end at once. It is
+   * done in the background and goes on where it stopped; GetErasure tells how far it is. Jobs that run are
+   * cancelled and waited for first. The tables are gone through until a whole pass finds nothing. What other
+   * entities have stays, and so does everything of an entity of that name in another project. An erasure of
+   * the entity that is under way is answered as it stands. Nothing brings back what was erased.
+   *
+   * It is an error to erase:
+   * - not_found PROJECT_NOT_FOUND: there is no project projectId.
+   * - invalid_argument ENTITY_ID_INVALID: entityId is empty, longer than 200 characters or has control
+   *   characters.
+   *
+   * @generated from rpc svc.v1.AdminService.EraseEntity
+   */
+  eraseEntity: {
+    methodKind: "unary";
+    input: typeof EraseEntityRequestSchema;
+    output: typeof EraseEntityResponseSchema;
+  },
+  /**
+   * DeleteProject deletes a project with everything that is its own, in the way of EraseEntity. Its keys end at
+   * once. Nothing brings it back.
+   *
+   * It is an error to delete:
+   * - not_found PROJECT_NOT_FOUND: there is no project projectId.
+   *
+   * @generated from rpc svc.v1.AdminService.DeleteProject
+   */
+  deleteProject: {
+    methodKind: "unary";
+    input: typeof DeleteProjectRequestSchema;
+    output: typeof DeleteProjectResponseSchema;
+  },
+  /**
+   * GetErasure returns an erasure with what it has deleted so far. It stays as the receipt.
+   *
+   * It is an error to get:
+   * - not_found ERASURE_NOT_FOUND: there is no erasure id.
+   *
+   * @generated from rpc svc.v1.AdminService.GetErasure
+   */
+  getErasure: {
+    methodKind: "unary";
+    input: typeof GetErasureRequestSchema;
+    output: typeof GetErasureResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_svc_v1_admin, 0);

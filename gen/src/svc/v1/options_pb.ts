@@ -12,7 +12,7 @@ import type { UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/options.proto.
  */
 export const file_svc_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAypUCghCb3VuZEtleRIZChVCT1VORF9LRVlfVU5TUEVDSUZJRUQQABIWChJCT1VORF9LRVlfTkFSUk9XRUQQARIVChFCT1VORF9LRVlfUkVGVVNFRBACOlMKDXJlcXVpcmVkX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMgwuc3ZjLnYxLlJvbGVSDHJlcXVpcmVkUm9sZTpPCglib3VuZF9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgOMhAuc3ZjLnYxLkJvdW5kS2V5Ughib3VuZEtleWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAypUCghCb3VuZEtleRIZChVCT1VORF9LRVlfVU5TUEVDSUZJRUQQABIWChJCT1VORF9LRVlfTkFSUk9XRUQQARIVChFCT1VORF9LRVlfUkVGVVNFRBACKkgKB0F1ZGl0ZWQSFwoTQVVESVRFRF9VTlNQRUNJRklFRBAAEhAKDEFVRElURURfTk9ORRABEhIKDkFVRElURURfTE9HR0VEEAI6UwoNcmVxdWlyZWRfcm9sZRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yDC5zdmMudjEuUm9sZVIMcmVxdWlyZWRSb2xlOk8KCWJvdW5kX2tleRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLaHAyABKA4yEC5zdmMudjEuQm91bmRLZXlSCGJvdW5kS2V5OksKB2F1ZGl0ZWQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgOMg8uc3ZjLnYxLkF1ZGl0ZWRSB2F1ZGl0ZWQ6RQoNYXVkaXRfc3ViamVjdBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLiHAyABKAlSDGF1ZGl0U3ViamVjdDpDCgxhdWRpdF9yZXN1bHQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi5hwMgASgJUgthdWRpdFJlc3VsdDpDCgxhdWRpdF9lbnRpdHkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi6hwMgASgJUgthdWRpdEVudGl0eWIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Who may make a call, and what a key may do.
@@ -107,6 +107,47 @@ export const BoundKeySchema: GenEnum<BoundKey> = /*@__PURE__*/
   enumDesc(file_svc_v1_options, 1);
 
 /**
+ * Whether a call is entered in the audit log.
+ *
+ * @generated from enum svc.v1.Audited
+ */
+export const Audited = {
+  /**
+   * Declared by no call.
+   *
+   * @generated from enum value: AUDITED_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It is not: it reads, or what it sends is entered where it is sent.
+   *
+   * @generated from enum value: AUDITED_NONE = 1;
+   */
+  NONE: 1,
+
+  /**
+   * It changes what someone may do, or what happens without asking: it is entered before it is carried out, with its outcome.
+   *
+   * @generated from enum value: AUDITED_LOGGED = 2;
+   */
+  LOGGED: 2,
+} as const;
+
+/**
+ * Whether a call is entered in the audit log.
+ *
+ * @generated from enum svc.v1.Audited
+ */
+export type Audited = (typeof Audited)[keyof typeof Audited] | UnknownEnum;
+
+/**
+ * Describes the enum svc.v1.Audited.
+ */
+export const AuditedSchema: GenEnum<Audited> = /*@__PURE__*/
+  enumDesc(file_svc_v1_options, 2);
+
+/**
  * The least role that may make the call. Every call of svc.v1 declares it; the service refuses to
  * start with one that does not.
  *
@@ -123,4 +164,39 @@ export const required_role: GenExtension<MethodOptions, Role> = /*@__PURE__*/
  */
 export const bound_key: GenExtension<MethodOptions, BoundKey> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 1);
+
+/**
+ * Whether the call is entered in the audit log. Every call of svc.v1 declares it; the service refuses to
+ * start with one that does not.
+ *
+ * @generated from extension: svc.v1.Audited audited = 50103;
+ */
+export const audited: GenExtension<MethodOptions, Audited> = /*@__PURE__*/
+  extDesc(file_svc_v1_options, 2);
+
+/**
+ * The path within the request of what names what the call is done to: an id, a slug, or a name that holds no
+ * person's, such as `limit.name`. The service refuses to start with a path that the request does not have.
+ *
+ * @generated from extension: string audit_subject = 50104;
+ */
+export const audit_subject: GenExtension<MethodOptions, string> = /*@__PURE__*/
+  extDesc(file_svc_v1_options, 3);
+
+/**
+ * The same, of what the call made: a path within the response, such as `project.id`.
+ *
+ * @generated from extension: string audit_result = 50105;
+ */
+export const audit_result: GenExtension<MethodOptions, string> = /*@__PURE__*/
+  extDesc(file_svc_v1_options, 4);
+
+/**
+ * The path within the request of the entity or the person that the call is about: the log has a keyed digest
+ * of it.
+ *
+ * @generated from extension: string audit_entity = 50106;
+ */
+export const audit_entity: GenExtension<MethodOptions, string> = /*@__PURE__*/
+  extDesc(file_svc_v1_options, 5);
 

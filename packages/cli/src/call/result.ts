@@ -51,13 +51,16 @@ function printDryRun(outcome: string, request: ToolRequest, context: CommandCont
   context.note(`Dry run: nothing was sent.${outcome === "held" ? " Without --confirm it would be held." : ""}`);
 }
 
-function held({ request }: CallToolResponse, toolSlug: string, context: CommandContext): CommandError {
+function held({ request, jobId }: CallToolResponse, toolSlug: string, context: CommandContext): CommandError {
   if (request !== undefined) {
     context.note("This would be sent:");
     for (const line of requestLines(request)) context.note(`  ${line}`);
   }
-  const text = `held: ${toolSlug} is destructive, and nothing was sent. The same command with --confirm sends it.`;
-  return new CommandError(text, heldExitCode);
+  const how =
+    jobId === ""
+      ? "is destructive, and nothing was sent. The same command with --confirm sends it."
+      : `is confirmed by a person, and nothing was sent. Job ${jobId} asks, and sends it: \`svc jobs watch ${jobId}\`.`;
+  return new CommandError(`held: ${toolSlug} ${how}`, heldExitCode);
 }
 
 function failed(response: CallToolResponse, asked: Asked, context: CommandContext): CommandError {

@@ -41,6 +41,8 @@ const commandNames: Readonly<Record<string, string>> = {
   ListQuarantinedPosts: "`svc quarantine list`",
   GetQuarantinedPost: "`svc quarantine show`",
   ReleaseQuarantinedPosts: "`svc quarantine release`",
+  ListAuditEvents: "`svc audit list`",
+  VerifyAuditLog: "`svc audit verify`",
   ParkJob: "`svc jobs park`",
   ReleaseJob: "`svc jobs release`",
   ListIngestEndpoints: "`svc endpoints`",
@@ -160,6 +162,8 @@ const commandNames: Readonly<Record<string, string>> = {
 /** Words of the contract that are told from others only by what stands beside them. */
 const commandPhrases: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/\baccountVariables\.(\w+)/g, "--var $1"],
+  [/\bconfirm\.person\b/g, "--confirm"],
+  [/\bconfirm\.contact\b/g, "--confirm-by"],
   [/ with kind TOOL_KIND_TRIGGER\b/g, ""],
   [/\bthe quota \(SetProjectPolicy\)/g, "the quota (`svc projects quotas`)"],
   [/\bListToolkits with the project's id\b/g, "ListToolkits"],

@@ -1,4 +1,4 @@
-import { ProjectSchema } from "@svc/gen/admin";
+import { type ConfirmPolicy, ProjectSchema } from "@svc/gen/admin";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type AdminOptions, addAdminOptions, openAdminClient } from "../client/open-client.ts";
 import type { CommandContext } from "../command/context.ts";
@@ -13,6 +13,8 @@ type PolicyOptions = AdminOptions &
     planApproval: string;
     httpHost: readonly string[];
     httpHosts: boolean;
+    confirm?: string;
+    confirmBy?: string;
   };
 
 /** Adds `svc projects policy`. */
@@ -20,7 +22,7 @@ export function addProjectPolicy(projects: Command, context: CommandContext): vo
   const policy = projects
     .command("policy")
     .description(
-      "set redirect URLs and plan approval of a project, which return to their defaults unless given, and where its http steps may go",
+      "set redirect URLs and plan approval of a project, which return to their defaults unless given, where its http steps may go, and what a person confirms",
     )
     .argument("<project>", "id or name of the project")
     .option("--redirect-url <url>", "where browsers may be sent after consent, again for a further one", collectUrl, [])
@@ -31,16 +33,26 @@ export function addProjectPolicy(projects: Command, context: CommandContext): vo
     )
     .option("--http-host <host>", "where http steps may send requests, again for a further one", collectText, [])
     .option("--no-http-hosts", "http steps may send requests nowhere")
+    .addOption(
+      new Option("--confirm <calls>", "which calls a person confirms before they are sent").choices([
+        "never",
+        "destructive",
+        "writes",
+      ]),
+    )
+    .option("--confirm-by <contact>", "the contact who is asked to confirm")
     .action((project: string, options: PolicyOptions) => setPolicy(project, options, context));
   policy.addHelpText("after", hostsHelp);
   addExamples(addAdminOptions(addJson(policy, "the project with its policy as JSON")), [
     "svc projects policy default --redirect-url https://app.example.com/connected",
     "svc projects policy billing --plan-approval destructive",
     "svc projects policy billing --http-host api.example.com --http-host hooks.example.com:8443",
+    "svc projects policy default --confirm destructive --confirm-by lead",
   ]);
 }
 
 const hostsHelp = `
+What a person confirms stays as it is without --confirm, which goes with --confirm-by unless it is never.
 Hosts are given all together; with neither --http-host nor --no-http-hosts they stay as they are. A host stands for itself alone.
 The quotas of the project stay as they are: \`svc projects quotas\` sets them.`;
 
@@ -53,12 +65,19 @@ function collectUrl(text: string, before: readonly string[]): string[] {
 async function setPolicy(name: string, options: PolicyOptions, context: CommandContext): Promise<void> {
   const client = openAdminClient(options, context);
   const { redirectUrl: redirectUrls, planApproval, httpHost: hosts, httpHosts } = options;
+  const { confirm: person, confirmBy: contact = "" } = options;
   const projectId = await findProjectId(client, name);
   const http = hosts.length > 0 || !httpHosts ? { http: { hosts: [...hosts] } } : {};
-  const request = { projectId, planApproval, redirectUrls: [...redirectUrls], ...http };
+  const confirm = person === undefined ? {} : { confirm: { person, contact } };
+  const request = { projectId, planApproval, redirectUrls: [...redirectUrls], ...http, ...confirm };
   const { project } = await client.admin.setProjectPolicy(request);
   if (options.json && project !== undefined) return context.print(messageText(ProjectSchema, project));
   context.print(`redirect URLs  ${redirectUrls.join(", ") || "loopback only"}`);
   context.print(`plan approval  ${planApproval}`);
   context.print(`http hosts     ${project?.policy?.http?.hosts.join(", ") || "none"}`);
+  context.print(`confirm        ${confirmText(project?.policy?.confirm)}`);
+}
+
+function confirmText(policy: ConfirmPolicy | undefined): string {
+  return policy === undefined || policy.contact === "" ? "nothing" : `${policy.person} by ${policy.contact}`;
 }

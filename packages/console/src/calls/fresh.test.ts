@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { freshRows, renewedRows } from "./fresh.ts";
+import { freshRows, renewedRows, tokensInView } from "./fresh.ts";
 
 const idOf = (id: string) => id;
 
@@ -22,4 +22,21 @@ test("a row is shown as it was last read, and stays where it is", () => {
   const shown = [row("b", "pending"), row("a", "pending")];
   const page = [row("c", "pending"), row("b", "delivered")];
   expect(renewedRows(page, shown, ({ id }) => id)).toEqual([row("b", "delivered"), row("a", "pending")]);
+});
+
+test("what is in view is read again by the tokens of its pages, and what the newest page has by none", () => {
+  // Ten rows came in since: the first page has them before its own.
+  const pages = [
+    { token: "", count: 210 },
+    { token: "second", count: 200 },
+    { token: "third", count: 50 },
+  ];
+  const inView = (first: number, last: number) =>
+    tokensInView(pages, { covers: 200, nextToken: "after-newest" }, { first, last });
+  expect(inView(0, 30)).toEqual([]);
+  expect(inView(180, 204)).toEqual(["after-newest"]);
+  expect(inView(195, 215)).toEqual(["after-newest", "second"]);
+  expect(inView(300, 330)).toEqual(["second"]);
+  expect(inView(400, 459)).toEqual(["second", "third"]);
+  expect(tokensInView([{ token: "", count: 5 }], { covers: 5, nextToken: "" }, { first: 0, last: 4 })).toEqual([]);
 });

@@ -22,3 +22,24 @@ export function renewedRows<Row>(
   const known = new Map(page.map((row) => [idOf(row), row]));
   return shown.map((row) => known.get(idOf(row)) ?? row);
 }
+
+/**
+ * The tokens that read again what is in view of a list of many pages: rows `first` to `last` of those that are shown. None for rows that the
+ * newest page has, the first `head.covers`. What came in since was put into the first page, whose end only the token after the newest reads.
+ */
+export function tokensInView(
+  pages: readonly { token: string; count: number }[],
+  head: { covers: number; nextToken: string },
+  { first, last }: { first: number; last: number },
+): readonly string[] {
+  const tokens = new Set<string>();
+  let begin = 0;
+  for (const { token, count } of pages) {
+    const from = Math.max(begin, head.covers);
+    const isSeen = from < begin + count && from <= last && first < begin + count;
+    if (isSeen) tokens.add(begin === 0 ? head.nextToken : token);
+    begin += count;
+  }
+  tokens.delete("");
+  return [...tokens];
+}

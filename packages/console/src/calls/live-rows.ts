@@ -1,8 +1,8 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { useQuery } from "@connectrpc/connect-query";
-import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
-import { freshRows, renewedRows } from "./fresh.ts";
+import { createQueryOptions, useQuery, useTransport } from "@connectrpc/connect-query";
+import { type InfiniteData, type QueryKey, useQueries, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { freshRows, renewedRows, tokensInView } from "./fresh.ts";
 import { useLookMs } from "./live-state.ts";
 import { type Rows, useRows } from "./rows.ts";
 
@@ -11,10 +11,12 @@ export type LiveRows<Row> = Rows<Row> & {
   fresh: { count: number; show: () => void };
   /** To be told whether the reader is at the top: only there is what comes in shown at once. */
   onTop: (atTop: boolean) => void;
+  /** To be told which rows the reader has in view, by their index: those change as they are. */
+  onView: (first: number, last: number) => void;
 };
 
 /**
- * A list to which rows come at the top, and whose newest rows may change. While `live`, it takes what the project's stream tells of, and looks every 5 s where there is none; nothing
+ * A list to which rows come at the top, and whose rows may change: the newest, and those in view, are read again. While `live`, it takes what the project's stream tells of, and looks every 5 s where there is none; nothing
  * that is being read moves: what comes in is shown at once only where the reader is at the top, and waits otherwise. `field` is where an answer has its rows.
  */
 export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
@@ -31,6 +33,7 @@ export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
   const isOn = live && list.state === "ready";
   const head = useQuery(method, input, { refetchInterval: useLookMs(method), enabled: isOn, staleTime: 0 });
   const page = isOn && head.data !== undefined ? rowsOf(head.data) : [];
+  const older = useViewed(method, input, { isOn, head: head.data, rowsOf, queryKey: list.queryKey });
   const { rows, gap } = page.length === 0 ? { rows: [], gap: false } : freshRows(page, list.rows, idOf);
   const show = () => {
     if (gap) return list.reload();
@@ -41,10 +44,51 @@ export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
   });
   return {
     ...list,
-    rows: page.length === 0 ? list.rows : renewedRows(page, list.rows, idOf),
+    rows: page.length === 0 ? list.rows : renewedRows([...page, ...older.rows], list.rows, idOf),
+    onView: (first, last) => older.look({ first, last, covers: page.length - rows.length }),
     fresh: { count: rows.length, show },
     onTop: (value) => {
       atTop.current = value;
+    },
+  };
+}
+
+/** What is in view below the newest page, as it is now. `look` is told where that is; the pages of it are read again as the newest is. */
+function useViewed<I extends DescMessage, O extends DescMessage, Row>(
+  method: DescMethodUnary<I, O>,
+  input: MessageInitShape<I>,
+  {
+    isOn,
+    head,
+    rowsOf,
+    queryKey,
+  }: {
+    isOn: boolean;
+    head: MessageShape<O> | undefined;
+    rowsOf: (answer: MessageShape<O>) => readonly Row[];
+    queryKey: QueryKey;
+  },
+) {
+  const transport = useTransport();
+  const queries = useQueryClient();
+  const refetchInterval = useLookMs(method);
+  const [tokens, setTokens] = useState<readonly string[]>([]);
+  const read = useQueries({
+    queries: tokens.map((pageToken) => ({
+      ...createQueryOptions(method, { ...input, pageToken } as MessageInitShape<I>, { transport }),
+      enabled: isOn,
+      refetchInterval,
+    })),
+  });
+  return {
+    rows: read.flatMap(({ data }) => (data === undefined ? [] : rowsOf(data as MessageShape<O>))),
+    look: ({ covers, ...view }: { first: number; last: number; covers: number }) => {
+      const data = queries.getQueryData<InfiniteData<MessageShape<O>, string>>(queryKey);
+      const pages =
+        data?.pages.map((page, n) => ({ token: data.pageParams[n] ?? "", count: rowsOf(page).length })) ?? [];
+      const nextToken = (head as { nextPageToken?: string } | undefined)?.nextPageToken ?? "";
+      const wanted = head === undefined ? [] : tokensInView(pages, { covers, nextToken }, view);
+      setTokens((before) => (before.join() === wanted.join() ? before : wanted));
     },
   };
 }

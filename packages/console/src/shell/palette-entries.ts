@@ -1,9 +1,9 @@
 import type { IconName } from "../ui/icon.tsx";
 import { idPages, pagesOf } from "./pages.ts";
 
-/** What the palette offers: a page, an id's page, or something to do. */
+/** What the palette offers: a page, an id's page, something to do, or a search of the tools. */
 export type PaletteEntry = { id: string; words: string; note: string; icon: IconName } & (
-  | { to: string; params: Record<string, string> }
+  | { to: string; params: Record<string, string>; search?: Record<string, string> }
   | { act: string }
 );
 
@@ -18,7 +18,7 @@ const paletteActs: readonly { act: string; words: string; icon: IconName }[] = [
   { act: "leave", words: "Sign out", icon: "lock" },
 ];
 
-/** What the palette offers for what is typed: an id opens its page; else pages and things to do whose words have all that is typed. */
+/** What the palette offers for what is typed: an id opens its page; else pages and things to do whose words have all that is typed, and tools by it. */
 export function paletteEntries(typed: string, projectId: string): PaletteEntry[] {
   const text = typed.trim();
   const ofId = idsOf(projectId).find(({ prefix }) => text.startsWith(prefix) && text.length > prefix.length);
@@ -40,6 +40,24 @@ export function paletteEntries(typed: string, projectId: string): PaletteEntry[]
         params: { projectId },
       })),
     ...paletteActs.filter((act) => matches(act.words)).map((act) => ({ ...act, id: act.act, note: "" })),
+    ...toolSearch(text, projectId),
+  ];
+}
+
+/** The search of the tools for what is typed; the administration has none. */
+function toolSearch(text: string, projectId: string): PaletteEntry[] {
+  if (text === "" || projectId === "admin") return [];
+  const to = "/p/$projectId/tools";
+  return [
+    {
+      id: "tools",
+      words: `Tools for “${text}”`,
+      note: "",
+      icon: "tool",
+      to,
+      params: { projectId },
+      search: { q: text },
+    },
   ];
 }
 

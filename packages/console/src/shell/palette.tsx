@@ -21,8 +21,10 @@ export function Palette({
   const [typed, setTyped] = useState("");
   const navigate = useNavigate();
   const choose = (entry: PaletteEntry) => {
-    if ("to" in entry) void navigate({ to: entry.to, params: entry.params as never });
-    else act(entry.act, onKeys);
+    if ("to" in entry) {
+      const { to, params, search } = entry;
+      void navigate({ to, params: params as never, ...(search && { search: search as never }) });
+    } else act(entry.act, onKeys);
   };
   return (
     <PaletteDialog

@@ -80,7 +80,7 @@ function ProjectSwitch({ projectId }: { projectId: string }) {
           : []),
         {
           id: "add",
-          words: "Sign in to another project",
+          words: isAdministrator ? "Sign in to another project" : "Sign in to another project, or to administer",
           icon: "plus",
           onPress: () => void navigate({ to: "/add-seat" }),
         },

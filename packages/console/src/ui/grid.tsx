@@ -1,5 +1,5 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { usePreferences } from "../shell/preferences.ts";
 import { copyText } from "./clipboard.ts";
 import styles from "./grid.module.css";
@@ -31,6 +31,8 @@ export type GridProps<Row> = {
   fresh?: { count: number; show: () => void };
   /** Whether the reader is at the top, so that what comes in may be shown at once. */
   onTop?: (atTop: boolean) => void;
+  /** Which rows are in view, by their index, whenever others are. */
+  onView?: (first: number, last: number) => void;
 };
 
 /** So near to the end of what is loaded, the next page is asked for. */
@@ -58,6 +60,10 @@ export function Grid<Row>(props: GridProps<Row>) {
       [...new Set([Math.min(active, rows.length - 1), ...defaultRangeExtractor(range)])].sort((a, b) => a - b),
   });
   const items = virtual.getVirtualItems();
+  const { startIndex = 0, endIndex = 0 } = virtual.range ?? {};
+  const onView = useRef(props.onView);
+  onView.current = props.onView;
+  useEffect(() => onView.current?.(startIndex, endIndex), [startIndex, endIndex]);
   const endInView = (items.at(-1)?.index ?? 0) >= rows.length - nearRows;
 
   const onKeyDown = (event: KeyboardEvent) => {

@@ -15,6 +15,7 @@ type ListedRows<Row> = {
   reload: () => void;
   fresh?: { count: number; show: () => void };
   onTop?: (atTop: boolean) => void;
+  onView?: (first: number, last: number) => void;
 };
 
 /** A page with a list that fills it, its filters above, and beside it what is open of it. */
@@ -39,7 +40,7 @@ export function ListPage<Row>({
   noMatch: ReactNode;
   panel: ReactNode;
 }) {
-  const { rows, hasMore, loadMore, loadingMore, fresh, onTop } = list;
+  const { rows, hasMore, loadMore, loadingMore, fresh, onTop, onView } = list;
   return (
     <Page title={title} fill filters={filters}>
       <Split
@@ -52,6 +53,7 @@ export function ListPage<Row>({
               label={title}
               {...(fresh && { fresh })}
               {...(onTop && { onTop })}
+              {...(onView && { onView })}
             />
           </ListStates>
         }

@@ -12,6 +12,7 @@ const ask = {
   state: AskState.PENDING,
   exhausted: false,
   approvalId: "",
+  deliveredPrincipals: ["lead"],
   defaultContinuation: "abort",
 };
 
@@ -33,14 +34,19 @@ test("it is said what the clock will do, and that no clock approves", () => {
 });
 
 test("of an approval everyone may decide at once", () => {
-  expect(ladderRungs({ ...ask, approvalId: "apr_1" }, now).every(({ says }) => says.startsWith("may decide"))).toBe(
-    true,
-  );
+  const approval = { ...ask, escalation: [], approvalId: "apr_1", deliveredPrincipals: ["owner", "head"] };
+  expect(ladderRungs(approval, now).map(({ principalId, says }) => `${principalId} ${says}`)).toEqual([
+    "owner may decide",
+    "head may decide",
+  ]);
 });
 
 test("a decision is the person's, or the clock's", () => {
-  expect(decisionWords({ principalId: "head", continuation: "skip", surface: "api" })).toBe("head answered skip");
-  expect(decisionWords({ principalId: "", continuation: "abort", surface: "timeout" })).toContain(
+  const by = (continuation: string) => ({ principalId: "head", continuation, surface: "api" });
+  expect(decisionWords(by("skip"), false)).toBe("head answered skip");
+  expect(decisionWords(by("proceed"), true)).toBe("head approved");
+  expect(decisionWords(by("abort"), true)).toBe("head rejected");
+  expect(decisionWords({ principalId: "", continuation: "abort", surface: "timeout" }, false)).toContain(
     "The clock answered abort",
   );
 });

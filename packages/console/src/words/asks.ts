@@ -32,13 +32,19 @@ export type Rung = { principalId: string; says: string; state: "past" | "holds" 
 
 /** The ladder of a pending ask as it stands now (`now` in milliseconds): who had it, who holds it and for how long, who comes next. */
 export function ladderRungs(
-  ask: Pick<Ask, "escalation" | "hopIndex" | "deadlineAt" | "state" | "exhausted" | "approvalId">,
+  ask: Pick<
+    Ask,
+    "escalation" | "hopIndex" | "deadlineAt" | "state" | "exhausted" | "approvalId" | "deliveredPrincipals"
+  >,
   now: number,
 ): Rung[] {
   const isPending = ask.state === AskState.PENDING;
+  // An approval has no ladder: all whom it reached may decide it.
+  if (ask.approvalId !== "") {
+    const says = isPending ? "may decide" : "was asked";
+    return ask.deliveredPrincipals.map((principalId) => ({ principalId, state: "holds", says }));
+  }
   return ask.escalation.map(({ principalId, timeoutSeconds }, index) => {
-    if (ask.approvalId !== "")
-      return { principalId, state: "holds", says: isPending ? "may decide, with no deadline" : "was asked" };
     if (index < ask.hopIndex) return { principalId, state: "past", says: "was asked, and may still answer" };
     const lasts = timeoutSeconds === 0 ? "with no deadline" : `for ${durationWords(timeoutSeconds * 1_000)}`;
     if (index > ask.hopIndex) return { principalId, state: "coming", says: `is asked next, ${lasts}` };
@@ -69,12 +75,12 @@ export function clockWords(
   return `When that is over, the ladder is, too: ${last}.`;
 }
 
-/** Who settled an ask, and how: `head answered proceed`. The time is shown beside it. */
-export function decisionWords({
-  principalId,
-  continuation,
-  surface,
-}: Pick<AskDecision, "principalId" | "continuation" | "surface">): string {
+/** Who settled an ask, and how: `head answered proceed`, of an approval `head approved`. The time is shown beside it. */
+export function decisionWords(
+  { principalId, continuation, surface }: Pick<AskDecision, "principalId" | "continuation" | "surface">,
+  isApproval: boolean,
+): string {
   if (surface === "timeout") return `The clock answered ${continuation}, as the program declares`;
+  if (isApproval) return `${principalId} ${continuation === "proceed" ? "approved" : "rejected"}`;
   return `${principalId} answered ${continuation}`;
 }

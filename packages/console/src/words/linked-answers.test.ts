@@ -12,5 +12,7 @@ test("a settled question says who settled it: the reader, another, the clock or 
 test("what the clock will do is told before anybody answers", () => {
   expect(clockSentence("", false)).toContain("no deadline");
   expect(clockSentence("", true)).toContain("next person");
-  expect(clockSentence("skip", true)).toBe("If nobody answers in time, “Skip” is applied by itself.");
+  expect(clockSentence("skip", true)).toBe(
+    "It is put to the next person then, if there is one; if nobody answers, “Skip” is applied by itself.",
+  );
 });

@@ -18,7 +18,7 @@ export function clockSentence(defaultContinuation: string, hasDeadline: boolean)
   if (!hasDeadline) return "It has no deadline: it waits until somebody answers.";
   if (defaultContinuation === "")
     return "It is put to the next person then, if there is one. You may still answer afterwards.";
-  return `If nobody answers in time, “${linkedAnswerWords(defaultContinuation).words}” is applied by itself.`;
+  return `It is put to the next person then, if there is one; if nobody answers, “${linkedAnswerWords(defaultContinuation).words}” is applied by itself.`;
 }
 
 /** How a question was settled, for `principalId` who reads it: a sentence without the time. */

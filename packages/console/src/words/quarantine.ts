@@ -11,7 +11,7 @@ const reasons: Readonly<Record<string, Word>> = {
   },
   no_project: {
     ...{ word: "no_project", tone: "warn", icon: "project" },
-    says: "It names no account that a project holds. Once one is connected, it can go on.",
+    says: "It names no account that a project holds. Once one that has the reference it names is connected, it can go on.",
   },
 };
 

@@ -17,6 +17,11 @@ test("an endpoint that fails says since when, and when it is tried next", () => 
   expect(healthSentence({ state: "backing_off", failingSince, backoffUntil }, "", now)).toContain("is tried in 25 s");
 });
 
+test("one that nothing failed at is not said to take what it never got", () => {
+  expect(healthSentence({ state: "well" }, "", now)).toBe("Nothing was delivered to it yet.");
+  expect(healthSentence({ state: "well", lastSuccessAt: failingSince }, "", now)).toContain("takes what is delivered");
+});
+
 test("an inactive one says why, by its reason", () => {
   expect(healthSentence({ state: "inactive" }, "gone", now)).toContain("410 Gone");
   expect(healthSentence({ state: "inactive" }, "deactivated", now)).toContain("paused");

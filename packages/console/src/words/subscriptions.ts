@@ -33,11 +33,16 @@ const inactiveReasons: Record<string, string> = {
 };
 
 /** What is known of a subscription's health. */
-type Health = { state: string; failingSince?: Timestamp | undefined; backoffUntil?: Timestamp | undefined };
+type Health = {
+  state: string;
+  failingSince?: Timestamp | undefined;
+  backoffUntil?: Timestamp | undefined;
+  lastSuccessAt?: Timestamp | undefined;
+};
 
 /** Why a subscription does not deliver, and what happens next, in words; `now` in milliseconds. */
 export function healthSentence(
-  { state, failingSince, backoffUntil }: Health,
+  { state, failingSince, backoffUntil, lastSuccessAt }: Health,
   inactiveReason: string,
   now: number,
 ): string {
@@ -52,5 +57,5 @@ export function healthSentence(
     return `${fails}. ${next}; when that succeeds, the others follow.`;
   }
   if (state === "failing") return `${fails}. Deliveries are tried again, each by its schedule.`;
-  return "Its endpoint takes what is delivered.";
+  return lastSuccessAt === undefined ? "Nothing was delivered to it yet." : "Its endpoint takes what is delivered.";
 }

@@ -6,6 +6,8 @@ const now = 1_800_000_000_000;
 test("a time is relative within a day, and itself beyond", () => {
   expect(relativeWords(now - 3_000, now)).toBe("3 s ago");
   expect(relativeWords(now + 5 * 60_000, now)).toBe("in 5 min");
+  expect(relativeWords(now + 239 * 60_000, now)).toBe("in 3 h 59 min");
+  expect(relativeWords(now - 239 * 60_000, now)).toBe("3 h ago");
   expect(relativeWords(now - 400, now)).toBe("now");
   expect(relativeWords(now - 86_400_000, now)).toBeUndefined();
 });

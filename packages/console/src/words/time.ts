@@ -20,11 +20,13 @@ function twoUnits(ms: number, large: number, largeName: string, small: number, s
     : `${Math.floor(ms / large)} ${largeName} ${rest} ${smallName}`;
 }
 
-/** A time as seen from now, in one unit: `now`, `3 s ago`, `in 5 min`. A day and more away: undefined, and the time is shown itself. */
+/** A time as seen from now, in one unit: `now`, `3 s ago`, `in 5 min`; hours to come in two, `in 3 h 59 min`. A day and more away: undefined, and the time is shown itself. */
 export function relativeWords(at: number, now: number): string | undefined {
   const away = Math.abs(at - now);
   if (away >= day) return undefined;
   if (away < second) return "now";
+  // Rounded down to hours, a deadline would read as up to an hour sooner than it is.
+  if (at > now && away >= hour) return `in ${durationWords(away)}`;
   const unit =
     away < minute
       ? `${Math.floor(away / second)} s`

@@ -4,6 +4,8 @@ import { asWritten, documentType } from "./document.ts";
 export type LinkTarget = {
   /** Of a link to an answer. */
   readonly answer?: { readonly jobId: string; readonly requestId: string; readonly principalId: string };
+  /** Of what a user confirms in a client: which call it is good for. */
+  readonly confirm?: { readonly name: string };
   /** Of a link to a connection. */
   readonly connect?: {
     readonly toolkitSlug: string;

@@ -1,7 +1,5 @@
-import { type Id, type ProjectId, uuidOfId } from "@svc/core";
-import { and, asc, eq, getTableColumns, gte, sql } from "drizzle-orm";
+import type { Id, ProjectId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { jobEvents, jobs } from "../schema/jobs.ts";
 import { jobStatuses } from "../schema/words.ts";
 import { idBounds } from "../sql/newest-in.ts";
 import { findListedJob, findListedTwin, type ListedJob } from "./find-listed.ts";
@@ -9,8 +7,7 @@ import type { JobFilter, JobPlace } from "./list-filter.ts";
 import { listNarrowedJobs } from "./list-narrowed.ts";
 import { type ListedKind, listJobPage } from "./list-page.ts";
 import { listJobSteps } from "./list-steps.ts";
-import { entriesOf, submittedType } from "./log-rows.ts";
-import { chainOfJob } from "./principal-chain.ts";
+import { readJobLog } from "./read-log.ts";
 import type { JobEventRecord, JobStepRecord } from "./record.ts";
 
 /** The jobs of one project. */
@@ -28,7 +25,6 @@ export type JobRepository = {
 
 /** The jobs of one project. Ids are in the order of time, which is the order of a list. */
 export function jobsForProject(db: Executor, projectId: ProjectId): JobRepository {
-  const own = eq(jobs.projectId, projectId);
   return {
     find: (id) => findListedJob(db, projectId, id),
     findTwin: (id) => findListedTwin(db, projectId, id),
@@ -39,26 +35,7 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
       const { statuses = jobStatuses } = filter;
       return listJobPage(db, projectId, { kinds, statuses, ...idBounds(filter, after), limit });
     },
-    listEvents: async (id, { afterSeq, limit }) => {
-      // The row that holds the entry before the page may hold its first ones.
-      const from = sql`coalesce((select e.seq from job_events e
-        where e.job_id = ${uuidOfId(id)}::uuid and e.seq <= ${afterSeq}::int4 order by e.seq desc limit 1), 0)`;
-      const programHash = sql<string | null>`case when ${jobEvents.type} = ${submittedType} then (
-        select p.program_hash from job_programs p where p.project_id = ${jobs.projectId} and p.digest = ${jobs.programDigest}) end`;
-      const rows = await db.orm
-        .select({ ...getTableColumns(jobEvents), jobChain: jobs.principalChain, keyId: jobs.keyId, programHash })
-        .from(jobEvents)
-        .innerJoin(jobs, eq(jobs.id, jobEvents.jobId))
-        .where(and(own, eq(jobEvents.jobId, id), gte(jobEvents.seq, from)))
-        .orderBy(asc(jobEvents.seq))
-        .limit(limit + 1);
-      const log = rows.map(({ jobChain, keyId, ...row }) => {
-        return { ...row, jobChain: chainOfJob({ keyId, principalChain: jobChain }) };
-      });
-      return entriesOf(log)
-        .filter(({ seq }) => seq > afterSeq)
-        .slice(0, limit);
-    },
+    listEvents: (id, page) => readJobLog(db, projectId, { id, ...page }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type KeyId, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
+import { type ConfirmRule, type KeyId, noConfirmRule, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
 import { and, desc, eq, getTableColumns, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { apiKeys, projectPolicies } from "../schema/index.ts";
@@ -10,8 +10,8 @@ export type ApiKey = typeof apiKeys.$inferSelect;
 /** A key to be stored; it is bound to nothing unless it says so. */
 export type NewApiKey = typeof apiKeys.$inferInsert;
 
-/** The key of a caller, with what is set of its project's quotas. */
-export type CallerKey = ApiKey & { readonly quotas: Quotas };
+/** The key of a caller, with what is set of its project's quotas, and which calls its project has a person confirm. */
+export type CallerKey = ApiKey & { readonly quotas: Quotas; readonly confirm: ConfirmRule };
 
 /** Stores a key. The same digest twice is a unique violation of `api_keys_digest`. */
 export async function createApiKey(db: Executor, key: NewApiKey): Promise<void> {
@@ -26,6 +26,8 @@ export async function ensureApiKey(db: Executor, key: NewApiKey): Promise<void> 
 /** Looked up: joined, policies were read as a whole. */
 const quotasOfKey = sql<Quotas | null>`(
   select p.quotas from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.quotas);
+const confirmOfKey = sql<ConfirmRule | null>`(
+  select p.confirm from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.confirm);
 
 /** The key with this digest, also when it is expired or revoked; served by the unique index, the policy by its project. */
 export function findCallerKey(db: Executor, digest: Buffer): Promise<CallerKey | undefined> {
@@ -39,10 +41,10 @@ export function findCallerKeyById(db: Executor, id: KeyId): Promise<CallerKey | 
 
 async function findOneCallerKey(db: Executor, isMeant: SQL): Promise<CallerKey | undefined> {
   const [key] = await db.orm
-    .select({ ...getTableColumns(apiKeys), quotas: quotasOfKey })
+    .select({ ...getTableColumns(apiKeys), quotas: quotasOfKey, confirm: confirmOfKey })
     .from(apiKeys)
     .where(isMeant);
-  return key && { ...key, quotas: key.quotas ?? {} };
+  return key && { ...key, quotas: key.quotas ?? {}, confirm: key.confirm ?? noConfirmRule };
 }
 
 /** The key with this id, also when it is expired or revoked. */

@@ -1,4 +1,4 @@
-import { createId, type ProjectId, type Quotas } from "@svc/core";
+import { type ConfirmRule, createId, noConfirmRule, type ProjectId, type Quotas } from "@svc/core";
 import { desc, eq, lt, ne, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
@@ -16,10 +16,12 @@ export type Project = {
   quotas: Quotas;
   /** Where http steps may send requests. */
   httpHosts: string[];
+  /** Which calls a person confirms. */
+  confirm: ConfirmRule;
 };
 
 /** What an administrator may decide for a project. */
-export type ProjectPolicy = Pick<Project, "planApproval" | "redirectUrls" | "quotas" | "httpHosts">;
+export type ProjectPolicy = Pick<Project, "planApproval" | "redirectUrls" | "quotas" | "httpHosts" | "confirm">;
 
 const columns = {
   id: projects.id,
@@ -31,6 +33,9 @@ const columns = {
   redirectUrls: sql<string[]>`coalesce(${projectPolicies.redirectUrls}, '{}')`,
   quotas: sql<Quotas>`coalesce(${projectPolicies.quotas}, '{}')`.mapWith(projectPolicies.quotas),
   httpHosts: sql<string[]>`coalesce(${projectPolicies.httpHosts}, '{}')`,
+  confirm: sql<ConfirmRule>`coalesce(${projectPolicies.confirm}, ${JSON.stringify(noConfirmRule)}::jsonb)`.mapWith(
+    projectPolicies.confirm,
+  ),
 };
 
 function selectProjects(db: Executor) {
@@ -49,7 +54,16 @@ export function createProject(db: Executor, name: string, nowMs: number): Promis
     await tx.orm.insert(projects).values({ id, name, createdAt: nowMs });
     const owner = { principalId: "owner", name: "Owner", isApprover: true, createdAt: nowMs };
     await tx.orm.insert(contacts).values({ ...owner, projectId: id });
-    return { id, name, createdAt: nowMs, planApproval: "never", redirectUrls: [], quotas: {}, httpHosts: [] };
+    return {
+      id,
+      name,
+      createdAt: nowMs,
+      planApproval: "never",
+      redirectUrls: [],
+      quotas: {},
+      httpHosts: [],
+      confirm: noConfirmRule,
+    };
   });
 }
 

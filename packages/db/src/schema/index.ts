@@ -1,9 +1,11 @@
 export { activityHours, activityMinutes } from "./activity.ts";
+export { auditChains, auditEvents } from "./audit.ts";
 export { callLimits, callPaces } from "./call-limits.ts";
 export { ledgerState, toolCalls } from "./calls.ts";
 export { privateToolkits } from "./catalog.ts";
 export { connectedAccounts } from "./connections.ts";
 export { consoleLinks, consoleSeats, consoleSessions } from "./console.ts";
+export { erasures } from "./erasures.ts";
 export { grantClients, grantCodes, grants, grantTokens } from "./grants.ts";
 export {
   contacts,

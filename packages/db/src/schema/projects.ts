@@ -1,4 +1,6 @@
+import { noConfirmRule } from "@svc/core";
 import { bigint, pgTable, smallint, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { confirmDocument } from "../documents/confirm.ts";
 import { quotasDocument } from "../documents/quotas.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { type AccessClass, audiences, keyRoles, planApprovals } from "./words.ts";
@@ -31,6 +33,8 @@ export const projectPolicies = pgTable("project_policies", {
   quotas: document(quotasDocument)("quotas").notNull().default({}),
   /** Where http steps of programs may send requests, as core's `parseHttpHost` writes hosts. */
   httpHosts: text("http_hosts").array().notNull().default([]),
+  /** Which calls of its keys a person confirms. */
+  confirm: document(confirmDocument)("confirm").notNull().default(noConfirmRule),
 });
 
 /** A project's key. Only the digest of its text is kept. */

@@ -1,6 +1,7 @@
 import { type Column, getTableColumns, getTableName } from "drizzle-orm";
 import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
 import type { ColumnName } from "../sql/codec.ts";
+import { auditChains } from "./audit.ts";
 import { toolCalls } from "./calls.ts";
 import { connectedAccounts } from "./connections.ts";
 import { jobAsks, jobPrograms, jobRows, jobSetRows, jobSteps, jobs, jobUndoEntries } from "./jobs.ts";
@@ -79,12 +80,15 @@ export const sealedTables: readonly SealedTable[] = [
     body: "quarantined_posts/{id}",
     envelope: "quarantined_posts/{id}/envelope",
   }),
+  sealedTable(auditChains, "deployment", { key: "audit_chains/{projectId}" }),
   sealedTable(oldSubkeys, "deployment", { secret: "old_subkeys/{keyId}/{purpose}" }),
 ];
 
 /** Columns of bytes that are not sealed with a data key, by table: digests, seeds, and what a vault key seals itself. */
 export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["digest"],
+  audit_chains: ["hash", "mac"],
+  audit_events: ["about_digest", "hash", "mac"],
   connected_accounts: ["origin_digest"],
   console_links: ["digest"],
   console_sessions: ["cookie_digest", "half_digest", "admin_digest"],

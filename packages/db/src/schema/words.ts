@@ -48,8 +48,11 @@ export const jobTaskKinds = ["run", "deadline", "hop", "reach", "publish"] as co
 /** What kind of work a task is. */
 export type JobTaskKind = (typeof jobTaskKinds)[number];
 
-/** What an answer decides: `judge` a step, `failed` and `unknown` the rows of a map, `approval`, or one of the service's own points. */
-export const askKinds = ["judge", "failed", "unknown", "approval", "in_doubt", "undo_stuck"] as const;
+/**
+ * What an answer decides: `judge` a step, `failed` and `unknown` the rows of a map, `approval`, `confirm` whether a job begins that another
+ * person than its caller confirms, or one of the service's own points.
+ */
+export const askKinds = ["judge", "failed", "unknown", "approval", "confirm", "in_doubt", "undo_stuck"] as const;
 
 /** What an answer decides. */
 export type AskKind = (typeof askKinds)[number];
@@ -310,7 +313,7 @@ export type ReplayReason = (typeof replayReasons)[number];
  * What a link of the console lets its holder do. `sign_in`: open a session with the seat of its key. `answer`: answer one ask as one
  * contact. `connect`: connect one account.
  */
-export const linkPurposes = ["sign_in", "answer", "connect"] as const;
+export const linkPurposes = ["sign_in", "answer", "connect", "confirm"] as const;
 
 /** What a data key is for. */
 export const dataKeyUses = ["seal", "digest"] as const;
@@ -323,3 +326,18 @@ export const vaultRotationStates = ["announced", "distributing", "resealing", "d
 
 /** What a token of a grant is good for. `access`: calls. `refresh`: the next two tokens, once. */
 export const grantTokenKinds = ["access", "refresh"] as const;
+
+/** Who did what the audit log tells: the administrator, a key, a job, a person with a link, the service itself. */
+export const auditActors = ["admin", "key", "job", "link", "service"] as const;
+
+/** Who did what the audit log tells. */
+export type AuditActor = (typeof auditActors)[number];
+
+/** What is erased: one entity of a project, or the project with all that is its own. */
+export const erasureKinds = ["entity", "project"] as const;
+
+/**
+ * How an erasure stands. `running`: rows are deleted. `waiting`: until jobs have ended, or until the last pass may begin. `done`: a whole
+ * pass found nothing.
+ */
+export const erasureStates = ["running", "waiting", "done"] as const;

@@ -480,7 +480,7 @@ export const jobPlans: readonly Plan[] = [
     reads: { jobs: "jobs_pkey(id)", job_steps: "job_steps_key(job_id)" },
   },
   {
-    name: "a page of a job's log",
+    name: "read_job_log",
     run: (db) => jobsForProject(db, projectId).listEvents(jobId, { afterSeq: 4_000, limit: 100 }),
     reads: {
       jobs: "jobs_pkey(id)",

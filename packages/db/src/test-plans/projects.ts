@@ -23,6 +23,7 @@ import { readDatabaseTime } from "../database-time.ts";
 import { findCallerKey, listApiKeys } from "../keys/repo.ts";
 import { probeWrites } from "../probe-writes.ts";
 import { keepAudience, readAudience } from "../projects/audience.ts";
+import { readConfirmRule } from "../projects/confirm.ts";
 import { readHttpHosts } from "../projects/http-hosts.ts";
 import { readPlanApproval } from "../projects/plan-approval.ts";
 import { findProject, listProjects } from "../projects/repo.ts";
@@ -350,6 +351,11 @@ export const projectPlans: readonly Plan[] = [
   {
     name: "read_plan_approvals",
     run: (db) => readPlanApproval(db, projectId),
+    reads: { project_policies: "project_policies_pkey(project_id)" },
+  },
+  {
+    name: "read_confirm_rules",
+    run: (db) => readConfirmRule(db, projectId),
     reads: { project_policies: "project_policies_pkey(project_id)" },
   },
   {

@@ -25,6 +25,8 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   ses: 16,
   lnk: 17,
   grt: 18,
+  aud: 19,
+  ers: 20,
 };
 
 /** When row `n` of a table was made: a second after the one before, in the day before `nowMs`. */

@@ -8,6 +8,7 @@ import { canonicalJson } from "@svc/program";
 import type { Retried, RetryOfJob } from "../drive/retry-job.ts";
 import { idempotencyKeyReused, jobNotRetryable, jobStepUnknown, paramsInvalid } from "../errors.ts";
 import { checkApproval } from "./approval.ts";
+import { confirmerOf } from "./confirmer.ts";
 import type { JobsContext } from "./context.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import { faultOfParams, readParams } from "./params.ts";
@@ -29,12 +30,12 @@ export function attemptMethods(context: JobsContext): Methods {
       return create(RetryJobResponseSchema, { job: await readJob(context, principal.projectId, "id", jobId) });
     },
     async rerunJob(request, ctx) {
-      const { projectId, keyId, role } = requireProject(ctx);
+      const { projectId, keyId, role, confirm } = requireProject(ctx);
       const jobId = requireId("job", "id", request.id);
       const { inputJson, repin: repins } = request;
       const params = readParams(request.paramsJson);
       const idempotencyKey = readIdempotencyKey(request.idempotencyKey);
-      const rerun = { jobId, projectId, keyId, role, inputJson, params, repins, idempotencyKey };
+      const rerun = { jobId, projectId, keyId, role, confirm, inputJson, params, repins, idempotencyKey };
       const { id, drift } = await rerunJob(context, rerun);
       const job = await readJob(context, projectId, "id", id);
       return create(RerunJobResponseSchema, { job, drift: drift.map((one) => ({ ...one })) });
@@ -45,7 +46,7 @@ export function attemptMethods(context: JobsContext): Methods {
 function readRetry(
   jobId: Id<"job">,
   request: RetryJobRequest,
-  { projectId, keyId, role }: ReturnType<typeof requireProject>,
+  { projectId, keyId, role, confirm }: ReturnType<typeof requireProject>,
 ): RetryOfJob {
   const { fromStepId, resendUnknown } = request;
   const params = readParams(request.paramsJson);
@@ -67,6 +68,7 @@ function readRetry(
       if (needed instanceof Fault) throw needed;
       return needed;
     },
+    confirmBy: (tx, plan) => confirmerOf(tx, { projectId, confirm }, plan),
   };
 }
 

@@ -33,8 +33,8 @@ export function jobMethods(context: JobsContext): Methods {
   const { db, clock, sealer, engine } = context;
   return {
     async submitJob(request, ctx) {
-      const { projectId, keyId, role, binding = null } = requireProject(ctx);
-      const submission = { projectId, keyId, role, binding, ...readSubmission(request) };
+      const { projectId, keyId, role, binding = null, confirm } = requireProject(ctx);
+      const submission = { projectId, keyId, role, binding, confirm, ...readSubmission(request) };
       const submitted = await submit(context, submission);
       if ("refusal" in submitted) throw submitted.refusal;
       const { id, stored } = submitted;

@@ -93,15 +93,18 @@ async function* watch(
   let seq = request.afterSeq;
   let grown = new AbortController();
   let pauseMs = watchPollMsMin;
+  let isExpected = true;
   const unsubscribe = context.hints.subscribe(jobId, () => grown.abort("grown"));
   try {
     for (;;) {
       // Made before the log is read: what is committed meanwhile is not waited for.
       grown = new AbortController();
-      // Read before the log: of a job that has ended by then, the log holds all there is.
-      const job = await findJob(context, projectId, jobId);
-      const hasGrown = job.lastSeq > seq;
-      const rows = hasGrown ? await readLog(context, { projectId, jobId, afterSeq: seq, limit: chunkSize }) : [];
+      // Of a job that has ended by now, the log that is read from here on holds all there is.
+      const read = () => readLog(context, { projectId, jobId, afterSeq: seq, limit: chunkSize });
+      // Where it is likely to have grown, both at once: it is read again only where it has not all that the job tells of.
+      const [job, early] = await Promise.all([findJob(context, projectId, jobId), isExpected ? read() : undefined]);
+      const isWhole = early !== undefined && (early.length === chunkSize || (early.at(-1)?.seq ?? seq) >= job.lastSeq);
+      const rows = isWhole ? early : job.lastSeq > seq ? await read() : [];
       for (const event of rows) {
         signal.throwIfAborted();
         seq = event.seq;
@@ -112,6 +115,7 @@ async function* watch(
         await context.clock.wait(pauseMs, AbortSignal.any([signal, grown.signal]));
       }
       signal.throwIfAborted();
+      isExpected = grown.signal.aborted;
       // A log that grew is likely to grow again soon, and a hint may come a moment before its commit.
       pauseMs = rows.length > 0 || grown.signal.aborted ? watchPollMsMin : Math.min(2 * pauseMs, pollMsOf(context));
     }

@@ -49,7 +49,7 @@ export function narrowJobs(db: Executor, service: Service): Service {
 }
 
 /** Which of some jobs whoever is bound so reaches. */
-export async function reachedJobs(
+async function reachedJobs(
   db: Executor,
   { projectId, binding }: ReturnType<typeof requireProject>,
   ids: readonly Id<"job">[],

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { jobNotFound } from "@svc/asks";
 import { applyDefaults, createTenantValidators } from "@svc/catalog";
 import {
+  type ConfirmRule,
   Fault,
   type Id,
   isObject,
@@ -19,6 +20,7 @@ import { openReadable } from "../drive/stored-program.ts";
 import { idempotencyKeyReused, inputInvalid, jobNotRetryable, paramsInvalid, programFaulty } from "../errors.ts";
 import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
+import { confirmerOf } from "./confirmer.ts";
 import type { JobsContext } from "./context.ts";
 import { type Drift, driftOf } from "./drift.ts";
 import { faultOfParams } from "./params.ts";
@@ -30,6 +32,8 @@ export type Rerun = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
   readonly role: Role;
+  /** What a person confirms of the key's calls. */
+  readonly confirm?: ConfirmRule | undefined;
   /** JSON text; empty for what the job had. */
   readonly inputJson: string;
   readonly params: JsonObject;
@@ -108,6 +112,8 @@ async function submissionOf(
   const plan = { program, estimate, demandsApproval };
   const needed = job.mode === "live" && (await checkApproval(context.db, rerun, plan));
   if (needed instanceof Fault) throw needed;
+  const confirmable = { program, estimate, readPins: () => pinned.pins };
+  const confirmBy = job.mode === "live" ? await confirmerOf(context.db, rerun, confirmable) : undefined;
   return {
     projectId,
     keyId,
@@ -122,6 +128,7 @@ async function submissionOf(
     mode: job.mode,
     simulateFirst: false,
     needsApproval: needed,
+    confirmBy,
     estimate,
     input,
     params,

@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { type Binding, Fault, type Id, type KeyId, type ProjectId, quotaExceeded, type Role } from "@svc/core";
+import {
+  type Binding,
+  type ConfirmRule,
+  Fault,
+  type Id,
+  type KeyId,
+  type ProjectId,
+  quotaExceeded,
+  type Role,
+} from "@svc/core";
 import { findKeyedJob, type KeyedJob } from "@svc/db";
 import type { AcceptedProgram, JsonObject } from "@svc/program";
 import { canonicalHash, canonicalJson, pinsText, readProgram } from "@svc/program";
@@ -7,6 +16,7 @@ import { type SkillProgram, type SubmittedJob, submitJob } from "../drive/new-jo
 import { idempotencyKeyReused, programFaulty } from "../errors.ts";
 import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
+import { confirmerOf } from "./confirmer.ts";
 import type { JobsContext } from "./context.ts";
 
 /** What is submitted, and by whom. */
@@ -22,6 +32,10 @@ export type Submission = {
   readonly idempotencyKey: string | undefined;
   /** Of the call of a skill: its slug, `skills.` and a name, how the caller named it, and what the caller gave. */
   readonly skill?: SubmittedSkill | undefined;
+  /** What a person confirms of its key's calls, beside what the project's policy says. */
+  readonly confirm?: ConfirmRule | undefined;
+  /** Of a call that a person was to confirm: what the person is asked. Its plan is approved by that. */
+  readonly confirmText?: string | undefined;
 };
 
 /** A skill as it is called. `within`: its version, as `slug@version`. */
@@ -57,16 +71,21 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   });
   if ("faults" in checked) return { refusal: programFaulty(checked.faults, checked.omitted, programJson.length) };
   const { program, programHash, estimate } = checked;
-  // A simulation sends no write: there is nothing to approve.
-  const needsApproval = submission.mode === "live" && (await checkApproval(context.db, submission, checked));
+  // A simulation sends no write: there is nothing to approve, or to confirm.
+  const needsApproval = await approvalOf(context, submission, checked);
   if (needsApproval instanceof Fault) return { refusal: needsApproval };
+  const pins = pinsText(checked);
+  const isLive = submission.mode === "live";
+  const confirmable = { program, estimate, readPins: () => pins };
+  const confirmBy = isLive ? await confirmerOf(context.db, submission, confirmable) : undefined;
   const submitted = await submitJob(context, {
     ...submission,
     program,
     programHash,
     estimate,
     needsApproval,
-    pins: pinsText(checked),
+    confirmBy,
+    pins,
     skills: skillPrograms(checked),
     input: skill?.input,
     skillSlug: skill?.slug ?? "",
@@ -76,6 +95,15 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   if ("quotaReached" in submitted) return { refusal: quotaExceeded("jobs", submitted.quotaReached) };
   if ("earlier" in submitted) return repeated(submitted.earlier, submission);
   return { id: submitted.job.id, stored: submitted };
+}
+
+async function approvalOf(
+  { db }: SubmitContext,
+  submission: Submission,
+  plan: Parameters<typeof checkApproval>[2],
+): Promise<boolean | Fault> {
+  const isAskedOtherwise = submission.mode !== "live" || submission.confirmText !== undefined;
+  return isAskedOtherwise ? false : checkApproval(db, submission, plan);
 }
 
 /** The programs of the skills that a program runs, however deep they stand: they are stored with its job. */

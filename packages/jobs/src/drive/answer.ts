@@ -6,6 +6,7 @@ import type { JobState } from "../state/job.ts";
 import type { StepEffects } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { Settled, StepKind } from "../steps/step-kind.ts";
+import { requestConfirmation } from "./plan-ask.ts";
 import type { Port } from "./port.ts";
 
 /**
@@ -17,7 +18,7 @@ export async function resumeFromAsk(state: JobState, port: Port): Promise<Change
   const found = askId === undefined ? undefined : await port.findAsk(state, askId);
   if (found?.decision === undefined) return { edits: [], next: { kind: "leave" } };
   const { stepId, kind, decision, overridesJson, principalChain: chain } = found;
-  if (state.status === "pending_plan_approval") return answeredPlan(state, decision, chain);
+  if (state.status === "pending_plan_approval") return answeredPlan(state, { decision, chain }, port);
   return answered(state, { stepId, kind, decision, overridesJson, chain }, port);
 }
 
@@ -26,14 +27,19 @@ function askOf({ plan, undo, positions }: JobState): string | undefined {
   return plan?.askId ?? undo?.askId ?? positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
 
-function answeredPlan({ isRehearsal }: JobState, { continuation }: DecisionDocument, chain: readonly string[]): Change {
-  if (continuation !== "proceed") {
+type PlanAnswer = { readonly decision: DecisionDocument; readonly chain: readonly string[] };
+
+function answeredPlan(state: JobState, { decision, chain }: PlanAnswer, port: Port): Change | Promise<Change> {
+  const { isRehearsal, plan } = state;
+  if (decision.continuation !== "proceed") {
     return { edits: [], next: { kind: "finish", status: "rejected", reason: "abort", chain } };
   }
   if (isRehearsal) {
     const edits: Edit[] = [{ kind: "plan", plan: undefined }];
     return { edits, next: { kind: "finish", status: "succeeded", reason: "approved", chain } };
   }
+  // The plan is approved; who confirms what it does is asked next.
+  if (plan?.confirmBy !== undefined) return requestConfirmation(state, port, plan.confirmBy, undefined);
   return {
     edits: [
       { kind: "plan", plan: undefined },

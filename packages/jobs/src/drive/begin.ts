@@ -7,7 +7,7 @@ import type { JobState } from "../state/job.ts";
 import type { StepEffects } from "../steps/effects.ts";
 import { expressionFailed } from "../steps/expression-fault.ts";
 import { stepKinds } from "../steps/index.ts";
-import type { Keep, StepAt, StepKind } from "../steps/step-kind.ts";
+import type { FirstCall, Keep, StepAt, StepKind } from "../steps/step-kind.ts";
 import type { Port, ReadyAttempt } from "./port.ts";
 
 /** A job at the edge of an act that calls: what is to be committed before it, and the act's first call, where that begins with it. */
@@ -23,15 +23,41 @@ export const started: Edit = { kind: "move", to: "running", reason: "started" };
 
 /** Begins a step that calls, unless it has begun, and readies its first call. Nothing is committed. */
 export async function beginStep(work: Work, step: Step, port: Port): Promise<Beginning> {
+  const { begun, first } = await firstOf(work, step, port);
+  return { work: begun, call: first && (await port.ready(begun.state, first.invocation, first.turn)) };
+}
+
+/** Begins a step that calls, and commits that. */
+export async function beginCommitted(work: Work, step: Step, port: Port): Promise<Beginning> {
+  const { begun, first } = await firstOf(work, step, port);
+  if (first?.turn.tool.action.class === "read") return commitBesideRead(begun, first, port);
+  const call = first && (await port.ready(begun.state, first.invocation, first.turn));
+  return commitBeginning({ work: begun, call }, port);
+}
+
+/** Nothing of a read stands in the store before it ends: it is readied while the beginning of its step is committed. */
+async function commitBesideRead(begun: Work, { invocation, turn }: FirstCall, port: Port): Promise<Beginning> {
+  const [readied, committed] = await Promise.allSettled([
+    port.ready(begun.state, invocation, turn),
+    port.commit(begun, { task: "keep" }),
+  ]);
+  if (readied.status === "rejected") throw committed.status === "rejected" ? committed.reason : readied.reason;
+  if (committed.status === "fulfilled") return { work: committed.value.work, call: readied.value };
+  readied.value?.cancel();
+  throw committed.reason;
+}
+
+type Begun = { readonly begun: Work; readonly first: FirstCall | undefined };
+
+/** A step that has begun, and its first call. Where there is nothing to commit, the call commits its own beginning. */
+async function firstOf(work: Work, step: Step, port: Port): Promise<Begun> {
   const kind = kindOf(step);
   const rows = kind.beginsWith && { rows: kind.beginsWith };
   const hasBegun = work.state.positions[0]?.progress !== undefined;
   const begun = hasBegun ? work : apply(work, [{ kind: "begin", step, ...rows }], port.clock.now());
-  // Where there is nothing to commit, the call commits its own beginning.
-  if (begun.state === begun.committed) return { work: begun, call: undefined };
+  if (begun.state === begun.committed) return { begun, first: undefined };
   const at = stepAtHand(begun, port.clock.now());
-  const first = at && (await kind.firstCall?.(at, port));
-  return { work: begun, call: first && (await port.ready(begun.state, first.invocation, first.turn)) };
+  return { begun, first: at && (await kind.firstCall?.(at, port)) };
 }
 
 /** A job that is to be stored at work: it has started, and so has its first step, as far as that calls. */
@@ -63,7 +89,7 @@ export async function skipUnlessDue(
 }
 
 /** Commits a beginning. Its call is left out where another holds its key: the act finds that one. */
-export async function commitBeginning({ work, call }: Beginning, port: Port): Promise<Beginning> {
+async function commitBeginning({ work, call }: Beginning, port: Port): Promise<Beginning> {
   if (work.state === work.committed) return { work, call };
   try {
     const begun = await port.commit(work, { task: "keep", call: call?.begun });

@@ -14,8 +14,7 @@ import {
   advanceWith,
   atTime,
   type Beginning,
-  beginStep,
-  commitBeginning,
+  beginCommitted,
   endRound,
   skipUnlessDue,
   started,
@@ -250,7 +249,7 @@ async function advance({ work, call }: Beginning, driver: Driver): Promise<Work 
 async function readied(work: Work, step: Step, driver: Driver): Promise<Beginning> {
   const { placed, runs, clearedSets, made } = work.pending;
   const { needs } = stepKinds[step.kind];
-  if (needs === "commit") return commitBeginning(await beginStep(work, step, driver.port), driver.port);
+  if (needs === "commit") return beginCommitted(work, step, driver.port);
   // What a call came to is in doubt until it is committed: nothing that may take long comes before that.
   const isDue = made.length > 0 || (needs === "rows" && placed.length + runs.length + clearedSets.length > 0);
   return { work: isDue ? await committed(work, driver.port) : work, call: undefined };

@@ -28,14 +28,14 @@ import { type JsonObject, type Program, programDigest } from "@svc/program";
 import type { Question } from "../state/change.ts";
 import { noUse } from "../state/counts.ts";
 import type { StoredOverrides } from "../state/overrides.ts";
-import { noProgress, storedProgress } from "../state/progress.ts";
+import { noProgress, type PlanProgress, storedProgress } from "../state/progress.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import { destructiveByPins } from "../steps/plan-text.ts";
-import { planQuestion } from "../steps/questions.ts";
-import { parkOn } from "./ask.ts";
+import { confirmQuestion, planQuestion } from "../steps/questions.ts";
 import type { JobEngine } from "./engine.ts";
 import type { PlannedJob } from "./open.ts";
 import type { CheckedRecord, ProgramCache } from "./programs.ts";
+import { parkOn } from "./put-question.ts";
 import { type JobSeals, jobSeals } from "./seals.ts";
 import { sealProgram } from "./stored-program.ts";
 
@@ -57,6 +57,10 @@ export type JobSubmission = {
   readonly mode: "live" | "simulate";
   readonly simulateFirst: boolean;
   readonly needsApproval: boolean;
+  /** The contact who confirms it before it begins, after its approval; by default nobody. */
+  readonly confirmBy?: string | undefined;
+  /** What that contact is asked; by default what the plan does at most. */
+  readonly confirmText?: string | undefined;
   readonly estimate: EstimateDocument;
   /** What a skill's caller gave; undefined for the program's own. */
   readonly input: JsonObject | undefined;
@@ -190,14 +194,14 @@ export async function newJob(
   submission: NewJobFacts,
   readPins: PinsReader,
 ): Promise<NewJob> {
-  const { id, nowMs, program, simulateFirst, needsApproval, mode, beginAtMs = nowMs } = submission;
-  const asksNow = needsApproval && !simulateFirst && mode !== "simulate";
+  const { id, nowMs, program, simulateFirst, needsApproval, confirmBy, mode, beginAtMs = nowMs } = submission;
+  const asksNow = (needsApproval || confirmBy !== undefined) && !simulateFirst && mode !== "simulate";
   const status: JobStatus = simulateFirst ? "simulating" : asksNow ? "pending_plan_approval" : "queued";
   const question = asksNow ? await questionOf(submission, readPins) : undefined;
   const prepared = question && (await preparePlanAsk(context, submission, question));
   const { deadlineMs } = program.limits;
   const seals = jobSeals(context.sealer, submission.projectId, id);
-  const plan = prepared ? { askId: prepared.id } : simulateFirst ? { needsApproval } : undefined;
+  const plan = planOf(submission, prepared);
   const progress = storedProgress({ ...noProgress, positions: [], plan });
   const base = baseRow(submission, submission);
   return {
@@ -205,8 +209,8 @@ export async function newJob(
       ...base,
       input: submission.input === undefined ? null : seals.seal("input", submission.input),
       status,
-      planApprovalId: prepared?.approvalId ?? submission.grantedId ?? "",
-      park: prepared && question ? parkOn("approval", question, { requestId: prepared.id, nowMs }) : null,
+      planApprovalId: prepared?.approvalId || submission.grantedId || "",
+      park: prepared && question ? parkOn(question, { requestId: prepared.id, nowMs }) : null,
       progress: progress === undefined ? null : seals.seal("progress", progress),
       overrides: sealedOverrides(submission, seals),
       idempotencyKey: submission.idempotencyKey ?? null,
@@ -217,6 +221,16 @@ export async function newJob(
     tasks: status === "queued" ? [runTask(submission, id, beginAtMs)] : (prepared?.tasks ?? []),
     also: alsoOf(context, submission, prepared),
   };
+}
+
+/** What is kept of a plan that is simulated, or that a person is asked about, first. */
+function planOf(
+  { simulateFirst, needsApproval, confirmBy }: NewJobFacts,
+  prepared: PreparedAsk | undefined,
+): PlanProgress | undefined {
+  const confirmed = confirmBy === undefined ? {} : { confirmBy };
+  if (prepared !== undefined) return { askId: prepared.id, ...(needsApproval && confirmed) };
+  return simulateFirst ? { needsApproval, ...confirmed } : undefined;
 }
 
 /** What is stored beside a job: its ask, and the programs of the skills that it runs. */
@@ -295,9 +309,12 @@ function sagaOf({ program }: Pick<JobSubmission, "program">): SagaDocument {
   return { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 };
 }
 
-async function questionOf({ program, estimate, mode }: NewJobFacts, readPins: PinsReader): Promise<Question> {
+async function questionOf(submission: NewJobFacts, readPins: PinsReader): Promise<Question> {
+  const { program, estimate, mode, needsApproval, confirmBy, confirmText } = submission;
   const destructive = estimate.destructiveMax === 0 ? [] : destructiveByPins(program, await readPins());
-  return planQuestion({ program, estimate, destructive, isRehearsal: mode === "rehearse" });
+  const plan = { program, estimate, destructive, isRehearsal: mode === "rehearse" };
+  const isConfirmed = !needsApproval && confirmBy !== undefined;
+  return isConfirmed ? confirmQuestion(plan, confirmBy, confirmText) : planQuestion(plan);
 }
 
 function preparePlanAsk(

@@ -9,6 +9,7 @@ import {
   findKeyedJobAttempt,
   type JobRecord,
   loadJob,
+  loadJobProgram,
   lockJobQuota,
   putJobTasks,
   type QuotaReached,
@@ -19,12 +20,13 @@ import { type Program, writesFrom } from "@svc/program";
 import type { Change, Edit, RetriedChild } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import { isRetryable } from "../state/statuses.ts";
+import type { ConfirmablePlan } from "../steps/confirmed.ts";
 import { toolOf } from "../steps/invoke.ts";
-import { requestPlanApproval } from "./ask.ts";
 import type { EngineContext } from "./context.ts";
 import type { JobOfProject } from "./force.ts";
 import { follow } from "./loop.ts";
 import { readState, takeJob } from "./open.ts";
+import { requestConfirmation, requestPlanApproval } from "./plan-ask.ts";
 import type { Port } from "./port.ts";
 import { attemptsMax, endedChildOf, type RetryFault, type RetryRequest, retryEdits, stepStanding } from "./retry.ts";
 
@@ -47,6 +49,8 @@ export type RetryOfJob = JobOfProject &
     checkParams(program: Program, params: JobState["params"]): string | undefined;
     /** Whether a plan needs approval that the key may be asked for. Throws what refuses a plan that could never be approved. */
     needsApproval(tx: Executor, plan: Plan): Promise<boolean>;
+    /** Who confirms the attempt before it begins; undefined for nobody. */
+    confirmBy(tx: Executor, plan: ConfirmablePlan): Promise<string | undefined>;
   };
 
 /** What came of it: begun, begun before under the same name, no such job of the project, or why not. Nothing is changed then. */
@@ -144,11 +148,22 @@ async function changeOf(
   const { program } = state.loaded;
   // What a skill in it demanded before, it demands again.
   const plan = { program, estimate: state.estimate, demandsApproval: state.planApprovalId !== "" };
+  const confirmBy = await asked.confirmBy(tx, { ...plan, readPins: () => pinsOf(tx, ended) });
   if (!(await isApproved(context, tx, { state, children, asked })) && (await asked.needsApproval(tx, plan))) {
-    const approval = await requestPlanApproval(state, port, "retried");
+    const approval = await requestPlanApproval(state, port, "retried", confirmBy);
     return { edits: [...edits, ...approval.edits], next: approval.next };
   }
+  if (confirmBy !== undefined) {
+    const confirmation = await requestConfirmation(state, port, confirmBy, "retried");
+    return { edits: [...edits, ...confirmation.edits], next: confirmation.next };
+  }
   return queued(edits, port.clock.now());
+}
+
+async function pinsOf(tx: Executor, { id, projectId, programDigest }: JobRecord): Promise<string> {
+  const record = await loadJobProgram(tx, projectId, programDigest);
+  if (record === undefined) throw new Error(`the program of ${id} is gone from the store`);
+  return record.pins;
 }
 
 /** Whether people approved the plan, and what the attempt may write beside what was written is no more than they approved. */

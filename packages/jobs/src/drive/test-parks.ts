@@ -94,6 +94,7 @@ export function retry(bench: TestBench, engine: JobEngine, jobId: Id<"job">, cha
       .update(JSON.stringify(changes.params ?? {}))
       .digest(),
     checkParams: () => undefined,
+    confirmBy: async () => undefined,
     needsApproval: async () => false,
     ...changes,
   });

@@ -1,7 +1,7 @@
 import type { Work } from "../state/apply.ts";
 import type { Change } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
-import { requestPlanApproval } from "./ask.ts";
+import { requestConfirmation, requestPlanApproval } from "./plan-ask.ts";
 import type { Port } from "./port.ts";
 
 /**
@@ -25,8 +25,11 @@ export async function followTwin(work: Work, port: Port): Promise<Change | undef
       next: { kind: "finish", status: "failed", reason: "simulation", chain: state.principalChain },
     };
   }
-  if (state.plan?.needsApproval === true) {
-    const { edits, next } = await requestPlanApproval(state, port, "simulated");
+  const { needsApproval = false, confirmBy } = state.plan ?? {};
+  if (needsApproval || confirmBy !== undefined) {
+    const { edits, next } = await (needsApproval || confirmBy === undefined
+      ? requestPlanApproval(state, port, "simulated", confirmBy)
+      : requestConfirmation(state, port, confirmBy, "simulated"));
     return { edits: [noted, ...edits], next };
   }
   return {

@@ -23,7 +23,7 @@ export function createSkillCaller(context: SkillContext): CodeCaller {
 
 async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAnswer> {
   const { caller, tool, args } = call;
-  const { projectId, keyId, role = "member", binding = null } = caller;
+  const { projectId, keyId, role = "member", binding = null, confirm } = caller;
   const named = readSkillName(tool.slug);
   const skill = named && (await skillsForProject(context.db, projectId).find(named));
   if (skill === undefined || keyId === undefined) {
@@ -39,6 +39,7 @@ async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAns
       keyId,
       role,
       binding,
+      confirm,
       programJson,
       mode: "live",
       simulateFirst: false,

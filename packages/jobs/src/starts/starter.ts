@@ -12,6 +12,7 @@ import type { JsonObject, Program, ProgramFault } from "@svc/program";
 import { needsPlanApproval, pinsText, programDigest } from "@svc/program";
 import { checkApproval } from "../api/approval.ts";
 import { checkForProject } from "../api/check.ts";
+import { confirmerOf } from "../api/confirmer.ts";
 import type { JobsContext } from "../api/context.ts";
 import type { Drift } from "../api/drift.ts";
 import { skillPrograms } from "../api/submit.ts";
@@ -133,12 +134,12 @@ export function createJobStarter(context: StarterContext): JobStarter {
     },
     driftOf: drifts.driftOf,
     lookForDrift: drifts.look,
-    make: (tx, start) =>
-      newJob(
-        { db: tx, sealer, asks, isSandbox },
-        { ...start, ...unnamed, mode: "live", simulateFirst: false, needsApproval: false },
-        () => pinsOf(tx, start),
-      ),
+    async make(tx, start) {
+      const readPins = () => pinsOf(tx, start);
+      const confirmBy = await confirmerOf(tx, start, { ...start, readPins });
+      const facts = { ...start, ...unnamed, mode: "live", simulateFirst: false, needsApproval: false } as const;
+      return newJob({ db: tx, sealer, asks, isSandbox }, { ...facts, confirmBy }, readPins);
+    },
     async rehearse(tx, rehearsal) {
       const facts = { ...rehearsal, ...unnamed, mode: "rehearse", needsApproval: true } as const;
       const main = await newJob({ db: tx, sealer, asks, isSandbox }, facts, () => pinsOf(tx, rehearsal));

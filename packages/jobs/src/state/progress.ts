@@ -128,8 +128,15 @@ export type BlockProgress =
 /** What is known of the blocks at work, by the id of their step. */
 export type Blocks = Readonly<Record<string, BlockProgress>>;
 
-/** Of a job that is simulated first, whether its plan is to be approved afterwards; of a plan that is asked for, the ask. */
-export type PlanProgress = { readonly needsApproval?: boolean; readonly askId?: string };
+/**
+ * Of a job that is simulated first, whether its plan is to be approved afterwards; of a plan that is asked for, the ask. `confirmBy`: the
+ * contact who is to confirm it once that is done.
+ */
+export type PlanProgress = {
+  readonly needsApproval?: boolean;
+  readonly askId?: string;
+  readonly confirmBy?: string;
+};
 
 /** How far undoing is. */
 export type UndoProgress = {

@@ -16,11 +16,11 @@ const namesMax = 4;
 const textMax = 500;
 
 /**
- * What a person is asked to approve, such as `Approve the plan "Clean up"? At most 12 calls: 3 writes, 2 of them destructive
- * (sales_crm.delete_activity); 1,000 rows. It cannot undo: purge.` Nothing of it comes from rows; where it gets long, fewer things
- * are named.
+ * What a person is asked to approve or to confirm, such as `Approve the plan "Clean up"? At most 12 calls: 3 writes, 2 of them
+ * destructive (sales_crm.delete_activity); 1,000 rows. It cannot undo: purge.` Nothing of it comes from rows; where it gets long, fewer
+ * things are named.
  */
-export function planText(plan: Plan): string {
+export function planText(plan: Plan, verb: "Approve" | "Confirm" = "Approve"): string {
   const { program, estimate, destructive, isRehearsal = false } = plan;
   const { callsMax, writesMax, destructiveMax, rowsMax, asksMax, notCompensable } = estimate;
   const whole = (most: number) => {
@@ -34,7 +34,7 @@ export function planText(plan: Plan): string {
     const lasting = notCompensable.length === 0 ? "" : ` It cannot undo: ${namesText(notCompensable, most)}.`;
     const bounds = [`${counted(callsMax, "call")}: ${writes}`, ...others].join("; ");
     const opening = isRehearsal ? " for all runs of a standing program? A run makes at most" : "? At most";
-    return `Approve the plan "${program.title}"${opening} ${bounds}.${lasting}`;
+    return `${verb} the plan "${program.title}"${opening} ${bounds}.${lasting}`;
   };
   for (let most = namesMax; most > 0; most--) {
     const text = whole(most);
@@ -64,7 +64,8 @@ export function destructiveByPins(program: Pick<Program, "steps">, pinsJson: str
   return destructiveOf(program, { isDestructive: (slug) => isDestructivePin(pins, slug), skills });
 }
 
-function isDestructivePin(pins: Pins, slug: string): boolean {
+/** Whether a tool destroys, by the definitions that a program is pinned to. */
+export function isDestructivePin(pins: Pins, slug: string): boolean {
   const { actions = [] } = pins[slug.split(".")[0] ?? ""]?.definition ?? {};
   return actions.some((action) => action.slug === slug && action.class === "destructive");
 }

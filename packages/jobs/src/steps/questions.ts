@@ -1,4 +1,4 @@
-import { storableText } from "@svc/core";
+import { confirmLifeMs, storableText } from "@svc/core";
 import type { RowCounts } from "@svc/db";
 import { type Continuation, type Point, resolveText } from "@svc/program";
 import type { Question } from "../state/change.ts";
@@ -65,6 +65,23 @@ export function planQuestion(plan: Plan): Question {
     kind: "approval",
     question: planText(plan),
     continuations: ["proceed", "abort"],
+  };
+}
+
+/**
+ * The question whether a job may begin that a person confirms: what its plan does at most, or `text` where it says that better. Nobody's
+ * answer is no.
+ */
+export function confirmQuestion(plan: Plan, contact: string, text: string = planText(plan, "Confirm")): Question {
+  return {
+    ...undeclared,
+    stepId: "",
+    pointId: "confirm",
+    kind: "confirm",
+    question: text,
+    continuations: ["proceed", "abort"],
+    escalation: [{ principal: contact, timeoutMs: confirmLifeMs }],
+    defaultContinuation: "abort",
   };
 }
 

@@ -29,13 +29,15 @@ async function createProject(name: string) {
   return json.project;
 }
 
+const noConfirm = { person: "never", contact: "" };
+
 test("CreateProject makes a project with the default policy", async () => {
   const answer = await svc.admin("CreateProject", { name: "first" });
   expect(answer.json.project).toEqual({
     id: expect.stringMatching(/^prj_[0-9a-z]{26}$/),
     name: "first",
     createdAt: expect.stringMatching(/^20\d\d-/),
-    policy: { planApproval: "never", redirectUrls: [], quotas: noQuotas, http: { hosts: [] } },
+    policy: { planApproval: "never", redirectUrls: [], quotas: noQuotas, http: { hosts: [] }, confirm: noConfirm },
   });
 });
 
@@ -203,6 +205,7 @@ test("SetProjectPolicy replaces the whole policy", async () => {
     redirectUrls,
     quotas: noQuotas,
     http: { hosts: [] },
+    confirm: noConfirm,
   });
   const cleared = await svc.admin("SetProjectPolicy", { projectId });
   expect(cleared.json.project.policy).toEqual({
@@ -210,7 +213,27 @@ test("SetProjectPolicy replaces the whole policy", async () => {
     redirectUrls: [],
     quotas: noQuotas,
     http: { hosts: [] },
+    confirm: noConfirm,
   });
+});
+
+test("SetProjectPolicy sets what a person confirms where it is sent, and leaves it where it is not", async () => {
+  const { id: projectId } = await createProject("confirm");
+  const confirm = { person: "writes", contact: "owner" };
+  const set = await svc.admin("SetProjectPolicy", { projectId, confirm });
+  expect(set.json.project.policy.confirm).toEqual(confirm);
+  const other = await svc.admin("SetProjectPolicy", { projectId, planApproval: "always" });
+  expect(other.json.project.policy.confirm).toEqual(confirm);
+  for (const [sent, field] of [
+    [{ person: "sometimes", contact: "owner" }, "confirm.person"],
+    [{ person: "writes" }, "confirm.contact"],
+    [{ person: "destructive", contact: "nobody" }, "confirm.contact"],
+  ] as const) {
+    const answer = await svc.admin("SetProjectPolicy", { projectId, confirm: sent });
+    expect(answer).toEqual(refused(400, "invalid_argument", "CONFIRM_INVALID", field));
+  }
+  const cleared = await svc.admin("SetProjectPolicy", { projectId, confirm: {} });
+  expect(cleared.json.project.policy.confirm).toEqual(noConfirm);
 });
 
 test("SetProjectPolicy sets quotas as a whole where they are sent, and leaves them where they are not", async () => {
@@ -224,6 +247,7 @@ test("SetProjectPolicy sets quotas as a whole where they are sent, and leaves th
     redirectUrls: [],
     quotas: { ...noQuotas, ...quotas },
     http: { hosts: [] },
+    confirm: noConfirm,
   });
   const again = await svc.admin("SetProjectPolicy", { projectId, quotas: { posts: 7 } });
   expect(again.json.project.policy.quotas).toEqual({ ...noQuotas, posts: 7 });

@@ -12,8 +12,10 @@ export type AdminContext = {
   sealer: Sealer;
   /** Called with a key that was revoked, so that this node refuses it from now on. */
   onRevoked: (id: KeyId) => void;
-  /** Called with a project whose quotas changed, so that this node holds it to them from now on. */
+  /** Called with a project whose quotas, or what a person confirms, changed, so that this node holds it to them from now on. */
   onQuotas: (id: ProjectId) => void;
+  /** Called with a project some of whose keys ended, so that this node refuses them from now on. */
+  onKeysEnded: (id: ProjectId) => void;
   nodeId: NodeId;
   /** Begins a rotation of the vault key: see `Vault`. */
   rotateVault: () => Promise<VaultRotation>;

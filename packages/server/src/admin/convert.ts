@@ -15,12 +15,18 @@ import { quotasMessage } from "./quotas.ts";
 
 /** A project as the administrator reads it. */
 export function projectMessage(project: Project): ProjectMessage {
-  const { id, name, createdAt, planApproval, redirectUrls, quotas, httpHosts } = project;
+  const { id, name, createdAt, planApproval, redirectUrls, quotas, httpHosts, confirm } = project;
   return create(ProjectSchema, {
     id,
     name,
     createdAt: timestampFromMs(createdAt),
-    policy: { planApproval, redirectUrls, quotas: quotasMessage(quotas), http: { hosts: httpHosts } },
+    policy: {
+      planApproval,
+      redirectUrls,
+      quotas: quotasMessage(quotas),
+      http: { hosts: httpHosts },
+      confirm: { ...confirm },
+    },
   });
 }
 

@@ -116,6 +116,17 @@ export function httpHostInvalid(field: string, message: string): Fault {
   });
 }
 
+/** What a person would confirm by it, or who, is not known. */
+export function confirmInvalid(field: string, message: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "CONFIRM_INVALID",
+    field,
+    message: `${field} ${message}`,
+    help: "Send person `never`, `destructive` or `writes`, and with the latter two the principalId of a contact that PutContact has put.",
+  });
+}
+
 /** A place that nobody may be sent to, or too many of them. */
 export function redirectUrlInvalid(field: string, message: string): Fault {
   return fault({
@@ -170,6 +181,17 @@ export function entityIdInvalid(entityId: string): Fault {
   });
 }
 
+/** The deployment has no such erasure. */
+export function erasureNotFound(id: string): Fault {
+  return fault({
+    code: "not_found",
+    reason: "ERASURE_NOT_FOUND",
+    field: "id",
+    message: `there is no erasure ${formatValue(id)}`,
+    help: "EraseEntity and DeleteProject return the id of what they began.",
+  });
+}
+
 /** A key cannot be bound to such a class of tools. */
 export function accessClassInvalid(index: number, text: string): Fault {
   return fault({
@@ -189,5 +211,16 @@ export function toolkitSlugsInvalid(what: string): Fault {
     field: "toolkitSlugs",
     message: `toolkitSlugs ${what}`,
     help: "Send up to 100 slugs of toolkits, or leave the list empty.",
+  });
+}
+
+/** Nobody of that form does anything. */
+export function actorInvalid(actor: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "ACTOR_INVALID",
+    field: "actor",
+    message: `actor ${formatValue(actor)} is neither admin, link nor service, and no id of a key or a job`,
+    help: "Send the actor as ListAuditEvents returned it.",
   });
 }

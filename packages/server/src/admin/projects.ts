@@ -12,6 +12,7 @@ import {
   setProjectPolicy,
 } from "@svc/db";
 import type { AdminService } from "@svc/gen/admin";
+import { readConfirmPolicy } from "./confirm-policy.ts";
 import type { AdminContext } from "./context.ts";
 import { projectMessage } from "./convert.ts";
 import {
@@ -66,9 +67,11 @@ export function projectMethods({
       };
       const project = await findProject(db, id);
       if (project === undefined) throw projectNotFound(id);
-      await setProjectPolicy(db, id, policy);
-      if (quotas !== undefined) onQuotas(id);
-      return { project: projectMessage({ ...project, ...policy }) };
+      const confirm = await readConfirmPolicy(db, id, request.confirm);
+      const changed = { ...policy, ...(confirm && { confirm }) };
+      await setProjectPolicy(db, id, changed);
+      if (quotas !== undefined || confirm !== undefined) onQuotas(id);
+      return { project: projectMessage({ ...project, ...changed }) };
     },
   };
 }

@@ -1,6 +1,8 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AdminService } from "@svc/gen/admin";
+import { auditMethods } from "./audit.ts";
 import type { AdminContext } from "./context.ts";
+import { erasureMethods } from "./erasures.ts";
 import { keyMethods } from "./keys.ts";
 import { projectMethods } from "./projects.ts";
 import { quarantineMethods } from "./quarantine.ts";
@@ -14,7 +16,9 @@ export function createAdminService(context: AdminContext): ServiceImpl<typeof Ad
     ...usageMethods(context),
     ...keyMethods(context),
     ...quarantineMethods(context),
+    ...erasureMethods(context),
     ...vaultMethods(context),
+    ...auditMethods(context),
     ...context.jobs.administration,
   };
 }

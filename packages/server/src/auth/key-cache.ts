@@ -3,7 +3,7 @@ import { type CallerKey, type Executor, findCallerKey } from "@svc/db";
 import { storeDeadlineMs } from "../store-deadline.ts";
 import { createFreshCache } from "./fresh-cache.ts";
 
-/** API keys by the digest of their text, each with its project's quotas, as the store had them at most a second ago. */
+/** API keys by the digest of their text, each with its project's quotas and what a person confirms of their calls, as the store had them at most a second ago. */
 export type KeyCache = {
   /** The key, also when it is expired or revoked; undefined when there is none. Rejects when the store is away or late. */
   find(digest: Buffer): Promise<CallerKey | undefined> | CallerKey | undefined;
@@ -33,6 +33,6 @@ export function isValidKey(key: Pick<CallerKey, "revokedAt" | "expiresAt">, nowM
 
 /** Whoever calls with a key, bound as the key is. */
 export function projectPrincipalOf(key: CallerKey): ProjectPrincipal {
-  const { id: keyId, projectId, role, quotas } = key;
-  return { kind: "project", projectId, keyId, role, quotas, binding: bindingOf(key) };
+  const { id: keyId, projectId, role, quotas, confirm } = key;
+  return { kind: "project", projectId, keyId, role, quotas, binding: bindingOf(key), confirm };
 }

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Code, ConnectError, createClient, type ServiceImpl } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { createWorkMeter, digestSecret, fault, systemClock } from "@svc/core";
+import { createId, createWorkMeter, digestSecret, fault, systemClock } from "@svc/core";
 import { CatalogService } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { Health } from "@svc/gen/health";
@@ -61,6 +61,7 @@ beforeAll(async () => {
               accessClasses: [],
               toolkitSlugs: [],
               quotas: {},
+              confirm: { person: "never", contact: "" },
             }
           : lookUp(),
       forget: () => {},
@@ -70,6 +71,7 @@ beforeAll(async () => {
     clock: systemClock,
     adminToken,
     sealer: { ready: () => undefined },
+    audit: { enter: async () => createId("aud", 0), end: async () => {} },
     sessions: undefined,
     streams: { watch: () => () => {}, stop: async () => {} },
     mapError: createCallErrorMapper(logger, createStoreAlarm(logger, systemClock)),

@@ -13,6 +13,7 @@ const helps: Readonly<Record<ConsoleLink["purpose"], string>> = {
   sign_in: "Run `npx svc console` for another one, or sign in with a key.",
   answer: "Ask whoever sent it for another one.",
   connect: "Ask whoever sent it for another one.",
+  confirm: "It is no link of the console's: call the tool again.",
 };
 
 /** How a dead link's reader gets another. */

@@ -3,7 +3,16 @@ import { type OutgoingHttpHeaders, request } from "node:http";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
-import { createWorkMeter, digestSecret, fault, faults, shareMessage, systemClock } from "@svc/core";
+import {
+  createId,
+  createWorkMeter,
+  digestSecret,
+  fault,
+  faults,
+  noConfirmRule,
+  shareMessage,
+  systemClock,
+} from "@svc/core";
 import { CatalogService, GetToolRequestSchema, GetToolResponseSchema, ListToolsResponseSchema } from "@svc/gen/catalog";
 import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from "@svc/gen/health";
 import { type HttpPlace, serveHttp } from "@svc/testing/http";
@@ -95,6 +104,7 @@ beforeAll(async () => {
     clock: systemClock,
     adminToken,
     sealer: { ready: () => undefined },
+    audit: { enter: async () => createId("aud", 0), end: async () => {} },
     sessions: undefined,
     streams: { watch: () => () => {}, stop: async () => {} },
     mapError: createCallErrorMapper(logger, createStoreAlarm(logger, systemClock)),
@@ -162,6 +172,7 @@ function keyOf(digest: Buffer) {
     accessClasses: [],
     toolkitSlugs: [],
     quotas: name === "full" ? { concurrentCalls: 0 } : {},
+    confirm: noConfirmRule,
   };
   return name === "slow" ? Promise.resolve(found) : found;
 }

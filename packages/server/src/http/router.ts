@@ -3,6 +3,8 @@ import { type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
 import { createMethodUrl } from "@connectrpc/connect/protocol";
 import { compressionGzip } from "@connectrpc/connect-node";
 import type { Turns } from "@svc/core";
+import { enterCalls } from "../audit/enter-calls.ts";
+import type { AuditLog } from "../audit/log.ts";
 import { createGate, createRequestGate, type GateOptions } from "../auth/gate.ts";
 import { readCallRules } from "../auth/required-role.ts";
 import { createAnswerInterceptor, createAnswerWriter } from "../calls/answers.ts";
@@ -14,6 +16,8 @@ import { jsonOptions } from "./answer.ts";
 /** What the router holds its calls to. */
 export type RouterOptions = Omit<GateOptions, "rules"> & {
   bodyBytesMax: number;
+  /** Where calls are entered that are declared as audited. */
+  audit: AuditLog;
   /** Gives out the time that answers are written in. */
   turns: Turns;
   /** Ends every call under way. */
@@ -30,8 +34,15 @@ const compressMinBytes = 32_768;
 /** The calls of one node: Connect's handlers, and the way of plain unary ones beside them, by path. */
 export type CallRouter = Pick<ConnectRouter, "handlers"> & { readonly unary: ReadonlyMap<string, UnaryCall> };
 
-/** The calls of one node behind gate and interceptors. Throws an Error for a call of svc.v1 that declares no role, or not what it is to a bound key. */
-export function createRouter({ bodyBytesMax, turns, shutdownSignal, register, ...gate }: RouterOptions): CallRouter {
+/** The calls of one node behind gate and interceptors. Throws an Error for a call of svc.v1 that declares no role, not what it is to a bound key, or not whether it is audited. */
+export function createRouter({
+  bodyBytesMax,
+  audit,
+  turns,
+  shutdownSignal,
+  register,
+  ...gate
+}: RouterOptions): CallRouter {
   const admit = createGate({ ...gate, rules: () => rules });
   const outgoing = createCallOutgoingError(gate.mapError, gate.admission.noteFault);
   const write = createAnswerWriter({ turns, jsonOptions });
@@ -49,7 +60,7 @@ export function createRouter({ bodyBytesMax, turns, shutdownSignal, register, ..
   });
   const calls = createUnaryCalls({ ...shared, admit, outgoing, write });
   const unary = new Map<string, UnaryCall>();
-  register(noteUnary(router, bodyBytesMax, (path, method) => unary.set(path, calls(method))));
+  register(noteUnary(router, { bodyBytesMax, audit }, (path, method) => unary.set(path, calls(method))));
   const rules = readCallRules(router);
   return { handlers: router.handlers, unary };
 }
@@ -57,16 +68,17 @@ export function createRouter({ bodyBytesMax, turns, shutdownSignal, register, ..
 /** What a service may set for itself where its unary calls are to go without Connect's handlers. */
 const plainOptions: ReadonlySet<string> = new Set(["grpc", "grpcWeb", "readMaxBytes"]);
 
-/** The router, noting the unary methods of the services that are added. */
+/** The router, noting the unary methods of the services that are added, whose audited calls are entered. */
 function noteUnary(
   router: ConnectRouter,
-  bodyBytesMax: number,
+  { bodyBytesMax, audit }: Pick<RouterOptions, "bodyBytesMax" | "audit">,
   note: (path: string, method: UnaryMethod) => void,
 ): ConnectRouter {
   const noting: ConnectRouter = {
     handlers: router.handlers,
     rpc: router.rpc,
-    service(service, implementation, options) {
+    service(service, implemented, options) {
+      const implementation = enterCalls(service, implemented, audit);
       router.service(service, implementation, options);
       if (!Object.keys(options ?? {}).every((name) => plainOptions.has(name))) return noting;
       const readMaxBytes = options?.readMaxBytes ?? bodyBytesMax;

@@ -1,10 +1,11 @@
-import { engineNames, type NodeParts } from "@svc/node";
+import { engineNames, type NodeLimits, type NodeParts } from "@svc/node";
 import type { Config } from "../config/config.ts";
 import { loopbackRanges } from "../config/loopback.ts";
 
 /** What the configuration decides of a node. An api node starts no engine: what it stores, workers send and drive. */
 export function nodePartsOf(
   config: Config,
+  erasures?: NodeLimits["erasures"],
 ): Pick<NodeParts, "variable" | "ranges" | "limits" | "isSandbox" | "engines"> {
   const own = loopbackRanges(config);
   const { endpointConcurrency, retryScheduleMs, bodyBytesMax: postBytesMax } = config;
@@ -14,6 +15,7 @@ export function nodePartsOf(
     limits: {
       deliveries: { endpointConcurrency, retryScheduleMs },
       postBytesMax,
+      erasures,
       standing: { projectRunsMax: config.standingRunsMax, programsMax: config.standingProgramsMax },
       retention: {
         eventsMs: config.eventRetentionMs,

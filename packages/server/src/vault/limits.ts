@@ -18,7 +18,7 @@ export type VaultLimits = {
 
 /** Those of a service. */
 export const vaultLimits: VaultLimits = {
-  pollMs: 2_000,
+  pollMs: 10_000,
   freshMs: 15_000,
   noteMs: 10_000,
   goneMs: 60_000,

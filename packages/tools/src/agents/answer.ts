@@ -1,8 +1,12 @@
+import type { AskedUser } from "./confirmation.ts";
+
 /** What a tool answers: text for a model, the same as data for a program. */
 export type ToolAnswer = {
   readonly texts: readonly string[];
   readonly structured: Readonly<Record<string, unknown>>;
   readonly isError: boolean;
+  /** What the client's user is to be asked first. */
+  readonly askUser?: AskedUser | undefined;
 };
 
 /** An answer that is no error. */

@@ -25,6 +25,8 @@ export type AgentCall = {
   readonly principal: ProjectPrincipal;
   /** How its answer advises to call again. */
   readonly hints: CallHints;
+  /** Where the client can ask its user: the call that the user has said yes to. */
+  readonly person?: CallRequest["person"];
   /** The definition to call by. Default: the one that the project sees. */
   readonly pinned?: CallRequest["pinned"];
 };
@@ -32,7 +34,7 @@ export type AgentCall = {
 /** Calls a tool and answers its result; what was only held is no error. Rejects as CallTool does. */
 export async function answerCall(
   args: CallArguments,
-  { caller, principal, hints, pinned }: AgentCall,
+  { caller, principal, hints, pinned, person }: AgentCall,
 ): Promise<ToolAnswer> {
   const request: AskedCall = {
     toolSlug: args.slug,
@@ -46,11 +48,14 @@ export async function answerCall(
     maxBytes: args.max_bytes ?? resultBytesDefault,
   };
   const { shape, ...call } = readCallRequest(request, principal);
-  const called = await caller.call({ ...call, pinned });
+  const called = await caller.call({ ...call, pinned, person });
   const answer = answerOf(called);
   const response = toCallToolResponse(answer, shape);
+  const texts = callTexts(args.slug, response, { ...hints, isForPerson: answer.isForPerson });
+  const name = answer.askFor;
   return {
-    texts: callTexts(args.slug, response, hints),
+    ...(name !== undefined && { askUser: { name, text: texts.join("\n") } }),
+    texts,
     structured: callData(response),
     isError: called.outcome !== "held" && answer.result.outcome !== "ok",
   };

@@ -17,6 +17,8 @@ export type CallHints = {
   readonly unbuilt: string;
   /** To get what was cut off. */
   readonly rest: string;
+  /** Whether a person confirms what was held, whatever the arguments say. */
+  readonly isForPerson?: boolean | undefined;
 };
 
 /** CallTool's answer with the result as data; fields at their default are left out but those a program always asks for. */
@@ -45,7 +47,7 @@ const ownOutcomes: ReadonlySet<string> = new Set([
 /** What CallTool answered of the tool `slug`, as texts for a model. */
 export function callTexts(slug: string, response: CallToolResponse, hints: CallHints): string[] {
   const { outcome, resultJson, request, warnings } = response;
-  if (outcome === "held") return [heldText(slug, request, hints)];
+  if (outcome === "held") return [hints.isForPerson ? personalText(slug, response) : heldText(slug, request, hints)];
   if (outcome !== "ok") return [failureText(response)];
   if (request !== undefined) return [`Nothing was sent. This would be:\n${requestText(request)}`];
   const notes = [
@@ -66,6 +68,15 @@ function heldText(slug: string, request: ToolRequest | undefined, { confirm, unb
       ? `The request cannot be built yet: ${unbuilt}.`
       : `This would be sent:\n${requestText(request)}`;
   return `Held: ${slug} is destructive, and nothing was sent.\n${shown}\nIf the user agrees to it, ${confirm}.`;
+}
+
+function personalText(slug: string, { jobId, request }: CallToolResponse): string {
+  const shown = request === undefined ? "" : `\nThis would be sent:\n${requestText(request)}`;
+  const next =
+    jobId === ""
+      ? "Nothing that you write carries it out."
+      : `A person is asked, and on the answer proceed it is sent once, by job ${jobId}. Nothing that you write carries it out: tell the user that it waits, and go on with something else.`;
+  return `Held: ${slug} is confirmed by a person, and nothing was sent.${shown}\n${next}`;
 }
 
 function failureText(response: CallToolResponse): string {

@@ -1,9 +1,10 @@
 import { type CatalogViews, createValidator, type SchemaValidator } from "@svc/catalog";
 import type { ProjectPrincipal } from "@svc/core";
-import type { ToolCaller } from "../call/call-tool.ts";
+import type { CallRequest, ToolCaller } from "../call/call-tool.ts";
 import type { ReachFinder } from "../search/reach.ts";
 import type { ToolAnswer } from "./answer.ts";
 import { answerCall, type CallArguments } from "./call-tool.ts";
+import type { ConfirmationStore } from "./confirmation.ts";
 import type { CallHints } from "./convert.ts";
 import { answerDescribe } from "./describe-tool.ts";
 import { metaArgumentsInvalid } from "./errors.ts";
@@ -12,7 +13,7 @@ import { answerRead, type ReadArguments } from "./read-tool.ts";
 import { answerSearch, type SearchArguments } from "./search-tools.ts";
 
 /** What tools of agents work with. */
-export type AgentToolsOptions = {
+export type AgentToolsOptions = ConfirmationStore & {
   readonly views: CatalogViews;
   readonly caller: ToolCaller;
   readonly findReach: ReachFinder;
@@ -22,17 +23,22 @@ export type AgentToolsOptions = {
  * Calls a meta-tool for a project. Rejects with the refusals of SearchTools, DescribeTool and CallTool, TOOL_NOT_READ and
  * META_ARGUMENTS_INVALID.
  */
-export type MetaCaller = (name: MetaToolName, args: unknown, principal: ProjectPrincipal) => Promise<ToolAnswer>;
+export type MetaCaller = (
+  name: MetaToolName,
+  args: unknown,
+  principal: ProjectPrincipal,
+  person?: CallRequest["person"],
+) => Promise<ToolAnswer>;
 
 /** Makes the caller of meta-tools over the engine that serves ToolsService. */
 export function createMetaCaller({ views, caller, findReach }: AgentToolsOptions): MetaCaller {
   const validators = new Map<string, SchemaValidator>(
     metaTools.map(({ name, inputSchema }) => [name, createValidator(inputSchema)]),
   );
-  return async (name, args, principal) => {
+  return async (name, args, principal, person) => {
     const faults = validators.get(name)?.(args) ?? [];
     if (faults.length > 0) throw metaArgumentsInvalid(name, faults);
-    const call = { caller, principal, hints };
+    const call = { caller, principal, hints, person };
     if (name === "call_tool") return answerCall(args as CallArguments, call);
     const view = await views.forProject(principal.projectId);
     if (name === "read_tool") return answerRead(view, args as ReadArguments, call);

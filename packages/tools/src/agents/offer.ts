@@ -1,9 +1,11 @@
 import { type Binding, isObject } from "@svc/core";
+import type { CallRequest } from "../call/call-tool.ts";
 import type { McpAddress } from "../mcp/address.ts";
 import { invalidParams } from "../mcp/errors.ts";
 import { complete, type McpContext, type McpOffer, type McpOutcome, type Params, refused } from "../mcp/offer.ts";
 import type { ToolAnswer } from "./answer.ts";
 import { answerCall } from "./call-tool.ts";
+import { askUser, canAskUser, readUserAnswer } from "./confirmation.ts";
 import { directName, findDirect, isDirect, listDirect, listedMetaTools } from "./direct-tools.ts";
 import { answerRefusal } from "./errors.ts";
 import { type AgentToolsOptions, createMetaCaller, type MetaCaller } from "./meta-caller.ts";
@@ -53,7 +55,10 @@ async function call(tools: AgentTools, params: Params, context: McpContext): Pro
   if (typeof name !== "string") return refused(invalidParams("params.name must be the name of a tool"));
   if (!isObject(args)) return refused(invalidParams("params.arguments must be an object"));
   try {
-    const answer = await answerTool(tools, { name, args }, context);
+    const person = canAskUser(context) ? await personOf(tools, params, context) : undefined;
+    const answer = await answerTool(tools, { name, args, person }, context);
+    if (answer?.askUser !== undefined && person?.isDeclined === false)
+      return await askUser(tools, context.principal, answer.askUser);
     return answer === undefined ? refused(invalidParams(`Unknown tool: ${name.slice(0, 80)}`)) : resultOf(answer);
   } catch (error) {
     const refusal = context.mapError(error);
@@ -62,20 +67,29 @@ async function call(tools: AgentTools, params: Params, context: McpContext): Pro
   }
 }
 
+/** What the client's user has said, where the client can ask. A user who said no is not asked again by the same request. */
+async function personOf(tools: AgentTools, params: Params, { principal }: McpContext) {
+  const said = await readUserAnswer(tools, principal, params);
+  return { confirmed: said.kind === "confirmed" ? said.name : undefined, isDeclined: said.kind === "declined" };
+}
+
 /** What the tool of that name answers; undefined where the client is given none. */
 async function answerTool(
   { views, caller, callMeta }: AgentTools,
-  { name, args }: { readonly name: string; readonly args: Params },
+  { name, args, person }: { readonly name: string; readonly args: Params; readonly person: CallRequest["person"] },
   context: McpContext,
 ): Promise<ToolAnswer | undefined> {
   const { address, principal } = context;
   const meta = listedMetaTools(address).find((tool) => tool.name === name);
-  if (meta !== undefined) return callMeta(meta.name, args, principal);
+  if (meta !== undefined) return callMeta(meta.name, args, principal, person);
   if (!isDirect(address)) return undefined;
   const tool = findDirect(await views.forProject(principal.projectId), context, name);
   if (tool === undefined) return undefined;
   const hints = hintsOf(directName(tool.slug));
-  return answerCall({ slug: tool.slug, arguments: args, entity_id: address.entityId }, { caller, principal, hints });
+  return answerCall(
+    { slug: tool.slug, arguments: args, entity_id: address.entityId },
+    { caller, principal, hints, person },
+  );
 }
 
 function hintsOf(name: string) {

@@ -1,5 +1,5 @@
 import type { CodeTool } from "@svc/catalog";
-import type { ProjectId } from "@svc/core";
+import { isConfirmedByPerson, type ProjectId } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import { checkArguments, describeFaults } from "./check-arguments.ts";
 import { beginKeyed, type Earlier, type KeyContext } from "./keyed-call.ts";
@@ -72,7 +72,9 @@ function prepare({ callCode }: CodeContext, { caller, args }: LedgerEntry, tool:
     const { faults } = checked;
     return { result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }) };
   }
-  if (checked.isConfirmed) return { run: () => callCode({ caller, tool, args: checked.params }) };
+  // Where a person confirms, the job that it begins asks for it, and the caller's word counts for nothing.
+  if (checked.isConfirmed || isConfirmedByPerson(caller.confirm, tool.class))
+    return { run: () => callCode({ caller, tool, args: checked.params }) };
   const message = `${tool.slug} is destructive and was not begun; call it again with "confirm": true among its arguments to begin it`;
   return { result: resultOf({ outcome: "held", message }) };
 }

@@ -7,6 +7,7 @@ import { type CallResult, resultOf } from "../outcome.ts";
 import { type BoundRefusal, bindCall, refusalOfTool } from "./bind.ts";
 import { type CodeContext, callCodeTool } from "./call-code.ts";
 import { type ExecuteContext, executeCall } from "./execute.ts";
+import { askPersonAbout, type PersonContext } from "./for-person.ts";
 import { deriveKey, digestCall } from "./idempotency.ts";
 import { createKeyStore } from "./key-store.ts";
 import { beginKeyed, type Earlier, findEarlier, type KeyContext, type KeyRefusal } from "./keyed-call.ts";
@@ -51,6 +52,11 @@ export type CallRequest = {
    * same; and what of them no text may repeat.
    */
   readonly late?: (() => Promise<LateArguments>) | undefined;
+  /**
+   * Where the caller can ask the person itself about a call that one confirms: it is told what to ask about, and no job is begun. `confirmed`
+   * is the name of the call that the person has said yes to.
+   */
+  readonly person?: { readonly confirmed: string | undefined } | undefined;
   /** What no message about the call may quote, beside its sensitive arguments: a job hands a tool what others keep secret. */
   readonly secrets?: readonly string[] | undefined;
 };
@@ -72,11 +78,17 @@ export type CallAnswer = {
   readonly isSandbox: boolean;
   /** Whether this is what an earlier call with the same idempotency key was answered. */
   readonly isReplay: boolean;
+  /** Whether a held call is confirmed by a person, whatever its arguments say. */
+  readonly isForPerson?: boolean | undefined;
+  /** What the person's yes is good for, where the caller asks the person itself. */
+  readonly askFor?: string | undefined;
+  /** The job that asks the person. */
+  readonly jobId?: Id<"job"> | undefined;
 };
 
 /**
  * What is to be expected of a call. `answered`: its result says what came of it. `held`: nothing was sent, since it is destructive
- * and not confirmed. `in_progress`: the first call of the idempotency key still runs. `key_reused`: the key was used for something
+ * and not confirmed, or a person is asked first. `in_progress`: the first call of the idempotency key still runs. `key_reused`: the key was used for something
  * else. `limited`: a call limit is full, or paused. `refused`: its caller is bound, and it reaches beyond that. `no_such_tool`: the project sees none of that slug; `meant` is the nearest that it
  * does see.
  */
@@ -121,7 +133,8 @@ export type DrainingToolCaller = ToolCaller & {
 export type CallContext = ExecuteContext &
   PrepareContext &
   KeyContext &
-  CodeContext & { readonly views: CatalogViews; readonly limits: Pick<CallLimits, "enter"> };
+  CodeContext &
+  PersonContext & { readonly views: CatalogViews; readonly limits: Pick<CallLimits, "enter"> };
 
 /** Makes a caller of tools over the parts of a node. */
 export function createToolCaller(options: Omit<CallContext, "keys">): DrainingToolCaller {
@@ -154,9 +167,9 @@ function planOf(context: CallContext, asked: CallRequest, { tool, toolkit }: Fou
     : { kept: asked.args, faults: [] };
   const request = { ...asked, args: kept as CallRequest["args"] };
   const entry = entryOf(context, request, tool);
-  const appKey =
-    request.appKey ?? deriveKey(entry.caller.projectId, entry.idempotencyKey ?? entry.id, entry.callDigest);
-  return { request, entry, plan: { ...request, excess, tool, toolkit, appKey } };
+  const derived = () => deriveKey(entry.caller.projectId, entry.idempotencyKey ?? entry.id, entry.callDigest);
+  const appKey = request.appKey ?? (entry.takesAppKey === true ? derived() : "");
+  return { request, entry, plan: { ...request, callDigest: entry.callDigest, excess, tool, toolkit, appKey } };
 }
 
 async function call(context: CallContext, given: CallRequest): Promise<Called> {
@@ -178,10 +191,27 @@ async function call(context: CallContext, given: CallRequest): Promise<Called> {
   const prepared = await prepareCall(context, plan);
   if (request.isDryRun) return called(dryRun(context, prepared));
   if ("action" in prepared) return enterAndSend(context, entry, prepared, request);
-  const { result, account } = prepared;
-  const end = { result, accountId: account?.id, isSandbox: context.isSandbox, providerMs: 0 };
+  return endUnsent(context, entry, plan, prepared);
+}
+
+/** Records a call that is not sent; where a person is to confirm it, the person is asked first. */
+async function endUnsent(
+  context: CallContext,
+  entry: LedgerEntry,
+  plan: CallPlan,
+  prepared: EndedCall,
+): Promise<Called> {
+  const { isSandbox } = context;
+  const isAsked = plan.person !== undefined && prepared.forPerson !== undefined;
+  const asked = isAsked
+    ? { result: prepared.result, jobId: undefined }
+    : await askPersonAbout(context, entry, plan, prepared);
+  if ("refusal" in asked) return asked;
+  const { result, jobId } = asked;
+  const askFor = isAsked ? prepared.forPerson?.name : undefined;
+  const end = { result, accountId: prepared.account?.id, isSandbox, providerMs: 0 };
   await context.ledger.end(entry, end, { bindsKey: false });
-  return called({ callId: entry.id, result, isSandbox: context.isSandbox, isReplay: false });
+  return called({ callId: entry.id, result, isSandbox, isReplay: false, ...personal(prepared), askFor, jobId });
 }
 
 function called(answer: CallAnswer): Called {
@@ -238,9 +268,13 @@ function accountOf({ caller: { binding }, accountId, entityId }: CallRequest): s
   return binding === undefined ? accountId : `entity:${entityId}:${accountId}`;
 }
 
+function personal(prepared: PreparedCall | EndedCall): Pick<CallAnswer, "isForPerson"> {
+  return "forPerson" in prepared ? { isForPerson: true } : {};
+}
+
 function dryRun({ isSandbox }: CallContext, prepared: PreparedCall | EndedCall): CallAnswer {
-  const result = "action" in prepared ? resultOf({ outcome: "ok", preview: prepared.preview }) : prepared.result;
-  return { callId: undefined, result, isSandbox, isReplay: false };
+  const result = "action" in prepared ? resultOf({ outcome: "ok", preview: prepared.preview() }) : prepared.result;
+  return { callId: undefined, result, isSandbox, isReplay: false, ...personal(prepared) };
 }
 
 const limitWaitDefaultMs = 2_000;

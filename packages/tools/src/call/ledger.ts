@@ -1,5 +1,5 @@
 import type { ToolDefinition } from "@svc/catalog";
-import type { AccountId, Binding, Clock, Id, KeyId, ProjectId, Role, Sealer } from "@svc/core";
+import type { AccountId, Binding, Clock, ConfirmRule, Id, KeyId, ProjectId, Role, Sealer } from "@svc/core";
 import { createBatcher } from "@svc/core";
 import { type AccessClass, type CallRecord, type Database, isUnavailable, putToolCalls } from "@svc/db";
 import type { CallOutcome, CallResult } from "../outcome.ts";
@@ -17,6 +17,8 @@ export type Caller = {
   readonly role?: Role | undefined;
   /** What it is bound to, its jobs included; undefined for nothing. */
   readonly binding?: Binding | undefined;
+  /** Which of its calls a person confirms; undefined for none. What a job calls was confirmed as it began. */
+  readonly confirm?: ConfirmRule | undefined;
   readonly job?: { readonly id: Id<"job">; readonly stepId: string } | undefined;
 };
 
@@ -117,24 +119,20 @@ export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Le
     splits: (error) => !isUnavailable(error),
   });
   const digests = createDigestKeys(sealer);
-  // What is the same at the beginning of a call and at its end is sealed once.
+  // What is the same at the beginning of a call and at its end is sealed once. A read has no beginning, and is not kept: what a
+  // collector finds in a weak map is dear.
   const records = new WeakMap<LedgerEntry, CallRecord>();
-  const recordOfEntry = (entry: LedgerEntry) => {
-    const record = records.get(entry) ?? recordOf(sealer, digests, entry);
+  const begun: Ledger["begun"] = (entry, accountId, isSandbox) => {
+    const record = recordOf(sealer, digests, entry);
     records.set(entry, record);
-    return record;
+    return { ...record, accountId, isSandbox };
   };
-  const begun: Ledger["begun"] = (entry, accountId, isSandbox) => ({
-    ...recordOfEntry(entry),
-    accountId,
-    isSandbox,
-  });
   const openColumn = (projectId: ProjectId, id: Id<"call">, column: Column, sealed: Uint8Array) =>
     sealer.open(sealed, contextOf(projectId, id, column)).toString();
   const ended: Ledger["ended"] = (entry, end, before) => {
     const durationMs = Math.max(0, clock.now() - entry.createdAt);
     observer?.ended(observationOf(entry, end, durationMs));
-    const record = before ?? recordOfEntry(entry);
+    const record = before ?? records.get(entry) ?? recordOf(sealer, digests, entry);
     return { ...record, ...endOf(sealer, entry, end), durationMs, idempotencyKey: undefined };
   };
   const bound: Ledger["bound"] = (entry, record, result) => {

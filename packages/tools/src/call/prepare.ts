@@ -1,10 +1,12 @@
 import type { Action, Tool } from "@svc/catalog";
 import type { AccountAccess, AccountQuery, AppRequest, AppTransport, CallableAccount } from "@svc/connections";
+import { isConfirmedByPerson } from "@svc/core";
 import { httpToolkit } from "../http/http-tool.ts";
 import { type HttpContext, prepareHttp, secretMissing } from "../http/prepare-http.ts";
 import { type CallResult, type RequestPreview, resultOf } from "../outcome.ts";
 import { buildRequest, type RequestFault } from "./build-request.ts";
 import { checkArguments, describeFaults } from "./check-arguments.ts";
+import { personalName } from "./for-person.ts";
 import { withKeyArgument, withKeyHeader } from "./idempotency.ts";
 import { mask, masked, maskedTexts } from "./mask.ts";
 import type { CallPlan, EndedCall, PreparedCall } from "./prepared-call.ts";
@@ -52,10 +54,27 @@ async function prepareTool(context: PrepareContext, plan: CallPlan, action: Acti
     };
   }
   const built = await buildCall(context, plan, action, checked.params);
+  if (isForPerson(plan.caller, action)) return heldForPerson(plan, action, built);
   if (checked.isConfirmed) return built;
   const account = "action" in built ? built.account : undefined;
-  const preview = "action" in built ? built.preview : undefined;
+  const preview = "action" in built ? built.preview() : undefined;
   return { result: resultOf({ outcome: "held", message: heldMessage(action), preview }), account };
+}
+
+/** What a job calls was confirmed as it began. */
+function isForPerson({ job, confirm }: CallPlan["caller"], action: Action): boolean {
+  return job === undefined && isConfirmedByPerson(confirm, action.class);
+}
+
+/** What cannot be sent at all nobody is asked about. */
+function heldForPerson(plan: CallPlan, action: Action, built: PreparedCall | EndedCall): PreparedCall | EndedCall {
+  if (!("action" in built)) return built;
+  const { account, preview } = built;
+  const name = personalName(plan, account?.id);
+  // The yes of a person to this very call.
+  if (plan.person?.confirmed === name) return built;
+  const message = `${action.slug} is confirmed by a person, whatever its arguments say, and was not carried out`;
+  return { result: resultOf({ outcome: "held", message, preview: preview() }), account, forPerson: { action, name } };
 }
 
 async function buildCall(
@@ -79,9 +98,13 @@ async function buildCall(
   const secrets = [...maskedTexts(keyed, shownParams), ...known];
   const request = build(keyed);
   // Also what is no text, such as a sensitive flag or an empty object, is masked: only a schema without anything sensitive is not.
-  const shown = shownParams === keyed ? request : build(shownParams);
-  if ("outcome" in request) return unbuildable(request, hasSecrets(plan) ? undefined : shown, account);
-  const preview = withKeyHeader(action, "outcome" in shown ? hiddenRequest(request) : shown, appKey);
+  const buildShown = () => (shownParams === keyed ? request : build(shownParams));
+  if ("outcome" in request) return unbuildable(request, hasSecrets(plan) ? undefined : buildShown(), account);
+  const preview = () => {
+    const shown = buildShown();
+    const masked = withKeyHeader(action, "outcome" in shown ? hiddenRequest(request) : shown, appKey);
+    return previewOf(accounts.preview(toolkit, account, masked));
+  };
   const complete = withKeyHeader(action, request, appKey);
   return {
     action,
@@ -90,7 +113,7 @@ async function buildCall(
     secrets,
     vaulted: [],
     request: complete,
-    preview: previewOf(accounts.preview(toolkit, account, preview)),
+    preview,
     way: {
       authorize: () => accounts.authorize(query, account, complete),
       refused: () => accounts.refused(query, account),

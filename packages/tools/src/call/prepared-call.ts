@@ -18,7 +18,12 @@ export type CallPlan = {
   readonly excess: readonly SchemaFault[];
   readonly entityId: string;
   readonly accountId: AccountId | undefined;
-  /** The app's idempotency key, for tools that take one. */
+  /** Of tool, account and arguments. */
+  readonly callDigest: Buffer;
+  readonly idempotencyKey: string | undefined;
+  /** Which call a person has said yes to, where the caller asks the person itself. */
+  readonly person?: { readonly confirmed: string | undefined } | undefined;
+  /** The app's idempotency key; empty for a tool that takes none. */
   readonly appKey: string;
   /** What no message may quote, beside sensitive arguments. */
   readonly secrets?: readonly string[] | undefined;
@@ -47,12 +52,17 @@ export type PreparedCall = {
   readonly account: CallableAccount | undefined;
   readonly way: CallWay;
   readonly request: AppRequest;
-  readonly preview: RequestPreview;
+  /** What people are shown of it; most calls show nobody anything. */
+  preview(): RequestPreview;
   /** What the sensitive arguments hold, and what the caller knows of: no text that people read may have it. */
   readonly secrets: readonly string[];
   /** Values of the project's secrets that it carries: nothing that is kept or answered repeats one. */
   readonly vaulted: readonly string[];
 };
 
-/** A call that ends before anything is sent, with the account where one was found. */
-export type EndedCall = { readonly result: CallResult; readonly account: CallableAccount | undefined };
+/** A call that ends before anything is sent, with the account where one was found; `forPerson` where a person is to confirm it. */
+export type EndedCall = {
+  readonly result: CallResult;
+  readonly account: CallableAccount | undefined;
+  readonly forPerson?: { readonly action: Action; readonly name: string } | undefined;
+};

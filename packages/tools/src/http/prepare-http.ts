@@ -47,7 +47,7 @@ export async function prepareHttp(
     account: undefined,
     request: keyed,
     // Nobody asks for one: requests are made by jobs alone.
-    preview: { method: request.method, url: "", headers: {}, body: "" },
+    preview: () => ({ method: request.method, url: "", headers: {}, body: "" }),
     secrets: known,
     vaulted: filled.values,
     way: {

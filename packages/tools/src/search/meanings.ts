@@ -10,11 +10,13 @@ export type Meaning = {
   readonly worth: number;
   /** A tool gets the best of them, not their sum. */
   readonly terms: readonly KnownTerm[];
+  /** That a tool holds it shows no fit. */
+  readonly isVague: boolean;
   /** The word as it is written, which names are worth more for; undefined where none has it. */
   readonly form: KnownTerm | undefined;
 };
 
-/** The meanings of a query, and how much it would be worth if a tool held all of it, words that no tool holds among them. */
+/** The meanings of a query, and how much it would be worth if a tool held all of it that is not vague, words that no tool holds among them. */
 export type Meanings = { readonly known: readonly Meaning[]; readonly worthOfAll: number };
 
 /** A term with what a tool gets for holding it. */
@@ -28,6 +30,10 @@ const synonymShare = 0.4;
 const spellingShare = 0.4;
 /** Words of one query that are tried as misspelled: each walks the spellings of all toolkits. */
 const spelledWordsMax = 6;
+/** What a name counts that no tool holds, of another word: most are what a tool is called with. */
+const unknownNameShare = 0.75;
+/** What a vague word counts of another, where no tool holds it. */
+const vagueShare = 0.5;
 /** What a word is worth at least that no tool holds: in a query of such words alone there is no other to compare it with. */
 const unknownWorthMin = 1.5;
 
@@ -35,20 +41,20 @@ const unknownWorthMin = 1.5;
 export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanings {
   let spelledWords = 0;
   let unknown = 0;
-  const known = words.flatMap(({ term: word, form, synonyms, share, isNumber, isName }) => {
+  const known = words.flatMap(({ term: word, form, synonyms, share, isNumber, isName, isVague }) => {
     let terms = knownTerms(word, synonyms, view);
     if (terms.length === 0) {
       if (isNumber) return [];
-      unknown++;
+      unknown += isName ? unknownNameShare : isVague ? vagueShare : 1;
       terms = !isName && spelledWords++ < spelledWordsMax ? spelledTerms(word, view) : [];
     }
     if (terms.length === 0) return [];
     const shared = terms.map((found) => ({ ...found, worth: found.worth * share }));
     const worth = Math.max(...shared.map((found) => found.worth));
     const [written] = findTerm(formMark + form, view, () => formShare * worth);
-    return [{ word, worth, terms: shared, form: written }];
+    return [{ word, worth, terms: shared, form: written, isVague }];
   });
-  const most = Math.max(unknownWorthMin, ...known.map(({ worth }) => worth));
+  const most = Math.max(unknownWorthMin, ...known.map(({ worth, isVague }) => (isVague ? 0 : worth)));
   const worthOfKnown = known.reduce((sum, { worth }) => sum + worth, 0);
   return { known, worthOfAll: worthOfKnown + unknown * most };
 }

@@ -22,18 +22,35 @@ export type QueryWord = {
   readonly isName: boolean;
   /** Whether it has a digit: no definition is expected to hold it. */
   readonly isNumber: boolean;
+  /** Whether it qualifies things of all kinds (`old`, `best`), or is a number: that a tool holds it shows no fit. */
+  readonly isVague: boolean;
 };
 
 /** What a word counts behind the preposition that follows the object: `delete an event from my calendar` is about events. */
 const contextShare = 0.8;
 
+/** What a word counts that people fill sentences with (`provide specific information`), and one that qualifies things of all kinds, or a number. */
+const fillerShare = 0.35;
+const qualifierShare = 0.5;
+
 const synonyms = collectSynonyms(vocabulary.synonyms);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat());
 const prepositions: ReadonlySet<string> = new Set(vocabulary.prepositions);
+/** What people open with before they say what they want. */
+const opening = new RegExp(
+  `^\\W*(?:(?:${vocabulary.openings.toSorted(longestFirst).join("|")})\\b\\W*)+(?:(?:today|weekend|day|holiday|everyone|everybody|all|(?:my|old) friend)\\b)?`,
+  "i",
+);
+const fillers: ReadonlySet<string> = new Set(vocabulary.fillers);
+const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
 
-/** Reads a query. Addresses of mail and of pages are left out: they are what a tool is called with. */
+/**
+ * Reads a query. Addresses of mail and of pages are left out: they are what a tool is called with. A piece of a program says nothing
+ * of what is wanted.
+ */
 export function readQuery(text: string): Query {
-  const told = text.replaceAll(/\S*(?:@|:\/\/)\S*/g, " ");
+  if (isProgram(text)) return { words: [], telling: [] };
+  const told = text.replace(opening, " ").replaceAll(/\S*(?:@|:\/\/)\S*/g, " ");
   const words = readWords(told);
   const names = namesIn(told);
   const found = new Map<string, QueryWord>();
@@ -47,17 +64,34 @@ export function readQuery(text: string): Query {
     hasObject ||= !verbs.has(word);
     const term = termOf(word);
     if (found.has(term)) continue;
-    const share = isContext ? contextShare : 1;
+    const share = (isContext ? contextShare : 1) * shareOf(word);
     const [isName, isNumber] = [names.has(word), /\d/.test(word)];
-    found.set(term, { term, form: word, synonyms: [...(synonyms.get(term) ?? [])], share, isName, isNumber });
+    const isVague = isNumber || qualifiers.has(word);
+    found.set(term, { term, form: word, synonyms: [...(synonyms.get(term) ?? [])], share, isName, isNumber, isVague });
   }
   return { words, telling: [...found.values()] };
+}
+
+function shareOf(word: string): number {
+  if (fillers.has(word)) return fillerShare;
+  return qualifiers.has(word) || /\d/.test(word) ? qualifierShare : 1;
+}
+
+/** Whether it has a sign of programs for each two words, and three at least: more than a sentence that holds a list or an object has. */
+function isProgram(text: string): boolean {
+  const signs = text.match(/[{}()[\];=<>&|\\]/g)?.length ?? 0;
+  if (/^\s*(?:select\s.*\sfrom\s|import\s+\w+\s+as\s|#include\b)/is.test(text)) return true;
+  return signs >= 3 && 2 * signs >= (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0);
 }
 
 /** Words with a capital inside of a sentence, in lower case. */
 function namesIn(text: string): ReadonlySet<string> {
   const found = text.matchAll(/(?<=[\p{L}\p{N},;]\s+)\p{Lu}\p{Ll}+/gu);
   return new Set(Array.from(found, ([name]) => name.toLowerCase()));
+}
+
+function longestFirst(a: string, b: string): number {
+  return b.length - a.length;
 }
 
 function collectSynonyms(groups: readonly (readonly string[])[]): ReadonlyMap<string, ReadonlySet<string>> {

@@ -10,7 +10,7 @@ export type ScoredTool = IndexedTool & { readonly score: number };
  * The least share of a query that the best tool must hold, else nothing fits, in a catalog whose tools all have sayings, and in one
  * without: that no tool holds a word says little there.
  */
-const coverageMin = { said: 0.45, unsaid: 0.05 };
+const coverageMin = { said: 0.52, unsaid: 0.05 };
 
 /**
  * The `count` tools that fit best of those that pass, and up to as many that fit as well as the last, in the order of the view; none
@@ -22,10 +22,11 @@ export function scoreTools(
   { known, worthOfAll }: Meanings,
   wanted: { readonly demand: Deeds; readonly count: number; shareOf(found: IndexedTool): number },
 ): ScoredTool[] {
-  const { scores, covered } = scoreByWords(view, known);
-  const most = covered.reduce((a, b) => Math.max(a, b), 0);
+  const { scores, shown } = scoreByWords(view, known);
+  const most = shown.reduce((a, b) => Math.max(a, b), 0);
   const least = coverageMin.unsaid + (coverageMin.said - coverageMin.unsaid) * view.saidShare;
-  if (most < worthOfAll * least) return [];
+  // What is worth less than 1 is in most tools, and fits none of them.
+  if (most < Math.max(worthOfAll, view.saidShare) * least) return [];
   const fits = fitsOf(wanted.demand);
   for (let at = 0; at < scores.length; at++) {
     const score = scores[at] ?? 0;

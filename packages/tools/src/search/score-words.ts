@@ -6,23 +6,29 @@ const coverageExponent = 0.6;
 /** How much it loses for words that no tool of its toolkit holds, so that the toolkit is chosen before the tool. */
 const toolkitExponent = 0.4;
 
-/** Of each tool of a view, its score and how much of the query's worth it holds, of a word that it hardly speaks of but a part. */
-export type WordScores = { readonly scores: Float64Array; readonly covered: Float64Array };
+/**
+ * Of each tool of a view, its score and how much it shows of the query's worth: of a word that it hardly speaks of but a part, of one
+ * that is vague nothing.
+ */
+export type WordScores = { readonly scores: Float64Array; readonly shown: Float64Array };
 
 /** What each tool gets for the words it holds. */
 export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): WordScores {
   const { toolkitOf } = view;
   const scores = new Float64Array(view.tools.length);
   const covered = new Float64Array(view.tools.length);
+  const shown = new Float64Array(view.tools.length);
   const best = new Float64Array(view.tools.length);
   const ofToolkits = new Float64Array(view.toolkitCount);
   const bestOfToolkits = new Float64Array(view.toolkitCount);
-  for (const { terms, worth, form } of meanings) {
+  for (const { terms, worth, form, isVague } of meanings) {
     for (const at of raiseToBest(best, terms)) {
       const gain = best[at] ?? 0;
       const toolkit = toolkitOf[at] ?? 0;
       scores[at] = (scores[at] ?? 0) + gain;
-      covered[at] = (covered[at] ?? 0) + Math.min(worth, 3 * gain);
+      const part = Math.min(worth, 3 * gain);
+      covered[at] = (covered[at] ?? 0) + part;
+      if (!isVague) shown[at] = (shown[at] ?? 0) + part;
       best[at] = 0;
       if (gain > (bestOfToolkits[toolkit] ?? 0)) bestOfToolkits[toolkit] = gain;
     }
@@ -41,7 +47,7 @@ export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): Wor
     const share = ((covered[at] ?? 0) / worthOfAll) ** coverageExponent;
     scores[at] = (scores[at] ?? 0) * share * (fits[toolkitOf[at] ?? 0] ?? 1);
   }
-  return { scores, covered };
+  return { scores, shown };
 }
 
 /** Raises each tool that holds one of the terms to what it gets for the best of them. Returns the tools raised from 0. */

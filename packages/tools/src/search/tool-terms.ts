@@ -20,8 +20,18 @@ const fields = {
   argumentTexts: { weight: 0.05, usualLength: 50 },
 } satisfies Record<string, Field>;
 
-/** What the intents of a tool are worth whose toolkit has no sayings: it is not to come behind those of one that has, for that alone. */
-const unsaidIntents: Field = { weight: 7, usualLength: 20 };
+/**
+ * What fields say of a tool whose toolkit has no sayings: its intents more, since it is not to come behind one that has, for that alone, and
+ * the descriptions more, which say some of what sayings would.
+ */
+const unsaid: Readonly<Partial<Record<string, Field>>> = {
+  toolkitDescription: { weight: 0.6, usualLength: 15 },
+  description: { weight: 1.2, usualLength: 20 },
+  intents: { weight: 7, usualLength: 20 },
+};
+
+/** How much more everything counts that a tool says which has neither intents nor sayings, such as a skill. */
+const bareShare = 2.5;
 
 /** Before a word of a tool's name as it is written there, beside its stem: `list_deals` and `get_deal` differ by it. No word holds it. */
 export const formMark = "=";
@@ -39,13 +49,14 @@ const said = { weight: 5, saturation: 0.4 };
 export function weighTerms(tool: ToolDefinition, toolkit: Toolkit): ReadonlyMap<string, number> {
   const strengths = new Map<string, number>();
   const isUnsaid = toolkit.sayings === undefined;
+  const share = isUnsaid && tool.intents.length === 0 ? bareShare : 1;
   for (const [field, texts] of Object.entries(textsOf(tool, toolkit))) {
-    const { usualLength, weight } =
-      isUnsaid && field === "intents" ? unsaidIntents : fields[field as keyof typeof fields];
+    const own = isUnsaid ? unsaid[field] : undefined;
+    const { usualLength, weight } = own ?? fields[field as keyof typeof fields];
     const terms = texts.flatMap(termsOf);
     const slowness = saturation * (1 - lengthShare + (lengthShare * terms.length) / usualLength);
     for (const [term, count] of countOf(terms)) {
-      strengths.set(term, (strengths.get(term) ?? 0) + (weight * count) / (count + slowness));
+      strengths.set(term, (strengths.get(term) ?? 0) + (share * weight * count) / (count + slowness));
     }
   }
   for (const [term, count] of countSaid(toolkit.sayings?.get(tool.name) ?? [])) {

@@ -4,6 +4,7 @@ import { termOf, termsOf, wordsOf } from "./words.ts";
 
 test.each([
   ["authenticationID", ["authentication", "id"]],
+  ["PDFReader", ["pdf", "reader"]],
   ["list_next_items", ["list", "next", "items"]],
   ["Don't archive it – café №5!", ["dont", "archive", "it", "cafe", "no5"]],
   ["Größe 東京", ["große", "東京"]],

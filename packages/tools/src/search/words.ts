@@ -19,11 +19,11 @@ const stems = new Map<string, string>();
 /** Every word of 610 definitions, many times over; what a deployment's own add is rarely more. */
 const stemsKeptMax = 50_000;
 
-/** The plain words of a text: lower case, without accents and signs; `authenticationID` is two, `don't` is `dont`. */
+/** The plain words of a text: lower case, without accents and signs; `PDFReader` is two, `don't` is `dont`. */
 export function wordsOf(text: string): string[] {
   const plain = isAscii.test(text) ? text : text.normalize("NFKD").replace(/\p{M}+/gu, "");
   const joined = plain.replace(/(\p{L})['’](?=\p{L})/gu, "$1");
-  const parted = joined.replace(/(\p{Ll}|\p{N})(?=\p{Lu})/gu, "$1 ");
+  const parted = joined.replace(/(\p{Ll}|\p{N})(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, "$1$2 ");
   return parted.toLowerCase().match(isAscii.test(parted) ? /[a-z0-9]+/g : /[\p{L}\p{N}]+/gu) ?? [];
 }
 

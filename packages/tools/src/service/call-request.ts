@@ -38,13 +38,13 @@ export type AskedCall = {
 /** Reads a request of CallTool. Throws its invalid_argument refusals. */
 export function readCallRequest(
   request: AskedCall,
-  { projectId, keyId, role, binding }: ProjectPrincipal,
+  { projectId, keyId, role, binding, confirm }: ProjectPrincipal,
 ): CallRequest & { readonly shape: ResultShape } {
   const { toolSlug, entityId, idempotencyKey, dryRun } = request;
   if (entityId !== "" && !isEntityId(entityId)) throw entityIdInvalid(entityId);
   if (!isPrintableText(idempotencyKey, keyCharactersMax)) throw idempotencyKeyInvalid(idempotencyKey);
   return {
-    caller: { projectId, keyId, role, ...(binding && { binding }) },
+    caller: { projectId, keyId, role, ...(binding && { binding }), ...(confirm && { confirm }) },
     toolSlug,
     args: request.args ?? readArguments(request.argumentsJson),
     entityId,

@@ -48,7 +48,13 @@ export function AccountReferences({ projectId, account }: { projectId: string; a
         <References references={account.references} />
       ) : (
         <FormFrame onSubmit={() => set.send({ id: account.id, references: linesOf(text) })}>
-          <AreaField label="References, one a line" value={text} onChange={setText} mono />
+          <AreaField
+            label="References, one a line"
+            value={text}
+            onChange={setText}
+            mono
+            hint="The app's own keys of this account, by which its posts name it: a team's id, say, or a user's number."
+          />
           <FaultNotice error={set.error} />
           <Line>
             <Button kind="primary" type="submit" busy={set.isSending ? "Setting" : undefined}>

@@ -2,6 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import type { ConnectedAccount } from "@svc/gen/connections";
 import { ConnectionsService, type InitiateConnectionResponse } from "@svc/gen/connections";
 import { useState } from "react";
+import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Skeleton } from "../../ui/empty.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
@@ -33,7 +34,13 @@ export function ConnectDialog({
   const toolkitSlug = before?.toolkitSlug ?? search.connect ?? "";
   const title = like === "" ? "Connect an account" : "Connect an account anew";
   return (
-    <Dialog open onClose={onClose} title={title} hideOnInteractOutside={false}>
+    <Dialog
+      open
+      onClose={onClose}
+      title={title}
+      hideOnInteractOutside={false}
+      actions={begun === undefined && <Button onPress={onClose}>Close</Button>}
+    >
       <Stack>
         <FaultNotice error={old.error} />
         {like !== "" && old.isPending && <Skeleton rows={2} />}

@@ -1,4 +1,5 @@
 import type { ToolkitAuthSchemeSpec } from "@svc/gen/catalog";
+import { useDeployment } from "../../calls/identity.ts";
 import { TextField } from "../../ui/field.tsx";
 import type { ConnectInput } from "./connect-input.ts";
 
@@ -14,6 +15,7 @@ export function CredentialFields({
   input: ConnectInput;
   onChange: (to: Partial<ConnectInput>) => void;
 }) {
+  const { isSandbox } = useDeployment();
   const secret = { type: "password", autoComplete: "off", isRequired: true } as const;
   if (scheme === "api_key") {
     return (
@@ -22,7 +24,7 @@ export function CredentialFields({
         label="API key"
         value={input.apiKey}
         onChange={(apiKey) => onChange({ apiKey })}
-        hint="Sealed at once, and never shown again."
+        hint={`Sealed at once, and never shown again.${isSandbox ? " The sandbox takes any." : ""}`}
       />
     );
   }

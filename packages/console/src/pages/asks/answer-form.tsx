@@ -75,7 +75,7 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
       <VerdictLine verdict={verdict} />
       {offered.includes("retry-with") && fields.length > 0 && (
         <fieldset className={styles["changes"]}>
-          <legend>Changes, for Retry</legend>
+          <legend>Changes, for “Retry with changes”</legend>
           <OverridesForm fields={fields} typed={typed} faults={faults} onChange={setTyped} />
         </fieldset>
       )}

@@ -1,4 +1,6 @@
 import { type Ask, AskState, type Job } from "@svc/gen/jobs";
+import { Link } from "@tanstack/react-router";
+import { buttonClass } from "../../ui/button.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Columns } from "../../ui/page.tsx";
@@ -27,7 +29,7 @@ export function AskBody({
       {ask.state === AskState.PENDING ? (
         <AnswerForm ask={ask} job={job} projectId={projectId} />
       ) : (
-        <Settled ask={ask} />
+        <Settled ask={ask} projectId={projectId} />
       )}
       <Section title="Who is asked">
         <Ladder ask={ask} />
@@ -36,7 +38,7 @@ export function AskBody({
   );
 }
 
-function Settled({ ask: { decision, state } }: { ask: Ask }) {
+function Settled({ ask: { jobId, decision, state, approvalId }, projectId }: { ask: Ask; projectId: string }) {
   if (decision === undefined) {
     return (
       <Notice tone="plain" title={state === AskState.WITHDRAWN ? "Withdrawn: the job ended otherwise" : "Settled"} />
@@ -44,10 +46,19 @@ function Settled({ ask: { decision, state } }: { ask: Ask }) {
   }
   const { note, overridesJson, keyId, linkId, surface, at } = decision;
   return (
-    <Notice tone="info" icon="check" title={`${decisionWords(decision)}.`}>
+    <Notice
+      tone="info"
+      icon="check"
+      title={`${decisionWords(decision, approvalId !== "")}.`}
+      actions={
+        <Link to="/p/$projectId/jobs/$jobId" params={{ projectId, jobId }} className={buttonClass()}>
+          See what the job did
+        </Link>
+      }
+    >
       <p>
         <Time at={at} />
-        {keyId !== "" && `, vouched for by key ${keyId}`}
+        {keyId !== "" && `, vouched for by ${keyId}`}
         {linkId !== undefined && `, by the link ${linkId}`}
         {surface !== "api" && surface !== "timeout" && `, on the delivery ${surface}`}.
       </p>

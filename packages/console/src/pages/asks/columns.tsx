@@ -43,6 +43,6 @@ export function askCard(ask: Ask) {
 }
 
 /** Who holds a pending ask; how another was settled. */
-function Held({ ask: { decision, principalId } }: { ask: Ask }) {
-  return <span>{decision === undefined ? principalId : decisionWords(decision)}</span>;
+function Held({ ask: { decision, principalId, approvalId } }: { ask: Ask }) {
+  return <span>{decision === undefined ? principalId : decisionWords(decision, approvalId !== "")}</span>;
 }

@@ -9,7 +9,7 @@ const approval = { approvalId: "apr_1" };
 test("any seat answers a question that is no approval", () => {
   expect(mayAnswer({ approvalId: "" }, undefined, { ...seat, role: "member" }, head)).toEqual({
     ok: true,
-    says: "You answer as head; key ops vouches.",
+    says: "You answer as head; the key “ops” vouches.",
   });
 });
 

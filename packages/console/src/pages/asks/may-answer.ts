@@ -21,7 +21,7 @@ export function mayAnswer(
   contact: Pick<Contact, "principalId" | "approver"> | undefined,
 ): Verdict {
   const as = contact?.principalId ?? "a contact";
-  const vouches = `You answer as ${as}; key ${seat.keyName || seat.keyId} vouches.`;
+  const vouches = `You answer as ${as}; the key “${seat.keyName || seat.keyId}” vouches.`;
   if (ask.approvalId === "") return { ok: true, says: vouches };
   if (seat.role !== "approver") {
     return { ok: false, says: "Only an approver's key decides an approval. This seat's key is a member's." };

@@ -32,7 +32,7 @@ export function CallBody({ projectId, call }: { projectId: string; call: ToolCal
         {jobId === "" ? (
           <JsonView text={argumentsJson} label="arguments" />
         ) : (
-          <p>The rows of a job stay inside: its page tells what they were.</p>
+          <p>The rows of a job stay inside it, and so do the arguments made of them.</p>
         )}
       </Section>
       <Section title="Result">

@@ -5,10 +5,11 @@ import { Facts } from "../../ui/facts.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Stack } from "../../ui/stack.tsx";
 import { Time } from "../../ui/time.tsx";
+import { ReplayButton } from "../events/replay-button.tsx";
 import { Attempts } from "./attempts.tsx";
 import { useSubscriptions } from "./endpoints.ts";
 
-/** What is known of a delivery, and its attempts. */
+/** What is known of a delivery, its attempts, and the way to send its event again once it is given up. */
 export function DeliveryBody({ projectId, delivery }: { projectId: string; delivery: Delivery }) {
   const { endpointOf } = useSubscriptions();
   const { id, eventId, subscriptionId, state, createdAt, nextAttemptAt, replayed } = delivery;
@@ -17,19 +18,24 @@ export function DeliveryBody({ projectId, delivery }: { projectId: string; deliv
       <code>{eventId}</code>
     </Link>
   );
+  const endpointLink = (
+    <Link to="/p/$projectId/subscriptions/$subscriptionId" params={{ projectId, subscriptionId }}>
+      {endpointOf(subscriptionId)}
+    </Link>
+  );
   return (
     <Stack>
       <Facts
         facts={[
           ["Id", <Copyable key="id" text={id} what="id" />],
           ["Event", eventLink],
-          ["To", endpointOf(subscriptionId)],
+          ["To", endpointLink],
           ["Queued", <Time key="queued" at={createdAt} />],
           ["By", replayed ? "a replay" : "the arrival of its event"],
           ["Next attempt", nextAttemptAt === undefined ? undefined : <Time key="next" at={nextAttemptAt} />],
         ]}
       />
-      <Section title="Attempts">
+      <Section title="Attempts" actions={state === "dead_letter" && <ReplayButton eventId={eventId} />}>
         <Attempts deliveryId={id} isPending={state === "pending"} />
       </Section>
     </Stack>

@@ -1,4 +1,5 @@
 import type { Job } from "@svc/gen/jobs";
+import { Link } from "@tanstack/react-router";
 import { Copyable } from "../../ui/copy.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { Section } from "../../ui/section.tsx";
@@ -19,6 +20,12 @@ export function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
           ["Submitted", <Time key="created" at={createdAt} />],
           ["Ended", finishedAt === undefined ? undefined : <Time key="ended" at={finishedAt} />],
           ["By key", <code key="key">{submittedByKeyId}</code>],
+          [
+            "Calls",
+            <Link key="calls" to="/p/$projectId/calls" params={{ projectId }} search={{ job: id }}>
+              its calls in the ledger
+            </Link>,
+          ],
           ["Skill", skillSlug === "" ? undefined : skillSlug],
           ["Run by", parentJobId === "" ? undefined : <JobLink key="parent" projectId={projectId} id={parentJobId} />],
           [

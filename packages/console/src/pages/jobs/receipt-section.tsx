@@ -52,7 +52,7 @@ export function ReceiptFacts({ receipt }: { receipt: Receipt }) {
           ({ stepId, decision }) =>
             [
               stepId === "" ? "Plan" : `Gate ${stepId}`,
-              decision === undefined ? "withdrawn" : decisionWords(decision),
+              decision === undefined ? "withdrawn" : decisionWords(decision, true),
             ] as const,
         ),
         [

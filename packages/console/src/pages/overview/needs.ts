@@ -75,7 +75,10 @@ export function needsOf(
       tone: "bad",
       icon: "delivery",
       title: `${some(deadLetters, "delivery was given up", "deliveries were given up")} in 24 h`,
-      says: "Replay them when their endpoint is mended.",
+      says:
+        deadLetters === 1
+          ? "Open it for the reason; replay it once its endpoint is mended."
+          : "Open them for the reason; replay them once their endpoints are mended.",
       to: "/p/$projectId/deliveries",
       search: { state: "dead_letter", range: "24h" },
     },

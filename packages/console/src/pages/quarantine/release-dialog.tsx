@@ -27,15 +27,13 @@ export function ReleaseDialog({ filter, onClose }: { filter: ReleaseFilter; onCl
         ) : (
           <>
             <Button onPress={onClose}>Cancel</Button>
-            <Button onPress={() => void start(true)}>
-              {step === "tried" ? "Try again without effect" : "Dry run"}
-            </Button>
+            <Button onPress={() => void start(true)}>{step === "tried" ? "Dry run again" : "Dry run"}</Button>
             <Button
               kind="primary"
               why={step === "tried" ? undefined : "The dry run comes first: it says what would become of them"}
               onPress={() => void start(false)}
             >
-              {`Release ${tally.tried.toLocaleString("en")}`}
+              {releaseWords(tally)}
             </Button>
           </>
         )
@@ -46,6 +44,12 @@ export function ReleaseDialog({ filter, onClose }: { filter: ReleaseFilter; onCl
       <FaultNotice error={error} />
     </Dialog>
   );
+}
+
+/** What the press that releases is called: a number once it is known, and never one of posts that would all stay. */
+function releaseWords({ tried, outcomes }: ReleaseTally): string {
+  if (tried === 0) return "Release";
+  return outcomes["quarantined"] === tried ? "Release anyway" : `Release ${tried.toLocaleString("en")}`;
 }
 
 function whichWords(filter: ReleaseFilter): string {

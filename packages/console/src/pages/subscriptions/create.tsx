@@ -126,7 +126,7 @@ function Created({
             params={{ projectId, subscriptionId: subscription.id }}
             className={buttonClass("primary")}
           >
-            Send a test event
+            Go on: send a test event
           </Link>
         </Line>
       )}

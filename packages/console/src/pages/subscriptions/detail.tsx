@@ -47,7 +47,7 @@ export default function SubscriptionPage() {
       {found !== undefined && (
         <Columns>
           <Stack>
-            <Health subscription={found} />
+            <Health projectId={projectId} subscription={found} />
             <TestDelivery projectId={projectId} subscription={found} />
           </Stack>
           <Section title="Subscription">
@@ -59,7 +59,13 @@ export default function SubscriptionPage() {
   );
 }
 
-function Health({ subscription: { health, inactiveReason } }: { subscription: Subscription }) {
+function Health({
+  projectId,
+  subscription: { id, health, inactiveReason },
+}: {
+  projectId: string;
+  subscription: Subscription;
+}) {
   const now = useNow();
   const state = health?.state ?? "";
   const { tone, icon } = healthWord(state);
@@ -68,6 +74,18 @@ function Health({ subscription: { health, inactiveReason } }: { subscription: Su
       tone={tone}
       icon={icon}
       title={health === undefined ? "Its health is not known." : healthSentence(health, inactiveReason, now)}
+      actions={
+        health?.failingSince !== undefined && (
+          <Link
+            to="/p/$projectId/deliveries"
+            params={{ projectId }}
+            search={{ subscription: id }}
+            className={buttonClass()}
+          >
+            See what failed
+          </Link>
+        )
+      }
     >
       {health !== undefined && health.pendingDeliveries > 0 && <p>{pendingWords(health.pendingDeliveries)} pending.</p>}
     </Notice>

@@ -43,7 +43,7 @@ export function SendButtons({
         busy={sending.isSending && !sending.isHeld ? "Sending" : undefined}
         onPress={sending.send}
       >
-        Hold it, and show it
+        Hold it for confirmation
       </Button>
       {sending.isHeld && (
         <Button kind="danger" icon="send" busy={sending.isSending ? "Sending" : undefined} onPress={sending.confirm}>

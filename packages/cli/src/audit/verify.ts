@@ -1,0 +1,53 @@
+import { type AuditFault, AuditFaultSchema, type AuditHead } from "@svc/gen/admin";
+import type { Command } from "commander";
+import { type AdminOptions, addAdminOptions, openAdminClient } from "../client/open-client.ts";
+import type { CommandContext } from "../command/context.ts";
+import { CommandError } from "../command/error.ts";
+import { addExamples } from "../command/examples.ts";
+import { addJson, type JsonOption } from "../command/options.ts";
+import { messageListText } from "../text/message.ts";
+import { plainText } from "../text/plain.ts";
+
+type VerifyOptions = AdminOptions & JsonOption & { heads?: true };
+
+/** Adds `svc audit verify`. */
+export function addAuditVerify(audit: Command, context: CommandContext): void {
+  const verify = audit
+    .command("verify")
+    .description(
+      "compare every event with its chain: what was changed, removed or moved is named, and the exit code is 1",
+    )
+    .option("--heads", "print the end of every chain, to be noted elsewhere")
+    .action((options: VerifyOptions) => verifyLog(options, context));
+  addExamples(addAdminOptions(addJson(verify, "what is wrong as a JSON list")), [
+    "svc audit verify",
+    "svc audit verify --heads > heads.txt",
+  ]);
+}
+
+async function verifyLog(options: VerifyOptions, context: CommandContext): Promise<void> {
+  const { admin } = openAdminClient(options, context);
+  const faults: AuditFault[] = [];
+  const heads: AuditHead[] = [];
+  let checked = 0;
+  let pageToken = "";
+  do {
+    const part = await admin.verifyAuditLog({ pageToken });
+    checked += part.checked;
+    faults.push(...part.faults);
+    heads.push(...part.heads);
+    pageToken = part.nextPageToken;
+  } while (pageToken !== "");
+  if (options.json) context.print(messageListText(AuditFaultSchema, faults));
+  else for (const fault of faults) context.print(faultLine(fault));
+  if (options.heads)
+    for (const { projectId, length, hash } of heads) context.print(`${projectId || "-"} ${length} ${hash}`);
+  const events = checked === 1 ? "1 event" : `${checked} events`;
+  if (faults.length > 0) throw new CommandError(`${faults.length} faults in ${events}: the audit log was changed`);
+  if (!options.json)
+    context.note(`${events} in ${heads.length === 1 ? "1 chain" : `${heads.length} chains`}: as they were written`);
+}
+
+function faultLine({ projectId, position, eventId, kind, message }: AuditFault): string {
+  return [kind, projectId || "-", position || "-", eventId || "-", plainText(message)].join(" ");
+}

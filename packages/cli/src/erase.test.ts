@@ -1,0 +1,84 @@
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Terminal } from "./command/terminal.ts";
+import { runTestCommand, startCommand } from "./test-command.ts";
+
+let server: TestServer;
+let variables: Record<string, string>;
+
+beforeAll(async () => {
+  server = await startTestServer({
+    variables: { SVC_SANDBOX: "force" },
+    erasures: { graceMs: 0, pollMs: 100 },
+  });
+  variables = { SVC_URL: server.url, SVC_ADMIN_TOKEN: server.adminToken, SVC_API_KEY: server.key };
+});
+afterAll(() => server.stop());
+
+const svc = (...argv: string[]) => runTestCommand(argv, variables);
+
+async function connectAndCall(entity: string): Promise<void> {
+  const credential = { toolkitSlug: "calendar", entityId: entity, scheme: "oauth2" };
+  expect(await server.call("svc.v1.ConnectionsService/InitiateConnection", credential)).toMatchObject({ code: "ok" });
+  const call = { toolSlug: "calendar.list_events", entityId: entity, argumentsJson: "{}" };
+  expect(await server.call("svc.v1.ToolsService/CallTool", call)).toMatchObject({ code: "ok" });
+}
+
+async function callsOf(entityId: string): Promise<number> {
+  const { json } = await server.call("svc.v1.ToolsService/ListToolCalls", { entityId });
+  return json.calls.length;
+}
+
+test("an entity is erased once that is said, with what was deleted by table; another one keeps its calls, and its key ends", async () => {
+  await connectAndCall("ada");
+  await connectAndCall("bob");
+  const { printed } = await svc("keys", "create", "--project", "default", "--name", "agent", "--entity", "ada");
+  const [text = ""] = /svc_\w+/.exec(printed.join("\n")) ?? [];
+  expect(await server.call("svc.v1.ToolsService/ListToolCalls", {}, { bearer: text })).toMatchObject({ code: "ok" });
+  const erase = ["erase", "--project", "default", "--entity", "ada"];
+  expect(await svc(...erase)).toMatchObject({ code: 2, noted: [expect.stringContaining("--yes")] });
+  expect(await callsOf("ada")).toBe(1);
+  const erased = await svc(...erase, "--yes");
+  expect(erased).toMatchObject({ code: 0 });
+  expect(erased.printed).toEqual([
+    expect.stringMatching(/^TABLE +ROWS$/),
+    expect.stringMatching(/^api_keys +1$/),
+    expect.stringMatching(/^connected_accounts +1$/),
+    expect.stringMatching(/^tool_calls +1$/),
+  ]);
+  expect([await callsOf("ada"), await callsOf("bob")]).toEqual([0, 1]);
+  expect(await server.call("svc.v1.ToolsService/ListToolCalls", {}, { bearer: text })).toMatchObject({ status: 401 });
+  const [, id = ""] = /(ers_\w+) is done: 3 rows deleted/.exec(erased.noted.join("\n")) ?? [];
+  const followed = JSON.parse((await svc("erase", "--follow", id, "--json")).printed.join("\n"));
+  expect(followed).toMatchObject({ id, state: "done", entityId: "", counts: { tool_calls: 1, connected_accounts: 1 } });
+});
+
+test("a person at a terminal is asked, and says yes or nothing is erased", async () => {
+  const answering = (answer: string): Terminal => ({
+    ask: async () => answer,
+    askSecret: async () => "",
+    openPage: async () => false,
+    startSpinner: async () => () => {},
+  });
+  const run = (answer: string) =>
+    startCommand(["erase", "--project", "default", "--entity", "eve", "--no-wait"], variables, "", answering(answer));
+  const refused = run("y");
+  expect([await refused.exitCode, refused.printed]).toEqual([1, []]);
+  const taken = run("yes");
+  expect([await taken.exitCode, taken.printed]).toEqual([0, [expect.stringMatching(/^ers_\w+$/)]]);
+});
+
+test("a project is deleted with its keys and is not there any more", async () => {
+  await svc("projects", "create", "short");
+  const { printed } = await svc("keys", "create", "--project", "short", "--name", "k");
+  const [text = ""] = /svc_\w+/.exec(printed.join("\n")) ?? [];
+  expect(await server.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: text })).toMatchObject({ code: "ok" });
+  const deleted = await svc("projects", "delete", "short", "--yes", "--json");
+  expect(JSON.parse(deleted.printed.join("\n"))).toMatchObject({
+    kind: "project",
+    state: "done",
+    counts: { projects: 1 },
+  });
+  expect(await server.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: text })).toMatchObject({ status: 401 });
+  expect(await svc("projects", "delete", "short", "--yes")).toMatchObject({ code: 1 });
+});

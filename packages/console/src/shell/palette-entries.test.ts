@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { paletteEntries } from "./palette-entries.ts";
+
+const offered = (typed: string, projectId = "prj_1") => paletteEntries(typed, projectId).map(({ words }) => words);
+
+test("an id opens its page, words find pages and things to do, and anything is a search of the tools", () => {
+  expect(offered("evt_01m8")).toEqual(["Open event evt_01m8"]);
+  expect(offered("deliv")).toEqual(["Deliveries", "Tools for “deliv”"]);
+  expect(paletteEntries("post a message", "prj_1")).toMatchObject([
+    { to: "/p/$projectId/tools", params: { projectId: "prj_1" }, search: { q: "post a message" } },
+  ]);
+  expect(offered("")).toContain("Dark theme");
+  expect(offered("")).not.toContain("Tools for “”");
+  expect(offered("post a message", "admin")).toEqual([]);
+});

@@ -1,0 +1,1 @@
+ALTER TABLE "project_policies" ADD COLUMN "confirm" jsonb DEFAULT '{"person":"never","contact":""}'::jsonb NOT NULL;

@@ -1,0 +1,159 @@
+import { type ProjectId, uuidOfId } from "@svc/core";
+import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, notInArray, or, sql } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { auditChains, auditEvents } from "../schema/audit.ts";
+import { toolCalls } from "../schema/calls.ts";
+import { arrayLiteral, bytesArrayLiteral } from "../sql/array-literal.ts";
+import type { AuditEvent } from "./events.ts";
+
+/** A chain of the audit log. */
+export type AuditChain = typeof auditChains.$inferSelect;
+
+/** An entry with its place in its chain. */
+export type PlacedAuditEvent = Pick<AuditEvent, "id" | "entityDigest"> & {
+  readonly outcome: string;
+  readonly position: number;
+  readonly mac: Buffer;
+  readonly hash: Buffer;
+};
+
+/** Any number that no other lock of the service has. */
+const chainingLock = 7_301_948_220;
+
+/** Whether this transaction is the one that gives places, until its end. */
+export async function lockAuditChains(tx: Executor): Promise<boolean> {
+  const [row] = await tx.orm.execute<{ locked: boolean }>(
+    sql`select pg_try_advisory_xact_lock(${chainingLock}::int8) as locked`,
+  );
+  return row?.locked === true;
+}
+
+/** Entries without a place whose outcome is known, or that began before `unknownBefore`; none of the chains `without`. */
+export type UnplacedFilter = { readonly unknownBefore: number; readonly without: readonly ProjectId[] };
+
+function isUnplaced({ unknownBefore, without }: UnplacedFilter) {
+  const isOver = or(isNotNull(auditEvents.outcome), lt(auditEvents.at, unknownBefore));
+  const isElsewhere = without.length === 0 ? undefined : notInArray(auditEvents.projectId, [...without]);
+  return and(isNull(auditEvents.position), isOver, isElsewhere);
+}
+
+/** Whether there are such entries. By audit_events_waiting, which has these alone. */
+export async function hasUnplacedAuditEvents(db: Executor, filter: UnplacedFilter): Promise<boolean> {
+  const rows = await db.orm.select({ id: auditEvents.id }).from(auditEvents).where(isUnplaced(filter)).limit(1);
+  return rows.length > 0;
+}
+
+/** The oldest of them. */
+export function listUnplacedAuditEvents(
+  tx: Executor,
+  { limit, ...filter }: UnplacedFilter & { readonly limit: number },
+): Promise<AuditEvent[]> {
+  return tx.orm
+    .select()
+    .from(auditEvents)
+    .where(isUnplaced(filter))
+    .orderBy(asc(auditEvents.id))
+    .limit(limit)
+    .for("update");
+}
+
+/** The entities of calls that were sent, by the UUID of the call. */
+export async function findSentEntities(tx: Executor, uuids: readonly string[]): Promise<Map<string, string>> {
+  if (uuids.length === 0) return new Map();
+  const rows = await tx.orm.execute<{ id: string; entity_id: string }>(
+    sql`select id, entity_id from ${toolCalls} where id = any(${arrayLiteral([...uuids])}::uuid[]) and entity_id <> ''`,
+  );
+  return new Map(rows.map(({ id, entity_id: entityId }) => [id, entityId]));
+}
+
+/** Chains of projects, for whoever gives places. */
+export function findAuditChains(tx: Executor, projectIds: readonly ProjectId[]): Promise<AuditChain[]> {
+  return tx.orm
+    .select()
+    .from(auditChains)
+    .where(inArray(auditChains.projectId, [...projectIds]));
+}
+
+/** The chain of this project, or the next one; `isBehind`: the next one in any case. */
+export async function findAuditChainFrom(
+  db: Executor,
+  projectId: ProjectId,
+  isBehind: boolean,
+): Promise<AuditChain | undefined> {
+  const [row] = await db.orm
+    .select()
+    .from(auditChains)
+    .where(isBehind ? gt(auditChains.projectId, projectId) : gte(auditChains.projectId, projectId))
+    .orderBy(asc(auditChains.projectId))
+    .limit(1);
+  return row;
+}
+
+/** Stores a chain as it is now. */
+export async function putAuditChain(tx: Executor, chain: AuditChain): Promise<void> {
+  const { length, hash, mac } = chain;
+  await tx.orm
+    .insert(auditChains)
+    .values(chain)
+    .onConflictDoUpdate({ target: auditChains.projectId, set: { length, hash, mac } });
+}
+
+/** Gives entries their places. */
+export async function placeAuditEvents(tx: Executor, events: readonly PlacedAuditEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await tx.sql.unsafe(
+    `update audit_events e set position = v.position, mac = v.mac, hash = v.hash, outcome = v.outcome, about_digest = v.digest
+     from unnest($1::uuid[], $2::int4[], $3::bytea[], $4::bytea[], $5::text[], $6::bytea[]) as v(id, position, mac, hash, outcome, digest)
+     where e.id = v.id and e.position is null`,
+    [
+      arrayLiteral(events.map(({ id }) => uuidOfId(id))),
+      arrayLiteral(events.map(({ position }) => String(position))),
+      bytesArrayLiteral(events.map(({ mac }) => mac)),
+      bytesArrayLiteral(events.map(({ hash }) => hash)),
+      arrayLiteral(events.map(({ outcome }) => outcome)),
+      bytesArrayLiteral(events.map(({ entityDigest }) => entityDigest)),
+    ],
+  );
+}
+
+/** Entries of a chain by their places: from `from` to `to`, both included. */
+export function listPlacedAuditEvents(
+  db: Executor,
+  projectId: ProjectId,
+  { from, to, limit }: { from: number; to: number; limit: number },
+): Promise<AuditEvent[]> {
+  const isWithin = and(gte(auditEvents.position, from), lte(auditEvents.position, to));
+  return db.orm
+    .select()
+    .from(auditEvents)
+    .where(and(eq(auditEvents.projectId, projectId), isWithin))
+    .orderBy(asc(auditEvents.position))
+    .limit(limit);
+}
+
+/** Projects with placed entries and without a chain, and chains that end before their last entry. */
+export async function findBrokenAuditChains(
+  db: Executor,
+): Promise<{ projectId: ProjectId; length: number | null; last: number }[]> {
+  const last = db.orm
+    .select({ projectId: auditEvents.projectId, last: sql<number>`max(${auditEvents.position})`.as("last") })
+    .from(auditEvents)
+    .where(sql`${auditEvents.position} is not null`)
+    .groupBy(auditEvents.projectId)
+    .as("placed");
+  return await db.orm
+    .select({ projectId: last.projectId, last: last.last, length: auditChains.length })
+    .from(last)
+    .leftJoin(auditChains, eq(auditChains.projectId, last.projectId))
+    .where(or(isNull(auditChains.projectId), sql`${last.last} > ${auditChains.length}`));
+}
+
+/** Of projects, those that have a chain. */
+export async function findChainedProjects(db: Executor, projectIds: readonly ProjectId[]): Promise<Set<ProjectId>> {
+  if (projectIds.length === 0) return new Set();
+  const rows = await db.orm
+    .select({ projectId: auditChains.projectId })
+    .from(auditChains)
+    .where(inArray(auditChains.projectId, [...projectIds]));
+  return new Set(rows.map(({ projectId }) => projectId));
+}

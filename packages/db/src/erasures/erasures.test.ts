@@ -1,0 +1,142 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { uuidOfId } from "@svc/core";
+import { bundled } from "@svc/testing/bundled";
+import { createTestDatabase } from "@svc/testing/database";
+import { getTableName } from "drizzle-orm";
+import { afterAll, expect, test } from "vitest";
+import { createProject } from "../projects/repo.ts";
+import { erasedTables } from "../schema/erased-tables.ts";
+import { storedColumns } from "../schema/stored-columns.ts";
+import { beginErasure, type Erasure, findErasure } from "./repo.ts";
+import { stepErasure } from "./step.ts";
+import { type Owner, plantRows, tablesWith } from "./test-planted.ts";
+
+const { url, db, drop } = await createTestDatabase();
+afterAll(drop);
+
+const nowMs = Date.UTC(2026, 0, 5, 9);
+const times = { graceMs: 0, jobsMs: 600_000, pollMs: 1_000 };
+
+async function finish(begun: Erasure): Promise<Erasure> {
+  for (let steps = 0; steps < 1_000; steps++) {
+    const moved = await stepErasure(db, nowMs, times);
+    if (moved === undefined) break;
+  }
+  return (await findErasure(db, begun.id)) as Erasure;
+}
+
+test("every table says how an erasure finds its rows, once", () => {
+  const declared = erasedTables.map(({ table }) => getTableName(table));
+  expect(declared.toSorted()).toEqual([...new Set(storedColumns().map(({ table }) => table))].toSorted());
+});
+
+test("a column that names an entity is one that the declaration of its table goes by", () => {
+  const naming = new Set(
+    erasedTables.flatMap(({ table, entity }) =>
+      typeof entity === "object" && "none" in entity ? [] : [getTableName(table)],
+    ),
+  );
+  const columns = storedColumns().filter(({ column }) => /entity/.test(column));
+  expect(columns.filter(({ table }) => !naming.has(table) && table !== "erasures")).toEqual([]);
+});
+
+test("an erased entity is in no table any more; another of its project, and one of its name in another project, lose nothing", async () => {
+  const here = (await createProject(db, "here", nowMs)).id;
+  const there = (await createProject(db, "there", nowMs)).id;
+  const owner = (projectId: typeof here, entityId: string, number: number): Owner => {
+    return { projectId, entityId, number, marker: `marker-${number}` };
+  };
+  const [ada, bob, otherAda] = [owner(here, "ada", 101), owner(here, "bob", 102), owner(there, "ada", 103)];
+  for (const one of [ada, bob, otherAda]) expect(await plantRows(db, one)).not.toHaveLength(0);
+  const before = await tablesWith(db, bob.marker);
+  expect(before.length).toBeGreaterThan(30);
+  const erasure = await beginErasure(db, { projectId: here, entityId: "ada" }, { nowMs });
+  expect(await beginErasure(db, { projectId: here, entityId: "ada" }, { nowMs })).toEqual(erasure);
+  const done = await finish(erasure);
+  expect(done).toMatchObject({ state: "done", entityId: "", finishedAt: nowMs });
+  // A browser is nobody's: it may have the seats of others.
+  expect(await tablesWith(db, ada.marker)).toEqual(["console_sessions"]);
+  expect(await tablesWith(db, bob.marker)).toEqual(before);
+  expect(await tablesWith(db, otherAda.marker)).toEqual(before);
+});
+
+test("a deleted project is in no table any more, and another loses nothing", async () => {
+  const gone = (await createProject(db, "gone", nowMs)).id;
+  const kept = (await createProject(db, "kept", nowMs)).id;
+  const owners = [gone, kept].map((projectId, index) => {
+    return { projectId, entityId: "ada", number: 201 + index, marker: `marker-${201 + index}` };
+  });
+  for (const owner of owners) await plantRows(db, owner);
+  const before = await tablesWith(db, "marker-202");
+  const done = await finish(await beginErasure(db, { projectId: gone, entityId: undefined }, { nowMs }));
+  expect(done).toMatchObject({ state: "done", kind: "project" });
+  expect(await tablesWith(db, "marker-201")).toEqual(["console_sessions"]);
+  expect(await tablesWith(db, "marker-202")).toEqual(before);
+  expect(done.counts).toMatchObject({ projects: 1, tool_calls: 1, jobs: 1 });
+});
+
+test("an erasure whose process is killed in the middle goes on in another, and counts each row once", async () => {
+  const projectId = (await createProject(db, "killed", nowMs)).id;
+  const [ada, bob] = [301, 302].map((number, index) => {
+    return { projectId, entityId: index === 0 ? "ada" : "bob", number, marker: `marker-${number}` };
+  }) as [Owner, Owner];
+  for (const owner of [ada, bob]) await plantRows(db, owner);
+  const rows = 12_000;
+  await db.sql.unsafe(
+    `insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
+     select '${uuidOfId(projectId)}', gen_random_uuid(), 'event', '', '', case when n % 4 = 0 then 'bob' else 'ada' end,
+       case when n % 4 = 0 then 'marker-302' else 'marker-301' end, now(), now(), '' from generate_series(1, ${rows}) n`,
+  );
+  const before = await tablesWith(db, bob.marker);
+  const begun = await beginErasure(db, { projectId, entityId: "ada" }, { nowMs });
+  const child = fork(await bundled(fileURLToPath(new URL("erasure.fixture.ts", import.meta.url))), [url], {
+    execArgv: [],
+  });
+  const ended = once(child, "exit");
+  child.on("message", ({ events = 0 }: { events?: number }) => void (events > 2_000 && child.kill("SIGKILL")));
+  expect(await ended).toEqual([null, "SIGKILL"]);
+  const left = (await findErasure(db, begun.id)) as Erasure;
+  expect(left.finishedAt).toBeNull();
+  expect(left.counts["events"]).toBeGreaterThan(2_000);
+  expect(await tablesWith(db, ada.marker)).toContain("events");
+  const done = await finish(begun);
+  expect(done).toMatchObject({ state: "done", counts: { events: (rows * 3) / 4 + 1 } });
+  expect(await tablesWith(db, ada.marker)).toEqual(["console_sessions"]);
+  expect(await tablesWith(db, bob.marker)).toEqual(before);
+  const [kept] = await db.sql`select count(*)::int4 as count from events where project_id = ${uuidOfId(projectId)}`;
+  expect(kept?.["count"]).toBe(rows / 4 + 1);
+});
+
+test.each([
+  ["is bound to it", "estimate = (select estimate from jobs where id = md5('none')::uuid), standing_run_id = null"],
+  ["names it in its program", "binding = null, standing_run_id = null"],
+  ["was begun by its event", "binding = null, estimate = (select estimate from jobs where id = md5('none')::uuid)"],
+])(
+  "a job that %s is told to end, waited for, and erased as it stands once that took too long",
+  async (name, without) => {
+    const projectId = (await createProject(db, name, nowMs)).id;
+    const number = 400 + name.length;
+    const neutral = { projectId, entityId: "bob", number: 900 + number, marker: `marker-of-bob-${number}` };
+    await plantRows(db, neutral);
+    await db.sql.unsafe(`update jobs set id = md5('none')::uuid where project_id = '${uuidOfId(projectId)}'`);
+    await plantRows(db, { projectId, entityId: "ada", number, marker: `marker-${number}` });
+    const own = `project_id = '${uuidOfId(projectId)}' and id <> md5('none')::uuid`;
+    await db.sql.unsafe(`update jobs set finished_at = null, cancel_requested_at = null, ${without} where ${own}`);
+    // Their standing program names another entity, so that it stays with its runs.
+    await db.sql.unsafe(`update standing_programs set binding = null where project_id = '${uuidOfId(projectId)}'`);
+    await db.sql.unsafe(
+      "update standing_versions set estimate = (select estimate from jobs where id = md5('none')::uuid)",
+    );
+    const begun = await beginErasure(db, { projectId, entityId: "ada" }, { nowMs });
+    while ((await stepErasure(db, nowMs, times)) !== undefined);
+    expect(await findErasure(db, begun.id)).toMatchObject({ state: "waiting", jobsLeft: 1, finishedAt: null });
+    const jobs = () => db.sql.unsafe(`select cancel_requested_at is not null as told from jobs where ${own}`);
+    expect(await jobs()).toEqual([{ told: true }]);
+    while ((await stepErasure(db, nowMs + times.jobsMs, times)) !== undefined);
+    expect(await findErasure(db, begun.id)).toMatchObject({ state: "done", counts: { jobs: 1 } });
+    expect(await jobs()).toEqual([]);
+    await db.sql.unsafe("delete from jobs where id = md5('none')::uuid");
+  },
+);

@@ -1,0 +1,128 @@
+import {
+  type EventId,
+  type Id,
+  idOfUuid,
+  parseId,
+  type StandingProgramId,
+  type StandingRunId,
+  uuidOfId,
+} from "@svc/core";
+import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import type { NamedEntity } from "../schema/erased-tables.ts";
+import { jobAsks, jobs } from "../schema/jobs.ts";
+import { standingPrograms, standingRunEvents, standingRuns, standingVersions } from "../schema/standing.ts";
+import { events } from "../schema/triggers.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+
+/** Of some jobs of a project those that are an entity's: bound to it, of a program that names it, or begun by its events. */
+export async function jobsOfEntity(tx: Executor, named: NamedEntity, ids: readonly Id<"job">[]): Promise<Id<"job">[]> {
+  if (ids.length === 0) return [];
+  const { entityId } = named;
+  const found = await tx.orm
+    .select({ id: jobs.id, binding: jobs.binding, estimate: jobs.estimate, runId: jobs.standingRunId })
+    .from(jobs)
+    .where(inArray(jobs.id, [...ids]));
+  const runs = new Set(
+    await runsOfEntity(
+      tx,
+      named,
+      found.flatMap(({ runId }) => runId ?? []),
+    ),
+  );
+  const own = found.filter(
+    ({ binding, estimate, runId }) =>
+      binding?.entityId === entityId || estimate.entities.includes(entityId) || (runId !== null && runs.has(runId)),
+  );
+  return withDescendants(
+    tx,
+    own.map(({ id }) => id),
+  );
+}
+
+/** With the jobs that those run, and the twins that were made for them: they work on the same rows. */
+async function withDescendants(tx: Executor, ids: readonly Id<"job">[]): Promise<Id<"job">[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx.orm.execute<{ id: string }>(sql`with recursive family as (
+      select unnest(${arrayLiteral(ids.map(uuidOfId))}::uuid[]) as id
+      union select j.id from family f cross join lateral (
+        select id from jobs where parent_job_id = f.id union all select id from jobs where simulated_from = f.id) j)
+    select id from family`);
+  return rows.map(({ id }) => idOfUuid("job", id));
+}
+
+/** The events that the asks of some jobs were published as. */
+export async function eventsOfAsks(tx: Executor, ids: readonly Id<"job">[]): Promise<EventId[]> {
+  if (ids.length === 0) return [];
+  const asks = await tx.orm
+    .select({ eventIds: jobAsks.eventIds })
+    .from(jobAsks)
+    .where(inArray(jobAsks.jobId, [...ids]));
+  return asks.flatMap(({ eventIds }) => eventIds.flatMap((text) => parseId("evt", text) ?? []));
+}
+
+/** Of some runs those that an event of an entity is in. */
+export async function runsOfEntity(
+  tx: Executor,
+  { projectId, entityId }: NamedEntity,
+  ids: readonly StandingRunId[],
+): Promise<StandingRunId[]> {
+  if (ids.length === 0) return [];
+  const runs = await tx.orm
+    .select({ id: standingRuns.id, sourceKey: standingRuns.sourceKey })
+    .from(standingRuns)
+    .where(inArray(standingRuns.id, [...ids]));
+  const collected = await tx.orm
+    .select({ id: standingRunEvents.runId, eventId: standingRunEvents.eventId })
+    .from(standingRunEvents)
+    .where(inArray(standingRunEvents.runId, [...ids]));
+  const pairs = [
+    ...collected,
+    ...runs.flatMap(({ id, sourceKey }) => eventOf(sourceKey).map((eventId) => ({ id, eventId }))),
+  ];
+  if (pairs.length === 0) return [];
+  const own = await tx.orm
+    .select({ id: events.id })
+    .from(events)
+    .where(
+      and(
+        eq(events.projectId, projectId),
+        inArray(
+          events.id,
+          pairs.map(({ eventId }) => eventId),
+        ),
+        eq(events.entityId, entityId),
+      ),
+    );
+  const ofEntity = new Set(own.map(({ id }) => id));
+  return [...new Set(pairs.filter(({ eventId }) => ofEntity.has(eventId)).map(({ id }) => id))];
+}
+
+/** The event that a run is about, as its key names it: `e:evt_…`, also behind that of a backfill. */
+function eventOf(sourceKey: string): EventId[] {
+  const [, text = ""] = /(?:^|\/)e:(evt_\w+)/.exec(sourceKey) ?? [];
+  return [parseId("evt", text)].filter((id) => id !== undefined);
+}
+
+/** Of some standing programs those that are bound to an entity, or name it in any of their versions. */
+export async function programsOfEntity(
+  tx: Executor,
+  { entityId }: NamedEntity,
+  ids: readonly StandingProgramId[],
+): Promise<StandingProgramId[]> {
+  if (ids.length === 0) return [];
+  const bound = await tx.orm
+    .select({ id: standingPrograms.id, binding: standingPrograms.binding })
+    .from(standingPrograms)
+    .where(and(inArray(standingPrograms.id, [...ids]), isNotNull(standingPrograms.binding)));
+  const versions = await tx.orm
+    .select({ id: standingVersions.programId, estimate: standingVersions.estimate })
+    .from(standingVersions)
+    .where(inArray(standingVersions.programId, [...ids]));
+  return [
+    ...new Set([
+      ...bound.flatMap(({ id, binding }) => (binding?.entityId === entityId ? [id] : [])),
+      ...versions.flatMap(({ id, estimate }) => (estimate.entities.includes(entityId) ? [id] : [])),
+    ]),
+  ];
+}

@@ -1,0 +1,209 @@
+import { type Id, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
+import { and, eq, getTableName, gt, inArray, sql } from "drizzle-orm";
+import { type Executor, withTransaction } from "../connect.ts";
+import { isForeignKeyViolation } from "../driver-error.ts";
+import { requestJobCancel } from "../jobs/cancel.ts";
+import { type ErasedTable, erasedTables } from "../schema/erased-tables.ts";
+import { contacts, dataKeys, events, jobs, projects } from "../schema/index.ts";
+import { type Batch, deleteRows } from "./delete-rows.ts";
+import { type Erasure, moveErasure, takeErasure } from "./repo.ts";
+import { eventsOfAsks, jobsOfEntity, programsOfEntity, runsOfEntity } from "./rules.ts";
+
+/** Times of an erasure, milliseconds. */
+export type ErasureTimes = {
+  /** The last pass begins so long after the beginning: calls that were under way have been recorded by then. */
+  readonly graceMs: number;
+  /** So long jobs are waited for that were told to end; then they are erased as they stand. */
+  readonly jobsMs: number;
+  /** Between two looks at jobs that have not ended. */
+  readonly pollMs: number;
+};
+
+type Phase = { readonly name: string; readonly erased: ErasedTable; readonly cancels: boolean };
+
+/** What a phase did: `after` is the last row it looked at; undefined at its end. */
+type Done = { readonly after: string | undefined; readonly jobsLeft: number };
+
+const rowsMax = 5_000;
+const lookedAtMax = 500;
+/** Looks that find nothing in one transaction. */
+const looksMax = 20;
+
+/** Moves one erasure on by one batch. Answers it as it stands then; undefined where there is nothing to do for any. */
+export async function stepErasure(db: Executor, nowMs: number, times: ErasureTimes): Promise<Erasure | undefined> {
+  try {
+    return await takeStep(db, nowMs, times);
+  } catch (error) {
+    if (!isForeignKeyViolation(error)) throw error;
+    // Somebody added to what was empty: the tables are gone through once more.
+    return await withTransaction(db, async (tx) => {
+      const erasure = await takeErasure(tx, nowMs);
+      if (erasure === undefined) return undefined;
+      const moved = { atTable: "", atKey: "", deletedInPass: 0, jobsLeft: 0, pass: erasure.pass + 1 };
+      await moveErasure(tx, erasure.id, moved);
+      return { ...erasure, ...moved };
+    });
+  }
+}
+
+function takeStep(db: Executor, nowMs: number, times: ErasureTimes): Promise<Erasure | undefined> {
+  return withTransaction(db, async (tx) => {
+    let erasure = await takeErasure(tx, nowMs);
+    if (erasure === undefined) return undefined;
+    const { id } = erasure;
+    const counts = new Map(Object.entries(erasure.counts));
+    // Most tables have nothing of it: looks that find nothing share a transaction.
+    for (let looks = 0, left = rowsMax; looks < looksMax && left === rowsMax && isGoingOn(erasure, nowMs); looks++) {
+      const batch: Batch = { tx, erasure, left, counts };
+      erasure = { ...erasure, ...(await look(batch, { nowMs, times })) };
+      ({ left } = batch);
+    }
+    await moveErasure(tx, id, erasure);
+    return erasure;
+  });
+}
+
+function isGoingOn({ finishedAt, notBefore }: Erasure, nowMs: number): boolean {
+  return finishedAt === null && (notBefore === null || notBefore <= nowMs);
+}
+
+/** One look at the table that is gone through, with what is deleted there. Answers what changes of the erasure. */
+async function look(batch: Batch, given: Given): Promise<Partial<Erasure>> {
+  const { erasure } = batch;
+  const phases = phasesOf(erasure);
+  const index = Math.max(
+    0,
+    phases.findIndex(({ name }) => name === erasure.atTable),
+  );
+  const phase = phases[index];
+  if (phase === undefined) throw new Error("an erasure has no table to go through");
+  const done = await runPhase(batch, phase, given);
+  const change = {
+    counts: Object.fromEntries(batch.counts),
+    // Until a pass begins it tells what the one before left.
+    jobsLeft: (erasure.atTable === "" ? 0 : erasure.jobsLeft) + done.jobsLeft,
+    deletedInPass: erasure.deletedInPass + rowsMax - batch.left,
+    state: "running" as const,
+    notBefore: null,
+  };
+  if (done.after !== undefined) return { ...change, atTable: phase.name, atKey: done.after };
+  return nextOf({ ...erasure, ...change }, phases, index, given);
+}
+
+/** Where an erasure goes on behind a phase that is over. */
+function nextOf(erasure: Erasure, phases: readonly Phase[], index: number, { nowMs, times }: Given): Partial<Erasure> {
+  const { counts, deletedInPass, jobsLeft, pass, createdAt } = erasure;
+  const rest = { counts, deletedInPass, jobsLeft, state: "running" as const, notBefore: null };
+  const next = phases[index + 1];
+  // What it takes to end well is still there: accounts, programs, rows.
+  const isHeld = phases[index]?.cancels === true && jobsLeft > 0;
+  if (next !== undefined && !isHeld) return { ...rest, atTable: next.name, atKey: "" };
+  const anew = { counts, atTable: "", atKey: "", deletedInPass: 0, jobsLeft: 0, pass: pass + 1 };
+  if (isHeld) return { ...anew, jobsLeft, state: "waiting", notBefore: nowMs + times.pollMs };
+  if (nowMs < createdAt + times.graceMs) return { ...anew, state: "waiting", notBefore: createdAt + times.graceMs };
+  if (deletedInPass > 0 || pass === 1) return { ...anew, state: "running", notBefore: null };
+  return { counts, state: "done", finishedAt: nowMs, entityId: "", atTable: "", atKey: "", notBefore: null };
+}
+
+/** The tables that rows are looked for in, with a look at jobs that have not ended before theirs. */
+function phasesOf({ kind }: Erasure): Phase[] {
+  return erasedTables.flatMap((erased) => {
+    const name = getTableName(erased.table);
+    const { entity } = erased;
+    const isLookedFor =
+      kind === "project" ? erased.project !== undefined : typeof entity === "object" && !("none" in entity);
+    if (!isLookedFor) return [];
+    const phase = { name, erased, cancels: false };
+    return erased.table === jobs ? [{ ...phase, name: "jobs that run", cancels: true }, phase] : [phase];
+  });
+}
+
+type Given = { readonly nowMs: number; readonly times: ErasureTimes };
+
+async function runPhase(batch: Batch, { erased, cancels }: Phase, given: Given): Promise<Done> {
+  const { erasure } = batch;
+  const { project, entity, key, table } = erased;
+  const own = project === undefined ? undefined : eq(project, erasure.projectId);
+  const isProject = erasure.kind === "project";
+  if (isKept(erased, erasure, given)) return { after: undefined, jobsLeft: 0 };
+  if (key === undefined || (!isProject && project === undefined)) {
+    const named = !isProject && typeof entity === "object" && "names" in entity ? entity.names(erasure) : undefined;
+    if (table === contacts && !isProject) await keepLastApprover(batch.tx, erasure);
+    const where = and(own, named) ?? sql`false`;
+    return { after: (await deleteRows(batch, erased, where)) ? undefined : "", jobsLeft: 0 };
+  }
+  const named = !isProject && typeof entity === "object" && "names" in entity ? entity.names(erasure) : sql`true`;
+  const looked: readonly { id: unknown; isNamed: boolean }[] = await batch.tx.orm
+    .select({ id: sql`${key}`.mapWith(key), isNamed: sql<boolean>`${named}` })
+    .from(table)
+    .where(and(own, erasure.atKey === "" ? undefined : gt(key, erasure.atKey)))
+    .orderBy(key)
+    .limit(lookedAtMax);
+  const ids = looked.filter(({ isNamed }) => isNamed).map(({ id }) => String(id));
+  const after = looked.length < lookedAtMax ? undefined : String(looked.at(-1)?.id);
+  const chosen = isProject ? ids : await chosenOf(batch, erased, ids);
+  if (table !== jobs) {
+    const isWhole = await deleteChosen(batch, erased, chosen);
+    return { after: isWhole ? after : erasure.atKey, jobsLeft: 0 };
+  }
+  const left = await endJobs(batch, chosen as Id<"job">[], given);
+  if (cancels) return { after, jobsLeft: left.size };
+  const ended = (chosen as Id<"job">[]).filter((id) => !left.has(id));
+  const asked = await eventsOfAsks(batch.tx, ended);
+  const isWhole = (await deleteChosen(batch, tableOf(events), asked)) && (await deleteChosen(batch, erased, ended));
+  return { after: isWhole ? after : erasure.atKey, jobsLeft: left.size };
+}
+
+/** The project's own row and its keys go once nothing refers to it any more: nodes ask for it as long as something is under way. */
+function isKept({ table }: ErasedTable, { pass, createdAt, deletedInPass, jobsLeft }: Erasure, given: Given): boolean {
+  const isLast = pass > 1 && deletedInPass === 0 && jobsLeft === 0 && given.nowMs >= createdAt + given.times.graceMs;
+  return (table === projects || table === dataKeys) && !isLast;
+}
+
+async function chosenOf(batch: Batch, { entity }: ErasedTable, ids: readonly string[]): Promise<readonly string[]> {
+  if (typeof entity !== "object" || !("rule" in entity)) return ids;
+  const { tx, erasure } = batch;
+  switch (entity.rule) {
+    case "jobs":
+      return await jobsOfEntity(tx, erasure, ids as Id<"job">[]);
+    case "runs":
+      return await runsOfEntity(tx, erasure, ids as StandingRunId[]);
+    case "standing":
+      return await programsOfEntity(tx, erasure, ids as StandingProgramId[]);
+  }
+}
+
+function deleteChosen(batch: Batch, erased: ErasedTable, ids: readonly string[]): Promise<boolean> | true {
+  const { key } = erased;
+  return ids.length === 0 || key === undefined ? true : deleteRows(batch, erased, inArray(key, [...ids]));
+}
+
+/** A project without an approver could decide nothing any more: its last one stays as a name that nobody is behind. */
+async function keepLastApprover(tx: Executor, { projectId, entityId }: Erasure): Promise<void> {
+  const own = sql`project_id = ${uuidOfId(projectId)}::uuid and is_approver`;
+  await tx.orm.execute(sql`update contacts set reach = null, name = principal_id
+    where ${own} and principal_id = (select min(principal_id) from contacts where ${own})
+      and not exists (select from contacts where ${own} and reach ->> 'entityId' is distinct from ${entityId})`);
+}
+
+/** Tells jobs to end; answers those that have not, as long as they are waited for. */
+async function endJobs(
+  { tx, erasure }: Batch,
+  ids: readonly Id<"job">[],
+  { nowMs, times }: Given,
+): Promise<Set<Id<"job">>> {
+  const left = new Set<Id<"job">>();
+  if (nowMs >= erasure.createdAt + times.jobsMs) return left;
+  const { projectId } = erasure;
+  for (const jobId of ids) {
+    const found = await requestJobCancel(tx, { jobId, projectId, chain: [`erasure:${erasure.id}`], nowMs });
+    if (found?.isFinished === false) left.add(jobId);
+  }
+  return left;
+}
+
+function tableOf(table: unknown): ErasedTable {
+  const found = erasedTables.find((erased) => erased.table === table);
+  if (found === undefined) throw new Error("a table is not declared");
+  return found;
+}

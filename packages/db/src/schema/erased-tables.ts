@@ -1,0 +1,218 @@
+import { type ProjectId, uuidOfId } from "@svc/core";
+import { type SQL, sql } from "drizzle-orm";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import * as t from "./index.ts";
+
+/** An entity of a project. */
+export type NamedEntity = { readonly projectId: ProjectId; readonly entityId: string };
+
+/** How rows name an entity. */
+export type EntityNaming =
+  /** They are the entity's where this holds. */
+  | { readonly names: (named: NamedEntity) => SQL }
+  /** Each is looked at, by the rule of that name. */
+  | { readonly rule: "jobs" | "standing" | "runs" }
+  /** They go with the row that they belong to. */
+  | "as their parents"
+  /** They hold nothing of one entity, and why. */
+  | { readonly none: string };
+
+/** A row goes with that row of another table for which this holds. */
+export type RowParent = { readonly table: PgTable; readonly on: SQL };
+
+/** What an erasure does with a table. */
+export type ErasedTable = {
+  readonly table: PgTable;
+  /** Whose project a row is; undefined where its parents say so, or it is the deployment's. */
+  readonly project?: PgColumn;
+  /** By which rows are gone through where others go with them, or a rule looks at each. */
+  readonly key?: PgColumn;
+  readonly parents?: readonly RowParent[];
+  readonly entity: EntityNaming;
+};
+
+const settings = { none: "what the people of the project set for all of it" };
+const bookkeeping = { none: "counts, versions and times alone" };
+
+/**
+ * What an erasure does with each table, in the order in which they are gone through: first what lets new work in, then work, then what it left.
+ * A test fails for a table that is not here. Rows of a table with parents go before those.
+ */
+export const erasedTables: readonly ErasedTable[] = [
+  { table: t.grantCodes, project: t.grantCodes.projectId, entity: of(t.grantCodes.entityId) },
+  { table: t.grants, project: t.grants.projectId, key: t.grants.id, entity: { names: grantOf } },
+  {
+    table: t.grantTokens,
+    parents: [{ table: t.grants, on: sql`${t.grantTokens.grantId} = ${t.grants.id}` }],
+    ...along(),
+  },
+  { table: t.apiKeys, project: t.apiKeys.projectId, key: t.apiKeys.id, entity: of(t.apiKeys.entityId) },
+  {
+    table: t.consoleSeats,
+    parents: [{ table: t.apiKeys, on: sql`${t.consoleSeats.keyId} = ${t.apiKeys.id}` }],
+    ...along(),
+  },
+  {
+    ...{ table: t.consoleLinks, project: t.consoleLinks.projectId },
+    parents: [{ table: t.apiKeys, on: sql`${t.consoleLinks.keyId} = ${t.apiKeys.id}` }],
+    entity: { names: ({ entityId }) => sql`${t.consoleLinks.target} -> 'connect' ->> 'entityId' = ${entityId}` },
+  },
+  {
+    ...{ table: t.standingPrograms, project: t.standingPrograms.projectId, key: t.standingPrograms.id },
+    entity: { rule: "standing" },
+  },
+  ofProgram(t.standingVersions, t.standingVersions.programId),
+  ofProgram(t.standingBackfills, t.standingBackfills.programId),
+  ofProgram(t.standingUsage, t.standingUsage.programId),
+  ofProgram(t.standingListeners, t.standingListeners.programId),
+  ofProgram(t.standingPolls, t.standingPolls.programId),
+  ofProgram(t.standingSeen, t.standingSeen.programId),
+  ofProgram(t.standingNotices, t.standingNotices.programId),
+  {
+    ...ofProgram(t.standingRates, t.standingRates.programId),
+    ...keyOfProgram(t.standingRates.key, t.standingRates.programId),
+  },
+  {
+    ...ofProgram(t.standingDedupe, t.standingDedupe.programId),
+    ...keyOfProgram(t.standingDedupe.key, t.standingDedupe.programId),
+  },
+  // Of a replay as well, which is a project's alone.
+  { ...ofProgram(t.dueTasks, t.dueTasks.ownerId), project: t.dueTasks.projectId },
+  { table: t.jobs, project: t.jobs.projectId, key: t.jobs.id, entity: { rule: "jobs" } },
+  ofJob(t.jobAttempts, t.jobAttempts.jobId),
+  ofJob(t.jobSteps, t.jobSteps.jobId),
+  ofJob(t.jobRows, t.jobRows.jobId),
+  ofJob(t.jobSetRows, t.jobSetRows.jobId),
+  ofJob(t.jobUndoEntries, t.jobUndoEntries.jobId),
+  ofJob(t.jobTasks, t.jobTasks.jobId),
+  ofJob(t.jobEvents, t.jobEvents.jobId),
+  ofJob(t.jobAsks, t.jobAsks.jobId),
+  ofJob(t.skills, t.skills.jobId),
+  {
+    ...{ table: t.standingRuns, project: t.standingRuns.projectId, key: t.standingRuns.id },
+    parents: [
+      { table: t.standingPrograms, on: sql`${t.standingRuns.programId} = ${t.standingPrograms.id}` },
+      { table: t.jobs, on: sql`${t.standingRuns.id} = ${t.jobs.standingRunId}` },
+    ],
+    entity: { rule: "runs" },
+  },
+  {
+    table: t.standingRunEvents,
+    parents: [
+      { table: t.standingRuns, on: sql`${t.standingRunEvents.runId} = ${t.standingRuns.id}` },
+      { table: t.events, on: sql`${t.standingRunEvents.eventId} = ${t.events.id}` },
+    ],
+    ...along(),
+  },
+  ofDeployment(t.auditEvents, "names an entity by its digest alone, and stays"),
+  ofDeployment(t.auditChains, "hashes of what stays"),
+  { table: t.toolCalls, project: t.toolCalls.projectId, entity: of(t.toolCalls.entityId) },
+  { table: t.events, project: t.events.projectId, key: t.events.id, entity: of(t.events.entityId) },
+  {
+    table: t.deliveryTasks,
+    parents: [{ table: t.events, on: sql`${t.deliveryTasks.eventId} = ${t.events.id}` }],
+    ...along(),
+  },
+  {
+    table: t.deliveries,
+    parents: [
+      {
+        table: t.events,
+        on: sql`${t.deliveries.projectId} = ${t.events.projectId} and ${t.deliveries.eventId} = ${t.events.id}`,
+      },
+    ],
+    ...along(),
+  },
+  {
+    table: t.standingArrivals,
+    parents: [
+      {
+        table: t.events,
+        on: sql`${t.standingArrivals.projectId} = ${t.events.projectId} and ${t.standingArrivals.eventId} = ${t.events.id}`,
+      },
+    ],
+    ...along(),
+  },
+  { table: t.accountReferences, project: t.accountReferences.projectId, entity: of(t.accountReferences.entityId) },
+  { table: t.connectedAccounts, project: t.connectedAccounts.projectId, entity: of(t.connectedAccounts.entityId) },
+  {
+    ...{ table: t.contacts, project: t.contacts.projectId },
+    entity: { names: ({ entityId }) => sql`${t.contacts.reach} ->> 'entityId' = ${entityId}` },
+  },
+  {
+    ...{ table: t.callPaces, project: t.callPaces.projectId },
+    entity: { names: ({ entityId }) => isWithin(entityId, t.callPaces.key) },
+  },
+  ofProject(t.jobPrograms, t.jobPrograms.projectId, { none: "texts that jobs, skills and standing programs share" }),
+  ofProject(t.subscriptions, t.subscriptions.projectId, settings),
+  ofProject(t.replays, t.replays.projectId, bookkeeping),
+  ofProject(t.secrets, t.secrets.projectId, settings),
+  ofProject(t.privateToolkits, t.privateToolkits.projectId, settings),
+  ofProject(t.callLimits, t.callLimits.projectId, settings),
+  ofProject(t.activityMinutes, t.activityMinutes.projectId, bookkeeping),
+  ofProject(t.activityHours, t.activityHours.projectId, bookkeeping),
+  ofProject(t.projectPolicies, t.projectPolicies.projectId, settings),
+  // What they sealed opens nowhere any more, also where a backup has rows of it.
+  ofProject(t.dataKeys, t.dataKeys.projectId, { none: "keys of all that is the project's" }),
+  // Last: everything refers to it.
+  ofProject(t.projects, t.projects.id, settings),
+  ofDeployment(t.quarantinedPosts, "a post that no project received, and that names none"),
+  ofDeployment(t.erasures, "the erasure itself, which forgets whom it erased at its end"),
+  ofDeployment(t.consoleSessions, "a browser, which may hold seats of several projects"),
+  ofDeployment(t.grantClients, "a program that registered itself with the deployment"),
+  ofDeployment(t.ledgerState, "how far the ledger was searched"),
+  ofDeployment(t.routingState, "a version"),
+  ofDeployment(t.vaultRotations, "how far the vault key's rotation is"),
+  ofDeployment(t.vaultNodes, "the nodes that run"),
+  ofDeployment(t.oldSubkeys, "keys of the deployment"),
+  ofDeployment(t.vaultCheck, "a known text"),
+  ofDeployment(t.deliveryEpoch, "a number"),
+  ofDeployment(t.standingState, "the version of time zones"),
+];
+
+function of(column: PgColumn): EntityNaming {
+  return { names: ({ entityId }) => sql`${column} = ${entityId}` };
+}
+
+function grantOf({ entityId }: NamedEntity): SQL {
+  return sql`exists (select from ${t.apiKeys} where ${t.apiKeys.id} in (${t.grants.keyId}, ${t.grants.voucherKeyId})
+    and ${t.apiKeys.entityId} = ${entityId})`;
+}
+
+/** What an expression of the project made of an event or a call, which may be the entity's id alone or have it within. */
+function isWithin(entityId: string, key: PgColumn): SQL {
+  return sql`position(${entityId}::text in ${key}) > 0`;
+}
+
+function keyOfProgram(key: PgColumn, programId: PgColumn): Pick<ErasedTable, "entity"> {
+  return {
+    entity: {
+      names: ({ projectId, entityId }) => sql`${isWithin(entityId, key)} and ${programId} in (
+        select ${t.standingPrograms.id} from ${t.standingPrograms} where ${t.standingPrograms.projectId} = ${uuidOfId(projectId)}::uuid)`,
+    },
+  };
+}
+
+function along(): Pick<ErasedTable, "entity"> {
+  return { entity: "as their parents" };
+}
+
+function ofJob(table: PgTable, jobId: PgColumn): ErasedTable {
+  return { table, parents: [{ table: t.jobs, on: sql`${jobId} = ${t.jobs.id}` }], ...along() };
+}
+
+function ofProgram(table: PgTable, programId: PgColumn): ErasedTable {
+  return {
+    table,
+    parents: [{ table: t.standingPrograms, on: sql`${programId} = ${t.standingPrograms.id}` }],
+    ...along(),
+  };
+}
+
+function ofProject(table: PgTable, project: PgColumn, entity: EntityNaming): ErasedTable {
+  return { table, project, entity };
+}
+
+function ofDeployment(table: PgTable, none: string): ErasedTable {
+  return { table, entity: { none } };
+}

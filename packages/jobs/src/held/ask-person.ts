@@ -1,0 +1,68 @@
+import { askPort } from "@svc/asks";
+import { confirmLifeMs, type Fault, formatValue, type Id } from "@svc/core";
+import { loadJob } from "@svc/db";
+import { maskArguments, type PersonAsker, type PersonalCall } from "@svc/tools";
+import type { JobsContext } from "../api/context.ts";
+import { submit } from "../api/submit.ts";
+import { callNotAsked } from "../errors.ts";
+import { isEnd } from "../state/statuses.ts";
+import { heldProgramText } from "./held-program.ts";
+
+/** What asking a person about calls works with. */
+export type PersonAskerContext = Pick<
+  JobsContext,
+  "db" | "clock" | "sealer" | "views" | "accounts" | "engine" | "programs" | "isSandbox"
+>;
+
+type Asked = { readonly jobId: Id<"job"> } | { readonly refusal: Fault };
+
+/** Of a call that is not named by its caller, so many jobs may ask one after the other within the time that a person has. */
+const repeatsMax = 20;
+
+/**
+ * Makes what asks a person about a call: a job of one step, which waits for a contact's answer before it begins. The same call is asked
+ * about once at a time; one that its caller named, once at all.
+ */
+export function createPersonAsker(context: PersonAskerContext): PersonAsker {
+  return (call) => askPerson(context, call);
+}
+
+async function askPerson(context: PersonAskerContext, call: PersonalCall): Promise<Asked> {
+  if (call.isNamed) return askOnce(context, call, "");
+  const period = Math.floor(context.clock.now() / confirmLifeMs);
+  for (let repeat = 0; repeat < repeatsMax; repeat++) {
+    const asked = await askOnce(context, call, `:${period}:${repeat}`);
+    if ("refusal" in asked) return asked;
+    const job = await loadJob(context.db, asked.jobId);
+    // An answer is for one call: what comes after it is asked about anew.
+    if (job !== undefined && !isEnd(job.status)) return asked;
+  }
+  return { refusal: callNotAsked(call.action.slug, repeatsMax) };
+}
+
+async function askOnce(context: PersonAskerContext, call: PersonalCall, repeat: string): Promise<Asked> {
+  const { caller, name } = call;
+  const { projectId, keyId, role = "member", binding = null, confirm } = caller;
+  if (keyId === undefined) throw new Error("a call that no key makes is confirmed by nobody");
+  const submitted = await submit(
+    { ...context, asks: askPort },
+    {
+      ...{ projectId, keyId, role, binding, confirm },
+      programJson: heldProgramText(call),
+      mode: "live",
+      simulateFirst: false,
+      idempotencyKey: `confirm:${name}${repeat}`,
+      confirmText: textOf(call),
+    },
+  );
+  return "refusal" in submitted ? submitted : { jobId: submitted.id };
+}
+
+const argumentsMax = 1_500;
+
+/** What the person is asked: tool, account and arguments, sensitive ones masked. */
+function textOf({ action, args, entityId }: PersonalCall): string {
+  const json = JSON.stringify(maskArguments(action.inputSchema, args));
+  const shown = json.length > argumentsMax ? `${json.slice(0, argumentsMax).toWellFormed()}… (cut)` : json;
+  return `Carry out ${action.slug} (${action.class}) with the account of ${formatValue(entityId)}? Arguments: ${shown}`;
+}

@@ -1,0 +1,98 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import {
+  checkFilterText,
+  idOfUuid,
+  openPageToken,
+  optionalId,
+  type ProjectId,
+  pageOf,
+  pageRows,
+  parseId,
+  sealPageToken,
+  timeRange,
+  uuidOfId,
+} from "@svc/core";
+import { type AuditEvent, type AuditFilter, deploymentProject, listAuditEvents } from "@svc/db";
+import {
+  type AdminService,
+  type AuditEvent as AuditEventMessage,
+  AuditEventSchema,
+  AuditFaultSchema,
+  AuditHeadSchema,
+} from "@svc/gen/admin";
+import { sentAction } from "../audit/place-events.ts";
+import { type VerifyPosition, verifyPart, verifyStart } from "../audit/verify.ts";
+import type { AdminContext } from "./context.ts";
+import { actorInvalid } from "./errors.ts";
+import { adminScope } from "./request.ts";
+
+/** The methods of AdminService about the audit log. */
+export function auditMethods({
+  db,
+  sealer,
+}: AdminContext): Pick<ServiceImpl<typeof AdminService>, "listAuditEvents" | "verifyAuditLog"> {
+  return {
+    async listAuditEvents(request) {
+      const projectId = optionalId("prj", "projectId", request.projectId);
+      const actor = readActor(request.actor);
+      const action = checkFilterText("action", request.action) || undefined;
+      const times = timeRange(request.since, request.until);
+      const scope = adminScope("ListAuditEvents", { projectId, actor: request.actor, action, ...times });
+      const page = pageOf(sealer, scope, request, "aud");
+      const found = await listAuditEvents(db, { projectId, actor, action, ...times }, page);
+      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
+      return { events: rows.map(eventMessage), nextPageToken };
+    },
+    async verifyAuditLog({ pageToken }) {
+      const scope = adminScope("VerifyAuditLog");
+      const from = pageToken === "" ? verifyStart : positionOf(openPageToken(sealer, scope, pageToken));
+      const { checked, faults, heads, next } = await verifyPart({ db, sealer }, from);
+      return {
+        checked,
+        faults: faults.map((fault) => create(AuditFaultSchema, { ...fault, projectId: projectText(fault.projectId) })),
+        heads: heads.map(({ projectId, length, hash }) =>
+          create(AuditHeadSchema, { projectId: projectText(projectId), length, hash: hash.toString("hex") }),
+        ),
+        nextPageToken: next === undefined ? "" : sealPageToken(sealer, scope, JSON.stringify(next)),
+      };
+    },
+  };
+}
+
+function positionOf(text: string): VerifyPosition {
+  return JSON.parse(text);
+}
+
+function readActor(text: string): AuditFilter["actor"] {
+  if (text === "") return undefined;
+  if (text === "admin" || text === "link" || text === "service") return { actor: text, id: null };
+  const [key, job] = [parseId("key", text), parseId("job", text)];
+  if (key !== undefined) return { actor: "key", id: uuidOfId(key) };
+  if (job !== undefined) return { actor: "job", id: uuidOfId(job) };
+  throw actorInvalid(text);
+}
+
+function eventMessage(event: AuditEvent): AuditEventMessage {
+  const { id, at, projectId, action, subject, entityDigest, outcome, position } = event;
+  return create(AuditEventSchema, {
+    ...{ id, action, subject },
+    at: timestampFromMs(at),
+    projectId: projectText(projectId),
+    actor: actorText(event),
+    entityDigest: entityDigest?.toString("hex") ?? "",
+    outcome: outcome ?? "",
+    position: position ?? 0,
+    // The two have one UUID.
+    toolCallId: action === sentAction ? idOfUuid("call", uuidOfId(id)) : "",
+  });
+}
+
+function actorText({ actor, actorId }: AuditEvent): string {
+  return (actor === "key" || actor === "job") && actorId !== null ? idOfUuid(actor, actorId) : actor;
+}
+
+function projectText(projectId: ProjectId): string {
+  return projectId === deploymentProject ? "" : projectId;
+}

@@ -1,0 +1,89 @@
+import type { AuditChain, AuditEvent } from "@svc/db";
+import { type ChainKey, eventMac, isSame, linkHash } from "./chain.ts";
+
+/** Something that is wrong with a row of a chain, or with the chain: `position` is 0 then. */
+export type RowFault = {
+  readonly position: number;
+  /** Empty where there is no row. */
+  readonly eventId: string;
+  readonly kind: "changed" | "removed" | "moved" | "head";
+  /** For people. */
+  readonly message: string;
+};
+
+/** Rows in the order of their places, the one at `after` before them; `end`: the end of the chain, where they reach it. */
+type Rows = {
+  readonly rows: readonly AuditEvent[];
+  readonly after: number;
+  readonly end: Pick<AuditChain, "length" | "hash"> | undefined;
+};
+
+// How far a row is looked for that says what it said elsewhere, and for how many of them.
+const reachPlaces = 25;
+const movedMax = 20;
+
+/** Compares rows with their macs, with the links between them and with the end of the chain. */
+export function compareRows(key: ChainKey, { rows, after, end }: Rows): RowFault[] {
+  const faults: RowFault[] = [];
+  let at = after;
+  // The hash of the row before; undefined where that is not known to be as it was.
+  let before: Buffer | undefined = after === 0 ? Buffer.alloc(0) : undefined;
+  for (const row of rows) {
+    const position = row.position ?? 0;
+    if (position <= after) {
+      before = row.hash ?? undefined;
+      continue;
+    }
+    if (position > at + 1) {
+      faults.push(removedFault(at + 1, position - 1));
+      before = undefined;
+    }
+    const fault = rowFault(key, row, { before, mayLook: faults.length < movedMax });
+    if (fault !== undefined) faults.push(fault);
+    before = fault === undefined ? (row.hash ?? undefined) : undefined;
+    at = position;
+  }
+  if (end === undefined) return faults;
+  if (at < end.length) faults.push(removedFault(at + 1, end.length));
+  else if (before !== undefined && !isSame(end.hash, before)) faults.push(changedFault(rows.at(-1), "its hash"));
+  return faults;
+}
+
+function rowFault(
+  key: ChainKey,
+  row: AuditEvent,
+  { before, mayLook }: { before: Buffer | undefined; mayLook: boolean },
+): RowFault | undefined {
+  const position = row.position ?? 0;
+  const mac = eventMac(key, row, position);
+  if (!isSame(mac, row.mac)) {
+    const was = mayLook ? placeOf(key, row) : undefined;
+    if (was === undefined) return changedFault(row, "what it says");
+    return { position, eventId: row.id, kind: "moved", message: `the event at place ${position} was at place ${was}` };
+  }
+  const isLinked = before === undefined || isSame(linkHash(key, before, mac), row.hash);
+  return isLinked ? undefined : changedFault(row, "its hash");
+}
+
+/** Where a row stood that says what it always said. */
+function placeOf(key: ChainKey, row: AuditEvent): number | undefined {
+  const position = row.position ?? 0;
+  for (let place = Math.max(1, position - reachPlaces); place <= position + reachPlaces; place++) {
+    if (isSame(eventMac(key, row, place), row.mac)) return place;
+  }
+  return undefined;
+}
+
+function changedFault(row: AuditEvent | undefined, what: string): RowFault {
+  const position = row?.position ?? 0;
+  return {
+    ...{ position, eventId: row?.id ?? "", kind: "changed" },
+    message: `of the event at place ${position}, ${what} was changed`,
+  };
+}
+
+function removedFault(from: number, to: number): RowFault {
+  const message =
+    from === to ? `the event at place ${from} is not there` : `the events at places ${from} to ${to} are not there`;
+  return { position: from, eventId: "", kind: "removed", message };
+}

@@ -1,0 +1,60 @@
+import type { DescService, Message } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import { Fault, type ProjectId, parseId, principalContext } from "@svc/core";
+import type { AuditLog, DeedEnd } from "./log.ts";
+import { type AuditRule, readAuditRule } from "./rules.ts";
+
+type Method = (request: Message, context: HandlerContext) => unknown;
+
+/**
+ * The implementation of a service, each of whose calls that is declared as audited is entered before it is carried out, and gets its outcome
+ * after it. Throws as `readAuditRule`, of calls of svc.v1.
+ */
+export function enterCalls<Implementation extends object>(
+  service: DescService,
+  implementation: Implementation,
+  log: AuditLog,
+): Implementation {
+  if (!service.typeName.startsWith("svc.v1.")) return implementation;
+  const entering: Implementation = Object.create(implementation);
+  for (const desc of service.methods) {
+    const rule = readAuditRule(desc);
+    const method: unknown = Reflect.get(implementation, desc.localName);
+    if (rule === undefined || typeof method !== "function") continue;
+    Reflect.set(entering, desc.localName, entered(rule, method.bind(implementation) as Method, log));
+  }
+  return entering;
+}
+
+function entered(rule: AuditRule, method: Method, log: AuditLog): Method {
+  return async (request, context) => {
+    const actor = context.values.get(principalContext);
+    if (actor === undefined) throw new Error(`${rule.action} is audited, and has no caller`);
+    const projectId = actor.kind === "project" ? actor.projectId : readProject(rule.projectId?.(request));
+    const [subject, entityId] = [rule.subject?.(request) ?? "", rule.entity?.(request) ?? ""];
+    const id = await log.enter({ actor, action: rule.action, projectId, subject, entityId });
+    try {
+      const response = (await method(request, context)) as Message;
+      await log.end(id, { outcome: "ok", ...madeBy(rule, response, projectId) });
+      return response;
+    } catch (error) {
+      await log.end(id, { outcome: outcomeOf(error) });
+      throw error;
+    }
+  };
+}
+
+/** What is known of a deed once it is done: what it made, and of which project that is. */
+function madeBy(rule: AuditRule, response: Message, projectId: ProjectId | undefined): Omit<DeedEnd, "outcome"> {
+  const made = rule.made?.(response);
+  const owner = projectId ?? readProject(rule.madeProjectId?.(response));
+  return { ...(made && { subject: made }), ...(owner !== projectId && { projectId: owner }) };
+}
+
+function readProject(text = ""): ProjectId | undefined {
+  return parseId("prj", text);
+}
+
+function outcomeOf(error: unknown): string {
+  return error instanceof Fault ? error.code : "internal";
+}

@@ -1,0 +1,189 @@
+import { readdirSync } from "node:fs";
+import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import {
+  createId,
+  createSealer,
+  fault,
+  generateVaultKey,
+  type Principal,
+  parseVaultKeys,
+  principalContext,
+  systemClock,
+} from "@svc/core";
+import { deploymentProject, listAuditEvents } from "@svc/db";
+import { createTestDatabase } from "@svc/testing/database";
+import { afterAll, expect, test } from "vitest";
+import { enterCalls } from "./enter-calls.ts";
+import { createAuditLog } from "./log.ts";
+import { readAuditRule } from "./rules.ts";
+
+/** What is entered, by service. */
+const entered: Readonly<Record<string, string>> = {
+  AdminService:
+    "CreateApiKey CreateProject DeleteProject EraseEntity ParkJob ReleaseJob ReleaseQuarantinedPosts RevokeApiKey RotateVault SetProjectPolicy",
+  CatalogService: "DeleteToolkit PublishToolkit",
+  ConnectionsService:
+    "CreateConnectLink DeleteConnection DeleteProjectCredential InitiateConnection SetAccountReferences SetProjectCredential",
+  ConsoleService: "CreateSignInLink EndSession",
+  ContactsService: "DeleteContact PutContact",
+  GrantsService: "RevokeGrant UpdateGrant",
+  JobsService:
+    "AnswerAsk CancelJob CreateAnswerLink CreateAskEndpoint DeleteAskEndpoint DeleteSkill PauseJob PromoteJob ResumeJob",
+  SecretsService: "DeleteSecret PutSecret",
+  StandingService:
+    "CreateStandingProgram DeleteStandingProgram PauseStandingProgram ResumeStandingProgram UpdateStandingProgram",
+  ToolsService: "DeleteCallLimit PutCallLimit",
+  TriggersService: "CreateSubscription DeleteSubscription UpdateSubscription",
+};
+
+/** What does something and is not entered. */
+const others: Readonly<Record<string, string>> = {
+  CallTool: "a destructive call is entered with its row of the ledger, before it is sent",
+  SubmitJob: "its calls are entered as they are sent, and what they need approval for is an answer",
+  RerunJob: "as SubmitJob",
+  RetryJob: "as SubmitJob",
+  RunStandingProgram: "starts what was created, as its schedule does",
+  BackfillStandingProgram: "as RunStandingProgram",
+  CancelBackfill: "as RunStandingProgram",
+  ReplayEvent: "delivers again, to whom it was delivered",
+  ReplayEvents: "as ReplayEvent",
+  StartReplay: "as ReplayEvent",
+  UpdateReplay: "as ReplayEvent",
+  CancelReplay: "as ReplayEvent",
+  SendTestEvent: "delivers a sample",
+};
+
+const reading = /^(Get|List|Search|Describe|Watch|Query|Check|Preview|Verify)/;
+
+const services = await readServices();
+
+async function readServices(): Promise<DescService[]> {
+  const folder = new URL(".", import.meta.resolve("@svc/gen/admin"));
+  const names = readdirSync(folder).map((file) => file.replace(/_pb\.ts$/, ""));
+  const modules: Record<string, unknown>[] = await Promise.all(names.map((name) => import(`@svc/gen/${name}`)));
+  return modules.flatMap((module) => Object.values(module).filter(isService));
+}
+
+function isService(value: unknown): value is DescService {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "service";
+}
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+const sealer = createSealer(parseVaultKeys(generateVaultKey()));
+const log = createAuditLog({
+  ...{ db, clock: systemClock, sealer },
+  onError: (error) => {
+    throw error;
+  },
+});
+
+test("the table has the calls that are entered, and of those that do something and are not says why", () => {
+  const declared = services.flatMap(({ name, methods }) => {
+    const names = methods.filter((method) => readAuditRule(method) !== undefined).map((method) => method.name);
+    return names.length === 0 ? [] : [[name, names.toSorted().join(" ")]];
+  });
+  expect(Object.fromEntries(declared)).toEqual(entered);
+  const silent = services.flatMap(({ methods }) =>
+    methods.flatMap((method) =>
+      readAuditRule(method) === undefined && !reading.test(method.name) ? [method.name] : [],
+    ),
+  );
+  expect(silent.toSorted()).toEqual(Object.keys(others).toSorted());
+});
+
+const callers: Readonly<Record<string, Principal>> = {
+  admin: { kind: "admin" },
+  key: { kind: "project", projectId: createId("prj", 1), keyId: createId("key", 1), role: "approver" },
+};
+
+/** Calls a method whose service does what `implement` does, and answers the rows that it wrote. */
+async function rowsOfCall(service: DescService, method: DescMethod, implement: () => Promise<unknown>) {
+  const implementation = enterCalls(service, { [method.localName]: implement }, log);
+  const called = Reflect.get(implementation, method.localName) as (
+    request: unknown,
+    context: HandlerContext,
+  ) => unknown;
+  const caller = callers[service.name === "AdminService" ? "admin" : "key"];
+  const values = { get: (key: unknown) => (key === principalContext ? caller : undefined) };
+  const before = new Set((await listAuditEvents(db, {}, { after: undefined, limit: 500 })).map(({ id }) => id));
+  await Promise.resolve(called(create(method.input), { values } as unknown as HandlerContext)).catch(() => {});
+  const after = await listAuditEvents(db, {}, { after: undefined, limit: 500 });
+  return after.filter(({ id }) => !before.has(id));
+}
+
+test.each(services)("a call of $name that is entered writes one row, and another none", async (service) => {
+  for (const method of service.methods) {
+    let rowsBefore = -1;
+    const done = async () => {
+      rowsBefore = (await listAuditEvents(db, {}, { after: undefined, limit: 500 })).filter(
+        ({ outcome }) => outcome === null,
+      ).length;
+      return create(method.output);
+    };
+    const rows = await rowsOfCall(service, method, done);
+    const isEntered = entered[service.name]?.split(" ").includes(method.name) === true;
+    const one = {
+      action: `${service.name}.${method.name}`,
+      actor: service.name === "AdminService" ? "admin" : "key",
+      outcome: "ok",
+    };
+    expect(rows, method.name).toEqual(isEntered ? [expect.objectContaining(one)] : []);
+    // Before the deed.
+    expect(rowsBefore, method.name).toBe(isEntered ? 1 : 0);
+  }
+});
+
+test("what is refused has its row, with the code; of what is not entered nothing is done", async () => {
+  const [service] = services.filter(({ name }) => name === "SecretsService") as [DescService];
+  const method = service.method["putSecret"] as DescMethod;
+  const refused = async () => {
+    throw fault({ code: "not_found", reason: "X", message: "x", help: "x" });
+  };
+  expect(await rowsOfCall(service, method, refused)).toEqual([expect.objectContaining({ outcome: "not_found" })]);
+  const broken = async () => {
+    throw new Error("x");
+  };
+  expect(await rowsOfCall(service, method, broken)).toEqual([expect.objectContaining({ outcome: "internal" })]);
+  let isDone = false;
+  const away = { ...log, enter: () => Promise.reject(new Error("the store is away")) };
+  const implementation = enterCalls(
+    service,
+    {
+      putSecret: async () => {
+        isDone = true;
+      },
+    },
+    away,
+  );
+  const values = { get: () => callers["key"] };
+  const called = implementation.putSecret as (request: unknown, context: unknown) => Promise<unknown>;
+  await expect(called(create(method.input), { values })).rejects.toThrow("away");
+  expect(isDone).toBe(false);
+});
+
+test("an entity is named by its digest alone, and what a call made is its subject", async () => {
+  const [service] = services.filter(({ name }) => name === "AdminService") as [DescService];
+  const method = service.method["createApiKey"] as DescMethod;
+  const projectId = createId("prj", systemClock.now());
+  const apiKey = { id: createId("key", 5), projectId };
+  const implementation = enterCalls(service, { createApiKey: async () => ({ apiKey }) }, log);
+  const values = { get: () => callers["admin"] };
+  const called = implementation.createApiKey as (request: unknown, context: unknown) => Promise<unknown>;
+  await called({ projectId, entityId: "ada@example.com", name: "of Ada" }, { values });
+  const [row] = await listAuditEvents(db, { projectId }, { after: undefined, limit: 5 });
+  expect(row).toMatchObject({ subject: apiKey.id, entityDigest: sealer.entityDigest(projectId, "ada@example.com") });
+  expect(JSON.stringify(row)).not.toMatch(/ada|of Ada/i);
+  expect(method.name).toBe("CreateApiKey");
+  await called({ projectId: "", entityId: "", name: "" }, { values });
+  const [moved] = await listAuditEvents(db, { projectId }, { after: undefined, limit: 5 });
+  expect(moved?.id).not.toBe(row?.id);
+  expect(
+    await listAuditEvents(
+      db,
+      { projectId: deploymentProject, action: "AdminService.CreateApiKey" },
+      { after: undefined, limit: 5 },
+    ),
+  ).not.toContainEqual(expect.objectContaining({ subject: apiKey.id }));
+});

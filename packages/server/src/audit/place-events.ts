@@ -1,0 +1,124 @@
+import {
+  type Clock,
+  createId,
+  generateDataKeySecret,
+  type ProjectId,
+  SealError,
+  type Sealer,
+  uuidOfId,
+} from "@svc/core";
+import {
+  type AuditChain,
+  type AuditEvent,
+  type Database,
+  deploymentProject,
+  type Executor,
+  findAuditChains,
+  findSentEntities,
+  hasUnplacedAuditEvents,
+  insertAuditEvent,
+  listUnplacedAuditEvents,
+  lockAuditChains,
+  type PlacedAuditEvent,
+  placeAuditEvents,
+  putAuditChain,
+  withTransaction,
+} from "@svc/db";
+import { chainContext, eventMac, headMac, isSame, linkHash, openChainKey } from "./chain.ts";
+
+/** What places are given with. `broken`: chains that were changed, to which nothing is added. */
+export type PlacingOptions = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly broken: Set<ProjectId>;
+  readonly onBroken: (projectId: ProjectId, why: string) => void;
+};
+
+/** The action of a destructive call of a tool that was sent. */
+export const sentAction = "ToolCall.Send";
+/** The action by which the chain of the deployment knows of the others. */
+export const beginAction = "AuditLog.BeginChain";
+
+const rowsAtOnce = 500;
+// Longer than any call takes.
+const unknownAfterMs = 120_000;
+
+/** Gives the entries that have none their places, as many as are read at once. Answers whether there may be more; false also while another node does it. */
+export async function placeEvents(options: PlacingOptions): Promise<boolean> {
+  const { db, clock, broken } = options;
+  const wanted = { unknownBefore: clock.now() - unknownAfterMs, without: [...broken] };
+  // Nearly always there are none, and then this is one statement.
+  if (!(await hasUnplacedAuditEvents(db, wanted))) return false;
+  return withTransaction(db, async (tx) => {
+    if (!(await lockAuditChains(tx))) return false;
+    const events = await listUnplacedAuditEvents(tx, { ...wanted, limit: rowsAtOnce });
+    if (events.length === 0) return false;
+    const byProject = Map.groupBy(events, ({ projectId }) => projectId);
+    const chains = new Map((await findAuditChains(tx, [...byProject.keys()])).map((one) => [one.projectId, one]));
+    const entities = await findSentEntities(tx, sentUuids(events));
+    await options.sealer.ready([...byProject.keys()].filter((id) => id !== deploymentProject));
+    for (const [projectId, own] of byProject) {
+      const chain = chains.get(projectId) ?? (await beginChain(tx, projectId, options));
+      await extendChain(tx, { chain, events: own.map((event) => finished(event, entities, options)) }, options);
+    }
+    return events.length === rowsAtOnce || byProject.size > chains.size;
+  });
+}
+
+function sentUuids(events: readonly AuditEvent[]): string[] {
+  return events.flatMap(({ id, action }) => (action === sentAction ? [uuidOfId(id)] : []));
+}
+
+/** An entry as it stays. The ledger names the entity of a call, whose statements know no key. */
+function finished(event: AuditEvent, entities: ReadonlyMap<string, string>, { sealer }: PlacingOptions) {
+  const entity = event.action === sentAction ? entities.get(uuidOfId(event.id)) : undefined;
+  const entityDigest = entity === undefined ? event.entityDigest : sealer.entityDigest(event.projectId, entity);
+  return { ...event, entityDigest, outcome: event.outcome ?? "unknown" };
+}
+
+/** The chain of a project that has none. That of the deployment tells of it: it cannot be gone without a trace. */
+async function beginChain(tx: Executor, projectId: ProjectId, { clock, sealer }: PlacingOptions): Promise<AuditChain> {
+  const key = sealer.seal(generateDataKeySecret(), chainContext(projectId));
+  const at = clock.now();
+  const [projectOf, actor, outcome] = [deploymentProject, "service", "ok"] as const;
+  if (projectId !== deploymentProject)
+    await insertAuditEvent(tx, {
+      ...{ id: createId("aud", at), at, projectId: projectOf, actor, outcome, actorId: null },
+      ...{ action: beginAction, subject: projectId, entityDigest: null },
+    });
+  const empty = { projectId, key, length: 0, hash: Buffer.alloc(0) };
+  return { ...empty, mac: headMac(openChainKey(empty, sealer), empty) };
+}
+
+type Extension = { readonly chain: AuditChain; readonly events: readonly (AuditEvent & { outcome: string })[] };
+
+async function extendChain(tx: Executor, { chain, events }: Extension, options: PlacingOptions): Promise<void> {
+  const key = openOrTell(chain, options);
+  if (key === undefined) return;
+  let { length, hash } = chain;
+  const placed: PlacedAuditEvent[] = events.map((event) => {
+    length += 1;
+    const mac = eventMac(key, event, length);
+    hash = linkHash(key, hash, mac);
+    return { ...event, position: length, mac, hash };
+  });
+  await placeAuditEvents(tx, placed);
+  await putAuditChain(tx, { ...chain, length, hash, mac: headMac(key, { length, hash }) });
+}
+
+/** What follows an end that was changed would make it look right. */
+function openOrTell(chain: AuditChain, { sealer, broken, onBroken }: PlacingOptions) {
+  const tell = (why: string) => {
+    broken.add(chain.projectId);
+    onBroken(chain.projectId, why);
+    return undefined;
+  };
+  try {
+    const key = openChainKey(chain, sealer);
+    return isSame(headMac(key, chain), chain.mac) ? key : tell("its end was changed");
+  } catch (error) {
+    if (error instanceof SealError) return tell(error.message);
+    throw error;
+  }
+}

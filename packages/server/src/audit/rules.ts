@@ -1,0 +1,76 @@
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  hasOption,
+  type Message,
+} from "@bufbuild/protobuf";
+import { Audited, audit_entity, audit_result, audit_subject, audited } from "@svc/gen/options";
+
+/** What the audit log has of a call: readers of its request, and of its response. Undefined where a call names nothing. */
+export type AuditRule = {
+  /** `AdminService.CreateApiKey`. */
+  readonly action: string;
+  readonly subject: ReadText | undefined;
+  readonly entity: ReadText | undefined;
+  readonly projectId: ReadText | undefined;
+  readonly made: ReadText | undefined;
+  readonly madeProjectId: ReadText | undefined;
+};
+
+/** Reads one text of a message; empty where a message on the way is unset. */
+export type ReadText = (message: Message) => string;
+
+/**
+ * How a call is entered in the audit log; undefined for one that is not. Throws an Error for a call that does not say, that names a field that it does
+ * not have, or that is entered and is a stream: such a server must not start.
+ */
+export function readAuditRule(method: DescMethod): AuditRule | undefined {
+  const name = `${method.parent.typeName}/${method.name}`;
+  const declared = hasOption(method, audited) ? getOption(method, audited) : Audited.UNSPECIFIED;
+  if (declared === Audited.NONE) return undefined;
+  if (declared !== Audited.LOGGED) throw new Error(`${name} declares no audited`);
+  if (method.methodKind !== "unary") throw new Error(`${name} is a stream, and is declared as audited`);
+  const result = getOption(method, audit_result);
+  const madeProject = [...result.split(".").slice(0, -1), "project_id"].join(".");
+  return {
+    action: `${method.parent.name}.${method.name}`,
+    subject: pathReader(method.input, getOption(method, audit_subject), name),
+    entity: pathReader(method.input, getOption(method, audit_entity), name),
+    projectId: hasPath(method.input, "project_id") ? pathReader(method.input, "project_id", name) : undefined,
+    made: pathReader(method.output, result, name),
+    madeProjectId:
+      result !== "" && hasPath(method.output, madeProject) ? pathReader(method.output, madeProject, name) : undefined,
+  };
+}
+
+function hasPath(desc: DescMessage, path: string): boolean {
+  return fieldsOf(desc, path) !== undefined;
+}
+
+function pathReader(desc: DescMessage, path: string, name: string): ReadText | undefined {
+  if (path === "") return undefined;
+  const fields = fieldsOf(desc, path);
+  if (fields === undefined) throw new Error(`${name} is audited by ${path}, which is no text of ${desc.typeName}`);
+  return (message) => {
+    let found: unknown = message;
+    for (const { localName } of fields) {
+      found = typeof found === "object" && found !== null ? Reflect.get(found, localName) : undefined;
+    }
+    return typeof found === "string" ? found : "";
+  };
+}
+
+/** The fields on the way; undefined where there is no such way to a text. */
+function fieldsOf(desc: DescMessage, path: string): DescField[] | undefined {
+  const fields: DescField[] = [];
+  let at: DescMessage | undefined = desc;
+  for (const name of path.split(".")) {
+    const field: DescField | undefined = at?.fields.find((one) => one.name === name);
+    if (field === undefined) return undefined;
+    fields.push(field);
+    at = field.fieldKind === "message" ? field.message : undefined;
+  }
+  return fields.at(-1)?.fieldKind === "scalar" ? fields : undefined;
+}

@@ -1,0 +1,31 @@
+import type { Clock, ProjectId, Sealer } from "@svc/core";
+import type { Database } from "@svc/db";
+import type { Logger } from "../logger.ts";
+import { type Loop, startLoop } from "../loop.ts";
+import { placeEvents } from "./place-events.ts";
+
+const everyMs = 2_000;
+
+/** Gives entries of the audit log their places, two seconds after they were made at most: until then they can be removed unseen. */
+export function startPlacing(options: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly logger: Logger;
+}): Loop {
+  const { logger, ...parts } = options;
+  const broken = new Set<ProjectId>();
+  const onBroken = (projectId: ProjectId, why: string) =>
+    logger.error(
+      { projectId, why },
+      "a chain of the audit log was changed: nothing is added to it. See svc audit verify",
+    );
+  return startLoop({
+    clock: parts.clock,
+    everyMs,
+    async run() {
+      while (await placeEvents({ ...parts, broken, onBroken }));
+    },
+    onError: (err) => logger.warn({ err }, "entries of the audit log could not be given their places"),
+  });
+}

@@ -1,0 +1,99 @@
+import { type ProjectId, parseId, SealError, type Sealer } from "@svc/core";
+import {
+  type AuditChain,
+  type AuditEvent,
+  deploymentProject,
+  type Executor,
+  findAuditChainFrom,
+  findBrokenAuditChains,
+  findChainedProjects,
+  listPlacedAuditEvents,
+} from "@svc/db";
+import { type ChainKey, headMac, isSame, openChainKey } from "./chain.ts";
+import { compareRows, type RowFault } from "./compare-rows.ts";
+import { beginAction } from "./place-events.ts";
+
+/** Something that is wrong in the log. `position` 0: of the chain as a whole. */
+export type AuditFault = RowFault & { readonly projectId: ProjectId };
+
+/** Up to where the log was compared: behind a place of a chain, or behind a chain. */
+export type VerifyPosition = { readonly projectId: ProjectId; readonly after: number | "end" };
+
+/** What the comparison of a part of the log found. `next` is undefined at the end of it. */
+export type Verified = {
+  readonly checked: number;
+  readonly faults: readonly AuditFault[];
+  readonly heads: readonly Pick<AuditChain, "projectId" | "length" | "hash">[];
+  readonly next: VerifyPosition | undefined;
+};
+
+/** Where the log is compared with. */
+export type VerifyOptions = { readonly db: Executor; readonly sealer: Sealer };
+
+/** Before the first chain. */
+export const verifyStart: VerifyPosition = { projectId: deploymentProject, after: 0 };
+
+// They are compared within 5 ms.
+const rowsAtOnce = 400;
+const positionMax = 2_147_483_647;
+
+/** Compares the next rows of the log, those of one chain at most, with what their places were made with. */
+export async function verifyPart(options: VerifyOptions, from: VerifyPosition): Promise<Verified> {
+  const { db, sealer } = options;
+  const chain = await findAuditChainFrom(db, from.projectId, from.after === "end");
+  if (chain === undefined) return { checked: 0, faults: await findLost(db), heads: [], next: undefined };
+  const { projectId } = chain;
+  const after = projectId === from.projectId && from.after !== "end" ? from.after : 0;
+  const behind: VerifyPosition = { projectId, after: "end" };
+  const told = (faults: readonly RowFault[]) => faults.map((one) => ({ ...one, projectId }));
+  const key = openKey(chain, sealer);
+  if (key === undefined)
+    return { checked: 0, faults: told([headFault("the key of the chain does not open")]), heads: [], next: behind };
+  const isWhole = isSame(headMac(key, chain), chain.mac);
+  const to = isWhole ? chain.length : positionMax;
+  // With the one before, whose hash the first is linked to.
+  const rows = await listPlacedAuditEvents(db, projectId, { from: after, to, limit: rowsAtOnce + 1 });
+  const isEnd = rows.length <= rowsAtOnce;
+  const end = isWhole && isEnd ? chain : undefined;
+  const faults = [...compareRows(key, { rows, after, end })];
+  if (isEnd && !isWhole) faults.push(headFault("the end of the chain was changed"));
+  const begun = projectId === deploymentProject ? await findGone(db, rows) : [];
+  return {
+    checked: rows.filter(({ position }) => (position ?? 0) > after).length,
+    faults: [...told(faults), ...begun],
+    heads: end === undefined ? [] : [end],
+    next: isEnd ? behind : { projectId, after: rows.at(-1)?.position ?? after },
+  };
+}
+
+function headFault(message: string): RowFault {
+  return { position: 0, eventId: "", kind: "head", message };
+}
+
+function openKey(chain: AuditChain, sealer: Sealer): ChainKey | undefined {
+  try {
+    return openChainKey(chain, sealer);
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
+}
+
+/** Chains that the deployment's says were begun, and that are not there. */
+async function findGone(db: Executor, rows: readonly AuditEvent[]): Promise<AuditFault[]> {
+  const begun = rows.flatMap(({ action, subject }) => (action === beginAction ? (parseId("prj", subject) ?? []) : []));
+  const there = await findChainedProjects(db, begun);
+  const gone = begun.filter((projectId) => !there.has(projectId));
+  return gone.map((projectId) => ({ ...headFault("the chain was removed"), projectId }));
+}
+
+/** Rows that stand in no chain, or behind the end of theirs. */
+async function findLost(db: Executor): Promise<AuditFault[]> {
+  const broken = await findBrokenAuditChains(db);
+  return broken.map(({ projectId, length, last }) => ({
+    ...headFault(
+      length === null ? "the chain was removed" : `the chain ends at ${length}, and has events up to ${last}`,
+    ),
+    projectId,
+  }));
+}

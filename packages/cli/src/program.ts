@@ -3,6 +3,7 @@ import { addAnswerCommand } from "./answer.ts";
 import { addAskEndpointsCommand } from "./ask-endpoints.ts";
 import { addAsksCommand } from "./asks.ts";
 import { addAuditCommand } from "./audit.ts";
+import { addBackupCommand } from "./backup.ts";
 import { addCallCommand } from "./call.ts";
 import { addCatalogCommand } from "./catalog.ts";
 import { originOf } from "./client/open-client.ts";
@@ -28,6 +29,7 @@ import { addProjectsCommand } from "./projects.ts";
 import { addQuarantineCommand } from "./quarantine.ts";
 import { addReplayCommand } from "./replay.ts";
 import { addReplaysCommand } from "./replays.ts";
+import { addRestoreCommand } from "./restore.ts";
 import { addSearchCommand } from "./search.ts";
 import { addSecretsCommand } from "./secrets.ts";
 import { addServeCommand } from "./serve.ts";
@@ -80,6 +82,8 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addKeysCommand,
   addQuarantineCommand,
   addVaultCommand,
+  addBackupCommand,
+  addRestoreCommand,
   addAuditCommand,
   addListenCommand,
   addTriggerCommand,

@@ -16,11 +16,19 @@ export function quickenImports(cacheDir: string): void {
       const { parentURL } = context;
       if (parentURL !== undefined && specifier.startsWith(".")) {
         if (specifier.endsWith(".ts")) return resolved(specifier, parentURL, "module-typescript");
-        if (specifier.endsWith(".js") && largePackages.test(parentURL)) return resolved(specifier, parentURL, "module");
+        if (specifier.endsWith(".js") && (isOwn(parentURL) || largePackages.test(parentURL)))
+          return resolved(specifier, parentURL, "module");
       }
       return nextResolve(specifier, context);
     },
   });
+}
+
+/** The service's sources: JavaScript too once they are a package. */
+const ownSources = new URL("../../", import.meta.url).href;
+
+function isOwn(parentURL: string): boolean {
+  return parentURL.startsWith(ownSources) && !parentURL.slice(ownSources.length).includes("/node_modules/");
 }
 
 function resolved(specifier: string, parentURL: string, format: string) {

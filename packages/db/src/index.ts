@@ -162,6 +162,8 @@ export type { SagaDocument } from "./documents/saga.ts";
 export type { StepErrorDocument, StepReceiptDocument, StepState } from "./documents/step-receipt.ts";
 export type { UsedDocument } from "./documents/used.ts";
 export { isUnavailable, isUniqueViolation } from "./driver-error.ts";
+export { type Backup, type BackupOptions, backUpStore } from "./embedded/backup/back-up.ts";
+export { restoreStore } from "./embedded/backup/restore.ts";
 export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
 export { beginErasure, type Erasure, findErasure, hasDueErasure } from "./erasures/repo.ts";

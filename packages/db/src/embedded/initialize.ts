@@ -51,7 +51,8 @@ export async function removeUnfinished(dataDir: string): Promise<void> {
   }
 }
 
-const unfinishedPrefix = "postgres.new-";
+/** What a store is called while it is made; such are removed at the next start. */
+export const unfinishedPrefix = "postgres.new-";
 
 async function initialize(store: DataFolder, options: InitializeOptions): Promise<void> {
   const { account, durable, binaries } = options;
@@ -79,7 +80,7 @@ async function writeSynced(path: string, text: string): Promise<void> {
 }
 
 /** A rename survives a power failure only once the folder that holds the name is on disk. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   await using folder = await open(path, "r");
   await folder.sync();
 }

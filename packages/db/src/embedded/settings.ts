@@ -29,7 +29,6 @@ const common = {
   timezone: "UTC",
   log_timezone: "UTC",
   // Nothing here replicates.
-  wal_level: "minimal",
   max_wal_senders: "0",
   max_logical_replication_workers: "0",
   // Statements are short and repeated: compiling them costs more than it saves, and workers more than they bring.
@@ -46,6 +45,8 @@ const common = {
 };
 
 const full = {
+  // A backup is taken while the server runs: everything is in its log.
+  wal_level: "replica",
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
@@ -59,6 +60,7 @@ const full = {
 };
 
 const none = {
+  wal_level: "minimal",
   // Several test files run at once, each with the pools of several nodes.
   max_connections: "300",
   fsync: "off",

@@ -108,3 +108,35 @@ test("an erasure whose process is killed in the middle goes on in another, and c
   const [kept] = await db.sql`select count(*)::int4 as count from events where project_id = ${uuidOfId(projectId)}`;
   expect(kept?.["count"]).toBe(rows / 4 + 1);
 });
+
+test.each([
+  ["is bound to it", "estimate = (select estimate from jobs where id = md5('none')::uuid), standing_run_id = null"],
+  ["names it in its program", "binding = null, standing_run_id = null"],
+  ["was begun by its event", "binding = null, estimate = (select estimate from jobs where id = md5('none')::uuid)"],
+])(
+  "a job that %s is told to end, waited for, and erased as it stands once that took too long",
+  async (name, without) => {
+    const projectId = (await createProject(db, name, nowMs)).id;
+    const number = 400 + name.length;
+    const neutral = { projectId, entityId: "bob", number: 900 + number, marker: `marker-of-bob-${number}` };
+    await plantRows(db, neutral);
+    await db.sql.unsafe(`update jobs set id = md5('none')::uuid where project_id = '${uuidOfId(projectId)}'`);
+    await plantRows(db, { projectId, entityId: "ada", number, marker: `marker-${number}` });
+    const own = `project_id = '${uuidOfId(projectId)}' and id <> md5('none')::uuid`;
+    await db.sql.unsafe(`update jobs set finished_at = null, cancel_requested_at = null, ${without} where ${own}`);
+    // Their standing program names another entity, so that it stays with its runs.
+    await db.sql.unsafe(`update standing_programs set binding = null where project_id = '${uuidOfId(projectId)}'`);
+    await db.sql.unsafe(
+      "update standing_versions set estimate = (select estimate from jobs where id = md5('none')::uuid)",
+    );
+    const begun = await beginErasure(db, { projectId, entityId: "ada" }, { nowMs });
+    while ((await stepErasure(db, nowMs, times)) !== undefined);
+    expect(await findErasure(db, begun.id)).toMatchObject({ state: "waiting", jobsLeft: 1, finishedAt: null });
+    const jobs = () => db.sql.unsafe(`select cancel_requested_at is not null as told from jobs where ${own}`);
+    expect(await jobs()).toEqual([{ told: true }]);
+    while ((await stepErasure(db, nowMs + times.jobsMs, times)) !== undefined);
+    expect(await findErasure(db, begun.id)).toMatchObject({ state: "done", counts: { jobs: 1 } });
+    expect(await jobs()).toEqual([]);
+    await db.sql.unsafe("delete from jobs where id = md5('none')::uuid");
+  },
+);

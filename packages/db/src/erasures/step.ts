@@ -80,7 +80,8 @@ async function look(batch: Batch, given: Given): Promise<Partial<Erasure>> {
   const done = await runPhase(batch, phase, given);
   const change = {
     counts: Object.fromEntries(batch.counts),
-    jobsLeft: erasure.jobsLeft + done.jobsLeft,
+    // Until a pass begins it tells what the one before left.
+    jobsLeft: (erasure.atTable === "" ? 0 : erasure.jobsLeft) + done.jobsLeft,
     deletedInPass: erasure.deletedInPass + rowsMax - batch.left,
     state: "running" as const,
     notBefore: null,
@@ -98,7 +99,7 @@ function nextOf(erasure: Erasure, phases: readonly Phase[], index: number, { now
   const isHeld = phases[index]?.cancels === true && jobsLeft > 0;
   if (next !== undefined && !isHeld) return { ...rest, atTable: next.name, atKey: "" };
   const anew = { counts, atTable: "", atKey: "", deletedInPass: 0, jobsLeft: 0, pass: pass + 1 };
-  if (isHeld) return { ...anew, jobsLeft: 0, state: "waiting", notBefore: nowMs + times.pollMs };
+  if (isHeld) return { ...anew, jobsLeft, state: "waiting", notBefore: nowMs + times.pollMs };
   if (nowMs < createdAt + times.graceMs) return { ...anew, state: "waiting", notBefore: createdAt + times.graceMs };
   if (deletedInPass > 0 || pass === 1) return { ...anew, state: "running", notBefore: null };
   return { counts, state: "done", finishedAt: nowMs, entityId: "", atTable: "", atKey: "", notBefore: null };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
+import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Audience } from "@svc/catalog";
@@ -71,14 +72,25 @@ export type Config = {
 };
 
 /** Where a relative path starts: a variable's at the working folder, a default's at the checkout. */
-export type ConfigPlaces = { readonly workingDir: string; readonly checkout: string; readonly isRoot: boolean };
+export type ConfigPlaces = {
+  readonly workingDir: string;
+  /** Or the folder of an installed package. */
+  readonly checkout: string;
+  readonly isRoot: boolean;
+  /** The user's home folder where an installed package runs, whose own folder the next version replaces; undefined in a checkout. */
+  readonly packageHome?: string | undefined;
+};
+
+/** Only `npm run package` makes JavaScript of the sources. */
+const isPackage = import.meta.url.endsWith(".js");
 
 /** The folder that holds this server's `package.json` and `toolkits`. */
 export const checkoutDir: string = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/\/$/, "");
 
 /** The places of this process. */
 export function currentPlaces(): ConfigPlaces {
-  return { workingDir: process.cwd(), checkout: checkoutDir, isRoot: process.getuid?.() === 0 };
+  const packageHome = isPackage ? homedir() : undefined;
+  return { workingDir: process.cwd(), checkout: checkoutDir, isRoot: process.getuid?.() === 0, packageHome };
 }
 
 const dayMs = 86_400_000;
@@ -224,7 +236,8 @@ function checkDataDir({ dataDir }: Config, reader: ConfigReader): void {
   }
 }
 
-function defaultDataDir({ checkout, isRoot }: ConfigPlaces): string {
+function defaultDataDir({ checkout, isRoot, packageHome }: ConfigPlaces): string {
+  if (packageHome !== undefined) return isRoot ? "/var/lib/svc" : join(packageHome, ".local", "share", "svc");
   if (!isRoot) return join(checkout, ".svc");
   // PostgreSQL does not run as root, and the account it gets could not enter a checkout below /root.
   const hash = createHash("sha256").update(checkout).digest("hex").slice(0, 8);

@@ -22,7 +22,7 @@ const table = {
     "postgres://user:password@host:5432/database, PostgreSQL 15 or newer",
   ],
   SVC_DATA_DIR: [
-    ".svc in the checkout; as root /var/lib/svc/<checkout>",
+    ".svc in the checkout, ~/.local/share/svc of an installed package; as root /var/lib/svc/<checkout>, /var/lib/svc",
     "folder of the embedded database, the vault key and the first key",
   ],
   SVC_TOOLKITS: ["toolkits in the checkout", "folders of toolkit definitions, comma separated"],

@@ -1,0 +1,63 @@
+import { open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A folder or file of a cluster, by its path below it. */
+export type ClusterPath = { readonly path: string; readonly isFolder: boolean };
+
+/** Folders whose content PostgreSQL makes anew, or, the log, is copied last. */
+const emptied = new Set([
+  "pg_wal",
+  "pg_replslot",
+  "pg_dynshmem",
+  "pg_notify",
+  "pg_serial",
+  "pg_snapshots",
+  "pg_stat_tmp",
+  "pg_subtrans",
+]);
+
+/** What belongs to the running server alone; pg_control is copied last. */
+const skipped =
+  /^(?:postmaster\.(?:pid|opts)|backup_label|tablespace_map|global\/pg_control|current_logfiles.*|\.s\.PGSQL\..*)$|(?:^|\/)(?:pgsql_tmp|pg_internal\.init)/;
+
+/** What a backup copies of a cluster whose server runs, folders before what is in them: all but its log and what is made anew. */
+export async function* clusterPaths(cluster: string, below = ""): AsyncGenerator<ClusterPath> {
+  for (const entry of await readdir(join(cluster, below), { withFileTypes: true })) {
+    const path = below === "" ? entry.name : `${below}/${entry.name}`;
+    if (skipped.test(path)) continue;
+    if (entry.isFile()) yield { path, isFolder: false };
+    if (!entry.isDirectory()) continue;
+    yield { path, isFolder: true };
+    if (!emptied.has(path)) yield* clusterPaths(cluster, path);
+  }
+}
+
+/** The segments of the log from `first` to `last`, by their names, in order. */
+export async function logSegments(cluster: string, first: string, last: string): Promise<string[]> {
+  const names = await readdir(join(cluster, "pg_wal"));
+  return names.filter((name) => /^[0-9A-F]{24}$/.test(name) && name >= first && name <= last).sort();
+}
+
+/** The size of a file now and its content; undefined when it was removed meanwhile, which the log tells, too. */
+export async function readWhole(
+  file: string,
+): Promise<{ size: number; chunks: () => AsyncGenerator<Buffer> } | undefined> {
+  const handle = await open(file, "r").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (handle === undefined) return undefined;
+  const { size } = await handle.stat();
+  return {
+    size,
+    async *chunks() {
+      await using _ = handle;
+      for (let at = 0; at < size; ) {
+        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(262_144), 0, 262_144, at);
+        if (bytesRead === 0) return;
+        at += bytesRead;
+        yield buffer.subarray(0, bytesRead);
+      }
+    },
+  };
+}

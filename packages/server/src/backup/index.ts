@@ -1,0 +1,2 @@
+export { restoreStore } from "@svc/db";
+export { backUp } from "./back-up.ts";

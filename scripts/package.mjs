@@ -1,0 +1,90 @@
+// Makes dist/svc-<version>-<system>-<processor>.tgz: the service with all it needs to run on a machine that has nothing but a C library,
+// as JavaScript, with Node and PostgreSQL in it. docs/operations.md says how it is installed. `--folder` leaves it unpacked, in dist/package.
+import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildConsole } from "./build-console.mjs";
+import { copyModules } from "./package/copy-modules.mjs";
+import { licencesText } from "./package/licences.mjs";
+import { consoleModules, runtimeModules } from "./package/modules.mjs";
+import { packFolder } from "./package/pack.mjs";
+import { sbomOf } from "./package/sbom.mjs";
+import { readManifest, workspace, workspaceOf, writeProgram } from "./package/sources.mjs";
+import { root } from "./run.mjs";
+
+const machine = `${process.platform}-${process.arch}`;
+const dist = join(root, "dist");
+const folder = join(dist, "package");
+
+/** What the service reads in its own folder, and what a person does. */
+const besideSources = [
+  "packages/console/dist",
+  "packages/db/migrations",
+  "toolkits",
+  "LICENSE",
+  "CHANGELOG.md",
+  "docs/operations.md",
+  "docs/svc.service",
+];
+
+/** The packages of the workspace that the service is. */
+const members = [...workspaceOf("@svc/cli")];
+
+async function main() {
+  if (!buildConsole()) throw new Error("the console was not built");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeProgram("packages/cli/src/main.ts", folder);
+  for (const name of members) writeManifestOf(workspace.get(name));
+  for (const path of besideSources) copy(path);
+  const modules = runtimeModules(members.filter((name) => name !== "@svc/console"));
+  modules.set(`node-${machine}`, realpathSync(join(root, "node_modules", `node-${machine}`)));
+  copyModules(modules, folder);
+  const manifest = manifestOf(modules);
+  const shipped = new Set([...modules.values(), ...consoleModules().values()]);
+  write("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
+  write("sbom.cdx.json", sbomOf(manifest, shipped));
+  write("licences.txt", licencesText(shipped));
+  write("bin/svc", launcher);
+  chmodSync(join(folder, "bin/svc"), 0o755);
+  if (process.argv.includes("--folder")) return;
+  const file = join(dist, `svc-${manifest.version}-${machine}.tgz`);
+  await packFolder(folder, file);
+  rmSync(folder, { recursive: true });
+  process.stdout.write(`${file}: ${(statSync(file).size / 1e6).toFixed(1)} MB, ${modules.size} dependencies\n`);
+}
+
+/** A package.json says of sources that they are modules, and which version they are of. */
+function writeManifestOf({ folder: from, manifest: { name, version, type } }) {
+  write(join(from, "package.json"), `${JSON.stringify({ name, version, type, private: true }, null, 2)}\n`);
+}
+
+function copy(path) {
+  cpSync(join(root, path), join(folder, path), { recursive: true });
+}
+
+function write(path, text) {
+  const to = join(folder, path);
+  mkdirSync(join(to, ".."), { recursive: true });
+  writeFileSync(to, text);
+}
+
+function manifestOf(modules) {
+  const { version, description, license } = readManifest(root);
+  const direct = [...modules].filter(([place]) => !place.includes("/node_modules/"));
+  const exact = direct.map(([name, from]) => [name, readManifest(from).version]);
+  return {
+    ...{ name: "svc", version, description, license, type: "module" },
+    bin: { svc: "bin/svc" },
+    ...{ os: [process.platform], cpu: [process.arch] },
+    dependencies: Object.fromEntries(exact.sort()),
+    bundleDependencies: exact.map(([name]) => name).sort(),
+  };
+}
+
+/** Finds the package behind the link that npm makes, and its own Node. */
+const launcher = `#!/bin/sh
+package=$(dirname "$(dirname "$(readlink -f "$0")")")
+exec "$package/node_modules/node-${machine}/bin/node" "$package/packages/cli/src/main.js" "$@"
+`;
+
+await main();

@@ -9,12 +9,15 @@ export type PageFaults = {
   readonly seen: string[];
   /** Answers of this status are expected from now on; 0 stands for requests that get none. */
   expectStatus(status: number): void;
+  /** Requests to another origin are expected from now on: where the page leads away. */
+  expectOrigin(origin: string): void;
 };
 
 /** Begins to watch a page of the service at `origin`. */
 export function watchFaults(page: Page, origin: string): PageFaults {
   const seen: string[] = [];
   const expected = new Set<number>();
+  const origins = new Set([origin]);
   page.on("pageerror", (error) => seen.push(`page error: ${error.stack ?? error.message}`));
   page.on("console", (message) => {
     const text = message.text();
@@ -23,7 +26,7 @@ export function watchFaults(page: Page, origin: string): PageFaults {
   });
   page.on("request", (request) => {
     const asked = new URL(request.url());
-    if (/^https?:$/.test(asked.protocol) && asked.origin !== origin)
+    if (/^https?:$/.test(asked.protocol) && !origins.has(asked.origin))
       seen.push(`asked of another host: ${request.url()}`);
   });
   page.on("response", (response) => {
@@ -35,5 +38,9 @@ export function watchFaults(page: Page, origin: string): PageFaults {
     // The page gave it up itself: it went elsewhere, or asked for something else.
     if (why !== "net::ERR_ABORTED" && !expected.has(0)) seen.push(`${why} ${request.url()}`);
   });
-  return { seen, expectStatus: (status) => void expected.add(status) };
+  return {
+    seen,
+    expectStatus: (status) => void expected.add(status),
+    expectOrigin: (other) => void origins.add(other),
+  };
 }

@@ -1,11 +1,12 @@
 import { flushCompileCache } from "node:module";
 import { loadCatalog, loadDeployment } from "@svc/catalog";
 import { type AppTransport, createAppTransport } from "@svc/connections";
-import { systemClock as clock, createAddressGuard, createSealer, parseVaultKeys } from "@svc/core";
+import { systemClock as clock, createAddressGuard } from "@svc/core";
 import { isUnavailable, openDatabase } from "@svc/db";
 import { JobsService } from "@svc/gen/jobs";
 import { createNode, type NodeLimits } from "@svc/node";
 import { createProjectClient, refusalOf, type TestCaller } from "@svc/testing/project-client";
+import { openTestVault } from "@svc/testing/vault";
 import { createLedger, type Ledger } from "@svc/tools";
 
 // A worker's node for the tests that kill one: a process that drives jobs, sends deliveries and serves calls, with real calls to
@@ -50,7 +51,8 @@ function pass(point: string): Promise<void> | undefined {
 }
 
 const db = openDatabase({ url: given.databaseUrl, applicationName: "svc-crash-worker" });
-const sealer = createSealer(parseVaultKeys(given.vaultKey));
+// The service beside it seals with keys of the store.
+const { sealer } = await openTestVault(db, given.vaultKey);
 const ranges = ["127.0.0.0/8"];
 const network = createAppTransport({ guard: createAddressGuard({ allowedRanges: ranges }) });
 const transport: AppTransport = {

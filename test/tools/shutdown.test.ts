@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
-import { createSealer, idOfUuid, parseVaultKeys } from "@svc/core";
+import { idOfUuid } from "@svc/core";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { readAnswer } from "@svc/testing/server";
 import { bootstrapKey, type ServerProcess, startServerProcess, until, vaultKey } from "@svc/testing/server-process";
 import { fewToolkits } from "@svc/testing/shipped-catalog";
+import { openTestVault } from "@svc/testing/vault";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { connect, writeDeployment } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
@@ -85,7 +86,8 @@ async function rowOf(idempotencyKey: string) {
     where idempotency_key = ${idempotencyKey}`;
   const { id, project_id: projectId, outcome, message, sealed_message: sealed } = row ?? {};
   const context = `${idOfUuid("prj", projectId)}/tool_calls/${idOfUuid("call", id)}/message`;
-  const opened = sealed === null ? message : createSealer(parseVaultKeys(key)).open(sealed, context).toString();
+  await using vault = await openTestVault(database.db, key);
+  const opened = sealed === null ? message : vault.sealer.open(sealed, context).toString();
   return { outcome, message: opened };
 }
 

@@ -46,7 +46,8 @@ browserTest("an agent that has the address alone is let in by who is signed in, 
   const first = transport();
   await expect(client.connect(first)).rejects.toThrow(UnauthorizedError);
 
-  const { page } = await consoles.open();
+  const { page, faults } = await consoles.open();
+  faults.expectOrigin(new URL(String(provider.redirectUrl)).origin);
   await page.goto(kept.address);
   await page.getByRole("heading", { name: "Let Desk agent in?" }).waitFor();
   expect(await findBarriers(page)).toEqual([]);

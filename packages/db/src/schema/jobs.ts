@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { askCountsDocument, escalationDocument } from "../documents/ask.ts";
-import { bindingDocument } from "../documents/binding.ts";
+import { jobBindingDocument } from "../documents/binding.ts";
 import { childDocument } from "../documents/child.ts";
 import { askDecisionDocument } from "../documents/decision.ts";
 import { estimateDocument } from "../documents/estimate.ts";
@@ -89,7 +89,7 @@ export const jobs = pgTable(
     progress: bytes("progress"),
     keyId: idColumn("key")("key_id").notNull(),
     /** What the key was bound to that submitted it, which every attempt and child of it is bound to; null for nothing. */
-    binding: document(bindingDocument)("binding"),
+    binding: document(jobBindingDocument)("binding"),
     /** Empty where it is the key's own alone, as of most jobs. */
     principalChain: text("principal_chain").array().notNull(),
     /** From 1; RetryJob begins the next one. The ones before stand in `job_attempts`. */

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { bindingDocument } from "../documents/binding.ts";
+import { standingBindingDocument } from "../documents/binding.ts";
 import { standingEstimateDocument } from "../documents/estimate.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
@@ -65,7 +65,7 @@ export const standingPrograms = pgTable(
     /** Jobs that ended badly, and starts that were refused, since one last went well. */
     failuresInRow: integer("failures_in_row").notNull().default(0),
     /** What the key was bound to that made it, which all its versions and runs are bound to; null for nothing. */
-    binding: document(bindingDocument)("binding"),
+    binding: document(standingBindingDocument)("binding"),
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
     /** A program that was deleted stays as long as its runs do. */

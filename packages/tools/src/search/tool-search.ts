@@ -2,6 +2,7 @@ import type { AccessClass, Catalog } from "@svc/catalog";
 import { type Binding, isToolGranted } from "@svc/core";
 import { demandOf } from "./deeds.ts";
 import { meaningsOf } from "./meanings.ts";
+import { preferNames } from "./prefer-names.ts";
 import { preferPhrases } from "./prefer-phrases.ts";
 import { readQuery } from "./query-words.ts";
 import { matchedWords, scoreTools } from "./score-tools.ts";
@@ -74,7 +75,8 @@ export function createToolSearch(view: Catalog): ToolSearch {
       const shareOf = (found: IndexedTool) => (passes(found) ? reachShareOf(found.tool) : 0);
       const wanted = { demand: demandOf(words), count: limit + candidatesMore, shareOf };
       const ranked = scoreTools(index, meanings, wanted).map((scored) => preferPhrases(scored, meanings.known));
-      return spreadOverToolkits(ranked, limit).map((found) => {
+      const asked = telling.map(({ term }) => term);
+      return spreadOverToolkits(preferNames(ranked, asked), limit).map((found) => {
         return { tool: found.tool, score: found.score, matchedTerms: matchedWords(found, meanings.known) };
       });
     },

@@ -255,6 +255,11 @@ const quarantined = createRoute({
   path: "quarantine/$postId",
   component: lazyRouteComponent(() => import("./pages/quarantine/detail.tsx")),
 });
+const audit = createRoute({
+  getParentRoute: () => admin,
+  path: "audit",
+  component: lazyRouteComponent(() => import("./pages/audit/list.tsx")),
+});
 
 const routeTree = root.addChildren([
   start,
@@ -285,7 +290,7 @@ const routeTree = root.addChildren([
     ...toolPages,
     settings,
   ]),
-  admin.addChildren([adminHome, projects, administered, quarantine, quarantined]),
+  admin.addChildren([adminHome, projects, administered, quarantine, quarantined, audit]),
 ]);
 
 /** The router of the console. */

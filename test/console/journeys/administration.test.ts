@@ -92,6 +92,13 @@ browserTest("held posts are looked at, tried without effect, and released page a
   await dialog.getByRole("status").filter({ hasText: "Done: 3 posts" }).waitFor();
 });
 
+browserTest("who did what is listed", async () => {
+  await consoles.svc.call("svc.v1.SecretsService/PutSecret", { name: "audited_token", value: "a-secret-of-audits" });
+  const { page } = await asAdmin("audit");
+  await page.getByRole("row", { name: "SecretsService.PutSecret" }).getByText("audited_token").waitFor();
+  await lookAt(page, "admin-audit");
+});
+
 browserTest("a job that cannot be parked or released says why", async () => {
   const program = { version: 1, title: "Waits", steps: [{ id: "pause", wait: "1h" }] };
   const { json } = await consoles.svc.call("svc.v1.JobsService/SubmitJob", { programJson: JSON.stringify(program) });

@@ -59,6 +59,7 @@ const adminGroups: typeof navGroups = [
     pages: [
       { to: "/admin/projects", title: "Projects", icon: "project", letter: "p", onPhone: 1 },
       { to: "/admin/quarantine", title: "Quarantine", icon: "ban", letter: "q", onPhone: 2 },
+      { to: "/admin/audit", title: "Audit log", icon: "clock", letter: "l", onPhone: 3 },
     ],
   },
 ];

@@ -1,0 +1,72 @@
+import { AdminService, type AuditEvent } from "@svc/gen/admin";
+import { getRouteApi } from "@tanstack/react-router";
+import { useRows } from "../../calls/rows.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { Grid } from "../../ui/grid.tsx";
+import type { Column } from "../../ui/grid-column.ts";
+import { ListStates } from "../../ui/list-states.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { Time } from "../../ui/time.tsx";
+
+const route = getRouteApi("/admin/audit");
+const idOf = ({ id }: AuditEvent) => id;
+
+const columns: readonly Column<AuditEvent>[] = [
+  { id: "at", title: "At", width: "136px", cell: ({ at }) => <Time at={at} /> },
+  { id: "action", title: "Action", width: "minmax(200px, 2fr)", cell: ({ action }) => action },
+  { id: "subject", title: "To what", width: "minmax(160px, 2fr)", cell: ({ subject }) => subject },
+  { id: "outcome", title: "Outcome", width: "136px", cell: ({ outcome }) => outcome },
+  { id: "actor", title: "Who", width: "minmax(120px, 1fr)", cell: ({ actor }) => actor },
+  { id: "project", title: "Project", width: "minmax(120px, 1fr)", cell: ({ projectId }) => projectId || "deployment" },
+];
+
+/** Who did what, newest first. */
+export default function AuditPage() {
+  const navigate = route.useNavigate();
+  const list = useRows(AdminService.method.listAuditEvents, { pageSize: 200 }, ({ events }) => events);
+  return (
+    <Page title="Audit log" fill>
+      <ListStates
+        list={list}
+        isFiltered={false}
+        empty={
+          <Empty icon="check" title="Nothing was done yet">
+            <p>Calls that change what someone may do, answers, and destructive calls of tools are listed here.</p>
+          </Empty>
+        }
+        noMatch={undefined}
+      >
+        <Grid
+          label="Audit log"
+          columns={columns}
+          card={auditCard}
+          rows={list.rows}
+          rowId={idOf}
+          onOpen={({ projectId }) =>
+            projectId !== "" && void navigate({ to: "/admin/projects/$id", params: { id: projectId } })
+          }
+          hasMore={list.hasMore}
+          loadMore={list.loadMore}
+          loadingMore={list.loadingMore}
+        />
+      </ListStates>
+    </Page>
+  );
+}
+
+function auditCard({ action, subject, outcome, actor, at }: AuditEvent) {
+  return (
+    <>
+      <Line apart>
+        <b>{action}</b>
+        <Time at={at} />
+      </Line>
+      <span>{subject}</span>
+      <Line apart>
+        <span>{actor}</span>
+        <span>{outcome}</span>
+      </Line>
+    </>
+  );
+}

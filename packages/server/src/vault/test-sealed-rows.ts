@@ -21,6 +21,7 @@ const prefixes: Readonly<Record<string, string>> = {
   program_id: "stp",
   "standing_runs.id": "srn",
   "quarantined_posts.id": "qrn",
+  "audit_chains.project_id": "prj",
 };
 
 /** What stands in a column that must have something, by its type. */
@@ -49,15 +50,21 @@ export async function plantSealedRows(
   }: { projectId: ProjectId; from: number; count: number; seal: (text: string, context: string) => Buffer },
 ): Promise<Planted[]> {
   const numbers = Array.from({ length: count }, (_value, index) => from + index);
-  const fill = (name: string, type: string, n: number) =>
-    name === "project_id" ? `'${uuidOfId(projectId)}'::uuid` : filler(type, n);
+  // A table whose key is the project alone has one row of each.
+  const ofProjects = new Set(
+    sealedTables.filter(({ key }) => key.length === 1).map(({ name, key }) => `${name}.${key[0]?.name}`),
+  );
+  const fill = (table: string, name: string, type: string, n: number) =>
+    name === "project_id" && !ofProjects.has(`${table}.project_id`)
+      ? `'${uuidOfId(projectId)}'::uuid`
+      : filler(type, n);
   const insert = async (table: string, given: ReadonlyMap<string, ReadonlyMap<number, Buffer>>) => {
     const columns = await columnsOf(db, table, [...given.keys()]);
     const rows = numbers.map((n) => {
       const values = columns.map(({ name, type }) => {
         const sealed = given.get(name)?.get(n);
         if (sealed !== undefined) return `decode('${sealed.toString("hex")}', 'hex')`;
-        return name === "state" ? "'ended'" : fill(name, type, n);
+        return name === "state" ? "'ended'" : fill(table, name, type, n);
       });
       return `(${values.join(", ")})`;
     });
@@ -74,7 +81,9 @@ export async function plantSealedRows(
       for (const n of numbers) {
         const context = `${table.project === "deployment" ? "deployment" : projectId}/${placeOf(table, place, n)}`;
         const text = `value ${n} of ${table.name}.${column.name}`;
-        const where = table.key.map((key) => `"${key.name}" = ${fill(key.name, key.getSQLType(), n)}`).join(" and ");
+        const where = table.key
+          .map((key) => `"${key.name}" = ${fill(table.name, key.name, key.getSQLType(), n)}`)
+          .join(" and ");
         values.set(n, seal(text, context));
         planted.push({ table: table.name, column: column.name, where, context, text });
       }

@@ -8,6 +8,10 @@ export async function useKeys({ call, server, secrets }: Playing): Promise<void>
   const { apiKey } = await admin("CreateApiKey", { projectId: project.id, role: "ROLE_MEMBER", name: "theirs" });
   await admin("RevokeApiKey", { id: apiKey.id });
   await admin("SetProjectPolicy", { projectId: project.id, redirectUrls: ["https://app.example/back"] });
+  const { erasure } = await admin("EraseEntity", { projectId: project.id, entityId: "nobody" });
+  await admin("GetErasure", { id: erasure.id });
+  const { project: gone } = await admin("CreateProject", { name: "gone" });
+  await admin("DeleteProject", { projectId: gone.id });
   await call("AdminService/ListProjects", {}, secrets["otherKey"]);
   for (const [toolkitSlug, apiKeyText] of [
     ["bank_link", secrets["apiKey"]],

@@ -62,6 +62,10 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   deliveries: {
     told: "attempt_log last_error",
   },
+  erasures: {
+    name: "at_key at_table entity_id",
+    told: "counts",
+  },
   events: {
     event: "dedupe_key payload",
     name: "entity_id toolkit_slug trigger_slug",
@@ -139,7 +143,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "slug",
   },
   project_policies: {
-    definition: "http_hosts quotas redirect_urls",
+    definition: "confirm http_hosts quotas redirect_urls",
   },
   projects: {
     name: "name",

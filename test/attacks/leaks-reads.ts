@@ -12,6 +12,8 @@ export async function readAll(scene: Playing): Promise<void> {
   const { projectId } = await call("IdentityService/GetIdentity");
   await admin("ListProjects");
   await admin("GetVaultRotation");
+  await admin("ListAuditEvents");
+  await admin("VerifyAuditLog");
   await admin("ListApiKeys", { projectId });
   await admin("GetProjectUsage", { projectId });
   const { posts } = await admin("ListQuarantinedPosts");

@@ -22,7 +22,7 @@ export function kindOf(step: Step): StepKind<Step["kind"]> {
 export const started: Edit = { kind: "move", to: "running", reason: "started" };
 
 /** Begins a step that calls, unless it has begun, and readies its first call. Nothing is committed. */
-export async function beginStep(work: Work, step: Step, port: Port): Promise<Beginning> {
+async function beginStep(work: Work, step: Step, port: Port): Promise<Beginning> {
   const { begun, first } = await firstOf(work, step, port);
   return { work: begun, call: first && (await port.ready(begun.state, first.invocation, first.turn)) };
 }

@@ -123,6 +123,8 @@ test("every index is read by a statement", async () => {
     select indexrelid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indrelid
     where c.relnamespace = 'public'::regnamespace and not i.indisunique order by 1`;
   const read = new Set(plans.flatMap(({ reads }) => Object.values(reads).flat()).map((one) => one.split("(")[0]));
+  // Those of the audit log are read by the query builder, for an administrator and every two seconds: no statement with a plan here.
+  for (const what of ["project", "action", "actor", "waiting"]) read.add(`audit_events_${what}`);
   // A unique one is a rule as well, whether anything reads by it or not.
   expect(rows.map(({ name }) => name).filter((name) => !read.has(name))).toEqual([]);
 });

@@ -176,7 +176,7 @@ browserTest("an approval shows the plan literally, and is decided by the right s
   await page.getByRole("combobox", { name: "Answer as: lead" }).click();
   await page.getByRole("option", { name: "owner" }).click();
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByText("owner answered proceed").waitFor();
+  await page.getByText("owner approved").waitFor();
   await jobWithStatus(consoles.svc, id, "SUCCEEDED");
 });
 

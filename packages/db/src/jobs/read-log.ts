@@ -42,7 +42,9 @@ export async function readJobLog(
   projectId: ProjectId,
   { id, afterSeq, limit }: { readonly id: Id<"job">; readonly afterSeq: number; readonly limit: number },
 ): Promise<JobEventRecord[]> {
-  const rows = await selectLog(db, [uuidOfId(id), uuidOfId(projectId), afterSeq, limit + 1]);
+  // Callers may name any unsigned number; no log is longer than what the column holds.
+  const last = Math.min(afterSeq, 2 ** 31 - 1);
+  const rows = await selectLog(db, [uuidOfId(id), uuidOfId(projectId), last, limit + 1]);
   const log = rows.map((row) => {
     const { jobChain, jobKey, ...read } = columns.read(row);
     const keyId = idOfUuid("key", jobKey);

@@ -297,9 +297,8 @@ export {
 export { MigrationRefusedError, migrateDatabase, migrationsFolder } from "./migrate.ts";
 export { probeWrites } from "./probe-writes.ts";
 export { keepAudience, readAudience } from "./projects/audience.ts";
-export { readConfirmRule } from "./projects/confirm.ts";
 export { readHttpHosts } from "./projects/http-hosts.ts";
-export { readPlanApproval } from "./projects/plan-approval.ts";
+export { readConfirmRule, readPlanApproval } from "./projects/plan-policy.ts";
 export { lockJobQuota, type QuotaReached } from "./projects/quotas.ts";
 export {
   createFirstProject,

@@ -23,9 +23,8 @@ import { readDatabaseTime } from "../database-time.ts";
 import { findCallerKey, listApiKeys } from "../keys/repo.ts";
 import { probeWrites } from "../probe-writes.ts";
 import { keepAudience, readAudience } from "../projects/audience.ts";
-import { readConfirmRule } from "../projects/confirm.ts";
 import { readHttpHosts } from "../projects/http-hosts.ts";
-import { readPlanApproval } from "../projects/plan-approval.ts";
+import { readPlanApproval } from "../projects/plan-policy.ts";
 import { findProject, listProjects } from "../projects/repo.ts";
 import { holdDeploymentRouting, holdProjectRouting } from "../projects/routing.ts";
 import { findQuarantinedIds, listHeldQuarantinedPosts } from "../quarantine/held.ts";
@@ -349,13 +348,8 @@ export const projectPlans: readonly Plan[] = [
     reads: { routing_state: ["Seq Scan", "routing_state_pkey(id)"] },
   },
   {
-    name: "read_plan_approvals",
+    name: "read_plan_policies",
     run: (db) => readPlanApproval(db, projectId),
-    reads: { project_policies: "project_policies_pkey(project_id)" },
-  },
-  {
-    name: "read_confirm_rules",
-    run: (db) => readConfirmRule(db, projectId),
     reads: { project_policies: "project_policies_pkey(project_id)" },
   },
   {

@@ -72,12 +72,15 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   if ("faults" in checked) return { refusal: programFaulty(checked.faults, checked.omitted, programJson.length) };
   const { program, programHash, estimate } = checked;
   // A simulation sends no write: there is nothing to approve, or to confirm.
-  const needsApproval = await approvalOf(context, submission, checked);
-  if (needsApproval instanceof Fault) return { refusal: needsApproval };
   const pins = pinsText(checked);
   const isLive = submission.mode === "live";
   const confirmable = { program, estimate, readPins: () => pins };
-  const confirmBy = isLive ? await confirmerOf(context.db, submission, confirmable) : undefined;
+  // Asked together, they share a statement.
+  const [needsApproval, confirmBy] = await Promise.all([
+    approvalOf(context, submission, checked),
+    isLive ? confirmerOf(context.db, submission, confirmable) : undefined,
+  ]);
+  if (needsApproval instanceof Fault) return { refusal: needsApproval };
   const submitted = await submitJob(context, {
     ...submission,
     program,

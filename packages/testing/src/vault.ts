@@ -1,13 +1,14 @@
-import { createId, type Keyring, parseVaultKeys, systemClock } from "@svc/core";
+import { createId, createSealer, type Keyring, parseVaultKeys, systemClock } from "@svc/core";
 import type { Database } from "@svc/db";
 import { createLogger } from "@svc/server";
-import { openVault } from "@svc/server/vault";
+import { checkVault, openVault } from "@svc/server/vault";
 
 /** The vault of a service's store, for a process or a test beside that service: it opens and seals as the service does. */
 export type TestVault = { readonly sealer: Keyring } & AsyncDisposable;
 
-/** Opens it with the text of SVC_VAULT_KEY. Rejects as the service would not start. */
+/** Opens it with the text of SVC_VAULT_KEY, which is the vault's from now on where nobody opened it before. Rejects as the service would not start. */
 export async function openTestVault(db: Database, keys: string): Promise<TestVault> {
+  await checkVault(db, createSealer(parseVaultKeys(keys)));
   const vault = await openVault({
     ...{ db, clock: systemClock, nodeId: createId("node", systemClock.now()), isRotating: false },
     keys: { read: async () => parseVaultKeys(keys) },

@@ -105,9 +105,11 @@ browserTest("how deliveries stand is told of rows far below the newest page, too
     await page.keyboard.press("End");
     return (await isAll.count()) > 0;
   });
-  await page.keyboard.press("End");
   const oldest = page.locator(`[role=row][aria-rowindex="${events.length + 1}"]`);
-  await oldest.getByText(/^1 /).waitFor();
+  await until(async () => {
+    await page.keyboard.press("End");
+    return (await oldest.getByText(/^1 /).count()) > 0;
+  });
   await consoles.svc.call("svc.v1.TriggersService/ReplayEvent", { eventId: events.at(-1).id });
   await oldest.getByText("2 delivered").waitFor();
 });

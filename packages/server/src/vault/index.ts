@@ -1,0 +1,2 @@
+export { checkVault } from "../start/vault-check.ts";
+export { openVault } from "./open-vault.ts";

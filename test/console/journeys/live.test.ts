@@ -1,8 +1,5 @@
-import { startTestReceiver } from "@svc/testing/receiver";
-import { until } from "@svc/testing/until";
 import { expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
-import { copyEvents } from "../many-events.ts";
 import { postCalendar } from "../post-calendar.ts";
 
 const consoles = startConsole();
@@ -89,27 +86,3 @@ browserTest(
     for (const { page } of ofJob) await page.getByText("ended", { exact: true }).waitFor();
   },
 );
-
-browserTest("how deliveries stand is told of rows far below the newest page, too, while they are in view", async () => {
-  await using receiver = await startTestReceiver();
-  await consoles.svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl: receiver.url });
-  await postCalendar(consoles.svc);
-  await until(() => receiver.requests.length === 1);
-  await copyEvents(consoles.svc, { count: 400, everyMs: 1_000, endMs: 600_000 });
-  const { events } = (await consoles.svc.call("svc.v1.TriggersService/ListEvents", { pageSize: 500 })).json;
-  const { page } = await opened();
-  const rows = page.getByRole("row", { name: "calendar.events_changed" });
-  await rows.first().focus();
-  const isAll = page.getByText(`${events.length} loaded, that is all`);
-  await until(async () => {
-    await page.keyboard.press("End");
-    return (await isAll.count()) > 0;
-  });
-  const oldest = page.locator(`[role=row][aria-rowindex="${events.length + 1}"]`);
-  await until(async () => {
-    await page.keyboard.press("End");
-    return (await oldest.getByText(/^1 /).count()) > 0;
-  });
-  await consoles.svc.call("svc.v1.TriggersService/ReplayEvent", { eventId: events.at(-1).id });
-  await oldest.getByText("2 delivered").waitFor();
-});

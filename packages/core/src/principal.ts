@@ -16,8 +16,8 @@ export type ProjectPrincipal = {
   quotas?: Quotas;
   /** What it is bound to; undefined for a key that reaches the whole project. */
   binding?: Binding | undefined;
-  /** Which of its calls a person confirms; undefined for none. */
-  confirm?: ConfirmRule | undefined;
+  /** Which of its calls a person confirms, by its project's rule and by its own; undefined for none. */
+  confirm?: readonly ConfirmRule[] | undefined;
 };
 
 /** Who makes a call: a project's key, or the administrator of the deployment. */

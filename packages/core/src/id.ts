@@ -25,6 +25,7 @@ export type IdPrefix =
   | "lnk"
   | "grt"
   | "aud"
+  | "hok"
   | "ers"
   | "node";
 
@@ -59,6 +60,8 @@ export type SessionId = Id<"ses">;
 export type LinkId = Id<"lnk">;
 /** Id of what a person let an agent do. */
 export type GrantId = Id<"grt">;
+/** Id of a hook of a project's calls. */
+export type HookId = Id<"hok">;
 /** Id of an entry of the audit log. */
 export type AuditId = Id<"aud">;
 

@@ -106,6 +106,7 @@ export const erasedTables: readonly ErasedTable[] = [
   },
   ofDeployment(t.auditEvents, "names an entity by its digest alone, and stays"),
   ofDeployment(t.auditChains, "hashes of what stays"),
+  { table: t.hookAnswers, project: t.hookAnswers.projectId, entity: of(t.hookAnswers.entityId) },
   { table: t.toolCalls, project: t.toolCalls.projectId, entity: of(t.toolCalls.entityId) },
   { table: t.events, project: t.events.projectId, key: t.events.id, entity: of(t.events.entityId) },
   {
@@ -148,6 +149,7 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProject(t.replays, t.replays.projectId, bookkeeping),
   ofProject(t.secrets, t.secrets.projectId, settings),
   ofProject(t.privateToolkits, t.privateToolkits.projectId, settings),
+  ofProject(t.callHooks, t.callHooks.projectId, settings),
   ofProject(t.callLimits, t.callLimits.projectId, settings),
   ofProject(t.activityMinutes, t.activityMinutes.projectId, bookkeeping),
   ofProject(t.activityHours, t.activityHours.projectId, bookkeeping),

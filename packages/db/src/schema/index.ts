@@ -7,6 +7,7 @@ export { connectedAccounts } from "./connections.ts";
 export { consoleLinks, consoleSeats, consoleSessions } from "./console.ts";
 export { erasures } from "./erasures.ts";
 export { grantClients, grantCodes, grants, grantTokens } from "./grants.ts";
+export { callHooks, hookAnswers } from "./hooks.ts";
 export {
   contacts,
   jobAsks,

@@ -5,6 +5,7 @@ import { auditChains } from "./audit.ts";
 import { toolCalls } from "./calls.ts";
 import { connectedAccounts } from "./connections.ts";
 import { jobAsks, jobPrograms, jobRows, jobSetRows, jobSteps, jobs, jobUndoEntries } from "./jobs.ts";
+import { callHooks, hookAnswers } from "./hooks.ts";
 import { secrets } from "./secrets.ts";
 import { standingPolls, standingPrograms, standingRuns, standingVersions } from "./standing.ts";
 import { quarantinedPosts, subscriptions } from "./triggers.ts";
@@ -42,6 +43,8 @@ export type SealedTable = {
 export const sealedTables: readonly SealedTable[] = [
   sealedTable(connectedAccounts, { column: connectedAccounts.projectId }, { credential: "connected_accounts/{id}" }),
   sealedTable(secrets, { column: secrets.projectId }, { value: "secrets/{name}" }),
+  sealedTable(callHooks, { column: callHooks.projectId }, { signingSecret: "call_hooks/{id}" }),
+  sealedTable(hookAnswers, { column: hookAnswers.projectId }, { edit: "hook_answers/{callId}/{hookId}" }),
   sealedTable(subscriptions, { column: subscriptions.projectId }, { signingSecret: "subscriptions/{id}" }),
   sealedTable(
     toolCalls,

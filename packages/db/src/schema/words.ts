@@ -144,6 +144,18 @@ export type CallOutcome = (typeof callOutcomes)[number];
 /** The outcomes of calls that went wrong. */
 export const callFailures = callOutcomes.filter((outcome) => outcome !== "ok");
 
+/** When a hook is asked about a call: before it is sent, or after. */
+export const hookPhases = ["before", "after"] as const;
+
+/** When a hook is asked. */
+export type HookPhase = (typeof hookPhases)[number];
+
+/** What a hook said of a call; `failed`: nothing that counts, and the call did not go on. */
+export const hookDecisions = ["allow", "edit", "refuse", "failed"] as const;
+
+/** What a hook said. */
+export type HookDecision = (typeof hookDecisions)[number];
+
 /** How a call of the ledger stands: `running` from before a write is sent until its outcome is known, then that outcome. */
 export const callStates = ["running", ...callOutcomes] as const;
 

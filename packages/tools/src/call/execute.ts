@@ -19,12 +19,14 @@ export type ExecuteContext = {
 
 /**
  * `keepsAppKey`: the caller sends the same idempotency key to the app when it repeats the call. `timeoutMs`: time for the call, 30 s
- * at most, which is the default. `mayRepeat`: asked before anything is sent a second time, where something limits that.
+ * at most, which is the default. `mayRepeat`: asked before anything is sent a second time, where something limits that. `review`: what others
+ * leave of the result, before it is recorded; never rejects.
  */
 export type ExecuteOptions = {
   readonly keepsAppKey: boolean;
   readonly timeoutMs?: number | undefined;
   readonly mayRepeat?: (() => Promise<boolean>) | undefined;
+  readonly review?: ((result: CallResult) => Promise<CallResult>) | undefined;
 };
 
 type Execution = ExecuteOptions & {
@@ -52,9 +54,11 @@ export async function executeCall(
   const sent = "kind" in authorized ? unauthorized(authorized) : await sendAuthorized(context, execution, authorized);
   const redact = redactorOf(execution);
   const turn = () => context.turns.next(entry.caller.projectId);
-  const result = { ...sent, value: await redactTextsInTurns(sent.value, redact, turn) };
+  const redacted = { ...sent, value: await redactTextsInTurns(sent.value, redact, turn) };
+  const providerMs = clock.now() - startedAt;
+  const result = options.review === undefined ? redacted : await options.review(redacted);
   const { isSandbox } = way;
-  const end = { result, accountId: account?.id, isSandbox, providerMs: clock.now() - startedAt, redact };
+  const end = { result, accountId: account?.id, isSandbox, providerMs, redact };
   try {
     await ledger.end(entry, end, { bindsKey: bindsKey(prepared, result) });
     return result;

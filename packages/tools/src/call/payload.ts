@@ -16,12 +16,18 @@ export function readPayload(action: Action, body: unknown): Pick<CallResult, "va
   const named = objectOfScalar(action.outputSchema, trimmed);
   const kept = named ?? trimmed;
   const value = isNothing(kept, action.outputSchema) ? (empty ?? kept ?? {}) : kept;
+  const warnings = judgeResult(action, value);
+  return { value, warnings: warnings.length === 0 && named !== undefined ? [bareWarning(named)] : warnings };
+}
+
+/** A warning where a result does not have the documented form. */
+export function judgeResult(action: Action, value: unknown): readonly string[] {
   const faults = action.validateOutput(judgedPart(value));
-  if (faults.length === 0) return { value, warnings: named === undefined ? [] : [bareWarning(named)] };
+  if (faults.length === 0) return [];
   const places = faults
     .slice(0, 3)
     .map(({ pointer, message }) => `${pointer === "" ? "the result" : pointer} ${message}`);
-  return { value, warnings: [`output_mismatch: the answer does not have the documented form: ${places.join("; ")}`] };
+  return [`output_mismatch: the answer does not have the documented form: ${places.join("; ")}`];
 }
 
 function bareWarning(named: object): string {

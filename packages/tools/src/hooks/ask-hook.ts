@@ -1,0 +1,110 @@
+import { AddressRefusedError, type AddressGuard, type Clock, createId, hmacSha256, isObject, parseExactJson } from "@svc/core";
+import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
+import type { Hook } from "./known-hooks.ts";
+
+/** How long a hook has for its answer, milliseconds. Nothing within that time is no. */
+export const hookTimeoutMs = 5_000;
+/** The largest answer that is read, and the largest question that is asked. */
+const bytesMax = 1_048_576;
+const valuesMax = 50_000;
+
+/** What a hook is told of a call: the call, and nothing beside it. */
+export type HookQuestion = Readonly<Record<string, unknown>>;
+
+/** What it said. `edit`: of the arguments a JSON merge patch (RFC 7396), of the result what takes its place. `failed`: nothing that counts. */
+export type HookAnswer =
+  | { readonly decision: "allow" }
+  | { readonly decision: "edit"; readonly edit: unknown }
+  | { readonly decision: "refuse" | "failed"; readonly why: string };
+
+/** Asks hooks. */
+export type HookAsker = {
+  ask(hook: Hook, question: HookQuestion): Promise<HookAnswer>;
+  /** Cuts what is under way. */
+  close(): Promise<void>;
+};
+
+/** Makes it; every address is judged by the guard where it is dialled. */
+export function createHookAsker({ guard, clock }: { guard: AddressGuard; clock: Clock }): HookAsker {
+  const agent = createGuardedAgent({
+    guard,
+    ...{ connections: 64, connectTimeoutMs: hookTimeoutMs, headersTimeoutMs: hookTimeoutMs },
+    ...{ bodyTimeoutMs: hookTimeoutMs, responseBytesMax: bytesMax },
+  });
+  return {
+    ask: (hook, question) => ask(agent, clock, { hook, question }),
+    close: () => agent.destroy(),
+  };
+}
+
+async function ask(
+  agent: GuardedAgent,
+  clock: Clock,
+  { hook, question }: { readonly hook: Hook; readonly question: HookQuestion },
+): Promise<HookAnswer> {
+  const body = Buffer.from(JSON.stringify(question));
+  if (body.byteLength > bytesMax) return failed(`was not asked: the call has more than ${bytesMax} bytes`);
+  try {
+    const response = await agent.request({
+      origin: hook.url.origin,
+      path: `${hook.url.pathname}${hook.url.search}`,
+      method: "POST",
+      headers: signedHeaders(hook, body, clock.now()),
+      body,
+      signal: AbortSignal.timeout(hookTimeoutMs),
+    });
+    const text = await response.body.text();
+    if (response.statusCode !== 200) return failed(`answered with status ${response.statusCode}`);
+    return readAnswer(text, hook);
+  } catch (error) {
+    return failed(whyOf(error));
+  }
+}
+
+/** The three headers of Standard Webhooks. */
+function signedHeaders({ key }: Hook, body: Buffer, nowMs: number): Record<string, string> {
+  const id = createId("call", nowMs);
+  const timestamp = String(Math.floor(nowMs / 1_000));
+  return {
+    "content-type": "application/json",
+    "user-agent": "svc/1",
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${hmacSha256(key, [`${id}.${timestamp}.`, body], "base64")}`,
+  };
+}
+
+function whyOf(error: unknown): string {
+  if (error instanceof AddressRefusedError) return "is at an address that is not dialled";
+  const name = error instanceof Error ? error.name : "";
+  if (name === "TimeoutError" || name === "AbortError") return `did not answer within ${hookTimeoutMs / 1_000} s`;
+  if (name === "ResponseExceededMaxSizeError") return `answered with more than ${bytesMax} bytes`;
+  return "could not be reached";
+}
+
+const reasonMax = 300;
+
+function readAnswer(text: string, { phase }: Hook): HookAnswer {
+  let answer: unknown;
+  try {
+    answer = parseExactJson(text, { valuesMax });
+  } catch {
+    return failed("answered with what is no JSON");
+  }
+  if (!isObject(answer)) return failed("answered with what is no JSON object");
+  const { decision, reason } = answer;
+  if (decision === "allow") return { decision };
+  if (decision === "refuse") {
+    const why = typeof reason === "string" ? reason.slice(0, reasonMax).toWellFormed() : "";
+    return { decision, why: why === "" ? "refused it" : `refused it: ${why}` };
+  }
+  if (decision !== "edit") return failed("answered with a decision that is none of allow, edit and refuse");
+  const name = phase === "before" ? "arguments" : "result";
+  const edit = answer[name];
+  if (!isObject(edit)) return failed(`answered edit without an object in ${name}`);
+  return { decision, edit };
+}
+
+function failed(why: string): HookAnswer {
+  return { decision: "failed", why };
+}

@@ -1,0 +1,177 @@
+import type { Action } from "@svc/catalog";
+import { type Clock, isObject } from "@svc/core";
+import type { LedgerEntry } from "../call/ledger.ts";
+import { mask, maskArguments } from "../call/mask.ts";
+import { judgeResult } from "../call/payload.ts";
+import { type CallResult, resultOf } from "../outcome.ts";
+import type { AnswerStore, Given } from "./answer-store.ts";
+import type { HookAnswer, HookAsker, HookQuestion } from "./ask-hook.ts";
+import { type Hook, isAskedAbout, type KnownHooks } from "./known-hooks.ts";
+import { mergePatch } from "./merge-patch.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What asking hooks works with. */
+export type CallHooksContext = {
+  readonly hooks: KnownHooks;
+  readonly asker: Pick<HookAsker, "ask">;
+  readonly answers: AnswerStore;
+  readonly clock: Clock;
+};
+
+/** A call as hooks are asked about it. */
+export type HookedCall = {
+  readonly entry: LedgerEntry;
+  readonly action: Action;
+  readonly isDryRun: boolean;
+  /** Whether arguments may be changed: not where secrets of the project stand among them, whose places are known. */
+  readonly isEditable: boolean;
+};
+
+/** What hooks left of a call: how they change its arguments, one after the other, or how it ends. */
+export type Reviewed = { readonly edits: readonly Values[] } | { readonly ended: CallResult };
+
+/** The hooks of a call, in the order in which they are asked. */
+export type HooksOfCall = { readonly before: readonly Hook[]; readonly after: readonly Hook[] };
+
+/** Asks the hooks of projects about their calls. */
+export type CallHooks = {
+  /** Those that are asked about calls of a tool; undefined where there is none, which costs nothing. Rejects when the store is away. */
+  of(entry: LedgerEntry, action: Action): HooksOfCall | undefined | Promise<HooksOfCall | undefined>;
+  /** Asks before a call is sent; one after the other, each about what the one before left of it. */
+  before(hooks: HooksOfCall, call: HookedCall): Promise<Reviewed>;
+  /** Asks about what came of a call, before anybody is told. */
+  after(hooks: HooksOfCall, call: HookedCall, result: CallResult): Promise<CallResult>;
+};
+
+/** Makes it. */
+export function createCallHooks(context: CallHooksContext): CallHooks {
+  return {
+    of({ caller }, action) {
+      const known = context.hooks.of(caller.projectId);
+      return "then" in known ? known.then((hooks) => hooksFor(hooks, action)) : hooksFor(known, action);
+    },
+    before: ({ before }, call) => askBefore(context, before, call),
+    after: ({ after }, call, result) => askAfter(context, after, { call, result }),
+  };
+}
+
+function hooksFor(hooks: readonly Hook[], action: Action): HooksOfCall | undefined {
+  const asked = hooks.filter((hook) => isAskedAbout(hook, action));
+  if (asked.length === 0) return undefined;
+  const of = (phase: Hook["phase"]) => asked.filter((hook) => hook.phase === phase);
+  return { before: of("before"), after: of("after") };
+}
+
+async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call: HookedCall): Promise<Reviewed> {
+  if (hooks.length === 0) return { edits: [] };
+  const { entry } = call;
+  for (;;) {
+    // What was told before it was made the first time holds: else a call that is made again after a crash could be another one.
+    const told = await context.answers.find(entry);
+    const given: Given[] = [];
+    const reviewed = await reviewBefore(context, hooks, { call, told, given });
+    const isFirst = call.isDryRun || (await context.answers.put(entry, given));
+    if (isFirst || "ended" in reviewed) return reviewed;
+  }
+}
+
+type Review = {
+  readonly call: HookedCall;
+  readonly told: ReadonlyMap<string, HookAnswer>;
+  /** Filled with what is asked now. */
+  readonly given: Given[];
+};
+
+async function reviewBefore(
+  context: CallHooksContext,
+  hooks: readonly Hook[],
+  { call, told, given }: Review,
+): Promise<Reviewed> {
+  const edits: Values[] = [];
+  for (const hook of hooks) {
+    const args = editedArguments(call.entry.args, edits);
+    const answer = told.get(hook.id) ?? (await askAbout(context, hook, { given, call, question: questionOf(call, args) }));
+    if (answer.decision === "refuse") return { ended: notCarriedOut(hook, answer.why) };
+    if (answer.decision === "failed") return { ended: unanswered(hook, answer.why) };
+    if (answer.decision === "allow") continue;
+    if (!call.isEditable) return { ended: notCarriedOut(hook, "changes arguments, which is not done to a call of this kind") };
+    // Whether a call is confirmed is its caller's to say.
+    const { confirm: _word, ...patch } = isObject(answer.edit) ? answer.edit : {};
+    edits.push(patch);
+  }
+  return { edits };
+}
+
+/** Arguments as hooks changed them. */
+export function editedArguments(args: Values, edits: readonly Values[]): Values {
+  return edits.reduce(mergePatch, args);
+}
+
+type Asking = { readonly given: Given[]; readonly call: HookedCall; readonly question: HookQuestion };
+
+async function askAbout({ asker, clock }: CallHooksContext, hook: Hook, { given, question }: Asking): Promise<HookAnswer> {
+  const askedAt = clock.now();
+  const answer = await asker.ask(hook, question);
+  given.push({ hook, answer, askedAt, durationMs: Math.max(0, clock.now() - askedAt) });
+  return answer;
+}
+
+/** The call and nothing beside it: what a tool marks as sensitive stays inside, and so does what stands under names it does not know. */
+function questionOf({ entry, action, isDryRun }: HookedCall, args: Values): HookQuestion {
+  const { id: callId, caller, entityId, toolSlug, accessClass } = entry;
+  const { keyId = "", job } = caller;
+  return {
+    ...{ type: "call.before", callId, toolSlug, accessClass, entityId, keyId, jobId: job?.id ?? "", dryRun: isDryRun },
+    arguments: maskArguments(action.inputSchema, args),
+  };
+}
+
+function notCarriedOut({ id }: Hook, why: string): CallResult {
+  return resultOf({ outcome: "not_callable", message: `hook ${id} of the project ${why}; nothing was sent` });
+}
+
+function unanswered({ id }: Hook, why: string): CallResult {
+  const message = `hook ${id} of the project ${why}, and without its answer nothing is sent`;
+  return resultOf({ outcome: "unreachable", retryable: true, message });
+}
+
+async function askAfter(
+  context: CallHooksContext,
+  hooks: readonly Hook[],
+  { call, result }: { readonly call: HookedCall; readonly result: CallResult },
+): Promise<CallResult> {
+  if (hooks.length === 0 || result.outcome !== "ok") return result;
+  const given: Given[] = [];
+  let left = result;
+  for (const hook of hooks) {
+    const { type: _before, dryRun: _dry, ...about } = questionOf(call, call.entry.args);
+    const shown = mask(call.action.outputSchema, left.value);
+    const question = { type: "call.after", ...about, result: shown ?? null };
+    const answer = await askAbout(context, hook, { given, call, question });
+    left = afterAnswer(call.action, hook, { answer, result: left });
+    if (answer.decision === "refuse" || answer.decision === "failed") break;
+  }
+  // What was executed is told all the same: what hooks said of it is of less weight.
+  await context.answers.put(call.entry, given).catch(() => {});
+  return left;
+}
+
+function afterAnswer(
+  action: Action,
+  { id }: Hook,
+  { answer, result }: { readonly answer: HookAnswer; readonly result: CallResult },
+): CallResult {
+  if (answer.decision === "allow") return result;
+  if (answer.decision === "edit") {
+    const warnings = judgeResult(action, answer.edit);
+    return { ...result, value: answer.edit, warnings: [...result.warnings, ...warnings] };
+  }
+  const message = `hook ${id} of the project ${answer.why}: the result is withheld`;
+  if (action.class === "read") {
+    const outcome = answer.decision === "failed" ? "unreachable" : "not_callable";
+    return { ...resultOf({ outcome, message, retryable: outcome === "unreachable" }), providerStatus: result.providerStatus };
+  }
+  // It was executed, and must not look as if it were to be made again.
+  return { ...result, value: {}, warnings: [...result.warnings, `withheld: ${message}; the call was executed`] };
+}

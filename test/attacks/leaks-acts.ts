@@ -95,6 +95,12 @@ export async function useTools({ call, secrets, words, server, pages }: Playing)
   await call("ToolsService/PutCallLimit", { limit });
   await tool(exchange, args);
   await call("ToolsService/ListCallLimits", {});
+  const asked = { phase: "before", endpointUrl: "http://127.0.0.1:9/nobody", toolkitSlugs: ["bank_link"] };
+  const { hook } = await call("ToolsService/CreateHook", asked);
+  await call("ToolsService/UpdateHook", { id: hook.id, active: false });
+  await call("ToolsService/ListHooks", {});
+  const { hook: other } = await call("ToolsService/CreateHook", { ...asked, phase: "after" });
+  await call("ToolsService/DeleteHook", { id: other.id });
   await call("ToolsService/DeleteCallLimit", { name: "bank" });
   const argumentsJson = `{"public_token":"${secrets["argument"]}"`;
   await call("ToolsService/CallTool", { toolSlug: exchange, entityId: "ann", argumentsJson });

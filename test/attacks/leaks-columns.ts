@@ -29,6 +29,10 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     told: "outcome",
     digest: "about_digest hash mac",
   },
+  call_hooks: {
+    sealed: "signing_secret",
+    name: "access_classes endpoint_url toolkit_slugs",
+  },
   call_limits: {
     name: "name toolkit_slug",
     definition: "key_expression",
@@ -75,6 +79,11 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "idempotency_key",
     quoted: "last_error",
     told: "receipt",
+  },
+  hook_answers: {
+    sealed: "edit",
+    name: "entity_id",
+    digest: "call_key",
   },
   grant_clients: {
     name: "id name redirect_uris",

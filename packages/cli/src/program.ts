@@ -23,6 +23,7 @@ import { addEventsCommand } from "./events.ts";
 import { addGrantsCommand } from "./grants.ts";
 import { addJobsCommand } from "./jobs.ts";
 import { addKeysCommand } from "./keys.ts";
+import { addHooksCommand } from "./hooks.ts";
 import { addLimitsCommand } from "./limits.ts";
 import { addListenCommand } from "./listen.ts";
 import { addProjectsCommand } from "./projects.ts";
@@ -101,6 +102,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addCredentialsCommand,
   addCallCommand,
   addToolCallsCommand,
+  addHooksCommand,
   addLimitsCommand,
   addJobsCommand,
   addSkillsCommand,

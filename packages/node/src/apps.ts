@@ -18,10 +18,15 @@ import {
   type CallLimits,
   type CodeCaller,
   type CodeFinder,
+  createAnswerStore,
+  createCallHooks,
   createCallLimits,
+  createHookAsker,
+  createKnownHooks,
   createLedger,
   createToolCaller,
   type DrainingToolCaller,
+  type KnownHooks,
   type Ledger,
   type PersonAsker,
 } from "@svc/tools";
@@ -39,6 +44,9 @@ export type Apps = {
   readonly ledger: Ledger;
   /** What the calls of projects are held to. */
   readonly limits: CallLimits;
+  /** The hooks of projects, which are asked about calls, and what judges their addresses. */
+  readonly hooks: KnownHooks;
+  readonly hookGuard: AddressGuard;
   readonly caller: DrainingToolCaller;
   /** Undefined when real apps are called. */
   readonly sandbox: Sandbox | undefined;
@@ -54,6 +62,8 @@ export type AppsOptions = NodeParts & {
   readonly callCode: CodeCaller;
   /** Finds code tools that no view lists. */
   readonly findCode: CodeFinder;
+  /** Judges addresses of projects' own endpoints. */
+  readonly endpointGuard: AddressGuard;
   /** Asks a person about calls that one confirms. */
   readonly askPerson: PersonAsker;
   /** Gives out the event loop's time. */
@@ -82,8 +92,11 @@ export function createApps(options: AppsOptions): Apps {
   const accounts = options.accounts ?? createAccountAccess(parts);
   const ledger = options.ledger ?? createLedger({ db, clock, sealer, observer: observer.calls });
   const limits = createCallLimits({ db, clock, nodeId: options.nodeId });
+  const hooks = createKnownHooks({ db, clock, sealer });
+  const hookAsker = createHookAsker({ guard: options.endpointGuard, clock });
   const caller = createToolCaller({
     ...parts,
+    hooks: createCallHooks({ hooks, asker: hookAsker, answers: createAnswerStore({ db, sealer }), clock }),
     limits,
     accounts,
     ledger,
@@ -105,13 +118,15 @@ export function createApps(options: AppsOptions): Apps {
     sandbox,
     ledger,
     limits,
+    hooks,
+    hookGuard: options.endpointGuard,
     isOauthRegistered: isRegistered,
     pages: createOauthPages({ ...parts, publicUrl: options.publicUrl }),
     refresher: createRefresher({ ...parts, onError: observer.renewalFailed }),
     caller,
     async close() {
       // A call without its connection ends at once, and a write among them as one that may have been executed.
-      await network.close();
+      await Promise.all([network.close(), hookAsker.close()]);
       await settledWithin(clock, closingMs, caller.drain());
       await limits.close();
       await ledger.drain();

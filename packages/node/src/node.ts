@@ -103,7 +103,11 @@ export function createNode(parts: NodeParts): Node {
   const findCode: CodeFinder = (projectId, toolSlug) => jobs.findSkill(projectId, toolSlug);
   const askPerson: PersonAsker = (call) => jobs.askPerson(call);
   const meter = createWorkMeter({ memory: limits.memory });
-  const apps = createApps({ ...parts, nodeId, views, callCode, findCode, askPerson, turns: meter.turns });
+  const apps = createApps({
+    ...{ ...parts, nodeId, views, callCode, findCode, askPerson },
+    endpointGuard: guard,
+    turns: meter.turns,
+  });
   const { accounts, caller } = apps;
   meter.onHeld(observer.heldLoop);
   meter.onHeld(({ jobId, ms, isMeasured }) => {

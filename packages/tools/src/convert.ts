@@ -1,11 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { CallLimitRow, ToolCallSummary } from "@svc/db";
+import type { CallHookRow, CallLimitRow, HookAnswerRow, ToolCallSummary } from "@svc/db";
 import {
   type CallLimit,
   CallLimitSchema,
   type CallToolResponse,
   CallToolResponseSchema,
+  type Hook,
+  type HookAnswer,
+  HookAnswerSchema,
+  HookSchema,
   type ToolCall,
   ToolCallSchema,
 } from "@svc/gen/tools";
@@ -80,6 +84,23 @@ export function toToolCall(row: ToolCallSummary, opened: OpenedCall): ToolCall {
     createdAt: timestampFromMs(row.createdAt),
     durationMs: row.durationMs,
     providerMs: row.providerMs,
+  });
+}
+
+/** What hooks said of a call. */
+export function toHookAnswers(rows: readonly HookAnswerRow[]): HookAnswer[] {
+  return rows.map(({ hookId, decision, durationMs, askedAt }) =>
+    create(HookAnswerSchema, { hookId, decision, durationMs, askedAt: timestampFromMs(askedAt) }),
+  );
+}
+
+/** A hook of a project, without its secret. */
+export function toHook(row: CallHookRow): Hook {
+  const { id, phase, endpointUrl, toolkitSlugs, accessClasses, position, isActive, createdAt } = row;
+  return create(HookSchema, {
+    ...{ id, phase, endpointUrl, toolkitSlugs, accessClasses, position },
+    active: isActive,
+    createdAt: timestampFromMs(createdAt),
   });
 }
 

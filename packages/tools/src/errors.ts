@@ -165,6 +165,49 @@ export function callLimitNotFound(name: string): Fault {
   });
 }
 
+/** The phase of a hook is none there is. */
+export function hookPhaseInvalid(phase: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "HOOK_PHASE_INVALID",
+    field: "phase",
+    message: `phase ${formatValue(phase)} is neither before nor after`,
+    help: "Send before, to be asked before calls are sent, or after, to be asked about their results.",
+  });
+}
+
+/** A hook names no toolkit that the project sees. */
+export function hookToolkitNotFound(index: number, slug: string, meant: string | undefined): Fault {
+  return fault({
+    code: "not_found",
+    reason: "TOOLKIT_NOT_FOUND",
+    field: `toolkitSlugs[${index}]`,
+    message: `toolkitSlugs[${index}] ${formatValue(slug)} is not a toolkit of the catalog`,
+    help: `${meant === undefined ? "" : `Did you mean ${meant}? `}Leave the list empty for calls of every toolkit.`,
+  });
+}
+
+/** The project has as many hooks as it may. */
+export function hooksTooMany(most: number): Fault {
+  return fault({
+    code: "resource_exhausted",
+    reason: "HOOKS_TOO_MANY",
+    message: `the project has ${most} hooks already`,
+    help: "Delete those that are not asked any more: each is waited for by calls.",
+  });
+}
+
+/** The project has no hook of that id. */
+export function hookNotFound(id: string): Fault {
+  return fault({
+    code: "not_found",
+    reason: "HOOK_NOT_FOUND",
+    field: "id",
+    message: `id ${formatValue(id)} is not a hook of this project`,
+    help: "ListHooks lists them.",
+  });
+}
+
 /** `outcome` of a list is none there is. */
 export function outcomeInvalid(outcome: string, known: readonly string[]): Fault {
   return fault({

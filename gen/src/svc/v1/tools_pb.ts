@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/tools.proto.
  */
 export const file_svc_v1_tools: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvdG9vbHMucHJvdG8SBnN2Yy52MSJ+ChJTZWFyY2hUb29sc1JlcXVlc3QSDQoFcXVlcnkYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEh4KBGtpbmQYAyABKA4yEC5zdmMudjEuVG9vbEtpbmQSFAoMYWNjZXNzX2NsYXNzGAQgASgJEg0KBWxpbWl0GAUgASgFIjkKE1NlYXJjaFRvb2xzUmVzcG9uc2USIgoHcmVzdWx0cxgBIAMoCzIRLnN2Yy52MS5Gb3VuZFRvb2wiTQoJRm91bmRUb29sEhoKBHRvb2wYASABKAsyDC5zdmMudjEuVG9vbBINCgVzY29yZRgCIAEoARIVCg1tYXRjaGVkX3Rlcm1zGAMgAygJIiMKE0Rlc2NyaWJlVG9vbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCSIyChREZXNjcmliZVRvb2xSZXNwb25zZRIaCgR0b29sGAEgASgLMgwuc3ZjLnYxLlRvb2wiugEKD0NhbGxUb29sUmVxdWVzdBIRCgl0b29sX3NsdWcYASABKAkSFgoOYXJndW1lbnRzX2pzb24YAiABKAkSEQoJZW50aXR5X2lkGAMgASgJEhwKFGNvbm5lY3RlZF9hY2NvdW50X2lkGAQgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgFIAEoCRIPCgdkcnlfcnVuGAYgASgIEg4KBmZpZWxkcxgHIAMoCRIRCgltYXhfYnl0ZXMYCCABKAUiyAIKEENhbGxUb29sUmVzcG9uc2USDwoHY2FsbF9pZBgBIAEoCRIPCgdvdXRjb21lGAIgASgJEhMKC3Jlc3VsdF9qc29uGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSEQoJcmV0cnlhYmxlGAUgASgIEi4KC3JldHJ5X2FmdGVyGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhcKD3Byb3ZpZGVyX3N0YXR1cxgHIAEoBRIQCgh3YXJuaW5ncxgIIAMoCRIPCgdzYW5kYm94GAkgASgIEiQKB3JlcXVlc3QYCiABKAsyEy5zdmMudjEuVG9vbFJlcXVlc3QSJQoGZmF1bHRzGAsgAygLMhUuc3ZjLnYxLkFyZ3VtZW50RmF1bHQSEAoIcmVwbGF5ZWQYDCABKAgSDgoGam9iX2lkGA0gASgJIlYKDUFyZ3VtZW50RmF1bHQSDwoHcG9pbnRlchgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhIKCmdpdmVuX2pzb24YAyABKAkSDwoHbWlzc2luZxgEIAEoCSKgAQoLVG9vbFJlcXVlc3QSDgoGbWV0aG9kGAEgASgJEgsKA3VybBgCIAEoCRIxCgdoZWFkZXJzGAMgAygLMiAuc3ZjLnYxLlRvb2xSZXF1ZXN0LkhlYWRlcnNFbnRyeRIRCglib2R5X2pzb24YBCABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiugMKCFRvb2xDYWxsEgoKAmlkGAEgASgJEhEKCXRvb2xfc2x1ZxgCIAEoCRIUCgxhY2Nlc3NfY2xhc3MYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEhwKFGNvbm5lY3RlZF9hY2NvdW50X2lkGAUgASgJEg4KBmtleV9pZBgGIAEoCRIOCgZqb2JfaWQYByABKAkSDwoHc3RlcF9pZBgIIAEoCRIPCgdvdXRjb21lGAkgASgJEg8KB21lc3NhZ2UYCiABKAkSFwoPcHJvdmlkZXJfc3RhdHVzGAsgASgFEhgKEGFyZ3VtZW50c19kaWdlc3QYDCABKAkSFgoOYXJndW1lbnRzX2pzb24YDSABKAkSEwoLcmVzdWx0X2pzb24YDiABKAkSEQoJdHJ1bmNhdGVkGA8gASgIEg8KB3NhbmRib3gYECABKAgSFwoPaWRlbXBvdGVuY3lfa2V5GBEgASgJEi4KCmNyZWF0ZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGBMgASgFEhMKC3Byb3ZpZGVyX21zGBQgASgFIogCChRMaXN0VG9vbENhbGxzUmVxdWVzdBIRCgl0b29sX3NsdWcYASABKAkSEQoJZW50aXR5X2lkGAIgASgJEg8KB291dGNvbWUYAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCRIOCgZqb2JfaWQYCCABKAkSHAoUY29ubmVjdGVkX2FjY291bnRfaWQYCSABKAkSDgoGa2V5X2lkGAogASgJIlEKFUxpc3RUb29sQ2FsbHNSZXNwb25zZRIfCgVjYWxscxgBIAMoCzIQLnN2Yy52MS5Ub29sQ2FsbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiIAoSR2V0VG9vbENhbGxSZXF1ZXN0EgoKAmlkGAEgASgJIjUKE0dldFRvb2xDYWxsUmVzcG9uc2USHgoEY2FsbBgBIAEoCzIQLnN2Yy52MS5Ub29sQ2FsbCLsAQoJQ2FsbExpbWl0EgwKBG5hbWUYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEhYKDmtleV9leHByZXNzaW9uGAMgASgJEhMKC2NvbmN1cnJlbmN5GAQgASgFEh4KBHJhdGUYBSABKAsyEC5zdmMudjEuQ2FsbFJhdGUSDgoGcGF1c2VkGAYgASgIEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIj8KCENhbGxSYXRlEgsKA21heBgBIAEoBRImCgNwZXIYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iNwoTUHV0Q2FsbExpbWl0UmVxdWVzdBIgCgVsaW1pdBgBIAEoCzIRLnN2Yy52MS5DYWxsTGltaXQiOAoUUHV0Q2FsbExpbWl0UmVzcG9uc2USIAoFbGltaXQYASABKAsyES5zdmMudjEuQ2FsbExpbWl0IiYKFkRlbGV0ZUNhbGxMaW1pdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSIZChdEZWxldGVDYWxsTGltaXRSZXNwb25zZSIXChVMaXN0Q2FsbExpbWl0c1JlcXVlc3QiOwoWTGlzdENhbGxMaW1pdHNSZXNwb25zZRIhCgZsaW1pdHMYASADKAsyES5zdmMudjEuQ2FsbExpbWl0MuwFCgxUb29sc1NlcnZpY2USVAoLU2VhcmNoVG9vbHMSGi5zdmMudjEuU2VhcmNoVG9vbHNSZXF1ZXN0Ghsuc3ZjLnYxLlNlYXJjaFRvb2xzUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJXCgxEZXNjcmliZVRvb2wSGy5zdmMudjEuRGVzY3JpYmVUb29sUmVxdWVzdBocLnN2Yy52MS5EZXNjcmliZVRvb2xSZXNwb25zZSIMqLsYAbC7GAG4uxgBEksKCENhbGxUb29sEhcuc3ZjLnYxLkNhbGxUb29sUmVxdWVzdBoYLnN2Yy52MS5DYWxsVG9vbFJlc3BvbnNlIgyouxgBsLsYAbi7GAESWgoNTGlzdFRvb2xDYWxscxIcLnN2Yy52MS5MaXN0VG9vbENhbGxzUmVxdWVzdBodLnN2Yy52MS5MaXN0VG9vbENhbGxzUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJUCgtHZXRUb29sQ2FsbBIaLnN2Yy52MS5HZXRUb29sQ2FsbFJlcXVlc3QaGy5zdmMudjEuR2V0VG9vbENhbGxSZXNwb25zZSIMqLsYAbC7GAG4uxgBEmUKDFB1dENhbGxMaW1pdBIbLnN2Yy52MS5QdXRDYWxsTGltaXRSZXF1ZXN0Ghwuc3ZjLnYxLlB1dENhbGxMaW1pdFJlc3BvbnNlIhqouxgCsLsYAri7GALCuxgKbGltaXQubmFtZRJoCg9EZWxldGVDYWxsTGltaXQSHi5zdmMudjEuRGVsZXRlQ2FsbExpbWl0UmVxdWVzdBofLnN2Yy52MS5EZWxldGVDYWxsTGltaXRSZXNwb25zZSIUqLsYArC7GAK4uxgCwrsYBG5hbWUSXQoOTGlzdENhbGxMaW1pdHMSHS5zdmMudjEuTGlzdENhbGxMaW1pdHNSZXF1ZXN0Gh4uc3ZjLnYxLkxpc3RDYWxsTGltaXRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYAWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
+  fileDesc("ChJzdmMvdjEvdG9vbHMucHJvdG8SBnN2Yy52MSJ+ChJTZWFyY2hUb29sc1JlcXVlc3QSDQoFcXVlcnkYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEh4KBGtpbmQYAyABKA4yEC5zdmMudjEuVG9vbEtpbmQSFAoMYWNjZXNzX2NsYXNzGAQgASgJEg0KBWxpbWl0GAUgASgFIjkKE1NlYXJjaFRvb2xzUmVzcG9uc2USIgoHcmVzdWx0cxgBIAMoCzIRLnN2Yy52MS5Gb3VuZFRvb2wiTQoJRm91bmRUb29sEhoKBHRvb2wYASABKAsyDC5zdmMudjEuVG9vbBINCgVzY29yZRgCIAEoARIVCg1tYXRjaGVkX3Rlcm1zGAMgAygJIiMKE0Rlc2NyaWJlVG9vbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCSIyChREZXNjcmliZVRvb2xSZXNwb25zZRIaCgR0b29sGAEgASgLMgwuc3ZjLnYxLlRvb2wiugEKD0NhbGxUb29sUmVxdWVzdBIRCgl0b29sX3NsdWcYASABKAkSFgoOYXJndW1lbnRzX2pzb24YAiABKAkSEQoJZW50aXR5X2lkGAMgASgJEhwKFGNvbm5lY3RlZF9hY2NvdW50X2lkGAQgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgFIAEoCRIPCgdkcnlfcnVuGAYgASgIEg4KBmZpZWxkcxgHIAMoCRIRCgltYXhfYnl0ZXMYCCABKAUiyAIKEENhbGxUb29sUmVzcG9uc2USDwoHY2FsbF9pZBgBIAEoCRIPCgdvdXRjb21lGAIgASgJEhMKC3Jlc3VsdF9qc29uGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSEQoJcmV0cnlhYmxlGAUgASgIEi4KC3JldHJ5X2FmdGVyGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhcKD3Byb3ZpZGVyX3N0YXR1cxgHIAEoBRIQCgh3YXJuaW5ncxgIIAMoCRIPCgdzYW5kYm94GAkgASgIEiQKB3JlcXVlc3QYCiABKAsyEy5zdmMudjEuVG9vbFJlcXVlc3QSJQoGZmF1bHRzGAsgAygLMhUuc3ZjLnYxLkFyZ3VtZW50RmF1bHQSEAoIcmVwbGF5ZWQYDCABKAgSDgoGam9iX2lkGA0gASgJIlYKDUFyZ3VtZW50RmF1bHQSDwoHcG9pbnRlchgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhIKCmdpdmVuX2pzb24YAyABKAkSDwoHbWlzc2luZxgEIAEoCSKgAQoLVG9vbFJlcXVlc3QSDgoGbWV0aG9kGAEgASgJEgsKA3VybBgCIAEoCRIxCgdoZWFkZXJzGAMgAygLMiAuc3ZjLnYxLlRvb2xSZXF1ZXN0LkhlYWRlcnNFbnRyeRIRCglib2R5X2pzb24YBCABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi3QMKCFRvb2xDYWxsEgoKAmlkGAEgASgJEhEKCXRvb2xfc2x1ZxgCIAEoCRIUCgxhY2Nlc3NfY2xhc3MYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEhwKFGNvbm5lY3RlZF9hY2NvdW50X2lkGAUgASgJEg4KBmtleV9pZBgGIAEoCRIOCgZqb2JfaWQYByABKAkSDwoHc3RlcF9pZBgIIAEoCRIPCgdvdXRjb21lGAkgASgJEg8KB21lc3NhZ2UYCiABKAkSFwoPcHJvdmlkZXJfc3RhdHVzGAsgASgFEhgKEGFyZ3VtZW50c19kaWdlc3QYDCABKAkSFgoOYXJndW1lbnRzX2pzb24YDSABKAkSEwoLcmVzdWx0X2pzb24YDiABKAkSEQoJdHJ1bmNhdGVkGA8gASgIEg8KB3NhbmRib3gYECABKAgSFwoPaWRlbXBvdGVuY3lfa2V5GBEgASgJEi4KCmNyZWF0ZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGBMgASgFEhMKC3Byb3ZpZGVyX21zGBQgASgFEiEKBWhvb2tzGBUgAygLMhIuc3ZjLnYxLkhvb2tBbnN3ZXIicgoKSG9va0Fuc3dlchIPCgdob29rX2lkGAEgASgJEhAKCGRlY2lzaW9uGAIgASgJEhMKC2R1cmF0aW9uX21zGAMgASgFEiwKCGFza2VkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCK4AQoESG9vaxIKCgJpZBgBIAEoCRINCgVwaGFzZRgCIAEoCRIUCgxlbmRwb2ludF91cmwYAyABKAkSFQoNdG9vbGtpdF9zbHVncxgEIAMoCRIWCg5hY2Nlc3NfY2xhc3NlcxgFIAMoCRIQCghwb3NpdGlvbhgGIAEoBRIOCgZhY3RpdmUYByABKAgSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAieQoRQ3JlYXRlSG9va1JlcXVlc3QSDQoFcGhhc2UYASABKAkSFAoMZW5kcG9pbnRfdXJsGAIgASgJEhUKDXRvb2xraXRfc2x1Z3MYAyADKAkSFgoOYWNjZXNzX2NsYXNzZXMYBCADKAkSEAoIcG9zaXRpb24YBSABKAUiSAoSQ3JlYXRlSG9va1Jlc3BvbnNlEhoKBGhvb2sYASABKAsyDC5zdmMudjEuSG9vaxIWCg5zaWduaW5nX3NlY3JldBgCIAEoCSISChBMaXN0SG9va3NSZXF1ZXN0IjAKEUxpc3RIb29rc1Jlc3BvbnNlEhsKBWhvb2tzGAEgAygLMgwuc3ZjLnYxLkhvb2sieQoRVXBkYXRlSG9va1JlcXVlc3QSCgoCaWQYASABKAkSFAoMZW5kcG9pbnRfdXJsGAIgASgJEhMKBmFjdGl2ZRgDIAEoCEgAiAEBEhUKCHBvc2l0aW9uGAQgASgFSAGIAQFCCQoHX2FjdGl2ZUILCglfcG9zaXRpb24iMAoSVXBkYXRlSG9va1Jlc3BvbnNlEhoKBGhvb2sYASABKAsyDC5zdmMudjEuSG9vayIfChFEZWxldGVIb29rUmVxdWVzdBIKCgJpZBgBIAEoCSIUChJEZWxldGVIb29rUmVzcG9uc2UiiAIKFExpc3RUb29sQ2FsbHNSZXF1ZXN0EhEKCXRvb2xfc2x1ZxgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDwoHb3V0Y29tZRgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJEg4KBmpvYl9pZBgIIAEoCRIcChRjb25uZWN0ZWRfYWNjb3VudF9pZBgJIAEoCRIOCgZrZXlfaWQYCiABKAkiUQoVTGlzdFRvb2xDYWxsc1Jlc3BvbnNlEh8KBWNhbGxzGAEgAygLMhAuc3ZjLnYxLlRvb2xDYWxsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIgChJHZXRUb29sQ2FsbFJlcXVlc3QSCgoCaWQYASABKAkiNQoTR2V0VG9vbENhbGxSZXNwb25zZRIeCgRjYWxsGAEgASgLMhAuc3ZjLnYxLlRvb2xDYWxsIuwBCglDYWxsTGltaXQSDAoEbmFtZRgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSFgoOa2V5X2V4cHJlc3Npb24YAyABKAkSEwoLY29uY3VycmVuY3kYBCABKAUSHgoEcmF0ZRgFIAEoCzIQLnN2Yy52MS5DYWxsUmF0ZRIOCgZwYXVzZWQYBiABKAgSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPwoIQ2FsbFJhdGUSCwoDbWF4GAEgASgFEiYKA3BlchgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiI3ChNQdXRDYWxsTGltaXRSZXF1ZXN0EiAKBWxpbWl0GAEgASgLMhEuc3ZjLnYxLkNhbGxMaW1pdCI4ChRQdXRDYWxsTGltaXRSZXNwb25zZRIgCgVsaW1pdBgBIAEoCzIRLnN2Yy52MS5DYWxsTGltaXQiJgoWRGVsZXRlQ2FsbExpbWl0UmVxdWVzdBIMCgRuYW1lGAEgASgJIhkKF0RlbGV0ZUNhbGxMaW1pdFJlc3BvbnNlIhcKFUxpc3RDYWxsTGltaXRzUmVxdWVzdCI7ChZMaXN0Q2FsbExpbWl0c1Jlc3BvbnNlEiEKBmxpbWl0cxgBIAMoCzIRLnN2Yy52MS5DYWxsTGltaXQyzAgKDFRvb2xzU2VydmljZRJUCgtTZWFyY2hUb29scxIaLnN2Yy52MS5TZWFyY2hUb29sc1JlcXVlc3QaGy5zdmMudjEuU2VhcmNoVG9vbHNSZXNwb25zZSIMqLsYAbC7GAG4uxgBElcKDERlc2NyaWJlVG9vbBIbLnN2Yy52MS5EZXNjcmliZVRvb2xSZXF1ZXN0Ghwuc3ZjLnYxLkRlc2NyaWJlVG9vbFJlc3BvbnNlIgyouxgBsLsYAbi7GAESSwoIQ2FsbFRvb2wSFy5zdmMudjEuQ2FsbFRvb2xSZXF1ZXN0Ghguc3ZjLnYxLkNhbGxUb29sUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJaCg1MaXN0VG9vbENhbGxzEhwuc3ZjLnYxLkxpc3RUb29sQ2FsbHNSZXF1ZXN0Gh0uc3ZjLnYxLkxpc3RUb29sQ2FsbHNSZXNwb25zZSIMqLsYAbC7GAG4uxgBElQKC0dldFRvb2xDYWxsEhouc3ZjLnYxLkdldFRvb2xDYWxsUmVxdWVzdBobLnN2Yy52MS5HZXRUb29sQ2FsbFJlc3BvbnNlIgyouxgBsLsYAbi7GAESZQoMUHV0Q2FsbExpbWl0Ehsuc3ZjLnYxLlB1dENhbGxMaW1pdFJlcXVlc3QaHC5zdmMudjEuUHV0Q2FsbExpbWl0UmVzcG9uc2UiGqi7GAKwuxgCuLsYAsK7GApsaW1pdC5uYW1lEmgKD0RlbGV0ZUNhbGxMaW1pdBIeLnN2Yy52MS5EZWxldGVDYWxsTGltaXRSZXF1ZXN0Gh8uc3ZjLnYxLkRlbGV0ZUNhbGxMaW1pdFJlc3BvbnNlIhSouxgCsLsYAri7GALCuxgEbmFtZRJdCg5MaXN0Q2FsbExpbWl0cxIdLnN2Yy52MS5MaXN0Q2FsbExpbWl0c1JlcXVlc3QaHi5zdmMudjEuTGlzdENhbGxMaW1pdHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBElwKCkNyZWF0ZUhvb2sSGS5zdmMudjEuQ3JlYXRlSG9va1JlcXVlc3QaGi5zdmMudjEuQ3JlYXRlSG9va1Jlc3BvbnNlIheouxgCsLsYAri7GALKuxgHaG9vay5pZBJOCglMaXN0SG9va3MSGC5zdmMudjEuTGlzdEhvb2tzUmVxdWVzdBoZLnN2Yy52MS5MaXN0SG9va3NSZXNwb25zZSIMqLsYAbC7GAK4uxgBElcKClVwZGF0ZUhvb2sSGS5zdmMudjEuVXBkYXRlSG9va1JlcXVlc3QaGi5zdmMudjEuVXBkYXRlSG9va1Jlc3BvbnNlIhKouxgCsLsYAri7GALCuxgCaWQSVwoKRGVsZXRlSG9vaxIZLnN2Yy52MS5EZWxldGVIb29rUmVxdWVzdBoaLnN2Yy52MS5EZWxldGVIb29rUmVzcG9uc2UiEqi7GAKwuxgCuLsYAsK7GAJpZGIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
 
 /**
  * Request of SearchTools.
@@ -596,6 +596,13 @@ export type ToolCall = Message<"svc.v1.ToolCall"> & {
    * @generated from field: int32 provider_ms = 20;
    */
   providerMs: number;
+
+  /**
+   * What hooks of the project said of the call, in the order in which they were asked. Empty in lists.
+   *
+   * @generated from field: repeated svc.v1.HookAnswer hooks = 21;
+   */
+  hooks: HookAnswer[];
 };
 
 /**
@@ -604,6 +611,331 @@ export type ToolCall = Message<"svc.v1.ToolCall"> & {
  */
 export const ToolCallSchema: GenMessage<ToolCall> = /*@__PURE__*/
   messageDesc(file_svc_v1_tools, 9);
+
+/**
+ * What a hook said of a call.
+ *
+ * @generated from message svc.v1.HookAnswer
+ */
+export type HookAnswer = Message<"svc.v1.HookAnswer"> & {
+  /**
+   * Id of the hook, which may be deleted by now.
+   *
+   * @generated from field: string hook_id = 1;
+   */
+  hookId: string;
+
+  /**
+   * `allow`, `edit`, `refuse`, or `failed` where it said nothing that counts and the call did not go on.
+   *
+   * @generated from field: string decision = 2;
+   */
+  decision: string;
+
+  /**
+   * How long it took, in milliseconds.
+   *
+   * @generated from field: int32 duration_ms = 3;
+   */
+  durationMs: number;
+
+  /**
+   * When it was asked.
+   *
+   * @generated from field: google.protobuf.Timestamp asked_at = 4;
+   */
+  askedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.HookAnswer.
+ * Use `create(HookAnswerSchema)` to create a new message.
+ */
+export const HookAnswerSchema: GenMessage<HookAnswer> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 10);
+
+/**
+ * An address of a project's own that is asked about its calls.
+ *
+ * @generated from message svc.v1.Hook
+ */
+export type Hook = Message<"svc.v1.Hook"> & {
+  /**
+   * Id of the hook, `hok_…`.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * `before`: asked before a call is sent, it may change the arguments; `after`: asked about the result before anybody is
+   * told it, it may put another in its place.
+   *
+   * @generated from field: string phase = 2;
+   */
+  phase: string;
+
+  /**
+   * Where it is asked, by a POST signed as Standard Webhooks has it.
+   *
+   * @generated from field: string endpoint_url = 3;
+   */
+  endpointUrl: string;
+
+  /**
+   * The toolkits whose calls it is asked about. If empty, all.
+   *
+   * @generated from field: repeated string toolkit_slugs = 4;
+   */
+  toolkitSlugs: string[];
+
+  /**
+   * The classes of the tools whose calls it is asked about: read, write, destructive. If empty, all.
+   *
+   * @generated from field: repeated string access_classes = 5;
+   */
+  accessClasses: string[];
+
+  /**
+   * Hooks of one phase are asked in this order, the lowest first, and then by id.
+   *
+   * @generated from field: int32 position = 6;
+   */
+  position: number;
+
+  /**
+   * Whether it is asked at all.
+   *
+   * @generated from field: bool active = 7;
+   */
+  active: boolean;
+
+  /**
+   * When it was created.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 8;
+   */
+  createdAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.Hook.
+ * Use `create(HookSchema)` to create a new message.
+ */
+export const HookSchema: GenMessage<Hook> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 11);
+
+/**
+ * Request of CreateHook.
+ *
+ * @generated from message svc.v1.CreateHookRequest
+ */
+export type CreateHookRequest = Message<"svc.v1.CreateHookRequest"> & {
+  /**
+   * `before` or `after`. Required.
+   *
+   * @generated from field: string phase = 1;
+   */
+  phase: string;
+
+  /**
+   * Where it is to be asked. Required.
+   *
+   * @generated from field: string endpoint_url = 2;
+   */
+  endpointUrl: string;
+
+  /**
+   * The toolkits whose calls it is asked about. If empty, all.
+   *
+   * @generated from field: repeated string toolkit_slugs = 3;
+   */
+  toolkitSlugs: string[];
+
+  /**
+   * The classes of the tools whose calls it is asked about. If empty, all.
+   *
+   * @generated from field: repeated string access_classes = 4;
+   */
+  accessClasses: string[];
+
+  /**
+   * Its place among those of its phase, the lowest first.
+   *
+   * @generated from field: int32 position = 5;
+   */
+  position: number;
+};
+
+/**
+ * Describes the message svc.v1.CreateHookRequest.
+ * Use `create(CreateHookRequestSchema)` to create a new message.
+ */
+export const CreateHookRequestSchema: GenMessage<CreateHookRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 12);
+
+/**
+ * Response of CreateHook.
+ *
+ * @generated from message svc.v1.CreateHookResponse
+ */
+export type CreateHookResponse = Message<"svc.v1.CreateHookResponse"> & {
+  /**
+   * The new hook.
+   *
+   * @generated from field: svc.v1.Hook hook = 1;
+   */
+  hook?: Hook | undefined;
+
+  /**
+   * What its questions are signed with: `whsec_` and 32 bytes in base64. Returned here only.
+   *
+   * @generated from field: string signing_secret = 2;
+   */
+  signingSecret: string;
+};
+
+/**
+ * Describes the message svc.v1.CreateHookResponse.
+ * Use `create(CreateHookResponseSchema)` to create a new message.
+ */
+export const CreateHookResponseSchema: GenMessage<CreateHookResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 13);
+
+/**
+ * Request of ListHooks.
+ *
+ * @generated from message svc.v1.ListHooksRequest
+ */
+export type ListHooksRequest = Message<"svc.v1.ListHooksRequest"> & {
+};
+
+/**
+ * Describes the message svc.v1.ListHooksRequest.
+ * Use `create(ListHooksRequestSchema)` to create a new message.
+ */
+export const ListHooksRequestSchema: GenMessage<ListHooksRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 14);
+
+/**
+ * Response of ListHooks.
+ *
+ * @generated from message svc.v1.ListHooksResponse
+ */
+export type ListHooksResponse = Message<"svc.v1.ListHooksResponse"> & {
+  /**
+   * The hooks, in the order in which they are asked.
+   *
+   * @generated from field: repeated svc.v1.Hook hooks = 1;
+   */
+  hooks: Hook[];
+};
+
+/**
+ * Describes the message svc.v1.ListHooksResponse.
+ * Use `create(ListHooksResponseSchema)` to create a new message.
+ */
+export const ListHooksResponseSchema: GenMessage<ListHooksResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 15);
+
+/**
+ * Request of UpdateHook.
+ *
+ * @generated from message svc.v1.UpdateHookRequest
+ */
+export type UpdateHookRequest = Message<"svc.v1.UpdateHookRequest"> & {
+  /**
+   * Id of the hook.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Where it is to be asked. If empty, as before.
+   *
+   * @generated from field: string endpoint_url = 2;
+   */
+  endpointUrl: string;
+
+  /**
+   * Whether it is asked at all. If unset, as before.
+   *
+   * @generated from field: optional bool active = 3;
+   */
+  active?: boolean | undefined;
+
+  /**
+   * Its place among those of its phase. If unset, as before.
+   *
+   * @generated from field: optional int32 position = 4;
+   */
+  position?: number | undefined;
+};
+
+/**
+ * Describes the message svc.v1.UpdateHookRequest.
+ * Use `create(UpdateHookRequestSchema)` to create a new message.
+ */
+export const UpdateHookRequestSchema: GenMessage<UpdateHookRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 16);
+
+/**
+ * Response of UpdateHook.
+ *
+ * @generated from message svc.v1.UpdateHookResponse
+ */
+export type UpdateHookResponse = Message<"svc.v1.UpdateHookResponse"> & {
+  /**
+   * The hook as it is now.
+   *
+   * @generated from field: svc.v1.Hook hook = 1;
+   */
+  hook?: Hook | undefined;
+};
+
+/**
+ * Describes the message svc.v1.UpdateHookResponse.
+ * Use `create(UpdateHookResponseSchema)` to create a new message.
+ */
+export const UpdateHookResponseSchema: GenMessage<UpdateHookResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 17);
+
+/**
+ * Request of DeleteHook.
+ *
+ * @generated from message svc.v1.DeleteHookRequest
+ */
+export type DeleteHookRequest = Message<"svc.v1.DeleteHookRequest"> & {
+  /**
+   * Id of the hook.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message svc.v1.DeleteHookRequest.
+ * Use `create(DeleteHookRequestSchema)` to create a new message.
+ */
+export const DeleteHookRequestSchema: GenMessage<DeleteHookRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 18);
+
+/**
+ * Response of DeleteHook.
+ *
+ * @generated from message svc.v1.DeleteHookResponse
+ */
+export type DeleteHookResponse = Message<"svc.v1.DeleteHookResponse"> & {
+};
+
+/**
+ * Describes the message svc.v1.DeleteHookResponse.
+ * Use `create(DeleteHookResponseSchema)` to create a new message.
+ */
+export const DeleteHookResponseSchema: GenMessage<DeleteHookResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 19);
 
 /**
  * Request of ListToolCalls.
@@ -687,7 +1019,7 @@ export type ListToolCallsRequest = Message<"svc.v1.ListToolCallsRequest"> & {
  * Use `create(ListToolCallsRequestSchema)` to create a new message.
  */
 export const ListToolCallsRequestSchema: GenMessage<ListToolCallsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_tools, 10);
+  messageDesc(file_svc_v1_tools, 20);
 
 /**
  * Response of ListToolCalls.
@@ -715,7 +1047,7 @@ export type ListToolCallsResponse = Message<"svc.v1.ListToolCallsResponse"> & {
  * Use `create(ListToolCallsResponseSchema)` to create a new message.
  */
 export const ListToolCallsResponseSchema: GenMessage<ListToolCallsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_tools, 11);
+  messageDesc(file_svc_v1_tools, 21);
 
 /**
  * Request of GetToolCall.
@@ -736,7 +1068,7 @@ export type GetToolCallRequest = Message<"svc.v1.GetToolCallRequest"> & {
  * Use `create(GetToolCallRequestSchema)` to create a new message.
  */
 export const GetToolCallRequestSchema: GenMessage<GetToolCallRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_tools, 12);
+  messageDesc(file_svc_v1_tools, 22);
 
 /**
  * Response of GetToolCall.
@@ -757,7 +1089,7 @@ export type GetToolCallResponse = Message<"svc.v1.GetToolCallResponse"> & {
  * Use `create(GetToolCallResponseSchema)` to create a new message.
  */
 export const GetToolCallResponseSchema: GenMessage<GetToolCallResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_tools, 13);
+  messageDesc(file_svc_v1_tools, 23);
 
 /**
  * What a project holds its own calls to, so that an app is not overrun. A call that several limits apply to
@@ -833,7 +1165,7 @@ export type CallLimit = Message<"svc.v1.CallLimit"> & {
  * Use `create(CallLimitSchema)` to create a new message.
  */
 export const CallLimitSchema: GenMessage<CallLimit> = /*@__PURE__*/
-  messageDesc(file_svc_v1_tools, 14);
+  messageDesc(file_svc_v1_tools, 24);
 
 /**
  * How many calls may begin within any stretch of time of a length.
@@ -861,7 +1193,7 @@ export type CallRate = Message<"svc.v1.CallRate"> & {
  * Use `create(CallRateSchema)` to create a new message.
  */
 export const CallRateSchema: GenMessage<CallRate> = /*@__PURE__*/
-  messageDesc(file_svc_v1_tools, 15);
+  messageDesc(file_svc_v1_tools, 25);
 
 /**
  * Request of PutCallLimit.
@@ -882,7 +1214,7 @@ export type PutCallLimitRequest = Message<"svc.v1.PutCallLimitRequest"> & {
  * Use `create(PutCallLimitRequestSchema)` to create a new message.
  */
 export const PutCallLimitRequestSchema: GenMessage<PutCallLimitRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_tools, 16);
+  messageDesc(file_svc_v1_tools, 26);
 
 /**
  * Response of PutCallLimit.
@@ -903,7 +1235,7 @@ export type PutCallLimitResponse = Message<"svc.v1.PutCallLimitResponse"> & {
  * Use `create(PutCallLimitResponseSchema)` to create a new message.
  */
 export const PutCallLimitResponseSchema: GenMessage<PutCallLimitResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_tools, 17);
+  messageDesc(file_svc_v1_tools, 27);
 
 /**
  * Request of DeleteCallLimit.
@@ -924,7 +1256,7 @@ export type DeleteCallLimitRequest = Message<"svc.v1.DeleteCallLimitRequest"> & 
  * Use `create(DeleteCallLimitRequestSchema)` to create a new message.
  */
 export const DeleteCallLimitRequestSchema: GenMessage<DeleteCallLimitRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_tools, 18);
+  messageDesc(file_svc_v1_tools, 28);
 
 /**
  * Response of DeleteCallLimit.
@@ -939,7 +1271,7 @@ export type DeleteCallLimitResponse = Message<"svc.v1.DeleteCallLimitResponse"> 
  * Use `create(DeleteCallLimitResponseSchema)` to create a new message.
  */
 export const DeleteCallLimitResponseSchema: GenMessage<DeleteCallLimitResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_tools, 19);
+  messageDesc(file_svc_v1_tools, 29);
 
 /**
  * Request of ListCallLimits.
@@ -954,7 +1286,7 @@ export type ListCallLimitsRequest = Message<"svc.v1.ListCallLimitsRequest"> & {
  * Use `create(ListCallLimitsRequestSchema)` to create a new message.
  */
 export const ListCallLimitsRequestSchema: GenMessage<ListCallLimitsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_tools, 20);
+  messageDesc(file_svc_v1_tools, 30);
 
 /**
  * Response of ListCallLimits.
@@ -975,7 +1307,7 @@ export type ListCallLimitsResponse = Message<"svc.v1.ListCallLimitsResponse"> & 
  * Use `create(ListCallLimitsResponseSchema)` to create a new message.
  */
 export const ListCallLimitsResponseSchema: GenMessage<ListCallLimitsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_tools, 21);
+  messageDesc(file_svc_v1_tools, 31);
 
 /**
  * Finding, reading and calling tools. The three calls that agents need are served over MCP too, as
@@ -1137,6 +1469,66 @@ export const ToolsService: GenService<{
     methodKind: "unary";
     input: typeof ListCallLimitsRequestSchema;
     output: typeof ListCallLimitsResponseSchema;
+  },
+  /**
+   * CreateHook creates a hook: an address of the project's own that is asked about its calls, those of jobs included, before
+   * they are sent or after, and allows, refuses or changes them. It holds within half a second on each node. The
+   * signing secret is returned here only.
+   *
+   * It is an error to create:
+   * - invalid_argument HOOK_PHASE_INVALID: phase is neither `before` nor `after`.
+   * - invalid_argument ENDPOINT_URL_INVALID: endpointUrl is no absolute URL, is too long, or carries credentials or a fragment.
+   * - invalid_argument ENDPOINT_URL_NOT_HTTPS: endpointUrl is http to another host than loopback.
+   * - invalid_argument ENDPOINT_ADDRESS_REFUSED: endpointUrl leads to an address that is not dialled.
+   * - invalid_argument ACCESS_CLASS_INVALID: one of accessClasses is none of read, write and destructive.
+   * - not_found TOOLKIT_NOT_FOUND: the project sees no toolkit of one of toolkitSlugs.
+   * - resource_exhausted HOOKS_TOO_MANY: the project has 10 hooks already.
+   *
+   * @generated from rpc svc.v1.ToolsService.CreateHook
+   */
+  createHook: {
+    methodKind: "unary";
+    input: typeof CreateHookRequestSchema;
+    output: typeof CreateHookResponseSchema;
+  },
+  /**
+   * ListHooks returns the project's hooks in the order in which they are asked; there are at most 10. It never returns a secret.
+   *
+   * @generated from rpc svc.v1.ToolsService.ListHooks
+   */
+  listHooks: {
+    methodKind: "unary";
+    input: typeof ListHooksRequestSchema;
+    output: typeof ListHooksResponseSchema;
+  },
+  /**
+   * UpdateHook changes what is sent of a hook; its phase and its secret stay.
+   *
+   * It is an error to update:
+   * - not_found HOOK_NOT_FOUND: the project has no hook id.
+   * - invalid_argument ENDPOINT_URL_INVALID: endpointUrl is no absolute URL, is too long, or carries credentials or a fragment.
+   * - invalid_argument ENDPOINT_URL_NOT_HTTPS: endpointUrl is http to another host than loopback.
+   * - invalid_argument ENDPOINT_ADDRESS_REFUSED: endpointUrl leads to an address that is not dialled.
+   *
+   * @generated from rpc svc.v1.ToolsService.UpdateHook
+   */
+  updateHook: {
+    methodKind: "unary";
+    input: typeof UpdateHookRequestSchema;
+    output: typeof UpdateHookResponseSchema;
+  },
+  /**
+   * DeleteHook deletes a hook: calls go on without it, within half a second on each node.
+   *
+   * It is an error to delete:
+   * - not_found HOOK_NOT_FOUND: the project has no hook id.
+   *
+   * @generated from rpc svc.v1.ToolsService.DeleteHook
+   */
+  deleteHook: {
+    methodKind: "unary";
+    input: typeof DeleteHookRequestSchema;
+    output: typeof DeleteHookResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_svc_v1_tools, 0);

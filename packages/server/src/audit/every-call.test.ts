@@ -33,7 +33,7 @@ const entered: Readonly<Record<string, string>> = {
   SecretsService: "DeleteSecret PutSecret",
   StandingService:
     "CreateStandingProgram DeleteStandingProgram PauseStandingProgram ResumeStandingProgram UpdateStandingProgram",
-  ToolsService: "DeleteCallLimit PutCallLimit",
+  ToolsService: "CreateHook DeleteCallLimit DeleteHook PutCallLimit UpdateHook",
   TriggersService: "CreateSubscription DeleteSubscription UpdateSubscription",
 };
 

@@ -1,5 +1,5 @@
 import { batches, type Sweep } from "@svc/core";
-import { doubtRunningToolCalls, type Executor, sweepToolCalls } from "@svc/db";
+import { doubtRunningToolCalls, type Executor, sweepHookAnswers, sweepToolCalls } from "@svc/db";
 import { keyLifeMs, nodeLost } from "./keyed-call.ts";
 
 /** What the sweep of calls is made of; times in milliseconds. */
@@ -26,6 +26,7 @@ export function callSweep({ db, callRetentionMs, batchMax = 500 }: CallSweepOpti
       yield* batches(lookMax, async () => (await doubtRunningToolCalls(db, lost)).looked);
       const beforeMs = nowMs - Math.max(callRetentionMs, keyLifeMs);
       yield* batches(batchMax, () => sweepToolCalls(db, beforeMs, batchMax));
+      yield* batches(batchMax, () => sweepHookAnswers(db, beforeMs, batchMax));
     },
   };
 }

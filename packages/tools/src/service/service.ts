@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { CatalogViews } from "@svc/catalog";
 import { requireId, requireProject, type Sealer } from "@svc/core";
-import { type Database, type ToolCallSummary, toolCallsForProject } from "@svc/db";
+import { type Database, listHookAnswers, type ToolCallSummary, toolCallsForProject } from "@svc/db";
 import {
   DescribeToolResponseSchema,
   GetToolCallResponseSchema,
@@ -12,19 +12,21 @@ import {
 } from "@svc/gen/tools";
 import type { ToolCaller } from "../call/call-tool.ts";
 import type { Ledger } from "../call/ledger.ts";
-import { toCallToolResponse, toToolCall } from "../convert.ts";
+import { toCallToolResponse, toHookAnswers, toToolCall } from "../convert.ts";
 import { toolCallNotFound } from "../errors.ts";
 import type { ReachFinder } from "../search/reach.ts";
 import { searchOf } from "../search/tool-search.ts";
 import { answerOf } from "./call-answer.ts";
 import { type CallLimitsContext, callLimitMethods } from "./call-limits.ts";
+import { type HooksContext, hookMethods } from "./hooks.ts";
 import { readCallRequest } from "./call-request.ts";
 import { describedTool } from "./described-tool.ts";
 import { isCallReached, listCalls } from "./ledger-list.ts";
 import { readSearchRequest } from "./search-request.ts";
 
 /** What ToolsService works with. */
-export type ToolsServiceOptions = CallLimitsContext & {
+export type ToolsServiceOptions = CallLimitsContext &
+  HooksContext & {
   readonly views: CatalogViews;
   readonly caller: ToolCaller;
   readonly ledger: Ledger;
@@ -77,9 +79,11 @@ export function createToolsService(options: ToolsServiceOptions): ServiceImpl<ty
         argumentsJson: ledger.openText(id, projectId, "arguments", row.arguments),
         resultJson: row.result === null ? "" : ledger.openText(id, projectId, "result", row.result),
       });
+      call.hooks = toHookAnswers(await listHookAnswers(db, projectId, id));
       return create(GetToolCallResponseSchema, { call });
     },
     ...callLimitMethods(options),
+    ...hookMethods(options),
   };
 }
 

@@ -1,0 +1,99 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { type CatalogViews, nearest } from "@svc/catalog";
+import {
+  type AddressGuard,
+  type Clock,
+  checkEndpointUrl,
+  createId,
+  generateSigningSecret,
+  type ProjectId,
+  requireId,
+  requireProject,
+  type Sealer,
+} from "@svc/core";
+import { type AccessClass, accessClasses, callHooksForProject, type Database, type HookPhase, hookPhases } from "@svc/db";
+import type { ToolsService } from "@svc/gen/tools";
+import { toHook } from "../convert.ts";
+import { accessClassInvalid, hookNotFound, hookPhaseInvalid, hooksTooMany, hookToolkitNotFound } from "../errors.ts";
+import { hookSecretContext, type KnownHooks } from "../hooks/known-hooks.ts";
+
+/** What the methods for hooks work with. */
+export type HooksContext = {
+  readonly views: CatalogViews;
+  /** Told of a change, so that this node asks accordingly at once. */
+  readonly hooks: Pick<KnownHooks, "forget">;
+  /** Judges the addresses that are asked. */
+  readonly hookGuard: AddressGuard;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly db: Database;
+};
+
+/** The most hooks of one project: calls wait for each of them, for up to 5 s. */
+const hooksMax = 10;
+
+type Methods = Pick<ServiceImpl<typeof ToolsService>, "createHook" | "listHooks" | "updateHook" | "deleteHook">;
+
+/** The methods of ToolsService for hooks. */
+export function hookMethods({ views, hooks, hookGuard, clock, sealer, db }: HooksContext): Methods {
+  return {
+    async createHook(request, ctx) {
+      const { projectId } = requireProject(ctx);
+      const phase = readPhase(request.phase);
+      const endpointUrl = checkEndpointUrl(hookGuard, request.endpointUrl);
+      const classes = request.accessClasses.map(readClass);
+      const toolkitSlugs = await readToolkits(views, projectId, request.toolkitSlugs);
+      const createdAt = clock.now();
+      const id = createId("hok", createdAt);
+      const secret = generateSigningSecret();
+      const signingSecret = sealer.seal(Buffer.from(secret, "utf8"), hookSecretContext(projectId, id));
+      const scope = { toolkitSlugs, accessClasses: [...new Set(classes)], position: request.position, isActive: true };
+      const hook = { id, phase, endpointUrl, signingSecret, ...scope, createdAt };
+      if (!(await callHooksForProject(db, projectId).create(hook, hooksMax))) throw hooksTooMany(hooksMax);
+      hooks.forget(projectId);
+      return { hook: toHook({ ...hook, projectId }), signingSecret: secret };
+    },
+    async listHooks(_request, ctx) {
+      const rows = await callHooksForProject(db, requireProject(ctx).projectId).list();
+      return { hooks: rows.map(toHook) };
+    },
+    async updateHook({ id: text, endpointUrl, active, position }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const id = requireId("hok", "id", text);
+      const row = await callHooksForProject(db, projectId).update(id, {
+        ...(endpointUrl !== "" && { endpointUrl: checkEndpointUrl(hookGuard, endpointUrl) }),
+        ...(active !== undefined && { isActive: active }),
+        ...(position !== undefined && { position }),
+      });
+      if (row === undefined) throw hookNotFound(id);
+      hooks.forget(projectId);
+      return { hook: toHook(row) };
+    },
+    async deleteHook({ id: text }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const id = requireId("hok", "id", text);
+      if (!(await callHooksForProject(db, projectId).delete(id))) throw hookNotFound(id);
+      hooks.forget(projectId);
+      return {};
+    },
+  };
+}
+
+function readPhase(text: string): HookPhase {
+  const phase = hookPhases.find((known) => known === text);
+  if (phase === undefined) throw hookPhaseInvalid(text);
+  return phase;
+}
+
+function readClass(text: string): AccessClass {
+  const known = accessClasses.find((one) => one === text);
+  if (known === undefined) throw accessClassInvalid(text);
+  return known;
+}
+
+async function readToolkits(views: CatalogViews, projectId: ProjectId, slugs: readonly string[]): Promise<string[]> {
+  const { toolkits } = await views.forProject(projectId);
+  const wrong = slugs.findIndex((slug) => !toolkits.has(slug));
+  if (wrong >= 0) throw hookToolkitNotFound(wrong, slugs[wrong] ?? "", nearest(slugs[wrong] ?? "", toolkits.keys()));
+  return [...new Set(slugs)];
+}

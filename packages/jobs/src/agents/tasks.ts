@@ -18,7 +18,7 @@ import { findTaskAsk, isAskedOfUser } from "./task-ask.ts";
 import { taskOf } from "./task-state.ts";
 
 /** The protocol's extension by which what takes long is followed. */
-export const tasksExtension = "io.modelcontextprotocol/tasks";
+const tasksExtension = "io.modelcontextprotocol/tasks";
 
 /** The code of a client that did not say it knows what a request needs. */
 const missingCapabilityCode = -32_021;

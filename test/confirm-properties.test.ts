@@ -37,7 +37,11 @@ async function ownWorks() {
   await world.ended(job.id, "JOB_STATUS_SUCCEEDED");
   const promotion = { jobId: job.id, slug: "drop_deal", description: "Deletes one deal for good." };
   await world.made("JobsService/PromoteJob", promotion, ownerKey);
-  const definitionJson = json({ ...{ version: 1, source: { schedule: { every: "1d" } } }, overlap: { policy: "allow" }, program });
+  const definitionJson = json({
+    ...{ version: 1, source: { schedule: { every: "1d" } } },
+    overlap: { policy: "allow" },
+    program,
+  });
   const create = { slug: "drops", definitionJson };
   const { standingProgram } = await world.made("StandingService/CreateStandingProgram", create, ownerKey);
   return { jobId: job.id, skill: "skills.drop_deal", standingId: standingProgram.id };

@@ -37,7 +37,11 @@ async function ownWorks() {
   await world.ended(job.id, "JOB_STATUS_SUCCEEDED");
   const promotion = { jobId: job.id, slug: "drop_deal", description: "Deletes one deal for good." };
   await world.made("JobsService/PromoteJob", promotion, ownerKey);
-  const definitionJson = json({ version: 1, source: { schedule: { every: "1d" } }, program });
+  const definitionJson = json({
+    ...{ version: 1, source: { schedule: { every: "1d" } } },
+    overlap: { policy: "allow" },
+    program,
+  });
   const create = { slug: "drops", definitionJson };
   const { standingProgram } = await world.made("StandingService/CreateStandingProgram", create, ownerKey);
   return { jobId: job.id, skill: "skills.drop_deal", standingId: standingProgram.id };
@@ -176,24 +180,18 @@ async function agents(name: string, { args, beside, slug }: Written, query: stri
 
 const written: fc.Arbitrary<Written> = fc
   .record({
-    ...{ deal: fc.integer({ min: 10_000, max: 99_999 }), word: words, noise, beside: fc.oneof(fc.constant([]), noise) },
+    ...{ deal: fc.integer({ min: 10_000, max: 99_999 }), word: words, extra: noise, besides: noise },
     ...{ slug: slugs, way: fc.constantFrom(...(Object.keys(ways) as (keyof typeof ways)[])) },
-    isPlain: fc.boolean(),
+    ...{ isPlain: fc.boolean(), isReversed: fc.boolean() },
   })
-  .chain(({ deal, word, noise: extra, beside, slug, way, isPlain }) => {
+  .map(({ deal, word, extra, besides, slug, way, isPlain, isReversed }) => {
     const plain: Fields = [
       ["deal_id", deal],
       ["confirm", true],
     ];
-    const args = isPlain
-      ? fc.constant(plain)
-      : fc.shuffledSubarray([...plain, ["confirm", word], ...extra], { minLength: 2 });
-    return fc.record({
-      args,
-      beside: fc.constant(isPlain ? [] : beside),
-      slug: fc.constant(isPlain ? deleteDeal : slug),
-      way: fc.constant(way),
-    });
+    const more: Fields = isPlain ? plain : [...plain, ["confirm", word], ...extra];
+    const args = isReversed ? more.toReversed() : more;
+    return { args, beside: isPlain ? [] : besides, slug: isPlain ? deleteDeal : slug, way };
   });
 
 /** What was deleted since, once nothing that was begun is on its way. */

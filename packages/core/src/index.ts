@@ -67,6 +67,7 @@ export {
   type EventId,
   firstUuidAt,
   type GrantId,
+  type HookId,
   type Id,
   type IdPrefix,
   idOfUuid,

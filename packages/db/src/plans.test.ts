@@ -16,6 +16,7 @@ import {
   type TableReads,
 } from "./test-plans/explain.ts";
 import { grantPlans } from "./test-plans/grants.ts";
+import { hookPlans } from "./test-plans/hooks.ts";
 import { jobPlans, taskPlans } from "./test-plans/jobs.ts";
 import type { Plan } from "./test-plans/plan.ts";
 import { accountPlans, callPlans, limitPlans, projectPlans } from "./test-plans/projects.ts";
@@ -43,6 +44,7 @@ const plans: readonly Plan[] = [
   ...activityPlans,
   ...consolePlans,
   ...grantPlans,
+  ...hookPlans,
 ];
 
 const modes: readonly PlanMode[] = ["custom", "generic"];

@@ -1,5 +1,4 @@
-import { HookSchema } from "@svc/gen/tools";
-import type { Hook } from "@svc/sdk";
+import { type Hook, HookSchema } from "@svc/gen/tools";
 import type { Command } from "commander";
 import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
 import type { CommandContext } from "../command/context.ts";

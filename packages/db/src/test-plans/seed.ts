@@ -27,6 +27,7 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   grt: 18,
   aud: 19,
   ers: 20,
+  hok: 21,
 };
 
 /** When row `n` of a table was made: a second after the one before, in the day before `nowMs`. */
@@ -99,6 +100,10 @@ function seedingOf(from: number, share: number): string[] {
        '', 200, '', '', false, false, 'k' || n, seeded_at(n), 1, 1 from ${series(rowsMax)}`,
     `insert into secrets (project_id, name, value, created_at, updated_at)
      select ${owner()}, 's-' || n, ${digest()}, seeded_at(n), seeded_at(n) from ${series(half)}`,
+    `insert into call_hooks (id, project_id, phase, endpoint_url, signing_secret, toolkit_slugs, access_classes, position, is_active, created_at)
+     select ${id("hok", "n")}, ${owner()}, 'before', '', '', '{}', '{}', 0, true, seeded_at(n) from ${series(half)}`,
+    `insert into hook_answers (project_id, call_id, hook_id, entity_id, call_key, decision, edit, duration_ms, asked_at)
+     select ${owner()}, ${id("call", "n")}, ${id("hok", "n")}, 'entity-' || n % 50, 'k' || n, 'allow', null, 1, seeded_at(n) from ${series(half)}`,
     `insert into call_limits (project_id, name, toolkit_slug, key_expression, concurrency, rate_max, rate_per_ms, is_paused, created_at, updated_at)
      select ${owner()}, 'limit-' || n, '', '', 1, 0, 0, false, seeded_at(n), seeded_at(n) from ${series(half)} where n % 5 >= 2`,
     `insert into call_paces (project_id, limit_name, key, pace, revision, made_from, expires_at)

@@ -15,7 +15,8 @@ export type HookQuestion = Readonly<Record<string, unknown>>;
 export type HookAnswer =
   | { readonly decision: "allow" }
   | { readonly decision: "edit"; readonly edit: unknown }
-  | { readonly decision: "refuse" | "failed"; readonly why: string };
+  | { readonly decision: "refuse"; readonly why: string }
+  | { readonly decision: "failed"; readonly why: string };
 
 /** Asks hooks. */
 export type HookAsker = {

@@ -92,9 +92,9 @@ async function reviewBefore(
   for (const hook of hooks) {
     const args = editedArguments(call.entry.args, edits);
     const answer = told.get(hook.id) ?? (await askAbout(context, hook, { given, call, question: questionOf(call, args) }));
+    if (answer.decision === "allow") continue;
     if (answer.decision === "refuse") return { ended: notCarriedOut(hook, answer.why) };
     if (answer.decision === "failed") return { ended: unanswered(hook, answer.why) };
-    if (answer.decision === "allow") continue;
     if (!call.isEditable) return { ended: notCarriedOut(hook, "changes arguments, which is not done to a call of this kind") };
     // Whether a call is confirmed is its caller's to say.
     const { confirm: _word, ...patch } = isObject(answer.edit) ? answer.edit : {};

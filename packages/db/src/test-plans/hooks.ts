@@ -1,0 +1,67 @@
+import { findHookAnswersOfKey, listHookAnswers, putHookAnswers, sweepHookAnswers } from "../hooks/answers.ts";
+import { findCallHooks } from "../hooks/find.ts";
+import { callHooksForProject } from "../hooks/repo.ts";
+import { nowMs } from "../test-rows.ts";
+import type { Plan } from "./plan.ts";
+import { seededAt, seededId } from "./seed.ts";
+
+const projectId = seededId("prj", 1);
+const callId = seededId("call", 7);
+const hookId = seededId("hok", 7);
+const byId = ["call_hooks_project(project_id, id)", "call_hooks_pkey(id)"];
+
+/** Hooks, and what they said. */
+export const hookPlans: readonly Plan[] = [
+  {
+    name: "find_call_hooks",
+    run: (db) => findCallHooks(db, [projectId, seededId("prj", 9)]),
+    reads: { call_hooks: "call_hooks_project(project_id)" },
+  },
+  {
+    name: "the hooks of a project",
+    run: (db) => callHooksForProject(db, seededId("prj", 9)).list(),
+    reads: { call_hooks: "call_hooks_project(project_id)" },
+  },
+  {
+    name: "change a hook",
+    run: (db) => callHooksForProject(db, projectId).update(hookId, { isActive: false }),
+    reads: { call_hooks: byId },
+  },
+  {
+    name: "delete a hook",
+    run: (db) => callHooksForProject(db, projectId).delete(hookId),
+    reads: { call_hooks: byId },
+  },
+  {
+    name: "what hooks said of a call by its key",
+    run: (db) => findHookAnswersOfKey(db, projectId, "k7"),
+    reads: { hook_answers: "hook_answers_key(project_id, call_key)" },
+  },
+  {
+    name: "what hooks said of a call",
+    run: (db) => listHookAnswers(db, projectId, callId),
+    reads: { hook_answers: "hook_answers_call(project_id, call_id)" },
+  },
+  {
+    name: "keep what hooks said",
+    run: (db) =>
+      putHookAnswers(db, [
+        {
+          ...{ projectId, callId: seededId("call", 900_000), hookId, entityId: "", callKey: null },
+          ...{ decision: "allow", edit: null, durationMs: 1, askedAt: nowMs },
+        },
+      ]),
+    reads: {},
+  },
+  {
+    name: "sweep_hook_answers",
+    run: (db) => sweepHookAnswers(db, seededAt(500), 100),
+    reads: {
+      hook_answers: [
+        "hook_answers_asked(asked_at)",
+        "hook_answers_call(project_id, call_id, hook_id)",
+        "hook_answers_key(project_id)",
+      ],
+    },
+  },
+];

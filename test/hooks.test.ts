@@ -1,0 +1,238 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/until";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Webhook } from "standardwebhooks";
+
+// Hooks of a project: asked about its calls before they are sent and after, in order, and nothing is sent without their answer.
+
+let svc: TestServer;
+const json = JSON.stringify;
+// biome-ignore lint/suspicious/noExplicitAny: tests read whatever is asked
+type Asked = any;
+type Answer = object | { readonly status: number; readonly body: string } | "never";
+
+/** A hook of the test's own: what it was asked, and what it says. */
+let asked: { readonly question: Asked; readonly headers: IncomingMessage["headers"]; readonly text: string }[] = [];
+let answers: Record<string, (question: Asked) => Answer> = {};
+const server = createServer((req, res) => {
+  const chunks: Buffer[] = [];
+  req.on("data", (chunk: Buffer) => chunks.push(chunk));
+  req.on("end", () => {
+    const text = Buffer.concat(chunks).toString();
+    const question = JSON.parse(text);
+    asked.push({ question, headers: req.headers, text });
+    const answer = answers[req.url ?? ""]?.(question) ?? { decision: "allow" };
+    if (answer === "never") return;
+    if ("status" in answer) res.writeHead(answer.status).end(answer.body);
+    else res.writeHead(200).end(json(answer));
+  });
+});
+let base = "";
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  svc = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
+  await made("ConnectionsService/InitiateConnection", { toolkitSlug: "sales_crm", entityId: "ada" });
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await svc?.stop();
+});
+beforeEach(() => {
+  asked = [];
+  answers = {};
+});
+afterEach(async () => {
+  for (const { id } of (await made("ToolsService/ListHooks", {})).hooks) await made("ToolsService/DeleteHook", { id });
+});
+
+async function made(method: string, body: object, bearer: string = svc.key): Promise<Asked> {
+  const answer = await svc.call(`svc.v1.${method}`, body, { bearer });
+  if (answer.status !== 200) throw new Error(`${method}: ${json(answer.json)}`);
+  return answer.json;
+}
+
+const hook = (phase: string, path: string, more: object = {}) =>
+  made("ToolsService/CreateHook", { phase, endpointUrl: `${base}${path}`, ...more });
+const create = (title: string, more: object = {}) =>
+  made("ToolsService/CallTool", {
+    ...{ toolSlug: "sales_crm.create_deal", entityId: "ada", argumentsJson: json({ title }) },
+    ...more,
+  });
+const list = () => made("ToolsService/CallTool", { toolSlug: "sales_crm.list_deals", entityId: "ada" });
+const ledgerOf = async (id: string) => (await made("ToolsService/GetToolCall", { id })).call;
+
+describe("before a call is sent", () => {
+  test("a hook sees the call and nothing beside it, signed as Standard Webhooks has it, and the ledger says what it said", async () => {
+    const { hook: made, signingSecret } = await hook("before", "/a");
+    const call = await create("One");
+    expect(call.outcome).toBe("ok");
+    const [one] = asked;
+    expect(Object.keys(one?.question).toSorted()).toEqual(
+      ["type", "callId", "toolSlug", "accessClass", "entityId", "keyId", "jobId", "dryRun", "arguments"].toSorted(),
+    );
+    expect(one?.question).toMatchObject({ type: "call.before", callId: call.callId, arguments: { title: "One" } });
+    const headers = one?.headers as Record<string, string>;
+    expect(new Webhook(signingSecret).verify(one?.text ?? "", headers)).toEqual(one?.question);
+    expect(() => new Webhook(signingSecret).verify(`${one?.text} `, headers)).toThrow("signature");
+    expect((await ledgerOf(call.callId)).hooks).toMatchObject([{ hookId: made.id, decision: "allow" }]);
+  });
+
+  test("hooks are asked in order, each about what the one before left, and what they leave is sent and in the ledger", async () => {
+    await hook("before", "/second", { position: 2 });
+    await hook("before", "/first", { position: 1 });
+    answers["/first"] = () => ({ decision: "edit", arguments: { title: "First", currency: "EUR", confirm: true } });
+    answers["/second"] = () => ({ decision: "edit", arguments: { currency: null, value: 7 } });
+    const { callId, resultJson } = await create("Asked");
+    expect(asked.map(({ question }) => question.arguments)).toEqual([
+      { title: "Asked" },
+      { title: "First", currency: "EUR" },
+    ]);
+    expect(JSON.parse((await ledgerOf(callId)).argumentsJson)).toEqual({ title: "First", value: 7 });
+    expect(resultJson).toContain("First");
+  });
+
+  test.each([
+    ["refuses", { decision: "refuse", reason: "not on a Friday" }, "not_callable", "refused it: not on a Friday"],
+    ["answers with an error", { status: 500, body: "{}" }, "unreachable", "status 500"],
+    ["leads elsewhere", { status: 302, body: "" }, "unreachable", "status 302"],
+    ["answers no JSON", { status: 200, body: "yes" }, "unreachable", "no JSON"],
+    ["decides nothing", { decision: "perhaps" }, "unreachable", "none of allow"],
+    ["changes nothing that is there", { decision: "edit" }, "unreachable", "without an object"],
+    ["answers without end", { status: 200, body: `"${"x".repeat(1_100_000)}"` }, "unreachable", "more than"],
+    ["makes what the tool does not take", { decision: "edit", arguments: { title: 7 } }, "not_callable", "does not take"],
+  ])("a hook that %s has nothing sent", async (_what, answer, outcome, message) => {
+    await hook("before", "/a");
+    answers["/a"] = () => answer;
+    const call = await create("Never");
+    expect(call).toMatchObject({ outcome, message: expect.stringContaining(message) });
+    answers = {};
+    expect((await list()).resultJson).not.toContain("Never");
+  });
+
+  test("a hook that does not answer within 5 s, or is not there, has nothing sent, and the same call may be made again", async () => {
+    await hook("before", "/a");
+    answers["/a"] = () => "never";
+    const late = await create("Late");
+    expect(late).toMatchObject({ outcome: "unreachable", retryable: true, message: expect.stringContaining("within 5 s") });
+    answers = {};
+    expect((await create("Late")).outcome).toBe("ok");
+    await made("ToolsService/CreateHook", { phase: "before", endpointUrl: "http://127.0.0.1:9/nobody" });
+    expect(await create("Gone")).toMatchObject({ outcome: "unreachable", message: expect.stringContaining("reached") });
+  }, 20_000);
+
+  test("only calls of its toolkits and classes are asked about, and none while it is paused", async () => {
+    const { hook: one } = await hook("before", "/a", { toolkitSlugs: ["sales_crm"], accessClasses: ["write"] });
+    await list();
+    expect(asked).toHaveLength(0);
+    await create("One");
+    expect(asked).toHaveLength(1);
+    await made("ToolsService/UpdateHook", { id: one.id, active: false });
+    await create("Two");
+    expect(asked).toHaveLength(1);
+  });
+
+  test("hooks confirm nothing: a destructive call is held still", async () => {
+    await hook("before", "/a");
+    answers["/a"] = () => ({ decision: "edit", arguments: { confirm: true } });
+    const { callId: _, ...call } = await made("ToolsService/CallTool", {
+      ...{ toolSlug: "sales_crm.delete_deal", entityId: "ada", argumentsJson: json({ deal_id: 1 }) },
+    });
+    expect(call.outcome).toBe("held");
+  });
+});
+
+describe("after a call", () => {
+  test("a hook puts another result in the place of the app's, which nobody is told", async () => {
+    await create("Secret");
+    await hook("after", "/a");
+    answers["/a"] = ({ result }) => ({ decision: "edit", result: { ...result, data: [] } });
+    const call = await list();
+    expect(JSON.parse(call.resultJson)).toMatchObject({ data: [] });
+    expect(asked[0]?.question).toMatchObject({ type: "call.after" });
+    expect(json(asked[0]?.question.result)).toContain("Secret");
+    expect((await ledgerOf(call.callId)).resultJson).not.toContain("Secret");
+  });
+
+  test("a result that is refused, or not answered about, is withheld: of a read as if it failed, of a write as done", async () => {
+    await hook("after", "/a");
+    answers["/a"] = () => ({ decision: "refuse" });
+    expect(await list()).toMatchObject({ outcome: "not_callable", resultJson: "" });
+    const write = await create("Done", { idempotencyKey: "done-1" });
+    expect(write).toMatchObject({ outcome: "ok", resultJson: "{}", warnings: [expect.stringContaining("withheld")] });
+    // The app did it, once, and a repeat is told the same.
+    expect(await create("Done", { idempotencyKey: "done-1" })).toMatchObject({ replayed: true, resultJson: "{}" });
+    answers["/a"] = () => ({ status: 503, body: "" });
+    expect(await list()).toMatchObject({ outcome: "unreachable", retryable: true });
+  });
+});
+
+describe("calls that are made again", () => {
+  test("what was said of a call under its key is said once: a crash before it is sent changes nothing of it", async () => {
+    await hook("before", "/a");
+    let count = 0;
+    answers["/a"] = () => ({ decision: "edit", arguments: { title: `Answer ${++count}` } });
+    const key = { idempotencyKey: "crashed-1" };
+    await create("Asked", key);
+    // As a crash would leave it that came after the answer was kept, and before the call was entered.
+    await svc.database.db.sql`delete from tool_calls where idempotency_key = 'crashed-1'`;
+    const again = await create("Asked", key);
+    expect(again.resultJson).toContain("Answer 1");
+    expect(asked).toHaveLength(1);
+    // Another call, if only by its arguments, is asked about by itself.
+    await svc.database.db.sql`delete from tool_calls where idempotency_key = 'crashed-1'`;
+    expect((await create("Other", key)).resultJson).toContain("Answer 2");
+  });
+
+  test("calls of jobs are asked about, too, and the job works with what they leave", async () => {
+    await hook("before", "/before");
+    await hook("after", "/after");
+    answers["/before"] = ({ toolSlug, arguments: args }) =>
+      toolSlug === "sales_crm.create_deal" ? { decision: "edit", arguments: { title: `${args.title}!` } } : { decision: "allow" };
+    const steps = [{ id: "new", call: "sales_crm.create_deal", entity: "ada", args: { title: "By a job" } }];
+    const programJson = json({ version: 1, title: "Hooked", steps });
+    const { job } = await made("JobsService/SubmitJob", { programJson });
+    const status = async () => (await made("JobsService/GetJob", { id: job.id })).job.status;
+    await until(async () => (await status()) === "JOB_STATUS_SUCCEEDED");
+    expect(asked.map(({ question }) => [question.type, question.jobId])).toEqual([
+      ["call.before", job.id],
+      ["call.after", job.id],
+    ]);
+    expect((await list()).resultJson).toContain("By a job!");
+    answers["/before"] = () => ({ decision: "refuse", reason: "no jobs" });
+    const refused = await made("JobsService/SubmitJob", { programJson });
+    await until(async () => (await made("JobsService/GetJob", { id: refused.job.id })).job.status === "JOB_STATUS_FAILED");
+  });
+});
+
+test("hooks are the project's: another's reads as missing, no list has a secret, and there are at most 10", async () => {
+  const { hook: one, signingSecret } = await hook("before", "/a");
+  expect(signingSecret).toMatch(/^whsec_/);
+  const listed = await made("ToolsService/ListHooks", {});
+  expect(json(listed)).not.toContain(signingSecret);
+  const other = (await svc.admin("CreateProject", { name: "other" })).json.project.id;
+  const { key } = (await svc.admin("CreateApiKey", { projectId: other, role: "ROLE_APPROVER", name: "o" })).json;
+  for (const [method, body] of [
+    ["UpdateHook", { id: one.id, active: false }],
+    ["DeleteHook", { id: one.id }],
+  ] as const) {
+    expect(await svc.call(`svc.v1.ToolsService/${method}`, body, { bearer: key })).toMatchObject({ reason: "HOOK_NOT_FOUND" });
+  }
+  for (let count = 1; count < 10; count++) await hook("after", "/b", { accessClasses: ["destructive"] });
+  const tooMany = { phase: "after", endpointUrl: `${base}/c` };
+  expect(await svc.call("svc.v1.ToolsService/CreateHook", tooMany)).toMatchObject({ reason: "HOOKS_TOO_MANY" });
+});
+
+test.each([
+  [{ phase: "during", endpointUrl: "http://127.0.0.1:9/a" }, "HOOK_PHASE_INVALID"],
+  [{ phase: "before", endpointUrl: "http://10.0.0.1/a" }, "ENDPOINT_URL_NOT_HTTPS"],
+  [{ phase: "before", endpointUrl: "https://169.254.169.254/a" }, "ENDPOINT_ADDRESS_REFUSED"],
+  [{ phase: "before", endpointUrl: "http://127.0.0.1:9/a", toolkitSlugs: ["nope"] }, "TOOLKIT_NOT_FOUND"],
+  [{ phase: "before", endpointUrl: "http://127.0.0.1:9/a", accessClasses: ["all"] }, "ACCESS_CLASS_INVALID"],
+])("%j is refused as %s", async (body, reason) => {
+  expect(await svc.call("svc.v1.ToolsService/CreateHook", body)).toMatchObject({ reason });
+});

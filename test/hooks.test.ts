@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Webhook } from "standardwebhooks";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 // Hooks of a project: asked about its calls before they are sent and after, in order, and nothing is sent without their answer.
 
@@ -104,7 +104,12 @@ describe("before a call is sent", () => {
     ["decides nothing", { decision: "perhaps" }, "unreachable", "none of allow"],
     ["changes nothing that is there", { decision: "edit" }, "unreachable", "without an object"],
     ["answers without end", { status: 200, body: `"${"x".repeat(1_100_000)}"` }, "unreachable", "more than"],
-    ["makes what the tool does not take", { decision: "edit", arguments: { title: 7 } }, "not_callable", "does not take"],
+    [
+      "makes what the tool does not take",
+      { decision: "edit", arguments: { title: 7 } },
+      "not_callable",
+      "does not take",
+    ],
   ])("a hook that %s has nothing sent", async (_what, answer, outcome, message) => {
     await hook("before", "/a");
     answers["/a"] = () => answer;
@@ -118,7 +123,11 @@ describe("before a call is sent", () => {
     await hook("before", "/a");
     answers["/a"] = () => "never";
     const late = await create("Late");
-    expect(late).toMatchObject({ outcome: "unreachable", retryable: true, message: expect.stringContaining("within 5 s") });
+    expect(late).toMatchObject({
+      outcome: "unreachable",
+      retryable: true,
+      message: expect.stringContaining("within 5 s"),
+    });
     answers = {};
     expect((await create("Late")).outcome).toBe("ok");
     await made("ToolsService/CreateHook", { phase: "before", endpointUrl: "http://127.0.0.1:9/nobody" });
@@ -192,7 +201,9 @@ describe("calls that are made again", () => {
     await hook("before", "/before");
     await hook("after", "/after");
     answers["/before"] = ({ toolSlug, arguments: args }) =>
-      toolSlug === "sales_crm.create_deal" ? { decision: "edit", arguments: { title: `${args.title}!` } } : { decision: "allow" };
+      toolSlug === "sales_crm.create_deal"
+        ? { decision: "edit", arguments: { title: `${args.title}!` } }
+        : { decision: "allow" };
     const steps = [{ id: "new", call: "sales_crm.create_deal", entity: "ada", args: { title: "By a job" } }];
     const programJson = json({ version: 1, title: "Hooked", steps });
     const { job } = await made("JobsService/SubmitJob", { programJson });
@@ -205,7 +216,9 @@ describe("calls that are made again", () => {
     expect((await list()).resultJson).toContain("By a job!");
     answers["/before"] = () => ({ decision: "refuse", reason: "no jobs" });
     const refused = await made("JobsService/SubmitJob", { programJson });
-    await until(async () => (await made("JobsService/GetJob", { id: refused.job.id })).job.status === "JOB_STATUS_FAILED");
+    await until(
+      async () => (await made("JobsService/GetJob", { id: refused.job.id })).job.status === "JOB_STATUS_FAILED",
+    );
   });
 });
 
@@ -220,7 +233,9 @@ test("hooks are the project's: another's reads as missing, no list has a secret,
     ["UpdateHook", { id: one.id, active: false }],
     ["DeleteHook", { id: one.id }],
   ] as const) {
-    expect(await svc.call(`svc.v1.ToolsService/${method}`, body, { bearer: key })).toMatchObject({ reason: "HOOK_NOT_FOUND" });
+    expect(await svc.call(`svc.v1.ToolsService/${method}`, body, { bearer: key })).toMatchObject({
+      reason: "HOOK_NOT_FOUND",
+    });
   }
   for (let count = 1; count < 10; count++) await hook("after", "/b", { accessClasses: ["destructive"] });
   const tooMany = { phase: "after", endpointUrl: `${base}/c` };

@@ -9,7 +9,10 @@ import { addHookUpdate } from "./hooks/update.ts";
 /** Adds `svc hooks list|create|update|delete`. */
 export function addHooksCommand(program: Command, context: CommandContext): void {
   const hooks = program.command("hooks").description("list, create, update and delete what is asked about every call");
-  addExamples(hooks, ["svc hooks", "svc hooks create before https://hooks.example.com/calls --access write,destructive"]);
+  addExamples(hooks, [
+    "svc hooks",
+    "svc hooks create before https://hooks.example.com/calls --access write,destructive",
+  ]);
   addHookList(hooks, context);
   addHookCreate(hooks, context);
   addHookUpdate(hooks, context);

@@ -15,7 +15,9 @@ export function addHookCreate(hooks: Command, context: CommandContext): void {
   const create = hooks
     .command("create")
     .description("have an address asked about calls, and print the id and the secret that signs what it is asked")
-    .addArgument(new Argument("<phase>", "before a call is sent, or after, about its result").choices(["before", "after"]))
+    .addArgument(
+      new Argument("<phase>", "before a call is sent, or after, about its result").choices(["before", "after"]),
+    )
     .argument("<url>", "address that is asked; https, unless its host is loopback")
     .option("--toolkits <slugs>", "the toolkits whose calls it is asked about, such as calendar,mail", parseWords, [])
     .option("--access <classes>", "the classes it is asked about, such as write,destructive", parseWords, [])

@@ -27,7 +27,10 @@ export type CallHookRepository = {
 export function callHooksForProject(db: Executor, projectId: ProjectId): CallHookRepository {
   const ofProject = eq(callHooks.projectId, projectId);
   const find = async (id: HookId) => {
-    const [row] = await db.orm.select().from(callHooks).where(and(ofProject, eq(callHooks.id, id)));
+    const [row] = await db.orm
+      .select()
+      .from(callHooks)
+      .where(and(ofProject, eq(callHooks.id, id)));
     return row;
   };
   return {

@@ -51,9 +51,7 @@ export const hookAnswers = pgTable(
   },
   (table) => [
     primaryKey({ name: "hook_answers_call", columns: [table.projectId, table.callId, table.hookId] }),
-    uniqueIndex("hook_answers_key")
-      .on(table.projectId, table.callKey, table.hookId)
-      .where(sql`call_key is not null`),
+    uniqueIndex("hook_answers_key").on(table.projectId, table.callKey, table.hookId).where(sql`call_key is not null`),
     index("hook_answers_asked").on(table.askedAt),
   ],
 );

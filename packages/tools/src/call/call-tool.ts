@@ -1,6 +1,8 @@
 import { type Action, type CatalogViews, nearest, type Toolkit, withoutExcess } from "@svc/catalog";
 import { type AccountId, createId, type Id } from "@svc/core";
 import type { CallRecord } from "@svc/db";
+import { type CallHooks, editedArguments, type HookedCall, type HooksOfCall } from "../hooks/call-hooks.ts";
+import { httpToolkit } from "../http/http-tool.ts";
 import type { CallLimits } from "../limits/call-limits.ts";
 import type { Entering } from "../limits/pacer.ts";
 import { type CallResult, resultOf } from "../outcome.ts";
@@ -9,8 +11,6 @@ import { type CodeContext, callCodeTool } from "./call-code.ts";
 import { type ExecuteContext, executeCall } from "./execute.ts";
 import { askPersonAbout, type PersonContext } from "./for-person.ts";
 import { deriveKey, digestCall } from "./idempotency.ts";
-import { type CallHooks, editedArguments, type HookedCall, type HooksOfCall } from "../hooks/call-hooks.ts";
-import { httpToolkit } from "../http/http-tool.ts";
 import { createKeyStore } from "./key-store.ts";
 import { beginKeyed, type Earlier, findEarlier, type KeyContext, type KeyRefusal } from "./keyed-call.ts";
 import type { Caller, LedgerEntry } from "./ledger.ts";

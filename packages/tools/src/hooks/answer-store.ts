@@ -30,7 +30,11 @@ export function createAnswerStore({ db, sealer }: { db: Database; sealer: Sealer
       const rows = await findHookAnswersOfKey(db, entry.caller.projectId, key);
       return new Map(rows.map((row) => [row.hookId, answerOf(sealer, row)]));
     },
-    put: (entry, given) => putHookAnswers(db, given.map((one) => rowOf(sealer, entry, one))),
+    put: (entry, given) =>
+      putHookAnswers(
+        db,
+        given.map((one) => rowOf(sealer, entry, one)),
+      ),
   };
 }
 

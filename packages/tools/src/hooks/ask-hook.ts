@@ -1,4 +1,12 @@
-import { AddressRefusedError, type AddressGuard, type Clock, createId, hmacSha256, isObject, parseExactJson } from "@svc/core";
+import {
+  type AddressGuard,
+  AddressRefusedError,
+  type Clock,
+  createId,
+  hmacSha256,
+  isObject,
+  parseExactJson,
+} from "@svc/core";
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { Hook } from "./known-hooks.ts";
 

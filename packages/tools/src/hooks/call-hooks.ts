@@ -91,11 +91,13 @@ async function reviewBefore(
   const edits: Values[] = [];
   for (const hook of hooks) {
     const args = editedArguments(call.entry.args, edits);
-    const answer = told.get(hook.id) ?? (await askAbout(context, hook, { given, call, question: questionOf(call, args) }));
+    const answer =
+      told.get(hook.id) ?? (await askAbout(context, hook, { given, call, question: questionOf(call, args) }));
     if (answer.decision === "allow") continue;
     if (answer.decision === "refuse") return { ended: notCarriedOut(hook, answer.why) };
     if (answer.decision === "failed") return { ended: unanswered(hook, answer.why) };
-    if (!call.isEditable) return { ended: notCarriedOut(hook, "changes arguments, which is not done to a call of this kind") };
+    if (!call.isEditable)
+      return { ended: notCarriedOut(hook, "changes arguments, which is not done to a call of this kind") };
     // Whether a call is confirmed is its caller's to say.
     const { confirm: _word, ...patch } = isObject(answer.edit) ? answer.edit : {};
     edits.push(patch);
@@ -110,7 +112,11 @@ export function editedArguments(args: Values, edits: readonly Values[]): Values 
 
 type Asking = { readonly given: Given[]; readonly call: HookedCall; readonly question: HookQuestion };
 
-async function askAbout({ asker, clock }: CallHooksContext, hook: Hook, { given, question }: Asking): Promise<HookAnswer> {
+async function askAbout(
+  { asker, clock }: CallHooksContext,
+  hook: Hook,
+  { given, question }: Asking,
+): Promise<HookAnswer> {
   const askedAt = clock.now();
   const answer = await asker.ask(hook, question);
   given.push({ hook, answer, askedAt, durationMs: Math.max(0, clock.now() - askedAt) });
@@ -170,7 +176,10 @@ function afterAnswer(
   const message = `hook ${id} of the project ${answer.why}: the result is withheld`;
   if (action.class === "read") {
     const outcome = answer.decision === "failed" ? "unreachable" : "not_callable";
-    return { ...resultOf({ outcome, message, retryable: outcome === "unreachable" }), providerStatus: result.providerStatus };
+    return {
+      ...resultOf({ outcome, message, retryable: outcome === "unreachable" }),
+      providerStatus: result.providerStatus,
+    };
   }
   // It was executed, and must not look as if it were to be made again.
   return { ...result, value: {}, warnings: [...result.warnings, `withheld: ${message}; the call was executed`] };

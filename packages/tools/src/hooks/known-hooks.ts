@@ -9,7 +9,14 @@ import {
   type Sealer,
   signingSecretBytes,
 } from "@svc/core";
-import { type AccessClass, type CallHookRow, type Database, findCallHooks, type HookPhase, isUnavailable } from "@svc/db";
+import {
+  type AccessClass,
+  type CallHookRow,
+  type Database,
+  findCallHooks,
+  type HookPhase,
+  isUnavailable,
+} from "@svc/db";
 
 /** A hook ready to be asked. */
 export type Hook = {

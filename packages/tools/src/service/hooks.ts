@@ -11,7 +11,14 @@ import {
   requireProject,
   type Sealer,
 } from "@svc/core";
-import { type AccessClass, accessClasses, callHooksForProject, type Database, type HookPhase, hookPhases } from "@svc/db";
+import {
+  type AccessClass,
+  accessClasses,
+  callHooksForProject,
+  type Database,
+  type HookPhase,
+  hookPhases,
+} from "@svc/db";
 import type { ToolsService } from "@svc/gen/tools";
 import { toHook } from "../convert.ts";
 import { accessClassInvalid, hookNotFound, hookPhaseInvalid, hooksTooMany, hookToolkitNotFound } from "../errors.ts";

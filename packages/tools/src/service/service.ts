@@ -18,23 +18,23 @@ import type { ReachFinder } from "../search/reach.ts";
 import { searchOf } from "../search/tool-search.ts";
 import { answerOf } from "./call-answer.ts";
 import { type CallLimitsContext, callLimitMethods } from "./call-limits.ts";
-import { type HooksContext, hookMethods } from "./hooks.ts";
 import { readCallRequest } from "./call-request.ts";
 import { describedTool } from "./described-tool.ts";
+import { type HooksContext, hookMethods } from "./hooks.ts";
 import { isCallReached, listCalls } from "./ledger-list.ts";
 import { readSearchRequest } from "./search-request.ts";
 
 /** What ToolsService works with. */
 export type ToolsServiceOptions = CallLimitsContext &
   HooksContext & {
-  readonly views: CatalogViews;
-  readonly caller: ToolCaller;
-  readonly ledger: Ledger;
-  readonly findReach: ReachFinder;
-  readonly db: Database;
-  /** Seals page tokens. */
-  readonly sealer: Sealer;
-};
+    readonly views: CatalogViews;
+    readonly caller: ToolCaller;
+    readonly ledger: Ledger;
+    readonly findReach: ReachFinder;
+    readonly db: Database;
+    /** Seals page tokens. */
+    readonly sealer: Sealer;
+  };
 
 /** The tools as a project sees them: found, described, called, and the ledger of its calls. */
 export function createToolsService(options: ToolsServiceOptions): ServiceImpl<typeof ToolsService> {

@@ -84,6 +84,22 @@ CREATE UNIQUE INDEX audit_events_position ON public.audit_events USING btree (pr
 CREATE INDEX audit_events_project ON public.audit_events USING btree (project_id, id);
 CREATE INDEX audit_events_waiting ON public.audit_events USING btree (id) WHERE ("position" IS NULL);
 
+create table call_hooks (
+  id uuid not null,
+  project_id uuid not null,
+  phase text not null,
+  endpoint_url text not null,
+  signing_secret bytea not null,
+  toolkit_slugs text[] not null,
+  access_classes text[] not null,
+  "position" integer not null,
+  is_active boolean not null,
+  created_at timestamp(3) with time zone not null,
+  constraint call_hooks_pkey PRIMARY KEY (id),
+  constraint call_hooks_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX call_hooks_project ON public.call_hooks USING btree (project_id, id);
+
 create table call_limits (
   project_id uuid not null,
   name text not null,
@@ -357,6 +373,22 @@ create table grants (
 );
 CREATE UNIQUE INDEX grants_key ON public.grants USING btree (key_id);
 CREATE UNIQUE INDEX grants_project ON public.grants USING btree (project_id, id);
+
+create table hook_answers (
+  project_id uuid not null,
+  call_id uuid not null,
+  hook_id uuid not null,
+  entity_id text not null,
+  call_key text,
+  decision text not null,
+  edit bytea,
+  duration_ms integer not null,
+  asked_at timestamp(3) with time zone not null,
+  constraint hook_answers_call PRIMARY KEY (project_id, call_id, hook_id),
+  constraint hook_answers_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX hook_answers_asked ON public.hook_answers USING btree (asked_at);
+CREATE UNIQUE INDEX hook_answers_key ON public.hook_answers USING btree (project_id, call_key, hook_id) WHERE (call_key IS NOT NULL);
 
 create table job_asks (
   id uuid not null,

@@ -1,8 +1,6 @@
 import { type Action, type CatalogViews, nearest, type Toolkit, withoutExcess } from "@svc/catalog";
 import { type AccountId, createId, type Id } from "@svc/core";
 import type { CallRecord } from "@svc/db";
-import { type CallHooks, editedArguments, type HookedCall, type HooksOfCall } from "../hooks/call-hooks.ts";
-import { httpToolkit } from "../http/http-tool.ts";
 import type { CallLimits } from "../limits/call-limits.ts";
 import type { Entering } from "../limits/pacer.ts";
 import { type CallResult, resultOf } from "../outcome.ts";
@@ -10,6 +8,7 @@ import { type BoundRefusal, bindCall, refusalOfTool } from "./bind.ts";
 import { type CodeContext, callCodeTool } from "./call-code.ts";
 import { type ExecuteContext, executeCall } from "./execute.ts";
 import { askPersonAbout, type PersonContext } from "./for-person.ts";
+import { accountOf, type HookContext, hooksOf, reviewed, reviewOf, type Sending } from "./hooked-call.ts";
 import { deriveKey, digestCall } from "./idempotency.ts";
 import { createKeyStore } from "./key-store.ts";
 import { beginKeyed, type Earlier, findEarlier, type KeyContext, type KeyRefusal } from "./keyed-call.ts";
@@ -136,11 +135,10 @@ export type CallContext = ExecuteContext &
   PrepareContext &
   KeyContext &
   CodeContext &
-  PersonContext & {
+  PersonContext &
+  HookContext & {
     readonly views: CatalogViews;
     readonly limits: Pick<CallLimits, "enter">;
-    /** Without it nobody is asked about calls. */
-    readonly hooks?: CallHooks | undefined;
   };
 
 /** Makes a caller of tools over the parts of a node. */
@@ -201,53 +199,6 @@ async function call(context: CallContext, given: CallRequest): Promise<Called> {
   if (request.isDryRun) return called(dryRun(context, prepared));
   if ("action" in prepared) return enterAndSend(context, left.entry, { prepared, hooks }, request);
   return endUnsent(context, left.entry, left.plan, prepared);
-}
-
-/** A call that is made so far: what of it goes to the ledger, what it was asked for as, and what would be sent. */
-type Made = {
-  readonly entry: LedgerEntry;
-  readonly plan: CallPlan;
-  readonly prepared: PreparedCall | EndedCall;
-};
-
-/** The hooks that are asked about a call. Nobody is asked about one that cannot be sent, whatever they said. */
-function hooksOf({ hooks }: CallContext, { entry, prepared }: Made): ReturnType<CallHooks["of"]> {
-  const action = "action" in prepared ? prepared.action : prepared.forPerson?.action;
-  return action && hooks?.of(entry, action);
-}
-
-/** What hooks leave of a call. One whose arguments they change is prepared anew, as if it had been asked for so. */
-async function reviewed(
-  context: CallContext,
-  hooks: HooksOfCall,
-  { request, ...made }: Made & { readonly request: CallRequest },
-): Promise<Made> {
-  const { entry, plan, prepared } = made;
-  const answer = await context.hooks?.before(hooks, hookedCall(made, request));
-  if (answer === undefined) return made;
-  const account = prepared.account;
-  if ("ended" in answer) return { ...made, prepared: { result: answer.ended, account } };
-  const { edits } = answer;
-  if (edits.length === 0) return made;
-  const args = editedArguments(plan.args, edits);
-  const callDigest = digestCall({ toolSlug: entry.toolSlug, account: accountOf(request), args });
-  const again = { ...plan, args, callDigest };
-  return { entry: { ...entry, args }, plan: again, prepared: unlessInvalid(await prepareCall(context, again)) };
-}
-
-/** What hooks made of the arguments must be what the tool takes: its caller could not mend it. */
-function unlessInvalid(prepared: PreparedCall | EndedCall): PreparedCall | EndedCall {
-  if ("action" in prepared || prepared.result.outcome !== "invalid_arguments") return prepared;
-  const message = `hooks of the project changed the arguments to what the tool does not take: ${prepared.result.message}`;
-  return { account: prepared.account, result: resultOf({ outcome: "not_callable", message }) };
-}
-
-function hookedCall({ entry, plan, prepared }: Made, { isDryRun }: Pick<CallRequest, "isDryRun">): HookedCall {
-  const action = "action" in prepared ? prepared.action : prepared.forPerson?.action;
-  if (action === undefined) throw new Error(`a call of ${entry.toolSlug} that is not to be sent is asked about`);
-  const { toolkit, secretUses = [], late } = plan;
-  const isEditable = toolkit !== httpToolkit && secretUses.length === 0 && late === undefined;
-  return { entry, action, isDryRun, isEditable };
 }
 
 /** Records a call that is not sent; where a person is to confirm it, the person is asked first. */
@@ -318,12 +269,6 @@ function entryOf({ clock }: CallContext, request: CallRequest, tool: CallPlan["t
   };
 }
 
-/** What stands for the account in the digest that a key is bound to. What another was answered is no bound caller's to repeat. */
-function accountOf({ caller: { binding }, accountId, entityId }: CallRequest): string {
-  if (accountId === undefined) return `entity:${entityId}`;
-  return binding === undefined ? accountId : `entity:${entityId}:${accountId}`;
-}
-
 function personal(prepared: PreparedCall | EndedCall): Pick<CallAnswer, "isForPerson"> {
   return "forPerson" in prepared ? { isForPerson: true } : {};
 }
@@ -334,9 +279,6 @@ function dryRun({ isSandbox }: CallContext, prepared: PreparedCall | EndedCall):
 }
 
 const limitWaitDefaultMs = 2_000;
-
-/** What is to be sent, and who is asked about what came of it. */
-type Sending = { readonly prepared: PreparedCall; readonly hooks: HooksOfCall | undefined };
 
 /** Sends a call once its limits let it go. Until then nothing of it is recorded: it can be made again as if it had never been. */
 async function enterAndSend(
@@ -399,12 +341,6 @@ async function send(
     review: reviewOf(context, entry, { prepared, hooks }),
   });
   return called({ callId: entry.id, result, isSandbox, isReplay: false });
-}
-
-function reviewOf({ hooks: asker }: CallContext, entry: LedgerEntry, { prepared, hooks }: Sending) {
-  if (hooks === undefined || hooks.after.length === 0 || asker === undefined) return undefined;
-  const call: HookedCall = { entry, action: prepared.action, isDryRun: false, isEditable: false };
-  return (result: CallResult) => asker.after(hooks, call, result);
 }
 
 /** Readies what `call` would send. */

@@ -30,6 +30,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 // Every call of the running server, as callers reach it: each case goes once as a plain JSON POST and once through the client.
 
+const noHook = "hok_01h455vb4pex5vsknk084sn02q";
 let database: TestDatabase;
 let server: ServerProcess;
 let receiver: Subscriber;
@@ -594,6 +595,7 @@ const tools: Case[] = [
 
 const limit = { name: "crm", toolkitSlug: "sales_crm", keyExpression: "accountId", concurrency: 4 };
 const minute = { max: 600, per: "60s" };
+const after = { phase: "after", endpointUrl: "http://127.0.0.1:9/x" };
 tools.push(
   ["PutCallLimit", { limit: { ...limit, rate: minute } }, "ok limit"],
   ["PutCallLimit", {}, "invalid_argument CALL_LIMIT_NAME_INVALID"],
@@ -605,6 +607,13 @@ tools.push(
   ["CallTool", deals, "resource_exhausted CALL_LIMIT_PAUSED"],
   ["DeleteCallLimit", { name: "pause" }, "ok "],
   ["DeleteCallLimit", { name: "pause" }, "not_found CALL_LIMIT_NOT_FOUND"],
+  ["CreateHook", { ...after, toolkitSlugs: ["calendar"], accessClasses: ["destructive"] }, "ok hook,signingSecret"],
+  ["CreateHook", { phase: "then", endpointUrl: "http://127.0.0.1:9/x" }, "invalid_argument HOOK_PHASE_INVALID"],
+  ["CreateHook", { phase: "before" }, "invalid_argument ENDPOINT_URL_INVALID"],
+  ["ListHooks", {}, "ok hooks"],
+  ["UpdateHook", { id: noHook, active: false }, "not_found HOOK_NOT_FOUND"],
+  ["UpdateHook", { id: "" }, "invalid_argument ID_MALFORMED"],
+  ["DeleteHook", { id: noHook }, "not_found HOOK_NOT_FOUND"],
 );
 
 const waiting = { programJson: JSON.stringify(waits) };
@@ -982,6 +991,9 @@ const approverCalls: [DescService, string, JsonObject][] = [
   [SecretsService, "DeleteSecret", { name: "s" }],
   [ToolsService, "PutCallLimit", { limit }],
   [ToolsService, "DeleteCallLimit", { name: "crm" }],
+  [ToolsService, "CreateHook", { phase: "before", endpointUrl: "http://127.0.0.1:9/x" }],
+  [ToolsService, "UpdateHook", { id: noHook }],
+  [ToolsService, "DeleteHook", { id: noHook }],
   [ConnectionsService, "DeleteProjectCredential", { toolkitSlug: "own_shop" }],
 ];
 

@@ -11,7 +11,7 @@ import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { Hook } from "./known-hooks.ts";
 
 /** How long a hook has for its answer, milliseconds. Nothing within that time is no. */
-export const hookTimeoutMs = 5_000;
+const hookTimeoutMs = 5_000;
 /** The largest answer that is read, and the largest question that is asked. */
 const bytesMax = 1_048_576;
 const valuesMax = 50_000;

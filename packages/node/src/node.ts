@@ -26,6 +26,8 @@ import {
   type PersonAsker,
 } from "@svc/tools";
 import {
+  agentSubscriptionSweep,
+  createEventsOffer,
   createIngest,
   createQuarantine,
   createReplayEngine,
@@ -166,7 +168,11 @@ export function createNode(parts: NodeParts): Node {
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
-  const offers = [createToolsOffer({ db, clock, views, caller, findReach: createReachFinder(parts) })];
+  const eventRetentionMs = limits.retention.eventsMs;
+  const offers = [
+    createToolsOffer({ db, clock, views, caller, findReach: createReachFinder(parts) }),
+    createEventsOffer({ db, clock, catalog, sealer, guard, dispatcher, eventRetentionMs }),
+  ];
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
     quarantine: createQuarantine({ ...triggers, bodyBytesMax }),
@@ -218,6 +224,7 @@ function createEngines(
     activitySweep({ db, eventRetentionMs: eventsMs }),
     consoleSweep({ db }),
     grantSweep({ db }),
+    agentSubscriptionSweep({ db, clock, dispatcher }),
     jobRowSweep({ db, rowRetentionMs: Math.min(jobRowsMs, jobsMs ?? jobRowsMs) }),
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
     standingSweep({ db, runRetentionMs: limits.retention.standingRunsMs ?? standingRunsMsDefault }),

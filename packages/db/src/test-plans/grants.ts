@@ -110,7 +110,7 @@ export const grantPlans: readonly Plan[] = [
   { name: "lock a key", run: (db) => lockApiKey(db, keyId), reads: { api_keys: "api_keys_pkey(id)" } },
   {
     name: "narrow a grant",
-    run: (db) => narrowGrant(db, { keyId }, { accessClasses: ["read"], toolkitSlugs: [] }),
+    run: (db) => narrowGrant(db, { keyId, projectId }, { accessClasses: ["read"], toolkitSlugs: [] }, nowMs),
     reads: { api_keys: "api_keys_pkey(id)" },
   },
   { name: "a grant by its id", run: (db) => findGrant(db, grantId), reads: { grants: "grants_pkey(id)" } },

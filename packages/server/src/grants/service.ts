@@ -60,10 +60,11 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
         // Of two that narrow it at once, the second narrows what the first left.
         await lockApiKey(tx, grant.keyId);
         const present = await requireOwn(principal, id, { ...options, db: tx });
-        await narrowGrant(tx, grant, {
+        const left = {
           accessClasses: narrowed("accessClasses", accessClasses, present.accessClasses, false),
           toolkitSlugs: narrowed("toolkitSlugs", toolkitSlugs, present.toolkitSlugs, true),
-        });
+        };
+        await narrowGrant(tx, grant, left, clock.now());
       });
       onChanged(grant.keyId);
       return create(UpdateGrantResponseSchema, { grant: await reread(principal, grant) });

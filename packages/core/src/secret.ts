@@ -5,7 +5,7 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomLength = 43; // 43 base62 characters carry 256 bits
 const checksumLength = 6; // 6 base62 characters hold a CRC-32
 const apiKeyPattern = /^svc_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
-const signingSecretPattern = /^whsec_[A-Za-z0-9+\/]+={0,2}$/;
+const signingSecretPattern = /^whsec_[A-Za-z0-9+/]+={0,2}$/;
 /** Bytes that Standard Webhooks has a secret have. */
 const signingSecretBounds = { min: 24, max: 64 };
 
@@ -59,7 +59,9 @@ export function signingSecretBytes(secret: string): Buffer {
   const bytes = readSigningSecret(secret);
   if (bytes !== undefined) return bytes;
   const { min, max } = signingSecretBounds;
-  throw new Error(`signing secret of ${secret.length} characters: expected whsec_ and ${min} to ${max} bytes in base64`);
+  throw new Error(
+    `signing secret of ${secret.length} characters: expected whsec_ and ${min} to ${max} bytes in base64`,
+  );
 }
 
 /** The same; undefined for what is no such secret. */

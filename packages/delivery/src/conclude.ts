@@ -19,7 +19,8 @@ export function conclude(
   const isDelivered = attempt.error === "";
   const retryAfterMs = isDelivered ? 0 : parseRetryAfter(attempt.responseHeaders["retry-after"], times.nowMs);
   const isUnwanted = delivery.endpoint.agent !== undefined && unwanted.includes(attempt.statusCode);
-  const waitMs = isDelivered || isUnwanted ? undefined : retryWaitMs(limits.retryScheduleMs, number, retryAfterMs, random);
+  const waitMs =
+    isDelivered || isUnwanted ? undefined : retryWaitMs(limits.retryScheduleMs, number, retryAfterMs, random);
   const settlement: DeliverySettlement = {
     id: delivery.id,
     projectId: delivery.projectId,

@@ -58,7 +58,11 @@ export type Dispatcher = {
   /** Ends the pending deliveries of a subscription that was deactivated or deleted. */
   expire(id: SubscriptionId): Promise<void>;
   /** Posts what is no event to an agent's endpoint, once and at once; resolves to how it went, within `timeoutMs`. */
-  tell(endpoint: Endpoint, message: { readonly id: string; readonly body: string }, timeoutMs: number): Promise<Attempt>;
+  tell(
+    endpoint: Endpoint,
+    message: { readonly id: string; readonly body: string },
+    timeoutMs: number,
+  ): Promise<Attempt>;
   /** Claims nothing more, finishes what is in flight for at most `graceMs`, and gives every other lease back. */
   drain(graceMs: number): Promise<void>;
   stats(): { held: number; inFlight: number };

@@ -1,5 +1,5 @@
 import { LeastRecentlyUsed, type ProjectId, type Sealer, type SubscriptionId } from "@svc/core";
-import { createSigningKeys, type SigningKeys } from "./sign.ts";
+import { createSigningKeys, type SigningKeys } from "./signing-keys.ts";
 
 /** Where and how the deliveries of a subscription go out. `agent`: as MCP has it, in place of the service's own form. */
 export type Endpoint = {

@@ -14,4 +14,3 @@ export type { OutgoingDelivery } from "./outgoing.ts";
 export { type EventSweepOptions, eventSweep } from "./retention.ts";
 export { defaultRetryScheduleMs } from "./retry-schedule.ts";
 export type { Attempt } from "./send.ts";
-

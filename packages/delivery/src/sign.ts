@@ -1,13 +1,6 @@
-import { createHmacKey, type HmacKey, hmacSha256, signingSecretBytes } from "@svc/core";
+import { type HmacKey, hmacSha256 } from "@svc/core";
 import type { Endpoint } from "./endpoint.ts";
-
-/** The keys of one signing secret: its text for X-Svc-Signature, its decoded bytes for Standard Webhooks. */
-export type SigningKeys = { text: HmacKey; bytes: HmacKey };
-
-/** Prepares a signing secret (`whsec_...`) for many signatures. */
-export function createSigningKeys(secret: string): SigningKeys {
-  return { text: createHmacKey(secret), bytes: createHmacKey(signingSecretBytes(secret)) };
-}
+import type { SigningKeys } from "./signing-keys.ts";
 
 /** The headers of one attempt to an endpoint, names and values in turn: those of the service's own form, or of MCP's profile of Standard Webhooks. */
 export function headersFor(

@@ -23,9 +23,17 @@ export { readHttpAddress } from "./http/build-request.ts";
 export { httpTool } from "./http/http-tool.ts";
 export { type CallLimits, createCallLimits } from "./limits/call-limits.ts";
 export { callPaceSweep } from "./limits/retention.ts";
-export { createMcpServer, type McpServer } from "./mcp/mcp-server.ts";
 export { invalidParams, type McpError } from "./mcp/errors.ts";
-export { complete, type McpContext, type McpMethod, type McpOffer, type McpOutcome, type Params, refused } from "./mcp/offer.ts";
+export { createMcpServer, type McpServer } from "./mcp/mcp-server.ts";
+export {
+  complete,
+  type McpContext,
+  type McpMethod,
+  type McpOffer,
+  type McpOutcome,
+  type Params,
+  refused,
+} from "./mcp/offer.ts";
 export type { McpHeaders } from "./mcp/request.ts";
 export { type CallOutcome, type CallResult, callOutcomes } from "./outcome.ts";
 export { createReachFinder } from "./search/reach.ts";

@@ -72,14 +72,7 @@ const eventColumns = selectList(
   "e",
 );
 
-const endpointColumnNames = [
-  "endpointUrl",
-  "signingSecret",
-  "mcpId",
-  "cursor",
-  "formerSecret",
-  "formerUntil",
-] as const;
+const endpointColumnNames = ["endpointUrl", "signingSecret", "mcpId", "cursor", "formerSecret", "formerUntil"] as const;
 const endpointColumns = selectList(subscriptions, endpointColumnNames, "c");
 /** The same as the statement hands them on, of the row `alias`. */
 const endpointOf = (alias: string) =>

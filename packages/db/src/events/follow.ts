@@ -59,4 +59,3 @@ export async function followEvents(
   const [end] = await selectEnd(db, place);
   return { rows, walkedTo: end && idOfUuid("evt", end.id) };
 }
-

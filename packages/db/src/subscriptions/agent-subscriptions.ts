@@ -13,7 +13,10 @@ export type NewAgentSubscription = NewSubscription &
   Pick<Subscription, "entityId" | "mcpId" | "cursor"> & { readonly keyId: KeyId; readonly expiresAt: number };
 
 /** What a refresh changes. */
-export type AgentSubscriptionChange = Pick<Subscription, "cursor" | "signingSecret" | "formerSecret" | "formerUntil"> & {
+export type AgentSubscriptionChange = Pick<
+  Subscription,
+  "cursor" | "signingSecret" | "formerSecret" | "formerUntil"
+> & {
   readonly expiresAt: number;
 };
 
@@ -68,7 +71,10 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
         // Takes the project's row, so two that are made at once cannot both be the last one.
         await touchProjectRouting(tx, projectId);
         await tx.orm.delete(subscriptions).where(own(subscription.mcpId));
-        const [held] = await tx.orm.select({ count: count() }).from(subscriptions).where(eq(subscriptions.keyId, keyId));
+        const [held] = await tx.orm
+          .select({ count: count() })
+          .from(subscriptions)
+          .where(eq(subscriptions.keyId, keyId));
         if ((held?.count ?? 0) >= perKeyMax) return { keyReached: perKeyMax };
         const quota = { projectId, name: "subscriptions" } as const;
         const reached = await findQuotaReached(tx, quota, () => usageOfProject(tx, projectId).countSubscriptions());

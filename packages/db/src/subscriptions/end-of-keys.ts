@@ -14,14 +14,14 @@ const endOfKey = statement<{ id: string }>(
     where g.voucher_key_id = $1::uuid
   )
   update subscriptions s set active = false, inactive_reason = 'revoked', expires_at = $2::timestamptz
-  from ended e where s.key_id = e.id and s.key_id is not null and s.inactive_reason <> 'revoked' returning s.id`,
+  where s.key_id = any(array(select id from ended)) and s.inactive_reason <> 'revoked' returning s.id`,
 );
 
 /** By subscriptions_key. */
 const endNarrowed = statement<{ id: string }>(
   "end_narrowed_subscriptions",
   `update subscriptions s set active = false, inactive_reason = 'revoked', expires_at = $2::timestamptz
-   where s.key_id = $1::uuid and s.key_id is not null and s.inactive_reason <> 'revoked' and s.toolkit_slug <> all($3::text[]) returning s.id`,
+   where s.key_id = $1::uuid and s.inactive_reason <> 'revoked' and s.toolkit_slug <> all($3::text[]) returning s.id`,
 );
 
 /** What ends a key: whose, which, when (epoch milliseconds). */

@@ -10,7 +10,13 @@ const codes = {
 } as const;
 
 /** What a callback may be said to have failed by. Its own words never stand in an answer: they would tell of addresses that somebody chose. */
-export type CallbackFailure = "connection_refused" | "timeout" | "tls_error" | "http_4xx" | "http_5xx" | "challenge_failed";
+export type CallbackFailure =
+  | "connection_refused"
+  | "timeout"
+  | "tls_error"
+  | "http_4xx"
+  | "http_5xx"
+  | "challenge_failed";
 
 /** No event has that name, or none that the address of the client offers. */
 export function eventNotFound(name: string): McpError {

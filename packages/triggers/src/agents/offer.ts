@@ -1,6 +1,14 @@
 import type { Catalog } from "@svc/catalog";
 import { isObject, openPageToken, sealPageToken } from "@svc/core";
-import { complete, invalidParams, type McpContext, type McpOffer, type McpOutcome, type Params, refused } from "@svc/tools";
+import {
+  complete,
+  invalidParams,
+  type McpContext,
+  type McpOffer,
+  type McpOutcome,
+  type Params,
+  refused,
+} from "@svc/tools";
 import type { AgentEventsContext } from "./context.ts";
 import { deliveryModeUnsupported } from "./errors.ts";
 import { createPoll } from "./poll.ts";

@@ -43,7 +43,13 @@ test("a poll without a cursor begins now; from there on nothing is missed, and i
   const { agent, post } = await setUp(cluster, node);
   await post("org-ada");
   const { result } = await agent.ask("events/poll", { name });
-  expect(result).toEqual({ events: [], cursor: expect.any(String), truncated: false, hasMore: false, nextPollMs: 5_000 });
+  expect(result).toEqual({
+    events: [],
+    cursor: expect.any(String),
+    truncated: false,
+    hasMore: false,
+    nextPollMs: 5_000,
+  });
   const [before] = await listed(node, agent);
   for (const organization of ["org-ada", "org-bob", "org-none"]) {
     await post(organization);
@@ -114,8 +120,14 @@ test("an event that is committed later than those after it is not skipped, and n
 async function record({ db }: TestCluster, projectId: TestAgent["projectId"], receivedAtMs: number): Promise<string> {
   const id = createId("evt", receivedAtMs);
   const event = {
-    ...{ id, projectId, kind: "event", toolkitSlug: "code_host", triggerSlug: name, entityId: "" } as const,
-    ...{ payload: '{"n":12345678901234567890}', occurredAtMs: receivedAtMs, receivedAtMs, dedupeKey: "", deliveries: [] },
+    ...({ id, projectId, kind: "event", toolkitSlug: "code_host", triggerSlug: name, entityId: "" } as const),
+    ...{
+      payload: '{"n":12345678901234567890}',
+      occurredAtMs: receivedAtMs,
+      receivedAtMs,
+      dedupeKey: "",
+      deliveries: [],
+    },
   };
   await recordEvents(db, [event], undefined, { owner: createId("node", 0), untilMs: 0 });
   return id;
@@ -141,7 +153,8 @@ test("maxAgeMs and the retention cut a cursor short, and only then is it said", 
   await using node = createTestNode(cluster);
   const { agent, post } = await setUp(cluster, node);
   const { result } = await agent.ask("events/poll", { name });
-  const poll = async (params: object) => (await agent.ask("events/poll", { name, cursor: result.cursor, ...params })).result;
+  const poll = async (params: object) =>
+    (await agent.ask("events/poll", { name, cursor: result.cursor, ...params })).result;
   cluster.clock.advance(3_600_000);
   await post("org-ada");
   expect(await poll({ maxAgeMs: 60_000 })).toMatchObject({ events: [{ name }], truncated: false });

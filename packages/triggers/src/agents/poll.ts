@@ -25,9 +25,7 @@ const heldMax = 256;
 const nextPollMs = { held: 1_000, unheld: 5_000 };
 
 /** Makes events/poll: what came after a cursor, waited for where the client asks for that. */
-export function createPoll(
-  events: AgentEventsContext,
-): (params: Params, context: McpContext) => Promise<McpOutcome> {
+export function createPoll(events: AgentEventsContext): (params: Params, context: McpContext) => Promise<McpOutcome> {
   let held = 0;
   return async (params, context) => {
     const target = readTarget(events.catalog, params, context);

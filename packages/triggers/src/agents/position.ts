@@ -1,4 +1,4 @@
-import { firstUuidAt, openPageToken, type ProjectId, type Sealer, sealPageToken, timeOfId, idOfUuid } from "@svc/core";
+import { firstUuidAt, idOfUuid, openPageToken, type ProjectId, type Sealer, sealPageToken, timeOfId } from "@svc/core";
 import type { EventTarget } from "./target.ts";
 
 /**

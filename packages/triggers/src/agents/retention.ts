@@ -34,10 +34,7 @@ export function agentSubscriptionSweep({ db, clock, dispatcher }: AgentSubscript
 }
 
 /** Once, and whatever comes of it: the subscription is gone. One that was not refreshed knows that itself. */
-async function tellOfEnd(
-  dispatcher: AgentSubscriptionSweepOptions["dispatcher"],
-  ended: Subscription,
-): Promise<void> {
+async function tellOfEnd(dispatcher: AgentSubscriptionSweepOptions["dispatcher"], ended: Subscription): Promise<void> {
   if (ended.inactiveReason !== "revoked") return;
   try {
     const body = JSON.stringify({ type: "terminated", error: accessRevoked() });

@@ -116,9 +116,11 @@ async function refresh(events: Subscribing, asked: Asked, known: Subscription): 
     },
     nowMs,
   );
-  if (made === undefined) return refused(forbidden("the key or grant has ended, or the project paused this subscription"));
+  if (made === undefined)
+    return refused(forbidden("the key or grant has ended, or the project paused this subscription"));
   // What is under way goes on: the client's cursor is where it is, or before.
-  if (known.active) return complete({ ...answerOf(made, { cursor: made.cursor, truncated: false }), deliveryStatus: status });
+  if (known.active)
+    return complete({ ...answerOf(made, { cursor: made.cursor, truncated: false }), deliveryStatus: status });
   return complete({ ...(await resumed(events, asked, made, served)), deliveryStatus: status });
 }
 

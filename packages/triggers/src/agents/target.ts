@@ -54,13 +54,15 @@ export function readTarget(
   if (!isReadable(trigger.toolkitSlug, caller)) return { error: forbidden(`${name} is not granted`) };
   if (!isObject(given)) return wrong("params.arguments must be an object");
   const unknown = Object.keys(given).find((key) => key !== "entity_id");
-  if (unknown !== undefined) return wrong(`params.arguments has ${unknown.slice(0, 80)}; an event takes entity_id alone`);
+  if (unknown !== undefined)
+    return wrong(`params.arguments has ${unknown.slice(0, 80)}; an event takes entity_id alone`);
   const { entity_id: asked } = given;
   if (asked !== undefined && (typeof asked !== "string" || asked === "" || !isEntityId(asked)))
     return wrong("params.arguments.entity_id must be the id of an entity");
   const own = caller.principal.binding?.entityId ?? "";
   const named = asked ?? caller.address.entityId;
-  if (own !== "" && named !== "" && named !== own) return { error: forbidden("events of another entity are not granted") };
+  if (own !== "" && named !== "" && named !== own)
+    return { error: forbidden("events of another entity are not granted") };
   const argumentsText = JSON.stringify(asked === undefined ? {} : { entity_id: asked });
   return { trigger, entityId: own === "" ? named : own, argumentsText };
 }

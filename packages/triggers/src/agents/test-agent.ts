@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Binding, createId, digestSecret, Fault, type KeyId, type ProjectId } from "@svc/core";
 import { createApiKey, putAccountReferences } from "@svc/db";
-import { type TestReceiver, startTestReceiver } from "@svc/testing/receiver";
+import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
 import type { TestCluster, TestNode } from "../test-node.ts";
 
 /** An answer of MCP. */
@@ -20,17 +20,38 @@ export type TestAgent = {
   ask(method: string, params?: object, query?: string): Promise<AgentAnswer>;
 };
 
+/** The key of an agent: a new one, or one that there is. */
+export type TestKey = {
+  readonly projectId: ProjectId;
+  readonly binding?: Binding;
+  readonly expiresAt?: number | null;
+  readonly keyId?: KeyId;
+  readonly isKnown?: boolean;
+};
+
 /** An agent of a project, by a key that is bound so. */
 export async function createTestAgent(
   { db, clock }: TestCluster,
   node: Pick<TestNode, "mcp">,
-  { projectId, binding, expiresAt = null }: { projectId: ProjectId; binding?: Binding; expiresAt?: number | null },
+  { projectId, binding, expiresAt = null, keyId = createId("key", clock.now()), isKnown = false }: TestKey,
 ): Promise<TestAgent> {
-  const keyId = createId("key", clock.now());
   const digest = digestSecret(keyId);
-  const bound = binding && { ...binding, accessClasses: [...binding.accessClasses], toolkitSlugs: [...binding.toolkitSlugs] };
-  const key = { id: keyId, projectId, role: "member", name: "agent", digest, hint: "", createdAt: clock.now(), expiresAt } as const;
-  await createApiKey(db, { ...key, ...bound });
+  const bound = binding && {
+    ...binding,
+    accessClasses: [...binding.accessClasses],
+    toolkitSlugs: [...binding.toolkitSlugs],
+  };
+  const key = {
+    id: keyId,
+    projectId,
+    role: "member",
+    name: "agent",
+    digest,
+    hint: "",
+    createdAt: clock.now(),
+    expiresAt,
+  } as const;
+  if (!isKnown) await createApiKey(db, { ...key, ...bound });
   return {
     projectId,
     keyId,
@@ -60,7 +81,9 @@ export function agentSecret(bytes = 32): string {
 }
 
 /** A callback that says back what it is challenged with, and takes what else comes. */
-export async function startTestCallback(): Promise<TestReceiver & { /** What is no challenge. */ posted(): TestReceiver["requests"] }> {
+export async function startTestCallback(): Promise<
+  TestReceiver & { /** What is no challenge. */ posted(): TestReceiver["requests"] }
+> {
   const receiver = await startTestReceiver();
   receiver.script((_req, res) => {
     const said = JSON.parse(receiver.requests.at(-1)?.body.toString() ?? "{}");

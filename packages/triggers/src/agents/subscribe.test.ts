@@ -180,7 +180,7 @@ test("what is not refreshed is delivered nothing from its time on, and is remove
   expect(callback.posted()).toEqual([]);
   await all.post();
   const again = (await all.subscribe({ cursor: result.cursor })).result;
-  expect(again).toMatchObject({ id: result.id, cursor: result.cursor, truncated: false });
+  expect(again).toMatchObject({ id: result.id, truncated: false });
   await until(() => callback.posted().length === 2);
   const missed = (await client.listEvents({})).events.map(({ id }) => id);
   expect(
@@ -220,11 +220,12 @@ test("a subscription that is bound to ada, or names her, is delivered and replay
   await until(() => callback.posted().length === 2);
   const [event] = (await client.listEvents({ entityId: "ada" })).events;
   expect(all.bodies().map(({ eventId }) => eventId)).toEqual([event?.id, event?.id]);
+  cluster.clock.advance(2_000);
   const since = { seconds: BigInt(Math.floor(sinceMs / 1_000)), nanos: 0 };
   expect((await client.replayEvents({ since, dryRun: true })).count).toBe(2);
   const { replay } = await client.startReplay({
     since,
-    until: { ...since, seconds: since.seconds + 60n },
+    until: { ...since, seconds: since.seconds + 1n },
     perSecond: 10,
   });
   expect(replay?.total).toBe(2);

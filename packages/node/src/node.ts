@@ -119,6 +119,7 @@ export function createNode(parts: NodeParts): Node {
     askObserver: observer.asks,
     limits: limits.jobs,
     watchPollMs: limits.watchPollMs,
+    jobRetentionMs: limits.retention.jobsMs,
     isSandbox: parts.isSandbox,
     consoleUrl: parts.consoleUrl,
     // A standing program is asked about by a job, and jobs know nothing of those.
@@ -168,9 +169,12 @@ export function createNode(parts: NodeParts): Node {
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
+  const { agentTools } = jobs;
+  const findReach = createReachFinder(parts);
   const eventRetentionMs = limits.retention.eventsMs;
   const offers = [
-    createToolsOffer({ db, clock, views, caller, findReach: createReachFinder(parts) }),
+    createToolsOffer({ db, clock, views, caller, findReach, agentTools }),
+    jobs.tasksOffer,
     createEventsOffer({ db, clock, catalog, sealer, guard, dispatcher, eventRetentionMs }),
   ];
   return {

@@ -1,5 +1,10 @@
+export type { AgentTool, TaskAnswer } from "./agents/agent-tool.ts";
+export { answered, type ToolAnswer, toolResult } from "./agents/answer.ts";
+export { canAskUser } from "./agents/confirmation.ts";
 export { spokenFault } from "./agents/errors.ts";
+export type { ListedTool } from "./agents/meta-tools.ts";
 export { createToolsOffer } from "./agents/offer.ts";
+export { spoken } from "./agents/words.ts";
 export type { CodeAnswer, CodeCall, CodeCaller, CodeFinder } from "./call/call-code.ts";
 export {
   type CallAnswer,

@@ -595,7 +595,8 @@ describe("agents", () => {
     for (const [method, each] of Object.entries(events)) {
       for (const params of each) {
         const request = json({ jsonrpc: "2.0", id: 1, method, params });
-        const answer = await (await fetch(`${svc.url}/mcp`, { method: "POST", headers, body: request })).json();
+        const sent = await fetch(`${svc.url}/mcp`, { method: "POST", headers, body: request });
+        const answer = (await sent.json()) as { error?: { code: number } };
         const isNamed = json(params).includes("bob");
         expect([method, isNamed, answer.error?.code === -32_012]).toEqual([method, isNamed, isNamed]);
         for (const one of bobs()) expect(json(answer)).not.toContain(one);

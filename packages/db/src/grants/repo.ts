@@ -11,7 +11,7 @@ import { deleteGrantTokens, type Grant } from "./tokens.ts";
 
 /** A grant with what its key says of it. */
 export type ListedGrant = Grant &
-  Pick<ApiKey, "entityId" | "accessClasses" | "toolkitSlugs" | "lastUsedAt" | "revokedAt"> & {
+  Pick<ApiKey, "entityId" | "accessClasses" | "toolkitSlugs" | "confirm" | "lastUsedAt" | "revokedAt"> & {
     /** Whether the key that it was given with is good. */
     readonly isVouched: boolean;
   };
@@ -28,15 +28,18 @@ export async function endGrant(db: Executor, { id, keyId }: Pick<Grant, "id" | "
   await deleteGrantTokens(db, id);
 }
 
-/** Gives a grant other classes and toolkits, and ends its agent's subscriptions that are not of those. In a transaction. */
+/**
+ * Gives a grant other classes and toolkits, has a person confirm other calls, and ends its agent's subscriptions that are not of those. In a
+ * transaction.
+ */
 export async function narrowGrant(
   tx: Executor,
   { keyId, projectId }: Pick<Grant, "keyId" | "projectId">,
-  binding: Pick<ApiKey, "accessClasses" | "toolkitSlugs">,
+  bounds: Pick<ApiKey, "accessClasses" | "toolkitSlugs" | "confirm">,
   nowMs: number,
 ): Promise<void> {
-  await tx.orm.update(apiKeys).set(binding).where(eq(apiKeys.id, keyId));
-  const { accessClasses, toolkitSlugs } = binding;
+  await tx.orm.update(apiKeys).set(bounds).where(eq(apiKeys.id, keyId));
+  const { accessClasses, toolkitSlugs } = bounds;
   // Events are read.
   const isReader = accessClasses.length === 0 || accessClasses.includes("read");
   if (isReader && toolkitSlugs.length === 0) return;
@@ -50,7 +53,11 @@ export async function findGrant(db: Executor, id: GrantId): Promise<Grant | unde
 }
 
 const grantColumns = selectList(grants, namesBut(grants), "g");
-const keyColumns = selectList(apiKeys, ["entityId", "accessClasses", "toolkitSlugs", "lastUsedAt", "revokedAt"], "k");
+const keyColumns = selectList(
+  apiKeys,
+  ["entityId", "accessClasses", "toolkitSlugs", "confirm", "lastUsedAt", "revokedAt"],
+  "k",
+);
 const columns = `${grantColumns.text}, ${keyColumns.text},
   v.revoked_at is null and (v.expires_at is null or v.expires_at > $2::timestamptz) as "isVouched"`;
 /** By primary keys. */

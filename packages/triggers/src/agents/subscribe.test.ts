@@ -1,4 +1,4 @@
-import { createId } from "@svc/core";
+import { createId, noConfirmRule } from "@svc/core";
 import { endGrant, insertGrant, narrowGrant, revokeApiKey, withTransaction } from "@svc/db";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { refusalOf } from "@svc/testing/project-client";
@@ -366,7 +366,10 @@ async function grantOf({ db, clock }: TestCluster, { projectId, keyId: voucherKe
   };
   const digest = Buffer.from(keyId.slice(-32).padEnd(32, "0"));
   const times = { createdAt, expiresAt: null, revokedAt: null, lastUsedAt: null };
-  const bound = { entityId: "", accessClasses: ["read" as const, "write" as const], toolkitSlugs: [] };
+  const bound = {
+    ...{ entityId: "", accessClasses: ["read" as const, "write" as const], toolkitSlugs: [] },
+    confirm: noConfirmRule,
+  };
   await insertGrant(db, grant, {
     id: keyId,
     projectId,
@@ -395,7 +398,9 @@ test("a grant that is narrowed, or ends, takes its subscriptions with it", async
   await all.subscribe({}, agent);
   await all.subscribe({ name: "payments.payment_changed" }, agent);
   const narrow = (accessClasses: ("read" | "write")[], toolkitSlugs: string[]) =>
-    withTransaction(db, (tx) => narrowGrant(tx, grant, { accessClasses, toolkitSlugs }, clock.now()));
+    withTransaction(db, (tx) =>
+      narrowGrant(tx, grant, { accessClasses, toolkitSlugs, confirm: noConfirmRule }, clock.now()),
+    );
   await narrow(["read"], []);
   expect(await states()).toEqual([
     ["payments", ""],

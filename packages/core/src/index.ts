@@ -158,6 +158,7 @@ export {
   generateSigningSecret,
   generateToken,
   isWellFormedApiKey,
+  readSigningSecret,
   signingSecretBytes,
 } from "./secret.ts";
 export { isShared, shareMessage } from "./shared-message.ts";

@@ -45,7 +45,14 @@ export const sealedTables: readonly SealedTable[] = [
   sealedTable(secrets, { column: secrets.projectId }, { value: "secrets/{name}" }),
   sealedTable(callHooks, { column: callHooks.projectId }, { signingSecret: "call_hooks/{id}" }),
   sealedTable(hookAnswers, { column: hookAnswers.projectId }, { edit: "hook_answers/{callId}/{hookId}" }),
-  sealedTable(subscriptions, { column: subscriptions.projectId }, { signingSecret: "subscriptions/{id}" }),
+  sealedTable(
+    subscriptions,
+    { column: subscriptions.projectId },
+    {
+      signingSecret: "subscriptions/{id}",
+      formerSecret: "subscriptions/{id}/former",
+    },
+  ),
   sealedTable(
     toolCalls,
     { column: toolCalls.projectId },

@@ -1,3 +1,4 @@
+import { startTestReceiver } from "@svc/testing/receiver";
 import { openBrowser } from "../tools/browser.ts";
 import type { Playing } from "./leaks-playing.ts";
 
@@ -95,8 +96,11 @@ export async function useTools({ call, secrets, words, server, pages }: Playing)
   await call("ToolsService/PutCallLimit", { limit });
   await tool(exchange, args);
   await call("ToolsService/ListCallLimits", {});
-  const asked = { phase: "before", endpointUrl: "http://127.0.0.1:9/nobody", toolkitSlugs: ["bank_link"] };
+  await using receiver = await startTestReceiver();
+  receiver.script({ body: JSON.stringify({ decision: "edit", arguments: { currency: words["plainArgument"] } }) });
+  const asked = { phase: "before", endpointUrl: receiver.url, toolkitSlugs: ["sales_crm"], accessClasses: ["write"] };
   const { hook } = await call("ToolsService/CreateHook", asked);
+  await tool("sales_crm.create_deal", { title: words["plainArgument"] });
   await call("ToolsService/UpdateHook", { id: hook.id, active: false });
   await call("ToolsService/ListHooks", {});
   const { hook: other } = await call("ToolsService/CreateHook", { ...asked, phase: "after" });

@@ -123,6 +123,10 @@ test("of accounts and calls", async () => {
   });
   expect(await json("limits list")).toEqual([put]);
   expect(await json("limits delete", ["bot"])).toEqual({ deleted: "bot" });
+  const { hook } = await json("hooks create", ["after", receiver.url]);
+  expect(await json("hooks list")).toMatchObject([{ id: hook.id, active: true }]);
+  expect(await json("hooks update", [hook.id, "--pause"])).toMatchObject({ id: hook.id, active: false });
+  expect(await json("hooks delete", [hook.id])).toEqual({ deleted: hook.id });
 });
 
 test("of events and their deliveries", async () => {

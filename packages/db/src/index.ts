@@ -68,15 +68,6 @@ export { findCallLimits } from "./call-limits/find.ts";
 export { type PaceKey, type PaceRow, readCallPaces, writeCallPaces } from "./call-limits/paces.ts";
 export { type CallLimitRepository, type CallLimitRow, callLimitsForProject } from "./call-limits/repo.ts";
 export { sweepCallPaces } from "./call-limits/sweep.ts";
-export {
-  findHookAnswersOfKey,
-  type HookAnswerRow,
-  listHookAnswers,
-  putHookAnswers,
-  sweepHookAnswers,
-} from "./hooks/answers.ts";
-export { findCallHooks } from "./hooks/find.ts";
-export { type CallHookChange, type CallHookRepository, type CallHookRow, callHooksForProject } from "./hooks/repo.ts";
 export { beginKeyedToolCalls } from "./calls/begin-keyed.ts";
 export { doubtRunningToolCall, doubtRunningToolCalls, type LostCallSearch } from "./calls/doubt-running.ts";
 export { findToolCallKeyHolders, type ToolCallKeyHolder } from "./calls/find-key-holders.ts";
@@ -230,6 +221,15 @@ export {
   sweepGrantTokens,
   type TokenOfGrant,
 } from "./grants/tokens.ts";
+export {
+  findHookAnswersOfKey,
+  type HookAnswerRow,
+  listHookAnswers,
+  putHookAnswers,
+  sweepHookAnswers,
+} from "./hooks/answers.ts";
+export { findCallHooks } from "./hooks/find.ts";
+export { type CallHookChange, type CallHookRepository, type CallHookRow, callHooksForProject } from "./hooks/repo.ts";
 export { type ClaimedJobTask, claimJobTasks, type JobClaimRequest } from "./job-tasks/claim.ts";
 export { deleteJobTasks } from "./job-tasks/delete.ts";
 export { endJobTask } from "./job-tasks/end.ts";
@@ -378,11 +378,11 @@ export {
   type CallOutcome,
   type ConnectedAccountState,
   callOutcomes,
+  callStates,
+  deliveryStates,
   type HookDecision,
   type HookPhase,
   hookPhases,
-  callStates,
-  deliveryStates,
   type JobMode,
   type JobStatus,
   type JobTaskKind,

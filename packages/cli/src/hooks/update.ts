@@ -8,7 +8,8 @@ import { messageText } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 import { parsePosition } from "./position.ts";
 
-type UpdateOptions = ProjectOptions & JsonOption & { endpoint?: string; position?: number; pause?: true; resume?: true };
+type UpdateOptions = ProjectOptions &
+  JsonOption & { endpoint?: string; position?: number; pause?: true; resume?: true };
 
 /** Adds `svc hooks update`. */
 export function addHookUpdate(hooks: Command, context: CommandContext): void {

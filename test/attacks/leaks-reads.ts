@@ -12,6 +12,7 @@ export async function readAll(scene: Playing): Promise<void> {
   const { projectId } = await call("IdentityService/GetIdentity");
   await admin("ListProjects");
   await admin("GetVaultRotation");
+  await admin("GetRestore");
   await admin("ListAuditEvents");
   await admin("VerifyAuditLog");
   await admin("ListApiKeys", { projectId });

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/admin.proto.
  */
 export const file_svc_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSK3AgoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBotCgtDb3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBInoKB1Byb2plY3QSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgZwb2xpY3kYBCABKAsyFS5zdmMudjEuUHJvamVjdFBvbGljeSKuAQoNUHJvamVjdFBvbGljeRIVCg1wbGFuX2FwcHJvdmFsGAEgASgJEhUKDXJlZGlyZWN0X3VybHMYAiADKAkSJQoGcXVvdGFzGAMgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgEIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5EiYKB2NvbmZpcm0YBSABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSIwCg1Db25maXJtUG9saWN5Eg4KBnBlcnNvbhgBIAEoCRIPCgdjb250YWN0GAIgASgJIhsKCkh0dHBQb2xpY3kSDQoFaG9zdHMYASADKAkizgEKDVByb2plY3RRdW90YXMSDQoFY2FsbHMYASABKAUSGAoQY29uY3VycmVudF9jYWxscxgCIAEoBRINCgVwb3N0cxgDIAEoBRIVCg1zdWJzY3JpcHRpb25zGAQgASgFEhoKEnBlbmRpbmdfZGVsaXZlcmllcxgFIAEoBRIMCgRqb2JzGAYgASgFEhQKDG9wZW5fc3RyZWFtcxgHIAEoBRIYChBwcml2YXRlX3Rvb2xraXRzGAggASgFEhQKDHN0b3JlZF9ieXRlcxgJIAEoASJqCgpRdW90YVVzYWdlEgwKBG5hbWUYASABKAkSDAoEdXNlZBgCIAEoARIMCgRtb3N0GAMgASgBEhIKCmlzX2RlZmF1bHQYBCABKAgSDQoFc2NvcGUYBSABKAkSDwoHcmVmdXNlZBgGIAEoDSLkAgoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSGgoEcm9sZRgDIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYBCABKAkSDAoEaGludBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWVudGl0eV9pZBgKIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgLIAMoCRIVCg10b29sa2l0X3NsdWdzGAwgAygJIpEDCg9RdWFyYW50aW5lZFBvc3QSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIOCgZkZXRhaWwYBCABKAkSNQoHaGVhZGVycxgFIAMoCzIkLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuSGVhZGVyc0VudHJ5EjEKBXF1ZXJ5GAYgAygLMiIuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5RdWVyeUVudHJ5EhIKCmJvZHlfYnl0ZXMYByABKAUSLwoLcmVjZWl2ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARosCgpRdWVyeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUgoRUXVhcmFudGluZVJlbGVhc2USCgoCaWQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIQCghhY2NlcHRlZBgDIAEoBRIOCgZyZWFzb24YBCABKAkiJAoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSI5ChVDcmVhdGVQcm9qZWN0UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IjwKE0xpc3RQcm9qZWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy5zdmMudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkixQEKE0NyZWF0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIaCgRyb2xlGAIgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgDIAEoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYBSABKAkSFgoOYWNjZXNzX2NsYXNzZXMYBiADKAkSFQoNdG9vbGtpdF9zbHVncxgHIAMoCSJEChRDcmVhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleRILCgNrZXkYAiABKAkiTwoSTGlzdEFwaUtleXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUAoTTGlzdEFwaUtleXNSZXNwb25zZRIgCghhcGlfa2V5cxgBIAMoCzIOLnN2Yy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiNwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkizAEKF1NldFByb2plY3RQb2xpY3lSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSFQoNcGxhbl9hcHByb3ZhbBgCIAEoCRIVCg1yZWRpcmVjdF91cmxzGAMgAygJEiUKBnF1b3RhcxgEIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBSABKAsyEi5zdmMudjEuSHR0cFBvbGljeRImCgdjb25maXJtGAYgASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiPAoYU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCIsChZHZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiggEKF0dldFByb2plY3RVc2FnZVJlc3BvbnNlEiIKBnF1b3RhcxgBIAMoCzISLnN2Yy52MS5RdW90YVVzYWdlEg0KBWNhbGxzGAIgASgNEg0KBXBvc3RzGAMgASgNEhQKDHBvc3RzX2JleW9uZBgEIAEoDRIPCgdub2RlX2lkGAUgASgJIoQBChtMaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIYChBpbmNsdWRlX3JlbGVhc2VkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJIl8KHExpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USJgoFcG9zdHMYASADKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSInChlHZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0EgoKAmlkGAEgASgJIlEKGkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlEiUKBHBvc3QYASABKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EgwKBGJvZHkYAiABKAwi0QEKHlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBILCgNpZHMYASADKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHZHJ5X3J1bhgFIAEoCBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJmCh9SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEioKB3Jlc3VsdHMYASADKAsyGS5zdmMudjEuUXVhcmFudGluZVJlbGVhc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKDlBhcmtKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIisKD1BhcmtKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIjcKEVJlbGVhc2VKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIi4KElJlbGVhc2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIoYCCg1WYXVsdFJvdGF0aW9uEg4KBm51bWJlchgBIAEoDRINCgVzdGF0ZRgCIAEoCRIRCgl0b19rZXlfaWQYAyABKAkSFAoMZnJvbV9rZXlfaWRzGAQgAygJEhAKCHJlc2VhbGVkGAUgASgBEgwKBHBhc3MYBiABKA0SDAoEc2VlbhgHIAEoARINCgV0b3RhbBgIIAEoARIPCgdwcm9ibGVtGAkgASgJEi4KCnN0YXJ0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIUChJSb3RhdGVWYXVsdFJlcXVlc3QiPgoTUm90YXRlVmF1bHRSZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uIhkKF0dldFZhdWx0Um90YXRpb25SZXF1ZXN0IkMKGEdldFZhdWx0Um90YXRpb25SZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uItQBCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgJEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpwcm9qZWN0X2lkGAMgASgJEg0KBWFjdG9yGAQgASgJEg4KBmFjdGlvbhgFIAEoCRIPCgdzdWJqZWN0GAYgASgJEhUKDWVudGl0eV9kaWdlc3QYByABKAkSDwoHb3V0Y29tZRgIIAEoCRIQCghwb3NpdGlvbhgJIAEoDRIUCgx0b29sX2NhbGxfaWQYCiABKAkiyAEKFkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRINCgVhY3RvchgCIAEoCRIOCgZhY3Rpb24YAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJWChdMaXN0QXVkaXRFdmVudHNSZXNwb25zZRIiCgZldmVudHMYASADKAsyEi5zdmMudjEuQXVkaXRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiYwoKQXVkaXRGYXVsdBISCgpwcm9qZWN0X2lkGAEgASgJEhAKCHBvc2l0aW9uGAIgASgNEhAKCGV2ZW50X2lkGAMgASgJEgwKBGtpbmQYBCABKAkSDwoHbWVzc2FnZRgFIAEoCSI9CglBdWRpdEhlYWQSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZsZW5ndGgYAiABKA0SDAoEaGFzaBgDIAEoCSIrChVWZXJpZnlBdWRpdExvZ1JlcXVlc3QSEgoKcGFnZV90b2tlbhgBIAEoCSKIAQoWVmVyaWZ5QXVkaXRMb2dSZXNwb25zZRIPCgdjaGVja2VkGAEgASgNEiIKBmZhdWx0cxgCIAMoCzISLnN2Yy52MS5BdWRpdEZhdWx0EiAKBWhlYWRzGAMgAygLMhEuc3ZjLnYxLkF1ZGl0SGVhZBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkiOwoSRXJhc2VFbnRpdHlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJZW50aXR5X2lkGAIgASgJIjcKE0VyYXNlRW50aXR5UmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIioKFERlbGV0ZVByb2plY3RSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiOQoVRGVsZXRlUHJvamVjdFJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSIfChFHZXRFcmFzdXJlUmVxdWVzdBIKCgJpZBgBIAEoCSI2ChJHZXRFcmFzdXJlUmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlMogPCgxBZG1pblNlcnZpY2USaAoNQ3JlYXRlUHJvamVjdBIcLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsq7GApwcm9qZWN0LmlkElcKDExpc3RQcm9qZWN0cxIbLnN2Yy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAEScgoMQ3JlYXRlQXBpS2V5Ehsuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiJ6i7GAOwuxgCuLsYAsq7GAphcGlfa2V5Lmlk0rsYCWVudGl0eV9pZBJUCgtMaXN0QXBpS2V5cxIaLnN2Yy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaGy5zdmMudjEuTGlzdEFwaUtleXNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEmUKDFJldm9rZUFwaUtleRIbLnN2Yy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIhqouxgDsLsYAri7GALKuxgKYXBpX2tleS5pZBJxChBTZXRQcm9qZWN0UG9saWN5Eh8uc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXF1ZXN0GiAuc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXNwb25zZSIaqLsYA7C7GAK4uxgCwrsYCnByb2plY3RfaWQSYAoPR2V0UHJvamVjdFVzYWdlEh4uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlcXVlc3QaHy5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJvChRMaXN0UXVhcmFudGluZWRQb3N0cxIjLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QaJC5zdmMudjEuTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEmkKEkdldFF1YXJhbnRpbmVkUG9zdBIhLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0GiIuc3ZjLnYxLkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlIgyouxgDsLsYAri7GAESeAoXUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHMSJi5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0Gicuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiDKi7GAOwuxgCuLsYAhJSCgdQYXJrSm9iEhYuc3ZjLnYxLlBhcmtKb2JSZXF1ZXN0Ghcuc3ZjLnYxLlBhcmtKb2JSZXNwb25zZSIWqLsYA7C7GAK4uxgCwrsYBmpvYl9pZBJbCgpSZWxlYXNlSm9iEhkuc3ZjLnYxLlJlbGVhc2VKb2JSZXF1ZXN0Ghouc3ZjLnYxLlJlbGVhc2VKb2JSZXNwb25zZSIWqLsYA7C7GAK4uxgCwrsYBmpvYl9pZBJUCgtSb3RhdGVWYXVsdBIaLnN2Yy52MS5Sb3RhdGVWYXVsdFJlcXVlc3QaGy5zdmMudjEuUm90YXRlVmF1bHRSZXNwb25zZSIMqLsYA7C7GAK4uxgCEmMKEEdldFZhdWx0Um90YXRpb24SHy5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlcXVlc3QaIC5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlc3BvbnNlIgyouxgDsLsYAri7GAESYAoPTGlzdEF1ZGl0RXZlbnRzEh4uc3ZjLnYxLkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QaHy5zdmMudjEuTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJdCg5WZXJpZnlBdWRpdExvZxIdLnN2Yy52MS5WZXJpZnlBdWRpdExvZ1JlcXVlc3QaHi5zdmMudjEuVmVyaWZ5QXVkaXRMb2dSZXNwb25zZSIMqLsYA7C7GAK4uxgBEm8KC0VyYXNlRW50aXR5Ehouc3ZjLnYxLkVyYXNlRW50aXR5UmVxdWVzdBobLnN2Yy52MS5FcmFzZUVudGl0eVJlc3BvbnNlIieouxgDsLsYAri7GALKuxgKZXJhc3VyZS5pZNK7GAllbnRpdHlfaWQSaAoNRGVsZXRlUHJvamVjdBIcLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsq7GAplcmFzdXJlLmlkElEKCkdldEVyYXN1cmUSGS5zdmMudjEuR2V0RXJhc3VyZVJlcXVlc3QaGi5zdmMudjEuR2V0RXJhc3VyZVJlc3BvbnNlIgyouxgDsLsYAri7GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSK3AgoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBotCgtDb3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBInoKB1Byb2plY3QSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgZwb2xpY3kYBCABKAsyFS5zdmMudjEuUHJvamVjdFBvbGljeSKuAQoNUHJvamVjdFBvbGljeRIVCg1wbGFuX2FwcHJvdmFsGAEgASgJEhUKDXJlZGlyZWN0X3VybHMYAiADKAkSJQoGcXVvdGFzGAMgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgEIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5EiYKB2NvbmZpcm0YBSABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSIwCg1Db25maXJtUG9saWN5Eg4KBnBlcnNvbhgBIAEoCRIPCgdjb250YWN0GAIgASgJIhsKCkh0dHBQb2xpY3kSDQoFaG9zdHMYASADKAkizgEKDVByb2plY3RRdW90YXMSDQoFY2FsbHMYASABKAUSGAoQY29uY3VycmVudF9jYWxscxgCIAEoBRINCgVwb3N0cxgDIAEoBRIVCg1zdWJzY3JpcHRpb25zGAQgASgFEhoKEnBlbmRpbmdfZGVsaXZlcmllcxgFIAEoBRIMCgRqb2JzGAYgASgFEhQKDG9wZW5fc3RyZWFtcxgHIAEoBRIYChBwcml2YXRlX3Rvb2xraXRzGAggASgFEhQKDHN0b3JlZF9ieXRlcxgJIAEoASJqCgpRdW90YVVzYWdlEgwKBG5hbWUYASABKAkSDAoEdXNlZBgCIAEoARIMCgRtb3N0GAMgASgBEhIKCmlzX2RlZmF1bHQYBCABKAgSDQoFc2NvcGUYBSABKAkSDwoHcmVmdXNlZBgGIAEoDSLkAgoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSGgoEcm9sZRgDIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYBCABKAkSDAoEaGludBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWVudGl0eV9pZBgKIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgLIAMoCRIVCg10b29sa2l0X3NsdWdzGAwgAygJIpEDCg9RdWFyYW50aW5lZFBvc3QSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIOCgZkZXRhaWwYBCABKAkSNQoHaGVhZGVycxgFIAMoCzIkLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuSGVhZGVyc0VudHJ5EjEKBXF1ZXJ5GAYgAygLMiIuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5RdWVyeUVudHJ5EhIKCmJvZHlfYnl0ZXMYByABKAUSLwoLcmVjZWl2ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARosCgpRdWVyeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUgoRUXVhcmFudGluZVJlbGVhc2USCgoCaWQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIQCghhY2NlcHRlZBgDIAEoBRIOCgZyZWFzb24YBCABKAkiJAoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSI5ChVDcmVhdGVQcm9qZWN0UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IjwKE0xpc3RQcm9qZWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy5zdmMudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkixQEKE0NyZWF0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIaCgRyb2xlGAIgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgDIAEoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYBSABKAkSFgoOYWNjZXNzX2NsYXNzZXMYBiADKAkSFQoNdG9vbGtpdF9zbHVncxgHIAMoCSJEChRDcmVhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleRILCgNrZXkYAiABKAkiTwoSTGlzdEFwaUtleXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUAoTTGlzdEFwaUtleXNSZXNwb25zZRIgCghhcGlfa2V5cxgBIAMoCzIOLnN2Yy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiNwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkizAEKF1NldFByb2plY3RQb2xpY3lSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSFQoNcGxhbl9hcHByb3ZhbBgCIAEoCRIVCg1yZWRpcmVjdF91cmxzGAMgAygJEiUKBnF1b3RhcxgEIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBSABKAsyEi5zdmMudjEuSHR0cFBvbGljeRImCgdjb25maXJtGAYgASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiPAoYU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCIsChZHZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiggEKF0dldFByb2plY3RVc2FnZVJlc3BvbnNlEiIKBnF1b3RhcxgBIAMoCzISLnN2Yy52MS5RdW90YVVzYWdlEg0KBWNhbGxzGAIgASgNEg0KBXBvc3RzGAMgASgNEhQKDHBvc3RzX2JleW9uZBgEIAEoDRIPCgdub2RlX2lkGAUgASgJIoQBChtMaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIYChBpbmNsdWRlX3JlbGVhc2VkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJIl8KHExpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USJgoFcG9zdHMYASADKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSInChlHZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0EgoKAmlkGAEgASgJIlEKGkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlEiUKBHBvc3QYASABKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EgwKBGJvZHkYAiABKAwi0QEKHlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBILCgNpZHMYASADKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHZHJ5X3J1bhgFIAEoCBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJmCh9SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEioKB3Jlc3VsdHMYASADKAsyGS5zdmMudjEuUXVhcmFudGluZVJlbGVhc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKDlBhcmtKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIisKD1BhcmtKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIjcKEVJlbGVhc2VKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIi4KElJlbGVhc2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIoYCCg1WYXVsdFJvdGF0aW9uEg4KBm51bWJlchgBIAEoDRINCgVzdGF0ZRgCIAEoCRIRCgl0b19rZXlfaWQYAyABKAkSFAoMZnJvbV9rZXlfaWRzGAQgAygJEhAKCHJlc2VhbGVkGAUgASgBEgwKBHBhc3MYBiABKA0SDAoEc2VlbhgHIAEoARINCgV0b3RhbBgIIAEoARIPCgdwcm9ibGVtGAkgASgJEi4KCnN0YXJ0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIUChJSb3RhdGVWYXVsdFJlcXVlc3QiPgoTUm90YXRlVmF1bHRSZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uItcBCgdSZXN0b3JlEjIKDmJhY2t1cF9lbmRzX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZXN0b3JlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmVzdW1lZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNbm90aGluZ19zaW5jZRgEIAEoCBISCgpkZWxpdmVyaWVzGAUgASgBEgwKBGpvYnMYBiABKAEiEwoRR2V0UmVzdG9yZVJlcXVlc3QiNgoSR2V0UmVzdG9yZVJlc3BvbnNlEiAKB3Jlc3RvcmUYASABKAsyDy5zdmMudjEuUmVzdG9yZSIuChVSZXN1bWVSZXN0b3JlZFJlcXVlc3QSFQoNbm90aGluZ19zaW5jZRgBIAEoCCI6ChZSZXN1bWVSZXN0b3JlZFJlc3BvbnNlEiAKB3Jlc3RvcmUYASABKAsyDy5zdmMudjEuUmVzdG9yZSIZChdHZXRWYXVsdFJvdGF0aW9uUmVxdWVzdCJDChhHZXRWYXVsdFJvdGF0aW9uUmVzcG9uc2USJwoIcm90YXRpb24YASABKAsyFS5zdmMudjEuVmF1bHRSb3RhdGlvbiLUAQoKQXVkaXRFdmVudBIKCgJpZBgBIAEoCRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKcHJvamVjdF9pZBgDIAEoCRINCgVhY3RvchgEIAEoCRIOCgZhY3Rpb24YBSABKAkSDwoHc3ViamVjdBgGIAEoCRIVCg1lbnRpdHlfZGlnZXN0GAcgASgJEg8KB291dGNvbWUYCCABKAkSEAoIcG9zaXRpb24YCSABKA0SFAoMdG9vbF9jYWxsX2lkGAogASgJIsgBChZMaXN0QXVkaXRFdmVudHNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDQoFYWN0b3IYAiABKAkSDgoGYWN0aW9uGAMgASgJEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkiVgoXTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2USIgoGZXZlbnRzGAEgAygLMhIuc3ZjLnYxLkF1ZGl0RXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJImMKCkF1ZGl0RmF1bHQSEgoKcHJvamVjdF9pZBgBIAEoCRIQCghwb3NpdGlvbhgCIAEoDRIQCghldmVudF9pZBgDIAEoCRIMCgRraW5kGAQgASgJEg8KB21lc3NhZ2UYBSABKAkiPQoJQXVkaXRIZWFkEhIKCnByb2plY3RfaWQYASABKAkSDgoGbGVuZ3RoGAIgASgNEgwKBGhhc2gYAyABKAkiKwoVVmVyaWZ5QXVkaXRMb2dSZXF1ZXN0EhIKCnBhZ2VfdG9rZW4YASABKAkiiAEKFlZlcmlmeUF1ZGl0TG9nUmVzcG9uc2USDwoHY2hlY2tlZBgBIAEoDRIiCgZmYXVsdHMYAiADKAsyEi5zdmMudjEuQXVkaXRGYXVsdBIgCgVoZWFkcxgDIAMoCzIRLnN2Yy52MS5BdWRpdEhlYWQSFwoPbmV4dF9wYWdlX3Rva2VuGAQgASgJIjsKEkVyYXNlRW50aXR5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCWVudGl0eV9pZBgCIAEoCSI3ChNFcmFzZUVudGl0eVJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSIqChREZWxldGVQcm9qZWN0UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJIjkKFURlbGV0ZVByb2plY3RSZXNwb25zZRIgCgdlcmFzdXJlGAEgASgLMg8uc3ZjLnYxLkVyYXN1cmUiHwoRR2V0RXJhc3VyZVJlcXVlc3QSCgoCaWQYASABKAkiNgoSR2V0RXJhc3VyZVJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZTK6EAoMQWRtaW5TZXJ2aWNlEmgKDUNyZWF0ZVByb2plY3QSHC5zdmMudjEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuQ3JlYXRlUHJvamVjdFJlc3BvbnNlIhqouxgDsLsYAri7GALKuxgKcHJvamVjdC5pZBJXCgxMaXN0UHJvamVjdHMSGy5zdmMudjEuTGlzdFByb2plY3RzUmVxdWVzdBocLnN2Yy52MS5MaXN0UHJvamVjdHNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEnIKDENyZWF0ZUFwaUtleRIbLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlIieouxgDsLsYAri7GALKuxgKYXBpX2tleS5pZNK7GAllbnRpdHlfaWQSVAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJlCgxSZXZva2VBcGlLZXkSGy5zdmMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5SZXZva2VBcGlLZXlSZXNwb25zZSIaqLsYA7C7GAK4uxgCyrsYCmFwaV9rZXkuaWQScQoQU2V0UHJvamVjdFBvbGljeRIfLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVxdWVzdBogLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsK7GApwcm9qZWN0X2lkEmAKD0dldFByb2plY3RVc2FnZRIeLnN2Yy52MS5HZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0Gh8uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlc3BvbnNlIgyouxgDsLsYAri7GAESbwoUTGlzdFF1YXJhbnRpbmVkUG9zdHMSIy5zdmMudjEuTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJpChJHZXRRdWFyYW50aW5lZFBvc3QSIS5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBoiLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZSIMqLsYA7C7GAK4uxgBEngKF1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzEiYuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBonLnN2Yy52MS5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAISUgoHUGFya0pvYhIWLnN2Yy52MS5QYXJrSm9iUmVxdWVzdBoXLnN2Yy52MS5QYXJrSm9iUmVzcG9uc2UiFqi7GAOwuxgCuLsYAsK7GAZqb2JfaWQSWwoKUmVsZWFzZUpvYhIZLnN2Yy52MS5SZWxlYXNlSm9iUmVxdWVzdBoaLnN2Yy52MS5SZWxlYXNlSm9iUmVzcG9uc2UiFqi7GAOwuxgCuLsYAsK7GAZqb2JfaWQSVAoLUm90YXRlVmF1bHQSGi5zdmMudjEuUm90YXRlVmF1bHRSZXF1ZXN0Ghsuc3ZjLnYxLlJvdGF0ZVZhdWx0UmVzcG9uc2UiDKi7GAOwuxgCuLsYAhJjChBHZXRWYXVsdFJvdGF0aW9uEh8uc3ZjLnYxLkdldFZhdWx0Um90YXRpb25SZXF1ZXN0GiAuc3ZjLnYxLkdldFZhdWx0Um90YXRpb25SZXNwb25zZSIMqLsYA7C7GAK4uxgBElEKCkdldFJlc3RvcmUSGS5zdmMudjEuR2V0UmVzdG9yZVJlcXVlc3QaGi5zdmMudjEuR2V0UmVzdG9yZVJlc3BvbnNlIgyouxgDsLsYAri7GAESXQoOUmVzdW1lUmVzdG9yZWQSHS5zdmMudjEuUmVzdW1lUmVzdG9yZWRSZXF1ZXN0Gh4uc3ZjLnYxLlJlc3VtZVJlc3RvcmVkUmVzcG9uc2UiDKi7GAOwuxgCuLsYAhJgCg9MaXN0QXVkaXRFdmVudHMSHi5zdmMudjEuTGlzdEF1ZGl0RXZlbnRzUmVxdWVzdBofLnN2Yy52MS5MaXN0QXVkaXRFdmVudHNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEl0KDlZlcmlmeUF1ZGl0TG9nEh0uc3ZjLnYxLlZlcmlmeUF1ZGl0TG9nUmVxdWVzdBoeLnN2Yy52MS5WZXJpZnlBdWRpdExvZ1Jlc3BvbnNlIgyouxgDsLsYAri7GAESbwoLRXJhc2VFbnRpdHkSGi5zdmMudjEuRXJhc2VFbnRpdHlSZXF1ZXN0Ghsuc3ZjLnYxLkVyYXNlRW50aXR5UmVzcG9uc2UiJ6i7GAOwuxgCuLsYAsq7GAplcmFzdXJlLmlk0rsYCWVudGl0eV9pZBJoCg1EZWxldGVQcm9qZWN0Ehwuc3ZjLnYxLkRlbGV0ZVByb2plY3RSZXF1ZXN0Gh0uc3ZjLnYxLkRlbGV0ZVByb2plY3RSZXNwb25zZSIaqLsYA7C7GAK4uxgCyrsYCmVyYXN1cmUuaWQSUQoKR2V0RXJhc3VyZRIZLnN2Yy52MS5HZXRFcmFzdXJlUmVxdWVzdBoaLnN2Yy52MS5HZXRFcmFzdXJlUmVzcG9uc2UiDKi7GAOwuxgCuLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
  * The erasure of an entity, or of a project.
@@ -1507,6 +1507,141 @@ export const RotateVaultResponseSchema: GenMessage<RotateVaultResponse> = /*@__P
   messageDesc(file_svc_v1_admin, 36);
 
 /**
+ * A backup that the store was restored from.
+ *
+ * @generated from message svc.v1.Restore
+ */
+export type Restore = Message<"svc.v1.Restore"> & {
+  /**
+   * All that was committed before it is in the store.
+   *
+   * @generated from field: google.protobuf.Timestamp backup_ends_at = 1;
+   */
+  backupEndsAt?: Timestamp | undefined;
+
+  /**
+   * When the restored store was first started.
+   *
+   * @generated from field: google.protobuf.Timestamp restored_at = 2;
+   */
+  restoredAt?: Timestamp | undefined;
+
+  /**
+   * When ResumeRestored ended the hold; unset while it is held.
+   *
+   * @generated from field: google.protobuf.Timestamp resumed_at = 3;
+   */
+  resumedAt?: Timestamp | undefined;
+
+  /**
+   * Whether it was resumed as one of which nothing was sent since the backup's end.
+   *
+   * @generated from field: bool nothing_since = 4;
+   */
+  nothingSince: boolean;
+
+  /**
+   * Deliveries that wait to be sent, while it is held.
+   *
+   * @generated from field: double deliveries = 5;
+   */
+  deliveries: number;
+
+  /**
+   * Jobs that have not ended, while it is held; parked ones too.
+   *
+   * @generated from field: double jobs = 6;
+   */
+  jobs: number;
+};
+
+/**
+ * Describes the message svc.v1.Restore.
+ * Use `create(RestoreSchema)` to create a new message.
+ */
+export const RestoreSchema: GenMessage<Restore> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 37);
+
+/**
+ * Request of GetRestore.
+ *
+ * @generated from message svc.v1.GetRestoreRequest
+ */
+export type GetRestoreRequest = Message<"svc.v1.GetRestoreRequest"> & {
+};
+
+/**
+ * Describes the message svc.v1.GetRestoreRequest.
+ * Use `create(GetRestoreRequestSchema)` to create a new message.
+ */
+export const GetRestoreRequestSchema: GenMessage<GetRestoreRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 38);
+
+/**
+ * Response of GetRestore.
+ *
+ * @generated from message svc.v1.GetRestoreResponse
+ */
+export type GetRestoreResponse = Message<"svc.v1.GetRestoreResponse"> & {
+  /**
+   * The last restore; unset where the store was never restored.
+   *
+   * @generated from field: svc.v1.Restore restore = 1;
+   */
+  restore?: Restore | undefined;
+};
+
+/**
+ * Describes the message svc.v1.GetRestoreResponse.
+ * Use `create(GetRestoreResponseSchema)` to create a new message.
+ */
+export const GetRestoreResponseSchema: GenMessage<GetRestoreResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 39);
+
+/**
+ * Request of ResumeRestored.
+ *
+ * @generated from message svc.v1.ResumeRestoredRequest
+ */
+export type ResumeRestoredRequest = Message<"svc.v1.ResumeRestoredRequest"> & {
+  /**
+   * Whether the store that the backup was taken of did nothing after the backup's end, as one that was stopped
+   * before: then writes of jobs are sent, and none of them is in doubt.
+   *
+   * @generated from field: bool nothing_since = 1;
+   */
+  nothingSince: boolean;
+};
+
+/**
+ * Describes the message svc.v1.ResumeRestoredRequest.
+ * Use `create(ResumeRestoredRequestSchema)` to create a new message.
+ */
+export const ResumeRestoredRequestSchema: GenMessage<ResumeRestoredRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 40);
+
+/**
+ * Response of ResumeRestored.
+ *
+ * @generated from message svc.v1.ResumeRestoredResponse
+ */
+export type ResumeRestoredResponse = Message<"svc.v1.ResumeRestoredResponse"> & {
+  /**
+   * The restore, resumed. Its counts are of what waited until then.
+   *
+   * @generated from field: svc.v1.Restore restore = 1;
+   */
+  restore?: Restore | undefined;
+};
+
+/**
+ * Describes the message svc.v1.ResumeRestoredResponse.
+ * Use `create(ResumeRestoredResponseSchema)` to create a new message.
+ */
+export const ResumeRestoredResponseSchema: GenMessage<ResumeRestoredResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 41);
+
+/**
  * Request of GetVaultRotation.
  *
  * @generated from message svc.v1.GetVaultRotationRequest
@@ -1519,7 +1654,7 @@ export type GetVaultRotationRequest = Message<"svc.v1.GetVaultRotationRequest"> 
  * Use `create(GetVaultRotationRequestSchema)` to create a new message.
  */
 export const GetVaultRotationRequestSchema: GenMessage<GetVaultRotationRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 37);
+  messageDesc(file_svc_v1_admin, 42);
 
 /**
  * Response of GetVaultRotation.
@@ -1540,7 +1675,7 @@ export type GetVaultRotationResponse = Message<"svc.v1.GetVaultRotationResponse"
  * Use `create(GetVaultRotationResponseSchema)` to create a new message.
  */
 export const GetVaultRotationResponseSchema: GenMessage<GetVaultRotationResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 38);
+  messageDesc(file_svc_v1_admin, 43);
 
 /**
  * Someone did something.
@@ -1626,7 +1761,7 @@ export type AuditEvent = Message<"svc.v1.AuditEvent"> & {
  * Use `create(AuditEventSchema)` to create a new message.
  */
 export const AuditEventSchema: GenMessage<AuditEvent> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 39);
+  messageDesc(file_svc_v1_admin, 44);
 
 /**
  * Request of ListAuditEvents.
@@ -1689,7 +1824,7 @@ export type ListAuditEventsRequest = Message<"svc.v1.ListAuditEventsRequest"> & 
  * Use `create(ListAuditEventsRequestSchema)` to create a new message.
  */
 export const ListAuditEventsRequestSchema: GenMessage<ListAuditEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 40);
+  messageDesc(file_svc_v1_admin, 45);
 
 /**
  * Response of ListAuditEvents.
@@ -1717,7 +1852,7 @@ export type ListAuditEventsResponse = Message<"svc.v1.ListAuditEventsResponse"> 
  * Use `create(ListAuditEventsResponseSchema)` to create a new message.
  */
 export const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 41);
+  messageDesc(file_svc_v1_admin, 46);
 
 /**
  * Something that is wrong in the audit log.
@@ -1766,7 +1901,7 @@ export type AuditFault = Message<"svc.v1.AuditFault"> & {
  * Use `create(AuditFaultSchema)` to create a new message.
  */
 export const AuditFaultSchema: GenMessage<AuditFault> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 42);
+  messageDesc(file_svc_v1_admin, 47);
 
 /**
  * The end of a chain that was compared.
@@ -1801,7 +1936,7 @@ export type AuditHead = Message<"svc.v1.AuditHead"> & {
  * Use `create(AuditHeadSchema)` to create a new message.
  */
 export const AuditHeadSchema: GenMessage<AuditHead> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 43);
+  messageDesc(file_svc_v1_admin, 48);
 
 /**
  * Request of VerifyAuditLog.
@@ -1822,7 +1957,7 @@ export type VerifyAuditLogRequest = Message<"svc.v1.VerifyAuditLogRequest"> & {
  * Use `create(VerifyAuditLogRequestSchema)` to create a new message.
  */
 export const VerifyAuditLogRequestSchema: GenMessage<VerifyAuditLogRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 44);
+  messageDesc(file_svc_v1_admin, 49);
 
 /**
  * Response of VerifyAuditLog.
@@ -1864,7 +1999,7 @@ export type VerifyAuditLogResponse = Message<"svc.v1.VerifyAuditLogResponse"> & 
  * Use `create(VerifyAuditLogResponseSchema)` to create a new message.
  */
 export const VerifyAuditLogResponseSchema: GenMessage<VerifyAuditLogResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 45);
+  messageDesc(file_svc_v1_admin, 50);
 
 /**
  * Request of EraseEntity.
@@ -1892,7 +2027,7 @@ export type EraseEntityRequest = Message<"svc.v1.EraseEntityRequest"> & {
  * Use `create(EraseEntityRequestSchema)` to create a new message.
  */
 export const EraseEntityRequestSchema: GenMessage<EraseEntityRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 46);
+  messageDesc(file_svc_v1_admin, 51);
 
 /**
  * Response of EraseEntity.
@@ -1913,7 +2048,7 @@ export type EraseEntityResponse = Message<"svc.v1.EraseEntityResponse"> & {
  * Use `create(EraseEntityResponseSchema)` to create a new message.
  */
 export const EraseEntityResponseSchema: GenMessage<EraseEntityResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 47);
+  messageDesc(file_svc_v1_admin, 52);
 
 /**
  * Request of DeleteProject.
@@ -1934,7 +2069,7 @@ export type DeleteProjectRequest = Message<"svc.v1.DeleteProjectRequest"> & {
  * Use `create(DeleteProjectRequestSchema)` to create a new message.
  */
 export const DeleteProjectRequestSchema: GenMessage<DeleteProjectRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 48);
+  messageDesc(file_svc_v1_admin, 53);
 
 /**
  * Response of DeleteProject.
@@ -1955,7 +2090,7 @@ export type DeleteProjectResponse = Message<"svc.v1.DeleteProjectResponse"> & {
  * Use `create(DeleteProjectResponseSchema)` to create a new message.
  */
 export const DeleteProjectResponseSchema: GenMessage<DeleteProjectResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 49);
+  messageDesc(file_svc_v1_admin, 54);
 
 /**
  * Request of GetErasure.
@@ -1976,7 +2111,7 @@ export type GetErasureRequest = Message<"svc.v1.GetErasureRequest"> & {
  * Use `create(GetErasureRequestSchema)` to create a new message.
  */
 export const GetErasureRequestSchema: GenMessage<GetErasureRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 50);
+  messageDesc(file_svc_v1_admin, 55);
 
 /**
  * Response of GetErasure.
@@ -1997,7 +2132,7 @@ export type GetErasureResponse = Message<"svc.v1.GetErasureResponse"> & {
  * Use `create(GetErasureResponseSchema)` to create a new message.
  */
 export const GetErasureResponseSchema: GenMessage<GetErasureResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 51);
+  messageDesc(file_svc_v1_admin, 56);
 
 /**
  * Administration of the deployment: projects, their keys and policies, the quarantine of inbound posts,
@@ -2246,6 +2381,35 @@ export const AdminService: GenService<{
     methodKind: "unary";
     input: typeof GetVaultRotationRequestSchema;
     output: typeof GetVaultRotationResponseSchema;
+  },
+  /**
+   * GetRestore returns the last time that the store was restored from a backup, and what waits while it is
+   * held: from the first start on, a restored store takes posts and calls and sends nothing by itself, until
+   * ResumeRestored.
+   *
+   * @generated from rpc svc.v1.AdminService.GetRestore
+   */
+  getRestore: {
+    methodKind: "unary";
+    input: typeof GetRestoreRequestSchema;
+    output: typeof GetRestoreResponseSchema;
+  },
+  /**
+   * ResumeRestored ends the hold of a restored store: every node begins within a second to send deliveries,
+   * drive jobs, start standing programs and renew tokens. Deliveries go out with the ids that they had, and
+   * writes of jobs under the keys that they had to apps that take idempotency keys. Any other write of a job
+   * from before the restore, or of a run whose time was before this call, is in doubt when the job comes to
+   * it, as one whose node was lost, unless nothingSince is set.
+   *
+   * It is an error to resume:
+   * - failed_precondition STORE_NOT_HELD: the store was not restored, or was resumed already.
+   *
+   * @generated from rpc svc.v1.AdminService.ResumeRestored
+   */
+  resumeRestored: {
+    methodKind: "unary";
+    input: typeof ResumeRestoredRequestSchema;
+    output: typeof ResumeRestoredResponseSchema;
   },
   /**
    * ListAuditEvents returns who did what, newest first: calls that change what someone may do, answers, and

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { systemClock } from "@svc/core";
 import { openDatabase } from "@svc/db";
 import { bundled } from "@svc/testing/bundled";
 import { compileCache } from "@svc/testing/compile-cache";
@@ -22,7 +23,7 @@ import { createStoredDataDir } from "@svc/testing/stored-data-dir";
 import { startSubscriber } from "@svc/testing/subscriber";
 import { expect, onTestFinished, test } from "vitest";
 import { connectDesk, untilEnded } from "./crash/jobs-bench.ts";
-import { mapOf, points, single } from "./crash/jobs-parts.ts";
+import { points } from "./crash/jobs-parts.ts";
 import { startJobsProvider, writeDefinitions } from "./crash/jobs-provider.ts";
 import { numbersOf } from "./crash/load.ts";
 import { startPosts } from "./posts-at-rate.ts";
@@ -58,10 +59,13 @@ async function submit(server: ServerProcess, tag: string, program: object): Prom
 
 type Restore = { restore: { resumedAt?: string; deliveries: number; jobs: number; nothingSince: boolean } };
 
-const notes = (tag: string) => ({ text: { $text: `${tag}/{row.id}` } });
-const one = (tool: string, tag: string) => {
-  const map = mapOf(tool, notes(tag));
-  return { ...map, steps: map.steps.map((step) => ("map" in step ? { ...step, concurrency: 1 } : step)) };
+const desk = (id: string, tool: string, args: object) => ({ id, call: `desk.${tool}`, entity: "ops", args });
+/** Sends a note for each item, one after the other. */
+const mapOf = (tool: string, tag: string) => {
+  const list = { rows: { from: "items[]", key: "id", keep: ["id"], page: { arg: "page", from: "next", max: 40 } } };
+  const each = [desk("one", tool, { text: { $text: `${tag}/{row.id}` } })];
+  const map = { id: "each", map: "items", concurrency: 1, onRows: { unknown: "doubt" }, do: each };
+  return { points, steps: [{ ...desk("items", "list_items", {}), ...list }, map] };
 };
 
 test(`a backup while ${perSecond} posts a second come has every post accepted before its end; restored, it sends nothing until it is told to, and no write twice in silence`, {
@@ -86,16 +90,17 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   await connectDesk(first);
 
   // Rows from the fourth on wait for the backup: the jobs are in the middle of their maps then.
-  const backedUp = Promise.withResolvers<boolean>();
-  app.onRequest = ({ text }) => (/\/i[3-9]$/.test(text) ? backedUp.promise : false);
-  const plain = await submit(first, "plain", one("desk.send_note", "plain"));
-  const keyed = await submit(first, "keyed", one("desk.send_keyed", "keyed"));
-  const waits = await submit(first, "waits", {
-    ...{
-      points,
-      steps: [{ id: "w", wait: `${Math.ceil(seconds) + 3}s` }, ...single("desk.send_note", { text: "waits" }).steps],
-    },
-  });
+  const backedUp = new AbortController();
+  app.onRequest = async ({ text, path }) => {
+    // A call has 30 s.
+    if (/\/(?:i[3-9]|gate)$/.test(text || path)) await systemClock.wait(20_000, backedUp.signal);
+    return false;
+  };
+  const plain = await submit(first, "plain", mapOf("send_note", "plain"));
+  const keyed = await submit(first, "keyed", mapOf("send_keyed", "keyed"));
+  const gates = Array.from({ length: 6 }, (_, gate) => desk(`gate${gate}`, "get_item", { id: "gate" }));
+  const reads = { points, steps: [...gates, desk("note", "send_note", { text: "waits" })] };
+  const waits = await submit(first, "waits", reads);
   const posts = startPosts(first, { channel: "load", perSecond });
   const sent = (text: string) => app.seen.filter((request) => request.text === text);
   await until(() => sent("plain/i3").length + sent("keyed/i3").length === 2, 60_000, "both maps in their middle");
@@ -103,12 +108,12 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   const file = join(place, "svc.backup");
   const { endsAt } = JSON.parse(await svc({ SVC_DATA_DIR: dataDir }, "backup", file, "--json")) as { endsAt: string };
   const rate = await posts.stop();
-  backedUp.resolve(false);
+  backedUp.abort();
   process.stderr.write(`a backup under ${Math.round(rate)} posts a second\n`);
 
   // The service goes on: what it does now, the backup does not know of.
   for (const id of [plain, keyed, waits]) {
-    const { status, stepReceipts } = await untilEnded(first, id, 60_000);
+    const { status, stepReceipts } = await untilEnded(first, id, 120_000);
     expect([status, stepReceipts.at(-1)?.rows?.["unknown"] ?? 0]).toEqual(["JOB_STATUS_SUCCEEDED", 0]);
   }
   await until(() => numbersOf(receiver.received).size >= posts.accepted.size, 60_000, "all deliveries");
@@ -149,7 +154,7 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   expect(await svc(admin, "resume")).toContain("what jobs write without a key is in doubt");
   await until(() => second.output().includes("the restored store was resumed"), 10_000, "the word of it");
   const ended = new Map<string, Awaited<ReturnType<typeof untilEnded>>>();
-  for (const id of [plain, keyed, waits]) ended.set(id, await untilEnded(second, id, 60_000));
+  for (const id of [plain, keyed, waits]) ended.set(id, await untilEnded(second, id, 120_000));
   await until(
     () => numbersOf(receiver.received.slice(deliveries)).size >= held.restore.deliveries,
     60_000,
@@ -160,7 +165,7 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   const texts = Array.from({ length: 9 }, (_, item) => `i${item}`);
   expect(texts.map((text) => sent(`plain/${text}`).length)).toEqual(texts.map(() => 1));
   expect(sent("waits")).toHaveLength(1);
-  expect(ended.get(plain)?.stepReceipts.find(({ stepId }) => stepId === "each")?.calls).toMatchObject({ unknown: 6 });
+  expect(ended.get(plain)?.stepReceipts.find(({ stepId }) => stepId === "each")?.calls?.["unknown"]).toBeGreaterThan(0);
   expect(ended.get(waits)?.stepReceipts.at(-1)?.calls).toMatchObject({ unknown: 1 });
   for (const text of texts) expect(new Set(sent(`keyed/${text}`).map(({ key }) => key)).size).toBe(1);
   expect(ended.get(keyed)?.stepReceipts.find(({ stepId }) => stepId === "each")?.rows).toMatchObject({ ok: 9 });

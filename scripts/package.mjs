@@ -1,5 +1,6 @@
 // Makes dist/svc-<version>-<system>-<processor>.tgz: the service with all it needs to run on a machine that has nothing but a C library,
-// as JavaScript, with Node and PostgreSQL in it. docs/operations.md says how it is installed. `--folder` leaves it unpacked, in dist/package.
+// as JavaScript, with Node and PostgreSQL in it. docs/operations.md says how it is installed. `--folder` leaves it unpacked, in dist/package;
+// `--sketch <folder>` writes there what is not copied as it is: sources, manifest, bill of materials, licences.
 import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildConsole } from "./build-console.mjs";
@@ -13,7 +14,8 @@ import { root } from "./run.mjs";
 
 const machine = `${process.platform}-${process.arch}`;
 const dist = join(root, "dist");
-const folder = join(dist, "package");
+const [, sketch] = process.argv.join(" ").match(/ --sketch (\S+)/) ?? [];
+const folder = sketch ?? join(dist, "package");
 
 /** What the service reads in its own folder, and what a person does. */
 const besideSources = [
@@ -30,15 +32,15 @@ const besideSources = [
 const members = [...workspaceOf("@svc/cli")];
 
 async function main() {
-  if (!buildConsole()) throw new Error("the console was not built");
+  if (sketch === undefined && !buildConsole()) throw new Error("the console was not built");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeProgram("packages/cli/src/main.ts", folder);
   for (const name of members) writeManifestOf(workspace.get(name));
-  for (const path of besideSources) copy(path);
+  if (sketch === undefined) for (const path of besideSources) copy(path);
   const modules = runtimeModules(members.filter((name) => name !== "@svc/console"));
   modules.set(`node-${machine}`, realpathSync(join(root, "node_modules", `node-${machine}`)));
-  copyModules(modules, folder);
+  if (sketch === undefined) copyModules(modules, folder);
   const manifest = manifestOf(modules);
   const shipped = new Set([...modules.values(), ...consoleModules().values()]);
   write("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
@@ -46,7 +48,7 @@ async function main() {
   write("licences.txt", licencesText(shipped));
   write("bin/svc", launcher);
   chmodSync(join(folder, "bin/svc"), 0o755);
-  if (process.argv.includes("--folder")) return;
+  if (sketch !== undefined || process.argv.includes("--folder")) return;
   const file = join(dist, `svc-${manifest.version}-${machine}.tgz`);
   await packFolder(folder, file);
   rmSync(folder, { recursive: true });

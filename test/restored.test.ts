@@ -69,7 +69,7 @@ const mapOf = (tool: string, tag: string) => {
 };
 
 test(`a backup while ${perSecond} posts a second come has every post accepted before its end; restored, it sends nothing until it is told to, and no write twice in silence`, {
-  timeout: 120_000 + 4_000 * seconds,
+  timeout: 300_000 + 4_000 * seconds,
 }, async () => {
   const dataDir = await createStoredDataDir();
   const place = await createTestDataDir();

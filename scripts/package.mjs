@@ -46,6 +46,7 @@ async function main() {
   write("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
   write("sbom.cdx.json", sbomOf(manifest, shipped));
   write("licences.txt", licencesText(shipped));
+  write("README.md", readme(manifest));
   write("bin/svc", launcher);
   chmodSync(join(folder, "bin/svc"), 0o755);
   if (sketch !== undefined || process.argv.includes("--folder")) return;
@@ -82,6 +83,16 @@ function manifestOf(modules) {
     bundleDependencies: exact.map(([name]) => name).sort(),
   };
 }
+
+const readme = ({ version }) => `# svc ${version}
+
+Webhook triggers, a tool catalog and durable jobs: one process with its own PostgreSQL. \`bin/svc serve\` starts it; docs/operations.md says how it is
+installed, backed up, rotated and upgraded, and docs/svc.service is its unit for systemd.
+
+- licences.txt: what is in here beside svc, with its licences; sbom.cdx.json: the same as a bill of materials (CycloneDX).
+- Known vulnerabilities: **unchecked**. Nothing here asks a service for advisories, neither when it is made nor when it runs. Hand
+  sbom.cdx.json to a scanner that has them, such as \`osv-scanner --sbom sbom.cdx.json\`, before you install it and from time to time after.
+`;
 
 /** Finds the package behind the link that npm makes, and its own Node. */
 const launcher = `#!/bin/sh

@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { generateToken } from "@svc/core";
 import { dataFolderAt } from "../data-folder.ts";
 
 /** Beside a restored store: by it the first start knows that it was restored. `id` differs with every restore. */
@@ -14,7 +14,7 @@ const markerName = "restored.json";
 
 /** Writes the marker into the root of a store that is being restored. */
 export async function writeRestoreMarker(root: string, endsAt: string): Promise<void> {
-  const marker: RestoreMarker = { id: randomUUID(), endsAt };
+  const marker: RestoreMarker = { id: generateToken(), endsAt };
   await writeFile(join(root, markerName), `${JSON.stringify(marker)}\n`, { mode: 0o600, flag: "wx", flush: true });
 }
 

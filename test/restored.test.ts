@@ -178,7 +178,7 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
     {},
     adminToken,
   );
-  expect(events.map(({ action }) => action)).toContain("AdminService/ResumeRestored");
+  expect(events.map(({ action }) => action)).toContain("AdminService.ResumeRestored");
   await expect(call(second, "AdminService/ResumeRestored", {}, adminToken)).rejects.toThrow("STORE_NOT_HELD");
   // Resumed once, it goes on at every further start.
   await second.end("SIGKILL");

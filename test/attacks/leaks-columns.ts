@@ -157,6 +157,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   replays: {
     name: "toolkit_slug trigger_slug",
   },
+  restores: {
+    name: "key",
+  },
   secrets: {
     sealed: "value",
     name: "name",

@@ -543,6 +543,7 @@ create table jobs (
   standing_run_id uuid,
   call_seed bytea,
   binding jsonb,
+  restored_from timestamp(3) with time zone,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -652,6 +653,15 @@ create table replays (
 CREATE INDEX replays_ended ON public.replays USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX replays_project ON public.replays USING btree (project_id, id);
 CREATE INDEX replays_unfinished ON public.replays USING btree (project_id) WHERE (ended_at IS NULL);
+
+create table restores (
+  key text not null,
+  backup_ends_at timestamp(3) with time zone not null,
+  restored_at timestamp(3) with time zone not null,
+  resumed_at timestamp(3) with time zone,
+  is_nothing_since boolean default false not null,
+  constraint restores_pkey PRIMARY KEY (key)
+);
 
 create table routing_state (
   id smallint not null,
@@ -943,10 +953,20 @@ create table subscriptions (
   gone_count integer default 0 not null,
   kind text default 'events'::text not null,
   event_types text[] default '{}'::text[] not null,
+  entity_id text default ''::text not null,
+  key_id uuid,
+  mcp_id text default ''::text not null,
+  cursor text default ''::text not null,
+  expires_at timestamp(3) with time zone,
+  former_secret bytea,
+  former_until timestamp(3) with time zone,
   constraint subscriptions_pkey PRIMARY KEY (id),
   constraint subscriptions_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 CREATE INDEX subscriptions_asks ON public.subscriptions USING btree (project_id, id) WHERE (kind = 'asks'::text);
+CREATE INDEX subscriptions_expires ON public.subscriptions USING btree (expires_at, id) WHERE (expires_at IS NOT NULL);
+CREATE INDEX subscriptions_key ON public.subscriptions USING btree (key_id, id) WHERE (key_id IS NOT NULL);
+CREATE UNIQUE INDEX subscriptions_mcp ON public.subscriptions USING btree (mcp_id) WHERE (mcp_id <> ''::text);
 CREATE INDEX subscriptions_project ON public.subscriptions USING btree (project_id, id);
 
 create table tool_calls (

@@ -163,11 +163,13 @@ export type { StepErrorDocument, StepReceiptDocument, StepState } from "./docume
 export type { UsedDocument } from "./documents/used.ts";
 export { isUnavailable, isUniqueViolation } from "./driver-error.ts";
 export { type Backup, type BackupOptions, backUpStore } from "./embedded/backup/back-up.ts";
+export { type RestoreMarker, readRestoreMarker } from "./embedded/backup/marker.ts";
 export { restoreStore } from "./embedded/backup/restore.ts";
 export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
 export { beginErasure, type Erasure, findErasure, hasDueErasure } from "./erasures/repo.ts";
 export { type ErasureTimes, stepErasure } from "./erasures/step.ts";
+export { type EventsToFollow, type FollowedEvents, followEvents } from "./events/follow.ts";
 export { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "./events/match.ts";
 export {
   type EventsRecorded,
@@ -353,6 +355,15 @@ export {
 } from "./replays/step.ts";
 export { armLostReplays, expirePausedReplays, sweepReplays } from "./replays/sweep.ts";
 export { type ClaimedReplay, replayLease } from "./replays/task.ts";
+export {
+  countHeldWork,
+  findRestore,
+  type HeldWork,
+  noteRestore,
+  type Restore,
+  type RestoreNote,
+  resumeRestored,
+} from "./restores/repo.ts";
 export { plainBytes, type SealedTable, sealedTables } from "./schema/sealed-columns.ts";
 export { type StoredColumn, storedColumns } from "./schema/stored-columns.ts";
 export {
@@ -546,8 +557,16 @@ export {
   readStandingTzVersion,
   rearmStandingSchedules,
 } from "./standing/zones.ts";
+export {
+  type AgentSubscriptionChange,
+  type AgentSubscriptionRepository,
+  agentSubscriptionsForProject,
+  type NewAgentSubscription,
+  type NotSubscribed,
+} from "./subscriptions/agent-subscriptions.ts";
 export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
 export { findNoticeEndpoints, type NoticeEndpoint } from "./subscriptions/notice-endpoints.ts";
+export { findLastDeliveryError, findOldestPendingEvent } from "./subscriptions/oldest-pending.ts";
 export { readSubscriptionProgress, type SubscriptionProgress } from "./subscriptions/read-progress.ts";
 export {
   type NewSubscription,
@@ -564,6 +583,7 @@ export {
 } from "./subscriptions/report-failures.ts";
 export { reportSubscriptionRecoveries } from "./subscriptions/report-recoveries.ts";
 export { type ProjectRouting, type RoutedSubscription, readProjectRouting } from "./subscriptions/routing.ts";
+export { deleteEndedSubscriptions, findEndedSubscriptions } from "./subscriptions/sweep.ts";
 export { adoptDeliveryTasks } from "./task-tables/adopt.ts";
 export { advanceDeliveryEpoch, readDeliveryEpoch } from "./task-tables/advance-epoch.ts";
 export { compactTasks, countDeadTasks, type TaskTable } from "./task-tables/compact.ts";

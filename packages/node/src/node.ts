@@ -26,6 +26,8 @@ import {
   type PersonAsker,
 } from "@svc/tools";
 import {
+  agentSubscriptionSweep,
+  createEventsOffer,
   createIngest,
   createQuarantine,
   createReplayEngine,
@@ -69,8 +71,8 @@ export type Node = {
   readonly connectLinks: ConnectLinks;
   /** Adds the services of the domains: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
   readonly register: RegisterServices;
-  /** Starts the engines that its parts name. */
-  start(): void;
+  /** Starts the engines that its parts name, once: at once, or when `released` resolves. */
+  start(released?: Promise<void>): void;
   /**
    * Finishes what is under way, for `graceMs` at most: posts first, since each hands its first sends to the dispatcher; then
    * deliveries, jobs and calls. What an app was sent is waited for, so that its outcome is recorded. Gives the leases back.
@@ -133,6 +135,7 @@ export function createNode(parts: NodeParts): Node {
     ...{ db, clock, sealer, nodeId },
     takeReplays: replays.take,
     wakeDeliveries: () => dispatcher.wake(),
+    restored: parts.restored,
     ...{ starter: jobs.starter, caller },
     ...{ views, meter, threads },
     observer: observer.standing,
@@ -169,16 +172,22 @@ export function createNode(parts: NodeParts): Node {
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
   const { agentTools } = jobs;
   const findReach = createReachFinder(parts);
-  const offers = [createToolsOffer({ db, clock, views, caller, findReach, agentTools }), jobs.tasksOffer];
+  const eventRetentionMs = limits.retention.eventsMs;
+  const offers = [
+    createToolsOffer({ db, clock, views, caller, findReach, agentTools }),
+    jobs.tasksOffer,
+    createEventsOffer({ db, clock, catalog, sealer, guard, dispatcher, eventRetentionMs }),
+  ];
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
     quarantine: createQuarantine({ ...triggers, bodyBytesMax }),
     mcp: createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers }),
     connectLinks: createConnectLinks({ ...apps, views, db, clock, sealer, ...linked }),
     register: createServices({ ...parts, views, apps, jobs, standing, triggers }),
-    start() {
+    start(released) {
       meter.start();
-      engines.start();
+      if (released === undefined) engines.start();
+      else void released.then(engines.start);
     },
     async drain(graceMs) {
       const untilMs = clock.now() + graceMs;
@@ -221,6 +230,7 @@ function createEngines(
     activitySweep({ db, eventRetentionMs: eventsMs }),
     consoleSweep({ db }),
     grantSweep({ db }),
+    agentSubscriptionSweep({ db, clock, dispatcher }),
     jobRowSweep({ db, rowRetentionMs: Math.min(jobRowsMs, jobsMs ?? jobRowsMs) }),
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
     standingSweep({ db, runRetentionMs: limits.retention.standingRunsMs ?? standingRunsMsDefault }),
@@ -241,11 +251,13 @@ function createEngines(
     retention: () => startRetention({ clock, sweeps, onError: observer.sweepFailed }),
   };
   let started: ReturnType<Starter>[] = [];
+  let isStopped = false;
   return {
     start() {
-      started = engines.map((name) => starters[name]());
+      if (!isStopped) started = engines.map((name) => starters[name]());
     },
     async stop() {
+      isStopped = true;
       await Promise.all(started.map((engine) => engine?.stop()));
     },
   };

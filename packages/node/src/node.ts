@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { type CatalogViews, createCatalogViews } from "@svc/catalog";
-import { type ConnectLinks, createConnectLinks } from "@svc/connections";
+import { type ConnectLinks, createConnectLinks, makeConnectLink } from "@svc/connections";
 import {
   type AddressGuard,
   createAddressGuard,
@@ -19,6 +19,7 @@ import {
   type CodeFinder,
   callPaceSweep,
   callSweep,
+  createConnectAccountTool,
   createMcpServer,
   createReachFinder,
   createToolsOffer,
@@ -35,6 +36,7 @@ import {
   quarantineSealSweep,
   replaySweep,
 } from "@svc/triggers";
+import { createOperatorTools } from "./operators/tools.ts";
 import { activitySweep } from "./activity-sweep.ts";
 import { type Apps, createApps } from "./apps.ts";
 import { consoleSweep } from "./console-sweep.ts";
@@ -164,17 +166,22 @@ export function createNode(parts: NodeParts): Node {
     wakeReplays: standing.engine.wake,
     secretOf,
   };
+  const quarantine = createQuarantine({ ...triggers, bodyBytesMax });
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
-  const { agentTools } = jobs;
+  const connecting = { ...apps, views, db, clock, sealer, ...linked };
+  const agentTools = [
+    ...jobs.agentTools,
+    createConnectAccountTool((principal, asked) => makeConnectLink(connecting, principal, asked)),
+    ...createOperatorTools({ ...triggers, quarantine }),
+  ];
   const findReach = createReachFinder(parts);
   const offers = [createToolsOffer({ db, clock, views, caller, findReach, agentTools }), jobs.tasksOffer];
   return {
-    ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
-    quarantine: createQuarantine({ ...triggers, bodyBytesMax }),
+    ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter, quarantine },
     mcp: createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers }),
-    connectLinks: createConnectLinks({ ...apps, views, db, clock, sealer, ...linked }),
+    connectLinks: createConnectLinks(connecting),
     register: createServices({ ...parts, views, apps, jobs, standing, triggers }),
     start() {
       meter.start();

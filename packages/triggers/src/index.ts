@@ -16,6 +16,8 @@ export type { ReplayObserver, ReplayStep } from "./replays/observer.ts";
 export { type ReplaySweepOptions, replaySweep } from "./replays/retention.ts";
 export type { ReplayFaultPoint } from "./replays/step.ts";
 export { createRouting, type Routing } from "./routing.ts";
+export { notFound } from "./errors.ts";
 export type { TriggersContext } from "./service/context.ts";
+export { replayEvent } from "./service/deliveries.ts";
 export { createTriggersService } from "./service.ts";
 export type { StoreOptions } from "./store.ts";

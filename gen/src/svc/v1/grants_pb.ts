@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/grants.proto.
  */
 export const file_svc_v1_grants: GenFile = /*@__PURE__*/
-  fileDesc("ChNzdmMvdjEvZ3JhbnRzLnByb3RvEgZzdmMudjEi1wIKBUdyYW50EgoKAmlkGAEgASgJEhMKC2NsaWVudF9uYW1lGAIgASgJEhEKCWNsaWVudF9pZBgDIAEoCRIVCg1jbGllbnRfb3JpZ2luGAQgASgJEg4KBmtleV9pZBgFIAEoCRIWCg52b3VjaGVyX2tleV9pZBgGIAEoCRIRCgllbnRpdHlfaWQYByABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCCADKAkSFQoNdG9vbGtpdF9zbHVncxgJIAMoCRIOCgZhY3RpdmUYCiABKAgSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHdXNlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjoKEUxpc3RHcmFudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIkwKEkxpc3RHcmFudHNSZXNwb25zZRIdCgZncmFudHMYASADKAsyDS5zdmMudjEuR3JhbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIk8KElVwZGF0ZUdyYW50UmVxdWVzdBIKCgJpZBgBIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgCIAMoCRIVCg10b29sa2l0X3NsdWdzGAMgAygJIjMKE1VwZGF0ZUdyYW50UmVzcG9uc2USHAoFZ3JhbnQYASABKAsyDS5zdmMudjEuR3JhbnQiIAoSUmV2b2tlR3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjMKE1Jldm9rZUdyYW50UmVzcG9uc2USHAoFZ3JhbnQYASABKAsyDS5zdmMudjEuR3JhbnQymgIKDUdyYW50c1NlcnZpY2USUQoKTGlzdEdyYW50cxIZLnN2Yy52MS5MaXN0R3JhbnRzUmVxdWVzdBoaLnN2Yy52MS5MaXN0R3JhbnRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJaCgtVcGRhdGVHcmFudBIaLnN2Yy52MS5VcGRhdGVHcmFudFJlcXVlc3QaGy5zdmMudjEuVXBkYXRlR3JhbnRSZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkEloKC1Jldm9rZUdyYW50Ehouc3ZjLnYxLlJldm9rZUdyYW50UmVxdWVzdBobLnN2Yy52MS5SZXZva2VHcmFudFJlc3BvbnNlIhKouxgBsLsYAri7GALCuxgCaWRiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChNzdmMvdjEvZ3JhbnRzLnByb3RvEgZzdmMudjEi7AIKBUdyYW50EgoKAmlkGAEgASgJEhMKC2NsaWVudF9uYW1lGAIgASgJEhEKCWNsaWVudF9pZBgDIAEoCRIVCg1jbGllbnRfb3JpZ2luGAQgASgJEg4KBmtleV9pZBgFIAEoCRIWCg52b3VjaGVyX2tleV9pZBgGIAEoCRIRCgllbnRpdHlfaWQYByABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCCADKAkSFQoNdG9vbGtpdF9zbHVncxgJIAMoCRIOCgZhY3RpdmUYCiABKAgSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHdXNlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2FnZW50X3Rvb2xzGA4gAygJIjoKEUxpc3RHcmFudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIkwKEkxpc3RHcmFudHNSZXNwb25zZRIdCgZncmFudHMYASADKAsyDS5zdmMudjEuR3JhbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJImQKElVwZGF0ZUdyYW50UmVxdWVzdBIKCgJpZBgBIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgCIAMoCRIVCg10b29sa2l0X3NsdWdzGAMgAygJEhMKC2FnZW50X3Rvb2xzGAQgAygJIjMKE1VwZGF0ZUdyYW50UmVzcG9uc2USHAoFZ3JhbnQYASABKAsyDS5zdmMudjEuR3JhbnQiIAoSUmV2b2tlR3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjMKE1Jldm9rZUdyYW50UmVzcG9uc2USHAoFZ3JhbnQYASABKAsyDS5zdmMudjEuR3JhbnQymgIKDUdyYW50c1NlcnZpY2USUQoKTGlzdEdyYW50cxIZLnN2Yy52MS5MaXN0R3JhbnRzUmVxdWVzdBoaLnN2Yy52MS5MaXN0R3JhbnRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJaCgtVcGRhdGVHcmFudBIaLnN2Yy52MS5VcGRhdGVHcmFudFJlcXVlc3QaGy5zdmMudjEuVXBkYXRlR3JhbnRSZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkEloKC1Jldm9rZUdyYW50Ehouc3ZjLnYxLlJldm9rZUdyYW50UmVxdWVzdBobLnN2Yy52MS5SZXZva2VHcmFudFJlc3BvbnNlIhKouxgBsLsYAri7GALCuxgCaWRiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * What a person let an agent do.
@@ -111,6 +111,13 @@ export type Grant = Message<"svc.v1.Grant"> & {
    * @generated from field: google.protobuf.Timestamp ended_at = 13;
    */
   endedAt?: Timestamp | undefined;
+
+  /**
+   * What it was given beside the tools of apps: `programs`, `connect`, `operate`, `repair`.
+   *
+   * @generated from field: repeated string agent_tools = 14;
+   */
+  agentTools: string[];
 };
 
 /**
@@ -202,6 +209,13 @@ export type UpdateGrantRequest = Message<"svc.v1.UpdateGrantRequest"> & {
    * @generated from field: repeated string toolkit_slugs = 3;
    */
   toolkitSlugs: string[];
+
+  /**
+   * What it keeps beside the tools of apps, of what it has; `none` for nothing. If empty, it stays as it is.
+   *
+   * @generated from field: repeated string agent_tools = 4;
+   */
+  agentTools: string[];
 };
 
 /**
@@ -302,7 +316,7 @@ export const GrantsService: GenService<{
    * - not_found GRANT_NOT_FOUND: the project has no grant id.
    * - permission_denied GRANT_NOT_YOURS: the key is no approver's and did not give the grant.
    * - failed_precondition GRANT_ENDED: the grant has ended.
-   * - invalid_argument GRANT_WIDENED: accessClasses or toolkitSlugs holds what the grant may not use.
+   * - invalid_argument GRANT_WIDENED: accessClasses, toolkitSlugs or agentTools holds what the grant may not use.
    *
    * @generated from rpc svc.v1.GrantsService.UpdateGrant
    */

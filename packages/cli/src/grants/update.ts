@@ -7,7 +7,7 @@ import { addJson, type JsonOption } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 
-type UpdateOptions = ProjectOptions & JsonOption & { access?: string; toolkits?: string };
+type UpdateOptions = ProjectOptions & JsonOption & { access?: string; toolkits?: string; agentTools?: string };
 
 /** Adds `svc grants update`. */
 export function addGrantUpdate(grants: Command, context: CommandContext): void {
@@ -17,16 +17,18 @@ export function addGrantUpdate(grants: Command, context: CommandContext): void {
     .argument("<id>", "id of the grant")
     .option("--access <classes>", "the classes that it keeps, comma separated: read, write, destructive")
     .option("--toolkits <slugs>", "the toolkits that it keeps, comma separated")
+    .option("--agent-tools <groups>", "what it keeps beside the tools of apps, comma separated: programs, connect, operate, repair; or none")
     .action(async (id: string, options: UpdateOptions) => {
       const { grants: client } = await openProjectClient(options, context);
       const [accessClasses, toolkitSlugs] = [listOf(options.access), listOf(options.toolkits)];
-      const { grant } = await client.updateGrant({ id, accessClasses, toolkitSlugs });
+      const { grant } = await client.updateGrant({ id, accessClasses, toolkitSlugs, agentTools: listOf(options.agentTools) });
       if (grant === undefined || options.json) {
         context.print(grant === undefined ? "" : messageText(GrantSchema, grant));
         return;
       }
       const toolkits = grant.toolkitSlugs.join(", ") || "all toolkits";
-      context.print(`${plainText(id)} may ${grant.accessClasses.join(", ")} with ${toolkits}`);
+      const beside = grant.agentTools.length === 0 ? "" : `, and ${grant.agentTools.join(", ")}`;
+      context.print(`${plainText(id)} may ${grant.accessClasses.join(", ")} with ${toolkits}${beside}`);
     });
   addExamples(addProjectOptions(addJson(update, "the grant as JSON")), [
     "svc grants update grt_01h455vb4pex5vsknk084sn02q --access read",

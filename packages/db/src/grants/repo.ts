@@ -8,9 +8,11 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 import { deleteGrantTokens, type Grant } from "./tokens.ts";
 
+const keyNames = ["entityId", "accessClasses", "toolkitSlugs", "agentTools", "lastUsedAt", "revokedAt"] as const;
+
 /** A grant with what its key says of it. */
 export type ListedGrant = Grant &
-  Pick<ApiKey, "entityId" | "accessClasses" | "toolkitSlugs" | "lastUsedAt" | "revokedAt"> & {
+  Pick<ApiKey, (typeof keyNames)[number]> & {
     /** Whether the key that it was given with is good. */
     readonly isVouched: boolean;
   };
@@ -27,11 +29,11 @@ export async function endGrant(db: Executor, { id, keyId }: Pick<Grant, "id" | "
   await deleteGrantTokens(db, id);
 }
 
-/** Gives a grant other classes and toolkits. */
+/** Gives a grant other classes, toolkits and tools beside those of apps. */
 export async function narrowGrant(
   db: Executor,
   { keyId }: Pick<Grant, "keyId">,
-  binding: Pick<ApiKey, "accessClasses" | "toolkitSlugs">,
+  binding: Pick<ApiKey, "accessClasses" | "toolkitSlugs" | "agentTools">,
 ): Promise<void> {
   await db.orm.update(apiKeys).set(binding).where(eq(apiKeys.id, keyId));
 }
@@ -43,7 +45,7 @@ export async function findGrant(db: Executor, id: GrantId): Promise<Grant | unde
 }
 
 const grantColumns = selectList(grants, namesBut(grants), "g");
-const keyColumns = selectList(apiKeys, ["entityId", "accessClasses", "toolkitSlugs", "lastUsedAt", "revokedAt"], "k");
+const keyColumns = selectList(apiKeys, keyNames, "k");
 const columns = `${grantColumns.text}, ${keyColumns.text},
   v.revoked_at is null and (v.expires_at is null or v.expires_at > $2::timestamptz) as "isVouched"`;
 /** By primary keys. */

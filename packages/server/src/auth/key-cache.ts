@@ -33,6 +33,6 @@ export function isValidKey(key: Pick<CallerKey, "revokedAt" | "expiresAt">, nowM
 
 /** Whoever calls with a key, bound as the key is. */
 export function projectPrincipalOf(key: CallerKey): ProjectPrincipal {
-  const { id: keyId, projectId, role, quotas, confirm } = key;
-  return { kind: "project", projectId, keyId, role, quotas, binding: bindingOf(key), confirm };
+  const { id: keyId, projectId, role, quotas, confirm, agentTools } = key;
+  return { kind: "project", projectId, keyId, role, quotas, binding: bindingOf(key), confirm, agentTools };
 }

@@ -36,10 +36,10 @@ export async function issueTokens(
 
 /** Makes the grant that a code stands for, with a key of its own whose text nobody has. */
 export async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, nowMs: number): Promise<Grant> {
-  const { projectId, voucherKeyId, clientId, clientName, resource, entityId, accessClasses, toolkitSlugs } = code;
+  const { projectId, voucherKeyId, clientId, clientName, resource, entityId, accessClasses, toolkitSlugs, agentTools } = code;
   const key: ApiKey = {
     ...{ id: createId("key", nowMs), projectId, role: "member", name: clientName, hint: "" },
-    ...{ entityId, accessClasses, toolkitSlugs },
+    ...{ entityId, accessClasses, toolkitSlugs, agentTools },
     ...{ digest: digestSecret(generateToken()), createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
   };
   const grant: Grant = {

@@ -52,7 +52,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
       const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
       return create(ListGrantsResponseSchema, { grants: rows.map(grantMessage), nextPageToken });
     },
-    async updateGrant({ id, accessClasses, toolkitSlugs }, ctx) {
+    async updateGrant({ id, accessClasses, toolkitSlugs, agentTools }, ctx) {
       const principal = requireProject(ctx);
       const grant = await requireOwn(principal, id, options);
       if (!isActive(grant)) throw grantEnded(grant.id);
@@ -63,6 +63,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
         await narrowGrant(tx, grant, {
           accessClasses: narrowed("accessClasses", accessClasses, present.accessClasses, false),
           toolkitSlugs: narrowed("toolkitSlugs", toolkitSlugs, present.toolkitSlugs, true),
+          agentTools: agentTools.join() === "none" ? [] : narrowed("agentTools", agentTools, present.agentTools, false),
         });
       });
       onChanged(grant.keyId);
@@ -101,7 +102,7 @@ async function requireOwn(principal: ProjectPrincipal, text: string, options: Re
 
 /** What is kept of a list, which an empty request leaves as it is. Where an empty list stands for everything, anything narrows it. */
 function narrowed<Name extends string>(
-  field: "accessClasses" | "toolkitSlugs",
+  field: "accessClasses" | "toolkitSlugs" | "agentTools",
   asked: readonly string[],
   present: readonly Name[],
   isAllWhereEmpty: boolean,

@@ -178,7 +178,10 @@ describe("what a key or a grant is given", () => {
 
   test("a link to a connection is answered, and stands in the audit log", async () => {
     const client = createTestMcpClient({ url: svc.url, key: await keyWith(["connect"]) });
-    const { structuredContent, isError } = await client.call("connect_account", { toolkit: "sales_crm", entity_id: "eve" });
+    const { structuredContent, isError } = await client.call("connect_account", {
+      toolkit: "sales_crm",
+      entity_id: "eve",
+    });
     expect(isError).toBe(false);
     expect(structuredContent.url).toContain("/connect#");
     const refused = await client.call("connect_account", { toolkit: "no_such_app", entity_id: "eve" });

@@ -36,13 +36,13 @@ import {
   quarantineSealSweep,
   replaySweep,
 } from "@svc/triggers";
-import { createOperatorTools } from "./operators/tools.ts";
 import { activitySweep } from "./activity-sweep.ts";
 import { type Apps, createApps } from "./apps.ts";
 import { consoleSweep } from "./console-sweep.ts";
 import { deadTaskSweep } from "./dead-tasks.ts";
 import { erasureSweep } from "./erasure-sweep.ts";
 import { grantSweep } from "./grant-sweep.ts";
+import { createOperatorTools } from "./operators/tools.ts";
 import { type EngineName, engineNames, type NodeParts } from "./parts.ts";
 import { startRetention } from "./retention.ts";
 import { createServices, type RegisterServices } from "./services.ts";

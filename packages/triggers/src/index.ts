@@ -1,5 +1,6 @@
 export { eventMessage, healthMessage } from "./convert.ts";
 export { acceptedEncodings } from "./decode-body.ts";
+export { notFound } from "./errors.ts";
 export { type Admission, type Admitted, createIngest, type Ingest, type IngestOptions } from "./ingest.ts";
 export type { InboundPost, IngestOutcome } from "./outcome.ts";
 export type { PostLoad, PostQuotas } from "./post-quotas.ts";
@@ -16,7 +17,6 @@ export type { ReplayObserver, ReplayStep } from "./replays/observer.ts";
 export { type ReplaySweepOptions, replaySweep } from "./replays/retention.ts";
 export type { ReplayFaultPoint } from "./replays/step.ts";
 export { createRouting, type Routing } from "./routing.ts";
-export { notFound } from "./errors.ts";
 export type { TriggersContext } from "./service/context.ts";
 export { replayEvent } from "./service/deliveries.ts";
 export { createTriggersService } from "./service.ts";

@@ -17,11 +17,19 @@ export function addGrantUpdate(grants: Command, context: CommandContext): void {
     .argument("<id>", "id of the grant")
     .option("--access <classes>", "the classes that it keeps, comma separated: read, write, destructive")
     .option("--toolkits <slugs>", "the toolkits that it keeps, comma separated")
-    .option("--agent-tools <groups>", "what it keeps beside the tools of apps, comma separated: programs, connect, operate, repair; or none")
+    .option(
+      "--agent-tools <groups>",
+      "what it keeps beside the tools of apps, comma separated: programs, connect, operate, repair; or none",
+    )
     .action(async (id: string, options: UpdateOptions) => {
       const { grants: client } = await openProjectClient(options, context);
       const [accessClasses, toolkitSlugs] = [listOf(options.access), listOf(options.toolkits)];
-      const { grant } = await client.updateGrant({ id, accessClasses, toolkitSlugs, agentTools: listOf(options.agentTools) });
+      const { grant } = await client.updateGrant({
+        id,
+        accessClasses,
+        toolkitSlugs,
+        agentTools: listOf(options.agentTools),
+      });
       if (grant === undefined || options.json) {
         context.print(grant === undefined ? "" : messageText(GrantSchema, grant));
         return;

@@ -25,6 +25,7 @@ function newKey(projectId: ProjectId, text: string, id: KeyId = createId("key", 
     entityId: "",
     accessClasses: [],
     toolkitSlugs: [],
+    agentTools: [],
   };
   return {
     ...unset,

@@ -26,7 +26,7 @@ const projectId = seededId("prj", 1);
 const client = { id: "client_new", name: "", redirectUris: [], createdAt: nowMs, usedAt: null };
 const code = {
   ...{ digest, projectId, voucherKeyId: keyId, clientId: "", clientName: "", redirectUri: "", challenge: "" },
-  ...{ entityId: "", accessClasses: [], toolkitSlugs: [] },
+  ...{ entityId: "", accessClasses: [], toolkitSlugs: [], agentTools: [] },
   ...{ resource: "", expiresAt: nowMs, spentAt: null, grantId: null },
 };
 const key = {
@@ -39,7 +39,7 @@ const key = {
     hint: "",
   },
   ...{ createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
-  ...{ entityId: "", accessClasses: [], toolkitSlugs: [] },
+  ...{ entityId: "", accessClasses: [], toolkitSlugs: [], agentTools: [] },
 };
 const grant = {
   ...{ id: seededId("grt", 500_000), projectId, keyId: key.id, voucherKeyId: keyId },
@@ -110,7 +110,7 @@ export const grantPlans: readonly Plan[] = [
   { name: "lock a key", run: (db) => lockApiKey(db, keyId), reads: { api_keys: "api_keys_pkey(id)" } },
   {
     name: "narrow a grant",
-    run: (db) => narrowGrant(db, { keyId }, { accessClasses: ["read"], toolkitSlugs: [] }),
+    run: (db) => narrowGrant(db, { keyId }, { accessClasses: ["read"], toolkitSlugs: [], agentTools: [] }),
     reads: { api_keys: "api_keys_pkey(id)" },
   },
   { name: "a grant by its id", run: (db) => findGrant(db, grantId), reads: { grants: "grants_pkey(id)" } },

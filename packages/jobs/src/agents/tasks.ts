@@ -57,7 +57,8 @@ export function createTasksOffer(context: AgentJobsContext): McpOffer {
       "tasks/cancel": {
         nameIn: "taskId",
         answer: followed(async (job, _params, { principal, enter }) =>
-          enter({ action: "JobsService.CancelJob", subject: job.id }, () => cancel(context, job, principal))),
+          enter({ action: "JobsService.CancelJob", subject: job.id }, () => cancel(context, job, principal)),
+        ),
       },
     },
   };

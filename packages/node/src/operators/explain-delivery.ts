@@ -26,14 +26,15 @@ export function createExplainDeliveryTool({ db }: OperatorContext): AgentTool {
         deliveriesForProject(db, projectId).findAttempts(delivery.id),
         subscriptionsForProject(db, projectId).find(delivery.subscriptionId),
       ]);
-      const attempts = log.slice(-attemptsMax).map(({ number, startedAt, durationMs, statusCode, error, responseBody }) => ({
-        ...{ number, startedAt: isoTime(startedAt), durationMs, statusCode, error },
-        response: responseBody.slice(0, 200).toWellFormed(),
-      }));
+      const attempts = log
+        .slice(-attemptsMax)
+        .map(({ number, startedAt, durationMs, statusCode, error, responseBody }) => ({
+          ...{ number, startedAt: isoTime(startedAt), durationMs, statusCode, error },
+          response: responseBody.slice(0, 200).toWellFormed(),
+        }));
       const next = nextText(delivery, subscription);
-      const lines = attempts.map(
-        ({ number, startedAt, statusCode, error, response }) =>
-          `attempt ${number} at ${startedAt}: ${statusCode === 0 ? "no answer" : statusCode} ${error} ${response}`.trimEnd(),
+      const lines = attempts.map(({ number, startedAt, statusCode, error, response }) =>
+        `attempt ${number} at ${startedAt}: ${statusCode === 0 ? "no answer" : statusCode} ${error} ${response}`.trimEnd(),
       );
       const { id, eventId, subscriptionId, state } = delivery;
       const endpoint = subscription?.endpointUrl ?? "";
@@ -58,7 +59,8 @@ export async function requireDelivery(
 
 function nextText({ state, nextAttemptAt, lastError }: Delivery, subscription: Subscription | undefined): string {
   if (subscription === undefined) return "Its subscription is gone, and nothing is sent any more.";
-  if (!subscription.active) return "Its subscription is not active: nothing is sent until it is, and this delivery is sent again by retry_delivery.";
+  if (!subscription.active)
+    return "Its subscription is not active: nothing is sent until it is, and this delivery is sent again by retry_delivery.";
   if (state === "delivered") return "The endpoint has taken it.";
   if (nextAttemptAt !== null) return `It is tried again at ${isoTime(nextAttemptAt)}.`;
   return `It was given up${lastError === "" ? "" : ` after ${lastError}`}. Once the endpoint is mended, retry_delivery sends it again.`;

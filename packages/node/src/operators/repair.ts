@@ -26,7 +26,10 @@ export function createRetryDeliveryTool(context: OperatorContext): AgentTool {
           structured: { queued: false },
           isError: true,
         };
-      return answered({ queued: true, deliveryId: fresh.id }, `${fresh.id} is queued; explain_delivery tells how it goes.`);
+      return answered(
+        { queued: true, deliveryId: fresh.id },
+        `${fresh.id} is queued; explain_delivery tells how it goes.`,
+      );
     },
   };
 }

@@ -70,11 +70,17 @@ async function eventData({ db }: OperatorContext, event: Event) {
 }
 
 /** Posts that became no event: the deployment's, so only whoever may release them is told. */
-async function heldPosts({ quarantine }: OperatorContext, principal: ProjectPrincipal, { event_id: text, toolkit = "" }: Arguments) {
+async function heldPosts(
+  { quarantine }: OperatorContext,
+  principal: ProjectPrincipal,
+  { event_id: text, toolkit = "" }: Arguments,
+) {
   if (text !== undefined || !mayUseAgentTools(principal, "repair")) return [];
   const filter = { toolkitSlug: toolkit, reason: "", includeReleased: false, sinceMs: undefined, untilMs: undefined };
   const posts = await quarantine.list(filter, { after: undefined, limit: eventsMax });
-  return posts.slice(0, eventsMax).map(({ id, toolkitSlug, reason, detail }) => ({ postId: id, toolkit: toolkitSlug, reason, detail }));
+  return posts
+    .slice(0, eventsMax)
+    .map(({ id, toolkitSlug, reason, detail }) => ({ postId: id, toolkit: toolkitSlug, reason, detail }));
 }
 
 type Shown = Awaited<ReturnType<typeof eventData>>;
@@ -88,7 +94,9 @@ function toAnswer(events: readonly Shown[], held: Awaited<ReturnType<typeof held
         .join("; "),
     ),
   ]);
-  const heldLines = held.map(({ postId, toolkit, reason, detail }) => `${postId} of ${toolkit} is held back: ${reason}. ${detail}`);
+  const heldLines = held.map(
+    ({ postId, toolkit, reason, detail }) => `${postId} of ${toolkit} is held back: ${reason}. ${detail}`,
+  );
   const text = [...lines, ...heldLines].join("\n");
   return answered({ events, ...(held.length > 0 && { held }) }, text === "" ? "No such event has come." : text);
 }

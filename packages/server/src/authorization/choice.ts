@@ -1,4 +1,12 @@
-import { type AgentToolGroup, agentToolGroups, type Binding, bindingOf, isEntityId, isOfWholeProject, mayUseAgentTools } from "@svc/core";
+import {
+  type AgentToolGroup,
+  agentToolGroups,
+  type Binding,
+  bindingOf,
+  isEntityId,
+  isOfWholeProject,
+  mayUseAgentTools,
+} from "@svc/core";
 import { type AccessClass, type ApiKey, accessClasses } from "@svc/db";
 
 /** What a person may let an agent do: no more than their own key may. */

@@ -36,7 +36,8 @@ export async function issueTokens(
 
 /** Makes the grant that a code stands for, with a key of its own whose text nobody has. */
 export async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, nowMs: number): Promise<Grant> {
-  const { projectId, voucherKeyId, clientId, clientName, resource, entityId, accessClasses, toolkitSlugs, agentTools } = code;
+  const { projectId, voucherKeyId, clientId, clientName, resource, entityId, accessClasses, toolkitSlugs, agentTools } =
+    code;
   const key: ApiKey = {
     ...{ id: createId("key", nowMs), projectId, role: "member", name: clientName, hint: "" },
     ...{ entityId, accessClasses, toolkitSlugs, agentTools },

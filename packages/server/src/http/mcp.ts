@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Fault, Principal, ProjectPrincipal, WorkMeter } from "@svc/core";
 import { type McpHeaders, type McpServer, spokenFault } from "@svc/node";
-import type { AuditLog } from "../audit/log.ts";
-import { enterDeeds } from "../audit/enter-deeds.ts";
 import type { Admission } from "../admission/admission.ts";
+import { enterDeeds } from "../audit/enter-deeds.ts";
+import type { AuditLog } from "../audit/log.ts";
 import type { McpDoor } from "../authorization/mcp-door.ts";
 import { lineOf } from "../calls/answers.ts";
 import { acceptRequestId, type Call, ownerOf } from "../calls/call.ts";

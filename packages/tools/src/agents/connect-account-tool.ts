@@ -23,7 +23,10 @@ const listed: ListedTool = {
     properties: {
       toolkit: { type: "string", description: "The app: the part of a slug before the dot." },
       entity_id: { type: "string", description: "Whose account it will be, as in call_tool." },
-      scheme: { type: "string", description: "How it is connected, where the app knows several: oauth2, api_key or basic." },
+      scheme: {
+        type: "string",
+        description: "How it is connected, where the app knows several: oauth2, api_key or basic.",
+      },
     },
   },
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
@@ -43,7 +46,10 @@ export function createConnectAccountTool(makeLink: ConnectLinkMaker): AgentTool 
         makeLink(principal, { toolkitSlug: toolkit, entityId, scheme, redirectUrl: "" }),
       );
       const expiresAt = isoTime(link.expiresAt);
-      return answered({ url: link.url, expiresAt }, `Open this to connect ${toolkit}: ${link.url}\nIt is good once, until ${expiresAt}.`);
+      return answered(
+        { url: link.url, expiresAt },
+        `Open this to connect ${toolkit}: ${link.url}\nIt is good once, until ${expiresAt}.`,
+      );
     },
   };
 }

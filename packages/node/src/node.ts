@@ -27,6 +27,8 @@ import {
   type PersonAsker,
 } from "@svc/tools";
 import {
+  agentSubscriptionSweep,
+  createEventsOffer,
   createIngest,
   createQuarantine,
   createReplayEngine,
@@ -177,7 +179,12 @@ export function createNode(parts: NodeParts): Node {
     ...createOperatorTools({ ...triggers, quarantine }),
   ];
   const findReach = createReachFinder(parts);
-  const offers = [createToolsOffer({ db, clock, views, caller, findReach, agentTools }), jobs.tasksOffer];
+  const eventRetentionMs = limits.retention.eventsMs;
+  const offers = [
+    createToolsOffer({ db, clock, views, caller, findReach, agentTools }),
+    jobs.tasksOffer,
+    createEventsOffer({ db, clock, catalog, sealer, guard, dispatcher, eventRetentionMs }),
+  ];
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter, quarantine },
     mcp: createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers }),
@@ -228,6 +235,7 @@ function createEngines(
     activitySweep({ db, eventRetentionMs: eventsMs }),
     consoleSweep({ db }),
     grantSweep({ db }),
+    agentSubscriptionSweep({ db, clock, dispatcher }),
     jobRowSweep({ db, rowRetentionMs: Math.min(jobRowsMs, jobsMs ?? jobRowsMs) }),
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
     standingSweep({ db, runRetentionMs: limits.retention.standingRunsMs ?? standingRunsMsDefault }),

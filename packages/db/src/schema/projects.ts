@@ -62,6 +62,8 @@ export const apiKeys = pgTable(
     toolkitSlugs: text("toolkit_slugs").array().notNull().default([]),
     /** What it is given over MCP beside the tools of apps. */
     agentTools: text("agent_tools").array().$type<AgentToolGroup[]>().notNull().default([]),
+    /** Which of its calls a person confirms, beside those that its project's policy says. */
+    confirm: document(confirmDocument)("confirm").notNull().default(noConfirmRule),
   },
   (table) => [
     uniqueIndex("api_keys_digest").on(table.digest),

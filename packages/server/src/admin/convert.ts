@@ -42,6 +42,7 @@ export function apiKeyMessage(key: ApiKey): ApiKeyMessage {
     accessClasses: key.accessClasses,
     toolkitSlugs: key.toolkitSlugs,
     agentTools: key.agentTools,
+    confirm: { ...key.confirm },
     createdAt: timestampFromMs(key.createdAt),
     ...(key.expiresAt === null ? {} : { expiresAt: timestampFromMs(key.expiresAt) }),
     ...(key.revokedAt === null ? {} : { revokedAt: timestampFromMs(key.revokedAt) }),

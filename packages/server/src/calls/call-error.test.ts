@@ -63,6 +63,7 @@ beforeAll(async () => {
               agentTools: [],
               quotas: {},
               confirm: { person: "never", contact: "" },
+              projectConfirm: { person: "never", contact: "" },
             }
           : lookUp(),
       forget: () => {},

@@ -15,6 +15,7 @@ export function grantMessage(grant: ListedGrant): Grant {
   return create(GrantSchema, {
     ...{ id, keyId, voucherKeyId, clientId, clientName, clientOrigin, entityId, accessClasses, toolkitSlugs },
     agentTools,
+    confirm: { ...grant.confirm },
     active: isActive(grant),
     createdAt: timestampFromMs(createdAt),
     ...(lastUsedAt !== null && { usedAt: timestampFromMs(lastUsedAt) }),

@@ -174,6 +174,7 @@ function keyOf(digest: Buffer) {
     agentTools: [],
     quotas: name === "full" ? { concurrentCalls: 0 } : {},
     confirm: noConfirmRule,
+    projectConfirm: noConfirmRule,
   };
   return name === "slow" ? Promise.resolve(found) : found;
 }

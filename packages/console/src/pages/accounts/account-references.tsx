@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useApproverWhy } from "../../calls/role.ts";
 import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
-import { AreaField } from "../../ui/area-field.tsx";
+import { AreaField } from "../../ui/field.tsx";
 import { Button } from "../../ui/button.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { FormFrame } from "../../ui/form-frame.tsx";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { seatFor, useSession } from "../../session/session.ts";
 import { announce } from "../../ui/announce.ts";
-import { AreaField } from "../../ui/area-field.tsx";
+import { AreaField } from "../../ui/field.tsx";
 import { Choice } from "../../ui/choice.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { Line, Stack } from "../../ui/stack.tsx";

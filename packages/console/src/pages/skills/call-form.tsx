@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
-import { AreaField } from "../../ui/area-field.tsx";
+import { AreaField } from "../../ui/field.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { Notice } from "../../ui/notice.tsx";

@@ -38,7 +38,7 @@ export function QuestionForm({
         <OptionsField
           label="Your answer"
           value={chosen}
-          options={asked.continuations.map((value) => ({ value, ...linkedAnswerWords(value, asked.confirms) }))}
+          options={ordered(asked).map((value) => ({ value, ...linkedAnswerWords(value, asked.confirms) }))}
           onChange={setChosen}
         />
         {takesChanges && (
@@ -61,6 +61,11 @@ export function QuestionForm({
   );
 }
 
+/** As they are offered; of a confirmation, what becomes of it without an answer comes first. */
+function ordered({ continuations, confirms }: Question): readonly string[] {
+  return confirms ? continuations.toReversed() : continuations;
+}
+
 function Clock({ asked: { deadlineAt, defaultContinuation, expiresAt, confirms } }: { asked: Question }) {
   return (
     <div className={styles["clock"]}>
@@ -71,7 +76,7 @@ function Clock({ asked: { deadlineAt, defaultContinuation, expiresAt, confirms }
       )}
       <p>{clockSentence(defaultContinuation, deadlineAt !== "", confirms)}</p>
       <p>
-        This link ends <Moment at={Date.parse(expiresAt)} />.
+        This link ends with the question, <Moment at={Date.parse(expiresAt)} /> at the latest.
       </p>
     </div>
   );

@@ -51,7 +51,9 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
     const overrides = continuation === "retry-with" ? overridesJson(fields, typed) : "";
     answer.send({ jobId, requestId, principalId, continuation, overridesJson: overrides, note });
   };
-  const offered = continuations.filter((continuation) => ask.continuations.includes(continuation));
+  const inOrder = continuations.filter((continuation) => ask.continuations.includes(continuation));
+  // What becomes of a confirmation that nobody answers stands first.
+  const offered = place === "confirm" ? inOrder.toReversed() : inOrder;
   return (
     <Stack>
       {deliveredPrincipals.length > 1 && (

@@ -10,7 +10,7 @@ export const planApprovals: readonly { value: string; words: string; says: strin
 
 /** Which calls a person confirms before they are sent, whatever the agent writes. */
 export const confirmedCalls: readonly { value: string; words: string; says: string }[] = [
-  { value: "never", words: "None", says: "A destructive call is held until the agent itself confirms it." },
+  { value: "never", words: "Nothing", says: "A destructive call is held until the agent itself confirms it." },
   { value: "destructive", words: "What destroys", says: "Calls of destructive tools, and programs with such calls." },
   { value: "writes", words: "What writes or destroys", says: "Everything that changes something." },
 ];

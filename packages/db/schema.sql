@@ -47,6 +47,7 @@ create table api_keys (
   entity_id text default ''::text not null,
   access_classes text[] default '{}'::text[] not null,
   toolkit_slugs text[] default '{}'::text[] not null,
+  confirm jsonb default '{"person": "never", "contact": ""}'::jsonb not null,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

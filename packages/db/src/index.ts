@@ -299,7 +299,7 @@ export { MigrationRefusedError, migrateDatabase, migrationsFolder } from "./migr
 export { probeWrites } from "./probe-writes.ts";
 export { keepAudience, readAudience } from "./projects/audience.ts";
 export { readHttpHosts } from "./projects/http-hosts.ts";
-export { readConfirmRule, readPlanApproval } from "./projects/plan-policy.ts";
+export { readConfirmRules, readPlanApproval } from "./projects/plan-policy.ts";
 export { lockJobQuota, type QuotaReached } from "./projects/quotas.ts";
 export {
   createFirstProject,

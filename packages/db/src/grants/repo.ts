@@ -10,7 +10,7 @@ import { deleteGrantTokens, type Grant } from "./tokens.ts";
 
 /** A grant with what its key says of it. */
 export type ListedGrant = Grant &
-  Pick<ApiKey, "entityId" | "accessClasses" | "toolkitSlugs" | "lastUsedAt" | "revokedAt"> & {
+  Pick<ApiKey, "entityId" | "accessClasses" | "toolkitSlugs" | "confirm" | "lastUsedAt" | "revokedAt"> & {
     /** Whether the key that it was given with is good. */
     readonly isVouched: boolean;
   };
@@ -27,13 +27,13 @@ export async function endGrant(db: Executor, { id, keyId }: Pick<Grant, "id" | "
   await deleteGrantTokens(db, id);
 }
 
-/** Gives a grant other classes and toolkits. */
+/** Gives a grant other classes and toolkits, and has a person confirm other calls. */
 export async function narrowGrant(
   db: Executor,
   { keyId }: Pick<Grant, "keyId">,
-  binding: Pick<ApiKey, "accessClasses" | "toolkitSlugs">,
+  bounds: Pick<ApiKey, "accessClasses" | "toolkitSlugs" | "confirm">,
 ): Promise<void> {
-  await db.orm.update(apiKeys).set(binding).where(eq(apiKeys.id, keyId));
+  await db.orm.update(apiKeys).set(bounds).where(eq(apiKeys.id, keyId));
 }
 
 /** The grant with this id, whichever project's. */
@@ -43,7 +43,11 @@ export async function findGrant(db: Executor, id: GrantId): Promise<Grant | unde
 }
 
 const grantColumns = selectList(grants, namesBut(grants), "g");
-const keyColumns = selectList(apiKeys, ["entityId", "accessClasses", "toolkitSlugs", "lastUsedAt", "revokedAt"], "k");
+const keyColumns = selectList(
+  apiKeys,
+  ["entityId", "accessClasses", "toolkitSlugs", "confirm", "lastUsedAt", "revokedAt"],
+  "k",
+);
 const columns = `${grantColumns.text}, ${keyColumns.text},
   v.revoked_at is null and (v.expires_at is null or v.expires_at > $2::timestamptz) as "isVouched"`;
 /** By primary keys. */

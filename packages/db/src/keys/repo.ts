@@ -11,7 +11,7 @@ export type ApiKey = typeof apiKeys.$inferSelect;
 export type NewApiKey = typeof apiKeys.$inferInsert;
 
 /** The key of a caller, with what is set of its project's quotas, and which calls its project has a person confirm. */
-export type CallerKey = ApiKey & { readonly quotas: Quotas; readonly confirm: ConfirmRule };
+export type CallerKey = ApiKey & { readonly quotas: Quotas; readonly projectConfirm: ConfirmRule };
 
 /** Stores a key. The same digest twice is a unique violation of `api_keys_digest`. */
 export async function createApiKey(db: Executor, key: NewApiKey): Promise<void> {
@@ -26,7 +26,7 @@ export async function ensureApiKey(db: Executor, key: NewApiKey): Promise<void> 
 /** Looked up: joined, policies were read as a whole. */
 const quotasOfKey = sql<Quotas | null>`(
   select p.quotas from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.quotas);
-const confirmOfKey = sql<ConfirmRule | null>`(
+const confirmOfProject = sql<ConfirmRule | null>`(
   select p.confirm from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.confirm);
 
 /** The key with this digest, also when it is expired or revoked; served by the unique index, the policy by its project. */
@@ -41,10 +41,10 @@ export function findCallerKeyById(db: Executor, id: KeyId): Promise<CallerKey | 
 
 async function findOneCallerKey(db: Executor, isMeant: SQL): Promise<CallerKey | undefined> {
   const [key] = await db.orm
-    .select({ ...getTableColumns(apiKeys), quotas: quotasOfKey, confirm: confirmOfKey })
+    .select({ ...getTableColumns(apiKeys), quotas: quotasOfKey, projectConfirm: confirmOfProject })
     .from(apiKeys)
     .where(isMeant);
-  return key && { ...key, quotas: key.quotas ?? {}, confirm: key.confirm ?? noConfirmRule };
+  return key && { ...key, quotas: key.quotas ?? {}, projectConfirm: key.projectConfirm ?? noConfirmRule };
 }
 
 /** The key with this id, also when it is expired or revoked. */

@@ -164,7 +164,8 @@ browserTest(
     const { svc, projectId } = consoles;
     const setPolicy = (confirm: object) => svc.admin("SetProjectPolicy", { projectId, confirm });
     await setPolicy({ person: "destructive", contact: "lead" });
-    const bearer: string = (await svc.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "person" })).json.key;
+    const bearer: string = (await svc.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "person" })).json
+      .key;
     await connections("InitiateConnection", { toolkitSlug: "sales_crm", entityId: "ada" });
     const call = { toolSlug: "sales_crm.delete_deal", entityId: "ada" };
     const argumentsJson = JSON.stringify({ deal_id: 9_001, confirm: true });
@@ -188,7 +189,11 @@ browserTest(
     await page.getByText("Without an answer by then it is refused").waitFor();
     await lookAt(page, "ask-confirm");
 
-    const made = await svc.call("svc.v1.JobsService/CreateAnswerLink", { jobId, requestId, principalId: "lead" }, { bearer });
+    const made = await svc.call(
+      "svc.v1.JobsService/CreateAnswerLink",
+      { jobId, requestId, principalId: "lead" },
+      { bearer },
+    );
     const linked = await open(made.json.url.split("/console/")[1], true);
     await linked.page.getByRole("radio", { name: "Refuse" }).check();
     await linked.page.getByRole("region", { name: "Arguments" }).getByText('"deal_id": 9001').waitFor();

@@ -86,7 +86,10 @@ export default function AskPage() {
                 facts={[
                   ["Id", <Copyable key="id" text={ask.requestId} what="id" />],
                   ["Point", ask.pointId],
-                  ["Step", ask.stepId !== "" ? ask.stepId : call === undefined ? "none: the plan as a whole" : undefined],
+                  [
+                    "Step",
+                    ask.stepId !== "" ? ask.stepId : call === undefined ? "none: the plan as a whole" : undefined,
+                  ],
                   ["Raised", <Time key="at" at={ask.askedAt} />],
                   ["Reached by", ask.toolSlug || undefined],
                   ["Published", ask.delivery || undefined],

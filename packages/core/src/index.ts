@@ -157,6 +157,7 @@ export {
   generateSigningSecret,
   generateToken,
   isWellFormedApiKey,
+  readSigningSecret,
   signingSecretBytes,
 } from "./secret.ts";
 export { isShared, shareMessage } from "./shared-message.ts";

@@ -169,6 +169,7 @@ export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
 export { beginErasure, type Erasure, findErasure, hasDueErasure } from "./erasures/repo.ts";
 export { type ErasureTimes, stepErasure } from "./erasures/step.ts";
+export { type EventsToFollow, type FollowedEvents, followEvents } from "./events/follow.ts";
 export { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "./events/match.ts";
 export {
   type EventsRecorded,
@@ -547,8 +548,16 @@ export {
   readStandingTzVersion,
   rearmStandingSchedules,
 } from "./standing/zones.ts";
+export {
+  type AgentSubscriptionChange,
+  type AgentSubscriptionRepository,
+  agentSubscriptionsForProject,
+  type NewAgentSubscription,
+  type NotSubscribed,
+} from "./subscriptions/agent-subscriptions.ts";
 export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
 export { findNoticeEndpoints, type NoticeEndpoint } from "./subscriptions/notice-endpoints.ts";
+export { findLastDeliveryError, findOldestPendingEvent } from "./subscriptions/oldest-pending.ts";
 export { readSubscriptionProgress, type SubscriptionProgress } from "./subscriptions/read-progress.ts";
 export {
   type NewSubscription,
@@ -565,6 +574,7 @@ export {
 } from "./subscriptions/report-failures.ts";
 export { reportSubscriptionRecoveries } from "./subscriptions/report-recoveries.ts";
 export { type ProjectRouting, type RoutedSubscription, readProjectRouting } from "./subscriptions/routing.ts";
+export { deleteEndedSubscriptions, findEndedSubscriptions } from "./subscriptions/sweep.ts";
 export { adoptDeliveryTasks } from "./task-tables/adopt.ts";
 export { advanceDeliveryEpoch, readDeliveryEpoch } from "./task-tables/advance-epoch.ts";
 export { compactTasks, countDeadTasks, type TaskTable } from "./task-tables/compact.ts";

@@ -6,6 +6,7 @@ import { apiKeys, grants } from "../schema/index.ts";
 import { namesBut } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
+import { endNarrowedSubscriptions } from "../subscriptions/end-of-keys.ts";
 import { deleteGrantTokens, type Grant } from "./tokens.ts";
 
 /** A grant with what its key says of it. */
@@ -27,13 +28,22 @@ export async function endGrant(db: Executor, { id, keyId }: Pick<Grant, "id" | "
   await deleteGrantTokens(db, id);
 }
 
-/** Gives a grant other classes and toolkits, and has a person confirm other calls. */
+/**
+ * Gives a grant other classes and toolkits, has a person confirm other calls, and ends its agent's subscriptions that are not of those. In a
+ * transaction.
+ */
 export async function narrowGrant(
-  db: Executor,
-  { keyId }: Pick<Grant, "keyId">,
+  tx: Executor,
+  { keyId, projectId }: Pick<Grant, "keyId" | "projectId">,
   bounds: Pick<ApiKey, "accessClasses" | "toolkitSlugs" | "confirm">,
+  nowMs: number,
 ): Promise<void> {
-  await db.orm.update(apiKeys).set(bounds).where(eq(apiKeys.id, keyId));
+  await tx.orm.update(apiKeys).set(bounds).where(eq(apiKeys.id, keyId));
+  const { accessClasses, toolkitSlugs } = bounds;
+  // Events are read.
+  const isReader = accessClasses.length === 0 || accessClasses.includes("read");
+  if (isReader && toolkitSlugs.length === 0) return;
+  await endNarrowedSubscriptions(tx, { projectId, keyId, nowMs }, isReader ? toolkitSlugs : []);
 }
 
 /** The grant with this id, whichever project's. */

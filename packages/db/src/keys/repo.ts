@@ -1,8 +1,9 @@
 import { type ConfirmRule, type KeyId, noConfirmRule, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
 import { and, desc, eq, getTableColumns, isNull, lt, type SQL, sql } from "drizzle-orm";
-import type { Executor } from "../connect.ts";
+import { type Executor, withTransaction } from "../connect.ts";
 import { apiKeys, projectPolicies } from "../schema/index.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
+import { endSubscriptionsOfKey } from "../subscriptions/end-of-keys.ts";
 
 /** An API key as it is stored: everything but its text. */
 export type ApiKey = typeof apiKeys.$inferSelect;
@@ -72,14 +73,18 @@ export function listApiKeys(
     .limit(page.limit);
 }
 
-/** Revokes a key now; one that was revoked before keeps its time. Undefined when there is no such key. */
+/** Revokes a key now, and ends what agents subscribed to with it; one that was revoked before keeps its time. Undefined when there is no such key. */
 export async function revokeApiKey(db: Executor, id: KeyId, nowMs: number): Promise<ApiKey | undefined> {
-  await db.orm
-    .update(apiKeys)
-    .set({ revokedAt: nowMs })
-    .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)));
-  const [key] = await db.orm.select().from(apiKeys).where(eq(apiKeys.id, id));
-  return key;
+  return withTransaction(db, async (tx) => {
+    const [ended] = await tx.orm
+      .update(apiKeys)
+      .set({ revokedAt: nowMs })
+      .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
+      .returning({ projectId: apiKeys.projectId });
+    if (ended !== undefined) await endSubscriptionsOfKey(tx, { ...ended, keyId: id, nowMs });
+    const [key] = await tx.orm.select().from(apiKeys).where(eq(apiKeys.id, id));
+    return key;
+  });
 }
 
 /** Notes that keys were used; a later time stays. */

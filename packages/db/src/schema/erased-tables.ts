@@ -144,7 +144,8 @@ export const erasedTables: readonly ErasedTable[] = [
     entity: { names: ({ entityId }) => isWithin(entityId, t.callPaces.key) },
   },
   ofProject(t.jobPrograms, t.jobPrograms.projectId, { none: "texts that jobs, skills and standing programs share" }),
-  ofProject(t.subscriptions, t.subscriptions.projectId, settings),
+  // One that is narrowed to no entity is the project's.
+  { table: t.subscriptions, project: t.subscriptions.projectId, entity: of(t.subscriptions.entityId) },
   ofProject(t.replays, t.replays.projectId, bookkeeping),
   ofProject(t.secrets, t.secrets.projectId, settings),
   ofProject(t.privateToolkits, t.privateToolkits.projectId, settings),

@@ -111,7 +111,10 @@ export const grantPlans: readonly Plan[] = [
   { name: "lock a key", run: (db) => lockApiKey(db, keyId), reads: { api_keys: "api_keys_pkey(id)" } },
   {
     name: "narrow a grant",
-    run: (db) => narrowGrant(db, { keyId }, { accessClasses: ["read"], toolkitSlugs: [], confirm: noConfirmRule }),
+    run: (db) => {
+      const bounds = { accessClasses: ["read" as const], toolkitSlugs: [], confirm: noConfirmRule };
+      return narrowGrant(db, { keyId, projectId }, bounds, nowMs);
+    },
     reads: { api_keys: "api_keys_pkey(id)" },
   },
   { name: "a grant by its id", run: (db) => findGrant(db, grantId), reads: { grants: "grants_pkey(id)" } },

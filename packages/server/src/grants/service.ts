@@ -63,11 +63,12 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
         // Of two that narrow it at once, the second narrows what the first left.
         await lockApiKey(tx, grant.keyId);
         const present = await requireOwn(principal, id, { ...options, db: tx });
-        await narrowGrant(tx, grant, {
+        const left = {
           confirm: stricter(await readConfirmPolicy(tx, principal.projectId, confirm), present.confirm),
           accessClasses: narrowed("accessClasses", accessClasses, present.accessClasses, false),
           toolkitSlugs: narrowed("toolkitSlugs", toolkitSlugs, present.toolkitSlugs, true),
-        });
+        };
+        await narrowGrant(tx, grant, left, clock.now());
       });
       onChanged(grant.keyId);
       return create(UpdateGrantResponseSchema, { grant: await reread(principal, grant) });

@@ -277,7 +277,7 @@ export const deliveryPlans: readonly Plan[] = [
       });
       return countSuperseded(db, projectId, [dead(1), dead(6)]);
     },
-    reads: { deliveries: "deliveries_event(project_id, event_id, id)" },
+    reads: { deliveries: "deliveries_event(project_id, event_id)" },
   },
   {
     name: "an event",

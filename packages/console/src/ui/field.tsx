@@ -105,7 +105,7 @@ export function AreaField({
 }
 
 /** Hint and fault below a field of this id, which names them as `<id>-hint` and `<id>-fault`. */
-export function FieldNotes({ id, hint, fault }: { id: string; hint?: ReactNode; fault?: string | undefined }) {
+function FieldNotes({ id, hint, fault }: { id: string; hint?: ReactNode; fault?: string | undefined }) {
   return (
     <>
       {hint !== undefined && (

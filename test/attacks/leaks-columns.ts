@@ -18,6 +18,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   api_keys: {
     digest: "digest",
+    told: "confirm",
     name: "access_classes entity_id hint name toolkit_slugs",
   },
   audit_chains: {

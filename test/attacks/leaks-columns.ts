@@ -18,6 +18,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   api_keys: {
     digest: "digest",
+    told: "confirm",
     name: "access_classes entity_id hint name toolkit_slugs",
   },
   audit_chains: {
@@ -217,8 +218,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   subscriptions: {
     definition: "endpoint_url",
-    sealed: "signing_secret",
-    name: "event_types toolkit_slug trigger_slug",
+    sealed: "former_secret signing_secret",
+    digest: "cursor mcp_id",
+    name: "entity_id event_types toolkit_slug trigger_slug",
   },
   tool_calls: {
     sealed: "arguments replay result sealed_message",

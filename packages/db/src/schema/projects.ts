@@ -1,4 +1,4 @@
-import { noConfirmRule } from "@svc/core";
+import { type AgentToolGroup, noConfirmRule } from "@svc/core";
 import { bigint, pgTable, smallint, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { confirmDocument } from "../documents/confirm.ts";
 import { quotasDocument } from "../documents/quotas.ts";
@@ -60,6 +60,8 @@ export const apiKeys = pgTable(
     entityId: text("entity_id").notNull().default(""),
     accessClasses: text("access_classes").array().$type<AccessClass[]>().notNull().default([]),
     toolkitSlugs: text("toolkit_slugs").array().notNull().default([]),
+    /** What it is given over MCP beside the tools of apps. */
+    agentTools: text("agent_tools").array().$type<AgentToolGroup[]>().notNull().default([]),
     /** Which of its calls a person confirms, beside those that its project's policy says. */
     confirm: document(confirmDocument)("confirm").notNull().default(noConfirmRule),
   },

@@ -10,6 +10,7 @@ import { readEventDeliveries } from "../deliveries/read-event-deliveries.ts";
 import { releaseDeliveries } from "../deliveries/release.ts";
 import { deliveriesForProject } from "../deliveries/repo.ts";
 import { settleDeliveries } from "../deliveries/settle.ts";
+import { countSuperseded } from "../deliveries/superseded.ts";
 import type { DeliveryTaskKey } from "../deliveries/task-key.ts";
 import { followEvents } from "../events/follow.ts";
 import { countEventMatches, type EventMatchFilter, findEventMatches } from "../events/match.ts";
@@ -266,6 +267,16 @@ export const deliveryPlans: readonly Plan[] = [
   {
     name: "read_event_deliveries",
     run: (db) => readEventDeliveries(db, projectId, [seededId("evt", 1), seededId("evt", 6)]),
+    reads: { deliveries: "deliveries_event(project_id, event_id)" },
+  },
+  {
+    name: "count_superseded_deliveries",
+    run: (db) => {
+      const dead = (n: number) => ({
+        ...{ id: seededId("dlv", n), eventId: seededId("evt", n), subscriptionId: seededId("sub", 7) },
+      });
+      return countSuperseded(db, projectId, [dead(1), dead(6)]);
+    },
     reads: { deliveries: "deliveries_event(project_id, event_id)" },
   },
   {

@@ -1,7 +1,7 @@
 import type { DescService, Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { Fault, type ProjectId, parseId, principalContext } from "@svc/core";
-import type { AuditLog, DeedEnd } from "./log.ts";
+import { type ProjectId, parseId, principalContext } from "@svc/core";
+import { type AuditLog, type DeedEnd, outcomeOf } from "./log.ts";
 import { type AuditRule, readAuditRule } from "./rules.ts";
 
 type Method = (request: Message, context: HandlerContext) => unknown;
@@ -53,8 +53,4 @@ function madeBy(rule: AuditRule, response: Message, projectId: ProjectId | undef
 
 function readProject(text = ""): ProjectId | undefined {
   return parseId("prj", text);
-}
-
-function outcomeOf(error: unknown): string {
-  return error instanceof Fault ? error.code : "internal";
 }

@@ -1,4 +1,13 @@
-import { type AuditId, type Clock, createId, type Principal, type ProjectId, type Sealer, uuidOfId } from "@svc/core";
+import {
+  type AuditId,
+  type Clock,
+  createId,
+  Fault,
+  type Principal,
+  type ProjectId,
+  type Sealer,
+  uuidOfId,
+} from "@svc/core";
 import { type AuditActor, type Database, deploymentProject, endAuditEvent, insertAuditEvent } from "@svc/db";
 
 /** Who does something: a caller, a person with a link, or the service itself. */
@@ -67,4 +76,9 @@ function actorOf(actor: Actor): { actor: AuditActor; actorId: string | null } {
 
 function subjectText(text: string): string {
   return text.slice(0, subjectCharactersMax).replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
+}
+
+/** How what was refused, or failed, stands in the log. */
+export function outcomeOf(error: unknown): string {
+  return error instanceof Fault ? error.code : "internal";
 }

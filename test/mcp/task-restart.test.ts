@@ -1,4 +1,5 @@
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { endLeases } from "@svc/testing/leases";
 import { createTestMcpClient, type TestMcpClient, taskCapabilities } from "@svc/testing/mcp-client";
 import { bootstrapKey, call, type ServerProcess, startServerProcess, vaultKey } from "@svc/testing/server-process";
 import { until } from "@svc/testing/until";
@@ -47,6 +48,7 @@ test("a task outlives kill -9 of the process that began it: its question is answ
   const said = { [ask]: { action: "accept", content: { continuation: "proceed" } } };
   expect((await client.request("tasks/update", { taskId, inputResponses: said })).error).toBeUndefined();
   await server.end("SIGKILL");
+  await endLeases(database.url, "job_tasks");
   server = await start();
   await until(
     async () => (await clientOf().request("tasks/get", { taskId })).result.status === "completed",

@@ -52,7 +52,8 @@ export async function dieServing(relay: Relay, move: Move, point: string): Promi
   const { tag, kind, request, once, refusedAs, ends } = served;
   const doomed = relay.worker();
   await doomed.tell({ arm: { point, nth: 1, act: "kill" } });
-  await doomed.tell({ serve: { move, request, caller } });
+  const answer = await doomed.tell({ serve: { move, request, caller } });
+  expect(answer?.refused ?? "", `${move} at ${point}`).toBe("");
   const again = await repeat(relay, move, served);
   const id = served.id ?? again;
   const job = await relay.finish(id);

@@ -14,11 +14,19 @@ const measured = [
 ];
 const include = ["packages/**/*.test.ts", "test/**/*.test.ts"];
 
-/** Floods, of which only a machine with nothing else to do can say what they cost others: `npm run test:attacks` runs them. */
-const floods =
-  process.env["SVC_ATTACK_ROUNDS"] === undefined
-    ? ["fairness", "expressions", "connections"].map((name) => `test/attacks/${name}.test.ts`)
-    : [];
+/**
+ * What `npm test` has no time for: floods, of which only a machine with nothing else to do can say what they cost others, and deaths that
+ * take several processes and a minute. `npm run test:attacks` and `npm run test:crash` run them.
+ */
+const leftOut = [
+  ...(process.env["SVC_ATTACK_ROUNDS"] === undefined
+    ? ["arguments", "bodies", "call-limits", "connections", "expressions", "fairness", "poison"]
+    : []
+  ).map((name) => `test/attacks/${name}.test.ts`),
+  ...(process.env["SVC_CRASH_ROUNDS"] === undefined ? ["failover", "polls", "replay", "standing-postgres"] : []).map(
+    (name) => `test/crash/${name}.test.ts`,
+  ),
+];
 
 /** Files of packages that take more than ten seconds; vitest goes by the size of a file where it has no earlier run to go by. */
 const long = [
@@ -40,13 +48,10 @@ const longest = [
   "test/console/pages.test.ts",
   "test/crash/jobs-points.test.ts",
   "test/console/journeys/jobs.test.ts",
-  "test/crash/failover.test.ts",
   "test/crash/standing.test.ts",
   "test/crash/kill.test.ts",
-  "test/attacks/call-limits.test.ts",
   "test/recorded/histories.test.ts",
   "test/readme.test.ts",
-  "test/attacks/bodies.test.ts",
   "test/serve.test.ts",
   "test/console/overview.test.ts",
   "test/console/journeys/tools.test.ts",
@@ -81,7 +86,7 @@ const killedAtOnce = process.env["SVC_CRASH_ROUNDS"] === undefined ? undefined :
 
 const besideOthers: TestProjectInlineConfiguration = {
   extends: true,
-  test: { name: "beside others", include, exclude: [...configDefaults.exclude, ...floods, ...measured] },
+  test: { name: "beside others", include, exclude: [...configDefaults.exclude, ...leftOut, ...measured] },
 };
 const alone: TestProjectInlineConfiguration = {
   extends: true,
@@ -99,12 +104,11 @@ export default defineConfig({
     // Young objects die before they are copied, and what all files share is not marked again and again while it is loaded: more than a
     // tenth less of the processor for the whole run.
     execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-heap-size=512"],
-    // One more than processors: a part of each worker's time goes to waiting for servers, stores and leases. With two more all take
-    // longer, and some miss their times.
-    maxWorkers: Math.max(2, availableParallelism()) + 1,
+    // Two more than processors: a part of each worker's time goes to waiting for servers, stores and leases.
+    maxWorkers: Math.max(2, availableParallelism()) + 2,
     sequence: { sequencer: LongestFirst },
     ...(measured.length === 0
-      ? { include, exclude: [...configDefaults.exclude, ...floods] }
+      ? { include, exclude: [...configDefaults.exclude, ...leftOut] }
       : { projects: [besideOthers, alone] }),
     ...(killedAtOnce !== undefined && { maxConcurrency: killedAtOnce }),
     // Far beyond what a test takes: they end what hangs, also on a machine with other work. Properties run whole take up to 10 s of a

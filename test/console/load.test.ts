@@ -2,8 +2,8 @@ import { startTestReceiver } from "@svc/testing/receiver";
 import { repeats } from "@svc/testing/sample";
 import { until } from "@svc/testing/until";
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
-import { browserTest, startConsole } from "./browser.ts";
+import { expect } from "vitest";
+import { browserTest, startConsole, wholeBrowserTest } from "./browser.ts";
 import { copyEvents } from "./many-events.ts";
 import { postCalendar } from "./post-calendar.ts";
 import { type Effort, expectWithin, measureWork } from "./work.ts";
@@ -56,10 +56,7 @@ browserTest("the list of events stands within its time: what is largest is drawn
   });
 });
 
-/** Where the file has the machine to itself: what it takes of a processor that others use as well says little. */
-const wholeTest = repeats({ sample: test.skip as typeof browserTest, whole: browserTest });
-
-wholeTest("a press, a key and what is typed are answered within their time", async () => {
+wholeBrowserTest("a press, a key and what is typed are answered within their time", async () => {
   const press = (key: string) => async (page: Page) => await page.keyboard.press(key);
   const interactions: readonly ((page: Page) => Promise<unknown>)[] = [
     (page) => rows(page).nth(3).click(),
@@ -85,7 +82,7 @@ wholeTest("a press, a key and what is typed are answered within their time", asy
   });
 });
 
-wholeTest(
+wholeBrowserTest(
   "a row leads to its page with its deliveries, and a payload of 1 MiB is shown, within their time",
   async () => {
     await expectWithin("from a row to its page with deliveries", 300, async () => {
@@ -134,7 +131,7 @@ const scrollBy = (page: Page, count: number): Promise<{ frames: number[]; inDocu
     return { frames, inDocument, reached: grid.scrollTop / rowHeight };
   })()`);
 
-wholeTest(
+wholeBrowserTest(
   "the list scrolls smoothly through page after page, with few rows in the document",
   async () => {
     const count = repeats({ sample: 1_500, whole: stored - 500 });
@@ -157,7 +154,7 @@ wholeTest(
   600_000,
 );
 
-wholeTest(
+wholeBrowserTest(
   "a live list that goes on keeps what it holds bounded",
   async () => {
     const batches = repeats({ sample: 4, whole: 60 });

@@ -142,7 +142,7 @@ test("nothing is deleted that was not approved as it is", { timeout: 900_000 }, 
         expect([approved, path]).toEqual([expect.arrayContaining([path.slice("/notes/".length)]), path]);
       expect(gone.length).toBeLessThanOrEqual(approved.length);
     }),
-    { numRuns: repeats({ sample: 8, whole: 200 }), seed: 20_261_124 },
+    { numRuns: repeats({ sample: 20, whole: 200 }), seed: 20_261_124 },
   );
   expect(deleted).toBeGreaterThan(0);
   for (const what of ["approve by approver", "retry by member", "retryChanged by approver", "rerun by approver"]) {

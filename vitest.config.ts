@@ -15,18 +15,35 @@ const measured = [
 const include = ["packages/**/*.test.ts", "test/**/*.test.ts"];
 
 /**
- * What `npm test` has no time for: floods, of which only a machine with nothing else to do can say what they cost others, and deaths that
- * take several processes and a minute. `npm run test:attacks` and `npm run test:crash` run them.
+ * What `npm test` has no time for: floods, of which only a machine with nothing else to do can say what they cost others, deaths that
+ * take several processes and a minute, most journeys through the console, and guides that are run as they are printed.
+ * `npm run test:attacks`, `npm run test:crash` and `npm run test:console` run them, and so does who names their file.
  */
-const leftOut = [
-  ...(process.env["SVC_ATTACK_ROUNDS"] === undefined
-    ? ["arguments", "bodies", "call-limits", "connections", "expressions", "fairness", "poison"]
-    : []
-  ).map((name) => `test/attacks/${name}.test.ts`),
-  ...(process.env["SVC_CRASH_ROUNDS"] === undefined ? ["failover", "polls", "replay", "standing-postgres"] : []).map(
-    (name) => `test/crash/${name}.test.ts`,
-  ),
-];
+const leftOut = process.argv.some((argument) => argument.endsWith(".test.ts"))
+  ? []
+  : [
+      ...(process.env["SVC_ATTACK_ROUNDS"] === undefined
+        ? ["arguments", "bodies", "call-limits", "connections", "expressions", "fairness", "poison"]
+        : []
+      ).map((name) => `test/attacks/${name}.test.ts`),
+      ...(process.env["SVC_CRASH_ROUNDS"] === undefined
+        ? [
+            ...["failover", "polls", "replay", "standing", "standing-postgres"].map((name) => `crash/${name}`),
+            ...["administration", "jobs", "links", "live", "settings", "tools"].map(
+              (name) => `console/journeys/${name}`,
+            ),
+            ...[
+              "console/load",
+              "jobs/tutorial",
+              "recorded/histories",
+              "restored",
+              "toolkits-guide",
+              "tools/every-tool",
+            ],
+          ]
+        : []
+      ).map((name) => `test/${name}.test.ts`),
+    ];
 
 /** Files of packages that take more than ten seconds; vitest goes by the size of a file where it has no earlier run to go by. */
 const long = [
@@ -47,20 +64,12 @@ const long = [
 const longest = [
   "test/console/pages.test.ts",
   "test/crash/jobs-points.test.ts",
-  "test/console/journeys/jobs.test.ts",
-  "test/crash/standing.test.ts",
   "test/crash/kill.test.ts",
-  "test/recorded/histories.test.ts",
   "test/readme.test.ts",
   "test/serve.test.ts",
   "test/console/overview.test.ts",
-  "test/console/journeys/tools.test.ts",
   "test/console/journeys/triggers.test.ts",
-  "test/console/journeys/links.test.ts",
-  "test/console/journeys/administration.test.ts",
   "test/console/journeys/getting-in.test.ts",
-  "test/console/journeys/settings.test.ts",
-  "test/toolkits-guide.test.ts",
   "packages/db/src/plans.test.ts",
 ];
 

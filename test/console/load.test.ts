@@ -3,7 +3,7 @@ import { repeats } from "@svc/testing/sample";
 import { until } from "@svc/testing/until";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { browserTest, startConsole, wholeBrowserTest } from "./browser.ts";
+import { browserTest, startConsole } from "./browser.ts";
 import { copyEvents } from "./many-events.ts";
 import { postCalendar } from "./post-calendar.ts";
 import { type Effort, expectWithin, measureWork } from "./work.ts";
@@ -56,7 +56,7 @@ browserTest("the list of events stands within its time: what is largest is drawn
   });
 });
 
-wholeBrowserTest("a press, a key and what is typed are answered within their time", async () => {
+browserTest("a press, a key and what is typed are answered within their time", async () => {
   const press = (key: string) => async (page: Page) => await page.keyboard.press(key);
   const interactions: readonly ((page: Page) => Promise<unknown>)[] = [
     (page) => rows(page).nth(3).click(),
@@ -82,7 +82,7 @@ wholeBrowserTest("a press, a key and what is typed are answered within their tim
   });
 });
 
-wholeBrowserTest(
+browserTest(
   "a row leads to its page with its deliveries, and a payload of 1 MiB is shown, within their time",
   async () => {
     await expectWithin("from a row to its page with deliveries", 300, async () => {
@@ -131,7 +131,7 @@ const scrollBy = (page: Page, count: number): Promise<{ frames: number[]; inDocu
     return { frames, inDocument, reached: grid.scrollTop / rowHeight };
   })()`);
 
-wholeBrowserTest(
+browserTest(
   "the list scrolls smoothly through page after page, with few rows in the document",
   async () => {
     const count = repeats({ sample: 1_500, whole: stored - 500 });
@@ -154,7 +154,7 @@ wholeBrowserTest(
   600_000,
 );
 
-wholeBrowserTest(
+browserTest(
   "a live list that goes on keeps what it holds bounded",
   async () => {
     const batches = repeats({ sample: 4, whole: 60 });

@@ -1,7 +1,7 @@
 import { startTestReceiver } from "@svc/testing/receiver";
 import { until } from "@svc/testing/until";
 import { expect } from "vitest";
-import { browserTest, startConsole, wholeBrowserTest } from "../browser.ts";
+import { browserTest, startConsole } from "../browser.ts";
 import { copyEvents } from "../many-events.ts";
 import { postCalendar } from "../post-calendar.ts";
 
@@ -66,8 +66,7 @@ browserTest("a tab that is hidden keeps no stream, and is told what it missed wh
   expect(reads.streams()).toBeGreaterThan(1);
 });
 
-// Nine windows at once are more than a machine has room for beside other work.
-wholeBrowserTest(
+browserTest(
   "with eight windows in sight, six of them on job pages, the ninth loads, and every one goes on",
   async () => {
     const program = { version: 1, title: "Wait an hour", steps: [{ id: "rest", wait: "1h" }] };

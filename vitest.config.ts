@@ -113,8 +113,9 @@ export default defineConfig({
     // Young objects die before they are copied, and what all files share is not marked again and again while it is loaded: more than a
     // tenth less of the processor for the whole run.
     execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-heap-size=512"],
-    // Two more than processors: a part of each worker's time goes to waiting for servers, stores and leases.
-    maxWorkers: Math.max(2, availableParallelism()) + 2,
+    // One more than processors: a part of each worker's time goes to waiting for servers, stores and leases. With two more the whole takes
+    // longer, where memory is what all wait for.
+    maxWorkers: Math.max(2, availableParallelism()) + 1,
     sequence: { sequencer: LongestFirst },
     ...(measured.length === 0
       ? { include, exclude: [...configDefaults.exclude, ...leftOut] }

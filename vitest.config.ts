@@ -16,7 +16,7 @@ const include = ["packages/**/*.test.ts", "test/**/*.test.ts"];
 
 /**
  * What `npm test` has no time for: floods, of which only a machine with nothing else to do can say what they cost others, deaths that
- * take several processes and a minute, most journeys through the console, and guides that are run as they are printed.
+ * take several processes and a minute, most of the console, lists of many rows, and guides that are run as they are printed.
  * `npm run test:attacks`, `npm run test:crash` and `npm run test:console` run them, and so does who names their file.
  */
 const leftOut = process.argv.some((argument) => argument.endsWith(".test.ts"))
@@ -28,21 +28,21 @@ const leftOut = process.argv.some((argument) => argument.endsWith(".test.ts"))
       ).map((name) => `test/attacks/${name}.test.ts`),
       ...(process.env["SVC_CRASH_ROUNDS"] === undefined
         ? [
-            ...["failover", "polls", "replay", "standing", "standing-postgres"].map((name) => `crash/${name}`),
-            ...["administration", "jobs", "links", "live", "settings", "tools"].map(
-              (name) => `console/journeys/${name}`,
+            ...["failover", "jobs-points", "jobs-postgres", "polls", "replay", "standing", "standing-postgres"].map(
+              (name) => `test/crash/${name}.test.ts`,
             ),
-            ...[
-              "console/load",
-              "jobs/tutorial",
-              "recorded/histories",
-              "restored",
-              "toolkits-guide",
-              "tools/every-tool",
-            ],
+            ...["administration", "jobs", "links", "live", "settings", "tools", "triggers"].map(
+              (name) => `test/console/journeys/${name}.test.ts`,
+            ),
+            ...["load", "overview", "pages"].map((name) => `test/console/${name}.test.ts`),
+            ...["conformance/sandbox", "drill", "jobs/attack", "jobs/tutorial", "restored", "toolkits-guide"].map(
+              (name) => `test/${name}.test.ts`,
+            ),
+            ...["recorded/database", "recorded/histories", "tools/every-tool"].map((name) => `test/${name}.test.ts`),
+            ...["lists-of-jobs", "narrowed-lists", "walked-lists"].map((name) => `packages/db/src/${name}.test.ts`),
+            ...["crash", "run-crash"].map((name) => `packages/jobs/src/drive/${name}.test.ts`),
           ]
-        : []
-      ).map((name) => `test/${name}.test.ts`),
+        : []),
     ];
 
 /** Files of packages that take more than ten seconds; vitest goes by the size of a file where it has no earlier run to go by. */
@@ -62,13 +62,9 @@ const long = [
 
 /** The longest of all, the longest first: one of them alone at the end would leave a processor idle for as long as it takes. */
 const longest = [
-  "test/console/pages.test.ts",
-  "test/crash/jobs-points.test.ts",
   "test/crash/kill.test.ts",
   "test/readme.test.ts",
   "test/serve.test.ts",
-  "test/console/overview.test.ts",
-  "test/console/journeys/triggers.test.ts",
   "test/console/journeys/getting-in.test.ts",
   "packages/db/src/plans.test.ts",
 ];

@@ -770,7 +770,11 @@ const contacts: Case[] = [
 ];
 
 const identity: Case[] = [
-  ["GetIdentity", {}, "ok projectId,projectName,keyId,role,keyName,deployment,entityId,accessClasses,toolkitSlugs,confirm"],
+  [
+    "GetIdentity",
+    {},
+    "ok projectId,projectName,keyId,role,keyName,deployment,entityId,accessClasses,toolkitSlugs,confirm",
+  ],
 ];
 
 const consoleCases: Case[] = [

@@ -498,7 +498,7 @@ create table job_steps (
   receipt jsonb not null,
   output bytea,
   constraint job_steps_key PRIMARY KEY (job_id, step_id)
-) with (fillfactor=50);
+) with (fillfactor=40);
 
 create table job_tasks (
   job_id uuid not null,

@@ -214,6 +214,11 @@ describe("what a key or a grant is given", () => {
     expect(events[0].deliveries).toHaveLength(2);
     const missing = await client.call("release_post", { post_id: "qrn_00000000000000000000000000" });
     expect([missing.isError, missing.structuredContent.outcome]).toEqual([true, "missing"]);
+    // What is held back belongs to no project: with another one beside it, it is the administrator's.
+    await svc.admin("CreateProject", { name: "beside" });
+    const refused = await client.call("release_post", { post_id: "qrn_00000000000000000000000000" });
+    expect([refused.isError, refused.structuredContent.outcome]).toEqual([true, "refused"]);
+    expect(refused.content[0].text).toContain("svc quarantine release qrn_");
     await svc.call("svc.v1.TriggersService/DeleteSubscription", { id: subscription.id });
   });
 });

@@ -1,6 +1,6 @@
 import type { WishName } from "./wishes.ts";
 
-// One program for each wish, as it was sent at first: written with what the tools over MCP say, and nothing else.
+// One program for each wish, as it was sent at first: written with what the tools over MCP say, by whoever wrote those texts.
 
 const entity = "ann";
 const call = (id: string, slug: string, args: object, more: object = {}) => ({ id, call: slug, entity, args, ...more });

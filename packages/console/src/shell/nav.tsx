@@ -20,10 +20,7 @@ function PageLink({ page, projectId }: { page: NavPage; projectId: string }) {
       <Icon name={page.icon} />
       {page.title}
       {areFilters(search) && (
-        <span
-          className={styles["filtered"]}
-          title="Opens with the filters that it was left with. Pressed again, it clears them."
-        >
+        <span className={styles["filtered"]} title="Opens filtered. Press again for all.">
           <Icon name="filter" size={12} />
           <span className="visually-hidden">, filtered</span>
         </span>

@@ -48,7 +48,7 @@ test("an erased entity is in no table any more; another of its project, and one 
   const owner = (projectId: typeof here, entityId: string, number: number): Owner => {
     return { projectId, entityId, number, marker: `marker-${number}` };
   };
-  const [ada, bob, otherAda] = [owner(here, "ada", 101), owner(here, "bob", 102), owner(there, "ada", 103)];
+  const [ada, bob, otherAda] = [owner(here, "ada", 101), owner(here, "adam", 102), owner(there, "ada", 103)];
   for (const one of [ada, bob, otherAda]) expect(await plantRows(db, one)).not.toHaveLength(0);
   const before = await tablesWith(db, bob.marker);
   expect(before.length).toBeGreaterThan(30);

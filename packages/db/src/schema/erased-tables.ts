@@ -183,9 +183,15 @@ function grantOf({ entityId }: NamedEntity): SQL {
     and ${t.apiKeys.entityId} = ${entityId})`;
 }
 
-/** What an expression of the project made of an event or a call, which may be the entity's id alone or have it within. */
+/**
+ * What an expression of the project made of an event or a call, which may be the entity's id alone or have it within: between what is no
+ * letter and no digit, since an id that is part of a longer one is another's.
+ */
 function isWithin(entityId: string, key: PgColumn): SQL {
-  return sql`position(${entityId}::text in ${key}) > 0`;
+  const id = entityId.replace(/[\\^$.|?*+(){}[\]]/g, "\\$&");
+  const isBounded = sql`${key} ~ ${`(^|[^[:alnum:]])${id}($|[^[:alnum:]])`}::text`;
+  // The cheap question first: most keys do not have it at all.
+  return sql`position(${entityId}::text in ${key}) > 0 and ${isBounded}`;
 }
 
 function keyOfProgram(key: PgColumn, programId: PgColumn): Pick<ErasedTable, "entity"> {

@@ -440,6 +440,7 @@ export const subscriptionPlans: readonly Plan[] = [
   },
   {
     name: "read_project_routing",
+    isSlow: true,
     run: (db) => readProjectRouting(db, [projectId, seededId("prj", 700)]),
     reads: {
       projects: "projects_pkey(id)",

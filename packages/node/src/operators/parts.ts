@@ -1,3 +1,5 @@
+import type { ProjectPrincipal } from "@svc/core";
+import { listProjects } from "@svc/db";
 import type { ListedTool } from "@svc/tools";
 import type { Quarantine, TriggersContext } from "@svc/triggers";
 
@@ -17,4 +19,13 @@ export function textsSchema(properties: Readonly<Record<string, string>>, requir
     required: [...required],
     properties: Object.fromEntries(described),
   } as const;
+}
+
+/**
+ * Whether a project is the only one of its deployment. Posts that are held back belong to none, and what a post has within may be another
+ * project's: with others beside it, they are the administrator's alone.
+ */
+export async function isOnlyProject({ db }: OperatorContext, { projectId }: ProjectPrincipal): Promise<boolean> {
+  const projects = await listProjects(db, { after: undefined, limit: 2 });
+  return projects.length === 1 && projects[0]?.id === projectId;
 }

@@ -2,7 +2,7 @@ import { checkFilterText, type EventId, isoTime, mayUseAgentTools, type ProjectP
 import { deliveriesForProject, type Event, eventsForProject } from "@svc/db";
 import { type AgentTool, answered, type ToolAnswer } from "@svc/tools";
 import { notFound } from "@svc/triggers";
-import { type OperatorContext, reads, textsSchema } from "./parts.ts";
+import { isOnlyProject, type OperatorContext, reads, textsSchema } from "./parts.ts";
 
 /** Events that are shown at once, and deliveries of each. */
 const eventsMax = 10;
@@ -69,15 +69,16 @@ async function eventData({ db }: OperatorContext, event: Event) {
   return { eventId: id, trigger: triggerSlug, receivedAt: isoTime(receivedAt), deliveries };
 }
 
-/** Posts that became no event: the deployment's, so only whoever may release them is told. */
+/** Posts that became no event: the deployment's, so only whoever may release them is told, and only where no other project is beside it. */
 async function heldPosts(
-  { quarantine }: OperatorContext,
+  context: OperatorContext,
   principal: ProjectPrincipal,
   { event_id: text, toolkit = "" }: Arguments,
 ) {
   if (text !== undefined || !mayUseAgentTools(principal, "repair")) return [];
+  if (!(await isOnlyProject(context, principal))) return [];
   const filter = { toolkitSlug: toolkit, reason: "", includeReleased: false, sinceMs: undefined, untilMs: undefined };
-  const posts = await quarantine.list(filter, { after: undefined, limit: eventsMax });
+  const posts = await context.quarantine.list(filter, { after: undefined, limit: eventsMax });
   return posts
     .slice(0, eventsMax)
     .map(({ id, toolkitSlug, reason, detail }) => ({ postId: id, toolkit: toolkitSlug, reason, detail }));

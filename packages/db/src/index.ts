@@ -166,6 +166,8 @@ export { type Backup, type BackupOptions, backUpStore } from "./embedded/backup/
 export { restoreStore } from "./embedded/backup/restore.ts";
 export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
+export type { ExportedRow } from "./entity-export/page.ts";
+export { type ExportedPage, exportEntity } from "./entity-export/walk.ts";
 export { beginErasure, type Erasure, findErasure, hasDueErasure } from "./erasures/repo.ts";
 export { type ErasureTimes, stepErasure } from "./erasures/step.ts";
 export { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "./events/match.ts";
@@ -353,6 +355,7 @@ export {
 } from "./replays/step.ts";
 export { armLostReplays, expirePausedReplays, sweepReplays } from "./replays/sweep.ts";
 export { type ClaimedReplay, replayLease } from "./replays/task.ts";
+export { leftOutOfExports } from "./schema/exported-columns.ts";
 export { plainBytes, type SealedTable, sealedTables } from "./schema/sealed-columns.ts";
 export { type StoredColumn, storedColumns } from "./schema/stored-columns.ts";
 export {

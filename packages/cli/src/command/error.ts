@@ -45,6 +45,7 @@ const commandNames: Readonly<Record<string, string>> = {
   GetVaultRotation: "`svc vault status`",
   EraseEntity: "`svc erase`",
   GetErasure: "`svc erase --follow`",
+  ExportEntity: "`svc export`",
   DeleteProject: "`svc projects delete`",
   ListAuditEvents: "`svc audit list`",
   VerifyAuditLog: "`svc audit verify`",

@@ -3,6 +3,7 @@ import { getTableColumns, getTableName } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
 import { estimateDocument } from "../documents/estimate.ts";
+import { logEntriesDocument } from "../documents/log-entries.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { storedColumns } from "../schema/stored-columns.ts";
 
@@ -41,6 +42,8 @@ const special: Readonly<Record<string, (owner: Owner) => string>> = {
   "standing_runs.source_key": (owner) => text(`e:${idOfUuid("evt", uuidOf("events", owner.number))}`),
   "job_asks.event_ids": (owner) => `array[${text(idOfUuid("evt", uuidOf("events", owner.number)))}]`,
   "jobs.finished_at": () => "now()",
+  "job_events.following": ({ marker }) =>
+    text(logEntriesDocument.write([{ type: "step-progress", stepId: "", payload: json({ marker }).slice(1, -1) }])),
 };
 
 const noEstimate = {

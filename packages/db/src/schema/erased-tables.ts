@@ -9,7 +9,11 @@ export type NamedEntity = { readonly projectId: ProjectId; readonly entityId: st
 /** How rows name an entity. */
 export type EntityNaming =
   /** They are the entity's where this holds. */
-  | { readonly names: (named: NamedEntity) => SQL }
+  | {
+      readonly names: (named: NamedEntity) => SQL;
+      /** Fewer of them that an export may show to the entity, where some may be another's. */
+      readonly exported?: (named: NamedEntity) => SQL;
+    }
   /** Each is looked at, by the rule of that name. */
   | { readonly rule: "jobs" | "standing" | "runs" }
   /** They go with the row that they belong to. */
@@ -29,7 +33,12 @@ export type ErasedTable = {
   readonly key?: PgColumn;
   readonly parents?: readonly RowParent[];
   readonly entity: EntityNaming;
+  /** By which indexes an entity's rows are gone through where that is not the primary key: each has those for which `where` holds. */
+  readonly indexes?: readonly { readonly where: SQL; readonly columns: readonly PgColumn[] }[];
 };
+
+const [hasNoFailure, hasFailure] = [sql`${t.toolCalls.failure} is null`, sql`${t.toolCalls.failure} is not null`];
+const callColumns = [t.toolCalls.entityId, t.toolCalls.projectId, t.toolCalls.toolSlug];
 
 const settings = { none: "what the people of the project set for all of it" };
 const bookkeeping = { none: "counts, versions and times alone" };
@@ -106,7 +115,14 @@ export const erasedTables: readonly ErasedTable[] = [
   },
   ofDeployment(t.auditEvents, "names an entity by its digest alone, and stays"),
   ofDeployment(t.auditChains, "hashes of what stays"),
-  { table: t.toolCalls, project: t.toolCalls.projectId, entity: of(t.toolCalls.entityId) },
+  {
+    ...{ table: t.toolCalls, project: t.toolCalls.projectId },
+    entity: { names: (named) => sql`(${isCallOf(named)} and ${hasNoFailure} or ${isCallOf(named)} and ${hasFailure})` },
+    indexes: [
+      { where: hasNoFailure, columns: [...callColumns, t.toolCalls.id] },
+      { where: hasFailure, columns: [...callColumns, t.toolCalls.failure, t.toolCalls.id] },
+    ],
+  },
   { table: t.events, project: t.events.projectId, key: t.events.id, entity: of(t.events.entityId) },
   {
     table: t.deliveryTasks,
@@ -141,7 +157,10 @@ export const erasedTables: readonly ErasedTable[] = [
   },
   {
     ...{ table: t.callPaces, project: t.callPaces.projectId },
-    entity: { names: ({ entityId }) => isWithin(entityId, t.callPaces.key) },
+    entity: {
+      names: ({ entityId }) => isWithin(entityId, t.callPaces.key),
+      exported: (named) => isKey(named, t.callPaces.key),
+    },
   },
   ofProject(t.jobPrograms, t.jobPrograms.projectId, { none: "texts that jobs, skills and standing programs share" }),
   ofProject(t.subscriptions, t.subscriptions.projectId, settings),
@@ -174,23 +193,44 @@ function of(column: PgColumn): EntityNaming {
   return { names: ({ entityId }) => sql`${column} = ${entityId}` };
 }
 
+/** Each of its two indexes has the calls that failed, or the others, and serves a condition that says so. */
+function isCallOf({ projectId, entityId }: NamedEntity): SQL {
+  return sql`(${t.toolCalls.entityId} = ${entityId} and ${t.toolCalls.projectId} = ${uuidOfId(projectId)}::uuid)`;
+}
+
 function grantOf({ entityId }: NamedEntity): SQL {
   return sql`exists (select from ${t.apiKeys} where ${t.apiKeys.id} in (${t.grants.keyId}, ${t.grants.voucherKeyId})
     and ${t.apiKeys.entityId} = ${entityId})`;
 }
 
-/** What an expression of the project made of an event or a call, which may be the entity's id alone or have it within. */
+/**
+ * What an expression of the project made of an event or a call, which may be the entity's id alone or have it within: between others than letters
+ * and digits, so that erasing `ada` forgets nothing of `adam`.
+ */
 function isWithin(entityId: string, key: PgColumn): SQL {
-  return sql`position(${entityId}::text in ${key}) > 0`;
+  const id = entityId.replace(/[^\p{L}\p{N}\s]/gu, "\\$&");
+  const isBounded = sql`${key} ~ ${`(^|[^[:alnum:]])${id}($|[^[:alnum:]])`}::text`;
+  // The cheap question first: most keys do not have it at all.
+  return sql`position(${entityId}::text in ${key}) > 0 and ${isBounded}`;
+}
+
+/** Whose key is the entity's id alone: where others have it within, they may be of an entity whose id is longer. */
+function isKey({ entityId }: NamedEntity, key: PgColumn): SQL {
+  return sql`${key} = ${entityId}`;
 }
 
 function keyOfProgram(key: PgColumn, programId: PgColumn): Pick<ErasedTable, "entity"> {
   return {
     entity: {
-      names: ({ projectId, entityId }) => sql`${isWithin(entityId, key)} and ${programId} in (
-        select ${t.standingPrograms.id} from ${t.standingPrograms} where ${t.standingPrograms.projectId} = ${uuidOfId(projectId)}::uuid)`,
+      names: (named) => sql`${isWithin(named.entityId, key)} and ${isOfProject(named, programId)}`,
+      exported: (named) => sql`${isKey(named, key)} and ${isOfProject(named, programId)}`,
     },
   };
+}
+
+function isOfProject({ projectId }: NamedEntity, programId: PgColumn): SQL {
+  return sql`${programId} in (
+    select ${t.standingPrograms.id} from ${t.standingPrograms} where ${t.standingPrograms.projectId} = ${uuidOfId(projectId)}::uuid)`;
 }
 
 function along(): Pick<ErasedTable, "entity"> {

@@ -48,7 +48,7 @@ test("an entity is exported as lines of JSON, with what its calls were, and with
     (table) => lines.find((line) => line.table === table).row,
   );
   expect(call).toMatchObject({ entity_id: "eve", tool_slug: "calendar.list_events", arguments: "{}" });
-  expect(account).toMatchObject({ entity_id: "eve", state: "active" });
+  expect(account).toMatchObject({ entity_id: "eve", state: "pending" });
   expect(Object.keys(account)).not.toContain("credential");
   const folder = await mkdtemp(join(tmpdir(), "svc-export-"));
   const file = join(folder, "eve.jsonl");
@@ -61,7 +61,7 @@ test("an entity is exported as lines of JSON, with what its calls were, and with
     noted: [expect.stringContaining("there already")],
   });
   const missing = await svc("export", join(folder, "x"), "--project", "default", "--entity", "x".repeat(201));
-  expect(missing).toMatchObject({ code: 1, noted: [expect.stringContaining("entityId")] });
+  expect(missing).toMatchObject({ code: 1, noted: [expect.stringContaining("ENTITY_ID_INVALID")] });
   expect(await readdir(folder)).toEqual(["eve.jsonl"]);
   await rm(folder, { recursive: true });
   const { json } = await server.admin("ListAuditEvents", { action: "AdminService.ExportEntity" });

@@ -3,11 +3,12 @@ import { and, eq, getTableName, gt, ne, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { eventsOfAsks } from "../erasures/rules.ts";
 import { type ErasedTable, erasedTables, type NamedEntity } from "../schema/erased-tables.ts";
-import { events, jobs } from "../schema/index.ts";
+import { events, jobPrograms, jobs } from "../schema/index.ts";
 import { keyColumns } from "../schema/sealed-columns.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
+import { arrayLiteral, bytesArrayLiteral } from "../sql/array-literal.ts";
 import { namesOf, ownRows, rowsOfEntity, type Way, waysOf } from "./membership.ts";
 import { type ExportedRow, type FoundRow, type PageQuery, type RowKey, readRows } from "./page.ts";
+import { programsOfEntityAlone } from "./programs.ts";
 
 /** Rows of one table, never none. */
 export type ExportedPage = { readonly table: string; readonly rows: readonly ExportedRow[] };
@@ -26,6 +27,7 @@ const ownersMax = 100;
 export async function* exportEntity(db: Executor, named: NamedEntity): AsyncGenerator<ExportedPage> {
   for (const erased of erasedTables) {
     const { entity } = erased;
+    if (entity === "as what runs them") yield* programsAlone({ db, named }, erased);
     if (typeof entity !== "object" || "none" in entity) continue;
     if (erased.key === undefined) yield* rowsNamed({ db, named }, erased);
     else yield* rowsLookedAt({ db, named }, erased);
@@ -84,6 +86,17 @@ async function* rowsOf(
       erased,
       rows.flatMap((row) => row.key),
     );
+  }
+}
+
+/** Programs that nothing but the entity's runs. */
+async function* programsAlone(walk: Walk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
+  const digests = await programsOfEntityAlone(walk.db, walk.named);
+  for (let at = 0; at < digests.length; at += ownersMax) {
+    const isOne = sql`${jobPrograms.digest} = any(${bytesArrayLiteral(digests.slice(at, at + ownersMax))}::bytea[])`;
+    const where = and(eq(jobPrograms.projectId, walk.named.projectId), isOne);
+    for await (const rows of pagesOf(walk, { erased, where, order: keyColumns(erased.table) }))
+      yield pageOf(erased, rows);
   }
 }
 

@@ -1,6 +1,7 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
 import { type SQL, sql } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import { liveEpochs } from "../deliveries/epoch.ts";
 import * as t from "./index.ts";
 
 /** An entity of a project. */
@@ -16,6 +17,8 @@ export type EntityNaming =
     }
   /** Each is looked at, by the rule of that name. */
   | { readonly rule: "jobs" | "standing" | "runs" }
+  /** Programs, which go once nothing is left that runs them. */
+  | "as what runs them"
   /** They go with the row that they belong to. */
   | "as their parents"
   /** They hold nothing of one entity, and why. */
@@ -64,7 +67,7 @@ export const erasedTables: readonly ErasedTable[] = [
   {
     ...{ table: t.consoleLinks, project: t.consoleLinks.projectId },
     parents: [{ table: t.apiKeys, on: sql`${t.consoleLinks.keyId} = ${t.apiKeys.id}` }],
-    entity: { names: ({ entityId }) => sql`${t.consoleLinks.target} -> 'connect' ->> 'entityId' = ${entityId}` },
+    entity: { names: linkOf },
   },
   {
     ...{ table: t.standingPrograms, project: t.standingPrograms.projectId, key: t.standingPrograms.id },
@@ -96,7 +99,16 @@ export const erasedTables: readonly ErasedTable[] = [
   ofJob(t.jobTasks, t.jobTasks.jobId),
   ofJob(t.jobEvents, t.jobEvents.jobId),
   ofJob(t.jobAsks, t.jobAsks.jobId),
-  ofJob(t.skills, t.skills.jobId),
+  {
+    table: t.skills,
+    parents: [
+      {
+        table: t.jobs,
+        on: sql`${t.skills.projectId} = ${t.jobs.projectId} and ${t.skills.jobId} = ${t.jobs.id}`,
+      },
+    ],
+    ...along(),
+  },
   {
     ...{ table: t.standingRuns, project: t.standingRuns.projectId, key: t.standingRuns.id },
     parents: [
@@ -126,11 +138,18 @@ export const erasedTables: readonly ErasedTable[] = [
   { table: t.events, project: t.events.projectId, key: t.events.id, entity: of(t.events.entityId) },
   {
     table: t.deliveryTasks,
-    parents: [{ table: t.events, on: sql`${t.deliveryTasks.eventId} = ${t.events.id}` }],
+    // By the whole of its key, as it was queued and put off: a lane may have a million of others.
+    parents: [
+      {
+        table: t.deliveries,
+        on: sql`${t.deliveryTasks.epoch} = any${sql.raw(liveEpochs)} and ${t.deliveryTasks.subscriptionId} = ${t.deliveries.subscriptionId}
+          and ${t.deliveryTasks.dueAt} = ${t.deliveries.nextAttemptAt} and ${t.deliveryTasks.deliveryId} = ${t.deliveries.id}`,
+      },
+    ],
     ...along(),
   },
   {
-    table: t.deliveries,
+    ...{ table: t.deliveries, key: t.deliveries.id },
     parents: [
       {
         table: t.events,
@@ -144,7 +163,9 @@ export const erasedTables: readonly ErasedTable[] = [
     parents: [
       {
         table: t.events,
-        on: sql`${t.standingArrivals.projectId} = ${t.events.projectId} and ${t.standingArrivals.eventId} = ${t.events.id}`,
+        // It is due from when its event was received, whatever its attempts.
+        on: sql`${t.standingArrivals.projectId} = ${t.events.projectId} and ${t.standingArrivals.dueAt} = ${t.events.receivedAt}
+          and ${t.standingArrivals.eventId} = ${t.events.id}`,
       },
     ],
     ...along(),
@@ -162,7 +183,7 @@ export const erasedTables: readonly ErasedTable[] = [
       exported: (named) => isKey(named, t.callPaces.key),
     },
   },
-  ofProject(t.jobPrograms, t.jobPrograms.projectId, { none: "texts that jobs, skills and standing programs share" }),
+  ofProject(t.jobPrograms, t.jobPrograms.projectId, "as what runs them"),
   ofProject(t.subscriptions, t.subscriptions.projectId, settings),
   ofProject(t.replays, t.replays.projectId, bookkeeping),
   ofProject(t.secrets, t.secrets.projectId, settings),
@@ -177,6 +198,7 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProject(t.projects, t.projects.id, settings),
   ofDeployment(t.quarantinedPosts, "a post that no project received, and that names none"),
   ofDeployment(t.erasures, "the erasure itself, which forgets whom it erased at its end"),
+  ofDeployment(t.erasurePrograms, "digests, until an erasure has looked for what uses them"),
   ofDeployment(t.consoleSessions, "a browser, which may hold seats of several projects"),
   ofDeployment(t.grantClients, "a program that registered itself with the deployment"),
   ofDeployment(t.ledgerState, "how far the ledger was searched"),
@@ -198,6 +220,13 @@ function isCallOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.toolCalls.entityId} = ${entityId} and ${t.toolCalls.projectId} = ${uuidOfId(projectId)}::uuid)`;
 }
 
+/** To connect an account of it, or to answer as a contact that is reached by it. */
+function linkOf({ projectId, entityId }: NamedEntity): SQL {
+  return sql`(${t.consoleLinks.target} -> 'connect' ->> 'entityId' = ${entityId}
+    or ${t.consoleLinks.target} -> 'answer' ->> 'principalId' in (select ${t.contacts.principalId} from ${t.contacts}
+      where ${t.contacts.projectId} = ${uuidOfId(projectId)}::uuid and ${t.contacts.reach} ->> 'entityId' = ${entityId}))`;
+}
+
 function grantOf({ entityId }: NamedEntity): SQL {
   return sql`exists (select from ${t.apiKeys} where ${t.apiKeys.id} in (${t.grants.keyId}, ${t.grants.voucherKeyId})
     and ${t.apiKeys.entityId} = ${entityId})`;
@@ -208,7 +237,7 @@ function grantOf({ entityId }: NamedEntity): SQL {
  * and digits, so that erasing `ada` forgets nothing of `adam`.
  */
 function isWithin(entityId: string, key: PgColumn): SQL {
-  const id = entityId.replace(/[^\p{L}\p{N}\s]/gu, "\\$&");
+  const id = entityId.replace(/[\\^$.|?*+(){}[\]]/g, "\\$&");
   const isBounded = sql`${key} ~ ${`(^|[^[:alnum:]])${id}($|[^[:alnum:]])`}::text`;
   // The cheap question first: most keys do not have it at all.
   return sql`position(${entityId}::text in ${key}) > 0 and ${isBounded}`;

@@ -92,6 +92,7 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   connected_accounts: ["origin_digest"],
   console_links: ["digest"],
   console_sessions: ["cookie_digest", "half_digest", "admin_digest"],
+  erasure_programs: ["digest"],
   // Under a vault key itself: a rotation wraps them anew.
   data_keys: ["wrapped"],
   vault_check: ["sealed"],

@@ -1,7 +1,8 @@
 import type { DescService, Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { Fault, type ProjectId, parseId, principalContext } from "@svc/core";
+import { type ProjectId, parseId, principalContext } from "@svc/core";
 import type { AuditLog, DeedEnd } from "./log.ts";
+import { outcomeOf } from "./outcome.ts";
 import { type AuditRule, readAuditRule } from "./rules.ts";
 
 type Method = (request: Message, context: HandlerContext) => unknown;
@@ -75,8 +76,4 @@ function madeBy(rule: AuditRule, response: Message, projectId: ProjectId | undef
 
 function readProject(text = ""): ProjectId | undefined {
   return parseId("prj", text);
-}
-
-function outcomeOf(error: unknown): string {
-  return error instanceof Fault ? error.code : "internal";
 }

@@ -18,10 +18,13 @@ import { toTokenSet } from "./token-times.ts";
 export type OauthRequestHeaders = { readonly cookie?: string | undefined };
 
 /** A consent that came back from an app, and is about to be completed. */
-export type Consent = Pick<ConnectedAccount, "projectId" | "entityId"> & { readonly accountId: ConnectedAccount["id"] };
+type Consent = Pick<ConnectedAccount, "projectId" | "entityId"> & { readonly accountId: ConnectedAccount["id"] };
 
 /** Runs what completes a consent, which answers why it came to nothing; for whoever notes that it was done. */
-export type EnterConsent = (consent: Consent, complete: () => Promise<string | undefined>) => Promise<string | undefined>;
+export type EnterConsent = (
+  consent: Consent,
+  complete: () => Promise<string | undefined>,
+) => Promise<string | undefined>;
 
 /** The two pages that a person's browser passes on the way to an account, to be served at `/oauth/start` and `/oauth/callback`. */
 export type OauthPages = {
@@ -39,7 +42,8 @@ export function createOauthPages(options: OauthPagesOptions): OauthPages {
   const context: Context = { ...options, states: createStateSealer(options.sealer) };
   return {
     handleOauthStart: (url) => start(context, url),
-    handleOauthCallback: (url, headers, enter = (_consent, work) => work()) => callback({ ...context, enter }, url, headers),
+    handleOauthCallback: (url, headers, enter = (_consent, work) => work()) =>
+      callback({ ...context, enter }, url, headers),
   };
 }
 

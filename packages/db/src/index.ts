@@ -166,7 +166,7 @@ export { restoreStore } from "./embedded/backup/restore.ts";
 export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
 export type { ExportedRow } from "./entity-export/page.ts";
-export { type ExportedPage, exportEntity } from "./entity-export/walk.ts";
+export { exportEntity } from "./entity-export/walk.ts";
 export { beginErasure, type Erasure, findErasure, hasDueErasure } from "./erasures/repo.ts";
 export { type ErasureTimes, stepErasure } from "./erasures/step.ts";
 export { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "./events/match.ts";

@@ -23,7 +23,13 @@ const from = "$1::uuid";
 type Listed = RawRow<AuditEvent>;
 
 function pageText(found: string, given?: string): string {
-  return pageOfFound({ found, columns: columns.text, table: "audit_events", as: "e", ...(given !== undefined && { given }) });
+  return pageOfFound({
+    found,
+    columns: columns.text,
+    table: "audit_events",
+    as: "e",
+    ...(given !== undefined && { given }),
+  });
 }
 
 /** By the primary key. */

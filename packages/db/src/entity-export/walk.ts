@@ -11,7 +11,7 @@ import { type ExportedRow, type FoundRow, type PageQuery, type RowKey, readRows 
 import { programsOfEntityAlone } from "./programs.ts";
 
 /** Rows of one table, never none. */
-export type ExportedPage = { readonly table: string; readonly rows: readonly ExportedRow[] };
+type ExportedPage = { readonly table: string; readonly rows: readonly ExportedRow[] };
 
 /** Whose rows, and where they are read. */
 type Walk = { readonly db: Executor; readonly named: NamedEntity };

@@ -27,7 +27,7 @@ export async function notePrograms(tx: Executor, { id, kind }: Erasure, table: P
 }
 
 /** Where a look at the programs that were noted stands: `after` is the last job that was looked at, undefined at the end. */
-export type ProgramsLook = { readonly after: string | undefined; readonly deleted: number };
+type ProgramsLook = { readonly after: string | undefined; readonly deleted: number };
 
 /**
  * Goes through the jobs for those that use a noted program still, and at their end deletes the programs that nothing uses. Jobs have no index by

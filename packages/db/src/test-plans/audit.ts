@@ -1,4 +1,9 @@
-import { findAuditChains, hasUnplacedAuditEvents, listPlacedAuditEvents, listUnplacedAuditEvents } from "../audit/chains.ts";
+import {
+  findAuditChains,
+  hasUnplacedAuditEvents,
+  listPlacedAuditEvents,
+  listUnplacedAuditEvents,
+} from "../audit/chains.ts";
 import { endAuditEvent, insertAuditEvent } from "../audit/events.ts";
 import { type AuditFilter, listAuditEvents } from "../audit/list.ts";
 import { nowMs } from "../test-rows.ts";
@@ -71,5 +76,10 @@ export const auditPlans: readonly Plan[] = [
     "audit_events_project(project_id, action, id)",
   ]),
   listed("list_audit_events_of_actor", "all", ofActor, byActor),
-  listed("list_audit_events_of_actor", "of a project and an action", { ...ofActor, projectId, action: "Test.Do1" }, byActor),
+  listed(
+    "list_audit_events_of_actor",
+    "of a project and an action",
+    { ...ofActor, projectId, action: "Test.Do1" },
+    byActor,
+  ),
 ];

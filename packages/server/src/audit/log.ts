@@ -1,4 +1,13 @@
-import { type AuditId, type Clock, createId, type KeyId, type Principal, type ProjectId, type Sealer, uuidOfId } from "@svc/core";
+import {
+  type AuditId,
+  type Clock,
+  createId,
+  type KeyId,
+  type Principal,
+  type ProjectId,
+  type Sealer,
+  uuidOfId,
+} from "@svc/core";
 import { type AuditActor, type Database, deploymentProject, endAuditEvent, insertAuditEvent } from "@svc/db";
 
 /** Who does something: a caller, a person who showed a key on a page or has a link, or the service itself. */

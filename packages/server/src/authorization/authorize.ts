@@ -130,7 +130,9 @@ async function decide(vouched: Vouched, form: URLSearchParams, res: ServerRespon
   if (!("fault" in binding)) {
     const { projectId, clientId } = vouched;
     const about = { projectId, subject: clientId, entityId: binding.entityId, actor: actorOf(vouched) };
-    const code = await asDeed(parts.audit, { ...about, action: "GrantPage.Allow" }, () => makeCode(vouched, binding, parts));
+    const code = await asDeed(parts.audit, { ...about, action: "GrantPage.Allow" }, () =>
+      makeCode(vouched, binding, parts),
+    );
     return leave(res, vouched, { code });
   }
   const { fault } = binding;

@@ -68,7 +68,8 @@ type Serving = GrantPartsOptions & {
 
 /** The paths by which agents get grants. */
 export function openAuthorization(parts: Serving): ReadonlyMap<string, PageHandler> {
-  const { config, db, clock, publicUrl, sealer, grants, keys, keyUse, connections, intake, node, mapError, audit } = parts;
+  const { config, db, clock, publicUrl, sealer, grants, keys, keyUse, connections, intake, node, mapError, audit } =
+    parts;
   return createAuthorization({
     ...{ db, clock, sealer, keys, intake, mapError, audit },
     ...{ use: keyUse, limit: grants.signInLimit, placeOf: grants.placeOf, addressOf: connections.addressOf },

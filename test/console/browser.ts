@@ -49,7 +49,6 @@ export function startConsole(
   options: { variables?: Record<string, string>; seed?: (svc: TestServer) => Promise<void>; isOnePage?: boolean } = {},
 ): ConsoleTests {
   let svc: TestServer | undefined;
-  let browser: Browser | undefined;
   let projectId = "";
   let kept: ConsolePage | undefined;
   const opened: ConsolePage[] = [];
@@ -69,31 +68,24 @@ export function startConsole(
     });
     ({ projectId } = (await svc.call("svc.v1.IdentityService/GetIdentity")).json);
     await options.seed?.(svc);
-    // No name leads anywhere, as without a network.
-    const alone = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost";
-    const args = ["--disable-gpu", alone, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])];
-    browser = await chromium.launch({ executablePath: executable, args });
   });
   afterEach(async () => {
     const pages = opened.splice(0);
     const seen = pages.flatMap(({ faults }) => faults.seen.splice(0));
-    await Promise.all(pages.map(({ page }) => (page === kept?.page ? undefined : page.context().close())));
+    const contexts = new Set(pages.filter(({ page }) => page !== kept?.page).map(({ page }) => page.context()));
+    await Promise.all(Array.from(contexts, putBack));
     expect(seen).toEqual([]);
   });
   afterAll(async () => {
-    await browser?.close();
+    await kept?.page.context().close();
     await svc?.stop();
   });
 
   async function newContext({ key = service().key, isPhone = false }: Looking): Promise<BrowserContext> {
     if (key !== null && !sessions.has(key)) sessions.set(key, storageOf(service().url, key));
-    const storageState = key === null ? undefined : await sessions.get(key);
-    return (browser ?? fail("no browser was started")).newContext({
-      viewport: isPhone ? { width: 390, height: 844 } : wide,
-      hasTouch: isPhone,
-      reducedMotion: "reduce",
-      ...(storageState !== undefined && { storageState }),
-    });
+    const context = await takeContext(isPhone);
+    await context.setStorageState((key === null ? undefined : await sessions.get(key)) ?? { cookies: [], origins: [] });
+    return context;
   }
 
   return {
@@ -117,6 +109,41 @@ export function startConsole(
       return shown;
     },
   };
+}
+
+/** One for the files of a worker: to start it takes as long as some of them. It ends with the worker. */
+let browser: Promise<Browser> | undefined;
+
+function startBrowser(): Promise<Browser> {
+  if (executable === undefined) throw new Error("no browser was found");
+  // No name leads anywhere, as without a network.
+  const alone = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost";
+  const args = ["--disable-gpu", alone, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])];
+  return chromium.launch({ executablePath: executable, args });
+}
+
+/** Contexts that no test uses, wide ones and those of a phone: what the console is made of is loaded and compiled once in each. */
+const idle: Record<"wide" | "phone", BrowserContext[]> = { wide: [], phone: [] };
+const phones = new WeakSet<BrowserContext>();
+
+async function takeContext(isPhone: boolean): Promise<BrowserContext> {
+  const taken = idle[isPhone ? "phone" : "wide"].pop();
+  if (taken !== undefined) return taken;
+  browser ??= startBrowser();
+  const context = await (await browser).newContext({
+    viewport: isPhone ? { width: 390, height: 844 } : wide,
+    hasTouch: isPhone,
+    reducedMotion: "reduce",
+  });
+  if (isPhone) phones.add(context);
+  return context;
+}
+
+/** Closes the pages of a test. Its cookies and storage go when the context is given to another. */
+async function putBack(context: BrowserContext): Promise<void> {
+  if (context.isClosed()) return;
+  await Promise.all(context.pages().map((page) => page.close()));
+  idle[phones.has(context) ? "phone" : "wide"].push(context);
 }
 
 async function newPage(context: BrowserContext, url: string): Promise<ConsolePage> {

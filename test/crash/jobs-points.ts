@@ -109,16 +109,12 @@ export const lines = { killed, frozen, parted, paused };
 export const sample: readonly Doom[] = [
   ...(
     [
-      ["pages", "before-commit", 2],
       ["keyed write", "in-send", 1],
       ["map of writes", "in-send", 5],
       ["judge", "after-ask-commit", 1],
       ["undo of children", "mid-undo", 1],
       ["http write", "after-send", 1],
       ["wide parallel", "before-commit", 4],
-      // One of its skills runs another.
-      ["parallel skills", "before-commit", 8],
-      ["retried writing skill", "before-commit", 4],
       ["retried map of writing skills", "before-commit", 6],
       ["planned", "before-commit", 2],
     ] as const

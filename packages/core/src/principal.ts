@@ -1,3 +1,4 @@
+import type { AgentToolGroup } from "./agent-tools.ts";
 import type { Binding } from "./binding.ts";
 import type { ConfirmRule } from "./confirm.ts";
 import type { KeyId, ProjectId } from "./id.ts";
@@ -18,6 +19,10 @@ export type ProjectPrincipal = {
   binding?: Binding | undefined;
   /** Which of its calls a person confirms; undefined for none. */
   confirm?: ConfirmRule | undefined;
+  /** The tools that it was given over MCP beside those of apps. Default: none. */
+  agentTools?: readonly AgentToolGroup[] | undefined;
+  /** Whether it is a grant, which a person gave, and not a key that the administrator issued. */
+  isGrant?: boolean | undefined;
 };
 
 /** Who makes a call: a project's key, or the administrator of the deployment. */

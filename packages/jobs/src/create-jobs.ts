@@ -13,7 +13,10 @@ import type { AddressGuard, Clock, NodeId, Sealer, ThreadPool, WorkMeter } from 
 import type { Database } from "@svc/db";
 import type { Dispatcher } from "@svc/delivery";
 import { createEvaluator } from "@svc/program";
-import type { CodeCaller, CodeFinder, PersonAsker, ToolCaller } from "@svc/tools";
+import type { AgentTool, CodeCaller, CodeFinder, McpOffer, PersonAsker, ToolCaller } from "@svc/tools";
+import { createCheckProgramTool } from "./agents/check-program-tool.ts";
+import { createRunProgramTool } from "./agents/run-program-tool.ts";
+import { createTasksOffer } from "./agents/tasks.ts";
 import { createJobAdministration, type JobAdministration } from "./api/administration.ts";
 import { createJobHints, type JobHints } from "./api/hints.ts";
 import { hashReceipt } from "./api/receipt-hash.ts";
@@ -52,6 +55,8 @@ export type JobsOptions = {
   readonly consoleUrl?: (() => string) | undefined;
   /** Whether an emulator answers in place of the apps, which the logs of jobs tell. Default false. */
   readonly isSandbox?: boolean | undefined;
+  /** How long jobs that have ended are kept, milliseconds; undefined: for good. */
+  readonly jobRetentionMs?: number | undefined;
   /** Longest pause between two looks at a log that is watched, milliseconds. Default 500. */
   readonly watchPollMs?: number | undefined;
   /** Does what is to be committed with the end of a rehearsal, which a standing program is asked about by. */
@@ -78,6 +83,10 @@ export type Jobs = {
   readonly administration: JobAdministration;
   /** Links by which contacts without a key answer. */
   readonly answerLinks: AnswerLinks;
+  /** What agents check and run programs with. */
+  readonly agentTools: readonly AgentTool[];
+  /** Jobs as tasks of agents' protocol. */
+  readonly tasksOffer: McpOffer;
 };
 
 /** Makes what runs and serves jobs on a node. The engine is not started. */
@@ -114,6 +123,7 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
     isSandbox: options.isSandbox,
     ...(watchPollMs !== undefined && { watchPollMs }),
   };
+  const agents = { ...context, asks: askPort, jobRetentionMs: options.jobRetentionMs };
   return {
     engine,
     hints,
@@ -125,5 +135,7 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
     contactsService: createContactsService(context),
     administration: createJobAdministration(context),
     answerLinks: createAnswerLinks(asks),
+    agentTools: [createCheckProgramTool(agents), createRunProgramTool(agents)],
+    tasksOffer: createTasksOffer(agents),
   };
 }

@@ -73,6 +73,16 @@ export function modeInvalid(mode: string): Fault {
   });
 }
 
+/** An agent's call runs a new program or waits for a job, and this one says neither or both. */
+export function runArgumentsUnclear(): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "RUN_ARGUMENTS_UNCLEAR",
+    message: "run_program takes a program to run, or job_id alone to wait for a job",
+    help: "Give program, or give job_id without program, idempotency_key and simulate.",
+  });
+}
+
 /** A simulation cannot be simulated first. */
 export function modeConflict(): Fault {
   return fault({

@@ -117,6 +117,7 @@ export function createNode(parts: NodeParts): Node {
     askObserver: observer.asks,
     limits: limits.jobs,
     watchPollMs: limits.watchPollMs,
+    jobRetentionMs: limits.retention.jobsMs,
     isSandbox: parts.isSandbox,
     consoleUrl: parts.consoleUrl,
     // A standing program is asked about by a job, and jobs know nothing of those.
@@ -166,7 +167,9 @@ export function createNode(parts: NodeParts): Node {
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
-  const offers = [createToolsOffer({ db, clock, views, caller, findReach: createReachFinder(parts) })];
+  const { agentTools } = jobs;
+  const findReach = createReachFinder(parts);
+  const offers = [createToolsOffer({ db, clock, views, caller, findReach, agentTools }), jobs.tasksOffer];
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
     quarantine: createQuarantine({ ...triggers, bodyBytesMax }),

@@ -26,6 +26,7 @@ export async function registerAgent(
   { redirectUri = "http://127.0.0.1:7777/callback", name = "Test agent" } = {},
 ): Promise<TestAgent> {
   const registered = await postJson(`${url}/oauth/register`, { client_name: name, redirect_uris: [redirectUri] });
+  if (registered.status !== 201) throw new Error(`nobody was registered: ${JSON.stringify(registered)}`);
   const clientId: string = registered.json.client_id;
   const verifier = randomBytes(32).toString("base64url");
   const resource = `${url}/mcp`;

@@ -1,5 +1,10 @@
+export type { AgentTool, TaskAnswer } from "./agents/agent-tool.ts";
+export { answered, type ToolAnswer, toolResult } from "./agents/answer.ts";
+export { canAskUser } from "./agents/confirmation.ts";
 export { spokenFault } from "./agents/errors.ts";
+export type { ListedTool } from "./agents/meta-tools.ts";
 export { createToolsOffer } from "./agents/offer.ts";
+export { spoken } from "./agents/words.ts";
 export type { CodeAnswer, CodeCall, CodeCaller, CodeFinder } from "./call/call-code.ts";
 export {
   type CallAnswer,
@@ -23,8 +28,17 @@ export { readHttpAddress } from "./http/build-request.ts";
 export { httpTool } from "./http/http-tool.ts";
 export { type CallLimits, createCallLimits } from "./limits/call-limits.ts";
 export { callPaceSweep } from "./limits/retention.ts";
+export { invalidParams } from "./mcp/errors.ts";
 export { createMcpServer, type McpServer } from "./mcp/mcp-server.ts";
-export type { McpContext, McpMethod, McpOffer, McpOutcome } from "./mcp/offer.ts";
+export {
+  complete,
+  type McpContext,
+  type McpMethod,
+  type McpOffer,
+  type McpOutcome,
+  type Params,
+  refused,
+} from "./mcp/offer.ts";
 export type { McpHeaders } from "./mcp/request.ts";
 export { type CallOutcome, type CallResult, callOutcomes } from "./outcome.ts";
 export { createReachFinder } from "./search/reach.ts";

@@ -12,7 +12,7 @@ export type Asked = {
 const answered = (value: string): McpOutcome => ({ type: "complete", result: { content: [text(value)] } });
 
 /** A request of the server to the client for one value of a form. */
-function elicit(message: string, name: string, type = "string"): object {
+export function elicit(message: string, name: string, type = "string"): object {
   const requestedSchema = { type: "object", properties: { [name]: { type } }, required: [name] };
   return { method: "elicitation/create", params: { mode: "form", message, requestedSchema } };
 }

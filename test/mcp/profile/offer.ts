@@ -2,6 +2,7 @@ import type { McpMethod, McpOffer } from "@svc/tools";
 import type { Asked } from "./input-tools.ts";
 import { getPrompt, listedPrompts } from "./prompts.ts";
 import { listedResources, listedTemplates, readResource } from "./resources.ts";
+import { type Called, type RunProgram, taskTools } from "./task-tools.ts";
 import { findTool, listedTools } from "./tools.ts";
 
 const always = (result: Readonly<Record<string, unknown>>): McpMethod["answer"] => {
@@ -30,8 +31,15 @@ function withTools(offer: McpOffer): McpOffer {
     },
     "tools/call": {
       ...call,
-      answer: async (params, context) =>
-        findTool(params["name"])?.(params as Asked, context) ?? call.answer(params, context),
+      async answer(params, context) {
+        const run: RunProgram = (args, asking) => {
+          const address = { ...asking.address, tools: ["run_program"] };
+          return call.answer({ name: "run_program", arguments: args }, { ...asking, address });
+        };
+        const task = taskTools[String(params["name"])];
+        if (task !== undefined) return task(params as Called, context, run);
+        return findTool(params["name"])?.(params as Asked, context) ?? call.answer(params, context);
+      },
     },
   };
   return { ...offer, methods };

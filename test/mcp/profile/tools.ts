@@ -1,6 +1,7 @@
 import type { McpContext, McpOutcome } from "@svc/tools";
 import { audio, embedded, image, text } from "./content.ts";
 import { type Asked, inputTools } from "./input-tools.ts";
+import { taskTools } from "./task-tools.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -75,7 +76,7 @@ const tools: Readonly<Record<string, ProfileTool>> = {
 };
 
 /** What the suite's tools are listed as. */
-export const listedTools: readonly Params[] = Object.keys(tools).map((name) => ({
+export const listedTools: readonly Params[] = Object.keys({ ...tools, ...taskTools }).map((name) => ({
   name,
   description: `What the conformance suite calls ${name}.`,
   inputSchema: schemas[name] ?? { type: "object" },

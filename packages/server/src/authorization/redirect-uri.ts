@@ -17,6 +17,10 @@ export function redirectUriFault(text: string): string | undefined {
     return `a redirect URI is an absolute URL of at most ${charactersMax} characters`;
   if (text.includes("#")) return "a redirect URI has no fragment";
   if (url.username !== "" || url.password !== "") return "a redirect URI has no user name and no password";
+  const isWeb = url.protocol === "https:" || url.protocol === "http:";
+  // What else URL lets stand in a host has a meaning where it is named to browsers: in a policy, a semicolon begins another rule.
+  if (isWeb && !/^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])$/.test(url.hostname))
+    return "the host of a redirect URI is an address, or letters, digits, dots, hyphens and underscores";
   if (url.protocol === "https:") return undefined;
   if (url.protocol === "http:")
     return isLoopback(url) ? undefined : "a redirect URI with http leads to 127.0.0.1, [::1] or localhost";

@@ -9,6 +9,11 @@ export type ToolAnswer = {
   readonly askUser?: AskedUser | undefined;
 };
 
+/** An answer as the protocol has it. */
+export function toolResult({ texts, structured, isError }: ToolAnswer): Readonly<Record<string, unknown>> {
+  return { content: texts.map((text) => ({ type: "text", text })), structuredContent: structured, isError };
+}
+
 /** An answer that is no error. */
 export function answered(structured: Readonly<Record<string, unknown>>, ...texts: readonly string[]): ToolAnswer {
   return { texts, structured, isError: false };

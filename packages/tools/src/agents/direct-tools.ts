@@ -42,19 +42,24 @@ export function findDirect(view: CatalogView, asking: Asking, name: string): Too
   return undefined;
 }
 
-/** What the address lists, each tool with its own schema, in the order of slugs; or what is wrong with the address. */
+/**
+ * What the address lists, each tool with its own schema, in the order of slugs; or what is wrong with the address. `given`: tools of svc
+ * itself that the address names beside the meta-tools.
+ */
 export function listDirect(
   view: CatalogView,
   asking: Asking,
+  given: readonly ListedTool[],
 ): { readonly tools: readonly ListedTool[] } | { readonly error: McpError } {
-  const fault = addressFault(view, asking.address);
+  const own = [...listedMetaTools(asking.address), ...given];
+  const fault = addressFault(view, asking.address, own);
   if (fault !== undefined) return { error: addressInvalid(fault) };
   const tools = [...view.tools.values()].filter((tool) => isListed(tool, asking));
   if (tools.length > directMax) {
     const fault = `The address names ${tools.length} tools; at most ${directMax} are listed. Name fewer toolkits, or leave them out and search`;
     return { error: addressInvalid(fault) };
   }
-  return { tools: [...listedMetaTools(asking.address), ...tools.map((tool) => listed(tool, view))] };
+  return { tools: [...own, ...tools.map((tool) => listed(tool, view))] };
 }
 
 function isListed(tool: Tool, { address, principal }: Asking): boolean {
@@ -65,10 +70,10 @@ function isNamed(tool: Tool, { toolkits, tools }: McpAddress): boolean {
   return tool.callable && tool.kind !== "trigger" && (toolkits.includes(tool.toolkitSlug) || tools.includes(tool.slug));
 }
 
-function addressFault(view: CatalogView, address: McpAddress): string | undefined {
+function addressFault(view: CatalogView, address: McpAddress, own: readonly ListedTool[]): string | undefined {
   const toolkit = address.toolkits.find((slug) => !view.toolkits.has(slug));
   if (toolkit !== undefined) return unknown("toolkits", toolkit, view.toolkits.keys());
-  const slug = address.tools.find((named) => !metaTools.some(({ name }) => name === named) && !view.tools.has(named));
+  const slug = address.tools.find((named) => !own.some(({ name }) => name === named) && !view.tools.has(named));
   if (slug !== undefined) return unknown("tools", slug, view.tools.keys());
   const idle = address.tools.find((named) => {
     const tool = view.tools.get(named);

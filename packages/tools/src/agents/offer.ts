@@ -1,19 +1,25 @@
+import { createValidator, type SchemaValidator } from "@svc/catalog";
 import { type Binding, isObject } from "@svc/core";
 import type { CallRequest } from "../call/call-tool.ts";
 import type { McpAddress } from "../mcp/address.ts";
 import { invalidParams } from "../mcp/errors.ts";
 import { complete, type McpContext, type McpOffer, type McpOutcome, type Params, refused } from "../mcp/offer.ts";
-import type { ToolAnswer } from "./answer.ts";
+import { type AgentTool, type TaskAnswer, usableAgentTools } from "./agent-tool.ts";
+import { type ToolAnswer, toolResult } from "./answer.ts";
 import { answerCall } from "./call-tool.ts";
 import { askUser, canAskUser, readUserAnswer } from "./confirmation.ts";
 import { directName, findDirect, isDirect, listDirect, listedMetaTools } from "./direct-tools.ts";
-import { answerRefusal } from "./errors.ts";
+import { answerRefusal, metaArgumentsInvalid } from "./errors.ts";
 import { type AgentToolsOptions, createMetaCaller, type MetaCaller } from "./meta-caller.ts";
 import { instructions, type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 
-/** What agents are offered over MCP: the meta-tools, or those tools that the address of the client names. */
-export function createToolsOffer(options: AgentToolsOptions): McpOffer {
-  const tools = { ...options, callMeta: createMetaCaller(options) };
+/** What agents are offered over MCP: the meta-tools and what they were given beside them, or those tools that the address of the client names. */
+export function createToolsOffer(options: ToolsOfferOptions): McpOffer {
+  const { agentTools = [] } = options;
+  const validators = new Map(agentTools.map(({ listed }) => [listed.name, createValidator(listed.inputSchema)]));
+  const tools = { ...options, agentTools, validators, callMeta: createMetaCaller(options) };
+  const labelOf = ({ name }: Params): string =>
+    isMetaTool(name) || agentTools.some(({ listed }) => listed.name === name) ? String(name) : "direct_tool";
   return {
     capabilities: { tools: {} },
     instructions: (address) => (isDirect(address) ? directInstructions(address) : instructions),
@@ -24,20 +30,28 @@ export function createToolsOffer(options: AgentToolsOptions): McpOffer {
   };
 }
 
-type AgentTools = AgentToolsOptions & { readonly callMeta: MetaCaller };
+/** What the offer is made of. */
+export type ToolsOfferOptions = AgentToolsOptions & {
+  /** Tools of svc itself beside the meta-tools. Default: none. */
+  readonly agentTools?: readonly AgentTool[] | undefined;
+};
+
+type AgentTools = AgentToolsOptions & {
+  readonly agentTools: readonly AgentTool[];
+  /** Of the arguments of agent tools, by name. */
+  readonly validators: ReadonlyMap<string, SchemaValidator>;
+  readonly callMeta: MetaCaller;
+};
 
 function isMetaTool(name: unknown): name is MetaToolName {
   return metaTools.some((tool) => tool.name === name);
 }
 
-function labelOf({ name }: Params): string {
-  return isMetaTool(name) ? name : "direct_tool";
-}
-
-async function list({ views }: AgentTools, context: McpContext): Promise<McpOutcome> {
+async function list({ views, agentTools }: AgentTools, context: McpContext): Promise<McpOutcome> {
   const { address, principal } = context;
-  if (!isDirect(address)) return complete({ tools: usableMetaTools(principal.binding) });
-  const listed = listDirect(await views.forProject(principal.projectId), context);
+  const given = usableAgentTools(agentTools, context).map(({ listed }) => listed);
+  if (!isDirect(address)) return complete({ tools: [...usableMetaTools(principal.binding), ...given] });
+  const listed = listDirect(await views.forProject(principal.projectId), context, given);
   return "error" in listed ? refused(listed.error) : complete({ tools: listed.tools });
 }
 
@@ -57,6 +71,7 @@ async function call(tools: AgentTools, params: Params, context: McpContext): Pro
   try {
     const person = canAskUser(context) ? await personOf(tools, params, context) : undefined;
     const answer = await answerTool(tools, { name, args, person }, context);
+    if (answer !== undefined && "task" in answer) return { type: "task", result: answer.task };
     if (answer?.askUser !== undefined && person?.isDeclined === false)
       return await askUser(tools, context.principal, answer.askUser);
     return answer === undefined ? refused(invalidParams(`Unknown tool: ${name.slice(0, 80)}`)) : resultOf(answer);
@@ -75,11 +90,17 @@ async function personOf(tools: AgentTools, params: Params, { principal }: McpCon
 
 /** What the tool of that name answers; undefined where the client is given none. */
 async function answerTool(
-  { views, caller, callMeta }: AgentTools,
+  { views, caller, callMeta, agentTools, validators }: AgentTools,
   { name, args, person }: { readonly name: string; readonly args: Params; readonly person: CallRequest["person"] },
   context: McpContext,
-): Promise<ToolAnswer | undefined> {
+): Promise<ToolAnswer | TaskAnswer | undefined> {
   const { address, principal } = context;
+  const own = usableAgentTools(agentTools, context).find(({ listed }) => listed.name === name);
+  if (own !== undefined) {
+    const faults = validators.get(name)?.(args) ?? [];
+    if (faults.length > 0) throw metaArgumentsInvalid(name, faults);
+    return own.answer(args, context);
+  }
   const meta = listedMetaTools(address).find((tool) => tool.name === name);
   if (meta !== undefined) return callMeta(meta.name, args, principal, person);
   if (!isDirect(address)) return undefined;
@@ -100,8 +121,8 @@ function hintsOf(name: string) {
   };
 }
 
-function resultOf({ texts, structured, isError }: ToolAnswer): McpOutcome {
-  return complete({ content: texts.map((text) => ({ type: "text", text })), structuredContent: structured, isError });
+function resultOf(answer: ToolAnswer): McpOutcome {
+  return complete(toolResult(answer));
 }
 
 function directInstructions({ toolkits, tools, entityId }: McpAddress): string {

@@ -1,3 +1,4 @@
+import { isObject } from "@svc/core";
 import { codes, methodNotFound } from "./errors.ts";
 import { type McpContext, type McpMethod, type McpOutcome, type Params, refused } from "./offer.ts";
 import type { Exchange } from "./served.ts";
@@ -20,6 +21,7 @@ export async function dispatch(exchange: Exchange, { name, method, params, ...as
   const context: McpContext = {
     ...asked,
     ...{ principal, address, signal, mapError },
+    progressToken: isObject(params["_meta"]) ? params["_meta"]["progressToken"] : undefined,
     notify: (told, about) => notify?.(JSON.stringify({ jsonrpc: "2.0", method: told, params: about })),
   };
   try {

@@ -46,15 +46,21 @@ export type McpContext = {
   readonly signal: AbortSignal;
   /** Whether nothing else is answered with it: then HTTP has a better answer for a store that is away. */
   readonly isAlone: boolean;
+  /** By what name its client wants to hear how far it is; undefined where it did not ask for that. */
+  readonly progressToken: unknown;
   /** Sends a notification before the answer. Lost where the client reads no stream, or reads too slowly. */
   notify(method: string, params: Params): void;
   /** Turns what was thrown into what the caller may read, and hears of it. */
   mapError(error: unknown): Fault;
 };
 
-/** What came of a request. `input_required` is answered to a client that can be asked, and to no other. */
+/**
+ * What came of a request. `input_required` is answered to a client that can be asked, and `task` to one that says it knows tasks; to no
+ * other.
+ */
 export type McpOutcome =
   | { readonly type: "complete"; readonly result: Params }
+  | { readonly type: "task"; readonly result: Params }
   | { readonly type: "input_required"; readonly result: InputRequired }
   | { readonly type: "error"; readonly error: McpError };
 

@@ -12,6 +12,7 @@ export function responseOf(id: MessageId, outcome: McpOutcome): object {
     case "error":
       return { jsonrpc: "2.0", id, error: outcome.error };
     case "input_required":
+    case "task":
       // Its method was told that this client cannot be asked.
       return { jsonrpc: "2.0", id, error: { code: codes.internalError, message: "The client cannot be asked" } };
     default:

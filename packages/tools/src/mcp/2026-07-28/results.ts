@@ -21,7 +21,8 @@ export function responseOf(
       return resultOf(id, { resultType: "complete", ...outcome.result, ...kept }, served);
     }
     case "input_required":
-      return resultOf(id, { resultType: "input_required", ...outcome.result }, served);
+    case "task":
+      return resultOf(id, { resultType: outcome.type, ...outcome.result }, served);
     case "error":
       return faultOf(outcome.error, { id });
     default:

@@ -1,0 +1,18 @@
+import type { Id, ProjectPrincipal } from "@svc/core";
+import { jobsForProject, type ListedJob } from "@svc/db";
+import { isJobReached } from "../api/narrow.ts";
+import type { AgentJobsContext } from "./parts.ts";
+
+/**
+ * A job that whoever asks may follow as a task: of its project, within what it is bound to, and for a grant one that the grant itself
+ * began. Undefined for any other.
+ */
+export async function findFollowed(
+  { db }: Pick<AgentJobsContext, "db">,
+  { projectId, keyId, binding, isGrant = false }: ProjectPrincipal,
+  id: Id<"job">,
+): Promise<ListedJob | undefined> {
+  const job = await jobsForProject(db, projectId).find(id);
+  if (job === undefined || !isJobReached(job, binding)) return undefined;
+  return isGrant && job.keyId !== keyId ? undefined : job;
+}

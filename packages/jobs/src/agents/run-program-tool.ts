@@ -1,0 +1,115 @@
+import { askPort, jobNotFound } from "@svc/asks";
+import { parseId } from "@svc/core";
+import type { JobEventRecord, ListedJob } from "@svc/db";
+import { type AgentTool, answered, type ListedTool, type McpContext, type ToolAnswer } from "@svc/tools";
+import { readIdempotencyKey } from "../api/idempotency-key.ts";
+import { submit } from "../api/submit.ts";
+import { runArgumentsUnclear } from "../errors.ts";
+import { endedAnswer } from "./job-answer.ts";
+import type { AgentJobsContext } from "./parts.ts";
+import { stateText } from "./state-text.ts";
+import { findTaskAsk } from "./task-ask.ts";
+import { newTaskOf } from "./task-state.ts";
+import { knowsTasks } from "./tasks.ts";
+import { loggedText, waitForJob, waitSecondsMax } from "./wait.ts";
+
+const listed: ListedTool = {
+  name: "run_program",
+  title: "Run a program",
+  description:
+    "Runs a program: several calls as one job, over many rows, with conditions, loops, questions to people and undoing, which goes on by itself. " +
+    "Better than many calls where answers of some are arguments of others. Returns the program's declared result, or after 25 s the job's id: call it " +
+    "again with job_id to wait on. check_program says how programs are written.",
+  inputSchema: {
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      program: { type: "object", description: "The program, as check_program takes it." },
+      idempotency_key: { type: "string", description: "With the same key and program it is run once." },
+      simulate: { type: "boolean", description: "Reads for good, and sends no write." },
+      job_id: { type: "string", description: "In place of program: a job that was begun, to wait for." },
+      wait_seconds: {
+        type: "integer",
+        minimum: 0,
+        maximum: waitSecondsMax,
+        description: `Most seconds to wait for its end. Default ${waitSecondsMax}.`,
+      },
+    },
+  },
+  annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+};
+
+/** Arguments of run_program, as its schema lets them through. */
+type RunArguments = {
+  readonly program?: object;
+  readonly idempotency_key?: string;
+  readonly simulate?: boolean;
+  readonly job_id?: string;
+  readonly wait_seconds?: number;
+};
+
+/**
+ * Runs programs as jobs. A job that does not end within the time becomes a task, where the client knows those; else its id is answered.
+ * Whatever becomes of the exchange, the job goes on.
+ */
+export function createRunProgramTool(context: AgentJobsContext): AgentTool {
+  return {
+    group: "programs",
+    listed,
+    async answer(given, asking) {
+      const args = given as RunArguments;
+      const jobId = args.job_id === undefined ? await begin(context, args, asking) : idOf(args);
+      const waitMs = Number(args.wait_seconds ?? waitSecondsMax) * 1_000;
+      const { principal, signal } = asking;
+      const job = await waitForJob(context, principal, { jobId, waitMs, signal, onLogged: progressOf(asking) });
+      if (job === undefined) throw jobNotFound("job_id", jobId);
+      if (job.finishedAt !== null) return endedAnswer(context, job);
+      return knowsTasks(asking) ? { task: await newTaskOf(context, job) } : openAnswer(context, job);
+    },
+  };
+}
+
+/** Throws JOB_NOT_FOUND, and RUN_ARGUMENTS_UNCLEAR for a job that is named beside what only a new one takes. */
+function idOf({ job_id: text = "", program, idempotency_key, simulate }: RunArguments) {
+  if (program !== undefined || idempotency_key !== undefined || simulate !== undefined) throw runArgumentsUnclear();
+  const id = parseId("job", text);
+  if (id === undefined) throw jobNotFound("job_id", text);
+  return id;
+}
+
+/** Submits the program. Throws the refusals of SubmitJob, and RUN_ARGUMENTS_UNCLEAR where there is none. */
+async function begin(context: AgentJobsContext, args: RunArguments, { principal }: McpContext) {
+  const { program, idempotency_key: key = "", simulate = false } = args;
+  if (program === undefined) throw runArgumentsUnclear();
+  const { projectId, keyId, role, binding = null, confirm } = principal;
+  const submitted = await submit(
+    { ...context, asks: askPort },
+    {
+      ...{ projectId, keyId, role, binding, confirm },
+      programJson: JSON.stringify(program),
+      mode: simulate ? "simulate" : "live",
+      simulateFirst: false,
+      idempotencyKey: readIdempotencyKey(key),
+    },
+  );
+  if ("refusal" in submitted) throw submitted.refusal;
+  return submitted.id;
+}
+
+/** Tells a client how far the job is, where it asked for that and reads a stream. */
+function progressOf({ progressToken, notify }: McpContext) {
+  if (progressToken === undefined) return undefined;
+  return (event: JobEventRecord) => {
+    const about = { progressToken, progress: event.seq, message: loggedText(event) };
+    notify("notifications/progress", about);
+  };
+}
+
+/** What a client is told that knows no tasks. */
+async function openAnswer(context: AgentJobsContext, job: ListedJob): Promise<ToolAnswer> {
+  const state = await stateText(context, job, await findTaskAsk(context, job));
+  return answered(
+    { jobId: job.id, status: job.status, progress: state },
+    `${job.id} has not ended: ${state}. It goes on by itself; call run_program with job_id "${job.id}" to wait on.`,
+  );
+}

@@ -1,0 +1,31 @@
+import { isByCaller } from "@svc/asks";
+import { type Id, type ProjectPrincipal, parseId } from "@svc/core";
+import { type AskRecord, findPendingAsk, type JobRecord, loadJob } from "@svc/db";
+import type { AgentJobsContext } from "./parts.ts";
+
+/** A question that a task waits with, and the job that asks it: a program runs skills, which may ask themselves. */
+export type TaskAsk = { readonly ask: AskRecord; readonly job: JobRecord };
+
+/** How deep programs run each other. */
+const depthMax = 4;
+
+/** The question that a job waits with, or a job that it runs; undefined for none. */
+export async function findTaskAsk({ db }: Pick<AgentJobsContext, "db">, job: JobRecord): Promise<TaskAsk | undefined> {
+  if (job.finishedAt !== null) return undefined;
+  let asking: JobRecord | undefined = job;
+  for (let depth = 0; depth <= depthMax && asking !== undefined; depth++) {
+    const ask = await findPendingAsk(db, asking.id);
+    if (ask !== undefined) return { ask, job: asking };
+    const childId: Id<"job"> | undefined = parseId("job", asking.park?.childJobId ?? "");
+    asking = childId && (await loadJob(db, childId));
+  }
+  return undefined;
+}
+
+/**
+ * Whether the user of a client may be asked: approvals are decided by their key, in the console or by AnswerAsk, and whoever made a call
+ * does not confirm it.
+ */
+export function isAskedOfUser({ ask, job }: TaskAsk, { keyId }: Pick<ProjectPrincipal, "keyId">): boolean {
+  return ask.approvalId === "" && !isByCaller(ask, job, keyId);
+}

@@ -1,0 +1,107 @@
+import { answerAsk } from "@svc/asks";
+import { Fault, isObject, type ProjectPrincipal, parseId } from "@svc/core";
+import { type ListedJob, requestJobCancel } from "@svc/db";
+import {
+  complete,
+  invalidParams,
+  type McpContext,
+  type McpOffer,
+  type McpOutcome,
+  type Params,
+  refused,
+  spoken,
+} from "@svc/tools";
+import { readAskAnswer } from "./ask-form.ts";
+import { findFollowed } from "./find-job.ts";
+import type { AgentJobsContext } from "./parts.ts";
+import { findTaskAsk, isAskedOfUser } from "./task-ask.ts";
+import { taskOf } from "./task-state.ts";
+
+/** The protocol's extension by which what takes long is followed. */
+const tasksExtension = "io.modelcontextprotocol/tasks";
+
+/** The code of a client that did not say it knows what a request needs. */
+const missingCapabilityCode = -32_021;
+
+/** Whether a client says with its request that it knows tasks. */
+export function knowsTasks({ client }: Pick<McpContext, "client">): boolean {
+  const extensions = client?.["extensions"];
+  return isObject(extensions) && isObject(extensions[tasksExtension]);
+}
+
+/** Jobs as tasks: looked at, answered and cancelled by their ids. What a node answers is in the store, so that any may be asked. */
+export function createTasksOffer(context: AgentJobsContext): McpOffer {
+  const followed =
+    (answer: (job: ListedJob, params: Params, asking: McpContext) => Promise<McpOutcome>) =>
+    async (params: Params, asking: McpContext): Promise<McpOutcome> => {
+      if (!knowsTasks(asking)) return refused(missingCapability());
+      const { taskId } = params;
+      const id = typeof taskId === "string" ? parseId("job", taskId) : undefined;
+      const job = id && (await findFollowed(context, asking.principal, id));
+      return job === undefined ? refused(invalidParams("Task not found")) : answer(job, params, asking);
+    };
+  return {
+    revisions: ["2026-07-28"],
+    capabilities: { extensions: { [tasksExtension]: {} } },
+    methods: {
+      "tasks/get": {
+        nameIn: "taskId",
+        answer: followed(async (job, _params, asking) => complete(await taskOf(context, job, asking))),
+      },
+      "tasks/update": {
+        nameIn: "taskId",
+        answer: followed((job, { inputResponses }, { principal }) =>
+          update(context, job, { inputResponses, principal }),
+        ),
+      },
+      "tasks/cancel": {
+        nameIn: "taskId",
+        answer: followed(async (job, _params, { principal }) => cancel(context, job, principal)),
+      },
+    },
+  };
+}
+
+function missingCapability() {
+  const data = { requiredCapabilities: { extensions: { [tasksExtension]: {} } } };
+  return { code: missingCapabilityCode, message: "Missing required client capability", data };
+}
+
+/** Settles the question of a task with what the client's user said. What is said to another question is passed over, as the protocol has it. */
+async function update(
+  context: AgentJobsContext,
+  job: ListedJob,
+  { inputResponses, principal }: { readonly inputResponses: unknown; readonly principal: ProjectPrincipal },
+): Promise<McpOutcome> {
+  if (!isObject(inputResponses)) return refused(invalidParams("params.inputResponses must be an object"));
+  const asked = await findTaskAsk(context, job);
+  const response = asked && inputResponses[asked.ask.id];
+  if (asked === undefined || response === undefined || !isAskedOfUser(asked, principal)) return complete({});
+  const answer = readAskAnswer(asked.ask, response);
+  if (answer === undefined) return complete({});
+  const { projectId, keyId, role } = principal;
+  const { id: requestId, principalId } = asked.ask;
+  try {
+    const by = { projectId, keyId, role, principalId, deliveryId: "" };
+    await answerAsk(context, { ...answer, ...by, jobId: asked.job.id, requestId });
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const [{ reason, help } = { reason: "INTERNAL", help: "" }] = error.details;
+    // Another was quicker.
+    if (reason === "ASK_SETTLED" || reason === "ASK_STALE") return complete({});
+    return refused(invalidParams(`${spoken(error.message)}. ${spoken(help)}`, { reason }));
+  }
+  return complete({});
+}
+
+/** Asks a job to end; one that has ended stays as it is. */
+async function cancel(
+  { db, clock, engine }: AgentJobsContext,
+  { id }: ListedJob,
+  { projectId, keyId }: ProjectPrincipal,
+): Promise<McpOutcome> {
+  await requestJobCancel(db, { jobId: id, projectId, chain: [`key:${keyId}`], nowMs: clock.now() });
+  engine.cancel(id);
+  engine.wake();
+  return complete({});
+}

@@ -1,0 +1,206 @@
+import { createTestMcpClient, type TestMcpClient, taskCapabilities } from "@svc/testing/mcp-client";
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/until";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect } from "../tools/project.ts";
+
+// Programs of agents over the wire of a service with its sandbox, by a client that is written by hand.
+
+let svc: TestServer;
+let agent: TestMcpClient;
+let plain: TestMcpClient;
+const query = "tools=check_program,run_program";
+
+beforeAll(async () => {
+  svc = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
+  await connect(svc, "sales_crm", { scheme: "api_key" });
+  agent = createTestMcpClient({ url: svc.url, key: svc.key, query, capabilities: taskCapabilities });
+  plain = createTestMcpClient({ url: svc.url, key: svc.key, query });
+});
+afterAll(() => svc?.stop());
+
+const deals = {
+  ...{ id: "deals", call: "sales_crm.list_deals", entity: "ann", args: {} },
+  rows: { from: "data[]", key: "id", keep: ["id"] },
+};
+const counting = {
+  ...{ version: 1, title: "Counts deals", steps: [deals] },
+  result: { deals: { $ref: "rows.deals" } },
+};
+const asking = {
+  ...{ version: 1, title: "Asks", steps: [deals, { id: "gate", judge: "sure" }], result: counting.result },
+  points: {
+    sure: {
+      question: "Go on with {rows.deals}?",
+      continuations: ["proceed", "abort"],
+      escalation: [{ principal: "owner" }],
+    },
+  },
+};
+const waiting = { version: 1, title: "Waits", steps: [{ id: "pause", wait: "1h" }] };
+
+const get = async (taskId: string, client = agent) => (await client.request("tasks/get", { taskId })).result;
+const answer = (inputResponses: object, taskId: string, client = agent) =>
+  client.request("tasks/update", { taskId, inputResponses });
+
+/** The task once it is so. */
+async function taskOnce(status: string, taskId: string) {
+  await until(async () => (await get(taskId)).status === status, `the task is ${status}`);
+  return get(taskId);
+}
+
+describe("run_program", () => {
+  test("a program that ends in time is answered with its result, to a client with tasks too", async () => {
+    for (const client of [agent, plain]) {
+      const { resultType, content, structuredContent, isError } = await client.call("run_program", {
+        program: counting,
+      });
+      expect({ resultType, isError }).toEqual({ resultType: "complete", isError: false });
+      expect(structuredContent).toMatchObject({ status: "succeeded", outcome: "complete", calls: { read: 1 } });
+      expect(structuredContent.result.deals).toBeGreaterThan(0);
+      expect(content[0].text).toContain(`Result: {"deals":${structuredContent.result.deals}}`);
+    }
+  });
+
+  test("its faults are told as check_program tells them, in the words of agents' tools", async () => {
+    const program = { ...counting, steps: [{ ...deals, args: { limt: 5 } }] };
+    const checked = await plain.call("check_program", { program });
+    expect(checked.isError).toBe(true);
+    expect(checked.structuredContent.faults).toHaveLength(1);
+    expect(checked.content[0].text).toMatch(/^program\/steps\/0\/args/);
+    const run = await plain.call("run_program", { program });
+    expect(run.isError).toBe(true);
+    expect(run.structuredContent.error.reason).toBe(checked.structuredContent.faults[0].reason);
+    expect((await plain.call("check_program", { program: counting })).content[0].text).toContain("No faults");
+  });
+
+  test("a client without tasks is told the job's id, and waits on by it", async () => {
+    const begun = await plain.call("run_program", { program: waiting });
+    expect(begun.structuredContent).toMatchObject({ status: "parked" });
+    expect(begun.content[0].text).toContain("call run_program with job_id");
+    const { jobId } = begun.structuredContent;
+    const again = await plain.call("run_program", { job_id: jobId, wait_seconds: 0 });
+    expect(again.structuredContent).toMatchObject({ jobId, status: "parked" });
+    await svc.call("svc.v1.JobsService/CancelJob", { id: jobId });
+    expect((await plain.call("run_program", { job_id: jobId })).structuredContent.status).toBe("cancelled");
+  });
+
+  test("what names both a program and a job, or neither, runs nothing", async () => {
+    for (const args of [{}, { program: counting, job_id: "job_00000000000000000000000000" }]) {
+      const { isError, structuredContent } = await plain.call("run_program", args);
+      expect([isError, structuredContent.error.reason]).toEqual([true, "RUN_ARGUMENTS_UNCLEAR"]);
+    }
+    const missing = await plain.call("run_program", { job_id: "job_00000000000000000000000000" });
+    expect(missing.structuredContent.error.reason).toBe("JOB_NOT_FOUND");
+  });
+
+  test("a program that is simulated sends no write, and a failed one says where", async () => {
+    const write = { id: "write", call: "sales_crm.create_deal", entity: "ann", args: { title: "t" } };
+    const program = { version: 1, title: "Writes", steps: [write] };
+    const { content } = await plain.call("run_program", { program, simulate: true });
+    expect(content[0].text).toMatch(/^Simulated, and no write was sent/);
+    const failing = {
+      ...{ version: 1, title: "Fails", input: { rows: [{ id: 1, text: "x" }] } },
+      inputSchema: { type: "object", properties: { rows: { type: "array", items: { type: "object" } } } },
+      steps: [
+        { id: "rows", take: "input.rows", key: "id", keep: ["id", "text"] },
+        { id: "sum", reduce: "rows", as: { all: "sum text" } },
+      ],
+    };
+    const failed = await plain.call("run_program", { program: failing });
+    expect([failed.isError, failed.structuredContent.status]).toEqual([true, "failed"]);
+    expect(failed.content[0].text).toContain("VALUE_UNFIT");
+  });
+
+  test("with a key of its own the same program is run once", async () => {
+    const args = { program: counting, idempotency_key: "once" };
+    const [first, second] = [await plain.call("run_program", args), await plain.call("run_program", args)];
+    expect(second.structuredContent.jobId).toBe(first.structuredContent.jobId);
+  });
+});
+
+describe("tasks", () => {
+  test("a question of the program is asked of the client's user, and its answer goes on with the job", async () => {
+    const made = await agent.call("run_program", { program: asking });
+    expect(made).toMatchObject({ resultType: "task", status: "working", ttlMs: null });
+    expect(made.taskId).toMatch(/^job_/);
+    expect(made).not.toHaveProperty("result");
+    const task = await get(made.taskId);
+    expect(task).toMatchObject({ resultType: "complete", status: "input_required", taskId: made.taskId });
+    const [key = ""] = Object.keys(task.inputRequests);
+    const request = task.inputRequests[key];
+    expect(request.method).toBe("elicitation/create");
+    expect(request.params.message).toMatch(/^Go on with \d+\?$/);
+    expect(request.params.requestedSchema.properties.continuation.enum).toEqual(["proceed", "abort"]);
+    // What is said to another question, or declined, settles nothing.
+    for (const said of [
+      { other: { action: "accept", content: { continuation: "proceed" } } },
+      { [key]: { action: "decline" } },
+    ])
+      expect((await answer(said, made.taskId)).result).toMatchObject({ resultType: "complete" });
+    expect((await get(made.taskId)).status).toBe("input_required");
+    const wrong = await answer({ [key]: { action: "accept", content: { continuation: "skip" } } }, made.taskId);
+    expect(wrong.error).toMatchObject({ code: -32_602, data: { reason: "CONTINUATION_NOT_DECLARED" } });
+    const accepted = { [key]: { action: "accept", content: { continuation: "proceed", note: "fine" } } };
+    expect((await answer(accepted, made.taskId)).result).not.toHaveProperty("status");
+    const done = await taskOnce("completed", made.taskId);
+    expect(done.result).toMatchObject({ isError: false, structuredContent: { status: "succeeded" } });
+    // The same answer once more changes nothing.
+    expect((await answer(accepted, made.taskId)).result).toMatchObject({ resultType: "complete" });
+    const { ask } = (await svc.call("svc.v1.JobsService/GetAsk", { requestId: key })).json;
+    expect(ask.decision).toMatchObject({ continuation: "proceed", note: "fine", principalId: "owner" });
+  });
+
+  test("a client that cannot ask its user is told whom the job waits for", async () => {
+    const { taskId } = await agent.call("run_program", { program: asking });
+    const capabilities = { extensions: taskCapabilities.extensions };
+    const mute = createTestMcpClient({ url: svc.url, key: svc.key, query, capabilities });
+    const task = await get(taskId, mute);
+    expect(task).toMatchObject({ status: "working" });
+    expect(task.statusMessage).toMatch(/^waits for owner, who is asked: Go on/);
+    expect(task).not.toHaveProperty("inputRequests");
+  });
+
+  test("a task is cancelled, and one that has ended stays as it is", async () => {
+    const { taskId } = await agent.call("run_program", { program: waiting });
+    expect((await get(taskId)).statusMessage).toMatch(/^pause: waits until /);
+    const ack = await agent.request("tasks/cancel", { taskId });
+    expect(Object.keys(ack.result).toSorted()).toEqual(["_meta", "resultType"]);
+    expect(await taskOnce("cancelled", taskId)).not.toHaveProperty("result");
+    expect((await agent.request("tasks/cancel", { taskId })).result).toMatchObject({ resultType: "complete" });
+  });
+
+  test("a job that an approval waits for, or a confirmation of its own call, is none of its client's to answer", async () => {
+    const drop = { id: "drop", call: "sales_crm.delete_deal", entity: "ann", args: { deal_id: 1, confirm: true } };
+    const { taskId } = await agent.call("run_program", { program: { version: 1, title: "Drops", steps: [drop] } });
+    const task = await get(taskId);
+    expect(task).toMatchObject({ status: "working" });
+    expect(task.statusMessage).toContain("Approve the plan");
+    const { asks } = (await svc.call("svc.v1.JobsService/ListAsks", { jobId: taskId })).json;
+    await answer({ [asks[0].requestId]: { action: "accept", content: { continuation: "proceed" } } }, taskId);
+    const { ask } = (await svc.call("svc.v1.JobsService/GetAsk", { requestId: asks[0].requestId })).json;
+    expect(ask.state).toBe("ASK_STATE_PENDING");
+    await svc.call("svc.v1.JobsService/CancelJob", { id: taskId });
+  });
+
+  test("who does not say that it knows tasks is told what is missing, and an unknown task is none", async () => {
+    for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
+      const missing = { requiredCapabilities: { extensions: taskCapabilities.extensions } };
+      const { error } = await plain.request(method, { taskId: "job_x", inputResponses: {} });
+      expect(error).toMatchObject({ code: -32_021, data: missing });
+      const unknown = await agent.request(method, { taskId: "job_00000000000000000000000000", inputResponses: {} });
+      expect(unknown.error).toEqual({ code: -32_602, message: "Task not found" });
+    }
+  });
+
+  test("a task of another project is none", async () => {
+    const { taskId } = await agent.call("run_program", { program: waiting });
+    const { project } = (await svc.admin("CreateProject", { name: "other" })).json;
+    const made = await svc.admin("CreateApiKey", { projectId: project.id, role: "ROLE_APPROVER", name: "theirs" });
+    const theirs = createTestMcpClient({ url: svc.url, key: made.json.key, capabilities: taskCapabilities });
+    for (const method of ["tasks/get", "tasks/update", "tasks/cancel"])
+      expect((await theirs.request(method, { taskId, inputResponses: {} })).error.message).toBe("Task not found");
+    expect((await get(taskId)).status).toBe("working");
+    await agent.request("tasks/cancel", { taskId });
+  });
+});

@@ -78,9 +78,9 @@ create table audit_events (
   constraint audit_events_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_events_action ON public.audit_events USING btree (action, id);
-CREATE INDEX audit_events_actor ON public.audit_events USING btree (((actor || COALESCE((actor_id)::text, ''::text))), project_id, action, id);
+CREATE INDEX audit_events_actor ON public.audit_events USING btree (actor_id, id) WHERE (actor_id IS NOT NULL);
 CREATE UNIQUE INDEX audit_events_position ON public.audit_events USING btree (project_id, "position") WHERE ("position" IS NOT NULL);
-CREATE INDEX audit_events_project ON public.audit_events USING btree (project_id, action, id);
+CREATE INDEX audit_events_project ON public.audit_events USING btree (project_id, id);
 CREATE INDEX audit_events_waiting ON public.audit_events USING btree (id) WHERE ("position" IS NULL);
 
 create table call_limits (

@@ -34,15 +34,15 @@ async function exportEntity(file: string, options: ExportOptions, context: Comma
   const client = openAdminClient(options, context);
   const { id: projectId } = await findProject(client, options.project);
   const signal = context.untilInterrupted();
-  const messages = client.admin.exportEntity({ projectId, entityId: options.entity }, { signal });
+  const read = () => client.admin.exportEntity({ projectId, entityId: options.entity }, { signal });
   if (file === "-") {
-    const counts = await writeLines(messages, async (lines) => {
+    const counts = await writeLines(read(), async (lines) => {
       for (const line of lines) context.print(line);
     });
     return context.note(`${countText(sumOf(counts), "row")}.`);
   }
   const counts = await toFile(file, (handle) =>
-    writeLines(messages, async (lines) => void (await handle.appendFile(lines.map((line) => `${line}\n`).join("")))),
+    writeLines(read(), async (lines) => void (await handle.appendFile(lines.map((line) => `${line}\n`).join("")))),
   );
   if (options.json) return context.print(JSON.stringify({ file, counts }));
   const rows = Object.entries(counts).toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -171,7 +171,7 @@ test("what was under way while an entity is erased, and is recorded then, goes b
   const slow = { ...times, graceMs: 120_000 };
   while ((await stepErasure(db, nowMs, slow)) !== undefined);
   expect(await findErasure(db, begun.id)).toMatchObject({ state: "waiting", finishedAt: null });
-  expect(await tablesWith(db, "marker-511")).toEqual(["console_sessions", "job_programs"]);
+  expect(await tablesWith(db, "marker-511")).toEqual(["console_sessions", "erasure_programs", "job_programs"]);
   await plantRows(db, owner(512));
   while ((await stepErasure(db, nowMs + slow.graceMs, slow)) !== undefined);
   expect(await findErasure(db, begun.id)).toMatchObject({

@@ -578,6 +578,30 @@ describe("agents", () => {
     for (const name of ["call_tool", "read_tool"]) {
       expect((await mcp(name, { slug: "sales_crm.list_deals" })).result.isError).not.toBe(true);
     }
+    // Nor does any method of its events.
+    const name = "calendar.events_changed";
+    const secret = `whsec_${Buffer.alloc(32).toString("base64")}`;
+    const delivery = { mode: "webhook", url: "http://127.0.0.1:9/nobody", secret };
+    const events: Record<string, Record<string, unknown>[]> = {
+      "events/list": [{}],
+      "events/poll": [
+        { name, arguments: { entity_id: "bob" } },
+        { name, cursor: null },
+      ],
+      "events/subscribe": [{ name, arguments: { entity_id: "bob" }, delivery }],
+      "events/unsubscribe": [{ name, arguments: { entity_id: "bob" }, delivery }],
+      "events/stream": [{ name }],
+    };
+    for (const [method, each] of Object.entries(events)) {
+      for (const params of each) {
+        const request = json({ jsonrpc: "2.0", id: 1, method, params });
+        const sent = await fetch(`${svc.url}/mcp`, { method: "POST", headers, body: request });
+        const answer = (await sent.json()) as { error?: { code: number } };
+        const isNamed = json(params).includes("bob");
+        expect([method, isNamed, answer.error?.code === -32_012]).toEqual([method, isNamed, isNamed]);
+        for (const one of bobs()) expect(json(answer)).not.toContain(one);
+      }
+    }
     // By an address that names tools and another entity, too.
     const direct = await mcp("sales_crm__list_deals", {}, "?tools=sales_crm.list_deals&entity_id=bob");
     expect(json(direct)).toContain("ENTITY_BOUND");

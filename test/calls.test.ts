@@ -799,6 +799,11 @@ const admin: Case[] = [
     { projectId: "$project", role: "ROLE_MEMBER", name: "k", expiresAt: dayAgo },
     "invalid_argument EXPIRES_AT_PAST",
   ],
+  [
+    "CreateApiKey",
+    { projectId: "$project", role: "ROLE_MEMBER", name: "k", confirm: { person: "writes", contact: "nobody" } },
+    "invalid_argument CONFIRM_INVALID",
+  ],
   ["ListApiKeys", { projectId: "$project" }, "ok apiKeys,nextPageToken"],
   ["ListApiKeys", { projectId: noProject }, "not_found PROJECT_NOT_FOUND"],
   ["RevokeApiKey", { id: "key_01h455vb4pex5vsknk084sn02q" }, "not_found API_KEY_NOT_FOUND"],

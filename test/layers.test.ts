@@ -13,7 +13,7 @@ const allowedImports: Record<string, readonly string[]> = {
   tools: ["gen", "core", "db", "catalog", "connections"],
   sandbox: ["core", "catalog", "connections"],
   delivery: ["core", "db"],
-  triggers: ["gen", "core", "db", "catalog", "delivery"],
+  triggers: ["gen", "core", "db", "catalog", "tools", "delivery"],
   program: ["core", "catalog"],
   asks: ["gen", "core", "db", "catalog", "tools", "delivery", "program"],
   jobs: ["gen", "core", "db", "catalog", "connections", "tools", "delivery", "program", "asks"],

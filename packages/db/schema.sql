@@ -47,6 +47,7 @@ create table api_keys (
   entity_id text default ''::text not null,
   access_classes text[] default '{}'::text[] not null,
   toolkit_slugs text[] default '{}'::text[] not null,
+  confirm jsonb default '{"person": "never", "contact": ""}'::jsonb not null,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -948,10 +949,20 @@ create table subscriptions (
   gone_count integer default 0 not null,
   kind text default 'events'::text not null,
   event_types text[] default '{}'::text[] not null,
+  entity_id text default ''::text not null,
+  key_id uuid,
+  mcp_id text default ''::text not null,
+  cursor text default ''::text not null,
+  expires_at timestamp(3) with time zone,
+  former_secret bytea,
+  former_until timestamp(3) with time zone,
   constraint subscriptions_pkey PRIMARY KEY (id),
   constraint subscriptions_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 CREATE INDEX subscriptions_asks ON public.subscriptions USING btree (project_id, id) WHERE (kind = 'asks'::text);
+CREATE INDEX subscriptions_expires ON public.subscriptions USING btree (expires_at, id) WHERE (expires_at IS NOT NULL);
+CREATE INDEX subscriptions_key ON public.subscriptions USING btree (key_id, id) WHERE (key_id IS NOT NULL);
+CREATE UNIQUE INDEX subscriptions_mcp ON public.subscriptions USING btree (mcp_id) WHERE (mcp_id <> ''::text);
 CREATE INDEX subscriptions_project ON public.subscriptions USING btree (project_id, id);
 
 create table tool_calls (

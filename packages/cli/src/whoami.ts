@@ -5,7 +5,7 @@ import { addProjectOptions, openProjectClient, originOf, type ProjectOptions } f
 import type { CommandContext } from "./command/context.ts";
 import { addExamples } from "./command/examples.ts";
 import { addJson, type JsonOption } from "./command/options.ts";
-import { boundText } from "./text/bound.ts";
+import { boundText, confirmText } from "./text/bound.ts";
 import { messageText } from "./text/message.ts";
 
 /** Adds `svc whoami`. */
@@ -27,5 +27,7 @@ async function showIdentity(options: ProjectOptions & JsonOption, context: Comma
   context.print(`key      ${found.keyId}${origin === undefined ? "" : `; ${origin.credential}`}`);
   const bound = boundText(found);
   if (bound !== "") context.print(`bound to ${bound}`);
+  const confirmed = confirmText(found.confirm);
+  if (confirmed !== "") context.print(`confirm  ${confirmed}`);
   context.print(`service  ${origin?.url ?? ""}`);
 }

@@ -24,9 +24,11 @@ export { type Clock, createOffsetClock, isoTime, systemClock } from "./clock.ts"
 export {
   type ConfirmRule,
   type ConfirmScope,
+  confirmingRule,
   confirmLifeMs,
+  confirmRulesOf,
   confirmScopes,
-  isConfirmedByPerson,
+  isAsStrict,
   noConfirmRule,
 } from "./confirm.ts";
 export { consoleOff, linkExpiry } from "./console-link.ts";
@@ -155,6 +157,7 @@ export {
   generateSigningSecret,
   generateToken,
   isWellFormedApiKey,
+  readSigningSecret,
   signingSecretBytes,
 } from "./secret.ts";
 export { isShared, shareMessage } from "./shared-message.ts";

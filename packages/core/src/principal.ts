@@ -17,8 +17,8 @@ export type ProjectPrincipal = {
   quotas?: Quotas;
   /** What it is bound to; undefined for a key that reaches the whole project. */
   binding?: Binding | undefined;
-  /** Which of its calls a person confirms; undefined for none. */
-  confirm?: ConfirmRule | undefined;
+  /** Which of its calls a person confirms, by its project's rule and by its own; undefined for none. */
+  confirm?: readonly ConfirmRule[] | undefined;
   /** The tools that it was given over MCP beside those of apps. Default: none. */
   agentTools?: readonly AgentToolGroup[] | undefined;
   /** Whether it is a grant, which a person gave, and not a key that the administrator issued. */

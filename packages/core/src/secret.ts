@@ -5,7 +5,9 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomLength = 43; // 43 base62 characters carry 256 bits
 const checksumLength = 6; // 6 base62 characters hold a CRC-32
 const apiKeyPattern = /^svc_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
-const signingSecretPattern = /^whsec_[A-Za-z0-9+/]{43}=$/;
+const signingSecretPattern = /^whsec_[A-Za-z0-9+/]+={0,2}$/;
+/** Bytes that Standard Webhooks has a secret have. */
+const signingSecretBounds = { min: 24, max: 64 };
 
 /** A new API key: `svc_`, 43 random base62 characters (256 bits), `_`, and a base62 CRC-32 of what precedes it. Only its digest is stored. */
 export function generateApiKey(): string {
@@ -49,12 +51,28 @@ export function generateToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** The 32 bytes that a Standard Webhooks signature is keyed with. Throws an Error, without the text, when it is not such a secret. */
+/**
+ * The bytes that a Standard Webhooks signature is keyed with, 24 to 64: 32 of those that are made here, others of those that agents bring.
+ * Throws an Error, without the text, when it is not such a secret.
+ */
 export function signingSecretBytes(secret: string): Buffer {
-  if (!signingSecretPattern.test(secret)) {
-    throw new Error(`signing secret of ${secret.length} characters: expected whsec_ and 32 bytes in base64`);
-  }
-  return Buffer.from(secret.slice("whsec_".length), "base64");
+  const bytes = readSigningSecret(secret);
+  if (bytes !== undefined) return bytes;
+  const { min, max } = signingSecretBounds;
+  throw new Error(
+    `signing secret of ${secret.length} characters: expected whsec_ and ${min} to ${max} bytes in base64`,
+  );
+}
+
+/** The same; undefined for what is no such secret. */
+export function readSigningSecret(secret: string): Buffer | undefined {
+  if (!signingSecretPattern.test(secret)) return undefined;
+  const text = secret.slice("whsec_".length);
+  const bytes = Buffer.from(text, "base64");
+  const isWhole = bytes.toString("base64") === text;
+  return isWhole && bytes.byteLength >= signingSecretBounds.min && bytes.byteLength <= signingSecretBounds.max
+    ? bytes
+    : undefined;
 }
 
 function checksumOf(body: string): string {

@@ -170,6 +170,7 @@ export type { ExportedRow } from "./entity-export/page.ts";
 export { exportEntity } from "./entity-export/walk.ts";
 export { beginErasure, type Erasure, findErasure, hasDueErasure } from "./erasures/repo.ts";
 export { type ErasureTimes, stepErasure } from "./erasures/step.ts";
+export { type EventsToFollow, type FollowedEvents, followEvents } from "./events/follow.ts";
 export { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "./events/match.ts";
 export {
   type EventsRecorded,
@@ -300,7 +301,7 @@ export { MigrationRefusedError, migrateDatabase, migrationsFolder } from "./migr
 export { probeWrites } from "./probe-writes.ts";
 export { keepAudience, readAudience } from "./projects/audience.ts";
 export { readHttpHosts } from "./projects/http-hosts.ts";
-export { readConfirmRule, readPlanApproval } from "./projects/plan-policy.ts";
+export { readConfirmRules, readPlanApproval } from "./projects/plan-policy.ts";
 export { lockJobQuota, type QuotaReached } from "./projects/quotas.ts";
 export {
   createFirstProject,
@@ -549,8 +550,16 @@ export {
   readStandingTzVersion,
   rearmStandingSchedules,
 } from "./standing/zones.ts";
+export {
+  type AgentSubscriptionChange,
+  type AgentSubscriptionRepository,
+  agentSubscriptionsForProject,
+  type NewAgentSubscription,
+  type NotSubscribed,
+} from "./subscriptions/agent-subscriptions.ts";
 export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
 export { findNoticeEndpoints, type NoticeEndpoint } from "./subscriptions/notice-endpoints.ts";
+export { findLastDeliveryError, findOldestPendingEvent } from "./subscriptions/oldest-pending.ts";
 export { readSubscriptionProgress, type SubscriptionProgress } from "./subscriptions/read-progress.ts";
 export {
   type NewSubscription,
@@ -567,6 +576,7 @@ export {
 } from "./subscriptions/report-failures.ts";
 export { reportSubscriptionRecoveries } from "./subscriptions/report-recoveries.ts";
 export { type ProjectRouting, type RoutedSubscription, readProjectRouting } from "./subscriptions/routing.ts";
+export { deleteEndedSubscriptions, findEndedSubscriptions } from "./subscriptions/sweep.ts";
 export { adoptDeliveryTasks } from "./task-tables/adopt.ts";
 export { advanceDeliveryEpoch, readDeliveryEpoch } from "./task-tables/advance-epoch.ts";
 export { compactTasks, countDeadTasks, type TaskTable } from "./task-tables/compact.ts";

@@ -5,7 +5,8 @@ import type { Attempt } from "./send.ts";
 
 /**
  * What an attempt means for its delivery: delivered by any 2xx; else pending until the next wait of the schedule (or the
- * endpoint's longer Retry-After) is over, and dead after the last. Pure; `random` in [0, 1) spreads the retries.
+ * endpoint's longer Retry-After) is over, and dead after the last, or once an agent's receiver says that it does not want this one. Pure;
+ * `random` in [0, 1) spreads the retries.
  */
 export function conclude(
   delivery: OutgoingDelivery,
@@ -13,11 +14,13 @@ export function conclude(
   times: { startedAtMs: number; nowMs: number },
   limits: { retryScheduleMs: readonly number[] },
   random: number,
-): { settlement: DeliverySettlement; retryAfterMs: number } {
+): { settlement: DeliverySettlement; retryAfterMs: number; isUnwanted: boolean } {
   const number = delivery.attempts + 1;
   const isDelivered = attempt.error === "";
   const retryAfterMs = isDelivered ? 0 : parseRetryAfter(attempt.responseHeaders["retry-after"], times.nowMs);
-  const waitMs = isDelivered ? undefined : retryWaitMs(limits.retryScheduleMs, number, retryAfterMs, random);
+  const isUnwanted = delivery.endpoint.agent !== undefined && unwanted.includes(attempt.statusCode);
+  const waitMs =
+    isDelivered || isUnwanted ? undefined : retryWaitMs(limits.retryScheduleMs, number, retryAfterMs, random);
   const settlement: DeliverySettlement = {
     id: delivery.id,
     projectId: delivery.projectId,
@@ -35,5 +38,8 @@ export function conclude(
       ...attempt,
     },
   };
-  return { settlement, retryAfterMs };
+  return { settlement, retryAfterMs, isUnwanted };
 }
+
+/** 410 and 413 are said of one event by receivers of MCP's, and say nothing against the endpoint. */
+const unwanted = [410, 413];

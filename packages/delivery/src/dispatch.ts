@@ -7,7 +7,7 @@ import {
   releaseDeliveries,
   type SubscriptionHealth,
 } from "@svc/db";
-import { deliveryBody } from "./body.ts";
+import { bodyFor } from "./body.ts";
 import { Claimer } from "./claimer.ts";
 import { conclude } from "./conclude.ts";
 import { createEndpointCache, type Endpoint, type EndpointCache } from "./endpoint.ts";
@@ -20,7 +20,7 @@ import type { OutgoingDelivery } from "./outgoing.ts";
 import { type Attempt, isAborted, send } from "./send.ts";
 import { createRecorder, type Recorder } from "./settle.ts";
 import { Shares } from "./shares.ts";
-import { signedHeaders } from "./sign.ts";
+import { headersFor } from "./sign.ts";
 
 /** What a dispatcher is made of. */
 export type DispatcherOptions = {
@@ -57,6 +57,12 @@ export type Dispatcher = {
   wake(): void;
   /** Ends the pending deliveries of a subscription that was deactivated or deleted. */
   expire(id: SubscriptionId): Promise<void>;
+  /** Posts what is no event to an agent's endpoint, once and at once; resolves to how it went, within `timeoutMs`. */
+  tell(
+    endpoint: Endpoint,
+    message: { readonly id: string; readonly body: string },
+    timeoutMs: number,
+  ): Promise<Attempt>;
   /** Claims nothing more, finishes what is in flight for at most `graceMs`, and gives every other lease back. */
   drain(graceMs: number): Promise<void>;
   stats(): { held: number; inFlight: number };
@@ -187,6 +193,13 @@ class Engine implements Dispatcher {
     this.#claimer.wake();
   }
 
+  tell(endpoint: Endpoint, message: { readonly id: string; readonly body: string }, timeoutMs: number) {
+    const body = Buffer.from(message.body, "utf8");
+    const ids = { delivery: message.id, message: message.id };
+    const headers = headersFor(endpoint, ids, body, this.#options.clock.now());
+    return send(this.#agent, { origin: endpoint.origin, path: endpoint.path, headers, body, timeoutMs });
+  }
+
   async expire(id: SubscriptionId): Promise<void> {
     for (;;) {
       const count = await expireDeliveries(this.#options.db, id, this.#options.clock.now(), expireMax);
@@ -227,7 +240,8 @@ class Engine implements Dispatcher {
         probe: delivery.probe,
         behind: delivery.behind,
         endpoint,
-        body: deliveryBody(delivery.event),
+        messageId: endpoint.agent === undefined ? delivery.id : delivery.event.id,
+        body: bodyFor(endpoint, delivery.event),
         receivedAtMs: delivery.event.receivedAtMs,
         leaseUntilMs: delivery.leaseUntilMs,
       });
@@ -238,7 +252,8 @@ class Engine implements Dispatcher {
   /** A secret sealed under a key that this node does not hold concerns its own subscription alone; the lease runs out. */
   #openEndpoint(delivery: ClaimedDelivery): Endpoint | undefined {
     try {
-      return this.endpoints.of({ ...delivery, id: delivery.subscriptionId });
+      const { projectId, subscriptionId, endpoint } = delivery;
+      return this.endpoints.of({ ...endpoint, projectId, id: subscriptionId });
     } catch (error) {
       this.#options.observer.failed("claim", error);
       return undefined;
@@ -290,19 +305,14 @@ class Engine implements Dispatcher {
   }
 
   async #attempt(lane: Lane, delivery: OutgoingDelivery): Promise<void> {
-    const { id, endpoint, body } = delivery;
+    const { id, endpoint, messageId, body } = delivery;
     const startedAtMs = this.#options.clock.now();
     lane.inFlight++;
     if (delivery.behind) lane.behindInFlight++;
     this.#shares.begin(lane.projectId);
-    const headers = signedHeaders(endpoint.keys, id, body, startedAtMs);
-    const request = {
-      origin: endpoint.origin,
-      path: endpoint.path,
-      headers,
-      body,
-      timeoutMs: this.#limits.attemptTimeoutMs,
-    };
+    const headers = headersFor(endpoint, { delivery: id, message: messageId }, body, startedAtMs);
+    const { origin, path } = endpoint;
+    const request = { origin, path, headers, body, timeoutMs: this.#limits.attemptTimeoutMs };
     const attempt = await send(this.#agent, request, (abort) => this.#aborters.set(delivery, abort));
     this.#aborters.delete(delivery);
     lane.inFlight--;
@@ -335,10 +345,11 @@ class Engine implements Dispatcher {
     const { clock, observer, random } = this.#options;
     const nowMs = clock.now();
     const wasFailing = lane.isFailing || delivery.probe;
-    const { settlement, retryAfterMs } = conclude(delivery, attempt, { startedAtMs, nowMs }, this.#limits, random());
+    const times = { startedAtMs, nowMs };
+    const { settlement, retryAfterMs, isUnwanted } = conclude(delivery, attempt, times, this.#limits, random());
     const { number, statusCode, error, durationMs } = settlement.attempt;
     lane.observe(durationMs);
-    const isFailure = settlement.state !== "delivered";
+    const isFailure = settlement.state !== "delivered" && !isUnwanted;
     if (isFailure) {
       lane.unreportedFailures++;
       this.#shut(lane, nowMs + this.leaseMs);
@@ -357,7 +368,7 @@ class Engine implements Dispatcher {
     });
     const { leaseUntilMs } = delivery;
     this.#shares.finish(delivery.projectId);
-    void this.#recorder.record({ settlement, retryAfterMs, wasFailing, leaseUntilMs }).then(() => {
+    void this.#recorder.record({ settlement, retryAfterMs, wasFailing, leaseUntilMs, isUnwanted }).then(() => {
       if (isFailure) this.#failureReported(lane);
       this.#letGo(delivery);
     });

@@ -1,11 +1,37 @@
 import { LeastRecentlyUsed, type ProjectId, type Sealer, type SubscriptionId } from "@svc/core";
-import { createSigningKeys, type SigningKeys } from "./sign.ts";
+import { createSigningKeys, type SigningKeys } from "./signing-keys.ts";
 
-/** Where and how the deliveries of a subscription go out. */
-export type Endpoint = { url: string; origin: string; path: string; keys: SigningKeys };
+/** Where and how the deliveries of a subscription go out. `agent`: as MCP has it, in place of the service's own form. */
+export type Endpoint = {
+  url: string;
+  origin: string;
+  path: string;
+  keys: SigningKeys;
+  agent?: AgentEndpoint | undefined;
+};
+
+/** What stands beside the events that an agent's receiver is posted. */
+export type AgentEndpoint = {
+  /** By what the receiver knows the subscription. */
+  readonly id: string;
+  /** A position before which nothing is pending: as old as the last refresh, and so safe to keep. */
+  readonly cursor: string;
+  /** The keys of the secret before this one: it signs too, until then. */
+  readonly former: { readonly keys: SigningKeys; readonly untilMs: number } | undefined;
+};
 
 /** What an endpoint is made from. */
-export type EndpointSource = { id: SubscriptionId; projectId: ProjectId; endpointUrl: string; signingSecret: Buffer };
+export type EndpointSource = {
+  id: SubscriptionId;
+  projectId: ProjectId;
+  endpointUrl: string;
+  signingSecret: Buffer;
+  /** Empty for what no agent made. */
+  mcpId?: string;
+  cursor?: string;
+  formerSecret?: Buffer | null;
+  formerUntil?: number | null;
+};
 
 /** Endpoints by subscription, opened once: unsealing and key set-up are too dear for every delivery. */
 export type EndpointCache = { of(source: EndpointSource): Endpoint };
@@ -15,6 +41,11 @@ const endpointsMax = 10_000;
 /** The context a subscription's signing secret is sealed for. */
 export function signingSecretContext(projectId: ProjectId, id: SubscriptionId): string {
   return `${projectId}/subscriptions/${id}`;
+}
+
+/** The context that the secret before the present one is sealed for. */
+export function formerSecretContext(projectId: ProjectId, id: SubscriptionId): string {
+  return `${signingSecretContext(projectId, id)}/former`;
 }
 
 /** Makes a cache of at most 10,000 endpoints; the one longest unused goes first. */
@@ -32,16 +63,53 @@ export function createEndpointCache(sealer: Sealer): EndpointCache {
 }
 
 function isSame(a: EndpointSource, b: EndpointSource): boolean {
-  return a === b || (a.endpointUrl === b.endpointUrl && a.signingSecret.equals(b.signingSecret));
+  if (a === b) return true;
+  const isOfAgent = (a.mcpId ?? "") !== "" || (b.mcpId ?? "") !== "";
+  return (
+    a.endpointUrl === b.endpointUrl &&
+    a.signingSecret.equals(b.signingSecret) &&
+    // Whatever else there is changes with a refresh, which moves the cursor.
+    (!isOfAgent || (a.mcpId === b.mcpId && a.cursor === b.cursor && a.formerUntil === b.formerUntil))
+  );
 }
 
 function openEndpoint(sealer: Sealer, source: EndpointSource): Endpoint {
   const url = new URL(source.endpointUrl);
-  const secret = sealer.open(source.signingSecret, signingSecretContext(source.projectId, source.id)).toString("utf8");
+  const { id, projectId } = source;
   return {
     url: source.endpointUrl,
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
+    keys: openKeys(sealer, source.signingSecret, signingSecretContext(projectId, id)),
+    agent: openAgent(sealer, source),
+  };
+}
+
+function openAgent(
+  sealer: Sealer,
+  { id, projectId, mcpId = "", cursor = "", formerSecret, formerUntil }: EndpointSource,
+): AgentEndpoint | undefined {
+  if (mcpId === "") return undefined;
+  const former = formerSecret &&
+    formerUntil && {
+      keys: openKeys(sealer, formerSecret, formerSecretContext(projectId, id)),
+      untilMs: formerUntil,
+    };
+  return { id: mcpId, cursor, former: former || undefined };
+}
+
+function openKeys(sealer: Sealer, sealed: Buffer, context: string): SigningKeys {
+  return createSigningKeys(sealer.open(sealed, context).toString("utf8"));
+}
+
+/** The endpoint of an agent that has no subscription yet: what it is asked before it gets one. */
+export function createAgentEndpoint(endpointUrl: string, secret: string, mcpId: string): Endpoint {
+  const url = new URL(endpointUrl);
+  return {
+    url: endpointUrl,
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
     keys: createSigningKeys(secret),
+    agent: { id: mcpId, cursor: "", former: undefined },
   };
 }

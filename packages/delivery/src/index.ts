@@ -1,8 +1,16 @@
-export { type DeliveredEvent, deliveryBody } from "./body.ts";
+export { bodyFor, type DeliveredEvent, deliveryBody, occurrenceText } from "./body.ts";
 export { createDispatcher, type Dispatcher, type DispatcherOptions } from "./dispatch.ts";
-export { type Endpoint, type EndpointCache, type EndpointSource, signingSecretContext } from "./endpoint.ts";
+export {
+  createAgentEndpoint,
+  type Endpoint,
+  type EndpointCache,
+  type EndpointSource,
+  formerSecretContext,
+  signingSecretContext,
+} from "./endpoint.ts";
 export type { DispatchLimits } from "./limits.ts";
 export type { AttemptObservation, DeliveryObserver } from "./observer.ts";
 export type { OutgoingDelivery } from "./outgoing.ts";
 export { type EventSweepOptions, eventSweep } from "./retention.ts";
 export { defaultRetryScheduleMs } from "./retry-schedule.ts";
+export type { Attempt } from "./send.ts";

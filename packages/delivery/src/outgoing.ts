@@ -13,6 +13,8 @@ export type OutgoingDelivery = {
   /** True when it probes an endpoint that is backing off. */
   probe: boolean;
   endpoint: Endpoint;
+  /** What its receiver tells twins by: the event's id where MCP has it so, else the delivery's. */
+  messageId: string;
   body: Buffer;
   receivedAtMs: number;
   leaseUntilMs: number;

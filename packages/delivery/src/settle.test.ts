@@ -76,7 +76,7 @@ async function claimed(store: TestStore, count: number) {
         responseBody: changes.body ?? "",
       },
     };
-    return { settlement, retryAfterMs: 0, wasFailing: changes.wasFailing ?? false, leaseUntilMs };
+    return { settlement, retryAfterMs: 0, wasFailing: changes.wasFailing ?? false, leaseUntilMs, isUnwanted: false };
   };
   return { id, recorder, settled, told };
 }

@@ -18,6 +18,8 @@ export type Settled = {
   /** Whether the endpoint was, as far as this node knows, failing before. */
   wasFailing: boolean;
   leaseUntilMs: number;
+  /** Whether the endpoint is well and only does not want this one. */
+  isUnwanted: boolean;
 };
 
 /** What the recorder needs. */
@@ -107,7 +109,7 @@ async function writeHealth(options: RecorderOptions, items: readonly Settled[]):
   for (const item of items) {
     const { subscriptionId, state } = item.settlement;
     const { startedAt, statusCode } = item.settlement.attempt;
-    if (state === "delivered") {
+    if (state === "delivered" || item.isUnwanted) {
       const hadFailed = failures.delete(subscriptionId);
       if (hadFailed || item.wasFailing) recoveries.add(subscriptionId);
       continue;
@@ -127,8 +129,8 @@ async function writeHealth(options: RecorderOptions, items: readonly Settled[]):
     await reportSubscriptionRecoveries(options.db, [...recoveries]);
     options.onRecovered([...recoveries]);
     // The backoff counts from the failure, not from whenever the store came to hear of it.
-    const failedAtMs = items.reduce((last, { settlement: { state, attempt } }) => {
-      return state === "delivered" ? last : Math.max(last, attempt.startedAt + attempt.durationMs);
+    const failedAtMs = items.reduce((last, { settlement: { state, attempt }, isUnwanted }) => {
+      return state === "delivered" || isUnwanted ? last : Math.max(last, attempt.startedAt + attempt.durationMs);
     }, 0);
     const health = await reportSubscriptionFailures(options.db, [...failures.values()], failedAtMs, options.limits);
     for (const one of health) options.onHealth(one);

@@ -1,11 +1,35 @@
-import { createHmacKey, type HmacKey, hmacSha256, signingSecretBytes } from "@svc/core";
+import { type HmacKey, hmacSha256 } from "@svc/core";
+import type { Endpoint } from "./endpoint.ts";
+import type { SigningKeys } from "./signing-keys.ts";
 
-/** The keys of one signing secret: its text for X-Svc-Signature, its decoded bytes for Standard Webhooks. */
-export type SigningKeys = { text: HmacKey; bytes: HmacKey };
+/** The headers of one attempt to an endpoint, names and values in turn: those of the service's own form, or of MCP's profile of Standard Webhooks. */
+export function headersFor(
+  { keys, agent }: Pick<Endpoint, "keys" | "agent">,
+  ids: { readonly delivery: string; readonly message: string },
+  body: Uint8Array,
+  atMs: number,
+): string[] {
+  if (agent === undefined) return signedHeaders(keys, ids.delivery, body, atMs);
+  const timestamp = String(Math.floor(atMs / 1000));
+  const signing = agent.former !== undefined && atMs < agent.former.untilMs ? [keys, agent.former.keys] : [keys];
+  const signatures = signing.map(({ bytes }) => signatureOf(bytes, ids.message, timestamp, body));
+  return [
+    ...contentHeaders,
+    "X-MCP-Subscription-Id",
+    agent.id,
+    ...standardHeaders(ids.message, timestamp, signatures.join(" ")),
+  ];
+}
 
-/** Prepares a signing secret (`whsec_...`) for many signatures. */
-export function createSigningKeys(secret: string): SigningKeys {
-  return { text: createHmacKey(secret), bytes: createHmacKey(signingSecretBytes(secret)) };
+const contentHeaders = ["content-type", "application/json", "user-agent", "svc/1"];
+
+function standardHeaders(id: string, timestamp: string, signature: string): string[] {
+  return ["webhook-id", id, "webhook-timestamp", timestamp, "webhook-signature", signature];
+}
+
+/** As Standard Webhooks has it. */
+function signatureOf(key: HmacKey, id: string, timestamp: string, body: Uint8Array): string {
+  return `v1,${hmacSha256(key, [`${id}.${timestamp}.`, body], "base64")}`;
 }
 
 /**
@@ -15,21 +39,12 @@ export function createSigningKeys(secret: string): SigningKeys {
 export function signedHeaders(keys: SigningKeys, deliveryId: string, body: Uint8Array, atMs: number): string[] {
   const timestamp = String(Math.floor(atMs / 1000));
   const plain = hmacSha256(keys.text, [body], "hex");
-  const standard = hmacSha256(keys.bytes, [`${deliveryId}.${timestamp}.`, body], "base64");
   return [
-    "content-type",
-    "application/json",
-    "user-agent",
-    "svc/1",
+    ...contentHeaders,
     "X-Svc-Signature",
     `sha256=${plain}`,
     "X-Svc-Delivery-Id",
     deliveryId,
-    "webhook-id",
-    deliveryId,
-    "webhook-timestamp",
-    timestamp,
-    "webhook-signature",
-    `v1,${standard}`,
+    ...standardHeaders(deliveryId, timestamp, signatureOf(keys.bytes, deliveryId, timestamp, body)),
   ];
 }

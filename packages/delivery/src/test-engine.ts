@@ -106,6 +106,7 @@ export async function storeOn(
         behind: false,
         probe: false,
         endpoint,
+        messageId: id,
         body,
         receivedAtMs: nowMs,
         leaseUntilMs,

@@ -26,6 +26,8 @@ import {
   type PersonAsker,
 } from "@svc/tools";
 import {
+  agentSubscriptionSweep,
+  createEventsOffer,
   createIngest,
   createQuarantine,
   createReplayEngine,
@@ -169,7 +171,12 @@ export function createNode(parts: NodeParts): Node {
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
   const { agentTools } = jobs;
   const findReach = createReachFinder(parts);
-  const offers = [createToolsOffer({ db, clock, views, caller, findReach, agentTools }), jobs.tasksOffer];
+  const eventRetentionMs = limits.retention.eventsMs;
+  const offers = [
+    createToolsOffer({ db, clock, views, caller, findReach, agentTools }),
+    jobs.tasksOffer,
+    createEventsOffer({ db, clock, catalog, sealer, guard, dispatcher, eventRetentionMs }),
+  ];
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
     quarantine: createQuarantine({ ...triggers, bodyBytesMax }),
@@ -221,6 +228,7 @@ function createEngines(
     activitySweep({ db, eventRetentionMs: eventsMs }),
     consoleSweep({ db }),
     grantSweep({ db }),
+    agentSubscriptionSweep({ db, clock, dispatcher }),
     jobRowSweep({ db, rowRetentionMs: Math.min(jobRowsMs, jobsMs ?? jobRowsMs) }),
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
     standingSweep({ db, runRetentionMs: limits.retention.standingRunsMs ?? standingRunsMsDefault }),

@@ -38,6 +38,7 @@ const emptyEverything = [
   "quarantined_posts",
   "account_references",
   "subscriptions",
+  "grants",
   "api_keys",
   "project_policies",
   "contacts",

@@ -17,7 +17,7 @@ export type TestCaller = {
   readonly role?: Role;
   readonly keyId?: KeyId;
   /** Which of its calls a person confirms. Default: none. */
-  readonly confirm?: ConfirmRule | undefined;
+  readonly confirm?: readonly ConfirmRule[] | undefined;
 };
 
 /**

@@ -28,7 +28,7 @@ export { readHttpAddress } from "./http/build-request.ts";
 export { httpTool } from "./http/http-tool.ts";
 export { type CallLimits, createCallLimits } from "./limits/call-limits.ts";
 export { callPaceSweep } from "./limits/retention.ts";
-export { invalidParams } from "./mcp/errors.ts";
+export { invalidParams, type McpError } from "./mcp/errors.ts";
 export { createMcpServer, type McpServer } from "./mcp/mcp-server.ts";
 export {
   complete,

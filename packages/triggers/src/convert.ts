@@ -14,6 +14,8 @@ import {
   type SubscriptionProgress,
 } from "@svc/db";
 import {
+  type AgentSubscription,
+  AgentSubscriptionSchema,
   type DeliveryAttempt as DeliveryAttemptMessage,
   DeliveryAttemptSchema,
   type Delivery as DeliveryMessage,
@@ -48,7 +50,13 @@ export function subscriptionMessage(
     inactiveReason: row.inactiveReason,
     createdAt: timestampFromMs(row.createdAt),
     health: healthMessage(row, nowMs, progress),
+    entityId: row.entityId,
+    ...(row.keyId !== null && { agent: agentMessage(row, row.keyId) }),
   });
+}
+
+function agentMessage({ mcpId, expiresAt }: Subscription, keyId: string): AgentSubscription {
+  return create(AgentSubscriptionSchema, { id: mcpId, keyId, ...optionalTime("refreshBefore", expiresAt) });
 }
 
 /** What is known of an endpoint's health by its subscription's row. */

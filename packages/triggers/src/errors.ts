@@ -66,6 +66,17 @@ export function subscriptionInactive(id: string, reason: string): Fault {
   });
 }
 
+/** An agent holds a subscription over MCP, and what is asked for is the agent's to do, or nobody's. */
+export function subscriptionOfAgent(field: string, id: string, why: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "SUBSCRIPTION_OF_AGENT",
+    field,
+    message: `the subscription ${formatValue(id)} is an agent's, made over MCP: ${why}`,
+    help: "Deactivate or delete it, or revoke the key or grant; the agent subscribes to another callback itself.",
+  });
+}
+
 /** More deliveries than one replay may queue. */
 export function replayTooLarge(max: number): Fault {
   return fault({

@@ -82,7 +82,7 @@ test("what another batch forgets while one is prepared does not show in it", asy
   const view = await routing.prepare(cluster.db, [post]);
   routing.forget([projectId]);
   expect(view.receivers(post)).toMatchObject([{ projectId }]);
-  expect(view.subscribers(projectId, post).map((subscription) => subscription.id)).toEqual([id]);
+  expect(view.subscribers({ projectId, entityId: "" }, post, 0).map((subscription) => subscription.id)).toEqual([id]);
   expect(view.seen([projectId]).projects.get(projectId)).toBeGreaterThan(0);
 });
 
@@ -106,7 +106,7 @@ test("a project that the store does not know has a version that never fits", asy
   await using cluster = await createTestCluster();
   const view = await createRouting().prepare(cluster.db, [post]);
   const unknown = createId("prj", 0);
-  expect(view.subscribers(unknown, post)).toEqual([]);
+  expect(view.subscribers({ projectId: unknown, entityId: "" }, post, 0)).toEqual([]);
   expect(view.seen([unknown]).projects.get(unknown)).toBe(0);
 });
 

@@ -32,8 +32,8 @@ export type Routing = {
 export type RoutingView = {
   /** The projects that receive a prepared post. */
   receivers(post: RoutedPost): Receiver[];
-  /** The active subscriptions of a receiver that match. */
-  subscribers(projectId: ProjectId, post: RoutedPost): readonly RoutedSubscription[];
+  /** The active subscriptions of a receiver that match, at a time (epoch milliseconds): those of other entities, or whose time is over, do not. */
+  subscribers(receiver: Receiver, post: RoutedPost, atMs: number): readonly RoutedSubscription[];
   /** The routing version of a receiver whose standing programs listen to a post's trigger; undefined where none does. */
   heardAt(projectId: ProjectId, post: RoutedPost): number | undefined;
   /** What is set of a receiver's quotas. */
@@ -87,7 +87,11 @@ export function createRouting(): Routing {
       const own = await projectsOf(db, ids);
       return {
         receivers,
-        subscribers: (projectId, post) => subscribersOf(own.get(projectId), post),
+        subscribers: (receiver, post, atMs) => {
+          const matching = subscribersOf(own.get(receiver.projectId), post);
+          // Most are of the whole project, for good.
+          return matching.some(isNarrowed) ? matching.filter((one) => isReached(one, receiver, atMs)) : matching;
+        },
         heardAt(projectId, { triggerSlug }) {
           const project = own.get(projectId);
           return project?.heardTriggers.includes(triggerSlug) === true ? project.version : undefined;
@@ -154,6 +158,14 @@ function isMatch(subscription: RoutedSubscription, post: RoutedPost): boolean {
   return (
     (toolkitSlug === "" || toolkitSlug === post.toolkitSlug) && (triggerSlug === "" || triggerSlug === post.triggerSlug)
   );
+}
+
+function isNarrowed({ entityId, expiresAt }: RoutedSubscription): boolean {
+  return entityId !== "" || expiresAt !== null;
+}
+
+function isReached({ entityId, expiresAt }: RoutedSubscription, receiver: Receiver, atMs: number): boolean {
+  return (entityId === "" || entityId === receiver.entityId) && (expiresAt === null || expiresAt > atMs);
 }
 
 function isReference(account: string): boolean {

@@ -20,7 +20,7 @@ import {
   recordEvents,
   withTransaction,
 } from "@svc/db";
-import { type Dispatcher, deliveryBody, type Endpoint, type OutgoingDelivery } from "@svc/delivery";
+import { bodyFor, type Dispatcher, type Endpoint, type OutgoingDelivery } from "@svc/delivery";
 import type { PostQuotas } from "./post-quotas.ts";
 import { noteRefused, noteStored, type RefusedPosts, refusePosts } from "./refuse-posts.ts";
 import type { RoutedPost, Routing, RoutingView } from "./routing.ts";
@@ -228,7 +228,7 @@ function planEvents(
       deliveries: [],
       heardAt: routing.heardAt(projectId, post),
     };
-    for (const subscription of routing.subscribers(projectId, post)) {
+    for (const subscription of routing.subscribers({ projectId, entityId }, post, post.receivedAtMs)) {
       const endpoint = lease && takeRoom(subscription.id, projectId) ? openEndpoint(options, subscription) : undefined;
       const delivery = {
         id: createId("dlv", post.receivedAtMs),
@@ -281,7 +281,8 @@ function outgoing({ event, delivery, endpoint }: FirstSend, leaseUntilMs: number
     behind: false,
     probe: false,
     endpoint,
-    body: deliveryBody(event),
+    messageId: endpoint.agent === undefined ? delivery.id : event.id,
+    body: bodyFor(endpoint, event),
     receivedAtMs: event.receivedAtMs,
     leaseUntilMs,
   };

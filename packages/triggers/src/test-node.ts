@@ -81,6 +81,8 @@ export type TestNode = AsyncDisposable & {
   /** What the delivery engine told its observer of faults. */
   readonly failures: Told["failures"];
   readonly standing: Node["standing"];
+  /** What agents are served. */
+  readonly mcp: Node["mcp"];
   /** Steps of paced replays that it took. */
   readonly replaySteps: Told["replaySteps"];
   /** TriggersService for one project's key, over a Connect router. */

@@ -1,3 +1,4 @@
+import { letIn, registerAgent } from "@svc/testing/agent";
 import type { Area } from "../area.ts";
 
 /** What a project is set to, and who is signed in. */
@@ -6,6 +7,12 @@ export const settings: Area = {
     await svc.call("svc.v1.SecretsService/PutSecret", { name: "billing_token", value: "a-value-of-the-pages" });
     const limit = { name: "crm", toolkitSlug: "sales_crm", concurrency: 4, rate: { max: 100, per: "60s" } };
     await svc.call("svc.v1.ToolsService/PutCallLimit", { limit });
+    for (const name of ["Notes helper", "Deal helper"]) {
+      const agent = await registerAgent(svc.url, { name });
+      await agent.change((await letIn(svc, agent)).get("code") ?? "");
+    }
+    const { grants } = (await svc.call("svc.v1.GrantsService/ListGrants", {})).json;
+    await svc.call("svc.v1.GrantsService/RevokeGrant", { id: grants[0].id });
     return {};
   },
   pages: [
@@ -21,6 +28,14 @@ export const settings: Area = {
       name: "settings-browser",
       path: () => "settings?tab=browser",
       shows: (page) => page.getByRole("radio", { name: "UTC", exact: true }).waitFor(),
+    },
+    {
+      name: "settings-agents",
+      path: () => "settings?tab=agents",
+      shows: async (page) => {
+        await page.getByRole("list", { name: "Grants" }).getByText("Notes helper").waitFor();
+        await page.getByText("One has ended").waitFor();
+      },
     },
     {
       name: "settings-secrets",

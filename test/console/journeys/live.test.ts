@@ -1,5 +1,8 @@
+import { startTestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/until";
 import { expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
+import { copyEvents } from "../many-events.ts";
 import { postCalendar } from "../post-calendar.ts";
 
 const consoles = startConsole();
@@ -86,3 +89,30 @@ browserTest(
     for (const { page } of ofJob) await page.getByText("ended", { exact: true }).waitFor();
   },
 );
+
+browserTest("how deliveries stand is told of rows far below the newest page, too, while they are in view", async () => {
+  await using receiver = await startTestReceiver();
+  await consoles.svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl: receiver.url });
+  await postCalendar(consoles.svc);
+  await until(async () => {
+    const { events } = (await consoles.svc.call("svc.v1.TriggersService/ListEvents", { pageSize: 1 })).json;
+    const { deliveries } = (await consoles.svc.call("svc.v1.TriggersService/ListDeliveries", { eventId: events[0].id }))
+      .json;
+    return deliveries[0]?.state === "delivered";
+  });
+  await copyEvents(consoles.svc, { count: 400, everyMs: 1_000, endMs: 600_000 });
+  const { events } = (await consoles.svc.call("svc.v1.TriggersService/ListEvents", { pageSize: 500 })).json;
+  const { page } = await opened();
+  const rows = page.getByRole("row", { name: "calendar.events_changed" });
+  await rows.first().focus();
+  const oldest = page.locator(`[role=row][aria-rowindex="${events.length + 1}"]:focus`);
+  await until(async () => {
+    await page.keyboard.press("End");
+    // Whatever comes in and goes out meanwhile, a row has the focus: a key that found the page instead would be lost.
+    expect(await page.evaluate("document.activeElement?.role")).toBe("row");
+    return (await oldest.count()) > 0;
+  });
+  await oldest.getByText("1 delivered").waitFor();
+  await consoles.svc.call("svc.v1.TriggersService/ReplayEvent", { eventId: events.at(-1).id });
+  await oldest.getByText("2 delivered").waitFor();
+});

@@ -1,3 +1,4 @@
+import { letIn, registerAgent } from "@svc/testing/agent";
 import { until } from "@svc/testing/until";
 import { expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
@@ -71,6 +72,42 @@ browserTest(
     await item.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Delete the secret" }).click();
     await page.getByRole("heading", { name: "No secrets yet" }).waitFor();
+  },
+);
+
+browserTest(
+  "what an agent was let do is seen, narrowed and taken back; a member who did not give it sees why it may not",
+  async () => {
+    const agent = await registerAgent(consoles.svc.url, { name: "Notes helper" });
+    const code = (await letIn(consoles.svc, agent)).get("code") ?? "";
+    const { refresh_token: token } = (await agent.change(code)).json;
+    const { page } = await consoles.open({ path: settings("agents") });
+    const item = page.getByRole("list", { name: "Grants" }).getByRole("listitem").filter({ hasText: "Notes helper" });
+    await item.getByText("read and write tools of every toolkit, for ada alone").waitFor();
+    const member = await consoles.open({ key: await createKey("ROLE_MEMBER"), path: settings("agents") });
+    const others = member.page.getByRole("button", { name: "Revoke" });
+    expect(await others.getAttribute("aria-disabled")).toBe("true");
+    await others.hover();
+    await member.page.getByText("It takes the key that it was given with").waitFor();
+
+    await item.getByRole("button", { name: "Narrow" }).click();
+    const dialog = page.getByRole("dialog", { name: "Narrow the grant of Notes helper" });
+    const narrow = dialog.getByRole("button", { name: "Narrow the grant" });
+    expect(await narrow.getAttribute("aria-disabled")).toBe("true");
+    await dialog.getByRole("checkbox", { name: "write" }).uncheck();
+    await dialog.getByLabel("Toolkits it keeps").fill("calendar, notes_wiki");
+    await narrow.click();
+    await item.getByText("read tools of calendar, notes_wiki, for ada alone").waitFor();
+    expect((await agent.refresh(token)).status).toBe(200);
+
+    await item.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("button", { name: "Revoke the grant" }).click();
+    await page.getByText("No grant holds").waitFor();
+    await page.getByText("One has ended").click();
+    await page.getByRole("list", { name: "Grants that have ended" }).getByText("Notes helper").waitFor();
+    const { grants } = (await consoles.svc.call("svc.v1.GrantsService/ListGrants", {})).json;
+    expect(grants).toMatchObject([{ accessClasses: ["read"], toolkitSlugs: ["calendar", "notes_wiki"] }]);
+    expect(grants[0].endedAt).toBeDefined();
   },
 );
 

@@ -6,6 +6,8 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration } from "@bufbuild/protobuf/wkt";
+import type { ConfirmPolicy } from "./admin_pb.ts";
+import { file_svc_v1_admin } from "./admin_pb.ts";
 import type { Role } from "./options_pb.ts";
 import { file_svc_v1_options } from "./options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -14,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/identity.proto.
  */
 export const file_svc_v1_identity: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvaWRlbnRpdHkucHJvdG8SBnN2Yy52MSIUChJHZXRJZGVudGl0eVJlcXVlc3Qi5wEKE0dldElkZW50aXR5UmVzcG9uc2USEgoKcHJvamVjdF9pZBgBIAEoCRIUCgxwcm9qZWN0X25hbWUYAiABKAkSDgoGa2V5X2lkGAMgASgJEhoKBHJvbGUYBCABKA4yDC5zdmMudjEuUm9sZRIQCghrZXlfbmFtZRgFIAEoCRImCgpkZXBsb3ltZW50GAYgASgLMhIuc3ZjLnYxLkRlcGxveW1lbnQSEQoJZW50aXR5X2lkGAcgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAggAygJEhUKDXRvb2xraXRfc2x1Z3MYCSADKAkifAoKRGVwbG95bWVudBIPCgd2ZXJzaW9uGAEgASgJEg8KB3NhbmRib3gYAiABKAgSEgoKcHVibGljX3VybBgDIAEoCRImCgpyZXRlbnRpb25zGAQgASgLMhIuc3ZjLnYxLlJldGVudGlvbnMSEAoIZmVhdHVyZXMYBSADKAki6QEKClJldGVudGlvbnMSKQoGZXZlbnRzGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKBWNhbGxzGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEisKCGpvYl9yb3dzGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEicKBGpvYnMYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMAoNc3RhbmRpbmdfcnVucxgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbjJnCg9JZGVudGl0eVNlcnZpY2USVAoLR2V0SWRlbnRpdHkSGi5zdmMudjEuR2V0SWRlbnRpdHlSZXF1ZXN0Ghsuc3ZjLnYxLkdldElkZW50aXR5UmVzcG9uc2UiDKi7GAGwuxgBuLsYAWIGcHJvdG8z", [file_google_protobuf_duration, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvaWRlbnRpdHkucHJvdG8SBnN2Yy52MSIUChJHZXRJZGVudGl0eVJlcXVlc3QijwIKE0dldElkZW50aXR5UmVzcG9uc2USEgoKcHJvamVjdF9pZBgBIAEoCRIUCgxwcm9qZWN0X25hbWUYAiABKAkSDgoGa2V5X2lkGAMgASgJEhoKBHJvbGUYBCABKA4yDC5zdmMudjEuUm9sZRIQCghrZXlfbmFtZRgFIAEoCRImCgpkZXBsb3ltZW50GAYgASgLMhIuc3ZjLnYxLkRlcGxveW1lbnQSEQoJZW50aXR5X2lkGAcgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAggAygJEhUKDXRvb2xraXRfc2x1Z3MYCSADKAkSJgoHY29uZmlybRgKIAEoCzIVLnN2Yy52MS5Db25maXJtUG9saWN5InwKCkRlcGxveW1lbnQSDwoHdmVyc2lvbhgBIAEoCRIPCgdzYW5kYm94GAIgASgIEhIKCnB1YmxpY191cmwYAyABKAkSJgoKcmV0ZW50aW9ucxgEIAEoCzISLnN2Yy52MS5SZXRlbnRpb25zEhAKCGZlYXR1cmVzGAUgAygJIukBCgpSZXRlbnRpb25zEikKBmV2ZW50cxgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgVjYWxscxgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIrCghqb2Jfcm93cxgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhInCgRqb2JzGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjAKDXN0YW5kaW5nX3J1bnMYBSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24yZwoPSWRlbnRpdHlTZXJ2aWNlElQKC0dldElkZW50aXR5Ehouc3ZjLnYxLkdldElkZW50aXR5UmVxdWVzdBobLnN2Yy52MS5HZXRJZGVudGl0eVJlc3BvbnNlIgyouxgBsLsYAbi7GAFiBnByb3RvMw", [file_google_protobuf_duration, file_svc_v1_admin, file_svc_v1_options]);
 
 /**
  * Request of GetIdentity.
@@ -99,6 +101,13 @@ export type GetIdentityResponse = Message<"svc.v1.GetIdentityResponse"> & {
    * @generated from field: repeated string toolkit_slugs = 9;
    */
   toolkitSlugs: string[];
+
+  /**
+   * Which of its calls a person confirms by the key's own rule, beside those that the project's policy says.
+   *
+   * @generated from field: svc.v1.ConfirmPolicy confirm = 10;
+   */
+  confirm?: ConfirmPolicy | undefined;
 };
 
 /**

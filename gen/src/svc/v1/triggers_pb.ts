@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/triggers.proto.
  */
 export const file_svc_v1_triggers: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSLhAQoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aCLaAQoSU3Vic2NyaXB0aW9uSGVhbHRoEg0KBXN0YXRlGAEgASgJEjEKDWZhaWxpbmdfc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWJhY2tvZmZfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2xhc3Rfc3VjY2Vzc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoScGVuZGluZ19kZWxpdmVyaWVzGAUgASgNIvcBCgVFdmVudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSFAoMdHJpZ2dlcl9zbHVnGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIUCgxwYXlsb2FkX2pzb24YBSABKAkSLwoLb2NjdXJyZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlY2VpdmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgpkZWxpdmVyaWVzGAggASgLMhcuc3ZjLnYxLkV2ZW50RGVsaXZlcmllcyJYCg9FdmVudERlbGl2ZXJpZXMSDwoHcGVuZGluZxgBIAEoBRIRCglkZWxpdmVyZWQYAiABKAUSEwoLZGVhZF9sZXR0ZXIYAyABKAUSDAoEbW9yZRgEIAEoCCKiAgoIRGVsaXZlcnkSCgoCaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAMgASgJEg0KBXN0YXRlGAQgASgJEhAKCGF0dGVtcHRzGAUgASgFEhIKCmxhc3RfZXJyb3IYBiABKAkSMwoPbGFzdF9hdHRlbXB0X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9uZXh0X2F0dGVtcHRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcGxheWVkGAkgASgIEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQCCg9EZWxpdmVyeUF0dGVtcHQSEwoLZGVsaXZlcnlfaWQYASABKAkSDgoGbnVtYmVyGAIgASgFEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtkdXJhdGlvbl9tcxgEIAEoBRIPCgdhZGRyZXNzGAUgASgJEhMKC3N0YXR1c19jb2RlGAYgASgFEg0KBWVycm9yGAcgASgJEkYKEHJlc3BvbnNlX2hlYWRlcnMYCCADKAsyLC5zdmMudjEuRGVsaXZlcnlBdHRlbXB0LlJlc3BvbnNlSGVhZGVyc0VudHJ5EhUKDXJlc3BvbnNlX2JvZHkYCSABKAkSEwoLcmVxdWVzdF91cmwYCiABKAkaNgoUUmVzcG9uc2VIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLVAQoOSW5nZXN0RW5kcG9pbnQSFAoMdG9vbGtpdF9zbHVnGAEgASgJEgwKBHBhdGgYAiABKAkSDgoGc2NoZW1lGAMgASgJEhIKCnNlY3JldF9lbnYYBCABKAkSEgoKc2VjcmV0X3NldBgFIAEoCBIOCgZoZWFkZXIYBiABKAkSDgoGcHJlZml4GAcgASgJEhAKCGVuY29kaW5nGAggASgJEhEKCXBhcmFtZXRlchgJIAEoCRIiCgZzYW1wbGUYCiABKAsyEi5zdmMudjEuU2FtcGxlUG9zdCLzAQoKU2FtcGxlUG9zdBIUCgx0cmlnZ2VyX3NsdWcYASABKAkSMAoHaGVhZGVycxgCIAMoCzIfLnN2Yy52MS5TYW1wbGVQb3N0LkhlYWRlcnNFbnRyeRIsCgVxdWVyeRgDIAMoCzIdLnN2Yy52MS5TYW1wbGVQb3N0LlF1ZXJ5RW50cnkSEQoJYm9keV9qc29uGAQgASgJGi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGiwKClF1ZXJ5RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJdChlDcmVhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EhQKDGVuZHBvaW50X3VybBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSFAoMdHJpZ2dlcl9zbHVnGAMgASgJInIKGkNyZWF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEioKDHN1YnNjcmlwdGlvbhgBIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SFgoOc2lnbmluZ19zZWNyZXQYAiABKAkSEAoId2FybmluZ3MYAyADKAkiQQoYTGlzdFN1YnNjcmlwdGlvbnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImEKGUxpc3RTdWJzY3JpcHRpb25zUmVzcG9uc2USKwoNc3Vic2NyaXB0aW9ucxgBIAMoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiQKFkdldFN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiRQoXR2V0U3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbiJzChlVcGRhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEhMKBmFjdGl2ZRgCIAEoCEgAiAEBEhkKDGVuZHBvaW50X3VybBgDIAEoCUgBiAEBQgkKB19hY3RpdmVCDwoNX2VuZHBvaW50X3VybCJIChpVcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIicKGURlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiHAoaRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiggIKEUxpc3RFdmVudHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCRIRCgllbnRpdHlfaWQYByABKAkSGAoQcGF5bG9hZF9jb250YWlucxgIIAEoCRIXCg93aXRoX2RlbGl2ZXJpZXMYCSABKAgiTAoSTGlzdEV2ZW50c1Jlc3BvbnNlEh0KBmV2ZW50cxgBIAMoCzINLnN2Yy52MS5FdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiHQoPR2V0RXZlbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjAKEEdldEV2ZW50UmVzcG9uc2USHAoFZXZlbnQYASABKAsyDS5zdmMudjEuRXZlbnQiIAoSR2V0RGVsaXZlcnlSZXF1ZXN0EgoKAmlkGAEgASgJIjkKE0dldERlbGl2ZXJ5UmVzcG9uc2USIgoIZGVsaXZlcnkYASABKAsyEC5zdmMudjEuRGVsaXZlcnkizgEKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIQCghldmVudF9pZBgBIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYAiABKAkSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkSDQoFc3RhdGUYBSABKAkSKQoFc2luY2UYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJXChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjIKG0xpc3REZWxpdmVyeUF0dGVtcHRzUmVxdWVzdBITCgtkZWxpdmVyeV9pZBgBIAEoCSJJChxMaXN0RGVsaXZlcnlBdHRlbXB0c1Jlc3BvbnNlEikKCGF0dGVtcHRzGAEgAygLMhcuc3ZjLnYxLkRlbGl2ZXJ5QXR0ZW1wdCImChJSZXBsYXlFdmVudFJlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkiOwoTUmVwbGF5RXZlbnRSZXNwb25zZRIkCgpkZWxpdmVyaWVzGAEgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5ItsBChNSZXBsYXlFdmVudHNSZXF1ZXN0EikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMdG9vbGtpdF9zbHVnGAMgASgJEhQKDHRyaWdnZXJfc2x1ZxgEIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYBSABKAkSGAoQb25seV91bmRlbGl2ZXJlZBgGIAEoCBIPCgdkcnlfcnVuGAcgASgIIksKFFJlcGxheUV2ZW50c1Jlc3BvbnNlEg0KBWNvdW50GAEgASgFEiQKCmRlbGl2ZXJpZXMYAiADKAsyEC5zdmMudjEuRGVsaXZlcnkirAQKBlJlcGxheRIKCgJpZBgBIAEoCRIiCgVzdGF0ZRgCIAEoDjITLnN2Yy52MS5SZXBsYXlTdGF0ZRIOCgZyZWFzb24YAyABKAkSEQoJd2FpdHNfZm9yGAQgASgJEikKBXNpbmNlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMdG9vbGtpdF9zbHVnGAcgASgJEhQKDHRyaWdnZXJfc2x1ZxgIIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYCSABKAkSGAoQb25seV91bmRlbGl2ZXJlZBgKIAEoCBISCgpwZXJfc2Vjb25kGAsgASgFEg0KBXRvdGFsGAwgASgNEhYKDnRvdGFsX2NvbXBsZXRlGA0gASgIEg4KBnF1ZXVlZBgOIAEoDRIQCghwb3NpdGlvbhgPIAEoCRIvCgtwb3NpdGlvbl9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjUKC1JlcGxheUNvdW50EhcKD3N1YnNjcmlwdGlvbl9pZBgBIAEoCRINCgVjb3VudBgCIAEoDSLuAQoSU3RhcnRSZXBsYXlSZXF1ZXN0EikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMdG9vbGtpdF9zbHVnGAMgASgJEhQKDHRyaWdnZXJfc2x1ZxgEIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYBSABKAkSGAoQb25seV91bmRlbGl2ZXJlZBgGIAEoCBISCgpwZXJfc2Vjb25kGAcgASgFEg8KB2RyeV9ydW4YCCABKAgiaQoTU3RhcnRSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5Eg0KBXRvdGFsGAIgASgNEiMKBmNvdW50cxgDIAMoCzITLnN2Yy52MS5SZXBsYXlDb3VudCIeChBHZXRSZXBsYXlSZXF1ZXN0EgoKAmlkGAEgASgJIjMKEUdldFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkiOwoSTGlzdFJlcGxheXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIk8KE0xpc3RSZXBsYXlzUmVzcG9uc2USHwoHcmVwbGF5cxgBIAMoCzIOLnN2Yy52MS5SZXBsYXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJImkKE1VwZGF0ZVJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkSFwoKcGVyX3NlY29uZBgCIAEoBUgAiAEBEhMKBnBhdXNlZBgDIAEoCEgBiAEBQg0KC19wZXJfc2Vjb25kQgkKB19wYXVzZWQiNgoUVXBkYXRlUmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSIhChNDYW5jZWxSZXBsYXlSZXF1ZXN0EgoKAmlkGAEgASgJIjYKFENhbmNlbFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkiLwoUU2VuZFRlc3RFdmVudFJlcXVlc3QSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJIjsKFVNlbmRUZXN0RXZlbnRSZXNwb25zZRIiCghkZWxpdmVyeRgBIAEoCzIQLnN2Yy52MS5EZWxpdmVyeSIcChpMaXN0SW5nZXN0RW5kcG9pbnRzUmVxdWVzdCJIChtMaXN0SW5nZXN0RW5kcG9pbnRzUmVzcG9uc2USKQoJZW5kcG9pbnRzGAEgAygLMhYuc3ZjLnYxLkluZ2VzdEVuZHBvaW50KpEBCgtSZXBsYXlTdGF0ZRIcChhSRVBMQVlfU1RBVEVfVU5TUEVDSUZJRUQQABIYChRSRVBMQVlfU1RBVEVfUlVOTklORxABEhcKE1JFUExBWV9TVEFURV9QQVVTRUQQAhIVChFSRVBMQVlfU1RBVEVfRE9ORRADEhoKFlJFUExBWV9TVEFURV9DQU5DRUxMRUQQBDKoDgoPVHJpZ2dlcnNTZXJ2aWNlEnwKEkNyZWF0ZVN1YnNjcmlwdGlvbhIhLnN2Yy52MS5DcmVhdGVTdWJzY3JpcHRpb25SZXF1ZXN0GiIuc3ZjLnYxLkNyZWF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlIh+ouxgBsLsYAri7GALKuxgPc3Vic2NyaXB0aW9uLmlkEmYKEUxpc3RTdWJzY3JpcHRpb25zEiAuc3ZjLnYxLkxpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBohLnN2Yy52MS5MaXN0U3Vic2NyaXB0aW9uc1Jlc3BvbnNlIgyouxgBsLsYAri7GAESYAoPR2V0U3Vic2NyaXB0aW9uEh4uc3ZjLnYxLkdldFN1YnNjcmlwdGlvblJlcXVlc3QaHy5zdmMudjEuR2V0U3Vic2NyaXB0aW9uUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJvChJVcGRhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5VcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkEm8KEkRlbGV0ZVN1YnNjcmlwdGlvbhIhLnN2Yy52MS5EZWxldGVTdWJzY3JpcHRpb25SZXF1ZXN0GiIuc3ZjLnYxLkRlbGV0ZVN1YnNjcmlwdGlvblJlc3BvbnNlIhKouxgBsLsYAri7GALCuxgCaWQSUQoKTGlzdEV2ZW50cxIZLnN2Yy52MS5MaXN0RXZlbnRzUmVxdWVzdBoaLnN2Yy52MS5MaXN0RXZlbnRzUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJLCghHZXRFdmVudBIXLnN2Yy52MS5HZXRFdmVudFJlcXVlc3QaGC5zdmMudjEuR2V0RXZlbnRSZXNwb25zZSIMqLsYAbC7GAG4uxgBElQKC0dldERlbGl2ZXJ5Ehouc3ZjLnYxLkdldERlbGl2ZXJ5UmVxdWVzdBobLnN2Yy52MS5HZXREZWxpdmVyeVJlc3BvbnNlIgyouxgBsLsYAri7GAESXQoOTGlzdERlbGl2ZXJpZXMSHS5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0Gh4uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJvChRMaXN0RGVsaXZlcnlBdHRlbXB0cxIjLnN2Yy52MS5MaXN0RGVsaXZlcnlBdHRlbXB0c1JlcXVlc3QaJC5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBElQKC1JlcGxheUV2ZW50Ehouc3ZjLnYxLlJlcGxheUV2ZW50UmVxdWVzdBobLnN2Yy52MS5SZXBsYXlFdmVudFJlc3BvbnNlIgyouxgBsLsYAri7GAESVwoMUmVwbGF5RXZlbnRzEhsuc3ZjLnYxLlJlcGxheUV2ZW50c1JlcXVlc3QaHC5zdmMudjEuUmVwbGF5RXZlbnRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJUCgtTdGFydFJlcGxheRIaLnN2Yy52MS5TdGFydFJlcGxheVJlcXVlc3QaGy5zdmMudjEuU3RhcnRSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBEk4KCUdldFJlcGxheRIYLnN2Yy52MS5HZXRSZXBsYXlSZXF1ZXN0Ghkuc3ZjLnYxLkdldFJlcGxheVJlc3BvbnNlIgyouxgBsLsYAri7GAESVAoLTGlzdFJlcGxheXMSGi5zdmMudjEuTGlzdFJlcGxheXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RSZXBsYXlzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJXCgxVcGRhdGVSZXBsYXkSGy5zdmMudjEuVXBkYXRlUmVwbGF5UmVxdWVzdBocLnN2Yy52MS5VcGRhdGVSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBElcKDENhbmNlbFJlcGxheRIbLnN2Yy52MS5DYW5jZWxSZXBsYXlSZXF1ZXN0Ghwuc3ZjLnYxLkNhbmNlbFJlcGxheVJlc3BvbnNlIgyouxgBsLsYAri7GAESWgoNU2VuZFRlc3RFdmVudBIcLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVxdWVzdBodLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJsChNMaXN0SW5nZXN0RW5kcG9pbnRzEiIuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0GiMuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSKeAgoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aBIRCgllbnRpdHlfaWQYCSABKAkSKAoFYWdlbnQYCiABKAsyGS5zdmMudjEuQWdlbnRTdWJzY3JpcHRpb24iYwoRQWdlbnRTdWJzY3JpcHRpb24SCgoCaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEjIKDnJlZnJlc2hfYmVmb3JlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLaAQoSU3Vic2NyaXB0aW9uSGVhbHRoEg0KBXN0YXRlGAEgASgJEjEKDWZhaWxpbmdfc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWJhY2tvZmZfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2xhc3Rfc3VjY2Vzc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoScGVuZGluZ19kZWxpdmVyaWVzGAUgASgNIvcBCgVFdmVudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSFAoMdHJpZ2dlcl9zbHVnGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIUCgxwYXlsb2FkX2pzb24YBSABKAkSLwoLb2NjdXJyZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlY2VpdmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgpkZWxpdmVyaWVzGAggASgLMhcuc3ZjLnYxLkV2ZW50RGVsaXZlcmllcyJYCg9FdmVudERlbGl2ZXJpZXMSDwoHcGVuZGluZxgBIAEoBRIRCglkZWxpdmVyZWQYAiABKAUSEwoLZGVhZF9sZXR0ZXIYAyABKAUSDAoEbW9yZRgEIAEoCCKiAgoIRGVsaXZlcnkSCgoCaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAMgASgJEg0KBXN0YXRlGAQgASgJEhAKCGF0dGVtcHRzGAUgASgFEhIKCmxhc3RfZXJyb3IYBiABKAkSMwoPbGFzdF9hdHRlbXB0X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9uZXh0X2F0dGVtcHRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcGxheWVkGAkgASgIEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQCCg9EZWxpdmVyeUF0dGVtcHQSEwoLZGVsaXZlcnlfaWQYASABKAkSDgoGbnVtYmVyGAIgASgFEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtkdXJhdGlvbl9tcxgEIAEoBRIPCgdhZGRyZXNzGAUgASgJEhMKC3N0YXR1c19jb2RlGAYgASgFEg0KBWVycm9yGAcgASgJEkYKEHJlc3BvbnNlX2hlYWRlcnMYCCADKAsyLC5zdmMudjEuRGVsaXZlcnlBdHRlbXB0LlJlc3BvbnNlSGVhZGVyc0VudHJ5EhUKDXJlc3BvbnNlX2JvZHkYCSABKAkSEwoLcmVxdWVzdF91cmwYCiABKAkaNgoUUmVzcG9uc2VIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLVAQoOSW5nZXN0RW5kcG9pbnQSFAoMdG9vbGtpdF9zbHVnGAEgASgJEgwKBHBhdGgYAiABKAkSDgoGc2NoZW1lGAMgASgJEhIKCnNlY3JldF9lbnYYBCABKAkSEgoKc2VjcmV0X3NldBgFIAEoCBIOCgZoZWFkZXIYBiABKAkSDgoGcHJlZml4GAcgASgJEhAKCGVuY29kaW5nGAggASgJEhEKCXBhcmFtZXRlchgJIAEoCRIiCgZzYW1wbGUYCiABKAsyEi5zdmMudjEuU2FtcGxlUG9zdCLzAQoKU2FtcGxlUG9zdBIUCgx0cmlnZ2VyX3NsdWcYASABKAkSMAoHaGVhZGVycxgCIAMoCzIfLnN2Yy52MS5TYW1wbGVQb3N0LkhlYWRlcnNFbnRyeRIsCgVxdWVyeRgDIAMoCzIdLnN2Yy52MS5TYW1wbGVQb3N0LlF1ZXJ5RW50cnkSEQoJYm9keV9qc29uGAQgASgJGi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGiwKClF1ZXJ5RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJdChlDcmVhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EhQKDGVuZHBvaW50X3VybBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSFAoMdHJpZ2dlcl9zbHVnGAMgASgJInIKGkNyZWF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEioKDHN1YnNjcmlwdGlvbhgBIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SFgoOc2lnbmluZ19zZWNyZXQYAiABKAkSEAoId2FybmluZ3MYAyADKAkiQQoYTGlzdFN1YnNjcmlwdGlvbnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImEKGUxpc3RTdWJzY3JpcHRpb25zUmVzcG9uc2USKwoNc3Vic2NyaXB0aW9ucxgBIAMoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiQKFkdldFN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiRQoXR2V0U3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbiJzChlVcGRhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEhMKBmFjdGl2ZRgCIAEoCEgAiAEBEhkKDGVuZHBvaW50X3VybBgDIAEoCUgBiAEBQgkKB19hY3RpdmVCDwoNX2VuZHBvaW50X3VybCJIChpVcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIicKGURlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiHAoaRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiggIKEUxpc3RFdmVudHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCRIRCgllbnRpdHlfaWQYByABKAkSGAoQcGF5bG9hZF9jb250YWlucxgIIAEoCRIXCg93aXRoX2RlbGl2ZXJpZXMYCSABKAgiTAoSTGlzdEV2ZW50c1Jlc3BvbnNlEh0KBmV2ZW50cxgBIAMoCzINLnN2Yy52MS5FdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiHQoPR2V0RXZlbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjAKEEdldEV2ZW50UmVzcG9uc2USHAoFZXZlbnQYASABKAsyDS5zdmMudjEuRXZlbnQiIAoSR2V0RGVsaXZlcnlSZXF1ZXN0EgoKAmlkGAEgASgJIjkKE0dldERlbGl2ZXJ5UmVzcG9uc2USIgoIZGVsaXZlcnkYASABKAsyEC5zdmMudjEuRGVsaXZlcnkizgEKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIQCghldmVudF9pZBgBIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYAiABKAkSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkSDQoFc3RhdGUYBSABKAkSKQoFc2luY2UYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJXChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjIKG0xpc3REZWxpdmVyeUF0dGVtcHRzUmVxdWVzdBITCgtkZWxpdmVyeV9pZBgBIAEoCSJJChxMaXN0RGVsaXZlcnlBdHRlbXB0c1Jlc3BvbnNlEikKCGF0dGVtcHRzGAEgAygLMhcuc3ZjLnYxLkRlbGl2ZXJ5QXR0ZW1wdCImChJSZXBsYXlFdmVudFJlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkiOwoTUmVwbGF5RXZlbnRSZXNwb25zZRIkCgpkZWxpdmVyaWVzGAEgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5ItsBChNSZXBsYXlFdmVudHNSZXF1ZXN0EikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMdG9vbGtpdF9zbHVnGAMgASgJEhQKDHRyaWdnZXJfc2x1ZxgEIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYBSABKAkSGAoQb25seV91bmRlbGl2ZXJlZBgGIAEoCBIPCgdkcnlfcnVuGAcgASgIIksKFFJlcGxheUV2ZW50c1Jlc3BvbnNlEg0KBWNvdW50GAEgASgFEiQKCmRlbGl2ZXJpZXMYAiADKAsyEC5zdmMudjEuRGVsaXZlcnkirAQKBlJlcGxheRIKCgJpZBgBIAEoCRIiCgVzdGF0ZRgCIAEoDjITLnN2Yy52MS5SZXBsYXlTdGF0ZRIOCgZyZWFzb24YAyABKAkSEQoJd2FpdHNfZm9yGAQgASgJEikKBXNpbmNlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMdG9vbGtpdF9zbHVnGAcgASgJEhQKDHRyaWdnZXJfc2x1ZxgIIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYCSABKAkSGAoQb25seV91bmRlbGl2ZXJlZBgKIAEoCBISCgpwZXJfc2Vjb25kGAsgASgFEg0KBXRvdGFsGAwgASgNEhYKDnRvdGFsX2NvbXBsZXRlGA0gASgIEg4KBnF1ZXVlZBgOIAEoDRIQCghwb3NpdGlvbhgPIAEoCRIvCgtwb3NpdGlvbl9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjUKC1JlcGxheUNvdW50EhcKD3N1YnNjcmlwdGlvbl9pZBgBIAEoCRINCgVjb3VudBgCIAEoDSLuAQoSU3RhcnRSZXBsYXlSZXF1ZXN0EikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMdG9vbGtpdF9zbHVnGAMgASgJEhQKDHRyaWdnZXJfc2x1ZxgEIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYBSABKAkSGAoQb25seV91bmRlbGl2ZXJlZBgGIAEoCBISCgpwZXJfc2Vjb25kGAcgASgFEg8KB2RyeV9ydW4YCCABKAgiaQoTU3RhcnRSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5Eg0KBXRvdGFsGAIgASgNEiMKBmNvdW50cxgDIAMoCzITLnN2Yy52MS5SZXBsYXlDb3VudCIeChBHZXRSZXBsYXlSZXF1ZXN0EgoKAmlkGAEgASgJIjMKEUdldFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkiOwoSTGlzdFJlcGxheXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIk8KE0xpc3RSZXBsYXlzUmVzcG9uc2USHwoHcmVwbGF5cxgBIAMoCzIOLnN2Yy52MS5SZXBsYXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJImkKE1VwZGF0ZVJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkSFwoKcGVyX3NlY29uZBgCIAEoBUgAiAEBEhMKBnBhdXNlZBgDIAEoCEgBiAEBQg0KC19wZXJfc2Vjb25kQgkKB19wYXVzZWQiNgoUVXBkYXRlUmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSIhChNDYW5jZWxSZXBsYXlSZXF1ZXN0EgoKAmlkGAEgASgJIjYKFENhbmNlbFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkiLwoUU2VuZFRlc3RFdmVudFJlcXVlc3QSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJIjsKFVNlbmRUZXN0RXZlbnRSZXNwb25zZRIiCghkZWxpdmVyeRgBIAEoCzIQLnN2Yy52MS5EZWxpdmVyeSIcChpMaXN0SW5nZXN0RW5kcG9pbnRzUmVxdWVzdCJIChtMaXN0SW5nZXN0RW5kcG9pbnRzUmVzcG9uc2USKQoJZW5kcG9pbnRzGAEgAygLMhYuc3ZjLnYxLkluZ2VzdEVuZHBvaW50KpEBCgtSZXBsYXlTdGF0ZRIcChhSRVBMQVlfU1RBVEVfVU5TUEVDSUZJRUQQABIYChRSRVBMQVlfU1RBVEVfUlVOTklORxABEhcKE1JFUExBWV9TVEFURV9QQVVTRUQQAhIVChFSRVBMQVlfU1RBVEVfRE9ORRADEhoKFlJFUExBWV9TVEFURV9DQU5DRUxMRUQQBDKoDgoPVHJpZ2dlcnNTZXJ2aWNlEnwKEkNyZWF0ZVN1YnNjcmlwdGlvbhIhLnN2Yy52MS5DcmVhdGVTdWJzY3JpcHRpb25SZXF1ZXN0GiIuc3ZjLnYxLkNyZWF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlIh+ouxgBsLsYAri7GALKuxgPc3Vic2NyaXB0aW9uLmlkEmYKEUxpc3RTdWJzY3JpcHRpb25zEiAuc3ZjLnYxLkxpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBohLnN2Yy52MS5MaXN0U3Vic2NyaXB0aW9uc1Jlc3BvbnNlIgyouxgBsLsYAri7GAESYAoPR2V0U3Vic2NyaXB0aW9uEh4uc3ZjLnYxLkdldFN1YnNjcmlwdGlvblJlcXVlc3QaHy5zdmMudjEuR2V0U3Vic2NyaXB0aW9uUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJvChJVcGRhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5VcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkEm8KEkRlbGV0ZVN1YnNjcmlwdGlvbhIhLnN2Yy52MS5EZWxldGVTdWJzY3JpcHRpb25SZXF1ZXN0GiIuc3ZjLnYxLkRlbGV0ZVN1YnNjcmlwdGlvblJlc3BvbnNlIhKouxgBsLsYAri7GALCuxgCaWQSUQoKTGlzdEV2ZW50cxIZLnN2Yy52MS5MaXN0RXZlbnRzUmVxdWVzdBoaLnN2Yy52MS5MaXN0RXZlbnRzUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJLCghHZXRFdmVudBIXLnN2Yy52MS5HZXRFdmVudFJlcXVlc3QaGC5zdmMudjEuR2V0RXZlbnRSZXNwb25zZSIMqLsYAbC7GAG4uxgBElQKC0dldERlbGl2ZXJ5Ehouc3ZjLnYxLkdldERlbGl2ZXJ5UmVxdWVzdBobLnN2Yy52MS5HZXREZWxpdmVyeVJlc3BvbnNlIgyouxgBsLsYAri7GAESXQoOTGlzdERlbGl2ZXJpZXMSHS5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0Gh4uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJvChRMaXN0RGVsaXZlcnlBdHRlbXB0cxIjLnN2Yy52MS5MaXN0RGVsaXZlcnlBdHRlbXB0c1JlcXVlc3QaJC5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBElQKC1JlcGxheUV2ZW50Ehouc3ZjLnYxLlJlcGxheUV2ZW50UmVxdWVzdBobLnN2Yy52MS5SZXBsYXlFdmVudFJlc3BvbnNlIgyouxgBsLsYAri7GAESVwoMUmVwbGF5RXZlbnRzEhsuc3ZjLnYxLlJlcGxheUV2ZW50c1JlcXVlc3QaHC5zdmMudjEuUmVwbGF5RXZlbnRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJUCgtTdGFydFJlcGxheRIaLnN2Yy52MS5TdGFydFJlcGxheVJlcXVlc3QaGy5zdmMudjEuU3RhcnRSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBEk4KCUdldFJlcGxheRIYLnN2Yy52MS5HZXRSZXBsYXlSZXF1ZXN0Ghkuc3ZjLnYxLkdldFJlcGxheVJlc3BvbnNlIgyouxgBsLsYAri7GAESVAoLTGlzdFJlcGxheXMSGi5zdmMudjEuTGlzdFJlcGxheXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RSZXBsYXlzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJXCgxVcGRhdGVSZXBsYXkSGy5zdmMudjEuVXBkYXRlUmVwbGF5UmVxdWVzdBocLnN2Yy52MS5VcGRhdGVSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBElcKDENhbmNlbFJlcGxheRIbLnN2Yy52MS5DYW5jZWxSZXBsYXlSZXF1ZXN0Ghwuc3ZjLnYxLkNhbmNlbFJlcGxheVJlc3BvbnNlIgyouxgBsLsYAri7GAESWgoNU2VuZFRlc3RFdmVudBIcLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVxdWVzdBodLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJsChNMaXN0SW5nZXN0RW5kcG9pbnRzEiIuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0GiMuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An endpoint of the project and the events it receives.
@@ -59,7 +59,8 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
 
   /**
    * Why it is inactive: `deactivated` (by UpdateSubscription), `failing` (nothing but failures for 5
-   * days) or `gone` (nothing but 410 Gone for an hour). If empty, it is active.
+   * days), `gone` (nothing but 410 Gone for an hour) or `revoked` (the key or grant that an agent made it
+   * with has ended, or was narrowed; it is removed within a minute). If empty, it is active.
    *
    * @generated from field: string inactive_reason = 6;
    */
@@ -78,6 +79,20 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
    * @generated from field: svc.v1.SubscriptionHealth health = 8;
    */
   health?: SubscriptionHealth | undefined;
+
+  /**
+   * The entity whose events alone it receives. If empty, it receives those of every entity, and of none.
+   *
+   * @generated from field: string entity_id = 9;
+   */
+  entityId: string;
+
+  /**
+   * Set of one that an agent made over MCP. Unset of one that CreateSubscription made.
+   *
+   * @generated from field: svc.v1.AgentSubscription agent = 10;
+   */
+  agent?: AgentSubscription | undefined;
 };
 
 /**
@@ -86,6 +101,42 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
  */
 export const SubscriptionSchema: GenMessage<Subscription> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 0);
+
+/**
+ * What an agent subscribed to over MCP, and how long it wants that. Its deliveries have the form of MCP Events, and it ends with the
+ * key that made it.
+ *
+ * @generated from message svc.v1.AgentSubscription
+ */
+export type AgentSubscription = Message<"svc.v1.AgentSubscription"> & {
+  /**
+   * By what the agent's receiver knows it: the header `X-MCP-Subscription-Id` of its deliveries.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Id of the key that it was made with; of a grant, that of the grant's key.
+   *
+   * @generated from field: string key_id = 2;
+   */
+  keyId: string;
+
+  /**
+   * When it ends unless the agent refreshes it.
+   *
+   * @generated from field: google.protobuf.Timestamp refresh_before = 3;
+   */
+  refreshBefore?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.AgentSubscription.
+ * Use `create(AgentSubscriptionSchema)` to create a new message.
+ */
+export const AgentSubscriptionSchema: GenMessage<AgentSubscription> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 1);
 
 /**
  * How an endpoint takes what is delivered to it.
@@ -138,7 +189,7 @@ export type SubscriptionHealth = Message<"svc.v1.SubscriptionHealth"> & {
  * Use `create(SubscriptionHealthSchema)` to create a new message.
  */
 export const SubscriptionHealthSchema: GenMessage<SubscriptionHealth> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 1);
+  messageDesc(file_svc_v1_triggers, 2);
 
 /**
  * One normalized inbound event, stored for one receiving project.
@@ -210,7 +261,7 @@ export type Event = Message<"svc.v1.Event"> & {
  * Use `create(EventSchema)` to create a new message.
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 2);
+  messageDesc(file_svc_v1_triggers, 3);
 
 /**
  * How the deliveries of one event stand. At most 40 of them are counted.
@@ -252,7 +303,7 @@ export type EventDeliveries = Message<"svc.v1.EventDeliveries"> & {
  * Use `create(EventDeliveriesSchema)` to create a new message.
  */
 export const EventDeliveriesSchema: GenMessage<EventDeliveries> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 3);
+  messageDesc(file_svc_v1_triggers, 4);
 
 /**
  * One attempt series: one event to one subscription.
@@ -342,7 +393,7 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
  * Use `create(DeliverySchema)` to create a new message.
  */
 export const DeliverySchema: GenMessage<Delivery> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 4);
+  messageDesc(file_svc_v1_triggers, 5);
 
 /**
  * One attempt of a delivery: what was dialled and what came back.
@@ -427,7 +478,7 @@ export type DeliveryAttempt = Message<"svc.v1.DeliveryAttempt"> & {
  * Use `create(DeliveryAttemptSchema)` to create a new message.
  */
 export const DeliveryAttemptSchema: GenMessage<DeliveryAttempt> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 5);
+  messageDesc(file_svc_v1_triggers, 6);
 
 /**
  * One toolkit's inbound path. The shared secret itself is on no message.
@@ -512,7 +563,7 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
  * Use `create(IngestEndpointSchema)` to create a new message.
  */
 export const IngestEndpointSchema: GenMessage<IngestEndpoint> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 6);
+  messageDesc(file_svc_v1_triggers, 7);
 
 /**
  * A post to an inbound path as the app would send it, without what it is signed by. Made anew at every call: posted twice, it is
@@ -555,7 +606,7 @@ export type SamplePost = Message<"svc.v1.SamplePost"> & {
  * Use `create(SamplePostSchema)` to create a new message.
  */
 export const SamplePostSchema: GenMessage<SamplePost> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 7);
+  messageDesc(file_svc_v1_triggers, 8);
 
 /**
  * Request of CreateSubscription.
@@ -591,7 +642,7 @@ export type CreateSubscriptionRequest = Message<"svc.v1.CreateSubscriptionReques
  * Use `create(CreateSubscriptionRequestSchema)` to create a new message.
  */
 export const CreateSubscriptionRequestSchema: GenMessage<CreateSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 8);
+  messageDesc(file_svc_v1_triggers, 9);
 
 /**
  * Response of CreateSubscription.
@@ -628,7 +679,7 @@ export type CreateSubscriptionResponse = Message<"svc.v1.CreateSubscriptionRespo
  * Use `create(CreateSubscriptionResponseSchema)` to create a new message.
  */
 export const CreateSubscriptionResponseSchema: GenMessage<CreateSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 9);
+  messageDesc(file_svc_v1_triggers, 10);
 
 /**
  * Request of ListSubscriptions.
@@ -656,7 +707,7 @@ export type ListSubscriptionsRequest = Message<"svc.v1.ListSubscriptionsRequest"
  * Use `create(ListSubscriptionsRequestSchema)` to create a new message.
  */
 export const ListSubscriptionsRequestSchema: GenMessage<ListSubscriptionsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 10);
+  messageDesc(file_svc_v1_triggers, 11);
 
 /**
  * Response of ListSubscriptions.
@@ -684,7 +735,7 @@ export type ListSubscriptionsResponse = Message<"svc.v1.ListSubscriptionsRespons
  * Use `create(ListSubscriptionsResponseSchema)` to create a new message.
  */
 export const ListSubscriptionsResponseSchema: GenMessage<ListSubscriptionsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 11);
+  messageDesc(file_svc_v1_triggers, 12);
 
 /**
  * Request of GetSubscription.
@@ -705,7 +756,7 @@ export type GetSubscriptionRequest = Message<"svc.v1.GetSubscriptionRequest"> & 
  * Use `create(GetSubscriptionRequestSchema)` to create a new message.
  */
 export const GetSubscriptionRequestSchema: GenMessage<GetSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 12);
+  messageDesc(file_svc_v1_triggers, 13);
 
 /**
  * Response of GetSubscription.
@@ -726,7 +777,7 @@ export type GetSubscriptionResponse = Message<"svc.v1.GetSubscriptionResponse"> 
  * Use `create(GetSubscriptionResponseSchema)` to create a new message.
  */
 export const GetSubscriptionResponseSchema: GenMessage<GetSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 13);
+  messageDesc(file_svc_v1_triggers, 14);
 
 /**
  * Request of UpdateSubscription.
@@ -762,7 +813,7 @@ export type UpdateSubscriptionRequest = Message<"svc.v1.UpdateSubscriptionReques
  * Use `create(UpdateSubscriptionRequestSchema)` to create a new message.
  */
 export const UpdateSubscriptionRequestSchema: GenMessage<UpdateSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 14);
+  messageDesc(file_svc_v1_triggers, 15);
 
 /**
  * Response of UpdateSubscription.
@@ -783,7 +834,7 @@ export type UpdateSubscriptionResponse = Message<"svc.v1.UpdateSubscriptionRespo
  * Use `create(UpdateSubscriptionResponseSchema)` to create a new message.
  */
 export const UpdateSubscriptionResponseSchema: GenMessage<UpdateSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 15);
+  messageDesc(file_svc_v1_triggers, 16);
 
 /**
  * Request of DeleteSubscription.
@@ -804,7 +855,7 @@ export type DeleteSubscriptionRequest = Message<"svc.v1.DeleteSubscriptionReques
  * Use `create(DeleteSubscriptionRequestSchema)` to create a new message.
  */
 export const DeleteSubscriptionRequestSchema: GenMessage<DeleteSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 16);
+  messageDesc(file_svc_v1_triggers, 17);
 
 /**
  * Response of DeleteSubscription.
@@ -819,7 +870,7 @@ export type DeleteSubscriptionResponse = Message<"svc.v1.DeleteSubscriptionRespo
  * Use `create(DeleteSubscriptionResponseSchema)` to create a new message.
  */
 export const DeleteSubscriptionResponseSchema: GenMessage<DeleteSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 17);
+  messageDesc(file_svc_v1_triggers, 18);
 
 /**
  * Request of ListEvents.
@@ -898,7 +949,7 @@ export type ListEventsRequest = Message<"svc.v1.ListEventsRequest"> & {
  * Use `create(ListEventsRequestSchema)` to create a new message.
  */
 export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 18);
+  messageDesc(file_svc_v1_triggers, 19);
 
 /**
  * Response of ListEvents.
@@ -926,7 +977,7 @@ export type ListEventsResponse = Message<"svc.v1.ListEventsResponse"> & {
  * Use `create(ListEventsResponseSchema)` to create a new message.
  */
 export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 19);
+  messageDesc(file_svc_v1_triggers, 20);
 
 /**
  * Request of GetEvent.
@@ -947,7 +998,7 @@ export type GetEventRequest = Message<"svc.v1.GetEventRequest"> & {
  * Use `create(GetEventRequestSchema)` to create a new message.
  */
 export const GetEventRequestSchema: GenMessage<GetEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 20);
+  messageDesc(file_svc_v1_triggers, 21);
 
 /**
  * Response of GetEvent.
@@ -968,7 +1019,7 @@ export type GetEventResponse = Message<"svc.v1.GetEventResponse"> & {
  * Use `create(GetEventResponseSchema)` to create a new message.
  */
 export const GetEventResponseSchema: GenMessage<GetEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 21);
+  messageDesc(file_svc_v1_triggers, 22);
 
 /**
  * Request of GetDelivery.
@@ -989,7 +1040,7 @@ export type GetDeliveryRequest = Message<"svc.v1.GetDeliveryRequest"> & {
  * Use `create(GetDeliveryRequestSchema)` to create a new message.
  */
 export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 22);
+  messageDesc(file_svc_v1_triggers, 23);
 
 /**
  * Response of GetDelivery.
@@ -1010,7 +1061,7 @@ export type GetDeliveryResponse = Message<"svc.v1.GetDeliveryResponse"> & {
  * Use `create(GetDeliveryResponseSchema)` to create a new message.
  */
 export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 23);
+  messageDesc(file_svc_v1_triggers, 24);
 
 /**
  * Request of ListDeliveries. Required is eventId, subscriptionId, or state with since.
@@ -1073,7 +1124,7 @@ export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 24);
+  messageDesc(file_svc_v1_triggers, 25);
 
 /**
  * Response of ListDeliveries.
@@ -1101,7 +1152,7 @@ export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & 
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 25);
+  messageDesc(file_svc_v1_triggers, 26);
 
 /**
  * Request of ListDeliveryAttempts.
@@ -1122,7 +1173,7 @@ export type ListDeliveryAttemptsRequest = Message<"svc.v1.ListDeliveryAttemptsRe
  * Use `create(ListDeliveryAttemptsRequestSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsRequestSchema: GenMessage<ListDeliveryAttemptsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 26);
+  messageDesc(file_svc_v1_triggers, 27);
 
 /**
  * Response of ListDeliveryAttempts.
@@ -1143,7 +1194,7 @@ export type ListDeliveryAttemptsResponse = Message<"svc.v1.ListDeliveryAttemptsR
  * Use `create(ListDeliveryAttemptsResponseSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsResponseSchema: GenMessage<ListDeliveryAttemptsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 27);
+  messageDesc(file_svc_v1_triggers, 28);
 
 /**
  * Request of ReplayEvent.
@@ -1164,7 +1215,7 @@ export type ReplayEventRequest = Message<"svc.v1.ReplayEventRequest"> & {
  * Use `create(ReplayEventRequestSchema)` to create a new message.
  */
 export const ReplayEventRequestSchema: GenMessage<ReplayEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 28);
+  messageDesc(file_svc_v1_triggers, 29);
 
 /**
  * Response of ReplayEvent.
@@ -1185,7 +1236,7 @@ export type ReplayEventResponse = Message<"svc.v1.ReplayEventResponse"> & {
  * Use `create(ReplayEventResponseSchema)` to create a new message.
  */
 export const ReplayEventResponseSchema: GenMessage<ReplayEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 29);
+  messageDesc(file_svc_v1_triggers, 30);
 
 /**
  * Request of ReplayEvents.
@@ -1251,7 +1302,7 @@ export type ReplayEventsRequest = Message<"svc.v1.ReplayEventsRequest"> & {
  * Use `create(ReplayEventsRequestSchema)` to create a new message.
  */
 export const ReplayEventsRequestSchema: GenMessage<ReplayEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 30);
+  messageDesc(file_svc_v1_triggers, 31);
 
 /**
  * Response of ReplayEvents.
@@ -1280,7 +1331,7 @@ export type ReplayEventsResponse = Message<"svc.v1.ReplayEventsResponse"> & {
  * Use `create(ReplayEventsResponseSchema)` to create a new message.
  */
 export const ReplayEventsResponseSchema: GenMessage<ReplayEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 31);
+  messageDesc(file_svc_v1_triggers, 32);
 
 /**
  * A range of events that is delivered again at a pace.
@@ -1431,7 +1482,7 @@ export type Replay = Message<"svc.v1.Replay"> & {
  * Use `create(ReplaySchema)` to create a new message.
  */
 export const ReplaySchema: GenMessage<Replay> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 32);
+  messageDesc(file_svc_v1_triggers, 33);
 
 /**
  * How much of a count is one subscription's.
@@ -1459,7 +1510,7 @@ export type ReplayCount = Message<"svc.v1.ReplayCount"> & {
  * Use `create(ReplayCountSchema)` to create a new message.
  */
 export const ReplayCountSchema: GenMessage<ReplayCount> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 33);
+  messageDesc(file_svc_v1_triggers, 34);
 
 /**
  * Request of StartReplay. The filters are those of ReplayEvents.
@@ -1532,7 +1583,7 @@ export type StartReplayRequest = Message<"svc.v1.StartReplayRequest"> & {
  * Use `create(StartReplayRequestSchema)` to create a new message.
  */
 export const StartReplayRequestSchema: GenMessage<StartReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 34);
+  messageDesc(file_svc_v1_triggers, 35);
 
 /**
  * Response of StartReplay.
@@ -1567,7 +1618,7 @@ export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
  * Use `create(StartReplayResponseSchema)` to create a new message.
  */
 export const StartReplayResponseSchema: GenMessage<StartReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 35);
+  messageDesc(file_svc_v1_triggers, 36);
 
 /**
  * Request of GetReplay.
@@ -1588,7 +1639,7 @@ export type GetReplayRequest = Message<"svc.v1.GetReplayRequest"> & {
  * Use `create(GetReplayRequestSchema)` to create a new message.
  */
 export const GetReplayRequestSchema: GenMessage<GetReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 36);
+  messageDesc(file_svc_v1_triggers, 37);
 
 /**
  * Response of GetReplay.
@@ -1609,7 +1660,7 @@ export type GetReplayResponse = Message<"svc.v1.GetReplayResponse"> & {
  * Use `create(GetReplayResponseSchema)` to create a new message.
  */
 export const GetReplayResponseSchema: GenMessage<GetReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 37);
+  messageDesc(file_svc_v1_triggers, 38);
 
 /**
  * Request of ListReplays.
@@ -1637,7 +1688,7 @@ export type ListReplaysRequest = Message<"svc.v1.ListReplaysRequest"> & {
  * Use `create(ListReplaysRequestSchema)` to create a new message.
  */
 export const ListReplaysRequestSchema: GenMessage<ListReplaysRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 38);
+  messageDesc(file_svc_v1_triggers, 39);
 
 /**
  * Response of ListReplays.
@@ -1665,7 +1716,7 @@ export type ListReplaysResponse = Message<"svc.v1.ListReplaysResponse"> & {
  * Use `create(ListReplaysResponseSchema)` to create a new message.
  */
 export const ListReplaysResponseSchema: GenMessage<ListReplaysResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 39);
+  messageDesc(file_svc_v1_triggers, 40);
 
 /**
  * Request of UpdateReplay.
@@ -1700,7 +1751,7 @@ export type UpdateReplayRequest = Message<"svc.v1.UpdateReplayRequest"> & {
  * Use `create(UpdateReplayRequestSchema)` to create a new message.
  */
 export const UpdateReplayRequestSchema: GenMessage<UpdateReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 40);
+  messageDesc(file_svc_v1_triggers, 41);
 
 /**
  * Response of UpdateReplay.
@@ -1721,7 +1772,7 @@ export type UpdateReplayResponse = Message<"svc.v1.UpdateReplayResponse"> & {
  * Use `create(UpdateReplayResponseSchema)` to create a new message.
  */
 export const UpdateReplayResponseSchema: GenMessage<UpdateReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 41);
+  messageDesc(file_svc_v1_triggers, 42);
 
 /**
  * Request of CancelReplay.
@@ -1742,7 +1793,7 @@ export type CancelReplayRequest = Message<"svc.v1.CancelReplayRequest"> & {
  * Use `create(CancelReplayRequestSchema)` to create a new message.
  */
 export const CancelReplayRequestSchema: GenMessage<CancelReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 42);
+  messageDesc(file_svc_v1_triggers, 43);
 
 /**
  * Response of CancelReplay.
@@ -1763,7 +1814,7 @@ export type CancelReplayResponse = Message<"svc.v1.CancelReplayResponse"> & {
  * Use `create(CancelReplayResponseSchema)` to create a new message.
  */
 export const CancelReplayResponseSchema: GenMessage<CancelReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 43);
+  messageDesc(file_svc_v1_triggers, 44);
 
 /**
  * Request of SendTestEvent.
@@ -1784,7 +1835,7 @@ export type SendTestEventRequest = Message<"svc.v1.SendTestEventRequest"> & {
  * Use `create(SendTestEventRequestSchema)` to create a new message.
  */
 export const SendTestEventRequestSchema: GenMessage<SendTestEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 44);
+  messageDesc(file_svc_v1_triggers, 45);
 
 /**
  * Response of SendTestEvent.
@@ -1805,7 +1856,7 @@ export type SendTestEventResponse = Message<"svc.v1.SendTestEventResponse"> & {
  * Use `create(SendTestEventResponseSchema)` to create a new message.
  */
 export const SendTestEventResponseSchema: GenMessage<SendTestEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 45);
+  messageDesc(file_svc_v1_triggers, 46);
 
 /**
  * Request of ListIngestEndpoints.
@@ -1820,7 +1871,7 @@ export type ListIngestEndpointsRequest = Message<"svc.v1.ListIngestEndpointsRequ
  * Use `create(ListIngestEndpointsRequestSchema)` to create a new message.
  */
 export const ListIngestEndpointsRequestSchema: GenMessage<ListIngestEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 46);
+  messageDesc(file_svc_v1_triggers, 47);
 
 /**
  * Response of ListIngestEndpoints.
@@ -1841,7 +1892,7 @@ export type ListIngestEndpointsResponse = Message<"svc.v1.ListIngestEndpointsRes
  * Use `create(ListIngestEndpointsResponseSchema)` to create a new message.
  */
 export const ListIngestEndpointsResponseSchema: GenMessage<ListIngestEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 47);
+  messageDesc(file_svc_v1_triggers, 48);
 
 /**
  * How a replay stands.
@@ -1963,13 +2014,15 @@ export const TriggersService: GenService<{
    * UpdateSubscription changes the given fields of one subscription and leaves the others, all or
    * nothing. Deactivating ends its pending deliveries as `dead_letter` in the same transaction;
    * activating clears inactiveReason and queues nothing by itself: ReplayEvents brings back what was
-   * missed. A new endpointUrl serves deliveries not yet attempted and every later attempt.
+   * missed. An agent cannot refresh one that was deactivated so. A new endpointUrl serves deliveries not yet attempted and every later attempt.
    *
    * It is an error to update:
    * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription id.
    * - invalid_argument ENDPOINT_URL_INVALID: as for CreateSubscription.
    * - invalid_argument ENDPOINT_URL_NOT_HTTPS: as for CreateSubscription.
    * - invalid_argument ENDPOINT_ADDRESS_REFUSED: as for CreateSubscription.
+   * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made it over MCP, and endpointUrl is given, or
+   *   active while its key or grant has ended.
    *
    * @generated from rpc svc.v1.TriggersService.UpdateSubscription
    */
@@ -2213,6 +2266,7 @@ export const TriggersService: GenService<{
    * It is an error to send:
    * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription subscriptionId.
    * - failed_precondition SUBSCRIPTION_INACTIVE: the subscription is not active.
+   * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made it over MCP, which knows no test events.
    * - resource_exhausted QUOTA_PENDING_DELIVERIES: as many deliveries of the project are pending as may.
    *
    * @generated from rpc svc.v1.TriggersService.SendTestEvent

@@ -1,5 +1,5 @@
-import { parseDuration, systemClock } from "@svc/core";
-import { type Command, InvalidArgumentError } from "commander";
+import { confirmScopes, parseDuration, systemClock } from "@svc/core";
+import { type Command, InvalidArgumentError, Option } from "commander";
 
 /** The option of commands that can print what the server answered as it is. */
 export type JsonOption = { json?: true };
@@ -7,6 +7,25 @@ export type JsonOption = { json?: true };
 /** Adds `--json`; `what` is printed then: the answer of the server unless stated. */
 export function addJson(command: Command, what = "the server's answer as JSON"): Command {
   return command.option("--json", `print ${what}`);
+}
+
+/** The options of commands that say which calls a person confirms. */
+export type ConfirmOptions = { confirm?: string; confirmBy?: string };
+
+/** Adds `--confirm` and `--confirm-by`. */
+export function addConfirm(command: Command): Command {
+  return command
+    .addOption(
+      new Option("--confirm <calls>", "which calls a person confirms before they are sent").choices([...confirmScopes]),
+    )
+    .option("--confirm-by <contact>", "the contact who is asked to confirm");
+}
+
+/** What these options ask for; nothing without `--confirm`. */
+export function confirmOf({ confirm: person, confirmBy: contact = "" }: ConfirmOptions): {
+  readonly confirm?: { readonly person: string; readonly contact: string };
+} {
+  return person === undefined ? {} : { confirm: { person, contact } };
 }
 
 /** Reads a count of things to list. Throws InvalidArgumentError. */

@@ -9,7 +9,7 @@ export function refuseUnknownCommand(program: Command, argv: readonly string[]):
   let command = program;
   for (const [index, name] of argv.entries()) {
     if (command.commands.length === 0 || name.startsWith("-")) return;
-    const found = command.commands.find((member) => member.name() === name);
+    const found = command.commands.find((member) => [member.name(), ...member.aliases()].includes(name));
     if (found === undefined) {
       if (name === "help") return;
       const before = ["svc", ...argv.slice(0, index)].join(" ");

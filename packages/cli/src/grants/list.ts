@@ -5,6 +5,7 @@ import { collectPages } from "../client/pages.ts";
 import type { CommandContext } from "../command/context.ts";
 import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption } from "../command/options.ts";
+import { confirmText } from "../text/bound.ts";
 import { messageListText } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 import { tableLines, timeText } from "../text/table.ts";
@@ -25,7 +26,7 @@ export function addGrantList(grants: Command, context: CommandContext): void {
       });
       const shown = found.filter(({ active }) => active || options.all);
       if (options.json) return context.print(messageListText(GrantSchema, shown));
-      const header = ["ID", "GIVEN", "USED", "ENTITY", "MAY", "TOOLKITS", "AGENT"];
+      const header = ["ID", "GIVEN", "USED", "ENTITY", "MAY", "TOOLKITS", "CONFIRMED", "AGENT"];
       for (const line of tableLines(header, shown.map(grantRow))) context.print(line);
     });
   addExamples(addProjectOptions(addJson(list, "the grants as a JSON list")), [
@@ -39,6 +40,7 @@ function grantRow({ id, createdAt, usedAt, active, entityId, accessClasses, tool
   const agent = [grant.clientName, grant.clientOrigin].filter(Boolean).map(plainText).join(" at ");
   return [
     ...[id, timeText(createdAt), usedAt === undefined ? "-" : timeText(usedAt)],
-    ...[entityId === "" ? "any" : plainText(entityId), may, toolkitSlugs.join(",") || "all", agent],
+    ...[entityId === "" ? "any" : plainText(entityId), may, toolkitSlugs.join(",") || "all"],
+    ...[confirmText(grant.confirm), agent],
   ];
 }

@@ -3,16 +3,18 @@ import type { Command } from "commander";
 import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
 import type { CommandContext } from "../command/context.ts";
 import { addExamples } from "../command/examples.ts";
-import { addJson, type JsonOption } from "../command/options.ts";
+import { addConfirm, addJson, type ConfirmOptions, confirmOf, type JsonOption } from "../command/options.ts";
+import { confirmText } from "../text/bound.ts";
 import { messageText } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 
-type UpdateOptions = ProjectOptions & JsonOption & { access?: string; toolkits?: string };
+type UpdateOptions = ProjectOptions & JsonOption & ConfirmOptions & { access?: string; toolkits?: string };
 
 /** Adds `svc grants update`. */
 export function addGrantUpdate(grants: Command, context: CommandContext): void {
   const update = grants
     .command("update")
+    .alias("narrow")
     .description("narrow what a grant may do; its tokens stay good")
     .argument("<id>", "id of the grant")
     .option("--access <classes>", "the classes that it keeps, comma separated: read, write, destructive")
@@ -20,17 +22,21 @@ export function addGrantUpdate(grants: Command, context: CommandContext): void {
     .action(async (id: string, options: UpdateOptions) => {
       const { grants: client } = await openProjectClient(options, context);
       const [accessClasses, toolkitSlugs] = [listOf(options.access), listOf(options.toolkits)];
-      const { grant } = await client.updateGrant({ id, accessClasses, toolkitSlugs });
+      const { grant } = await client.updateGrant({ id, accessClasses, toolkitSlugs, ...confirmOf(options) });
       if (grant === undefined || options.json) {
         context.print(grant === undefined ? "" : messageText(GrantSchema, grant));
         return;
       }
       const toolkits = grant.toolkitSlugs.join(", ") || "all toolkits";
-      context.print(`${plainText(id)} may ${grant.accessClasses.join(", ")} with ${toolkits}`);
+      const confirmed = confirmText(grant.confirm);
+      const may = `${plainText(id)} may ${grant.accessClasses.join(", ")} with ${toolkits}`;
+      context.print(confirmed === "" ? may : `${may}; confirmed: ${confirmed}`);
     });
+  addConfirm(update);
   addExamples(addProjectOptions(addJson(update, "the grant as JSON")), [
     "svc grants update grt_01h455vb4pex5vsknk084sn02q --access read",
     "svc grants update grt_01h455vb4pex5vsknk084sn02q --toolkits calendar,sales_crm",
+    "svc grants update grt_01h455vb4pex5vsknk084sn02q --confirm destructive --confirm-by lead",
   ]);
 }
 

@@ -6,11 +6,21 @@ import { type Command, Option } from "commander";
 import { type AdminOptions, addAdminOptions, openAdminClient } from "../client/open-client.ts";
 import type { CommandContext } from "../command/context.ts";
 import { addExamples } from "../command/examples.ts";
-import { addJson, type JsonOption, parseSpan, parseText, parseWords } from "../command/options.ts";
+import {
+  addConfirm,
+  addJson,
+  type ConfirmOptions,
+  confirmOf,
+  type JsonOption,
+  parseSpan,
+  parseText,
+  parseWords,
+} from "../command/options.ts";
 import { findProjectId } from "../projects/find-project.ts";
 import { messageText } from "../text/message.ts";
 
 type CreateOptions = AdminOptions &
+  ConfirmOptions &
   JsonOption & {
     project: string;
     role: "member" | "approver";
@@ -38,9 +48,11 @@ export function addKeyCreate(keys: Command, context: CommandContext): void {
     .option("--access <classes>", "the classes of tools it may use, such as read,write (default: all)", parseWords, [])
     .option("--toolkits <slugs>", "the toolkits it may use, such as calendar,mail (default: all)", parseWords, [])
     .action((options: CreateOptions) => createKey(options, context));
+  addConfirm(create);
   addExamples(addAdminOptions(addJson(create, "the key with its text as JSON")), [
     "svc keys create",
     "svc keys create --entity ada --access read,write --toolkits calendar",
+    "svc keys create --name assistant --confirm destructive --confirm-by lead",
     "svc keys create --project billing --role approver --name deploy --expires-in 90d",
     "export SVC_API_KEY=$(svc keys create --name my-shell)",
   ]);
@@ -56,6 +68,7 @@ async function createKey(options: CreateOptions, context: CommandContext): Promi
     entityId: options.entity ?? "",
     accessClasses: options.access,
     toolkitSlugs: options.toolkits,
+    ...confirmOf(options),
     ...(options.expiresIn === undefined ? {} : { expiresAt: timestampFromMs(systemClock.now() + options.expiresIn) }),
   });
   const { apiKey, key } = created;

@@ -1,20 +1,27 @@
-import { type ConfirmPolicy, ProjectSchema } from "@svc/gen/admin";
+import { ProjectSchema } from "@svc/gen/admin";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type AdminOptions, addAdminOptions, openAdminClient } from "../client/open-client.ts";
 import type { CommandContext } from "../command/context.ts";
 import { addExamples } from "../command/examples.ts";
-import { addJson, collectText, type JsonOption } from "../command/options.ts";
+import {
+  addConfirm,
+  addJson,
+  type ConfirmOptions,
+  collectText,
+  confirmOf,
+  type JsonOption,
+} from "../command/options.ts";
+import { confirmText } from "../text/bound.ts";
 import { messageText } from "../text/message.ts";
 import { findProjectId } from "./find-project.ts";
 
 type PolicyOptions = AdminOptions &
+  ConfirmOptions &
   JsonOption & {
     redirectUrl: readonly string[];
     planApproval: string;
     httpHost: readonly string[];
     httpHosts: boolean;
-    confirm?: string;
-    confirmBy?: string;
   };
 
 /** Adds `svc projects policy`. */
@@ -33,15 +40,8 @@ export function addProjectPolicy(projects: Command, context: CommandContext): vo
     )
     .option("--http-host <host>", "where http steps may send requests, again for a further one", collectText, [])
     .option("--no-http-hosts", "http steps may send requests nowhere")
-    .addOption(
-      new Option("--confirm <calls>", "which calls a person confirms before they are sent").choices([
-        "never",
-        "destructive",
-        "writes",
-      ]),
-    )
-    .option("--confirm-by <contact>", "the contact who is asked to confirm")
     .action((project: string, options: PolicyOptions) => setPolicy(project, options, context));
+  addConfirm(policy);
   policy.addHelpText("after", hostsHelp);
   addExamples(addAdminOptions(addJson(policy, "the project with its policy as JSON")), [
     "svc projects policy default --redirect-url https://app.example.com/connected",
@@ -65,19 +65,13 @@ function collectUrl(text: string, before: readonly string[]): string[] {
 async function setPolicy(name: string, options: PolicyOptions, context: CommandContext): Promise<void> {
   const client = openAdminClient(options, context);
   const { redirectUrl: redirectUrls, planApproval, httpHost: hosts, httpHosts } = options;
-  const { confirm: person, confirmBy: contact = "" } = options;
   const projectId = await findProjectId(client, name);
   const http = hosts.length > 0 || !httpHosts ? { http: { hosts: [...hosts] } } : {};
-  const confirm = person === undefined ? {} : { confirm: { person, contact } };
-  const request = { projectId, planApproval, redirectUrls: [...redirectUrls], ...http, ...confirm };
+  const request = { projectId, planApproval, redirectUrls: [...redirectUrls], ...http, ...confirmOf(options) };
   const { project } = await client.admin.setProjectPolicy(request);
   if (options.json && project !== undefined) return context.print(messageText(ProjectSchema, project));
   context.print(`redirect URLs  ${redirectUrls.join(", ") || "loopback only"}`);
   context.print(`plan approval  ${planApproval}`);
   context.print(`http hosts     ${project?.policy?.http?.hosts.join(", ") || "none"}`);
-  context.print(`confirm        ${confirmText(project?.policy?.confirm)}`);
-}
-
-function confirmText(policy: ConfirmPolicy | undefined): string {
-  return policy === undefined || policy.contact === "" ? "nothing" : `${policy.person} by ${policy.contact}`;
+  context.print(`confirm        ${confirmText(project?.policy?.confirm) || "nothing"}`);
 }

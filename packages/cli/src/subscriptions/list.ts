@@ -36,11 +36,19 @@ async function listSubscriptions(options: ListOptions, context: CommandContext):
   for (const line of subscriptionTable(found)) context.print(line);
 }
 
-/** Subscriptions as a table. */
+/** Subscriptions as a table; where agents made some of them over MCP, with the keys they did so by. */
 export function subscriptionTable(subscriptions: readonly Subscription[]): string[] {
-  const rows = subscriptions.map(({ id, active, inactiveReason, toolkitSlug, triggerSlug, createdAt, endpointUrl }) => {
-    const state = active ? "active" : inactiveReason;
-    return [id, state, triggerSlug || toolkitSlug || "all", timeText(createdAt), plainText(endpointUrl)];
+  const hasAgents = subscriptions.some(({ agent }) => agent !== undefined);
+  const rows = subscriptions.map((subscription) => {
+    const { id, active, inactiveReason, createdAt, endpointUrl, agent } = subscription;
+    const cells = [id, active ? "active" : inactiveReason, eventsText(subscription), timeText(createdAt)];
+    return [...cells, ...(hasAgents ? [agent?.keyId ?? "-"] : []), plainText(endpointUrl)];
   });
-  return tableLines(["ID", "STATE", "EVENTS", "CREATED", "ENDPOINT"], rows);
+  return tableLines(["ID", "STATE", "EVENTS", "CREATED", ...(hasAgents ? ["AGENT'S KEY"] : []), "ENDPOINT"], rows);
+}
+
+/** What a subscription receives: `calendar.events_changed of ada`. */
+export function eventsText({ toolkitSlug, triggerSlug, entityId }: Subscription): string {
+  const events = triggerSlug || toolkitSlug || "all";
+  return entityId === "" ? events : `${events} of ${plainText(entityId)}`;
 }

@@ -8,6 +8,7 @@ import { addJson, type JsonOption } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
 import { numberText, plainText } from "../text/plain.ts";
 import { factLines, timeText } from "../text/table.ts";
+import { eventsText } from "./list.ts";
 
 /** Adds `svc subscriptions show`. */
 export function addSubscriptionShow(subscriptions: Command, context: CommandContext): void {
@@ -28,18 +29,21 @@ export function addSubscriptionShow(subscriptions: Command, context: CommandCont
 }
 
 function factsOf(subscription: Subscription): readonly (readonly [string, string])[] {
-  const { id, endpointUrl, toolkitSlug, triggerSlug, inactiveReason, createdAt, health } = subscription;
+  const { id, endpointUrl, inactiveReason, createdAt, health, agent } = subscription;
   const { state = "", failingSince, backoffUntil, lastSuccessAt, pendingDeliveries = 0 } = health ?? {};
   return [
     ["id", id],
     ["endpoint", plainText(endpointUrl)],
-    ["events", triggerSlug || toolkitSlug || "all"],
+    ["events", eventsText(subscription)],
     ["health", inactiveReason === "" ? state.replaceAll("_", " ") : `${state} (${inactiveReason})`],
     ["failing since", failingSince === undefined ? "" : timeText(failingSince)],
     ["tried again at", backoffUntil === undefined ? "" : timeText(backoffUntil)],
     ["last success", timeText(lastSuccessAt)],
     ["pending", pendingDeliveries >= countedMax ? `${numberText(countedMax)} or more` : numberText(pendingDeliveries)],
     ["created", timeText(createdAt)],
+    ["made over MCP by", agent === undefined ? "" : agent.keyId],
+    ["the agent's id of it", agent === undefined ? "" : agent.id],
+    ["ends unless refreshed", agent === undefined ? "" : timeText(agent.refreshBefore)],
   ];
 }
 

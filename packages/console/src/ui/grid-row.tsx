@@ -1,4 +1,4 @@
-import { type MouseEvent, type ReactNode, type RefObject, useEffect, useRef } from "react";
+import type { MouseEvent, ReactNode, RefObject } from "react";
 import styles from "./grid.module.css";
 import { type Column, tracks } from "./grid-column.ts";
 
@@ -10,10 +10,10 @@ export function GridRow<Row>({
   columns,
   card,
   isPhone,
-  isActive,
+  activeRow,
   isOpen,
-  wantsFocus,
   measure,
+  onFocus,
   onPress,
 }: {
   index: number;
@@ -23,28 +23,24 @@ export function GridRow<Row>({
   columns: readonly Column<Row>[];
   card: (row: Row) => ReactNode;
   isPhone: boolean;
-  isActive: boolean;
+  /** What names the active row; undefined for the others. */
+  activeRow: RefObject<HTMLDivElement | null> | undefined;
   isOpen: boolean;
-  /** Set while the focus is on its way to the active row, which may have to be scrolled to first. */
-  wantsFocus: RefObject<boolean>;
   measure: ((element: HTMLDivElement | null) => void) | undefined;
+  /** The row, or something in it, has got the focus. */
+  onFocus: () => void;
   onPress: () => void;
 }) {
-  const element = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (!isActive || !wantsFocus.current) return;
-    wantsFocus.current = false;
-    element.current?.focus({ preventScroll: true });
-  });
   const shared = {
     "data-index": index,
-    tabIndex: isActive ? 0 : -1,
+    tabIndex: activeRow === undefined ? -1 : 0,
+    onFocus,
     onClick: (event: MouseEvent) => {
       if (isPressOfRow(event)) onPress();
     },
   };
   const ref = (node: HTMLDivElement | null) => {
-    element.current = node;
+    if (activeRow !== undefined) activeRow.current = node;
     measure?.(node);
   };
   if (isPhone) {

@@ -7,6 +7,7 @@ import { type Column, tracks } from "./grid-column.ts";
 import { gridAct } from "./grid-keys.ts";
 import { GridRow } from "./grid-row.tsx";
 import { Icon } from "./icon.tsx";
+import { useKeptFocus } from "./kept-focus.ts";
 import { useIsCoarse, useIsPhone } from "./media.ts";
 
 /** What a grid shows, and what is done with a row of it. */
@@ -45,9 +46,13 @@ export function Grid<Row>(props: GridProps<Row>) {
   const isCoarse = useIsCoarse();
   const { shortcuts } = usePreferences();
   const scroller = useRef<HTMLDivElement>(null);
-  const wantsFocus = useRef(false);
+  const focus = useKeptFocus();
   const [activeId, setActiveId] = useState<string>();
-  const active = Math.max(0, activeId === undefined ? 0 : rows.findIndex((row) => rowId(row) === activeId));
+  const activeAt = useRef(0);
+  const found = rows.findIndex((row) => rowId(row) === activeId);
+  // In place of a row that is gone stands the one that has its place now.
+  const active = Math.max(0, found === -1 ? Math.min(activeAt.current, rows.length - 1) : found);
+  activeAt.current = activeId === undefined ? 0 : active;
   const rowHeight = isPhone ? 76 : isCoarse ? 44 : 36;
   const virtual = useVirtualizer({
     count: rows.length,
@@ -73,7 +78,6 @@ export function Grid<Row>(props: GridProps<Row>) {
     if (act === undefined || (act.act === "close" && openId === undefined)) return;
     event.preventDefault();
     if (act.act === "move") {
-      wantsFocus.current = true;
       setActiveId(rowId(rows[act.to] as Row));
       virtual.scrollToIndex(act.to);
     } else if (act.act === "copy") void copyText(rowId(row), "id");
@@ -83,7 +87,7 @@ export function Grid<Row>(props: GridProps<Row>) {
   };
 
   return (
-    <div className={styles["frame"]}>
+    <div className={styles["frame"]} onFocus={focus.onFocus} onBlur={focus.onBlur}>
       <div className={styles["holder"]}>
         {fresh !== undefined && fresh.count > 0 && (
           <button
@@ -91,6 +95,7 @@ export function Grid<Row>(props: GridProps<Row>) {
             className={styles["fresh"]}
             onClick={() => {
               fresh.show();
+              setActiveId(undefined);
               scroller.current?.scrollTo({ top: 0 });
             }}
           >
@@ -123,15 +128,14 @@ export function Grid<Row>(props: GridProps<Row>) {
                   index={index}
                   start={start}
                   isPhone={isPhone}
-                  isActive={index === active}
+                  activeRow={index === active ? focus.row : undefined}
                   isOpen={rowId(row) === openId}
-                  wantsFocus={wantsFocus}
                   measure={isPhone ? virtual.measureElement : undefined}
                   columns={columns}
                   card={props.card}
                   row={row}
+                  onFocus={() => setActiveId(rowId(row))}
                   onPress={() => {
-                    setActiveId(rowId(row));
                     if (isPhone || onPanel === undefined) onOpen(row);
                     else onPanel(rowId(row) === openId ? undefined : row);
                   }}

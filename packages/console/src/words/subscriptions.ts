@@ -29,6 +29,7 @@ export function healthWord(state: string): Word {
 const inactiveReasons: Record<string, string> = {
   deactivated: "It was paused. Nothing is delivered to it until it is re-enabled.",
   failing: "It was ended after 5 days of nothing but failures. Mend the endpoint, then re-enable it.",
+  revoked: "The key or grant that an agent made it with has ended, or was narrowed. It is removed within a minute.",
   gone: "Its endpoint answered 410 Gone for an hour, which says that it is wanted no more. Re-enable it if it is.",
 };
 

@@ -1,6 +1,7 @@
 import { isoTime, type KeyId, noConfirmRule, type SessionId, uuidOfId } from "@svc/core";
 import { and, eq, lt, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
+import { confirmDocument } from "../documents/confirm.ts";
 import type { ApiKey, CallerKey } from "../keys/repo.ts";
 import { apiKeys, consoleSeats, consoleSessions, projectPolicies } from "../schema/index.ts";
 import { fieldsOf, namesBut } from "../sql/codec.ts";
@@ -22,14 +23,14 @@ export async function findConsoleSession(db: Executor, cookieDigest: Buffer): Pr
 }
 
 const keyColumns = selectList(apiKeys, namesBut(apiKeys), "k");
-const policyColumns = selectList(projectPolicies, ["quotas", "confirm"], "p");
+const policyColumns = selectList(projectPolicies, ["quotas"], "p");
 
 /** Seats by their primary key; keys and policies are looked up, as a join would be free to read all of them. */
 const readSeats = compose(
   "read_console_seats",
   { of: values(fieldsOf(consoleSeats, "sessionId")) },
-  ({ of }) => query<RawRow<ApiKey> & { quotas: unknown; confirm: unknown }>`
-    select ${keyColumns.text}, ${policyColumns.text} from console_seats t
+  ({ of }) => query<RawRow<ApiKey> & { quotas: unknown; projectConfirm: string | null }>`
+    select ${keyColumns.text}, ${policyColumns.text}, p.confirm::text as "projectConfirm" from console_seats t
     cross join lateral (select * from api_keys one where one.id = t.key_id offset 0) k
     left join lateral (select * from project_policies one where one.project_id = k.project_id offset 0) p on true
     where t.session_id = ${of.sessionId} order by t.created_at`,
@@ -39,8 +40,9 @@ const readSeats = compose(
 export async function listConsoleSeats(db: Executor, id: SessionId): Promise<CallerKey[]> {
   const rows = await readSeats(db, { of: { sessionId: id } });
   return rows.map((row) => {
-    const { quotas, confirm, ...key } = keyColumns.read(policyColumns.read(row));
-    return { ...key, quotas: quotas ?? {}, confirm: confirm ?? noConfirmRule };
+    const { quotas, projectConfirm: stored, ...key } = keyColumns.read(policyColumns.read(row));
+    const projectConfirm = stored === null ? noConfirmRule : confirmDocument.read(JSON.parse(stored));
+    return { ...key, quotas: quotas ?? {}, projectConfirm };
   });
 }
 

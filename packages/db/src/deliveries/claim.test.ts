@@ -55,8 +55,14 @@ test("a claim returns all that sending needs, and the row is leased", async () =
       behind: false,
       queuedForMs: nowMs,
       leaseUntilMs: nowMs + 30_000,
-      endpointUrl: "https://example.com/hook",
-      signingSecret: Buffer.from("sealed"),
+      endpoint: {
+        endpointUrl: "https://example.com/hook",
+        signingSecret: Buffer.from("sealed"),
+        mcpId: "",
+        cursor: "",
+        formerSecret: null,
+        formerUntil: null,
+      },
       probe: false,
       event: {
         id: event.id,

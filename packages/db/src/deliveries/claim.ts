@@ -1,8 +1,9 @@
 import { type EventId, idOfUuid, isoTime, type NodeId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { deliveryTasks, events } from "../schema/triggers.ts";
+import { deliveryTasks, events, subscriptions } from "../schema/triggers.ts";
 import type { EventKind } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
+import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 import { epochOf } from "./epoch.ts";
@@ -15,9 +16,8 @@ export type ClaimedDelivery = DeliveryTaskKey & {
   projectId: ProjectId;
   /** Attempts made before. */
   attempts: number;
-  endpointUrl: string;
-  /** Sealed; see the column. */
-  signingSecret: Buffer;
+  /** Where it goes: what the subscription says of its endpoint, secrets sealed. */
+  endpoint: Readonly<Row<typeof subscriptions, (typeof endpointColumnNames)[number]>>;
   /** True when the endpoint is backing off and this delivery is its probe. */
   probe: boolean;
   event: {
@@ -72,9 +72,17 @@ const eventColumns = selectList(
   "e",
 );
 
-type ClaimRow = RawRow<ReturnType<typeof taskColumns.read> & ReturnType<typeof eventColumns.read>> & {
-  endpointUrl: string;
-  signingSecret: Buffer;
+const endpointColumnNames = ["endpointUrl", "signingSecret", "mcpId", "cursor", "formerSecret", "formerUntil"] as const;
+const endpointColumns = selectList(subscriptions, endpointColumnNames, "c");
+/** The same as the statement hands them on, of the row `alias`. */
+const endpointOf = (alias: string) =>
+  ["endpoint_url", "signing_secret", "mcp_id", "cursor", "former_secret", "former_until"]
+    .map((name) => `${alias}.${name}`)
+    .join(", ");
+
+type ClaimRow = RawRow<
+  ReturnType<typeof taskColumns.read> & ReturnType<typeof eventColumns.read> & ClaimedDelivery["endpoint"]
+> & {
   probe: boolean;
   /** Of what has pending deliveries: an event is swept without any. */
   kind: Exclude<EventKind, "swept">;
@@ -101,14 +109,14 @@ const claim = statement<ClaimRow>(
       and s.failing_since is not null and s.backoff_until <= $5::timestamptz and s.project_id <> all($9::uuid[])
     for no key update skip locked
   ), open as (
-    select s.id, s.project_id, s.endpoint_url, s.signing_secret, s.failing_since is not null as probe,
+    select s.id, s.project_id, ${endpointOf("s")}, s.failing_since is not null as probe,
       least(coalesce(r.room, $2::int4), case when s.failing_since is null then $2::int4 else 1 end) as share
     from subscriptions s left join unnest($3::uuid[], $4::int4[]) as r(id, room) on r.id = s.id
     where s.id = any($1::uuid[]) and s.active and s.project_id <> all($9::uuid[])
       and (s.failing_since is null or s.id in (select p.id from probeable p))
     order by s.id
   ), picked as materialized (
-    select p.delivery_id, p.due_at, o.id as subscription_id, o.endpoint_url, o.signing_secret, o.probe
+    select p.delivery_id, p.due_at, o.id as subscription_id, ${endpointOf("o")}, o.probe
     from open o cross join lateral (
       select t.delivery_id, t.due_at from delivery_tasks t
       where t.epoch = ${epoch} and t.subscription_id = o.id and t.due_at <= $5::timestamptz
@@ -122,10 +130,9 @@ const claim = statement<ClaimRow>(
     update delivery_tasks t set lease_owner = $8::uuid, lease_until = $7::timestamptz
     from picked p
     where t.epoch = ${epoch} and t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
-    returning t.delivery_id, t.project_id, t.subscription_id, t.event_id, t.due_at, t.attempts, p.endpoint_url, p.signing_secret, p.probe
+    returning t.delivery_id, t.project_id, t.subscription_id, t.event_id, t.due_at, t.attempts, ${endpointOf("p")}, p.probe
   )
-  select ${taskColumns.text}, ${eventColumns.text}, c.endpoint_url as "endpointUrl", c.signing_secret as "signingSecret", c.probe,
-    e.kind
+  select ${taskColumns.text}, ${eventColumns.text}, ${endpointColumns.text}, c.probe, e.kind
   from claimed c join events e on e.project_id = c.project_id and e.id = c.event_id
   order by c.delivery_id`,
 );
@@ -186,7 +193,8 @@ function claimedDelivery(
   row: ClaimRow,
   { leaseUntilMs, behind }: Pick<DeliveryClaimRequest, "leaseUntilMs" | "behind">,
 ): ClaimedDelivery {
-  const { endpointUrl, signingSecret, probe, kind } = row;
+  const { probe, kind } = row;
+  const { endpointUrl, signingSecret, mcpId, cursor, formerSecret, formerUntil } = endpointColumns.read(row);
   const { deliveryId, projectId, subscriptionId, attempts, dueAt } = taskColumns.read(row);
   const { id, toolkitSlug, triggerSlug, entityId, payload, occurredAt, receivedAt } = eventColumns.read(row);
   const texts = { toolkitSlug, triggerSlug, entityId, payload };
@@ -198,8 +206,7 @@ function claimedDelivery(
     queuedForMs: dueAt,
     leaseUntilMs,
     behind,
-    endpointUrl,
-    signingSecret,
+    endpoint: { endpointUrl, signingSecret, mcpId, cursor, formerSecret, formerUntil },
     probe,
     event: { id, kind, ...texts, occurredAtMs: occurredAt, receivedAtMs: receivedAt },
   };

@@ -21,6 +21,7 @@ export type EventMatchFilter = {
 /** `offset 0` looks each pair up: else all deliveries there are were put into one hash table. */
 const matches = `from events e join subscriptions s on s.project_id = e.project_id and s.kind = 'events' and s.active
     and (s.toolkit_slug = '' or s.toolkit_slug = e.toolkit_slug) and (s.trigger_slug = '' or s.trigger_slug = e.trigger_slug)
+    and (s.entity_id = '' or s.entity_id = e.entity_id)
   where e.project_id = $1::uuid and e.kind = 'event' and e.id >= $2::uuid and e.id < $3::uuid
     and ($4::text = '' or e.toolkit_slug = $4::text) and ($5::text = '' or e.trigger_slug = $5::text)
     and ($6::uuid is null or s.id = $6::uuid)

@@ -6,11 +6,12 @@ import { apiKeys, grants } from "../schema/index.ts";
 import { namesBut } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
+import { endNarrowedSubscriptions } from "../subscriptions/end-of-keys.ts";
 import { deleteGrantTokens, type Grant } from "./tokens.ts";
 
 /** A grant with what its key says of it. */
 export type ListedGrant = Grant &
-  Pick<ApiKey, "entityId" | "accessClasses" | "toolkitSlugs" | "lastUsedAt" | "revokedAt"> & {
+  Pick<ApiKey, "entityId" | "accessClasses" | "toolkitSlugs" | "confirm" | "lastUsedAt" | "revokedAt"> & {
     /** Whether the key that it was given with is good. */
     readonly isVouched: boolean;
   };
@@ -27,13 +28,22 @@ export async function endGrant(db: Executor, { id, keyId }: Pick<Grant, "id" | "
   await deleteGrantTokens(db, id);
 }
 
-/** Gives a grant other classes and toolkits. */
+/**
+ * Gives a grant other classes and toolkits, has a person confirm other calls, and ends its agent's subscriptions that are not of those. In a
+ * transaction.
+ */
 export async function narrowGrant(
-  db: Executor,
-  { keyId }: Pick<Grant, "keyId">,
-  binding: Pick<ApiKey, "accessClasses" | "toolkitSlugs">,
+  tx: Executor,
+  { keyId, projectId }: Pick<Grant, "keyId" | "projectId">,
+  bounds: Pick<ApiKey, "accessClasses" | "toolkitSlugs" | "confirm">,
+  nowMs: number,
 ): Promise<void> {
-  await db.orm.update(apiKeys).set(binding).where(eq(apiKeys.id, keyId));
+  await tx.orm.update(apiKeys).set(bounds).where(eq(apiKeys.id, keyId));
+  const { accessClasses, toolkitSlugs } = bounds;
+  // Events are read.
+  const isReader = accessClasses.length === 0 || accessClasses.includes("read");
+  if (isReader && toolkitSlugs.length === 0) return;
+  await endNarrowedSubscriptions(tx, { projectId, keyId, nowMs }, isReader ? toolkitSlugs : []);
 }
 
 /** The grant with this id, whichever project's. */
@@ -43,7 +53,11 @@ export async function findGrant(db: Executor, id: GrantId): Promise<Grant | unde
 }
 
 const grantColumns = selectList(grants, namesBut(grants), "g");
-const keyColumns = selectList(apiKeys, ["entityId", "accessClasses", "toolkitSlugs", "lastUsedAt", "revokedAt"], "k");
+const keyColumns = selectList(
+  apiKeys,
+  ["entityId", "accessClasses", "toolkitSlugs", "confirm", "lastUsedAt", "revokedAt"],
+  "k",
+);
 const columns = `${grantColumns.text}, ${keyColumns.text},
   v.revoked_at is null and (v.expires_at is null or v.expires_at > $2::timestamptz) as "isVouched"`;
 /** By primary keys. */

@@ -17,6 +17,9 @@ import {
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
+/** What a person confirms of a key, and of a project without a policy. */
+const confirm = { person: "never", contact: "" } as const;
+
 function newKey(projectId: ProjectId, text: string, id: KeyId = createId("key", nowMs)): ApiKey {
   const unset = {
     expiresAt: null,
@@ -25,6 +28,7 @@ function newKey(projectId: ProjectId, text: string, id: KeyId = createId("key", 
     entityId: "",
     accessClasses: [],
     toolkitSlugs: [],
+    confirm,
   };
   return {
     ...unset,
@@ -38,21 +42,23 @@ function newKey(projectId: ProjectId, text: string, id: KeyId = createId("key", 
   };
 }
 
-/** What a project without a policy has a person confirm. */
-const confirm = { person: "never", contact: "" };
-
 test("a key is found by its digest, also when it is revoked, and stored once", async () => {
   const projectId = await addProject(db);
   const key = newKey(projectId, "one");
   await createApiKey(db, key);
-  expect(await findCallerKey(db, digestSecret("one"))).toEqual({ ...key, quotas: {}, confirm });
+  expect(await findCallerKey(db, digestSecret("one"))).toEqual({ ...key, quotas: {}, projectConfirm: confirm });
   expect(await findCallerKey(db, digestSecret("two"))).toBeUndefined();
   const twice = await createApiKey(db, newKey(projectId, "one")).catch((error: unknown) => error);
   expect(isUniqueViolation(twice, "api_keys_digest")).toBe(true);
   await revokeApiKey(db, key.id, nowMs + 1);
   // A bootstrap key that was revoked stays revoked.
   await ensureApiKey(db, newKey(projectId, "one"));
-  expect(await findCallerKey(db, digestSecret("one"))).toEqual({ ...key, quotas: {}, confirm, revokedAt: nowMs + 1 });
+  expect(await findCallerKey(db, digestSecret("one"))).toEqual({
+    ...key,
+    quotas: {},
+    projectConfirm: confirm,
+    revokedAt: nowMs + 1,
+  });
 });
 
 test("a key revoked twice keeps its time; one that there is not is told so", async () => {

@@ -1,8 +1,9 @@
 import { type ConfirmRule, type KeyId, noConfirmRule, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
 import { and, desc, eq, getTableColumns, isNull, lt, type SQL, sql } from "drizzle-orm";
-import type { Executor } from "../connect.ts";
+import { type Executor, withTransaction } from "../connect.ts";
 import { apiKeys, projectPolicies } from "../schema/index.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
+import { endSubscriptionsOfKey } from "../subscriptions/end-of-keys.ts";
 
 /** An API key as it is stored: everything but its text. */
 export type ApiKey = typeof apiKeys.$inferSelect;
@@ -11,7 +12,7 @@ export type ApiKey = typeof apiKeys.$inferSelect;
 export type NewApiKey = typeof apiKeys.$inferInsert;
 
 /** The key of a caller, with what is set of its project's quotas, and which calls its project has a person confirm. */
-export type CallerKey = ApiKey & { readonly quotas: Quotas; readonly confirm: ConfirmRule };
+export type CallerKey = ApiKey & { readonly quotas: Quotas; readonly projectConfirm: ConfirmRule };
 
 /** Stores a key. The same digest twice is a unique violation of `api_keys_digest`. */
 export async function createApiKey(db: Executor, key: NewApiKey): Promise<void> {
@@ -26,7 +27,7 @@ export async function ensureApiKey(db: Executor, key: NewApiKey): Promise<void> 
 /** Looked up: joined, policies were read as a whole. */
 const quotasOfKey = sql<Quotas | null>`(
   select p.quotas from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.quotas);
-const confirmOfKey = sql<ConfirmRule | null>`(
+const confirmOfProject = sql<ConfirmRule | null>`(
   select p.confirm from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.confirm);
 
 /** The key with this digest, also when it is expired or revoked; served by the unique index, the policy by its project. */
@@ -41,10 +42,10 @@ export function findCallerKeyById(db: Executor, id: KeyId): Promise<CallerKey | 
 
 async function findOneCallerKey(db: Executor, isMeant: SQL): Promise<CallerKey | undefined> {
   const [key] = await db.orm
-    .select({ ...getTableColumns(apiKeys), quotas: quotasOfKey, confirm: confirmOfKey })
+    .select({ ...getTableColumns(apiKeys), quotas: quotasOfKey, projectConfirm: confirmOfProject })
     .from(apiKeys)
     .where(isMeant);
-  return key && { ...key, quotas: key.quotas ?? {}, confirm: key.confirm ?? noConfirmRule };
+  return key && { ...key, quotas: key.quotas ?? {}, projectConfirm: key.projectConfirm ?? noConfirmRule };
 }
 
 /** The key with this id, also when it is expired or revoked. */
@@ -72,14 +73,18 @@ export function listApiKeys(
     .limit(page.limit);
 }
 
-/** Revokes a key now; one that was revoked before keeps its time. Undefined when there is no such key. */
+/** Revokes a key now, and ends what agents subscribed to with it; one that was revoked before keeps its time. Undefined when there is no such key. */
 export async function revokeApiKey(db: Executor, id: KeyId, nowMs: number): Promise<ApiKey | undefined> {
-  await db.orm
-    .update(apiKeys)
-    .set({ revokedAt: nowMs })
-    .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)));
-  const [key] = await db.orm.select().from(apiKeys).where(eq(apiKeys.id, id));
-  return key;
+  return withTransaction(db, async (tx) => {
+    const [ended] = await tx.orm
+      .update(apiKeys)
+      .set({ revokedAt: nowMs })
+      .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
+      .returning({ projectId: apiKeys.projectId });
+    if (ended !== undefined) await endSubscriptionsOfKey(tx, { ...ended, keyId: id, nowMs });
+    const [key] = await tx.orm.select().from(apiKeys).where(eq(apiKeys.id, id));
+    return key;
+  });
 }
 
 /** Notes that keys were used; a later time stays. */

@@ -1,4 +1,14 @@
-import { type Batcher, type ConfirmRule, createBatcher, noConfirmRule, type ProjectId, uuidOfId } from "@svc/core";
+import {
+  type Batcher,
+  type ConfirmRule,
+  confirmRulesOf,
+  createBatcher,
+  idOfUuid,
+  type KeyId,
+  noConfirmRule,
+  type ProjectId,
+  uuidOfId,
+} from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { projectPolicies } from "../schema/projects.ts";
 import type { PlanApproval } from "../schema/words.ts";
@@ -8,41 +18,75 @@ import { statement } from "../sql/statement.ts";
 
 type PlanPolicy = { readonly planApproval: PlanApproval; readonly confirm: ConfirmRule };
 
+/** Whose plans a question is about. */
+type Asked = { readonly projectId: ProjectId; readonly keyIds: readonly KeyId[] };
+
+/** What is said of plans: by the project, and which of their calls a person confirms by the keys that were asked about. */
+type Answer = PlanPolicy & { readonly byKeys: readonly ConfirmRule[] };
+
 const columns = selectList(projectPolicies, ["projectId", "planApproval", "confirm"]);
 
-/** By primary key. Runs for every submission. */
-const selectPolicies = statement<RawRow<PlanPolicy & { projectId: ProjectId }>>(
+/** Both by primary key; a policy has no `keyId`. Runs for every submission. */
+const selectPolicies = statement<RawRow<PlanPolicy & { projectId: ProjectId }> & { keyId: string | null }>(
   "read_plan_policies",
-  `select ${columns.text} from project_policies where project_id = any($1::uuid[])`,
+  `select ${columns.text}, null::uuid as "keyId" from project_policies where project_id = any($1::uuid[])
+   union all
+   select project_id, 'never', confirm::text, id from api_keys where id = any($2::uuid[])`,
 );
 
 const unset: PlanPolicy = { planApproval: "never", confirm: noConfirmRule };
-const batchers = new WeakMap<object, Batcher<ProjectId, PlanPolicy>>();
+const batchers = new WeakMap<object, Batcher<Asked, Answer>>();
 
 /** Which plans of a project need approval, as its policy says now; questions that come together share a statement. */
 export async function readPlanApproval(db: Executor, projectId: ProjectId): Promise<PlanApproval> {
-  return (await readPolicy(db, projectId)).planApproval;
+  return (await readPolicy(db, { projectId, keyIds: [] })).planApproval;
 }
 
-/** Which calls of a project a person confirms, as its policy says now; asked with `readPlanApproval` it shares its statement. */
-export async function readConfirmRule(db: Executor, projectId: ProjectId): Promise<ConfirmRule> {
-  return (await readPolicy(db, projectId)).confirm;
+/**
+ * By which rules a person confirms calls of some keys of a project, its policy's before theirs, as the store has them now; asked with
+ * `readPlanApproval` it shares its statement.
+ */
+export async function readConfirmRules(
+  db: Executor,
+  projectId: ProjectId,
+  keyIds: readonly KeyId[],
+): Promise<readonly ConfirmRule[]> {
+  const { confirm, byKeys } = await readPolicy(db, { projectId, keyIds });
+  return confirmRulesOf(confirm, ...byKeys) ?? [];
 }
 
-function readPolicy(db: Executor, projectId: ProjectId): Promise<PlanPolicy> {
+function readPolicy(db: Executor, asked: Asked): Promise<Answer> {
   let batcher = batchers.get(db);
   if (batcher === undefined) {
-    batcher = createBatcher<ProjectId, PlanPolicy>({
+    batcher = createBatcher<Asked, Answer>({
       sizeMax: 400,
       concurrency: 2,
       besideMin: 64,
-      async run(ids) {
-        const rows = await selectPolicies(db, [arrayLiteral([...new Set(ids)].map(uuidOfId))]);
-        const policies = new Map(rows.map(columns.read).map((policy) => [policy.projectId, policy]));
-        return ids.map((id) => policies.get(id) ?? unset);
-      },
+      run: (questions) => readPolicies(db, questions),
     });
     batchers.set(db, batcher);
   }
-  return batcher.add(projectId);
+  return batcher.add(asked);
+}
+
+async function readPolicies(db: Executor, questions: readonly Asked[]): Promise<Answer[]> {
+  const projectIds = new Set(questions.map(({ projectId }) => uuidOfId(projectId)));
+  const keyIds = new Set(questions.flatMap((asked) => asked.keyIds.map(uuidOfId)));
+  const policies = new Map<ProjectId, PlanPolicy>();
+  const rules = new Map<KeyId, Pick<PlanPolicy, "confirm"> & { readonly projectId: ProjectId }>();
+  for (const { keyId, ...row } of await selectPolicies(db, [
+    arrayLiteral([...projectIds]),
+    arrayLiteral([...keyIds]),
+  ])) {
+    const policy = columns.read(row);
+    if (keyId === null) policies.set(policy.projectId, policy);
+    else rules.set(idOfUuid("key", keyId), policy);
+  }
+  return questions.map(({ projectId, keyIds: asked }) => {
+    const byKeys = asked.flatMap((keyId) => {
+      const key = rules.get(keyId);
+      return key?.projectId === projectId ? key.confirm : [];
+    });
+    return { ...(policies.get(projectId) ?? unset), byKeys };
+  });
 }

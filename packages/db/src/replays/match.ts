@@ -19,15 +19,16 @@ const comparisonsMax = 2_000_000;
  * `is true` keeps the planner from the key of all subscriptions there are.
  */
 const walk = `wanted as materialized (
-    select s.id, s.toolkit_slug, s.trigger_slug from subscriptions s
+    select s.id, s.toolkit_slug, s.trigger_slug, s.entity_id from subscriptions s
     where s.project_id = $1::uuid and s.kind = 'events' and s.active and (s.id < $8::uuid) is true and ($6::uuid is null or s.id = $6::uuid)
   ), walked as materialized (
-    select e.id, e.kind, e.toolkit_slug, e.trigger_slug from events e
+    select e.id, e.kind, e.toolkit_slug, e.trigger_slug, e.entity_id from events e
     where e.project_id = $1::uuid and e.id >= $2::uuid and e.id < $3::uuid order by e.id
     limit (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from wanted)
   ), paired as (
     select w.id as event_id, s.id as subscription_id from walked w join wanted s
       on (s.toolkit_slug = '' or s.toolkit_slug = w.toolkit_slug) and (s.trigger_slug = '' or s.trigger_slug = w.trigger_slug)
+        and (s.entity_id = '' or s.entity_id = w.entity_id)
     where w.kind = 'event' and ($4::text = '' or w.toolkit_slug = $4::text) and ($5::text = '' or w.trigger_slug = $5::text)
   )`;
 

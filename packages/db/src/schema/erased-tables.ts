@@ -184,7 +184,8 @@ export const erasedTables: readonly ErasedTable[] = [
     },
   },
   ofProject(t.jobPrograms, t.jobPrograms.projectId, "as what runs them"),
-  ofProject(t.subscriptions, t.subscriptions.projectId, settings),
+  // One that is narrowed to no entity is the project's.
+  { table: t.subscriptions, project: t.subscriptions.projectId, entity: of(t.subscriptions.entityId) },
   ofProject(t.replays, t.replays.projectId, bookkeeping),
   ofProject(t.secrets, t.secrets.projectId, settings),
   ofProject(t.privateToolkits, t.privateToolkits.projectId, settings),

@@ -60,6 +60,8 @@ export const apiKeys = pgTable(
     entityId: text("entity_id").notNull().default(""),
     accessClasses: text("access_classes").array().$type<AccessClass[]>().notNull().default([]),
     toolkitSlugs: text("toolkit_slugs").array().notNull().default([]),
+    /** Which of its calls a person confirms, beside those that its project's policy says. */
+    confirm: document(confirmDocument)("confirm").notNull().default(noConfirmRule),
   },
   (table) => [
     uniqueIndex("api_keys_digest").on(table.digest),

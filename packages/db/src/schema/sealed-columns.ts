@@ -42,7 +42,14 @@ export type SealedTable = {
 export const sealedTables: readonly SealedTable[] = [
   sealedTable(connectedAccounts, { column: connectedAccounts.projectId }, { credential: "connected_accounts/{id}" }),
   sealedTable(secrets, { column: secrets.projectId }, { value: "secrets/{name}" }),
-  sealedTable(subscriptions, { column: subscriptions.projectId }, { signingSecret: "subscriptions/{id}" }),
+  sealedTable(
+    subscriptions,
+    { column: subscriptions.projectId },
+    {
+      signingSecret: "subscriptions/{id}",
+      formerSecret: "subscriptions/{id}/former",
+    },
+  ),
   sealedTable(
     toolCalls,
     { column: toolCalls.projectId },

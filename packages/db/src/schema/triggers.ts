@@ -38,9 +38,25 @@ export const subscriptions = pgTable(
     /** First of an unbroken row of 410 answers. */
     goneSince: time("gone_since"),
     goneCount: integer("gone_count").notNull().default(0),
+    /** Only events of this entity are delivered; empty: of every entity, and of none. */
+    entityId: text("entity_id").notNull().default(""),
+    /** Of one that an agent made over MCP: the key that it did so with, and with which it ends. Null in all others. */
+    keyId: idColumn("key")("key_id"),
+    /** Of an agent's: what its receiver knows it by, made of key, endpoint, trigger and arguments; empty in all others. */
+    mcpId: text("mcp_id").notNull().default(""),
+    /** Of an agent's: a sealed position, before which nothing is pending; its deliveries carry it. */
+    cursor: text("cursor").notNull().default(""),
+    /** Of an agent's: when it ends unless it is refreshed. */
+    expiresAt: time("expires_at"),
+    /** The signing secret before this one, sealed for `<project>/subscriptions/<id>/former`; deliveries are signed with both until `formerUntil`. */
+    formerSecret: bytes("former_secret"),
+    formerUntil: time("former_until"),
   },
   (table) => [
     index("subscriptions_project").on(table.projectId, table.id),
+    uniqueIndex("subscriptions_mcp").on(table.mcpId).where(sql`mcp_id <> ''`),
+    index("subscriptions_key").on(table.keyId, table.id).where(sql`key_id is not null`),
+    index("subscriptions_expires").on(table.expiresAt, table.id).where(sql`expires_at is not null`),
     // The few among any number of those to events.
     index("subscriptions_asks").on(table.projectId, table.id).where(sql`kind = 'asks'`),
   ],

@@ -80,8 +80,11 @@ export type ConnectedAccountState = (typeof connectedAccountStates)[number];
 /** `events` for subscriptions; `asks` for the endpoints that a project's questions to people are published to. */
 export const subscriptionKinds = ["events", "asks"] as const;
 
-/** Why a subscription is inactive: empty while it is active, `deactivated` by a caller, `failing` or `gone`. */
-export const inactiveReasons = ["", "deactivated", "failing", "gone"] as const;
+/**
+ * Why a subscription is inactive: empty while it is active, `deactivated` by a caller, `failing` or `gone`; `revoked` where the key or grant
+ * that an agent made it with ended, or was narrowed: it goes at the next sweep.
+ */
+export const inactiveReasons = ["", "deactivated", "failing", "gone", "revoked"] as const;
 
 /**
  * `event`; `test` for what SendTestEvent makes, `ask` for a question's publication and `notice` for what a standing program tells, which stand

@@ -32,7 +32,8 @@ export type SubscriptionRepository = {
   delete(id: SubscriptionId): Promise<boolean>;
 };
 
-const freshHealth = {
+/** The health of an endpoint that nothing was delivered to yet. */
+export const freshHealth = {
   failingSince: null,
   backoffUntil: null,
   backoffSetAt: null,

@@ -44,6 +44,12 @@ test("a project's routing is its active subscriptions, at a version that every c
         toolkitSlug: "",
         triggerSlug: "",
         signingSecret: Buffer.from("sealed"),
+        entityId: "",
+        mcpId: "",
+        cursor: "",
+        expiresAt: null,
+        formerSecret: null,
+        formerUntil: null,
       },
     ],
   });

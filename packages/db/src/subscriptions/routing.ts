@@ -1,21 +1,29 @@
-import { idOfUuid, type ProjectId, type Quotas, type SubscriptionId, uuidOfId } from "@svc/core";
+import { idOfUuid, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { quotasDocument } from "../documents/quotas.ts";
 import { subscriptions } from "../schema/triggers.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
+import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** An active subscription, as routing and delivery need it. */
-export type RoutedSubscription = {
-  id: SubscriptionId;
-  projectId: ProjectId;
-  endpointUrl: string;
-  toolkitSlug: string;
-  triggerSlug: string;
-  /** Sealed. */
-  signingSecret: Buffer;
-};
+/** An active subscription, as routing and delivery need it: its secrets sealed. */
+export type RoutedSubscription = Readonly<Row<typeof subscriptions, RoutedColumn>> & { projectId: ProjectId };
+
+const routedColumns = [
+  "id",
+  "endpointUrl",
+  "toolkitSlug",
+  "triggerSlug",
+  "signingSecret",
+  "entityId",
+  "mcpId",
+  "cursor",
+  "expiresAt",
+  "formerSecret",
+  "formerUntil",
+] as const;
+type RoutedColumn = (typeof routedColumns)[number];
 
 /**
  * The active subscriptions of a project, what is set of its quotas, the triggers that its standing programs listen to, and the routing
@@ -35,7 +43,7 @@ type RoutingRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
   heard: string[] | null;
 };
 
-const columns = selectList(subscriptions, ["id", "endpointUrl", "toolkitSlug", "triggerSlug", "signingSecret"], "s");
+const columns = selectList(subscriptions, routedColumns, "s");
 
 /** Projects and their policies by their primary keys, their subscriptions by subscriptions_project, listeners by standing_listeners_trigger. */
 const selectRouting = statement<RoutingRow>(

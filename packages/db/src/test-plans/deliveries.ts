@@ -1,4 +1,4 @@
-import { firstUuidAt } from "@svc/core";
+import { firstUuidAt, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { countPendingDeliveries } from "../deliveries/backlog.ts";
 import { claimDeliveries } from "../deliveries/claim.ts";
@@ -11,15 +11,19 @@ import { releaseDeliveries } from "../deliveries/release.ts";
 import { deliveriesForProject } from "../deliveries/repo.ts";
 import { settleDeliveries } from "../deliveries/settle.ts";
 import type { DeliveryTaskKey } from "../deliveries/task-key.ts";
+import { followEvents } from "../events/follow.ts";
 import { countEventMatches, type EventMatchFilter, findEventMatches } from "../events/match.ts";
 import { recordEvents } from "../events/record.ts";
 import { eventsForProject } from "../events/repo.ts";
 import { sweepProjectEvents } from "../events/sweep.ts";
+import { endNarrowedSubscriptions, endSubscriptionsOfKey } from "../subscriptions/end-of-keys.ts";
+import { findLastDeliveryError, findOldestPendingEvent } from "../subscriptions/oldest-pending.ts";
 import { readSubscriptionProgress } from "../subscriptions/read-progress.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
 import { reportSubscriptionFailures } from "../subscriptions/report-failures.ts";
 import { reportSubscriptionRecoveries } from "../subscriptions/report-recoveries.ts";
 import { readProjectRouting } from "../subscriptions/routing.ts";
+import { findEndedSubscriptions } from "../subscriptions/sweep.ts";
 import { adoptDeliveryTasks } from "../task-tables/adopt.ts";
 import { advanceDeliveryEpoch, readDeliveryEpoch } from "../task-tables/advance-epoch.ts";
 import { countDeadTasks } from "../task-tables/compact.ts";
@@ -50,6 +54,11 @@ const matching = {
 };
 /** Finds little, and so looks as far as it may. */
 const sought = { ...everyEvent, entityId: "nobody", payloadContains: "" };
+const following = {
+  ...{ triggerSlug: "code_host.issue_3", entityId: "nobody", exceptUuids: [uuidOfId(seededId("evt", 1))] },
+  ...{ fromUuid: firstUuidAt(0), beforeUuid: firstUuidAt(nowMs), limit: 51 },
+};
+const keyEnd = { projectId, keyId: seededId("key", 501), nowMs };
 const deliveryKey = [
   "deliveries_subscription(project_id, subscription_id, id)",
   "deliveries_subscription(project_id, subscription_id)",
@@ -320,6 +329,15 @@ export const deliveryPlans: readonly Plan[] = [
       rowsMax: { events: 20_000 },
     };
   }),
+  ...["follow_events", "end_followed_events"].map((name): Plan => {
+    return {
+      name,
+      run: (db) => followEvents(db, projectId, following),
+      reads: { events: "events_trigger(trigger_slug, project_id, id)" },
+      isOrdered: true,
+      rowsMax: { events: 20_000 },
+    };
+  }),
   ...["list_delivery_lanes", "walk_deliveries", "end_delivery_walk"].map((name): Plan => {
     return {
       name,
@@ -378,6 +396,37 @@ export const deliveryPlans: readonly Plan[] = [
 
 /** Subscriptions and their health. */
 export const subscriptionPlans: readonly Plan[] = [
+  {
+    name: "end_subscriptions_of_key",
+    run: (db) => endSubscriptionsOfKey(db, keyEnd),
+    reads: {
+      api_keys: "api_keys_pkey(id)",
+      grants: "grants_project(project_id)",
+      subscriptions: "subscriptions_key(key_id)",
+    },
+  },
+  {
+    name: "end_narrowed_subscriptions",
+    run: (db) => endNarrowedSubscriptions(db, keyEnd, ["calendar"]),
+    reads: { subscriptions: "subscriptions_key(key_id)" },
+  },
+  {
+    name: "find_ended_subscriptions",
+    run: (db) => findEndedSubscriptions(db, nowMs, 100),
+    reads: { subscriptions: "subscriptions_expires(expires_at)" },
+    isOrdered: true,
+  },
+  {
+    name: "find_oldest_pending_event",
+    run: (db) => findOldestPendingEvent(db, deadLane),
+    reads: { ...epochKey, delivery_tasks: "delivery_tasks_lane(epoch, subscription_id)" },
+  },
+  {
+    name: "find_last_delivery_error",
+    run: (db) => findLastDeliveryError(db, projectId, deadLane),
+    reads: { deliveries: deliveryKey },
+    rowsMax: { deliveries: 1_000 },
+  },
   {
     name: "read_project_routing",
     run: (db) => readProjectRouting(db, [projectId, seededId("prj", 700)]),

@@ -1,3 +1,4 @@
+import { noConfirmRule } from "@svc/core";
 import {
   findGrantClient,
   insertGrantClient,
@@ -39,7 +40,7 @@ const key = {
     hint: "",
   },
   ...{ createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
-  ...{ entityId: "", accessClasses: [], toolkitSlugs: [] },
+  ...{ entityId: "", accessClasses: [], toolkitSlugs: [], confirm: noConfirmRule },
 };
 const grant = {
   ...{ id: seededId("grt", 500_000), projectId, keyId: key.id, voucherKeyId: keyId },
@@ -110,7 +111,10 @@ export const grantPlans: readonly Plan[] = [
   { name: "lock a key", run: (db) => lockApiKey(db, keyId), reads: { api_keys: "api_keys_pkey(id)" } },
   {
     name: "narrow a grant",
-    run: (db) => narrowGrant(db, { keyId }, { accessClasses: ["read"], toolkitSlugs: [] }),
+    run: (db) => {
+      const bounds = { accessClasses: ["read" as const], toolkitSlugs: [], confirm: noConfirmRule };
+      return narrowGrant(db, { keyId, projectId }, bounds, nowMs);
+    },
     reads: { api_keys: "api_keys_pkey(id)" },
   },
   { name: "a grant by its id", run: (db) => findGrant(db, grantId), reads: { grants: "grants_pkey(id)" } },

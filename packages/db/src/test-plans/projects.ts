@@ -24,7 +24,7 @@ import { findCallerKey, listApiKeys } from "../keys/repo.ts";
 import { probeWrites } from "../probe-writes.ts";
 import { keepAudience, readAudience } from "../projects/audience.ts";
 import { readHttpHosts } from "../projects/http-hosts.ts";
-import { readPlanApproval } from "../projects/plan-policy.ts";
+import { readConfirmRules } from "../projects/plan-policy.ts";
 import { findProject, listProjects } from "../projects/repo.ts";
 import { holdDeploymentRouting, holdProjectRouting } from "../projects/routing.ts";
 import { findQuarantinedIds, listHeldQuarantinedPosts } from "../quarantine/held.ts";
@@ -349,8 +349,8 @@ export const projectPlans: readonly Plan[] = [
   },
   {
     name: "read_plan_policies",
-    run: (db) => readPlanApproval(db, projectId),
-    reads: { project_policies: "project_policies_pkey(project_id)" },
+    run: (db) => readConfirmRules(db, projectId, [seededId("key", 9)]),
+    reads: { project_policies: "project_policies_pkey(project_id)", api_keys: "api_keys_pkey(id)" },
   },
   {
     name: "read_http_hosts",

@@ -65,10 +65,11 @@ function seedingOf(from: number, share: number): string[] {
      select ${id("key", "n")}, ${owner()}, 'member', '', ${digest()}, '', seeded_at(n) from ${series(half)}`,
     `insert into contacts (project_id, principal_id, name, is_approver, created_at)
      select ${owner()}, 'p' || n, '', n % 500 = 0, seeded_at(n) from ${series(half)}`,
-    `insert into subscriptions (id, project_id, kind, endpoint_url, toolkit_slug, trigger_slug, active, signing_secret, created_at, failing_since, backoff_until, backoff_set_at)
+    `insert into subscriptions (id, project_id, kind, endpoint_url, toolkit_slug, trigger_slug, active, signing_secret, created_at, failing_since, backoff_until, backoff_set_at, key_id, mcp_id, expires_at)
      select ${id("sub", "n")}, case when n <= 451 then ${one} else ${owner()} end, case when n > 451 and n % 50 = 0 then 'asks' else 'events' end,
        'https://example.com/', '', '', n <= 451 or n % 97 > 0, '', seeded_at(n), case when n = 1 then seeded_at(1) end,
-       case when n = 1 then seeded_at(200000) end, case when n = 1 then seeded_at(1) end from ${series(half)}`,
+       case when n = 1 then seeded_at(200000) end, case when n = 1 then seeded_at(1) end, case when n > 451 and n % 50 = 1 then ${id("key", "n")} end,
+       case when n > 451 and n % 50 = 1 then 'mcp_' || n else '' end, case when n > 451 and n % 50 = 1 then seeded_at(n) end from ${series(half)}`,
     `insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
      select ${owner()}, ${id("evt", "n")}, 'event', 'code_host', 'code_host.issue_' || n % 7, '', '{"n":1}', seeded_at(n), seeded_at(n),
        case when n % 2 = 0 then 'key-' || n else '' end from ${series(rowsMax)}`,

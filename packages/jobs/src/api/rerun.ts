@@ -33,7 +33,7 @@ export type Rerun = {
   readonly keyId: KeyId;
   readonly role: Role;
   /** What a person confirms of the key's calls. */
-  readonly confirm?: ConfirmRule | undefined;
+  readonly confirm?: readonly ConfirmRule[] | undefined;
   /** JSON text; empty for what the job had. */
   readonly inputJson: string;
   readonly params: JsonObject;
@@ -113,7 +113,8 @@ async function submissionOf(
   const needed = job.mode === "live" && (await checkApproval(context.db, rerun, plan));
   if (needed instanceof Fault) throw needed;
   const confirmable = { program, estimate, readPins: () => pinned.pins };
-  const confirmBy = job.mode === "live" ? await confirmerOf(context.db, rerun, confirmable) : undefined;
+  const confirmBy =
+    job.mode === "live" ? await confirmerOf(context.db, { ...rerun, keyIds: [keyId] }, confirmable) : undefined;
   return {
     projectId,
     keyId,

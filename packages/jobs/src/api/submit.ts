@@ -33,7 +33,7 @@ export type Submission = {
   /** Of the call of a skill: its slug, `skills.` and a name, how the caller named it, and what the caller gave. */
   readonly skill?: SubmittedSkill | undefined;
   /** What a person confirms of its key's calls, beside what the project's policy says. */
-  readonly confirm?: ConfirmRule | undefined;
+  readonly confirm?: readonly ConfirmRule[] | undefined;
   /** Of a call that a person was to confirm: what the person is asked. Its plan is approved by that. */
   readonly confirmText?: string | undefined;
 };
@@ -78,7 +78,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   // Asked together, they share a statement.
   const [needsApproval, confirmBy] = await Promise.all([
     approvalOf(context, submission, checked),
-    isLive ? confirmerOf(context.db, submission, confirmable) : undefined,
+    isLive ? confirmerOf(context.db, { ...submission, keyIds: [keyId] }, confirmable) : undefined,
   ]);
   if (needsApproval instanceof Fault) return { refusal: needsApproval };
   const submitted = await submitJob(context, {

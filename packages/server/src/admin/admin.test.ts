@@ -107,6 +107,7 @@ test("CreateApiKey returns the text once; lists show all but the text", async ()
     entityId: "",
     accessClasses: [],
     toolkitSlugs: [],
+    confirm: { person: "never", contact: "" },
   });
   const listed = await svc.admin("ListApiKeys", { projectId });
   expect(listed.json).toEqual({ apiKeys: [json.apiKey], nextPageToken: "" });

@@ -3,10 +3,12 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   type Binding,
+  type ConfirmRule,
   createId,
   digestSecret,
   generateApiKey,
   isoTime,
+  noConfirmRule,
   type ProjectId,
   pageOf,
   pageRows,
@@ -16,6 +18,7 @@ import { type ApiKey, createApiKey, findProject, listApiKeys, revokeApiKey } fro
 import type { AdminService } from "@svc/gen/admin";
 import { Role, RoleSchema } from "@svc/gen/options";
 import { readBinding } from "./binding.ts";
+import { readConfirmPolicy } from "./confirm-policy.ts";
 import type { AdminContext } from "./context.ts";
 import { apiKeyMessage } from "./convert.ts";
 import { apiKeyNotFound, expiresAtPast, projectNotFound, roleInvalid } from "./errors.ts";
@@ -35,15 +38,16 @@ export function keyMethods({
     async createApiKey(request) {
       const projectId = requireId("prj", "projectId", request.projectId);
       const nowMs = clock.now();
-      const { key, text } = generateKey({
+      const asked = {
         projectId,
         role: requireKeyRole(request.role),
         name: requireName(request.name),
         expiresAt: requireFuture(request.expiresAt, nowMs),
         ...readBinding(request),
-        nowMs,
-      });
+      };
       await requireProject(projectId);
+      const confirm = await readConfirmPolicy(db, projectId, request.confirm);
+      const { key, text } = generateKey({ ...asked, confirm, nowMs });
       await createApiKey(db, key);
       return { apiKey: apiKeyMessage(key), key: text };
     },
@@ -71,14 +75,15 @@ const hintCharacters = 8;
 /** A new key and its text, which is stored nowhere. `expiresAt` is null for a key that does not expire. */
 export function generateKey(
   options: Pick<ApiKey, "projectId" | "role" | "name" | "expiresAt"> &
-    Partial<Binding> & { nowMs: number; text?: string },
+    Partial<Binding> & { nowMs: number; text?: string; confirm?: ConfirmRule | undefined },
 ): { key: ApiKey; text: string } {
-  const { nowMs, text = generateApiKey(), ...given } = options;
+  const { nowMs, text = generateApiKey(), confirm = noConfirmRule, ...given } = options;
   const { entityId = "", accessClasses = [], toolkitSlugs = [] } = given;
   const chosen = { ...given, entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs] };
   const hint = text.startsWith("svc_") ? text.slice(0, hintCharacters) : "";
   const id = createId("key", nowMs);
-  const key = { ...chosen, id, hint, digest: digestSecret(text), createdAt: nowMs, revokedAt: null, lastUsedAt: null };
+  const unused = { createdAt: nowMs, revokedAt: null, lastUsedAt: null };
+  const key = { ...chosen, ...unused, id, hint, confirm, digest: digestSecret(text) };
   return { key, text };
 }
 

@@ -1,4 +1,4 @@
-import { bindingOf, type Clock, type KeyId, type ProjectId, type ProjectPrincipal } from "@svc/core";
+import { bindingOf, type Clock, confirmRulesOf, type KeyId, type ProjectId, type ProjectPrincipal } from "@svc/core";
 import { type CallerKey, type Executor, findCallerKey } from "@svc/db";
 import { storeDeadlineMs } from "../store-deadline.ts";
 import { createFreshCache } from "./fresh-cache.ts";
@@ -33,6 +33,7 @@ export function isValidKey(key: Pick<CallerKey, "revokedAt" | "expiresAt">, nowM
 
 /** Whoever calls with a key, bound as the key is. */
 export function projectPrincipalOf(key: CallerKey): ProjectPrincipal {
-  const { id: keyId, projectId, role, quotas, confirm } = key;
+  const { id: keyId, projectId, role, quotas, projectConfirm, confirm: own } = key;
+  const confirm = confirmRulesOf(projectConfirm, own);
   return { kind: "project", projectId, keyId, role, quotas, binding: bindingOf(key), confirm };
 }

@@ -1,5 +1,13 @@
-import { createId, digestSecret, generateToken } from "@svc/core";
-import { type ApiKey, type Executor, type Grant, type GrantCode, insertGrant, insertGrantTokens } from "@svc/db";
+import { createId, digestSecret, generateToken, noConfirmRule } from "@svc/core";
+import {
+  type ApiKey,
+  type Executor,
+  findKeyById,
+  type Grant,
+  type GrantCode,
+  insertGrant,
+  insertGrantTokens,
+} from "@svc/db";
 import { generateText } from "./token-texts.ts";
 
 /** How long an access token is good, milliseconds: its grant may end before. */
@@ -37,9 +45,11 @@ export async function issueTokens(
 /** Makes the grant that a code stands for, with a key of its own whose text nobody has. */
 export async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, nowMs: number): Promise<Grant> {
   const { projectId, voucherKeyId, clientId, clientName, resource, entityId, accessClasses, toolkitSlugs } = code;
+  // What a person confirms of the calls of whoever gives it, a person confirms of its own.
+  const confirm = (await findKeyById(db, voucherKeyId))?.confirm ?? noConfirmRule;
   const key: ApiKey = {
     ...{ id: createId("key", nowMs), projectId, role: "member", name: clientName, hint: "" },
-    ...{ entityId, accessClasses, toolkitSlugs },
+    ...{ entityId, accessClasses, toolkitSlugs, confirm },
     ...{ digest: digestSecret(generateToken()), createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
   };
   const grant: Grant = {

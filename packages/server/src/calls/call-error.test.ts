@@ -62,6 +62,7 @@ beforeAll(async () => {
               toolkitSlugs: [],
               quotas: {},
               confirm: { person: "never", contact: "" },
+              projectConfirm: { person: "never", contact: "" },
             }
           : lookUp(),
       forget: () => {},

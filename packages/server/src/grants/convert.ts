@@ -14,6 +14,7 @@ export function grantMessage(grant: ListedGrant): Grant {
   const { entityId, accessClasses, toolkitSlugs } = grant;
   return create(GrantSchema, {
     ...{ id, keyId, voucherKeyId, clientId, clientName, clientOrigin, entityId, accessClasses, toolkitSlugs },
+    confirm: { ...grant.confirm },
     active: isActive(grant),
     createdAt: timestampFromMs(createdAt),
     ...(lastUsedAt !== null && { usedAt: timestampFromMs(lastUsedAt) }),

@@ -33,6 +33,17 @@ export function grantEnded(id: string): Fault {
   });
 }
 
+/** A change has a person confirm less than before. */
+export function grantConfirmsLess(person: string, present: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "GRANT_WIDENED",
+    field: "confirm.person",
+    message: `confirm.person ${formatValue(person)} is less than ${formatValue(present)}, which the grant has`,
+    help: "Name as many calls as before, or more; for less, the agent asks a person again.",
+  });
+}
+
 /** A change names what the grant may not use, or what nothing is called. */
 export function grantWidened(field: string, value: string, present: readonly string[]): Fault {
   return fault({

@@ -2,6 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   type Clock,
+  type ConfirmRule,
+  isAsStrict,
   type KeyId,
   type ProjectPrincipal,
   pageOf,
@@ -27,8 +29,9 @@ import {
   RevokeGrantResponseSchema,
   UpdateGrantResponseSchema,
 } from "@svc/gen/grants";
+import { readConfirmPolicy } from "../admin/confirm-policy.ts";
 import { grantMessage, isActive } from "./convert.ts";
-import { grantEnded, grantNotFound, grantNotYours, grantWidened } from "./errors.ts";
+import { grantConfirmsLess, grantEnded, grantNotFound, grantNotYours, grantWidened } from "./errors.ts";
 
 /** What GrantsService works with. `onChanged` hears of the key of a grant that ended or was narrowed. */
 export type GrantsServiceOptions = {
@@ -52,7 +55,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
       const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
       return create(ListGrantsResponseSchema, { grants: rows.map(grantMessage), nextPageToken });
     },
-    async updateGrant({ id, accessClasses, toolkitSlugs }, ctx) {
+    async updateGrant({ id, accessClasses, toolkitSlugs, confirm }, ctx) {
       const principal = requireProject(ctx);
       const grant = await requireOwn(principal, id, options);
       if (!isActive(grant)) throw grantEnded(grant.id);
@@ -60,10 +63,12 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
         // Of two that narrow it at once, the second narrows what the first left.
         await lockApiKey(tx, grant.keyId);
         const present = await requireOwn(principal, id, { ...options, db: tx });
-        await narrowGrant(tx, grant, {
+        const left = {
+          confirm: stricter(await readConfirmPolicy(tx, principal.projectId, confirm), present.confirm),
           accessClasses: narrowed("accessClasses", accessClasses, present.accessClasses, false),
           toolkitSlugs: narrowed("toolkitSlugs", toolkitSlugs, present.toolkitSlugs, true),
-        });
+        };
+        await narrowGrant(tx, grant, left, clock.now());
       });
       onChanged(grant.keyId);
       return create(UpdateGrantResponseSchema, { grant: await reread(principal, grant) });
@@ -112,6 +117,13 @@ function narrowed<Name extends string>(
   const foreign = asked.findIndex((one) => !known.has(one));
   if (foreign >= 0) throw grantWidened(`${field}[${foreign}]`, asked[foreign] ?? "", present);
   return present.filter((name) => asked.includes(name));
+}
+
+/** What a person confirms from now on; what was not sent stays as it is. Throws GRANT_WIDENED. */
+function stricter(asked: ConfirmRule | undefined, present: ConfirmRule): ConfirmRule {
+  if (asked === undefined) return present;
+  if (!isAsStrict(asked, present)) throw grantConfirmsLess(asked.person, present.person);
+  return asked;
 }
 
 const toolkitsMax = 100;

@@ -173,6 +173,7 @@ function keyOf(digest: Buffer) {
     toolkitSlugs: [],
     quotas: name === "full" ? { concurrentCalls: 0 } : {},
     confirm: noConfirmRule,
+    projectConfirm: noConfirmRule,
   };
   return name === "slow" ? Promise.resolve(found) : found;
 }

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { requireProject } from "@svc/core";
+import { noConfirmRule, requireProject } from "@svc/core";
 import { type Database, findKeyById, findProject } from "@svc/db";
 import { type Deployment, DeploymentSchema, GetIdentityResponseSchema, type IdentityService } from "@svc/gen/identity";
 import { Role } from "@svc/gen/options";
@@ -31,6 +31,7 @@ export function createIdentityService({ db, config, publicUrl }: IdentityOptions
         entityId: binding?.entityId ?? "",
         accessClasses: [...(binding?.accessClasses ?? [])],
         toolkitSlugs: [...(binding?.toolkitSlugs ?? [])],
+        confirm: { ...(key?.confirm ?? noConfirmRule) },
         deployment: deploymentMessage(config, publicUrl()),
       });
     },

@@ -24,6 +24,21 @@ const words: Readonly<Record<string, string>> = {
   SetProjectPolicy: "the project's policy",
   GetJob: "the application",
   WatchJob: "the console",
+  // What a skill that cannot be begun is refused with: its program is for people to mend.
+  ListSkills: "search_tools",
+  GetSkill: "describe_tool",
+  PromoteJob: "the console",
+  DeleteSkill: "the console",
+  SubmitJob: "the application",
+  CancelJob: "the console",
+  CreateStandingProgram: "the application",
+  PutSecret: "the console",
+  PutContact: "the console",
+  ListContacts: "the console",
+  AnswerAsk: "the console",
+  GetAsk: "the console",
+  ListAsks: "the console",
+  ListAskEndpoints: "the console",
 };
 const pattern = new RegExp(`\\b(?:${Object.keys(words).join("|")})\\b`, "g");
 

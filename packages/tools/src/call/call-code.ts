@@ -1,5 +1,5 @@
 import type { CodeTool } from "@svc/catalog";
-import { isConfirmedByPerson, type ProjectId } from "@svc/core";
+import { confirmingRule, type ProjectId } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import { checkArguments, describeFaults } from "./check-arguments.ts";
 import { beginKeyed, type Earlier, type KeyContext } from "./keyed-call.ts";
@@ -73,7 +73,7 @@ function prepare({ callCode }: CodeContext, { caller, args }: LedgerEntry, tool:
     return { result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }) };
   }
   // Where a person confirms, the job that it begins asks for it, and the caller's word counts for nothing.
-  if (checked.isConfirmed || isConfirmedByPerson(caller.confirm, tool.class))
+  if (checked.isConfirmed || confirmingRule(caller.confirm, tool.class) !== undefined)
     return { run: () => callCode({ caller, tool, args: checked.params }) };
   const message = `${tool.slug} is destructive and was not begun; call it again with "confirm": true among its arguments to begin it`;
   return { result: resultOf({ outcome: "held", message }) };

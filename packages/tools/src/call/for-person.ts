@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Action } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
-import type { AccountId, Fault, Id } from "@svc/core";
+import { type AccountId, confirmingRule, type Fault, type Id } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import type { BoundRefusal } from "./bind.ts";
 import type { Caller, LedgerEntry } from "./ledger.ts";
@@ -53,7 +53,8 @@ export async function askPersonAbout(
     name,
   });
   if ("refusal" in asked) return { outcome: "refused", refusal: asked.refusal };
-  const message = `${result.message}: job ${asked.jobId} asks ${caller.confirm?.contact ?? ""}, and carries it out once on the answer proceed`;
+  const contact = confirmingRule(caller.confirm, action.class)?.contact ?? "";
+  const message = `${result.message}: job ${asked.jobId} asks ${contact}, and carries it out once on the answer proceed`;
   return { result: { ...result, message }, jobId: asked.jobId };
 }
 

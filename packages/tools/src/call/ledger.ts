@@ -17,8 +17,8 @@ export type Caller = {
   readonly role?: Role | undefined;
   /** What it is bound to, its jobs included; undefined for nothing. */
   readonly binding?: Binding | undefined;
-  /** Which of its calls a person confirms; undefined for none. What a job calls was confirmed as it began. */
-  readonly confirm?: ConfirmRule | undefined;
+  /** By which rules a person confirms its calls; undefined for none. What a job calls was confirmed as it began. */
+  readonly confirm?: readonly ConfirmRule[] | undefined;
   readonly job?: { readonly id: Id<"job">; readonly stepId: string } | undefined;
 };
 

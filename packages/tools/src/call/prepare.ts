@@ -1,6 +1,6 @@
 import type { Action, Tool } from "@svc/catalog";
 import type { AccountAccess, AccountQuery, AppRequest, AppTransport, CallableAccount } from "@svc/connections";
-import { isConfirmedByPerson } from "@svc/core";
+import { confirmingRule } from "@svc/core";
 import { httpToolkit } from "../http/http-tool.ts";
 import { type HttpContext, prepareHttp, secretMissing } from "../http/prepare-http.ts";
 import { type CallResult, type RequestPreview, resultOf } from "../outcome.ts";
@@ -63,7 +63,7 @@ async function prepareTool(context: PrepareContext, plan: CallPlan, action: Acti
 
 /** What a job calls was confirmed as it began. */
 function isForPerson({ job, confirm }: CallPlan["caller"], action: Action): boolean {
-  return job === undefined && isConfirmedByPerson(confirm, action.class);
+  return job === undefined && confirmingRule(confirm, action.class) !== undefined;
 }
 
 /** What cannot be sent at all nobody is asked about. */

@@ -26,7 +26,7 @@ import {
 } from "@svc/db";
 import type { ListDeliveriesRequest, TriggersService } from "@svc/gen/triggers";
 import { attemptMessage, deliveryMessage } from "../convert.ts";
-import { deliveryStateInvalid, filterRequired, notFound, replayTooLarge } from "../errors.ts";
+import { deliveryStateInvalid, filterRequired, notFound, replayTooLarge, subscriptionOfAgent } from "../errors.ts";
 import { storeTestEvent } from "../store.ts";
 import type { TriggersContext } from "./context.ts";
 import { largePages, requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
@@ -111,7 +111,9 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const principal = requireProject(ctx);
       const { projectId } = principal;
       const subscriptionId = requireId("sub", "subscriptionId", req.subscriptionId);
-      await requireActive(context, projectId, subscriptionId);
+      const subscription = await requireActive(context, projectId, subscriptionId);
+      if (subscription.keyId !== null)
+        throw subscriptionOfAgent("subscriptionId", subscriptionId, "MCP knows no test events");
       await requireRoom(context, principal, 1);
       const deliveryId = await storeTestEvent(context.store, db, projectId, subscriptionId);
       dispatcher.wake();

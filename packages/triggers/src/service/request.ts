@@ -7,7 +7,7 @@ import {
   quotaOf,
   type SubscriptionId,
 } from "@svc/core";
-import { subscriptionsForProject, usageOfProject } from "@svc/db";
+import { type Subscription, subscriptionsForProject, usageOfProject } from "@svc/db";
 import { notFound, subscriptionInactive, triggerNotFound, triggerWithoutToolkit } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 
@@ -59,9 +59,14 @@ export async function requireRoom(
   if (used + more > most) throw quotaExceeded("pendingDeliveries", { most, used });
 }
 
-/** Throws SUBSCRIPTION_NOT_FOUND or SUBSCRIPTION_INACTIVE for one that nothing can be sent to. */
-export async function requireActive(context: TriggersContext, projectId: ProjectId, id: SubscriptionId): Promise<void> {
+/** A subscription that something can be sent to. Throws SUBSCRIPTION_NOT_FOUND and SUBSCRIPTION_INACTIVE. */
+export async function requireActive(
+  context: TriggersContext,
+  projectId: ProjectId,
+  id: SubscriptionId,
+): Promise<Subscription> {
   const subscription = await subscriptionsForProject(context.db, projectId).find(id);
   if (subscription === undefined) throw notFound("subscription", "subscriptionId", id);
   if (!subscription.active) throw subscriptionInactive(id, subscription.inactiveReason);
+  return subscription;
 }

@@ -9,11 +9,17 @@ import {
   requireId,
   requireProject,
 } from "@svc/core";
-import { expireDeliveries, readSubscriptionProgress, subscriptionsForProject, withTransaction } from "@svc/db";
+import {
+  expireDeliveries,
+  readSubscriptionProgress,
+  type Subscription,
+  subscriptionsForProject,
+  withTransaction,
+} from "@svc/db";
 import { signingSecretContext } from "@svc/delivery";
 import type { TriggersService } from "@svc/gen/triggers";
 import { subscriptionMessage } from "../convert.ts";
-import { notFound } from "../errors.ts";
+import { notFound, subscriptionOfAgent } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 import { largePages, subscribedSlugs, subscriptionWarnings } from "./request.ts";
 
@@ -77,7 +83,10 @@ export function subscriptionMethods(context: TriggersContext): Methods {
         ...(req.endpointUrl === undefined ? {} : { endpointUrl: checkEndpointUrl(guard, req.endpointUrl) }),
       };
       const row = await withTransaction(db, async (tx) => {
-        const updated = await subscriptionsForProject(tx, projectId).update(id, change);
+        const own = subscriptionsForProject(tx, projectId);
+        const known = await own.find(id);
+        if (known !== undefined) requireChangeable(known, change);
+        const updated = await own.update(id, change);
         if (updated !== undefined && !updated.active) await expireDeliveries(tx, id, clock.now(), expireMax);
         return updated;
       });
@@ -99,4 +108,15 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       return {};
     },
   };
+}
+
+/** What an agent subscribed to is confirmed by its callback, and ends with its key: nobody else moves the one or undoes the other. */
+function requireChangeable(
+  { id, keyId, inactiveReason }: Subscription,
+  { endpointUrl, active }: { readonly endpointUrl?: string; readonly active?: boolean },
+): void {
+  if (keyId === null) return;
+  if (endpointUrl !== undefined) throw subscriptionOfAgent("endpointUrl", id, "its callback stays as it was confirmed");
+  if (active === true && inactiveReason === "revoked")
+    throw subscriptionOfAgent("active", id, "its key or grant has ended");
 }

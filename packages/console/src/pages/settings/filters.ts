@@ -1,7 +1,7 @@
 import { oneOfParam, type SearchOf, searchReader } from "../../shell/search-params.ts";
 
 /** The parts of the settings, in their order. */
-const settingsTabs = ["you", "browser", "secrets", "limits", "deployment"] as const;
+const settingsTabs = ["you", "browser", "agents", "secrets", "limits", "deployment"] as const;
 
 const params = {
   /** The part that is shown; the first where it is not there. */

@@ -5,6 +5,7 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { BrowserSettings } from "./browser-settings.tsx";
 import { CallLimits } from "./call-limits.tsx";
 import { DeploymentFacts } from "./deployment-facts.tsx";
+import { Grants } from "./grants.tsx";
 import { Seats } from "./seats.tsx";
 import { Secrets } from "./secrets.tsx";
 import { Sessions } from "./sessions.tsx";
@@ -33,6 +34,7 @@ export default function SettingsPage() {
         tabs={[
           { id: "you", words: "You", panel: you },
           { id: "browser", words: "This browser", panel: <BrowserSettings /> },
+          { id: "agents", words: "Agents", panel: <Grants projectId={projectId} /> },
           { id: "secrets", words: "Secrets", panel: <Secrets projectId={projectId} /> },
           { id: "limits", words: "Call limits", panel: <CallLimits projectId={projectId} /> },
           { id: "deployment", words: "Deployment", panel: <DeploymentFacts /> },

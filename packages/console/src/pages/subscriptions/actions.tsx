@@ -47,7 +47,7 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
           Re-enable
         </Button>
       )}
-      <Button onPress={() => setShown("url")}>Change address</Button>
+      {subscription.agent === undefined && <Button onPress={() => setShown("url")}>Change address</Button>}
       <Button kind="danger" onPress={() => setShown("delete")}>
         Delete
       </Button>

@@ -8,9 +8,15 @@ import { Time } from "../../ui/time.tsx";
 import { healthWord } from "../../words/subscriptions.ts";
 
 /** What a subscription receives, in words. */
-export function receivesWords({ toolkitSlug, triggerSlug }: Pick<Subscription, "toolkitSlug" | "triggerSlug">): string {
-  if (triggerSlug !== "") return triggerSlug;
-  return toolkitSlug === "" ? "every event" : `every event of ${toolkitSlug}`;
+export function receivesWords({
+  toolkitSlug,
+  triggerSlug,
+  entityId,
+  agent,
+}: Pick<Subscription, "toolkitSlug" | "triggerSlug" | "entityId" | "agent">): string {
+  const events = triggerSlug || (toolkitSlug === "" ? "every event" : `every event of ${toolkitSlug}`);
+  const narrowed = entityId === "" ? events : `${events}, of ${entityId}`;
+  return agent === undefined ? narrowed : `${narrowed} (an agent, over MCP)`;
 }
 
 /** The columns of the list of subscriptions. */

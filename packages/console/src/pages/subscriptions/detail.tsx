@@ -1,6 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type Subscription, TriggersService } from "@svc/gen/triggers";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { useNow } from "../../clock.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Copyable } from "../../ui/copy.tsx";
@@ -48,7 +49,7 @@ export default function SubscriptionPage() {
         <Columns>
           <Stack>
             <Health projectId={projectId} subscription={found} />
-            <TestDelivery projectId={projectId} subscription={found} />
+            {found.agent === undefined && <TestDelivery projectId={projectId} subscription={found} />}
           </Stack>
           <Section title="Subscription">
             <SubscriptionFacts projectId={projectId} subscription={found} />
@@ -121,7 +122,7 @@ function Missed({ projectId, subscriptionId, since }: { projectId: string; subsc
 }
 
 function SubscriptionFacts({ projectId, subscription }: { projectId: string; subscription: Subscription }) {
-  const { id, endpointUrl, createdAt, health } = subscription;
+  const { id, endpointUrl, createdAt, health, agent } = subscription;
   return (
     <Facts
       facts={[
@@ -129,6 +130,7 @@ function SubscriptionFacts({ projectId, subscription }: { projectId: string; sub
         ["Receives", receivesWords(subscription)],
         ["Id", <Copyable key="id" text={id} what="id" />],
         ["Created", <Time key="created" at={createdAt} />],
+        ...agentFacts(agent),
         ["Last success", <Time key="success" at={health?.lastSuccessAt} none="none of the newest deliveries" />],
         [
           "Deliveries",
@@ -139,4 +141,14 @@ function SubscriptionFacts({ projectId, subscription }: { projectId: string; sub
       ]}
     />
   );
+}
+
+/** Of one that an agent made: with which key, what it knows it by, and until when it wants it. */
+function agentFacts(agent: Subscription["agent"]): readonly (readonly [string, ReactNode])[] {
+  if (agent === undefined) return [];
+  return [
+    ["Made over MCP by", <Copyable key="key" text={agent.keyId} what="key" />],
+    ["The agent's id of it", <Copyable key="mcp" text={agent.id} what="id" />],
+    ["Ends unless refreshed", <Time key="ends" at={agent.refreshBefore} />],
+  ];
 }

@@ -1,0 +1,87 @@
+import { type Grant, GrantsService } from "@svc/gen/grants";
+import { useState } from "react";
+import { useRefresh } from "../../calls/refresh.ts";
+import { useApproverWhy } from "../../calls/role.ts";
+import { useWrite } from "../../calls/write.ts";
+import { seatFor, useSession } from "../../session/session.ts";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { Copyable } from "../../ui/copy.tsx";
+import { Item } from "../../ui/items.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { agentName, grantStateWord, grantText } from "../../words/grants.ts";
+import { NarrowDialog } from "./narrow-dialog.tsx";
+
+/** A grant: who has it, for what, when it was last used, and the ways to take it back, in part or whole. */
+export function GrantItem({ grant, projectId }: { grant: Grant; projectId: string }) {
+  const { clientOrigin, keyId, createdAt, usedAt, endedAt } = grant;
+  return (
+    <Item
+      title={
+        <>
+          {agentName(grant)} <State word={grantStateWord(grant)} />
+        </>
+      }
+      actions={grant.active && <GrantButtons grant={grant} projectId={projectId} />}
+    >
+      <p>{grantText(grant)}</p>
+      <p>
+        let in <Time at={createdAt} /> at {clientOrigin},{" "}
+        {usedAt === undefined ? (
+          "not used yet"
+        ) : (
+          <>
+            last used <Time at={usedAt} />
+          </>
+        )}
+        {endedAt !== undefined && (
+          <>
+            , ended <Time at={endedAt} />
+          </>
+        )}
+      </p>
+      <p>
+        its calls are made as <Copyable text={keyId} what="key id" />
+      </p>
+    </Item>
+  );
+}
+
+function GrantButtons({ grant, projectId }: { grant: Grant; projectId: string }) {
+  const [isNarrowing, setNarrowing] = useState(false);
+  const why = useWhyNotMine(grant, projectId);
+  const refresh = useRefresh(GrantsService);
+  const revoke = useWrite(GrantsService.method.revokeGrant, {
+    onSuccess: () => {
+      announce(`The grant of ${agentName(grant)} is revoked.`);
+      return refresh();
+    },
+  });
+  return (
+    <>
+      <Button why={why} onPress={() => setNarrowing(true)}>
+        Narrow
+      </Button>
+      <ConfirmButton
+        words="Revoke"
+        why={why}
+        title={`Revoke the grant of ${agentName(grant)}?`}
+        says="Its tokens are refused within seconds, for good. What it has done stays done. To come back, the agent has to ask a person again."
+        confirm="Revoke the grant"
+        busy="Revoking"
+        act={() => revoke.sendAsync({ id: grant.id })}
+      />
+      {isNarrowing && <NarrowDialog grant={grant} onClose={() => setNarrowing(false)} />}
+    </>
+  );
+}
+
+/** Why this seat may not take a grant back: only who gave it may, and an approver. */
+function useWhyNotMine({ voucherKeyId }: Grant, projectId: string): string | undefined {
+  const session = useSession();
+  const why = useApproverWhy(projectId);
+  if (why === undefined || seatFor(session, projectId)?.keyId === voucherKeyId) return undefined;
+  return "It takes the key that it was given with, or one with the role approver.";
+}

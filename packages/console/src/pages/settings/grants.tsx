@@ -1,0 +1,53 @@
+import { GrantsService } from "@svc/gen/grants";
+import { useRows } from "../../calls/rows.ts";
+import { Button } from "../../ui/button.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Items } from "../../ui/items.tsx";
+import { ListStates } from "../../ui/list-states.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { GrantItem } from "./grant-item.tsx";
+
+/** What people let agents do: those that hold first, those that have ended where they are asked for. */
+export function Grants({ projectId }: { projectId: string }) {
+  const list = useRows(GrantsService.method.listGrants, { pageSize: 200 }, ({ grants }) => grants);
+  const [held, ended] = [list.rows.filter(({ active }) => active), list.rows.filter(({ active }) => !active)];
+  const items = (label: string, rows: typeof held) => (
+    <Items label={label}>
+      {rows.map((grant) => (
+        <GrantItem key={grant.id} grant={grant} projectId={projectId} />
+      ))}
+    </Items>
+  );
+  return (
+    <Section title="Agents let in">
+      <ListStates list={list} isFiltered={false} empty={<NoGrants />} noMatch={null}>
+        <Stack>
+          {held.length > 0 ? items("Grants", held) : <p>No grant holds: every agent that was let in is out again.</p>}
+          {ended.length > 0 && (
+            <Disclosure summary={ended.length === 1 ? "One has ended" : `${ended.length} have ended`}>
+              {items("Grants that have ended", ended)}
+            </Disclosure>
+          )}
+          {list.hasMore && (
+            <Button onPress={list.loadMore} busy={list.loadingMore ? "Loading" : undefined}>
+              Load more
+            </Button>
+          )}
+        </Stack>
+      </ListStates>
+    </Section>
+  );
+}
+
+function NoGrants() {
+  return (
+    <Empty icon="plug" title="No agent was let in yet">
+      <p>
+        An agent's program that is given the address of this service's <code>/mcp</code>, and no key, leads a person to
+        a page that asks what it may do. What the person allows is a grant, and stands here.
+      </p>
+    </Empty>
+  );
+}

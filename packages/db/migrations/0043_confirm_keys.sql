@@ -1,0 +1,1 @@
+ALTER TABLE "api_keys" ADD COLUMN "confirm" jsonb DEFAULT '{"person":"never","contact":""}'::jsonb NOT NULL;

@@ -1,0 +1,61 @@
+import { isoTime, type ProjectId } from "@svc/core";
+import { and, eq, inArray } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { withTransaction } from "../connect.ts";
+import { touchProjectRouting } from "../projects/repo.ts";
+import { subscriptions } from "../schema/index.ts";
+import { namesBut, type Row } from "../sql/codec.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+import type { Subscription } from "./repo.ts";
+
+const columns = selectList(subscriptions, namesBut(subscriptions), "s");
+
+/** From the old end of subscriptions_expires. */
+const selectEnded = statement<RawRow<Row<typeof subscriptions>>>(
+  "find_ended_subscriptions",
+  `select ${columns.text} from subscriptions s where s.expires_at <= $1::timestamptz order by s.expires_at, s.id limit $2::int4`,
+);
+
+/** Subscriptions whose time is over, `limit` at most. */
+export async function findEndedSubscriptions(db: Executor, nowMs: number, limit: number): Promise<Subscription[]> {
+  const rows = await selectEnded(db, [isoTime(nowMs), limit]);
+  return rows.map((row) => columns.read(row));
+}
+
+/** Deletes those of them that nobody has given more time; returns them, each to one caller alone. */
+export async function deleteEndedSubscriptions(
+  db: Executor,
+  ended: readonly Subscription[],
+  nowMs: number,
+): Promise<Subscription[]> {
+  const byProject = Map.groupBy(ended, ({ projectId }) => projectId);
+  const gone: Subscription[] = [];
+  // In one order: each takes its project's row.
+  for (const projectId of [...byProject.keys()].sort()) {
+    gone.push(...(await deleteOfProject(db, projectId, byProject.get(projectId) ?? [], nowMs)));
+  }
+  return gone;
+}
+
+function deleteOfProject(db: Executor, projectId: ProjectId, ended: readonly Subscription[], nowMs: number) {
+  return withTransaction(db, async (tx) => {
+    await touchProjectRouting(tx, projectId);
+    const ids = ended.map(({ id }) => id);
+    const present = await tx.orm
+      .select()
+      .from(subscriptions)
+      .where(and(eq(subscriptions.projectId, projectId), inArray(subscriptions.id, ids)))
+      .for("update");
+    const over = present.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= nowMs);
+    if (over.length > 0) {
+      await tx.orm.delete(subscriptions).where(
+        inArray(
+          subscriptions.id,
+          over.map(({ id }) => id),
+        ),
+      );
+    }
+    return over;
+  });
+}

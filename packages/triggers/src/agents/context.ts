@@ -1,0 +1,16 @@
+import type { Catalog } from "@svc/catalog";
+import type { AddressGuard, Clock, Sealer } from "@svc/core";
+import type { Executor } from "@svc/db";
+import type { Dispatcher } from "@svc/delivery";
+
+/** What events over MCP work with. */
+export type AgentEventsContext = {
+  readonly db: Executor;
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly guard: AddressGuard;
+  readonly dispatcher: Pick<Dispatcher, "wake" | "expire" | "tell">;
+  /** How long events are kept, milliseconds: a position from before has missed some. */
+  readonly eventRetentionMs: number;
+};

@@ -1,0 +1,113 @@
+import { firstUuidAt, uuidOfId } from "@svc/core";
+import { type Event, followEvents } from "@svc/db";
+import type { AgentEventsContext } from "./context.ts";
+import {
+  type CursorScope,
+  type EventPosition,
+  laterUuid,
+  positionAt,
+  seenMax,
+  settledMs,
+  timeOfUuid,
+  uuidAfter,
+} from "./position.ts";
+
+/** Events that come next, the oldest first, and the position after them. */
+export type EventPage = {
+  readonly events: readonly Event[];
+  readonly position: EventPosition;
+  /** Whether more can be had at once. */
+  readonly hasMore: boolean;
+};
+
+/** No event has a later id. */
+const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+/** Payloads of a page, in characters: one event may have more. */
+const pageCharactersMax = 1_048_576;
+/** So far the clocks of nodes may be apart. */
+const clocksApartMs = 2_000;
+
+type Following = Pick<AgentEventsContext, "db" | "clock" | "eventRetentionMs">;
+
+/** Reads what comes after a position, at most `max` events. Nothing is skipped, and nothing comes twice. */
+export async function followPage(
+  { db, clock }: Following,
+  { projectId, trigger, entityId }: CursorScope,
+  { fromUuid, seen }: EventPosition,
+  max: number,
+): Promise<EventPage> {
+  const wanted = { triggerSlug: trigger.slug, entityId, fromUuid, beforeUuid: lastUuid, exceptUuids: seen };
+  const { rows, walkedTo } = await followEvents(db, projectId, { ...wanted, limit: max + 1 });
+  const settledUuid = laterUuid(fromUuid, firstUuidAt(clock.now() - settledMs));
+  const { given, isHeldBack } = takeFitting(rows, { seen, settledUuid, max });
+  const next = rows[given.length];
+  const nextUuid = next === undefined ? walkedTo && uuidAfter(uuidOfId(walkedTo)) : uuidOfId(next.id);
+  const from = nextUuid === undefined || nextUuid > settledUuid ? settledUuid : nextUuid;
+  const known = [...seen, ...given.map(({ id }) => uuidOfId(id))];
+  return {
+    events: given,
+    position: { fromUuid: from, seen: known.filter((uuid) => uuid >= from) },
+    hasMore: nextUuid !== undefined && !isHeldBack,
+  };
+}
+
+/** The first events that a page and its position have room for. */
+function takeFitting(
+  rows: readonly Event[],
+  { seen, settledUuid, max }: { seen: readonly string[]; settledUuid: string; max: number },
+): { given: readonly Event[]; isHeldBack: boolean } {
+  let named = seen.filter((uuid) => uuid >= settledUuid).length;
+  let characters = 0;
+  const given: Event[] = [];
+  for (const row of rows.slice(0, max)) {
+    const isRecent = uuidOfId(row.id) >= settledUuid;
+    if (isRecent && named >= seenMax) return { given, isHeldBack: true };
+    characters += row.payload.length;
+    if (given.length > 0 && characters > pageCharactersMax) break;
+    if (isRecent) named++;
+    given.push(row);
+  }
+  return { given, isHeldBack: false };
+}
+
+/** The position of now: what is received from here on follows, and nothing of before. */
+export async function positionOfNow(
+  { db, clock }: Following,
+  { projectId, trigger, entityId }: CursorScope,
+): Promise<EventPosition> {
+  const nowMs = clock.now();
+  const position = positionAt(nowMs - clocksApartMs);
+  const before = {
+    ...{ triggerSlug: trigger.slug, entityId },
+    ...{ fromUuid: position.fromUuid, beforeUuid: lastUuid, exceptUuids: [] },
+  };
+  const { rows } = await followEvents(db, projectId, { ...before, limit: seenMax + 1 });
+  return rows.length > seenMax ? positionAt(nowMs) : { ...position, seen: rows.map(({ id }) => uuidOfId(id)) };
+}
+
+/** A position that can be served: that of the cursor, or one after it, where `truncated` says that events were left out. */
+export type ServedPosition = { readonly position: EventPosition; readonly truncated: boolean };
+
+/** Moves a position to what is still kept, and to what the client wants at most by its age. */
+export async function servedPosition(
+  following: Following,
+  scope: CursorScope,
+  position: EventPosition,
+  maxAgeMs: number | undefined,
+): Promise<ServedPosition> {
+  const { clock, eventRetentionMs } = following;
+  const oldestMs = clock.now() - eventRetentionMs;
+  const isLost = timeOfUuid(position.fromUuid) < oldestMs;
+  const kept = isLost ? positionAt(oldestMs) : position;
+  if (maxAgeMs === undefined) return { position: kept, truncated: isLost };
+  const floor = firstUuidAt(clock.now() - maxAgeMs);
+  if (floor <= kept.fromUuid) return { position: kept, truncated: isLost };
+  const left = {
+    ...{ triggerSlug: scope.trigger.slug, entityId: scope.entityId },
+    ...{ fromUuid: kept.fromUuid, beforeUuid: floor, exceptUuids: kept.seen },
+  };
+  // A position stands a while back: that the floor passes it does not say that anything is left out.
+  const { rows, walkedTo } = await followEvents(following.db, scope.projectId, { ...left, limit: 1 });
+  const truncated = isLost || rows.length > 0 || walkedTo !== undefined;
+  return { position: { fromUuid: floor, seen: kept.seen.filter((uuid) => uuid >= floor) }, truncated };
+}

@@ -1,0 +1,45 @@
+import { batches, type Clock, generateToken, type Sweep } from "@svc/core";
+import { deleteEndedSubscriptions, type Executor, findEndedSubscriptions, type Subscription } from "@svc/db";
+import type { Dispatcher } from "@svc/delivery";
+import { accessRevoked } from "./errors.ts";
+
+/** What the sweep is made of. */
+export type AgentSubscriptionSweepOptions = {
+  readonly db: Executor;
+  readonly clock: Clock;
+  readonly dispatcher: Pick<Dispatcher, "endpoints" | "tell" | "expire">;
+};
+
+const everyMs = 20_000;
+const batchMax = 100;
+/** So long a callback that is told of an end has to answer, milliseconds. */
+const tellMs = 5_000;
+
+/** Removes subscriptions of agents that were not refreshed, and those whose key or grant ended: whose callbacks are told. */
+export function agentSubscriptionSweep({ db, clock, dispatcher }: AgentSubscriptionSweepOptions): Sweep {
+  const removeBatch = async () => {
+    const nowMs = clock.now();
+    const found = await findEndedSubscriptions(db, nowMs, batchMax);
+    if (found.length === 0) return 0;
+    const gone = await deleteEndedSubscriptions(db, found, nowMs);
+    await Promise.all(gone.map((one) => tellOfEnd(dispatcher, one)));
+    for (const { id } of gone) await dispatcher.expire(id);
+    return found.length;
+  };
+  return {
+    what: "subscriptions of agents",
+    everyMs,
+    round: () => batches(batchMax, removeBatch),
+  };
+}
+
+/** Once, and whatever comes of it: the subscription is gone. One that was not refreshed knows that itself. */
+async function tellOfEnd(dispatcher: AgentSubscriptionSweepOptions["dispatcher"], ended: Subscription): Promise<void> {
+  if (ended.inactiveReason !== "revoked") return;
+  try {
+    const body = JSON.stringify({ type: "terminated", error: accessRevoked() });
+    await dispatcher.tell(dispatcher.endpoints.of(ended), { id: `msg_terminated_${generateToken()}`, body }, tellMs);
+  } catch {
+    // A secret that does not open cannot sign: nobody could know whose word it is.
+  }
+}

@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { type AddressGuard, checkEndpointUrl, Fault, isObject, readSigningSecret } from "@svc/core";
+import { invalidParams, type McpContext, type McpError, type Params } from "@svc/tools";
+import type { AgentEventsContext } from "./context.ts";
+import { deliveryModeUnsupported } from "./errors.ts";
+import { readCount } from "./poll.ts";
+import { type EventTarget, readTarget } from "./target.ts";
+
+/** What names a subscription: the events, where they go, and the id that both sides know it by. */
+export type SubscriptionName = EventTarget & { readonly url: string; readonly mcpId: string };
+
+/** What events/subscribe asks for. `ttlMs` is null where the client wants no end, undefined where it leaves that to the service. */
+export type SubscribeRequest = SubscriptionName & {
+  readonly secret: string;
+  readonly cursor: string | null;
+  readonly maxAgeMs: number | undefined;
+  readonly ttlMs: number | null | undefined;
+};
+
+type Wrong = { readonly error: McpError };
+
+/** Reads a request, or says what is wrong with it. */
+export function readSubscribe(
+  events: AgentEventsContext,
+  params: Params,
+  context: McpContext,
+): SubscribeRequest | Wrong {
+  const name = readName(events, params, context);
+  if ("error" in name) return name;
+  const { secret } = isObject(params["delivery"]) ? params["delivery"] : {};
+  if (typeof secret !== "string" || readSigningSecret(secret) === undefined)
+    return wrong("params.delivery.secret must be whsec_ and 24 to 64 random bytes in base64");
+  const { cursor = null } = params;
+  if (cursor !== null && typeof cursor !== "string") return wrong("params.cursor must be a text or null");
+  const maxAgeMs = readCount(params["maxAgeMs"]);
+  if (maxAgeMs === "wrong") return wrong("params.maxAgeMs must be a whole number of milliseconds");
+  const ttlMs = params["ttlMs"] === null ? null : readCount(params["ttlMs"]);
+  if (ttlMs === "wrong") return wrong("params.ttlMs must be a whole number of milliseconds, or null");
+  return { ...name, secret, cursor, maxAgeMs, ttlMs };
+}
+
+/** Reads what names a subscription: as much as events/unsubscribe has to say. */
+export function readName(
+  { catalog, guard }: Pick<AgentEventsContext, "catalog" | "guard">,
+  params: Params,
+  context: McpContext,
+): SubscriptionName | Wrong {
+  const target = readTarget(catalog, params, context);
+  if ("error" in target) return target;
+  const { delivery } = params;
+  if (!isObject(delivery)) return wrong("params.delivery must be an object");
+  const { mode = "webhook", url } = delivery;
+  if (mode !== "webhook") return { error: deliveryModeUnsupported(String(mode)) };
+  if (typeof url !== "string") return wrong("params.delivery.url must be a text");
+  const checked = readUrl(guard, url);
+  if (typeof checked !== "string") return checked;
+  return { ...target, url: checked, mcpId: mcpIdOf(target, checked, context) };
+}
+
+function readUrl(guard: AddressGuard, url: string): string | Wrong {
+  try {
+    return checkEndpointUrl(guard, url);
+  } catch (error) {
+    if (error instanceof Fault) return wrong(`params.delivery.url: ${error.message}`);
+    throw error;
+  }
+}
+
+/**
+ * The id of a subscription, the same as long as its name is: by the key (a grant has one of its own), and the entity that its address names,
+ * the callback, the event and the arguments.
+ */
+function mcpIdOf({ trigger, argumentsText }: EventTarget, url: string, { principal, address }: McpContext): string {
+  const named = JSON.stringify([principal.keyId, address.entityId, url, trigger.slug, argumentsText]);
+  return `mcp_${createHash("sha256").update(named).digest("hex").slice(0, 40)}`;
+}
+
+function wrong(what: string): Wrong {
+  return { error: invalidParams(`InvalidParams: ${what}`) };
+}

@@ -1,0 +1,204 @@
+import { createId, isoTime, type ProjectPrincipal, timeOfId } from "@svc/core";
+import {
+  agentSubscriptionsForProject,
+  expireDeliveries,
+  findLastDeliveryError,
+  findOldestPendingEvent,
+  readSubscriptionProgress,
+  type Subscription,
+  withTransaction,
+} from "@svc/db";
+import { formerSecretContext, signingSecretContext } from "@svc/delivery";
+import { complete, type McpContext, type McpOutcome, type Params, refused } from "@svc/tools";
+import { type Challenge, categoryOf, createChallenge } from "./challenge.ts";
+import type { AgentEventsContext } from "./context.ts";
+import { exhausted, forbidden, subscriptionNotFound } from "./errors.ts";
+import { positionOfNow, type ServedPosition, servedPosition } from "./follow.ts";
+import { type CursorScope, openCursor, positionAt, sealCursor, settledMs, timeOfUuid } from "./position.ts";
+import { replayFrom } from "./replay.ts";
+import { readName, readSubscribe, type SubscribeRequest } from "./subscribe-request.ts";
+
+/** Subscriptions of one key or grant. */
+const perKeyMax = 100;
+/** How long a subscription lives, milliseconds: as it is asked for within these, and no longer where no end is asked for. */
+const ttl = { minMs: 60_000, defaultMs: 3_600_000, maxMs: 86_400_000 };
+/** So long after a new secret deliveries are signed with the former one too. */
+const formerMs = 600_000;
+/** Deliveries ended together with their subscription; what is beyond ends in batches right after. */
+const expireMax = 20_000;
+
+type Subscribing = AgentEventsContext & { readonly challenge: Challenge };
+type Asked = { readonly request: SubscribeRequest; readonly principal: ProjectPrincipal; readonly scope: CursorScope };
+
+/** Makes events/subscribe: begins a subscription, or gives the one of the same name more time. */
+export function createSubscribe(
+  events: AgentEventsContext,
+): (params: Params, context: McpContext) => Promise<McpOutcome> {
+  const subscribing = { ...events, challenge: createChallenge(events) };
+  return async (params, context) => {
+    const request = readSubscribe(events, params, context);
+    if ("error" in request) return refused(request.error);
+    const { principal } = context;
+    const { projectId } = principal;
+    const asked = { request, principal, scope: { ...request, projectId } };
+    const known = await agentSubscriptionsForProject(events.db, projectId).find(request.mcpId);
+    if (known?.inactiveReason === "deactivated")
+      return refused(forbidden("the project paused this subscription; somebody there may enable it again"));
+    const isLive =
+      known !== undefined && known.inactiveReason !== "revoked" && (known.expiresAt ?? 0) > events.clock.now();
+    return isLive ? refresh(subscribing, asked, known) : begin(subscribing, asked);
+  };
+}
+
+/** Ends a subscription now (events/unsubscribe). */
+export async function unsubscribe(
+  events: AgentEventsContext,
+  params: Params,
+  context: McpContext,
+): Promise<McpOutcome> {
+  const { db, clock, dispatcher } = events;
+  const name = readName(events, params, context);
+  if ("error" in name) return refused(name.error);
+  const { projectId } = context.principal;
+  const id = await withTransaction(db, async (tx) => {
+    const deleted = await agentSubscriptionsForProject(tx, projectId).delete(name.mcpId);
+    if (deleted !== undefined) await expireDeliveries(tx, deleted, clock.now(), expireMax);
+    return deleted;
+  });
+  if (id === undefined) return refused(subscriptionNotFound());
+  await dispatcher.expire(id);
+  return complete({});
+}
+
+/** Makes a subscription, once its callback has said that it wants events. */
+async function begin(events: Subscribing, { request, principal, scope }: Asked): Promise<McpOutcome> {
+  const { db, clock, sealer, challenge } = events;
+  const { projectId, keyId } = principal;
+  const { url, secret, mcpId, trigger, entityId } = request;
+  const subscriptions = agentSubscriptionsForProject(db, projectId);
+  if (!(await subscriptions.hasEndpoint(keyId, url, clock.now()))) {
+    const refusal = await challenge({ url, secret, mcpId });
+    if (refusal !== undefined) return refused(refusal);
+  }
+  const served = await beginAt(events, scope, request);
+  const nowMs = clock.now();
+  const id = createId("sub", nowMs);
+  const made = await subscriptions.create(
+    {
+      ...{ id, keyId, mcpId, entityId, endpointUrl: url, createdAt: nowMs },
+      ...{ toolkitSlug: trigger.toolkitSlug, triggerSlug: trigger.slug },
+      signingSecret: sealer.seal(Buffer.from(secret, "utf8"), signingSecretContext(projectId, id)),
+      cursor: sealCursor(sealer, scope, served.position),
+      expiresAt: nowMs + grantedMs(request.ttlMs),
+    },
+    { perKeyMax, nowMs },
+  );
+  if ("keyEnded" in made) return refused(forbidden("the key or grant has ended"));
+  if ("keyReached" in made) return refused(exhausted("subscriptions", made.keyReached));
+  if ("quotaReached" in made) return refused(exhausted("subscriptions", made.quotaReached.most));
+  return complete(await resumed(events, { request, principal, scope }, made, served));
+}
+
+/** Gives a subscription more time. One that was given up delivers again, from the cursor on. */
+async function refresh(events: Subscribing, asked: Asked, known: Subscription): Promise<McpOutcome> {
+  const { db, clock, sealer } = events;
+  const { request, scope } = asked;
+  const { projectId } = scope;
+  const nowMs = clock.now();
+  const served = known.active ? await watermarkOf(events, scope, known) : await beginAt(events, scope, request);
+  const status = await deliveryStatus(events, known);
+  const made = await agentSubscriptionsForProject(db, projectId).refresh(
+    known.id,
+    {
+      cursor: sealCursor(sealer, scope, served.position),
+      expiresAt: nowMs + grantedMs(request.ttlMs),
+      ...secretsAfter(events, known, request.secret),
+    },
+    nowMs,
+  );
+  if (made === undefined)
+    return refused(forbidden("the key or grant has ended, or the project paused this subscription"));
+  // What is under way goes on: the client's cursor is where it is, or before.
+  if (known.active)
+    return complete({ ...answerOf(made, { cursor: made.cursor, truncated: false }), deliveryStatus: status });
+  return complete({ ...(await resumed(events, asked, made, served)), deliveryStatus: status });
+}
+
+/** Where a subscription begins: at the client's cursor, as far as it can be served, else now. */
+async function beginAt(
+  events: AgentEventsContext,
+  scope: CursorScope,
+  { cursor, maxAgeMs }: Pick<SubscribeRequest, "cursor" | "maxAgeMs">,
+): Promise<ServedPosition> {
+  const known = cursor === null ? undefined : openCursor(events.sealer, scope, cursor);
+  if (known !== undefined) return servedPosition(events, scope, known, maxAgeMs);
+  return { position: await positionOfNow(events, scope), truncated: cursor !== null };
+}
+
+/** Queues what a subscription that begins anew has missed since its position, and answers. */
+async function resumed(
+  events: AgentEventsContext,
+  { request, principal, scope }: Asked,
+  made: Subscription,
+  { position, truncated }: ServedPosition,
+) {
+  // Now that every node routes to it: what was stored before is found, and what comes after is delivered anyway.
+  const isPast = request.cursor !== null;
+  const isCut = isPast && (await replayFrom(events, { principal, scope, subscription: made, position }));
+  return answerOf(made, { cursor: made.cursor, truncated: truncated || isCut });
+}
+
+function answerOf(
+  { mcpId, expiresAt }: Subscription,
+  from: { readonly cursor: string; readonly truncated: boolean },
+): Params {
+  return { id: mcpId, refreshBefore: expiresAt === null ? null : isoTime(expiresAt), ...from };
+}
+
+/** A position before which nothing is pending: that of the oldest delivery on its way, or a while before now. */
+async function watermarkOf(
+  { db, clock, sealer }: AgentEventsContext,
+  scope: CursorScope,
+  known: Subscription,
+): Promise<ServedPosition> {
+  const before = openCursor(sealer, scope, known.cursor);
+  const oldest = await findOldestPendingEvent(db, known.id);
+  if (oldest === "unknown") return { position: before ?? positionAt(known.createdAt), truncated: false };
+  const settledAt = clock.now() - settledMs;
+  const pendingAt = oldest === undefined ? settledAt : Math.min(settledAt, timeOfId(oldest));
+  // Never back: what was handed out before stays true.
+  const position = before !== undefined && timeOfUuid(before.fromUuid) >= pendingAt ? before : positionAt(pendingAt);
+  return { position, truncated: false };
+}
+
+/** What the client's present secret makes of those that are known: the former one signs too, for a while. */
+function secretsAfter({ sealer, clock }: AgentEventsContext, known: Subscription, secret: string) {
+  const { id, projectId, signingSecret, formerSecret, formerUntil } = known;
+  const present = sealer.open(signingSecret, signingSecretContext(projectId, id)).toString("utf8");
+  if (present === secret) return { signingSecret, formerSecret, formerUntil };
+  return {
+    signingSecret: sealer.seal(Buffer.from(secret, "utf8"), signingSecretContext(projectId, id)),
+    formerSecret: sealer.seal(Buffer.from(present, "utf8"), formerSecretContext(projectId, id)),
+    formerUntil: clock.now() + formerMs,
+  };
+}
+
+/** How deliveries fared until this refresh. */
+async function deliveryStatus({ db }: AgentEventsContext, known: Subscription): Promise<Params> {
+  const { projectId, id, active, failingSince } = known;
+  const { lastSuccessAt } = await readSubscriptionProgress(db, projectId, id);
+  const isWell = failingSince === null;
+  const lastError = isWell ? null : categoryOf(await findLastDeliveryError(db, projectId, id));
+  return {
+    active,
+    lastDeliveryAt: lastSuccessAt === undefined ? null : isoTime(lastSuccessAt),
+    lastError,
+    ...(failingSince !== null && { failedSince: isoTime(failingSince) }),
+  };
+}
+
+/** The time that a client is given of what it asks for. */
+function grantedMs(ttlMs: number | null | undefined): number {
+  if (ttlMs === undefined) return ttl.defaultMs;
+  return ttlMs === null ? ttl.maxMs : Math.min(Math.max(ttlMs, ttl.minMs), ttl.maxMs);
+}

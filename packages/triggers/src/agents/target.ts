@@ -1,0 +1,72 @@
+import type { Catalog, Trigger } from "@svc/catalog";
+import { isEntityId, isObject, isToolGranted } from "@svc/core";
+import { invalidParams, type McpContext, type McpError, type Params } from "@svc/tools";
+import { eventNotFound, forbidden } from "./errors.ts";
+
+/** The events that a request is about: of a trigger, and of an entity or, where that is empty, of all that the caller reaches. */
+export type EventTarget = {
+  readonly trigger: Trigger;
+  readonly entityId: string;
+  /** The arguments as they were given, in one form: equal ones are one text. */
+  readonly argumentsText: string;
+};
+
+/** The arguments that every event takes. */
+export const inputSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    entity_id: {
+      type: "string",
+      minLength: 1,
+      description: "Only events of this entity's account. Left out: of every entity that the key or grant reaches.",
+    },
+  },
+} as const;
+
+type Caller = Pick<McpContext, "principal" | "address">;
+
+/** Whether a caller is offered an event: what its key or grant may read, of the toolkits that its address names. */
+export function isOffered({ slug, toolkitSlug }: Trigger, caller: Caller): boolean {
+  return isOfAddress({ slug, toolkitSlug }, caller) && isReadable(toolkitSlug, caller);
+}
+
+function isOfAddress({ slug, toolkitSlug }: Pick<Trigger, "slug" | "toolkitSlug">, { address }: Caller): boolean {
+  const { toolkits, tools } = address;
+  return toolkits.length + tools.length === 0 || toolkits.includes(toolkitSlug) || tools.includes(slug);
+}
+
+/** Events are read, whatever they tell of. */
+function isReadable(toolkitSlug: string, { principal }: Caller): boolean {
+  return isToolGranted(principal.binding, { toolkitSlug, class: "read" });
+}
+
+/** Reads `name` and `arguments`, or says why they name nothing that the caller may have. */
+export function readTarget(
+  { tools }: Pick<Catalog, "tools">,
+  params: Params,
+  caller: Caller,
+): EventTarget | { readonly error: McpError } {
+  const { name, arguments: given = {} } = params;
+  if (typeof name !== "string") return wrong("params.name must be the name of an event");
+  const trigger = tools.get(name);
+  if (trigger?.kind !== "trigger" || !isOfAddress(trigger, caller)) return { error: eventNotFound(name) };
+  if (!isReadable(trigger.toolkitSlug, caller)) return { error: forbidden(`${name} is not granted`) };
+  if (!isObject(given)) return wrong("params.arguments must be an object");
+  const unknown = Object.keys(given).find((key) => key !== "entity_id");
+  if (unknown !== undefined)
+    return wrong(`params.arguments has ${unknown.slice(0, 80)}; an event takes entity_id alone`);
+  const { entity_id: asked } = given;
+  if (asked !== undefined && (typeof asked !== "string" || asked === "" || !isEntityId(asked)))
+    return wrong("params.arguments.entity_id must be the id of an entity");
+  const own = caller.principal.binding?.entityId ?? "";
+  const named = asked ?? caller.address.entityId;
+  if (own !== "" && named !== "" && named !== own)
+    return { error: forbidden("events of another entity are not granted") };
+  const argumentsText = JSON.stringify(asked === undefined ? {} : { entity_id: asked });
+  return { trigger, entityId: own === "" ? named : own, argumentsText };
+}
+
+function wrong(what: string): { readonly error: McpError } {
+  return { error: invalidParams(`InvalidParams: ${what}`) };
+}

@@ -1,5 +1,6 @@
 // Makes dist/svc-<version>-<system>-<processor>.tgz: the service with all it needs to run on a machine that has nothing but a C library,
-// as JavaScript, with Node and PostgreSQL in it. docs/operations.md says how it is installed. `--folder` leaves it unpacked, in dist/package.
+// as JavaScript, with Node and PostgreSQL in it. docs/operations.md says how it is installed. `--folder` leaves it unpacked, in dist/package;
+// `--sketch <folder>` writes there what is not copied as it is: sources, manifest, bill of materials, licences.
 import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildConsole } from "./build-console.mjs";
@@ -13,7 +14,8 @@ import { root } from "./run.mjs";
 
 const machine = `${process.platform}-${process.arch}`;
 const dist = join(root, "dist");
-const folder = join(dist, "package");
+const [, sketch] = process.argv.join(" ").match(/ --sketch (\S+)/) ?? [];
+const folder = sketch ?? join(dist, "package");
 
 /** What the service reads in its own folder, and what a person does. */
 const besideSources = [
@@ -30,23 +32,24 @@ const besideSources = [
 const members = [...workspaceOf("@svc/cli")];
 
 async function main() {
-  if (!buildConsole()) throw new Error("the console was not built");
+  if (sketch === undefined && !buildConsole()) throw new Error("the console was not built");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeProgram("packages/cli/src/main.ts", folder);
   for (const name of members) writeManifestOf(workspace.get(name));
-  for (const path of besideSources) copy(path);
+  if (sketch === undefined) for (const path of besideSources) copy(path);
   const modules = runtimeModules(members.filter((name) => name !== "@svc/console"));
   modules.set(`node-${machine}`, realpathSync(join(root, "node_modules", `node-${machine}`)));
-  copyModules(modules, folder);
+  if (sketch === undefined) copyModules(modules, folder);
   const manifest = manifestOf(modules);
   const shipped = new Set([...modules.values(), ...consoleModules().values()]);
   write("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
   write("sbom.cdx.json", sbomOf(manifest, shipped));
   write("licences.txt", licencesText(shipped));
+  write("README.md", readme(manifest));
   write("bin/svc", launcher);
   chmodSync(join(folder, "bin/svc"), 0o755);
-  if (process.argv.includes("--folder")) return;
+  if (sketch !== undefined || process.argv.includes("--folder")) return;
   const file = join(dist, `svc-${manifest.version}-${machine}.tgz`);
   await packFolder(folder, file);
   rmSync(folder, { recursive: true });
@@ -80,6 +83,16 @@ function manifestOf(modules) {
     bundleDependencies: exact.map(([name]) => name).sort(),
   };
 }
+
+const readme = ({ version }) => `# svc ${version}
+
+Webhook triggers, a tool catalog and durable jobs: one process with its own PostgreSQL. \`bin/svc serve\` starts it; docs/operations.md says how it is
+installed, backed up, rotated and upgraded, and docs/svc.service is its unit for systemd.
+
+- licences.txt: what is in here beside svc, with its licences; sbom.cdx.json: the same as a bill of materials (CycloneDX).
+- Known vulnerabilities: **unchecked**. Nothing here asks a service for advisories, neither when it is made nor when it runs. Hand
+  sbom.cdx.json to a scanner that has them, such as \`osv-scanner --sbom sbom.cdx.json\`, before you install it and from time to time after.
+`;
 
 /** Finds the package behind the link that npm makes, and its own Node. */
 const launcher = `#!/bin/sh

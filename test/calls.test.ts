@@ -849,6 +849,8 @@ const admin: Case[] = [
   ["GetErasure", { id: "ers_01h455vb4pex5vsknk084sn02q" }, "not_found ERASURE_NOT_FOUND"],
   ["RotateVault", {}, "failed_precondition VAULT_KEY_UNCHANGED"],
   ["GetVaultRotation", {}, "ok "],
+  ["GetRestore", {}, "ok "],
+  ["ResumeRestored", {}, "failed_precondition STORE_NOT_HELD"],
   ["ListAuditEvents", { projectId: "$project" }, "ok events,nextPageToken"],
   ["ListAuditEvents", { projectId: "x" }, "invalid_argument ID_MALFORMED"],
   ["ListAuditEvents", { actor: "nobody" }, "invalid_argument ACTOR_INVALID"],

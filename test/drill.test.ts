@@ -25,7 +25,11 @@ test("the drill of docs/operations.md runs as printed beside a service that is p
   const port = String(await freePort());
   await mkdir(join(place, "bin"));
   await mkdir(join(place, "backups"));
-  await writeFile(join(place, "bin/svc"), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, { mode: 0o755 });
+  await writeFile(
+    join(place, "bin/svc"),
+    `#!/bin/sh\nexec ${process.env["SVC_TEST_PROGRAM"] ?? `"${process.execPath}" "${main}"`} "$@"\n`,
+    { mode: 0o755 },
+  );
   const shell = (text: string) => {
     const script = `export SVC_DATA_DIR=/var/lib/svc SVC_WEBHOOK_AUDIENCE=projects\n${text}`
       .replaceAll("/var/lib/svc", join(place, "lib"))

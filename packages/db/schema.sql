@@ -549,6 +549,7 @@ create table jobs (
   standing_run_id uuid,
   call_seed bytea,
   binding jsonb,
+  restored_from timestamp(3) with time zone,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -658,6 +659,15 @@ create table replays (
 CREATE INDEX replays_ended ON public.replays USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX replays_project ON public.replays USING btree (project_id, id);
 CREATE INDEX replays_unfinished ON public.replays USING btree (project_id) WHERE (ended_at IS NULL);
+
+create table restores (
+  key text not null,
+  backup_ends_at timestamp(3) with time zone not null,
+  restored_at timestamp(3) with time zone not null,
+  resumed_at timestamp(3) with time zone,
+  is_nothing_since boolean default false not null,
+  constraint restores_pkey PRIMARY KEY (key)
+);
 
 create table routing_state (
   id smallint not null,

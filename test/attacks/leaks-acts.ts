@@ -1,3 +1,4 @@
+import { startTestReceiver } from "@svc/testing/receiver";
 import { openBrowser } from "../tools/browser.ts";
 import type { Playing } from "./leaks-playing.ts";
 
@@ -132,7 +133,7 @@ export async function useOauth({ call, server, secrets, pages }: Playing): Promi
 }
 
 /** Subscriptions, an event and its delivery, and a post that becomes none. */
-export async function usePosts({ call, server, secrets, words, receiver }: Playing): Promise<void> {
+export async function usePosts({ call, server, secrets, words, receiver, pages }: Playing): Promise<void> {
   const endpointUrl = receiver.url;
   const { subscription } = await call("TriggersService/CreateSubscription", { endpointUrl, toolkitSlug: "calendar" });
   await call("TriggersService/CreateSubscription", { endpointUrl, toolkitSlug: "messaging_bot" });
@@ -152,4 +153,29 @@ export async function usePosts({ call, server, secrets, words, receiver }: Playi
   ).text();
   await (await fetch(`${server.url}/webhooks/calendar?token=wrong-${secrets["otherKey"]}`, { method: "POST" })).text();
   await call("TriggersService/SendTestEvent", { subscriptionId: subscription.id });
+  await subscribeAsAgent({ server, secrets, pages });
+}
+
+/** An agent's subscription over MCP, whose secret it changes. */
+async function subscribeAsAgent({
+  server,
+  secrets,
+  pages,
+}: Pick<Playing, "server" | "secrets" | "pages">): Promise<void> {
+  await using callback = await startTestReceiver();
+  callback.script((_req, res) => {
+    const { challenge } = JSON.parse(callback.requests.at(-1)?.body.toString() ?? "{}");
+    res.end(JSON.stringify({ challenge }));
+  });
+  for (const planted of [secrets["argument"] ?? "", secrets["unknownName"] ?? ""]) {
+    const secret = `whsec_${Buffer.from(planted.padEnd(32, "-").slice(0, 64)).toString("base64")}`;
+    const delivery = { mode: "webhook", url: callback.url, secret };
+    const params = { name: "calendar.events_changed", delivery };
+    const res = await fetch(`${server.url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${server.key}` },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "events/subscribe", params }),
+    });
+    pages.push(await res.text());
+  }
 }

@@ -158,6 +158,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   replays: {
     name: "toolkit_slug trigger_slug",
   },
+  restores: {
+    name: "key",
+  },
   secrets: {
     sealed: "value",
     name: "name",
@@ -215,8 +218,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   subscriptions: {
     definition: "endpoint_url",
-    sealed: "signing_secret",
-    name: "event_types toolkit_slug trigger_slug",
+    sealed: "former_secret signing_secret",
+    digest: "cursor mcp_id",
+    name: "entity_id event_types toolkit_slug trigger_slug",
   },
   tool_calls: {
     sealed: "arguments replay result sealed_message",

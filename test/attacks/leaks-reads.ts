@@ -5,6 +5,13 @@ import { signInToConsole } from "@svc/testing/console-session";
 import { until } from "@svc/testing/server-process";
 import type { Json, Playing } from "./leaks-playing.ts";
 
+/** Seals everything anew under another vault key: what follows reads that. */
+export async function rotateVault({ call, server }: Playing): Promise<void> {
+  await call("AdminService/RotateVault", {}, server.adminToken);
+  const state = async () => (await call("AdminService/GetVaultRotation", {}, server.adminToken)).rotation;
+  await until(async () => (await state()).state === "done", 60_000, "the end of the rotation");
+}
+
 /** Every call that reads, over all there is, and those that end something. */
 export async function readAll(scene: Playing): Promise<void> {
   const { call, server, pages } = scene;
@@ -12,6 +19,7 @@ export async function readAll(scene: Playing): Promise<void> {
   const { projectId } = await call("IdentityService/GetIdentity");
   await admin("ListProjects");
   await admin("GetVaultRotation");
+  await admin("GetRestore");
   await admin("ListAuditEvents");
   await admin("VerifyAuditLog");
   await admin("ListApiKeys", { projectId });

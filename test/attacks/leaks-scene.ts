@@ -5,7 +5,7 @@ import { type Provider, reply, type Seen, startProvider } from "../tools/provide
 import { useKeys, useOauth, usePosts, useTools } from "./leaks-acts.ts";
 import { useJobs } from "./leaks-jobs.ts";
 import type { Answered, Json, Playing } from "./leaks-playing.ts";
-import { readAll } from "./leaks-reads.ts";
+import { readAll, rotateVault } from "./leaks-reads.ts";
 import { type PlantedKinds, plant } from "./planted.ts";
 
 /** A deployment in which everything was done that takes or makes something secret, and everything was read. */
@@ -60,6 +60,7 @@ export async function playLeaks(): Promise<Scene> {
     },
   });
   const server = await startTestServer({
+    isRotatable: true,
     variables: {
       SVC_SANDBOX: "off",
       SVC_DEPLOYMENT: deployment.path,
@@ -97,7 +98,7 @@ export async function playLeaks(): Promise<Scene> {
     },
   };
   app.answer = (seen, res) => playApp(scene, seen, res);
-  for (const act of [useKeys, useTools, useOauth, useJobs, usePosts, readAll]) await act(scene);
+  for (const act of [useKeys, useTools, useOauth, useJobs, usePosts, rotateVault, readAll]) await act(scene);
   return {
     ...scene,
     get posted() {

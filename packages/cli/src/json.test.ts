@@ -273,6 +273,7 @@ test("of grants", async () => {
 
 test("of the vault, of who did what, and of what is erased", async () => {
   expect(await json("vault status")).toBeNull();
+  expect(await json("resume", ["--dry-run"])).toBeNull();
   expect(await json("audit list", ["--limit", "1"])).toHaveLength(1);
   expect(await json("audit verify")).toEqual([]);
   const now = ["--yes", "--no-wait"];

@@ -31,6 +31,7 @@ import { addQuarantineCommand } from "./quarantine.ts";
 import { addReplayCommand } from "./replay.ts";
 import { addReplaysCommand } from "./replays.ts";
 import { addRestoreCommand } from "./restore.ts";
+import { addResumeCommand } from "./resume.ts";
 import { addSearchCommand } from "./search.ts";
 import { addSecretsCommand } from "./secrets.ts";
 import { addServeCommand } from "./serve.ts";
@@ -85,6 +86,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addVaultCommand,
   addBackupCommand,
   addRestoreCommand,
+  addResumeCommand,
   addAuditCommand,
   addListenCommand,
   addTriggerCommand,

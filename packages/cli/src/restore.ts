@@ -23,9 +23,8 @@ export function addRestoreCommand(program: Command, context: CommandContext): vo
         `all that svc ${version} had accepted before ${endsAt}. Before the start: the vault key in ${dataDir}/vault-key, or in SVC_VAULT_KEY.`,
       );
       context.note(
-        "What was sent after the backup's end is sent again: deliveries with the ids they had, and calls of jobs, under their keys where the app takes such.",
+        "The service that starts there takes calls and posts, and sends nothing by itself until `svc resume`: set SVC_ADMIN_TOKEN for that.",
       );
-      context.note("SVC_STANDING=hold starts without what standing programs are due; see docs/operations.md.");
     });
   addExamples(addJson(restore, "the folder and whose backup it is as JSON"), [
     "SVC_DATA_DIR=/var/lib/svc svc restore /backups/svc.backup",

@@ -163,6 +163,7 @@ export type { StepErrorDocument, StepReceiptDocument, StepState } from "./docume
 export type { UsedDocument } from "./documents/used.ts";
 export { isUnavailable, isUniqueViolation } from "./driver-error.ts";
 export { type Backup, type BackupOptions, backUpStore } from "./embedded/backup/back-up.ts";
+export { type RestoreMarker, readRestoreMarker } from "./embedded/backup/marker.ts";
 export { restoreStore } from "./embedded/backup/restore.ts";
 export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
@@ -356,6 +357,15 @@ export {
 } from "./replays/step.ts";
 export { armLostReplays, expirePausedReplays, sweepReplays } from "./replays/sweep.ts";
 export { type ClaimedReplay, replayLease } from "./replays/task.ts";
+export {
+  countHeldWork,
+  findRestore,
+  type HeldWork,
+  noteRestore,
+  type Restore,
+  type RestoreNote,
+  resumeRestored,
+} from "./restores/repo.ts";
 export { leftOutOfExports } from "./schema/exported-columns.ts";
 export { plainBytes, type SealedTable, sealedTables } from "./schema/sealed-columns.ts";
 export { type StoredColumn, storedColumns } from "./schema/stored-columns.ts";

@@ -71,8 +71,8 @@ export type Node = {
   readonly connectLinks: ConnectLinks;
   /** Adds the services of the domains: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
   readonly register: RegisterServices;
-  /** Starts the engines that its parts name. */
-  start(): void;
+  /** Starts the engines that its parts name, once: at once, or when `released` resolves. */
+  start(released?: Promise<void>): void;
   /**
    * Finishes what is under way, for `graceMs` at most: posts first, since each hands its first sends to the dispatcher; then
    * deliveries, jobs and calls. What an app was sent is waited for, so that its outcome is recorded. Gives the leases back.
@@ -135,6 +135,7 @@ export function createNode(parts: NodeParts): Node {
     ...{ db, clock, sealer, nodeId },
     takeReplays: replays.take,
     wakeDeliveries: () => dispatcher.wake(),
+    restored: parts.restored,
     ...{ starter: jobs.starter, caller },
     ...{ views, meter, threads },
     observer: observer.standing,
@@ -183,9 +184,10 @@ export function createNode(parts: NodeParts): Node {
     mcp: createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers }),
     connectLinks: createConnectLinks({ ...apps, views, db, clock, sealer, ...linked }),
     register: createServices({ ...parts, views, apps, jobs, standing, triggers }),
-    start() {
+    start(released) {
       meter.start();
-      engines.start();
+      if (released === undefined) engines.start();
+      else void released.then(engines.start);
     },
     async drain(graceMs) {
       const untilMs = clock.now() + graceMs;
@@ -249,11 +251,13 @@ function createEngines(
     retention: () => startRetention({ clock, sweeps, onError: observer.sweepFailed }),
   };
   let started: ReturnType<Starter>[] = [];
+  let isStopped = false;
   return {
     start() {
-      started = engines.map((name) => starters[name]());
+      if (!isStopped) started = engines.map((name) => starters[name]());
     },
     async stop() {
+      isStopped = true;
       await Promise.all(started.map((engine) => engine?.stop()));
     },
   };

@@ -1,7 +1,7 @@
 import type { Catalog, Deployment } from "@svc/catalog";
 import type { AccountAccess, AppTransport } from "@svc/connections";
 import type { Clock, MemoryBounds, NodeId, Sealer } from "@svc/core";
-import type { Database, ErasureTimes } from "@svc/db";
+import type { Database, ErasureTimes, Restore } from "@svc/db";
 import type { DispatchLimits } from "@svc/delivery";
 import type { EngineLimits, OnFaultPoint } from "@svc/jobs";
 import type { StandingFaultPoint, StandingLimits } from "@svc/standing";
@@ -83,6 +83,8 @@ export type NodeParts = {
   readonly observer: NodeObserver;
   /** Whether an emulator answers in place of the apps. */
   readonly isSandbox: boolean;
+  /** The last restore of the store from a backup; nothing where there was none. Asked at each use. */
+  readonly restored?: (() => Restore | undefined) | undefined;
   /** Which engines `start` starts. Default: all. */
   readonly engines?: readonly EngineName[];
   /** Default: a new id. */

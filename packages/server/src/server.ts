@@ -59,6 +59,7 @@ import { firstConsoleLink } from "./start/console-link.ts";
 import type { FirstKey } from "./start/first-key.ts";
 import { nodePartsOf } from "./start/node-parts.ts";
 import { prepareDeployment, withAudience } from "./start/prepare.ts";
+import { openRestored, type RestoredStore } from "./start/restored.ts";
 import { bindingsText } from "./start/start-text.ts";
 import { joinStore, openStore, type Store } from "./start/store.ts";
 import { createCounters } from "./stats/counters.ts";
@@ -163,6 +164,8 @@ export async function startServer(told: Config, options: ServerOptions): Promise
     limits: options.vaultLimits,
   });
   opened.defer(() => vault.stop());
+  const restored = await openRestored(store, logger);
+  opened.defer(() => restored.stop());
   const catalog = audience === undefined ? read : await readCatalog(config, deployment);
   const bindings = bindingsText(config, catalog);
   if (bindings !== undefined && (share === undefined || share.isFirst)) logger.info(bindings);
@@ -170,7 +173,7 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const publicUrl = () => config.publicUrl ?? listening.url;
   const built = await readBuiltConsole(config, options.consoleFolder);
   const parts = createParts({
-    ...{ config, logger, store, catalog, deployment, vault, tls, publicUrl, share, built },
+    ...{ config, logger, store, catalog, deployment, vault, restored, tls, publicUrl, share, built },
     mcpOffers: options.mcpOffers,
     erasures: options.erasures,
   });
@@ -189,7 +192,7 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   const http = createHttp(parts, { shutdownSignal: shutdown.signal, timeouts });
   const { url, adminUrl } = await http.listen(await share?.takePorts());
   listening.url = url;
-  node.start();
+  node.start(restored.released);
   const closing = opened.move();
   let stopping: Promise<void> | undefined;
   const stop = async () => {
@@ -230,6 +233,7 @@ function readCatalog(
 
 type Opened = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" | "publicUrl"> & {
   catalog: Catalog;
+  restored: RestoredStore;
   deployment: Deployment | undefined;
   share: ProcessShare | undefined;
   built: BuiltConsole | undefined;
@@ -237,7 +241,8 @@ type Opened = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" 
   erasures: NodeLimits["erasures"];
 };
 
-function createParts({ catalog, deployment, share, built, mcpOffers, erasures, ...opened }: Opened): ServerParts {
+function createParts({ catalog, restored, deployment, ...told }: Opened): ServerParts {
+  const { share, built, mcpOffers, erasures, ...opened } = told;
   const { config, logger, store, vault, publicUrl } = opened;
   const { sealer } = vault;
   const { db, clock } = store;
@@ -265,6 +270,7 @@ function createParts({ catalog, deployment, share, built, mcpOffers, erasures, .
   const node: Node = createNode({
     ...nodePartsOf(config, erasures),
     ...{ db, clock, sealer, nodeId: vault.nodeId, catalog, deployment, publicUrl, version, mcpOffers },
+    restored: restored.last,
     // A worker serves none, and tells people where it is.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
     observer: config.isActivityCounted ? countActivity(observer, counters) : observer,

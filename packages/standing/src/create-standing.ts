@@ -1,6 +1,6 @@
 import type { CatalogViews } from "@svc/catalog";
 import type { Clock, NodeId, Sealer, ThreadPool, WorkMeter } from "@svc/core";
-import type { ClaimedReplay, Database, Executor } from "@svc/db";
+import type { ClaimedReplay, Database, Executor, Restore } from "@svc/db";
 import type { EndedRehearsal, JobStarter } from "@svc/jobs";
 import { createEvaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
@@ -33,6 +33,8 @@ export type StandingOptions = {
   readonly observer?: StandingObserver | undefined;
   /** Bounds that differ from the defaults. */
   readonly limits?: Partial<StandingLimits> | undefined;
+  /** As of the engine: see `StandingContext`. */
+  readonly restored?: (() => Restore | undefined) | undefined;
   /** What moves paced replays on, whose tasks are claimed with those of standing programs. */
   readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
   /** Has the delivery engine of this node look for what was queued. */

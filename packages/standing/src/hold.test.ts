@@ -50,3 +50,37 @@ test("acceptance 25: held on an older backup nothing starts of what is due; rele
   expect((await runs(told, 1)).map(stateOf)).toEqual(["started"]);
   expect(await heard()).toEqual([]);
 });
+
+test("what was due before a restored store was resumed may have been started by the other one: its writes are in doubt, and those of later runs are not", async () => {
+  world.goTo("2026-04-06T09:00:30Z");
+  const { standing, runs, jobs } = await world.project();
+  const note = { id: "note", call: "desk.send_note", entity: "ops", args: { text: "due" } };
+  const program = { version: 1, title: "Note", steps: [note] };
+  const definitionJson = definitionText({
+    overlap: { policy: "allow" },
+    program,
+    source: { schedule: { cron: ["*/15 * * * *"] } },
+  });
+  const { standingProgram } = await standing.createStandingProgram({ slug: "noted", definitionJson });
+  const id = standingProgram?.id ?? "";
+  const [backupEndsAt, restoredAt, resumedAt] = ["09:01:00", "09:20:00", "09:20:01"].map((time) =>
+    Date.parse(`2026-04-06T${time}Z`),
+  );
+  const restore = {
+    key: "r",
+    backupEndsAt: backupEndsAt ?? 0,
+    restoredAt: restoredAt ?? 0,
+    resumedAt: resumedAt ?? 0,
+    isNothingSince: false,
+  };
+  world.goTo("2026-04-06T09:20:02Z");
+  await using _ = world.addNode({ engines: ["standing"], restored: () => restore });
+  const [missed] = await runs(id, 1);
+  const jobOf = async (run: typeof missed) => (await jobs.getJob({ id: run?.jobId ?? "" })).job;
+  await settled(async () => (await jobOf(missed))?.park?.reason === "in_doubt");
+  const sent = () => world.world.seen.filter(({ body }) => body["text"] === "due").length;
+  expect(sent()).toBe(0);
+  world.goTo("2026-04-06T09:30:01Z");
+  await runs(id, 2);
+  await settled(async () => sent() === 1);
+});

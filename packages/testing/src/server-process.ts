@@ -58,7 +58,9 @@ export function vaultKey(): string {
  * SVC_PORT names one, and is known by the line in which it tells that: whoever else answers on a port is another's.
  */
 export async function startServerProcess(env: Record<string, string>): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [await bundled(main), "serve"], {
+  // Of an installed package, where one is to be tested.
+  const [program, ...args] = process.env["SVC_TEST_PROGRAM"]?.split(" ") ?? [process.execPath, await bundled(main)];
+  const child = spawn(program ?? process.execPath, [...args, "serve"], {
     cwd: checkout,
     stdio: ["ignore", "pipe", "pipe"],
     env: {

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { generateVaultKey } from "@svc/core";
+import { createSealer, generateVaultKey, parseVaultKeys } from "@svc/core";
 import type { NodeLimits, NodeParts } from "@svc/node";
 import { createLogger, type HttpTimeouts, type Server, startServer } from "@svc/server";
 import { type Config, loadConfig, openEnvironment } from "@svc/server/config";
+import { checkVault } from "@svc/server/vault";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { shippedCatalog, shippedToolkits } from "./shipped-catalog.ts";
 
@@ -54,6 +55,7 @@ export async function startTestServer({
   consoleFolder,
   mcpOffers,
   erasures,
+  isRotatable = false,
 }: {
   variables?: Record<string, string>;
   timeouts?: HttpTimeouts;
@@ -63,15 +65,18 @@ export async function startTestServer({
   mcpOffers?: NodeParts["mcpOffers"];
   /** Times of erasures that differ from a service's. */
   erasures?: NodeLimits["erasures"];
+  /** Begins the store with another vault key than the server's first one: RotateVault has where to go, and goes there without a pause. */
+  isRotatable?: boolean;
 } = {}): Promise<TestServer> {
   const database = await createTestDatabase();
+  if (isRotatable) await checkVault(database.db, createSealer(parseVaultKeys(vaultKey)));
   const logs: string[] = [];
   const adminToken = "the-administrators-token-of-the-tests";
   const key = "the-bootstrap-key-of-all-server-tests";
   const environment = openEnvironment({
     SVC_PORT: "0",
     SVC_DATABASE_URL: database.url,
-    SVC_VAULT_KEY: vaultKey,
+    SVC_VAULT_KEY: isRotatable ? `${generateVaultKey()} ${vaultKey}` : vaultKey,
     SVC_ADMIN_TOKEN: adminToken,
     SVC_BOOTSTRAP_KEY: key,
     // A deployment file says it, or means accounts.
@@ -85,6 +90,7 @@ export async function startTestServer({
   const catalog = isShipped(config) ? await shippedCatalog() : undefined;
   const server = await startServer(config, {
     ...{ logger, catalog, consoleFolder, mcpOffers, erasures },
+    vaultLimits: isRotatable ? { pollMs: 50, graceMs: 0 } : undefined,
     ...(timeouts === undefined ? {} : { timeouts }),
   }).catch(async (error) => {
     await database.drop();

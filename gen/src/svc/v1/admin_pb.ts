@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/admin.proto.
  */
 export const file_svc_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSK3AgoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBotCgtDb3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBInoKB1Byb2plY3QSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgZwb2xpY3kYBCABKAsyFS5zdmMudjEuUHJvamVjdFBvbGljeSKuAQoNUHJvamVjdFBvbGljeRIVCg1wbGFuX2FwcHJvdmFsGAEgASgJEhUKDXJlZGlyZWN0X3VybHMYAiADKAkSJQoGcXVvdGFzGAMgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgEIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5EiYKB2NvbmZpcm0YBSABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSIwCg1Db25maXJtUG9saWN5Eg4KBnBlcnNvbhgBIAEoCRIPCgdjb250YWN0GAIgASgJIhsKCkh0dHBQb2xpY3kSDQoFaG9zdHMYASADKAkizgEKDVByb2plY3RRdW90YXMSDQoFY2FsbHMYASABKAUSGAoQY29uY3VycmVudF9jYWxscxgCIAEoBRINCgVwb3N0cxgDIAEoBRIVCg1zdWJzY3JpcHRpb25zGAQgASgFEhoKEnBlbmRpbmdfZGVsaXZlcmllcxgFIAEoBRIMCgRqb2JzGAYgASgFEhQKDG9wZW5fc3RyZWFtcxgHIAEoBRIYChBwcml2YXRlX3Rvb2xraXRzGAggASgFEhQKDHN0b3JlZF9ieXRlcxgJIAEoASJqCgpRdW90YVVzYWdlEgwKBG5hbWUYASABKAkSDAoEdXNlZBgCIAEoARIMCgRtb3N0GAMgASgBEhIKCmlzX2RlZmF1bHQYBCABKAgSDQoFc2NvcGUYBSABKAkSDwoHcmVmdXNlZBgGIAEoDSKMAwoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSGgoEcm9sZRgDIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYBCABKAkSDAoEaGludBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWVudGl0eV9pZBgKIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgLIAMoCRIVCg10b29sa2l0X3NsdWdzGAwgAygJEiYKB2NvbmZpcm0YDSABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSKRAwoPUXVhcmFudGluZWRQb3N0EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGZGV0YWlsGAQgASgJEjUKB2hlYWRlcnMYBSADKAsyJC5zdmMudjEuUXVhcmFudGluZWRQb3N0LkhlYWRlcnNFbnRyeRIxCgVxdWVyeRgGIAMoCzIiLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuUXVlcnlFbnRyeRISCgpib2R5X2J5dGVzGAcgASgFEi8KC3JlY2VpdmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWxlYXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlIKEVF1YXJhbnRpbmVSZWxlYXNlEgoKAmlkGAEgASgJEg8KB291dGNvbWUYAiABKAkSEAoIYWNjZXB0ZWQYAyABKAUSDgoGcmVhc29uGAQgASgJIiQKFENyZWF0ZVByb2plY3RSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoVQ3JlYXRlUHJvamVjdFJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCI8ChNMaXN0UHJvamVjdHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlIKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEiEKCHByb2plY3RzGAEgAygLMg8uc3ZjLnYxLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIu0BChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSGgoEcm9sZRgCIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYAyABKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJZW50aXR5X2lkGAUgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAYgAygJEhUKDXRvb2xraXRfc2x1Z3MYByADKAkSJgoHY29uZmlybRgIIAEoCzIVLnN2Yy52MS5Db25maXJtUG9saWN5IkQKFENyZWF0ZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5EgsKA2tleRgCIAEoCSJPChJMaXN0QXBpS2V5c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJQChNMaXN0QXBpS2V5c1Jlc3BvbnNlEiAKCGFwaV9rZXlzGAEgAygLMg4uc3ZjLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiIQoTUmV2b2tlQXBpS2V5UmVxdWVzdBIKCgJpZBgBIAEoCSI3ChRSZXZva2VBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleSLMAQoXU2V0UHJvamVjdFBvbGljeVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1wbGFuX2FwcHJvdmFsGAIgASgJEhUKDXJlZGlyZWN0X3VybHMYAyADKAkSJQoGcXVvdGFzGAQgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgFIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5EiYKB2NvbmZpcm0YBiABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSI8ChhTZXRQcm9qZWN0UG9saWN5UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IiwKFkdldFByb2plY3RVc2FnZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCSKCAQoXR2V0UHJvamVjdFVzYWdlUmVzcG9uc2USIgoGcXVvdGFzGAEgAygLMhIuc3ZjLnYxLlF1b3RhVXNhZ2USDQoFY2FsbHMYAiABKA0SDQoFcG9zdHMYAyABKA0SFAoMcG9zdHNfYmV5b25kGAQgASgNEg8KB25vZGVfaWQYBSABKAkihAEKG0xpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSDgoGcmVhc29uGAIgASgJEhgKEGluY2x1ZGVfcmVsZWFzZWQYAyABKAgSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiXwocTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZRImCgVwb3N0cxgBIAMoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIicKGUdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QSCgoCaWQYASABKAkiUQoaR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2USJQoEcG9zdBgBIAEoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSDAoEYm9keRgCIAEoDCLRAQoeUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0EgsKA2lkcxgBIAMoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdkcnlfcnVuGAUgASgIEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJImYKH1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USKgoHcmVzdWx0cxgBIAMoCzIZLnN2Yy52MS5RdWFyYW50aW5lUmVsZWFzZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoOUGFya0pvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiKwoPUGFya0pvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiNwoRUmVsZWFzZUpvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiLgoSUmVsZWFzZUpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IihgIKDVZhdWx0Um90YXRpb24SDgoGbnVtYmVyGAEgASgNEg0KBXN0YXRlGAIgASgJEhEKCXRvX2tleV9pZBgDIAEoCRIUCgxmcm9tX2tleV9pZHMYBCADKAkSEAoIcmVzZWFsZWQYBSABKAESDAoEcGFzcxgGIAEoDRIMCgRzZWVuGAcgASgBEg0KBXRvdGFsGAggASgBEg8KB3Byb2JsZW0YCSABKAkSLgoKc3RhcnRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhQKElJvdGF0ZVZhdWx0UmVxdWVzdCI+ChNSb3RhdGVWYXVsdFJlc3BvbnNlEicKCHJvdGF0aW9uGAEgASgLMhUuc3ZjLnYxLlZhdWx0Um90YXRpb24iGQoXR2V0VmF1bHRSb3RhdGlvblJlcXVlc3QiQwoYR2V0VmF1bHRSb3RhdGlvblJlc3BvbnNlEicKCHJvdGF0aW9uGAEgASgLMhUuc3ZjLnYxLlZhdWx0Um90YXRpb24i1AEKCkF1ZGl0RXZlbnQSCgoCaWQYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnByb2plY3RfaWQYAyABKAkSDQoFYWN0b3IYBCABKAkSDgoGYWN0aW9uGAUgASgJEg8KB3N1YmplY3QYBiABKAkSFQoNZW50aXR5X2RpZ2VzdBgHIAEoCRIPCgdvdXRjb21lGAggASgJEhAKCHBvc2l0aW9uGAkgASgNEhQKDHRvb2xfY2FsbF9pZBgKIAEoCSLIAQoWTGlzdEF1ZGl0RXZlbnRzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg0KBWFjdG9yGAIgASgJEg4KBmFjdGlvbhgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJIlYKF0xpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlEiIKBmV2ZW50cxgBIAMoCzISLnN2Yy52MS5BdWRpdEV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJjCgpBdWRpdEZhdWx0EhIKCnByb2plY3RfaWQYASABKAkSEAoIcG9zaXRpb24YAiABKA0SEAoIZXZlbnRfaWQYAyABKAkSDAoEa2luZBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJIj0KCUF1ZGl0SGVhZBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmxlbmd0aBgCIAEoDRIMCgRoYXNoGAMgASgJIisKFVZlcmlmeUF1ZGl0TG9nUmVxdWVzdBISCgpwYWdlX3Rva2VuGAEgASgJIogBChZWZXJpZnlBdWRpdExvZ1Jlc3BvbnNlEg8KB2NoZWNrZWQYASABKA0SIgoGZmF1bHRzGAIgAygLMhIuc3ZjLnYxLkF1ZGl0RmF1bHQSIAoFaGVhZHMYAyADKAsyES5zdmMudjEuQXVkaXRIZWFkEhcKD25leHRfcGFnZV90b2tlbhgEIAEoCSI7ChJFcmFzZUVudGl0eVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkiNwoTRXJhc2VFbnRpdHlSZXNwb25zZRIgCgdlcmFzdXJlGAEgASgLMg8uc3ZjLnYxLkVyYXN1cmUiKgoURGVsZXRlUHJvamVjdFJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCSI5ChVEZWxldGVQcm9qZWN0UmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIh8KEUdldEVyYXN1cmVSZXF1ZXN0EgoKAmlkGAEgASgJIjYKEkdldEVyYXN1cmVSZXNwb25zZRIgCgdlcmFzdXJlGAEgASgLMg8uc3ZjLnYxLkVyYXN1cmUiPAoTRXhwb3J0RW50aXR5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCWVudGl0eV9pZBgCIAEoCSIlChRFeHBvcnRFbnRpdHlSZXNwb25zZRINCgVsaW5lcxgBIAMoCTLwDwoMQWRtaW5TZXJ2aWNlEmgKDUNyZWF0ZVByb2plY3QSHC5zdmMudjEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuQ3JlYXRlUHJvamVjdFJlc3BvbnNlIhqouxgDsLsYAri7GALKuxgKcHJvamVjdC5pZBJXCgxMaXN0UHJvamVjdHMSGy5zdmMudjEuTGlzdFByb2plY3RzUmVxdWVzdBocLnN2Yy52MS5MaXN0UHJvamVjdHNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEnIKDENyZWF0ZUFwaUtleRIbLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlIieouxgDsLsYAri7GALKuxgKYXBpX2tleS5pZNK7GAllbnRpdHlfaWQSVAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJlCgxSZXZva2VBcGlLZXkSGy5zdmMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5SZXZva2VBcGlLZXlSZXNwb25zZSIaqLsYA7C7GAK4uxgCyrsYCmFwaV9rZXkuaWQScQoQU2V0UHJvamVjdFBvbGljeRIfLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVxdWVzdBogLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsK7GApwcm9qZWN0X2lkEmAKD0dldFByb2plY3RVc2FnZRIeLnN2Yy52MS5HZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0Gh8uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlc3BvbnNlIgyouxgDsLsYAri7GAESbwoUTGlzdFF1YXJhbnRpbmVkUG9zdHMSIy5zdmMudjEuTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJpChJHZXRRdWFyYW50aW5lZFBvc3QSIS5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBoiLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZSIMqLsYA7C7GAK4uxgBEngKF1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzEiYuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBonLnN2Yy52MS5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAISUgoHUGFya0pvYhIWLnN2Yy52MS5QYXJrSm9iUmVxdWVzdBoXLnN2Yy52MS5QYXJrSm9iUmVzcG9uc2UiFqi7GAOwuxgCuLsYAsK7GAZqb2JfaWQSWwoKUmVsZWFzZUpvYhIZLnN2Yy52MS5SZWxlYXNlSm9iUmVxdWVzdBoaLnN2Yy52MS5SZWxlYXNlSm9iUmVzcG9uc2UiFqi7GAOwuxgCuLsYAsK7GAZqb2JfaWQSVAoLUm90YXRlVmF1bHQSGi5zdmMudjEuUm90YXRlVmF1bHRSZXF1ZXN0Ghsuc3ZjLnYxLlJvdGF0ZVZhdWx0UmVzcG9uc2UiDKi7GAOwuxgCuLsYAhJjChBHZXRWYXVsdFJvdGF0aW9uEh8uc3ZjLnYxLkdldFZhdWx0Um90YXRpb25SZXF1ZXN0GiAuc3ZjLnYxLkdldFZhdWx0Um90YXRpb25SZXNwb25zZSIMqLsYA7C7GAK4uxgBEmAKD0xpc3RBdWRpdEV2ZW50cxIeLnN2Yy52MS5MaXN0QXVkaXRFdmVudHNSZXF1ZXN0Gh8uc3ZjLnYxLkxpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESXQoOVmVyaWZ5QXVkaXRMb2cSHS5zdmMudjEuVmVyaWZ5QXVkaXRMb2dSZXF1ZXN0Gh4uc3ZjLnYxLlZlcmlmeUF1ZGl0TG9nUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJvCgtFcmFzZUVudGl0eRIaLnN2Yy52MS5FcmFzZUVudGl0eVJlcXVlc3QaGy5zdmMudjEuRXJhc2VFbnRpdHlSZXNwb25zZSInqLsYA7C7GAK4uxgCyrsYCmVyYXN1cmUuaWTSuxgJZW50aXR5X2lkEmgKDURlbGV0ZVByb2plY3QSHC5zdmMudjEuRGVsZXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuRGVsZXRlUHJvamVjdFJlc3BvbnNlIhqouxgDsLsYAri7GALKuxgKZXJhc3VyZS5pZBJmCgxFeHBvcnRFbnRpdHkSGy5zdmMudjEuRXhwb3J0RW50aXR5UmVxdWVzdBocLnN2Yy52MS5FeHBvcnRFbnRpdHlSZXNwb25zZSIZqLsYA7C7GAK4uxgC0rsYCWVudGl0eV9pZDABElEKCkdldEVyYXN1cmUSGS5zdmMudjEuR2V0RXJhc3VyZVJlcXVlc3QaGi5zdmMudjEuR2V0RXJhc3VyZVJlc3BvbnNlIgyouxgDsLsYAri7GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSK3AgoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBotCgtDb3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBInoKB1Byb2plY3QSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgZwb2xpY3kYBCABKAsyFS5zdmMudjEuUHJvamVjdFBvbGljeSKuAQoNUHJvamVjdFBvbGljeRIVCg1wbGFuX2FwcHJvdmFsGAEgASgJEhUKDXJlZGlyZWN0X3VybHMYAiADKAkSJQoGcXVvdGFzGAMgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgEIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5EiYKB2NvbmZpcm0YBSABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSIwCg1Db25maXJtUG9saWN5Eg4KBnBlcnNvbhgBIAEoCRIPCgdjb250YWN0GAIgASgJIhsKCkh0dHBQb2xpY3kSDQoFaG9zdHMYASADKAkizgEKDVByb2plY3RRdW90YXMSDQoFY2FsbHMYASABKAUSGAoQY29uY3VycmVudF9jYWxscxgCIAEoBRINCgVwb3N0cxgDIAEoBRIVCg1zdWJzY3JpcHRpb25zGAQgASgFEhoKEnBlbmRpbmdfZGVsaXZlcmllcxgFIAEoBRIMCgRqb2JzGAYgASgFEhQKDG9wZW5fc3RyZWFtcxgHIAEoBRIYChBwcml2YXRlX3Rvb2xraXRzGAggASgFEhQKDHN0b3JlZF9ieXRlcxgJIAEoASJqCgpRdW90YVVzYWdlEgwKBG5hbWUYASABKAkSDAoEdXNlZBgCIAEoARIMCgRtb3N0GAMgASgBEhIKCmlzX2RlZmF1bHQYBCABKAgSDQoFc2NvcGUYBSABKAkSDwoHcmVmdXNlZBgGIAEoDSKMAwoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSGgoEcm9sZRgDIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYBCABKAkSDAoEaGludBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWVudGl0eV9pZBgKIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgLIAMoCRIVCg10b29sa2l0X3NsdWdzGAwgAygJEiYKB2NvbmZpcm0YDSABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSKRAwoPUXVhcmFudGluZWRQb3N0EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGZGV0YWlsGAQgASgJEjUKB2hlYWRlcnMYBSADKAsyJC5zdmMudjEuUXVhcmFudGluZWRQb3N0LkhlYWRlcnNFbnRyeRIxCgVxdWVyeRgGIAMoCzIiLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuUXVlcnlFbnRyeRISCgpib2R5X2J5dGVzGAcgASgFEi8KC3JlY2VpdmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWxlYXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlIKEVF1YXJhbnRpbmVSZWxlYXNlEgoKAmlkGAEgASgJEg8KB291dGNvbWUYAiABKAkSEAoIYWNjZXB0ZWQYAyABKAUSDgoGcmVhc29uGAQgASgJIiQKFENyZWF0ZVByb2plY3RSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoVQ3JlYXRlUHJvamVjdFJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCI8ChNMaXN0UHJvamVjdHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlIKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEiEKCHByb2plY3RzGAEgAygLMg8uc3ZjLnYxLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIu0BChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSGgoEcm9sZRgCIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYAyABKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJZW50aXR5X2lkGAUgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAYgAygJEhUKDXRvb2xraXRfc2x1Z3MYByADKAkSJgoHY29uZmlybRgIIAEoCzIVLnN2Yy52MS5Db25maXJtUG9saWN5IkQKFENyZWF0ZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5EgsKA2tleRgCIAEoCSJPChJMaXN0QXBpS2V5c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJQChNMaXN0QXBpS2V5c1Jlc3BvbnNlEiAKCGFwaV9rZXlzGAEgAygLMg4uc3ZjLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiIQoTUmV2b2tlQXBpS2V5UmVxdWVzdBIKCgJpZBgBIAEoCSI3ChRSZXZva2VBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleSLMAQoXU2V0UHJvamVjdFBvbGljeVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1wbGFuX2FwcHJvdmFsGAIgASgJEhUKDXJlZGlyZWN0X3VybHMYAyADKAkSJQoGcXVvdGFzGAQgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgFIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5EiYKB2NvbmZpcm0YBiABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSI8ChhTZXRQcm9qZWN0UG9saWN5UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IiwKFkdldFByb2plY3RVc2FnZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCSKCAQoXR2V0UHJvamVjdFVzYWdlUmVzcG9uc2USIgoGcXVvdGFzGAEgAygLMhIuc3ZjLnYxLlF1b3RhVXNhZ2USDQoFY2FsbHMYAiABKA0SDQoFcG9zdHMYAyABKA0SFAoMcG9zdHNfYmV5b25kGAQgASgNEg8KB25vZGVfaWQYBSABKAkihAEKG0xpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSDgoGcmVhc29uGAIgASgJEhgKEGluY2x1ZGVfcmVsZWFzZWQYAyABKAgSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiXwocTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZRImCgVwb3N0cxgBIAMoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIicKGUdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QSCgoCaWQYASABKAkiUQoaR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2USJQoEcG9zdBgBIAEoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSDAoEYm9keRgCIAEoDCLRAQoeUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0EgsKA2lkcxgBIAMoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdkcnlfcnVuGAUgASgIEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJImYKH1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USKgoHcmVzdWx0cxgBIAMoCzIZLnN2Yy52MS5RdWFyYW50aW5lUmVsZWFzZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoOUGFya0pvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiKwoPUGFya0pvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiNwoRUmVsZWFzZUpvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiLgoSUmVsZWFzZUpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IihgIKDVZhdWx0Um90YXRpb24SDgoGbnVtYmVyGAEgASgNEg0KBXN0YXRlGAIgASgJEhEKCXRvX2tleV9pZBgDIAEoCRIUCgxmcm9tX2tleV9pZHMYBCADKAkSEAoIcmVzZWFsZWQYBSABKAESDAoEcGFzcxgGIAEoDRIMCgRzZWVuGAcgASgBEg0KBXRvdGFsGAggASgBEg8KB3Byb2JsZW0YCSABKAkSLgoKc3RhcnRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhQKElJvdGF0ZVZhdWx0UmVxdWVzdCI+ChNSb3RhdGVWYXVsdFJlc3BvbnNlEicKCHJvdGF0aW9uGAEgASgLMhUuc3ZjLnYxLlZhdWx0Um90YXRpb24i1wEKB1Jlc3RvcmUSMgoOYmFja3VwX2VuZHNfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jlc3RvcmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXN1bWVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1ub3RoaW5nX3NpbmNlGAQgASgIEhIKCmRlbGl2ZXJpZXMYBSABKAESDAoEam9icxgGIAEoASITChFHZXRSZXN0b3JlUmVxdWVzdCI2ChJHZXRSZXN0b3JlUmVzcG9uc2USIAoHcmVzdG9yZRgBIAEoCzIPLnN2Yy52MS5SZXN0b3JlIi4KFVJlc3VtZVJlc3RvcmVkUmVxdWVzdBIVCg1ub3RoaW5nX3NpbmNlGAEgASgIIjoKFlJlc3VtZVJlc3RvcmVkUmVzcG9uc2USIAoHcmVzdG9yZRgBIAEoCzIPLnN2Yy52MS5SZXN0b3JlIhkKF0dldFZhdWx0Um90YXRpb25SZXF1ZXN0IkMKGEdldFZhdWx0Um90YXRpb25SZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uItQBCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgJEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpwcm9qZWN0X2lkGAMgASgJEg0KBWFjdG9yGAQgASgJEg4KBmFjdGlvbhgFIAEoCRIPCgdzdWJqZWN0GAYgASgJEhUKDWVudGl0eV9kaWdlc3QYByABKAkSDwoHb3V0Y29tZRgIIAEoCRIQCghwb3NpdGlvbhgJIAEoDRIUCgx0b29sX2NhbGxfaWQYCiABKAkiyAEKFkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRINCgVhY3RvchgCIAEoCRIOCgZhY3Rpb24YAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJWChdMaXN0QXVkaXRFdmVudHNSZXNwb25zZRIiCgZldmVudHMYASADKAsyEi5zdmMudjEuQXVkaXRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiYwoKQXVkaXRGYXVsdBISCgpwcm9qZWN0X2lkGAEgASgJEhAKCHBvc2l0aW9uGAIgASgNEhAKCGV2ZW50X2lkGAMgASgJEgwKBGtpbmQYBCABKAkSDwoHbWVzc2FnZRgFIAEoCSI9CglBdWRpdEhlYWQSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZsZW5ndGgYAiABKA0SDAoEaGFzaBgDIAEoCSIrChVWZXJpZnlBdWRpdExvZ1JlcXVlc3QSEgoKcGFnZV90b2tlbhgBIAEoCSKIAQoWVmVyaWZ5QXVkaXRMb2dSZXNwb25zZRIPCgdjaGVja2VkGAEgASgNEiIKBmZhdWx0cxgCIAMoCzISLnN2Yy52MS5BdWRpdEZhdWx0EiAKBWhlYWRzGAMgAygLMhEuc3ZjLnYxLkF1ZGl0SGVhZBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkiOwoSRXJhc2VFbnRpdHlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJZW50aXR5X2lkGAIgASgJIjcKE0VyYXNlRW50aXR5UmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIioKFERlbGV0ZVByb2plY3RSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiOQoVRGVsZXRlUHJvamVjdFJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSIfChFHZXRFcmFzdXJlUmVxdWVzdBIKCgJpZBgBIAEoCSI2ChJHZXRFcmFzdXJlUmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIjwKE0V4cG9ydEVudGl0eVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkiJQoURXhwb3J0RW50aXR5UmVzcG9uc2USDQoFbGluZXMYASADKAkyohEKDEFkbWluU2VydmljZRJoCg1DcmVhdGVQcm9qZWN0Ehwuc3ZjLnYxLkNyZWF0ZVByb2plY3RSZXF1ZXN0Gh0uc3ZjLnYxLkNyZWF0ZVByb2plY3RSZXNwb25zZSIaqLsYA7C7GAK4uxgCyrsYCnByb2plY3QuaWQSVwoMTGlzdFByb2plY3RzEhsuc3ZjLnYxLkxpc3RQcm9qZWN0c1JlcXVlc3QaHC5zdmMudjEuTGlzdFByb2plY3RzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJyCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSInqLsYA7C7GAK4uxgCyrsYCmFwaV9rZXkuaWTSuxgJZW50aXR5X2lkElQKC0xpc3RBcGlLZXlzEhouc3ZjLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBobLnN2Yy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESZQoMUmV2b2tlQXBpS2V5Ehsuc3ZjLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuUmV2b2tlQXBpS2V5UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsq7GAphcGlfa2V5LmlkEnEKEFNldFByb2plY3RQb2xpY3kSHy5zdmMudjEuU2V0UHJvamVjdFBvbGljeVJlcXVlc3QaIC5zdmMudjEuU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlIhqouxgDsLsYAri7GALCuxgKcHJvamVjdF9pZBJgCg9HZXRQcm9qZWN0VXNhZ2USHi5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVxdWVzdBofLnN2Yy52MS5HZXRQcm9qZWN0VXNhZ2VSZXNwb25zZSIMqLsYA7C7GAK4uxgBEm8KFExpc3RRdWFyYW50aW5lZFBvc3RzEiMuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBokLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESaQoSR2V0UXVhcmFudGluZWRQb3N0EiEuc3ZjLnYxLkdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QaIi5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2UiDKi7GAOwuxgCuLsYARJ4ChdSZWxlYXNlUXVhcmFudGluZWRQb3N0cxImLnN2Yy52MS5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1JlcXVlc3QaJy5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZSIMqLsYA7C7GAK4uxgCElIKB1BhcmtKb2ISFi5zdmMudjEuUGFya0pvYlJlcXVlc3QaFy5zdmMudjEuUGFya0pvYlJlc3BvbnNlIhaouxgDsLsYAri7GALCuxgGam9iX2lkElsKClJlbGVhc2VKb2ISGS5zdmMudjEuUmVsZWFzZUpvYlJlcXVlc3QaGi5zdmMudjEuUmVsZWFzZUpvYlJlc3BvbnNlIhaouxgDsLsYAri7GALCuxgGam9iX2lkElQKC1JvdGF0ZVZhdWx0Ehouc3ZjLnYxLlJvdGF0ZVZhdWx0UmVxdWVzdBobLnN2Yy52MS5Sb3RhdGVWYXVsdFJlc3BvbnNlIgyouxgDsLsYAri7GAISYwoQR2V0VmF1bHRSb3RhdGlvbhIfLnN2Yy52MS5HZXRWYXVsdFJvdGF0aW9uUmVxdWVzdBogLnN2Yy52MS5HZXRWYXVsdFJvdGF0aW9uUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJRCgpHZXRSZXN0b3JlEhkuc3ZjLnYxLkdldFJlc3RvcmVSZXF1ZXN0Ghouc3ZjLnYxLkdldFJlc3RvcmVSZXNwb25zZSIMqLsYA7C7GAK4uxgBEl0KDlJlc3VtZVJlc3RvcmVkEh0uc3ZjLnYxLlJlc3VtZVJlc3RvcmVkUmVxdWVzdBoeLnN2Yy52MS5SZXN1bWVSZXN0b3JlZFJlc3BvbnNlIgyouxgDsLsYAri7GAISYAoPTGlzdEF1ZGl0RXZlbnRzEh4uc3ZjLnYxLkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QaHy5zdmMudjEuTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJdCg5WZXJpZnlBdWRpdExvZxIdLnN2Yy52MS5WZXJpZnlBdWRpdExvZ1JlcXVlc3QaHi5zdmMudjEuVmVyaWZ5QXVkaXRMb2dSZXNwb25zZSIMqLsYA7C7GAK4uxgBEm8KC0VyYXNlRW50aXR5Ehouc3ZjLnYxLkVyYXNlRW50aXR5UmVxdWVzdBobLnN2Yy52MS5FcmFzZUVudGl0eVJlc3BvbnNlIieouxgDsLsYAri7GALKuxgKZXJhc3VyZS5pZNK7GAllbnRpdHlfaWQSaAoNRGVsZXRlUHJvamVjdBIcLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsq7GAplcmFzdXJlLmlkEmYKDEV4cG9ydEVudGl0eRIbLnN2Yy52MS5FeHBvcnRFbnRpdHlSZXF1ZXN0Ghwuc3ZjLnYxLkV4cG9ydEVudGl0eVJlc3BvbnNlIhmouxgDsLsYAri7GALSuxgJZW50aXR5X2lkMAESUQoKR2V0RXJhc3VyZRIZLnN2Yy52MS5HZXRFcmFzdXJlUmVxdWVzdBoaLnN2Yy52MS5HZXRFcmFzdXJlUmVzcG9uc2UiDKi7GAOwuxgCuLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
  * The erasure of an entity, or of a project.
@@ -1522,6 +1522,141 @@ export const RotateVaultResponseSchema: GenMessage<RotateVaultResponse> = /*@__P
   messageDesc(file_svc_v1_admin, 36);
 
 /**
+ * A backup that the store was restored from.
+ *
+ * @generated from message svc.v1.Restore
+ */
+export type Restore = Message<"svc.v1.Restore"> & {
+  /**
+   * All that was committed before it is in the store.
+   *
+   * @generated from field: google.protobuf.Timestamp backup_ends_at = 1;
+   */
+  backupEndsAt?: Timestamp | undefined;
+
+  /**
+   * When the restored store was first started.
+   *
+   * @generated from field: google.protobuf.Timestamp restored_at = 2;
+   */
+  restoredAt?: Timestamp | undefined;
+
+  /**
+   * When ResumeRestored ended the hold; unset while it is held.
+   *
+   * @generated from field: google.protobuf.Timestamp resumed_at = 3;
+   */
+  resumedAt?: Timestamp | undefined;
+
+  /**
+   * Whether it was resumed as one of which nothing was sent since the backup's end.
+   *
+   * @generated from field: bool nothing_since = 4;
+   */
+  nothingSince: boolean;
+
+  /**
+   * Deliveries that wait to be sent, while it is held.
+   *
+   * @generated from field: double deliveries = 5;
+   */
+  deliveries: number;
+
+  /**
+   * Jobs that have not ended, while it is held; parked ones too.
+   *
+   * @generated from field: double jobs = 6;
+   */
+  jobs: number;
+};
+
+/**
+ * Describes the message svc.v1.Restore.
+ * Use `create(RestoreSchema)` to create a new message.
+ */
+export const RestoreSchema: GenMessage<Restore> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 37);
+
+/**
+ * Request of GetRestore.
+ *
+ * @generated from message svc.v1.GetRestoreRequest
+ */
+export type GetRestoreRequest = Message<"svc.v1.GetRestoreRequest"> & {
+};
+
+/**
+ * Describes the message svc.v1.GetRestoreRequest.
+ * Use `create(GetRestoreRequestSchema)` to create a new message.
+ */
+export const GetRestoreRequestSchema: GenMessage<GetRestoreRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 38);
+
+/**
+ * Response of GetRestore.
+ *
+ * @generated from message svc.v1.GetRestoreResponse
+ */
+export type GetRestoreResponse = Message<"svc.v1.GetRestoreResponse"> & {
+  /**
+   * The last restore; unset where the store was never restored.
+   *
+   * @generated from field: svc.v1.Restore restore = 1;
+   */
+  restore?: Restore | undefined;
+};
+
+/**
+ * Describes the message svc.v1.GetRestoreResponse.
+ * Use `create(GetRestoreResponseSchema)` to create a new message.
+ */
+export const GetRestoreResponseSchema: GenMessage<GetRestoreResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 39);
+
+/**
+ * Request of ResumeRestored.
+ *
+ * @generated from message svc.v1.ResumeRestoredRequest
+ */
+export type ResumeRestoredRequest = Message<"svc.v1.ResumeRestoredRequest"> & {
+  /**
+   * Whether the store that the backup was taken of did nothing after the backup's end, as one that was stopped
+   * before: then writes of jobs are sent, and none of them is in doubt.
+   *
+   * @generated from field: bool nothing_since = 1;
+   */
+  nothingSince: boolean;
+};
+
+/**
+ * Describes the message svc.v1.ResumeRestoredRequest.
+ * Use `create(ResumeRestoredRequestSchema)` to create a new message.
+ */
+export const ResumeRestoredRequestSchema: GenMessage<ResumeRestoredRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 40);
+
+/**
+ * Response of ResumeRestored.
+ *
+ * @generated from message svc.v1.ResumeRestoredResponse
+ */
+export type ResumeRestoredResponse = Message<"svc.v1.ResumeRestoredResponse"> & {
+  /**
+   * The restore, resumed. Its counts are of what waited until then.
+   *
+   * @generated from field: svc.v1.Restore restore = 1;
+   */
+  restore?: Restore | undefined;
+};
+
+/**
+ * Describes the message svc.v1.ResumeRestoredResponse.
+ * Use `create(ResumeRestoredResponseSchema)` to create a new message.
+ */
+export const ResumeRestoredResponseSchema: GenMessage<ResumeRestoredResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 41);
+
+/**
  * Request of GetVaultRotation.
  *
  * @generated from message svc.v1.GetVaultRotationRequest
@@ -1534,7 +1669,7 @@ export type GetVaultRotationRequest = Message<"svc.v1.GetVaultRotationRequest"> 
  * Use `create(GetVaultRotationRequestSchema)` to create a new message.
  */
 export const GetVaultRotationRequestSchema: GenMessage<GetVaultRotationRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 37);
+  messageDesc(file_svc_v1_admin, 42);
 
 /**
  * Response of GetVaultRotation.
@@ -1555,7 +1690,7 @@ export type GetVaultRotationResponse = Message<"svc.v1.GetVaultRotationResponse"
  * Use `create(GetVaultRotationResponseSchema)` to create a new message.
  */
 export const GetVaultRotationResponseSchema: GenMessage<GetVaultRotationResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 38);
+  messageDesc(file_svc_v1_admin, 43);
 
 /**
  * Someone did something.
@@ -1641,7 +1776,7 @@ export type AuditEvent = Message<"svc.v1.AuditEvent"> & {
  * Use `create(AuditEventSchema)` to create a new message.
  */
 export const AuditEventSchema: GenMessage<AuditEvent> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 39);
+  messageDesc(file_svc_v1_admin, 44);
 
 /**
  * Request of ListAuditEvents.
@@ -1704,7 +1839,7 @@ export type ListAuditEventsRequest = Message<"svc.v1.ListAuditEventsRequest"> & 
  * Use `create(ListAuditEventsRequestSchema)` to create a new message.
  */
 export const ListAuditEventsRequestSchema: GenMessage<ListAuditEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 40);
+  messageDesc(file_svc_v1_admin, 45);
 
 /**
  * Response of ListAuditEvents.
@@ -1732,7 +1867,7 @@ export type ListAuditEventsResponse = Message<"svc.v1.ListAuditEventsResponse"> 
  * Use `create(ListAuditEventsResponseSchema)` to create a new message.
  */
 export const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 41);
+  messageDesc(file_svc_v1_admin, 46);
 
 /**
  * Something that is wrong in the audit log.
@@ -1781,7 +1916,7 @@ export type AuditFault = Message<"svc.v1.AuditFault"> & {
  * Use `create(AuditFaultSchema)` to create a new message.
  */
 export const AuditFaultSchema: GenMessage<AuditFault> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 42);
+  messageDesc(file_svc_v1_admin, 47);
 
 /**
  * The end of a chain that was compared.
@@ -1816,7 +1951,7 @@ export type AuditHead = Message<"svc.v1.AuditHead"> & {
  * Use `create(AuditHeadSchema)` to create a new message.
  */
 export const AuditHeadSchema: GenMessage<AuditHead> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 43);
+  messageDesc(file_svc_v1_admin, 48);
 
 /**
  * Request of VerifyAuditLog.
@@ -1837,7 +1972,7 @@ export type VerifyAuditLogRequest = Message<"svc.v1.VerifyAuditLogRequest"> & {
  * Use `create(VerifyAuditLogRequestSchema)` to create a new message.
  */
 export const VerifyAuditLogRequestSchema: GenMessage<VerifyAuditLogRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 44);
+  messageDesc(file_svc_v1_admin, 49);
 
 /**
  * Response of VerifyAuditLog.
@@ -1879,7 +2014,7 @@ export type VerifyAuditLogResponse = Message<"svc.v1.VerifyAuditLogResponse"> & 
  * Use `create(VerifyAuditLogResponseSchema)` to create a new message.
  */
 export const VerifyAuditLogResponseSchema: GenMessage<VerifyAuditLogResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 45);
+  messageDesc(file_svc_v1_admin, 50);
 
 /**
  * Request of EraseEntity.
@@ -1907,7 +2042,7 @@ export type EraseEntityRequest = Message<"svc.v1.EraseEntityRequest"> & {
  * Use `create(EraseEntityRequestSchema)` to create a new message.
  */
 export const EraseEntityRequestSchema: GenMessage<EraseEntityRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 46);
+  messageDesc(file_svc_v1_admin, 51);
 
 /**
  * Response of EraseEntity.
@@ -1928,7 +2063,7 @@ export type EraseEntityResponse = Message<"svc.v1.EraseEntityResponse"> & {
  * Use `create(EraseEntityResponseSchema)` to create a new message.
  */
 export const EraseEntityResponseSchema: GenMessage<EraseEntityResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 47);
+  messageDesc(file_svc_v1_admin, 52);
 
 /**
  * Request of DeleteProject.
@@ -1949,7 +2084,7 @@ export type DeleteProjectRequest = Message<"svc.v1.DeleteProjectRequest"> & {
  * Use `create(DeleteProjectRequestSchema)` to create a new message.
  */
 export const DeleteProjectRequestSchema: GenMessage<DeleteProjectRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 48);
+  messageDesc(file_svc_v1_admin, 53);
 
 /**
  * Response of DeleteProject.
@@ -1970,7 +2105,7 @@ export type DeleteProjectResponse = Message<"svc.v1.DeleteProjectResponse"> & {
  * Use `create(DeleteProjectResponseSchema)` to create a new message.
  */
 export const DeleteProjectResponseSchema: GenMessage<DeleteProjectResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 49);
+  messageDesc(file_svc_v1_admin, 54);
 
 /**
  * Request of GetErasure.
@@ -1991,7 +2126,7 @@ export type GetErasureRequest = Message<"svc.v1.GetErasureRequest"> & {
  * Use `create(GetErasureRequestSchema)` to create a new message.
  */
 export const GetErasureRequestSchema: GenMessage<GetErasureRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 50);
+  messageDesc(file_svc_v1_admin, 55);
 
 /**
  * Response of GetErasure.
@@ -2012,7 +2147,7 @@ export type GetErasureResponse = Message<"svc.v1.GetErasureResponse"> & {
  * Use `create(GetErasureResponseSchema)` to create a new message.
  */
 export const GetErasureResponseSchema: GenMessage<GetErasureResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 51);
+  messageDesc(file_svc_v1_admin, 56);
 
 /**
  * Request of ExportEntity.
@@ -2040,7 +2175,7 @@ export type ExportEntityRequest = Message<"svc.v1.ExportEntityRequest"> & {
  * Use `create(ExportEntityRequestSchema)` to create a new message.
  */
 export const ExportEntityRequestSchema: GenMessage<ExportEntityRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 52);
+  messageDesc(file_svc_v1_admin, 57);
 
 /**
  * Response of ExportEntity: lines in their order, some at a time.
@@ -2061,7 +2196,7 @@ export type ExportEntityResponse = Message<"svc.v1.ExportEntityResponse"> & {
  * Use `create(ExportEntityResponseSchema)` to create a new message.
  */
 export const ExportEntityResponseSchema: GenMessage<ExportEntityResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 53);
+  messageDesc(file_svc_v1_admin, 58);
 
 /**
  * Administration of the deployment: projects, their keys and policies, the quarantine of inbound posts,
@@ -2312,6 +2447,35 @@ export const AdminService: GenService<{
     methodKind: "unary";
     input: typeof GetVaultRotationRequestSchema;
     output: typeof GetVaultRotationResponseSchema;
+  },
+  /**
+   * GetRestore returns the last time that the store was restored from a backup, and what waits while it is
+   * held: from the first start on, a restored store takes posts and calls and sends nothing by itself, until
+   * ResumeRestored.
+   *
+   * @generated from rpc svc.v1.AdminService.GetRestore
+   */
+  getRestore: {
+    methodKind: "unary";
+    input: typeof GetRestoreRequestSchema;
+    output: typeof GetRestoreResponseSchema;
+  },
+  /**
+   * ResumeRestored ends the hold of a restored store: every node begins within a second to send deliveries,
+   * drive jobs, start standing programs and renew tokens. Deliveries go out with the ids that they had, and
+   * writes of jobs under the keys that they had to apps that take idempotency keys. Any other write of a job
+   * from before the restore, or of a run whose time was before this call, is in doubt when the job comes to
+   * it, as one whose node was lost, unless nothingSince is set.
+   *
+   * It is an error to resume:
+   * - failed_precondition STORE_NOT_HELD: the store was not restored, or was resumed already.
+   *
+   * @generated from rpc svc.v1.AdminService.ResumeRestored
+   */
+  resumeRestored: {
+    methodKind: "unary";
+    input: typeof ResumeRestoredRequestSchema;
+    output: typeof ResumeRestoredResponseSchema;
   },
   /**
    * ListAuditEvents returns who did what, newest first: calls that change what someone may do, answers, and

@@ -43,6 +43,8 @@ const commandNames: Readonly<Record<string, string>> = {
   ReleaseQuarantinedPosts: "`svc quarantine release`",
   RotateVault: "`svc vault rotate`",
   GetVaultRotation: "`svc vault status`",
+  GetRestore: "`svc resume --dry-run`",
+  ResumeRestored: "`svc resume`",
   EraseEntity: "`svc erase`",
   GetErasure: "`svc erase --follow`",
   ExportEntity: "`svc export`",

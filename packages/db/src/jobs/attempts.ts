@@ -35,7 +35,8 @@ const beginAttempt = statement<{ attempt: number }>(
      returning job_id
    )
    update jobs j set attempt = j.attempt + 1, attempt_key_id = $3::uuid, receipt = null, finished_at = null,
-     cancel_requested_at = null, cancel_chain = null, paused_at = null, pause_chain = null, loop_holds = 0
+     cancel_requested_at = null, cancel_chain = null, paused_at = null, pause_chain = null, loop_holds = 0,
+     restored_from = case when $6::bool then null else j.restored_from end
    from ended e where j.id = e.job_id returning j.attempt`,
 );
 
@@ -47,6 +48,8 @@ export type NewJobAttempt = {
   readonly idempotencyKey: string | undefined;
   /** SHA-256 of what the idempotency key is bound to. */
   readonly contentDigest: Buffer;
+  /** Whether writes in doubt are sent again: then none is, either, for the restore of a backup. */
+  readonly resendsUnknown: boolean;
 };
 
 /**
@@ -61,6 +64,7 @@ export async function beginJobAttempt(tx: Executor, attempt: NewJobAttempt): Pro
     uuidOfId(keyId),
     idempotencyKey ?? null,
     contentDigest,
+    attempt.resendsUnknown,
   ]);
   if (row === undefined) throw new Error(`${jobId} has not ended, and cannot be attempted again`);
 }

@@ -213,6 +213,7 @@ function rowOf({ job, events }: NewJob): ValuesOf<typeof jobFields> {
     progress: job.progress,
     planApprovalId: job.planApprovalId ?? "",
     park: job.park,
+    restoredFrom: job.restoredFrom ?? null,
     deadlineAt: job.deadlineAt,
     deadlineLeftMs: job.deadlineLeftMs,
     lastSeq: events.length,

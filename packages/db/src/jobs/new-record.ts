@@ -34,6 +34,7 @@ export function recordOfNewJob({ job, events }: NewJob): JobRecord {
     lastSeq: events.length,
     finishedAt: given.finishedAt ?? null,
     loopHolds: given.loopHolds ?? 0,
+    restoredFrom: given.restoredFrom ?? null,
     hasLostRows: given.hasLostRows ?? false,
     isSwept: given.isSwept ?? false,
   };

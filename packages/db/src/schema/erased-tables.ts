@@ -208,6 +208,7 @@ export const erasedTables: readonly ErasedTable[] = [
   ofDeployment(t.vaultNodes, "the nodes that run"),
   ofDeployment(t.oldSubkeys, "keys of the deployment"),
   ofDeployment(t.vaultCheck, "a known text"),
+  ofDeployment(t.restores, "times of backups"),
   ofDeployment(t.deliveryEpoch, "a number"),
   ofDeployment(t.standingState, "the version of time zones"),
 ];

@@ -19,7 +19,7 @@ export const openedColumns: Columns = {
 export const closedColumns: Columns = {
   connected_accounts: ["credential"],
   secrets: ["value"],
-  subscriptions: ["signing_secret"],
+  subscriptions: ["signing_secret", "former_secret"],
   quarantined_posts: ["body", "envelope"],
   audit_chains: ["key"],
   old_subkeys: ["secret"],

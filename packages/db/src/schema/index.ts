@@ -23,6 +23,7 @@ export {
 } from "./jobs.ts";
 export { apiKeys, projectPolicies, projects, routingState, vaultCheck } from "./projects.ts";
 export { replays } from "./replays.ts";
+export { restores } from "./restores.ts";
 export { secrets } from "./secrets.ts";
 export {
   dueTasks,

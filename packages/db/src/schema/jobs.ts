@@ -122,6 +122,11 @@ export const jobs = pgTable(
     loopHolds: integer("loop_holds").notNull().default(0),
     /** Answers that were refused while it had never asked anything. */
     refusedAnswers: integer("refused_answers").notNull().default(0),
+    /**
+     * The end of the backup that it stands as of, where the store that the backup was taken of may have gone on with it: see `restores`.
+     * Null as a rule.
+     */
+    restoredFrom: time("restored_from"),
     /** Whether some of the rows are gone. */
     hasLostRows: boolean("has_lost_rows").notNull().default(false),
     /** Whether the rows are gone, which happens some days after the end. */

@@ -176,7 +176,7 @@ export const jobPlans: readonly Plan[] = [
     name: "begin_job_attempt",
     run: (db) => {
       const attempt = { keyId: seededId("key", 1), nowMs, idempotencyKey: undefined, contentDigest: digest };
-      return beginJobAttempt(db, { jobId: seededId("job", 300), ...attempt });
+      return beginJobAttempt(db, { jobId: seededId("job", 300), resendsUnknown: true, ...attempt });
     },
     reads: { jobs: "jobs_pkey(id)" },
   },

@@ -66,6 +66,7 @@ function requestOf(
     ...(isRead ? noKeys : keysOf(state, invocation, attempt)),
     isDryRun: false,
     isFirst,
+    restoredFrom: state.restoredFrom ?? undefined,
     // A write's outcome is kept at once: a map's node that dies leaves no more of them in doubt than were under way.
     takeRecord: isRead ? takeRecord : undefined,
     pinned: tool,

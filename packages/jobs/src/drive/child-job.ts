@@ -30,6 +30,7 @@ export function childJob(
       parentJobId: parent.id,
       childKey,
       callSeed: callSeedOf(parent, childKey),
+      restoredFrom: parent.restoredFrom,
       child: { stepId: place.stepId, ordinal: place.ordinal, limits },
       programDigest: Buffer.from(skill.digest, "hex"),
       input: jobSeals(context.sealer, projectId, id).seal("input", input),

@@ -81,6 +81,8 @@ export type StandingOrigin = {
   readonly programId: StandingProgramId;
   readonly runId: StandingRunId | null;
   readonly callSeed: Buffer | null;
+  /** As of a job: see `JobFacts`. */
+  readonly restoredFrom: number | null;
 };
 
 /** The program of a skill that a job runs, and what it is pinned to. */
@@ -289,6 +291,7 @@ function baseRow(submission: Omit<NewJobFacts, keyof Identified>, { id, digest, 
     standingProgramId: submission.standing?.programId ?? "",
     standingRunId: submission.standing?.runId ?? null,
     callSeed: submission.standing?.callSeed ?? null,
+    restoredFrom: submission.standing?.restoredFrom ?? null,
     programDigest: digest,
     params: {},
     stepArgs: {},

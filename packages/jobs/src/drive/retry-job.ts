@@ -80,7 +80,7 @@ export async function retryJob(context: EngineContext, asked: RetryOfJob): Promi
 }
 
 async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJob): Promise<Retried> {
-  const { jobId, projectId, keyId, idempotencyKey, contentDigest } = asked;
+  const { jobId, projectId, keyId, idempotencyKey, contentDigest, resendsUnknown } = asked;
   const ended = await loadJob(tx, jobId, { lock: true });
   if (ended === undefined || ended.projectId !== projectId) return { outcome: "missing" };
   const earlier = idempotencyKey === undefined ? undefined : await findKeyedJobAttempt(tx, jobId, idempotencyKey);
@@ -90,7 +90,8 @@ async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJ
   await lockJobQuota(tx, projectId);
   const reached = await findJobQuotaReached(tx, projectId, 1);
   if (reached !== undefined) return { outcome: "quota", reached };
-  await beginJobAttempt(tx, { jobId, keyId, nowMs: context.clock.now(), idempotencyKey, contentDigest });
+  const nowMs = context.clock.now();
+  await beginJobAttempt(tx, { jobId, keyId, nowMs, idempotencyKey, contentDigest, resendsUnknown });
   const job = await loadJob(tx, jobId, { lock: true });
   if (job === undefined) throw new Error(`${jobId}, whose row is locked, is gone`);
   const { work, follower } = await takeJob(context, tx, job);
@@ -251,7 +252,7 @@ export async function retryChild(
     return putJobTasks(tx, [{ jobId: parentId, projectId, kind: "run", subject: "", dueAt: nowMs }]);
   }
   const contentDigest = createHash("sha256").update(parentId).digest();
-  await beginJobAttempt(tx, { jobId, keyId, nowMs, idempotencyKey: undefined, contentDigest });
+  await beginJobAttempt(tx, { jobId, keyId, nowMs, idempotencyKey: undefined, contentDigest, resendsUnknown });
   await setChildJob(tx, jobId, { ...ended.child, limits });
   const job = await loadJob(tx, jobId, { lock: true });
   if (job === undefined) throw new Error(`${jobId}, whose row is locked, is gone`);

@@ -367,6 +367,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     standingProgramId: "",
     standingRunId: null,
     callSeed: "",
+    restoredFrom: null,
     attempt: 1,
     principalChain: ["key:test"],
     submitChain: ["key:test"],

@@ -47,6 +47,11 @@ export type JobFacts = {
   readonly standingRunId: StandingRunId | null;
   /** What the keys of its calls at apps are made of: its id, or what any job of the same occurrence of a standing program would have. */
   readonly callSeed: string;
+  /**
+   * The end of the backup that it stands as of, where the store that the backup was taken of may have gone on with it: writes without a
+   * key that the app knows are in doubt. Epoch milliseconds; null as a rule.
+   */
+  readonly restoredFrom: number | null;
   /** From 1. */
   readonly attempt: number;
   /** Who causes what the program does by itself: who submitted it, and who began this attempt. */

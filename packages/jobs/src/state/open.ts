@@ -41,6 +41,7 @@ export function openState(
     standingProgramId: job.standingProgramId,
     standingRunId: job.standingRunId,
     callSeed: job.callSeed?.toString("hex") ?? job.id,
+    restoredFrom: job.restoredFrom,
     attempt: job.attempt,
     principalChain,
     submitChain: job.principalChain,

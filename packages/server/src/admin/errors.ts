@@ -224,3 +224,13 @@ export function actorInvalid(actor: string): Fault {
     help: "Send the actor as ListAuditEvents returned it.",
   });
 }
+
+/** Nothing of the store is held. */
+export function storeNotHeld(): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "STORE_NOT_HELD",
+    message: "the store is not held: it was never restored from a backup, or was resumed already",
+    help: "GetRestore tells when it was.",
+  });
+}

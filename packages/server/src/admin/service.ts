@@ -7,6 +7,7 @@ import { keyMethods } from "./keys.ts";
 import { projectMethods } from "./projects.ts";
 import { quarantineMethods } from "./quarantine.ts";
 import { usageMethods } from "./quotas.ts";
+import { restoreMethods } from "./restores.ts";
 import { vaultMethods } from "./vault.ts";
 
 /** AdminService over one store. Whoever reaches it is the administrator: the auth gate lets nobody else through. */
@@ -18,6 +19,7 @@ export function createAdminService(context: AdminContext): ServiceImpl<typeof Ad
     ...quarantineMethods(context),
     ...erasureMethods(context),
     ...vaultMethods(context),
+    ...restoreMethods(context),
     ...auditMethods(context),
     ...context.jobs.administration,
   };

@@ -59,6 +59,8 @@ export type Config = {
   readonly standingRunsMax: number;
   /** Whether due occurrences of standing programs are left for later: after a backup was restored. */
   readonly isStandingHeld: boolean;
+  /** Up to when a database of the operator's own holds what it was restored from; undefined: it was not restored. Epoch milliseconds. */
+  readonly restoredFromMs: number | undefined;
   /** Standing programs of a project. */
   readonly standingProgramsMax: number;
   readonly standingRunRetentionMs: number;
@@ -146,6 +148,7 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     callRetentionMs: reader.duration("SVC_CALL_RETENTION", { fallbackMs: 7 * dayMs, ...retentionBounds }),
     jobRowRetentionMs: reader.duration("SVC_JOB_ROW_RETENTION", { fallbackMs: 7 * dayMs, ...retentionBounds }),
     isStandingHeld: reader.choice("SVC_STANDING", ["on", "hold"], "on") === "hold",
+    restoredFromMs: reader.parsed("SVC_RESTORED", parseInstant),
     standingRunsMax: reader.integer("SVC_STANDING_RUNS", { fallback: 200, min: 1, max: 1_000_000 }),
     standingProgramsMax: reader.integer("SVC_STANDING_MAX", { fallback: 10_000, min: 0, max: 1_000_000 }),
     standingRunRetentionMs: reader.duration("SVC_STANDING_RUN_RETENTION", {
@@ -162,6 +165,13 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
   if (config.databaseUrl === undefined) checkDataDir(config, reader);
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   return config;
+}
+
+/** An RFC 3339 time with its offset. */
+function parseInstant(text: string): number {
+  const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) throw new Error(`${formatValue(text)} is no time, such as 2026-03-02T09:00:00Z`);
+  return at;
 }
 
 /** A day at least: a submission that is repeated must find the job of its idempotency key. */
@@ -189,6 +199,12 @@ function checkTogether(config: Config, reader: ConfigReader): void {
     reader.fault(
       "SVC_ROLE",
       `"${config.role}" shares its database with other nodes; set SVC_DATABASE_URL, or leave the role at "all"`,
+    );
+  }
+  if (isEmbedded && config.restoredFromMs !== undefined) {
+    reader.fault(
+      "SVC_RESTORED",
+      "is for a database of your own, and SVC_DATABASE_URL is unset: `svc restore` leaves a mark",
     );
   }
   checkProcesses(config, reader);

@@ -84,6 +84,10 @@ const table = {
     "on",
     "on or hold: nothing that is due of standing programs is started, until a start without hold catches up as they say",
   ],
+  SVC_RESTORED: [
+    "empty",
+    "where SVC_DATABASE_URL was restored from a backup of its own: up to when, as RFC 3339; nothing is sent until svc resume",
+  ],
   SVC_STANDING_RUNS: ["200", "runs of standing programs that a project may have under way at once, parked ones apart"],
   SVC_STANDING_MAX: ["10000", "standing programs that a project may have"],
   SVC_STANDING_RUN_RETENTION: ["P30D", "how long runs of standing programs are kept after their end"],

@@ -5,6 +5,7 @@ import type { Logger } from "../logger.ts";
 import { forgottenAudience, noteAudience, warnOfAudience } from "./audience.ts";
 import { exposureText } from "./exposure.ts";
 import { type FirstKey, prepareFirstKey } from "./first-key.ts";
+import { noteRestored } from "./restored.ts";
 import type { JoinedStore } from "./store.ts";
 import { checkVault } from "./vault-check.ts";
 
@@ -31,6 +32,7 @@ export async function prepareDeployment(
   const firstKey = await prepareFirstKey(config, store);
   await warnOfAudience(config, store.db, logger);
   await checkVault(store.db, sealer);
+  await noteRestored(config, store);
   await noteAudience(told, store.db);
   return { audience, firstKey };
 }

@@ -16,7 +16,7 @@ const databases: { readonly url: string; drop(): Promise<void> }[] = [];
 afterAll(() => Promise.all(databases.map(({ drop }) => drop())));
 
 const silent = await createLogger({ level: "silent", destination: { write: () => {} } });
-const quick = { pollMs: 3_600_000, graceMs: 0, pageRows: 3 };
+const quick = { pollMs: 3_600_000, graceMs: 0, pageRows: 50 };
 const [oldKey, newKey] = [generateVaultKey(), generateVaultKey()].flatMap((text) => parseVaultKeys(text)) as [
   VaultKey,
   VaultKey,

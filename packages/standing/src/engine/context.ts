@@ -1,6 +1,6 @@
 import type { CatalogViews } from "@svc/catalog";
 import type { Clock, NodeId, Sealer, WorkMeter } from "@svc/core";
-import type { ClaimedReplay, Database } from "@svc/db";
+import type { ClaimedReplay, Database, Restore } from "@svc/db";
 import type { JobStarter } from "@svc/jobs";
 import type { Evaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
@@ -56,6 +56,8 @@ export type StandingContext = {
   readonly evaluator: Evaluator;
   readonly versions: VersionCache;
   readonly observer: StandingObserver;
+  /** The last restore of the store from a backup; nothing where there was none. Asked at each start. */
+  readonly restored?: (() => Restore | undefined) | undefined;
   readonly limits: StandingLimits;
   /** Which time zone data this node has, such as `2026a`. */
   readonly tzVersion: string;

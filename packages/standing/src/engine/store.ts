@@ -23,6 +23,7 @@ import {
   type NextClose,
   nextStandingCloses,
   putDueTasks,
+  type Restore,
   readStandingWakes,
   renameSourceRuns,
   writeSeenKeys,
@@ -169,7 +170,7 @@ async function storeJobs(
 }
 
 function makeJob(
-  { clock, starter }: StandingContext,
+  { clock, starter, restored }: StandingContext,
   tx: Executor,
   { program: { id: programId, projectId, binding } }: Decided,
   { run, jobId, version, input, waitMs }: StartedRun & { readonly waitMs: number },
@@ -189,10 +190,19 @@ function makeJob(
     estimate,
     grantedId: approvalId,
     input,
-    standing: { programId, runId: run.id, callSeed: callSeedOf(programId, run) },
+    standing: {
+      ...{ programId, runId: run.id, callSeed: callSeedOf(programId, run) },
+      restoredFrom: doubtedFrom(restored?.(), run),
+    },
     nowMs,
     beginAtMs: nowMs + waitMs,
   });
+}
+
+/** The store that a backup was taken of may have started what was due before this one was resumed. */
+function doubtedFrom(restore: Restore | undefined, { fireAt }: StartedRun["run"]): number | null {
+  if (restore === undefined || restore.isNothingSince || restore.resumedAt === null) return null;
+  return fireAt < restore.resumedAt ? restore.backupEndsAt : null;
 }
 
 /** The same for every job of one occurrence, also where a restored backup has forgotten that it was started. */

@@ -39,7 +39,7 @@ export function makeRehearsal({ starter }: StandingContext, tx: Executor, versio
     ...{ keyId, nowMs, digest: programDigest },
     id: createId("job", nowMs),
     principalChain: [`key:${keyId}`, `standing:${programId}`],
-    standing: { programId, runId: null, callSeed: null },
+    standing: { programId, runId: null, callSeed: null, restoredFrom: null },
   });
 }
 

@@ -1,5 +1,5 @@
 import { type Action, type CatalogViews, nearest, type Toolkit, withoutExcess } from "@svc/catalog";
-import { type AccountId, createId, type Id } from "@svc/core";
+import { type AccountId, createId, type Id, isoTime } from "@svc/core";
 import type { CallRecord } from "@svc/db";
 import type { CallLimits } from "../limits/call-limits.ts";
 import type { Entering } from "../limits/pacer.ts";
@@ -8,7 +8,7 @@ import { type BoundRefusal, bindCall, refusalOfTool } from "./bind.ts";
 import { type CodeContext, callCodeTool } from "./call-code.ts";
 import { type ExecuteContext, executeCall } from "./execute.ts";
 import { askPersonAbout, type PersonContext } from "./for-person.ts";
-import { deriveKey, digestCall } from "./idempotency.ts";
+import { deriveKey, digestCall, takesKey } from "./idempotency.ts";
 import { createKeyStore } from "./key-store.ts";
 import { beginKeyed, type Earlier, findEarlier, type KeyContext, type KeyRefusal } from "./keyed-call.ts";
 import type { Caller, LedgerEntry } from "./ledger.ts";
@@ -33,6 +33,11 @@ export type CallRequest = {
    * held after all is answered from then on as ever.
    */
   readonly isFirst?: boolean | undefined;
+  /**
+   * The end of the backup that the store was restored from, where the store that it was taken of may have made the call since: a write to
+   * an app that takes no keys is not sent, and in doubt. Epoch milliseconds.
+   */
+  readonly restoredFrom?: number | undefined;
   /** Shows what would be sent, and sends nothing. */
   readonly isDryRun: boolean;
   /** The app's idempotency key where the caller keeps one of its own over repeats, as jobs do. */
@@ -190,7 +195,12 @@ async function call(context: CallContext, given: CallRequest): Promise<Called> {
   }
   const prepared = await prepareCall(context, plan);
   if (request.isDryRun) return called(dryRun(context, prepared));
-  if ("action" in prepared) return enterAndSend(context, entry, prepared, request);
+  if ("action" in prepared) {
+    const { restoredFrom } = request;
+    if (restoredFrom !== undefined && isNeverRepeated(prepared))
+      return endDoubted(context, entry, prepared, restoredFrom);
+    return enterAndSend(context, entry, prepared, request);
+  }
   return endUnsent(context, entry, plan, prepared);
 }
 
@@ -212,6 +222,26 @@ async function endUnsent(
   const end = { result, accountId: prepared.account?.id, isSandbox, providerMs: 0 };
   await context.ledger.end(entry, end, { bindsKey: false });
   return called({ callId: entry.id, result, isSandbox, isReplay: false, ...personal(prepared), askFor, jobId });
+}
+
+/** Whether a second time is another write: nothing tells the app that it has done it. */
+function isNeverRepeated({ action }: PreparedCall): boolean {
+  return action.class !== "read" && !takesKey(action);
+}
+
+/** Records a write that may have been made before the store was restored, as one whose node was lost. */
+async function endDoubted(
+  context: CallContext,
+  entry: LedgerEntry,
+  prepared: PreparedCall,
+  restoredFrom: number,
+): Promise<Called> {
+  const message = `the store was restored from a backup of ${isoTime(restoredFrom)}; the call may have been made since then, and was not sent`;
+  const result = resultOf({ outcome: "outcome_unknown", message });
+  const { isSandbox } = prepared.way;
+  const end = { result, accountId: prepared.account?.id, isSandbox, providerMs: 0 };
+  await context.ledger.end(entry, end, { bindsKey: true });
+  return called({ callId: entry.id, result, isSandbox, isReplay: false });
 }
 
 function called(answer: CallAnswer): Called {
@@ -352,6 +382,8 @@ async function readyCall(context: CallContext, given: CallRequest): Promise<Read
   if (request.isFirst !== true && (await findEarlier(context, entry)) !== undefined) return undefined;
   const prepared = await prepareCall(context, plan);
   if (!("action" in prepared)) return undefined;
+  // `call` records that it is in doubt.
+  if (request.restoredFrom !== undefined && isNeverRepeated(prepared)) return undefined;
   const { ledger } = context;
   const { isSandbox } = prepared.way;
   const entered = await enter(context, entry, prepared, request);

@@ -8,6 +8,7 @@ import { syncFolder, unfinishedPrefix } from "../initialize.ts";
 import { type BackupManifest, endEntry, manifestEntry, readArchive } from "./archive.ts";
 import type { Backup } from "./back-up.ts";
 import { BackupError, backupUnusable, folderInUse } from "./errors.ts";
+import { writeRestoreMarker } from "./marker.ts";
 
 /** Options of `restoreStore`. */
 export type RestoreOptions = {
@@ -23,7 +24,7 @@ export type Restored = { readonly version: string; readonly endsAt: string };
 
 /**
  * Puts a backup into an empty data folder, whole or not at all. The vault key that the store was sealed with must be beside it, or in
- * SVC_VAULT_KEY, before a service starts there. Throws BackupError.
+ * SVC_VAULT_KEY, before a service starts there; what starts finds a marker, and holds what it would send. Throws BackupError.
  */
 export async function restoreStore(options: RestoreOptions): Promise<Restored> {
   await assertEmpty(options.dataDir);
@@ -31,6 +32,7 @@ export async function restoreStore(options: RestoreOptions): Promise<Restored> {
   const unfinished = await mkdtemp(join(dataDir, unfinishedPrefix));
   try {
     const restored = await unpack(options, unfinished, account);
+    await writeRestoreMarker(unfinished, restored.endsAt);
     await chmod(unfinished, account === undefined ? 0o700 : 0o711);
     await syncFolder(unfinished);
     await rename(unfinished, join(dataDir, "postgres"));

@@ -1,0 +1,49 @@
+import { type Restore, RestoreSchema } from "@svc/gen/admin";
+import type { Command } from "commander";
+import { type AdminOptions, addAdminOptions, openAdminClient } from "./client/open-client.ts";
+import type { CommandContext } from "./command/context.ts";
+import { addExamples } from "./command/examples.ts";
+import { addJson, type JsonOption } from "./command/options.ts";
+import { messageText } from "./text/message.ts";
+import { countText, timeText } from "./text/table.ts";
+
+type ResumeOptions = AdminOptions & JsonOption & { dryRun?: true; nothingSince?: true };
+
+/** Adds `svc resume`. */
+export function addResumeCommand(program: Command, context: CommandContext): void {
+  const resume = program
+    .command("resume")
+    .description("let a restored store send deliveries and go on with jobs, as the administrator")
+    .option("--dry-run", "tell what waits, and change nothing")
+    .option("--nothing-since", "the store that was backed up did nothing after the backup's end: no write is in doubt")
+    .action((options: ResumeOptions) => resumeStore(options, context));
+  addAdminOptions(addJson(resume, "the restore as JSON")).addHelpText(
+    "after",
+    `
+Deliveries go out with the ids that they had, and writes of jobs under the keys that they had to apps that take
+such. What else a job from before the restore would write is in doubt when the job comes to it: people say whether it
+was done, unless --nothing-since says that it was not.`,
+  );
+  addExamples(resume, ["svc resume --dry-run", "svc resume", "svc resume --nothing-since"]);
+}
+
+async function resumeStore(options: ResumeOptions, context: CommandContext): Promise<void> {
+  const { admin } = openAdminClient(options, context);
+  const { dryRun = false, nothingSince = false, json } = options;
+  const { restore } = dryRun ? await admin.getRestore({}) : await admin.resumeRestored({ nothingSince });
+  if (json) context.print(restore === undefined ? "null" : messageText(RestoreSchema, restore));
+  else context.print(restore === undefined ? "the store was never restored" : restoreLine(restore));
+  if (dryRun && restore !== undefined && restore.resumedAt === undefined) {
+    context.note(
+      "`svc resume` sends and goes on; park or cancel before what must not be: `svc jobs list`, `svc jobs park`.",
+    );
+  }
+}
+
+function restoreLine({ backupEndsAt, resumedAt, deliveries, jobs, nothingSince }: Restore): string {
+  const waiting = `${deliveries} ${deliveries === 1 ? "delivery" : "deliveries"} and ${countText(jobs, "job")}`;
+  const from = `restored from a backup of ${timeText(backupEndsAt)}`;
+  if (resumedAt === undefined) return `held: ${from}; ${waiting} wait`;
+  const doubt = nothingSince ? "none of what jobs write is in doubt" : "what jobs write without a key is in doubt";
+  return `resumed ${timeText(resumedAt)}: ${from}; ${waiting} waited, ${doubt}`;
+}

@@ -1,0 +1,183 @@
+import { execFile, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { builtinModules } from "node:module";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { freePort, until } from "@svc/testing/server-process";
+import { expect, onTestFinished, test } from "vitest";
+import { readText, root } from "./source.ts";
+
+// `npm test` looks at what the package is made of. `npm run test:crash` makes it, 75 MB, and runs it as an operator would.
+const isWhole = process.env["SVC_CRASH_ROUNDS"] !== undefined;
+const run = promisify(execFile);
+const isRoot = process.getuid?.() === 0;
+const nobody = 65_534;
+
+/** A new folder that any account may enter. */
+async function createPlace(): Promise<string> {
+  const place = await mkdtemp("/var/tmp/svc-package-");
+  onTestFinished(() => rm(place, { recursive: true, force: true }));
+  await chmod(place, 0o755);
+  return place;
+}
+
+test("the package names every module that its sources import, exactly, with its licence", {
+  timeout: 120_000,
+}, async () => {
+  const place = join(await createPlace(), "package");
+  await run(process.execPath, ["--no-warnings", join(root, "scripts/package.mjs"), "--sketch", place], { cwd: root });
+  const manifest = JSON.parse(await readFile(join(place, "package.json"), "utf8"));
+  const { version, engines } = JSON.parse(readText("package.json"));
+  expect(manifest).toMatchObject({ name: "svc", version, bin: { svc: "bin/svc" }, os: [process.platform] });
+  expect(manifest).not.toHaveProperty("scripts");
+  expect(manifest.bundleDependencies).toEqual(Object.keys(manifest.dependencies));
+  for (const exact of Object.values(manifest.dependencies)) expect(exact).toMatch(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/);
+  const node = manifest.dependencies[`node-${process.platform}-${process.arch}`];
+  expect(`>=${node.split(".")[0]} <${Number(node.split(".")[0]) + 1}`).toBe(engines.node);
+  const sources = (await readdir(place, { recursive: true })).filter((path) => path.endsWith(".js"));
+  expect(sources.length).toBeGreaterThan(500);
+  expect(sources.filter((path) => /\.(?:test|fixture)\.js$|\/test-|packages\/testing\//.test(path))).toEqual([]);
+  const known = new Set([...Object.keys(manifest.dependencies), ...builtinModules]);
+  const missing: string[] = [];
+  for (const source of sources) {
+    const text = await readFile(join(place, source), "utf8");
+    for (const [, name = ""] of text.matchAll(/^(?:import|export)\b[^"';]*?from "([^"]+)";|\bimport\("([^"]+)"\)/gm)) {
+      const isThere = name.startsWith(".")
+        ? existsSync(join(place, source, "..", name))
+        : name.startsWith("node:") ||
+          known.has(
+            name
+              .split("/")
+              .slice(0, name.startsWith("@") ? 2 : 1)
+              .join("/"),
+          );
+      if (name !== "" && !isThere) missing.push(`${source}: ${name}`);
+    }
+  }
+  expect(missing).toEqual([]);
+  const bill = JSON.parse(await readFile(join(place, "sbom.cdx.json"), "utf8"));
+  const listed = new Set(bill.components.map(({ purl }: { purl: string }) => decodeURIComponent(purl)));
+  for (const [name, exact] of Object.entries(manifest.dependencies))
+    expect(listed).toContain(`pkg:npm/${name}@${exact}`);
+  const licences = await readFile(join(place, "licences.txt"), "utf8");
+  for (const [name, exact] of Object.entries(manifest.dependencies)) expect(licences).toContain(`\n${name} ${exact}: `);
+  expect((await stat(join(place, "bin/svc"))).mode & 0o777).toBe(0o755);
+});
+
+test("systemd takes the unit", async ({ skip }) => {
+  if (!existsSync("/usr/bin/systemd-analyze")) skip("systemd-analyze is not on this machine");
+  const place = await createPlace();
+  await mkdir(join(place, "package/bin"), { recursive: true });
+  await writeFile(join(place, "package/bin/svc"), "#!/bin/sh\n", { mode: 0o755 });
+  const unit = readText("docs/svc.service");
+  expect(unit).toContain("ExecStart=/opt/svc/package/bin/svc serve");
+  const file = join(place, "svc.service");
+  await writeFile(file, unit.replaceAll("/opt/svc", place));
+  const { stdout, stderr } = await run("systemd-analyze", ["verify", "--man=no", file]);
+  expect(stdout + stderr).toBe("");
+  const broken = join(place, "broken.service");
+  await writeFile(broken, unit.replaceAll("/opt/svc", place).replace("Restart=on-failure", "Restart=sometimes"));
+  expect((await run("systemd-analyze", ["verify", "--man=no", broken]).catch((error) => error)).stderr).toContain(
+    "Restart",
+  );
+});
+
+/** Makes the archive, or takes the one that `SVC_PACKAGE` names, and unpacks it. */
+async function unpackedPackage(place: string): Promise<{ archive: string; folder: string }> {
+  let archive = process.env["SVC_PACKAGE"];
+  if (archive === undefined) {
+    const { stdout } = await run(process.execPath, ["--no-warnings", join(root, "scripts/package.mjs")], { cwd: root });
+    process.stderr.write(stdout);
+    archive = /^(.+\.tgz):/m.exec(stdout)?.[1] ?? "";
+  }
+  await run("tar", ["-xzf", archive, "-C", place, "--no-same-owner"]);
+  return { archive, folder: join(place, "package") };
+}
+
+/** An ordinary account's environment: an empty home, the system's programs alone, and no way out. */
+const plain = (home: string, more: Record<string, string> = {}) => ({
+  ...{ HOME: home, PATH: "/usr/bin:/bin", HTTP_PROXY: "http://127.0.0.1:9", HTTPS_PROXY: "http://127.0.0.1:9" },
+  ...more,
+});
+/** As an ordinary account: nobody's where root runs the tests. */
+const asOrdinary = (command: string[]) =>
+  isRoot
+    ? ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups", "--no-new-privs", ...command]
+    : command;
+
+test.skipIf(!isWhole)(
+  "unpacked in an empty folder the package serves as an ordinary account, and is upgraded to",
+  {
+    timeout: 900_000,
+  },
+  async () => {
+    const place = await createPlace();
+    const { archive, folder } = await unpackedPackage(place);
+    const { size } = await stat(archive);
+    process.stderr.write(`${archive}: ${(size / 1e6).toFixed(1)} MB\n`);
+    expect(size).toBeLessThan(200_000_000);
+    for (const path of await readdir(folder, { recursive: true })) {
+      const { mode, uid } = await stat(join(folder, path));
+      expect([mode & 0o6022, uid], path).toEqual([0, process.getuid?.()]);
+    }
+    const home = join(place, "home");
+    await mkdir(home);
+    if (isRoot) await chown(home, nobody, nobody);
+    const port = String(await freePort());
+    const program = join(folder, "bin/svc");
+    const start = () => {
+      const [command = "", ...args] = asOrdinary([program, "serve"]);
+      return spawn(command, args, { cwd: "/", env: plain(home, { SVC_PORT: port }), stdio: "inherit" });
+    };
+    const svc = async (...args: string[]) => {
+      const [command = "", ...rest] = asOrdinary([program, ...args]);
+      const child = run(command, rest, { cwd: "/", env: plain(home, { SVC_URL: `http://127.0.0.1:${port}` }) });
+      child.child.stdin?.end("any-key\n");
+      return (await child).stdout;
+    };
+    const isReady = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
+    const service = start();
+    onTestFinished(() => void service.kill("SIGKILL"));
+    await until(isReady, 120_000, "the service is ready");
+    expect(await svc("whoami")).toContain("default");
+    expect(await svc("connect", "messaging_bot", "--entity", "ops", "--key-stdin")).toMatch(/^acc_/);
+    const sending = [
+      "messaging_bot.send_message",
+      "--entity",
+      "ops",
+      "--arg",
+      "chat_id=4711",
+      "--arg",
+      "text=We are live",
+    ];
+    expect(JSON.parse(await svc("call", ...sending))).toMatchObject({ text: "We are live" });
+    const data = join(home, ".local/share/svc");
+    expect((await readdir(data)).sort()).toEqual(["first-key", "postgres", "vault-key"]);
+    const [node] = (await readdir(join(folder, "node_modules"))).filter((name) => name.startsWith("node-linux-"));
+    expect((await run(join(folder, "node_modules", node ?? "", "bin/node"), ["--version"])).stdout).toMatch(/^v24\./);
+    await svc("backup", join(home, "svc.backup"));
+    service.kill("SIGTERM");
+    await until(() => service.exitCode !== null, 60_000, "its end");
+    expect(service.exitCode).toBe(0);
+
+    // By npm, which links its program.
+    const prefix = join(place, "global");
+    const npm = ["install", "--global", "--offline", "--no-audit", "--no-fund", "--prefix", prefix, archive];
+    await run("npm", npm, {
+      cwd: place,
+      env: plain(place, { PATH: process.env["PATH"] ?? "", npm_config_cache: join(place, "cache") }),
+    });
+    expect((await run(join(prefix, "bin/svc"), ["--version"], { env: plain(home) })).stdout).toContain("0.1.0");
+
+    // What version 0.1 left, with jobs in the middle, ends as it would have.
+    const recorded = ["run", "test/recorded/database.test.ts", "test/drill.test.ts"];
+    const vitest = join(root, "node_modules/vitest/vitest.mjs");
+    const { SVC_CRASH_ROUNDS: _rounds, ...env } = process.env;
+    const ended = await run(process.execPath, [vitest, ...recorded], {
+      cwd: root,
+      env: { ...env, SVC_TEST_PROGRAM: program, NO_COLOR: "1" },
+    });
+    expect(ended.stdout).toMatch(/Test Files {2}2 passed/);
+  },
+);

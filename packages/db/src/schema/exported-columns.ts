@@ -10,8 +10,6 @@ type Columns = Readonly<Record<string, readonly string[]>>;
  */
 export const openedColumns: Columns = {
   tool_calls: ["result", "sealed_message"],
-  job_programs: ["sealed_program"],
-  standing_versions: ["definition"],
   standing_polls: ["state"],
 };
 
@@ -26,6 +24,8 @@ export const closedColumns: Columns = {
   // Values as apps gave and take them, tokens and keys among them: they are masked where they are shown, by the schemas of the steps.
   tool_calls: ["arguments", "replay"],
   jobs: ["input", "overrides", "progress"],
+  job_programs: ["sealed_program"],
+  standing_versions: ["definition"],
   job_steps: ["output"],
   job_rows: ["data"],
   job_set_rows: ["outputs"],

@@ -14,11 +14,36 @@ const measured = [
 ];
 const include = ["packages/**/*.test.ts", "test/**/*.test.ts"];
 
-/** Floods, of which only a machine with nothing else to do can say what they cost others: `npm run test:attacks` runs them. */
-const floods =
-  process.env["SVC_ATTACK_ROUNDS"] === undefined
-    ? ["fairness", "expressions", "connections"].map((name) => `test/attacks/${name}.test.ts`)
-    : [];
+/**
+ * What `npm test` has no time for: floods, of which only a machine with nothing else to do can say what they cost others, deaths that
+ * take several processes and a minute, most of the console, lists of many rows, and guides that are run as they are printed.
+ * `npm run test:attacks`, `npm run test:crash` and `npm run test:console` run them, and so does who names their file.
+ */
+const leftOut = process.argv.some((argument) => argument.endsWith(".test.ts"))
+  ? []
+  : [
+      ...(process.env["SVC_ATTACK_ROUNDS"] === undefined
+        ? ["arguments", "bodies", "call-limits", "connections", "expressions", "fairness", "poison"]
+        : []
+      ).map((name) => `test/attacks/${name}.test.ts`),
+      ...(process.env["SVC_CRASH_ROUNDS"] === undefined
+        ? [
+            ...["failover", "jobs-points", "jobs-postgres", "polls", "replay", "standing", "standing-postgres"].map(
+              (name) => `test/crash/${name}.test.ts`,
+            ),
+            ...["administration", "jobs", "links", "live", "settings", "tools", "triggers"].map(
+              (name) => `test/console/journeys/${name}.test.ts`,
+            ),
+            ...["load", "overview", "pages"].map((name) => `test/console/${name}.test.ts`),
+            ...["conformance/sandbox", "drill", "jobs/attack", "jobs/tutorial", "restored", "toolkits-guide"].map(
+              (name) => `test/${name}.test.ts`,
+            ),
+            ...["recorded/database", "recorded/histories", "tools/every-tool"].map((name) => `test/${name}.test.ts`),
+            ...["lists-of-jobs", "narrowed-lists", "walked-lists"].map((name) => `packages/db/src/${name}.test.ts`),
+            ...["crash", "run-crash"].map((name) => `packages/jobs/src/drive/${name}.test.ts`),
+          ]
+        : []),
+    ];
 
 /** Files of packages that take more than ten seconds; vitest goes by the size of a file where it has no earlier run to go by. */
 const long = [
@@ -37,25 +62,10 @@ const long = [
 
 /** The longest of all, the longest first: one of them alone at the end would leave a processor idle for as long as it takes. */
 const longest = [
-  "test/console/pages.test.ts",
-  "test/crash/jobs-points.test.ts",
-  "test/console/journeys/jobs.test.ts",
-  "test/crash/failover.test.ts",
-  "test/crash/standing.test.ts",
   "test/crash/kill.test.ts",
-  "test/attacks/call-limits.test.ts",
-  "test/recorded/histories.test.ts",
   "test/readme.test.ts",
-  "test/attacks/bodies.test.ts",
   "test/serve.test.ts",
-  "test/console/overview.test.ts",
-  "test/console/journeys/tools.test.ts",
-  "test/console/journeys/triggers.test.ts",
-  "test/console/journeys/links.test.ts",
-  "test/console/journeys/administration.test.ts",
   "test/console/journeys/getting-in.test.ts",
-  "test/console/journeys/settings.test.ts",
-  "test/toolkits-guide.test.ts",
   "packages/db/src/plans.test.ts",
 ];
 
@@ -81,7 +91,7 @@ const killedAtOnce = process.env["SVC_CRASH_ROUNDS"] === undefined ? undefined :
 
 const besideOthers: TestProjectInlineConfiguration = {
   extends: true,
-  test: { name: "beside others", include, exclude: [...configDefaults.exclude, ...floods, ...measured] },
+  test: { name: "beside others", include, exclude: [...configDefaults.exclude, ...leftOut, ...measured] },
 };
 const alone: TestProjectInlineConfiguration = {
   extends: true,
@@ -99,12 +109,12 @@ export default defineConfig({
     // Young objects die before they are copied, and what all files share is not marked again and again while it is loaded: more than a
     // tenth less of the processor for the whole run.
     execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-heap-size=512"],
-    // One more than processors: a part of each worker's time goes to waiting for servers, stores and leases. With two more all take
-    // longer, and some miss their times.
+    // One more than processors: a part of each worker's time goes to waiting for servers, stores and leases. With two more the whole takes
+    // longer, where memory is what all wait for.
     maxWorkers: Math.max(2, availableParallelism()) + 1,
     sequence: { sequencer: LongestFirst },
     ...(measured.length === 0
-      ? { include, exclude: [...configDefaults.exclude, ...floods] }
+      ? { include, exclude: [...configDefaults.exclude, ...leftOut] }
       : { projects: [besideOthers, alone] }),
     ...(killedAtOnce !== undefined && { maxConcurrency: killedAtOnce }),
     // Far beyond what a test takes: they end what hangs, also on a machine with other work. Properties run whole take up to 10 s of a

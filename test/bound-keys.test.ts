@@ -12,6 +12,7 @@ import { StatsService } from "@svc/gen/stats";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { signInToConsole } from "@svc/testing/console-session";
+import { createTestMcpClient, taskCapabilities } from "@svc/testing/mcp-client";
 import { startTestServer, type TestAnswer, type TestServer } from "@svc/testing/server";
 import { calendarSecret, postCalendar } from "@svc/testing/server-process";
 import { until } from "@svc/testing/until";
@@ -533,9 +534,16 @@ describe("classes and toolkits", () => {
 });
 
 describe("agents", () => {
+  let agentKey: string;
+  beforeAll(async () => {
+    agentKey = await createKey("ROLE_MEMBER", {
+      entityId: "ada",
+      agentTools: ["programs", "connect", "operate", "repair"],
+    });
+  });
   const mcp = async (name: string, args: object, query = "") => {
     const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } };
-    const headers = { accept: "application/json, text/event-stream", authorization: `Bearer ${adaKey}` };
+    const headers = { accept: "application/json, text/event-stream", authorization: `Bearer ${agentKey}` };
     const response = await fetch(`${svc.url}/mcp${query}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
@@ -554,13 +562,22 @@ describe("agents", () => {
       { slug: "sales_crm.list_deals", connected_account_id: "$bobBoundAccount", idempotency_key: "named" },
       { slug: "skills.deals_daily", arguments: {} },
     ],
+    check_program: [{ program: JSON.parse(readsOf("bob")) }, { program: JSON.parse(readsOf("carol")) }],
+    run_program: [
+      { program: JSON.parse(readsOf("bob")) },
+      { program: { version: 1, title: "runs", steps: [{ id: "run", run: "skills.deals_daily", input: {} }] } },
+      { job_id: "$bobFreeJob" },
+      { job_id: "$bobBoundJob" },
+      { job_id: "$bobFreeAsking" },
+    ],
+    connect_account: [{ toolkit: "sales_crm", entity_id: "bob" }],
   };
 
   test("the attacks have every MCP tool, and none of them reaches what is bob's", async () => {
     const body = json({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
     const headers = {
       ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
-      authorization: `Bearer ${adaKey}`,
+      authorization: `Bearer ${agentKey}`,
     };
     const listed = (await (await fetch(`${svc.url}/mcp`, { method: "POST", headers, body })).json()) as {
       result: { tools: { name: string }[] };
@@ -570,13 +587,27 @@ describe("agents", () => {
       for (const given of each) {
         const args = resolve(given as Record<string, unknown>);
         const { result } = await mcp(name, args);
-        if (name === "call_tool" || name === "read_tool") expect([given, result.isError]).toEqual([given, true]);
+        if (!["search_tools", "describe_tool"].includes(name)) expect([given, result.isError]).toEqual([given, true]);
         for (const one of bobs())
           if (!json(args).includes(one.replaceAll('"', ""))) expect(json(result)).not.toContain(one);
       }
     }
     for (const name of ["call_tool", "read_tool"]) {
       expect((await mcp(name, { slug: "sales_crm.list_deals" })).result.isError).not.toBe(true);
+    }
+    const own = { program: JSON.parse(readsOf("ada")) };
+    expect((await mcp("run_program", own)).result.isError).toBe(false);
+    expect(json(await mcp("connect_account", { toolkit: "sales_crm" }))).toContain("/connect#");
+    // What is the whole project's is for nobody who is bound, whatever the key was given.
+    for (const name of ["where_is_event", "explain_delivery", "retry_delivery", "release_post"])
+      for (const query of ["", `?tools=${name}`])
+        expect(json(await mcp(name, { delivery_id: ids["delivery"] }, query))).toContain("Unknown tool");
+    for (const name of ["bobFreeJob", "bobFreeAsking", "bobBoundJob"]) {
+      const client = createTestMcpClient({ url: svc.url, key: agentKey, capabilities: taskCapabilities });
+      for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
+        const { error } = await client.request(method, { taskId: ids[name], inputResponses: {} });
+        expect(error.message).toBe("Task not found");
+      }
     }
     // Nor does any method of its events.
     const name = "calendar.events_changed";

@@ -761,7 +761,11 @@ const contacts: Case[] = [
 ];
 
 const identity: Case[] = [
-  ["GetIdentity", {}, "ok projectId,projectName,keyId,role,keyName,deployment,entityId,accessClasses,toolkitSlugs"],
+  [
+    "GetIdentity",
+    {},
+    "ok projectId,projectName,keyId,role,keyName,deployment,entityId,accessClasses,toolkitSlugs,confirm",
+  ],
 ];
 
 const consoleCases: Case[] = [

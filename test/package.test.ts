@@ -78,9 +78,9 @@ test("systemd takes the unit", async ({ skip }) => {
   expect(stdout + stderr).toBe("");
   const broken = join(place, "broken.service");
   await writeFile(broken, unit.replaceAll("/opt/svc", place).replace("Restart=on-failure", "Restart=sometimes"));
-  expect((await run("systemd-analyze", ["verify", "--man=no", broken]).catch((error) => error)).stderr).toContain(
-    "Restart",
-  );
+  // Some versions end with status 0 all the same.
+  const told = await run("systemd-analyze", ["verify", "--man=no", broken]).catch((error: { stderr: string }) => error);
+  expect(told.stderr).toContain("restart specifier");
 });
 
 /** Makes the archive, or takes the one that `SVC_PACKAGE` names, and unpacks it. */

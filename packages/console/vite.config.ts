@@ -46,6 +46,13 @@ export default defineConfig(({ command }) => ({
       input: Object.fromEntries(
         ["index", "answer", "connect"].map((name) => [name, join(import.meta.dirname, `${name}.html`)]),
       ),
+      // What lists are narrowed by is read with every address: one file, where each list would have one of its own.
+      output: {
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [{ name: "filters", test: /\/pages\/[a-z]+\/filters\.ts$/ }],
+        },
+      },
     },
   },
   server: { proxy: { "^/(?:svc\\.v1\\.|console/(?:session|answer|connect)$|oauth/)": { target: service } } },

@@ -48,6 +48,7 @@ create table api_keys (
   access_classes text[] default '{}'::text[] not null,
   toolkit_slugs text[] default '{}'::text[] not null,
   confirm jsonb default '{"person": "never", "contact": ""}'::jsonb not null,
+  agent_tools text[] default '{}'::text[] not null,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -328,6 +329,7 @@ create table grant_codes (
   expires_at timestamp(3) with time zone not null,
   spent_at timestamp(3) with time zone,
   grant_id uuid,
+  agent_tools text[] default '{}'::text[] not null,
   constraint grant_codes_pkey PRIMARY KEY (digest),
   constraint grant_codes_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint grant_codes_voucher_key_id_api_keys_id_fk FOREIGN KEY (voucher_key_id) REFERENCES api_keys(id)
@@ -470,7 +472,7 @@ create table job_steps (
   receipt jsonb not null,
   output bytea,
   constraint job_steps_key PRIMARY KEY (job_id, step_id)
-) with (fillfactor=50);
+) with (fillfactor=40);
 
 create table job_tasks (
   job_id uuid not null,

@@ -176,6 +176,8 @@ async function subscribeAsAgent({
       headers: { "content-type": "application/json", authorization: `Bearer ${server.key}` },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "events/subscribe", params }),
     });
-    pages.push(await res.text());
+    const text = await res.text();
+    if (!text.includes("refreshBefore")) throw new Error(text);
+    pages.push(text);
   }
 }

@@ -18,7 +18,8 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   api_keys: {
     digest: "digest",
-    name: "access_classes entity_id hint name toolkit_slugs",
+    told: "confirm",
+    name: "access_classes agent_tools entity_id hint name toolkit_slugs",
   },
   audit_chains: {
     sealed: "key",
@@ -82,7 +83,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   grant_codes: {
     digest: "challenge digest",
-    name: "access_classes client_id client_name entity_id redirect_uri resource toolkit_slugs",
+    name: "access_classes agent_tools client_id client_name entity_id redirect_uri resource toolkit_slugs",
   },
   grant_tokens: {
     digest: "digest",

@@ -106,7 +106,7 @@ async function readGrants(call: Playing["call"], server: Playing["server"]): Pro
 async function readTriggers(call: Playing["call"]): Promise<void> {
   const { subscriptions } = await call("TriggersService/ListSubscriptions");
   await call("TriggersService/ListIngestEndpoints");
-  const own = subscriptions.find((one: Json) => one.toolkitSlug === "calendar");
+  const own = subscriptions.find((one: Json) => one.toolkitSlug === "calendar" && one.agent === undefined);
   await call("TriggersService/GetSubscription", { id: own.id });
   const { events } = await call("TriggersService/ListEvents", {});
   await Promise.all(events.map(({ id }: Json) => call("TriggersService/GetEvent", { id })));

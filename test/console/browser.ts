@@ -1,4 +1,5 @@
 import { signInToConsole } from "@svc/testing/console-session";
+import { repeats } from "@svc/testing/sample";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -11,6 +12,9 @@ const plan = browserTestsPlan(executable);
 
 /** A test in a browser. Without a Chromium it is skipped; in CI it fails. */
 export const browserTest: typeof test = plan === "skip" ? (test.skip as typeof test) : test;
+
+/** One that `npm run test:crash` runs, where the file has the machine to itself: what it takes of one that others use as well says little. */
+export const wholeBrowserTest: typeof test = repeats({ sample: test.skip as typeof test, whole: browserTest });
 
 const wide = { width: 1280, height: 800 };
 

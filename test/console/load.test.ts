@@ -8,8 +8,8 @@ import { copyEvents } from "./many-events.ts";
 import { postCalendar } from "./post-calendar.ts";
 import { type Effort, expectWithin, measureWork } from "./work.ts";
 
-// What the console takes with 100,000 events stored. Every figure is printed with its budget. `npm test` judges the processor's time, since the
-// machine has other work, and goes a part of the way; `npm run test:crash` has the file to itself, goes all of it, and judges the clock, too.
+// What the console takes with 100,000 events stored. Every figure is printed with its budget. `npm test` judges the processor's time of the
+// list, since the machine has other work; `npm run test:crash` has the file to itself, goes all of it, and judges the clock, too.
 
 const stored = 100_000;
 

@@ -110,6 +110,16 @@ const fixture = fileURLToPath(new URL("worker.fixture.ts", import.meta.url));
 let messages = 0;
 
 async function startWorker(given: { readonly databaseUrl: string }): Promise<Worker> {
+  // All workers of a store are cut off from it at once, one that is just starting among them: it ends, and is started again.
+  for (let tries = 0; tries < 3; tries++) {
+    const worker = await tryWorker(given);
+    if (worker !== undefined) return worker;
+  }
+  throw new Error("a worker ended before it was ready");
+}
+
+/** Undefined where it ended before it was ready. */
+async function tryWorker(given: { readonly databaseUrl: string }): Promise<Worker | undefined> {
   const env = { ...compileCache, PATH: process.env["PATH"] };
   const line = await openStoreLine(() => given.databaseUrl);
   const child = fork(await bundled(fixture), [JSON.stringify({ ...given, databaseUrl: line.url })], {
@@ -126,7 +136,7 @@ async function startWorker(given: { readonly databaseUrl: string }): Promise<Wor
     else answers.get(message.id)?.(message);
   });
   const nodeId = (await Promise.race([ready, exited]))?.nodeId;
-  if (nodeId === undefined) throw new Error("a worker ended before it was ready");
+  if (nodeId === undefined) return undefined;
   const worker: Worker = {
     ...{ nodeId, line },
     onReached: () => {},

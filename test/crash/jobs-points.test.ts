@@ -86,13 +86,8 @@ if (!isWhole) {
 const moves = Object.entries(servedPoints).flatMap(([move, points]) =>
   points.map((point) => [move as Move, point] as const),
 );
-/** Two of them in `npm test`. */
-const served = isWhole
-  ? moves
-  : ([
-      ["retryJob", "after-commit"],
-      ["submitJob", "after-served"],
-    ] as const);
+/** One of them in `npm test`. */
+const served = isWhole ? moves : ([["submitJob", "after-served"]] as const);
 
 test.concurrent.each(served)(
   "%s, its node killed at %s while it serves that: called again, it is done once",

@@ -110,17 +110,13 @@ export const sample: readonly Doom[] = [
   ...(
     [
       ["keyed write", "in-send", 1],
-      ["map of writes", "in-send", 5],
       ["judge", "after-ask-commit", 1],
       ["undo of children", "mid-undo", 1],
       ["http write", "after-send", 1],
-      ["wide parallel", "before-commit", 4],
       ["retried map of writing skills", "before-commit", 6],
-      ["planned", "before-commit", 2],
     ] as const
   ).map(([kind, point, nth]) => ({ kind, fault: "killed" as const, point, nth })),
   { kind: "keyed write", fault: "frozen", point: "in-send", nth: 1 },
-  { kind: "pages", fault: "unanswered", point: "before-commit", nth: 2 },
   { kind: "map of keyed writes", fault: "cut", point: "before-commit", nth: 3 },
   { kind: "map of keyed writes", fault: "killed", point: "after-commit", nth: 1, pausesAt: ["before-commit", 2] },
 ];

@@ -78,8 +78,8 @@ export async function startRelay(name: string): Promise<Relay> {
   const receiver = await startSubscriber();
   await call(server, "JobsService/CreateAskEndpoint", { endpointUrl: receiver.url });
   await worker.tell({ start: true });
-  const identity = await call<{ projectId: string; keyId: string }>(server, "IdentityService/GetIdentity", {});
-  const caller = { ...identity, role: "approver" } as TestCaller;
+  const { projectId, keyId } = await call<Required<TestCaller>>(server, "IdentityService/GetIdentity", {});
+  const caller = { projectId, keyId, role: "approver" } as const;
 
   const relay: Relay = {
     ...{ bench, database, server, receiver, caller },

@@ -52,12 +52,17 @@ export async function dieServing(relay: Relay, move: Move, point: string): Promi
   const { tag, kind, request, once, refusedAs, ends } = served;
   const doomed = relay.worker();
   await doomed.tell({ arm: { point, nth: 1, act: "kill" } });
-  await doomed.tell({ serve: { move, request, caller } });
+  const answer = await doomed.tell({ serve: { move, request, caller } });
+  expect(answer?.refused ?? "", `${move} at ${point}`).toBe("");
   const again = await repeat(relay, move, served);
   const id = served.id ?? again;
   const job = await relay.finish(id);
+  // What it serves may come to its point after the job has ended: another one takes it on.
+  const isDead = await until(() => doomed.isDead(), "the worker is dead", 30_000).then(
+    () => true,
+    () => false,
+  );
   await doomed.tell({ arm: null });
-  const isDead = doomed.isDead();
   if (isDead && relay.worker() === doomed) await relay.succeed();
   const events = await examine(server, { job, kind, tag, provider: bench.provider, ends });
   for (const type of once) expect(countOf(events, type), `${move} at ${point}: ${type}`).toBe(1);

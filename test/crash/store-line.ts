@@ -49,6 +49,8 @@ export async function openStoreLine(storeUrl: () => string): Promise<StoreLine> 
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
   url.port = String(address.port);
+  // Not by the server's own socket.
+  url.searchParams.delete("host");
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };

@@ -132,7 +132,7 @@ async function serve({ move, request, caller }: NonNullable<Message["serve"]>): 
   const client = createProjectClient(JobsService, node.register, caller);
   const served = (client[move] as (request: object) => Promise<object>)(request);
   const answer = await served.catch(() => undefined);
-  if (answer === undefined) return { refused: (await refusalOf(served)).reason };
+  if (answer === undefined) return { refused: (await refusalOf(served)).reason || String(await served.catch(String)) };
   await pass("after-served");
   return { refused: "", jobId: "job" in answer ? (answer.job as { id: string }).id : "" };
 }

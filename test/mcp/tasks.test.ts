@@ -1,5 +1,7 @@
+import { letIn, registerAgent } from "@svc/testing/agent";
 import { createTestMcpClient, type TestMcpClient, taskCapabilities } from "@svc/testing/mcp-client";
 import { startTestServer, type TestServer } from "@svc/testing/server";
+import { calendarSecret, postCalendar } from "@svc/testing/server-process";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../tools/project.ts";
@@ -12,7 +14,7 @@ let plain: TestMcpClient;
 const query = "tools=check_program,run_program";
 
 beforeAll(async () => {
-  svc = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
+  svc = await startTestServer({ variables: { SVC_SANDBOX: "force", SVC_WEBHOOK_SECRET_CALENDAR: calendarSecret } });
   await connect(svc, "sales_crm", { scheme: "api_key" });
   agent = createTestMcpClient({ url: svc.url, key: svc.key, query, capabilities: taskCapabilities });
   plain = createTestMcpClient({ url: svc.url, key: svc.key, query });
@@ -116,6 +118,108 @@ describe("run_program", () => {
     const args = { program: counting, idempotency_key: "once" };
     const [first, second] = [await plain.call("run_program", args), await plain.call("run_program", args)];
     expect(second.structuredContent.jobId).toBe(first.structuredContent.jobId);
+  });
+});
+
+describe("what a key or a grant is given", () => {
+  const keyWith = async (agentTools: readonly string[], more: object = {}) => {
+    const { projectId } = (await svc.call("svc.v1.IdentityService/GetIdentity")).json;
+    const body = { projectId, role: "ROLE_MEMBER", name: "agent", agentTools, ...more };
+    return (await svc.admin("CreateApiKey", body)).json.key as string;
+  };
+  const listed = async (key: string, address = "") => {
+    const client = createTestMcpClient({ url: svc.url, key, query: address });
+    const { result, error } = await client.request("tools/list");
+    return error?.message ?? result.tools.map(({ name }: { name: string }) => name);
+  };
+  const four = ["search_tools", "describe_tool", "read_tool", "call_tool"];
+
+  test("is listed beside the meta-tools, and nothing else is", async () => {
+    expect(await listed(await keyWith([]))).toEqual(four);
+    const programs = ["check_program", "run_program"];
+    expect(await listed(await keyWith(["programs"]))).toEqual([...four, ...programs]);
+    const all = await keyWith(["programs", "connect", "operate", "repair"]);
+    const operators = ["where_is_event", "explain_delivery", "retry_delivery", "release_post"];
+    expect(await listed(all)).toEqual([...four, ...programs, "connect_account", ...operators]);
+    // A key does programs and links by calls anyway; to see the whole project it is given, and to repair as well.
+    const plainKey = await keyWith([]);
+    expect(await listed(plainKey, "tools=run_program,connect_account")).toEqual(["run_program", "connect_account"]);
+    expect(await listed(plainKey, "tools=where_is_event")).toContain("which this project has not");
+    expect(await listed(await keyWith(["operate"]), "tools=retry_delivery")).toContain("which this project has not");
+    const wrong = await svc.admin("CreateApiKey", { role: "ROLE_MEMBER", name: "x", agentTools: ["everything"] });
+    expect(wrong.status).toBe(400);
+  });
+
+  test("a grant has what its person chose, and follows the jobs that it began alone", async () => {
+    const program = { program: waiting, wait_seconds: 0 };
+    const { jobId } = (await plain.call("run_program", program)).structuredContent;
+    const grantOf = async (agentTools: readonly string[]) => {
+      const made = await registerAgent(svc.url);
+      const chosen = { "any-entity": "yes", entity: "", access: ["read"], "agent-tools": [...agentTools] };
+      const left = await letIn(svc, made, chosen);
+      return (await made.change(left.get("code") ?? "")).json.access_token as string;
+    };
+    const none = await grantOf([]);
+    expect(await listed(none)).toEqual(four.slice(0, 3));
+    expect(await listed(none, "tools=run_program")).toContain("which this project has not");
+    // To repair is the administrator's to give: the key that vouches has it not.
+    const token = await grantOf(["programs", "operate", "repair"]);
+    expect(await listed(token)).toEqual([
+      ...four.slice(0, 3),
+      ...["check_program", "run_program", "where_is_event", "explain_delivery"],
+    ]);
+    const client = createTestMcpClient({ url: svc.url, key: token, capabilities: taskCapabilities });
+    expect((await client.request("tasks/get", { taskId: jobId })).error.message).toBe("Task not found");
+    const own = await client.call("run_program", program);
+    expect((await get(own.taskId, client)).status).toBe("working");
+    expect((await get(own.taskId)).status).toBe("working");
+    for (const taskId of [jobId, own.taskId]) await agent.request("tasks/cancel", { taskId });
+  });
+
+  test("a link to a connection is answered, and stands in the audit log", async () => {
+    const client = createTestMcpClient({ url: svc.url, key: await keyWith(["connect"]) });
+    const { structuredContent, isError } = await client.call("connect_account", {
+      toolkit: "sales_crm",
+      entity_id: "eve",
+    });
+    expect(isError).toBe(false);
+    expect(structuredContent.url).toContain("/connect#");
+    const refused = await client.call("connect_account", { toolkit: "no_such_app", entity_id: "eve" });
+    expect(refused.structuredContent.error.reason).toBe("TOOLKIT_NOT_FOUND");
+    const { events } = (await svc.admin("ListAuditEvents", { pageSize: 20 })).json;
+    const links = events.filter(({ action }: { action: string }) => action === "ConnectionsService.CreateConnectLink");
+    expect(links.map(({ outcome }: { outcome: string }) => outcome)).toEqual(["not_found", "ok"]);
+  });
+
+  test("operators see where an event is and why its delivery failed, and send it again", async () => {
+    const { subscription } = (
+      await svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl: "http://127.0.0.1:9/nobody" })
+    ).json;
+    const client = createTestMcpClient({ url: svc.url, key: await keyWith(["operate", "repair"]) });
+    expect(await postCalendar({ url: svc.url }, "channel-7", 1)).toBe(202);
+    const found = await client.call("where_is_event", { contains: "channel-7" });
+    const [event] = found.structuredContent.events;
+    expect(event.trigger).toBe("calendar.events_changed");
+    const [{ deliveryId }] = event.deliveries;
+    await until(async () => {
+      const { structuredContent } = await client.call("explain_delivery", { delivery_id: deliveryId });
+      return structuredContent.attempts.length > 0;
+    }, "an attempt");
+    const explained = await client.call("explain_delivery", { delivery_id: deliveryId });
+    expect(explained.structuredContent).toMatchObject({ state: "pending", subscriptionId: subscription.id });
+    expect(explained.content[0].text).toContain("It is tried again at ");
+    const again = await client.call("retry_delivery", { delivery_id: deliveryId });
+    expect(again.structuredContent).toMatchObject({ queued: true });
+    const { events } = (await client.call("where_is_event", { event_id: event.eventId })).structuredContent;
+    expect(events[0].deliveries).toHaveLength(2);
+    const missing = await client.call("release_post", { post_id: "qrn_00000000000000000000000000" });
+    expect([missing.isError, missing.structuredContent.outcome]).toEqual([true, "missing"]);
+    // What is held back belongs to no project: with another one beside it, it is the administrator's.
+    await svc.admin("CreateProject", { name: "beside" });
+    const refused = await client.call("release_post", { post_id: "qrn_00000000000000000000000000" });
+    expect([refused.isError, refused.structuredContent.outcome]).toEqual([true, "refused"]);
+    expect(refused.content[0].text).toContain("svc quarantine release qrn_");
+    await svc.call("svc.v1.TriggersService/DeleteSubscription", { id: subscription.id });
   });
 });
 

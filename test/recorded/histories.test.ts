@@ -14,7 +14,7 @@ import { type Prefix, prefixesOf, replayFrom } from "./replay.ts";
 // the cut of commits (outcome.ts says which entries and fields that are, and why).
 
 /** `npm test` drives the first state of a run, which is all of it, and one in so many of the others; `npm run test:crash` every one. */
-const stride = Number(process.env["SVC_CRASH_ROUNDS"] ?? 0) > 0 ? 1 : 60;
+const stride = Number(process.env["SVC_CRASH_ROUNDS"] ?? 0) > 0 ? 1 : 120;
 
 /**
  * Runs that today's version ends in another way on purpose: what it sends that the version did not, and why. From states before that

@@ -108,16 +108,17 @@ async function findLinked({ db, sealer }: AskContext, { target: { answer }, proj
 function shownAsk(ask: AskRecord, contactName: string, { target, expiresAt }: ConsoleLink): JsonObject {
   const { state, decision } = ask;
   const principalId = target.answer?.principalId ?? "";
+  const confirms = ask.kind === "confirm";
   if (state !== "pending") {
     const settled = decision && {
       continuation: decision.continuation,
       principalId: decision.principalId,
       at: isoTime(decision.at),
     };
-    return { state, principalId, contactName, ...(settled && { decision: settled }) };
+    return { state, principalId, contactName, confirms, ...(settled && { decision: settled }) };
   }
   return {
-    ...{ state, principalId, contactName, question: ask.question, continuations: [...ask.continuations] },
+    ...{ state, principalId, contactName, question: ask.question, confirms, continuations: [...ask.continuations] },
     answerSchemaJson: ask.answerSchema,
     defaultContinuation: ask.defaultContinuation,
     deadlineAt: ask.deadlineAt === null ? "" : isoTime(ask.deadlineAt),

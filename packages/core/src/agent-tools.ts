@@ -18,14 +18,19 @@ type AgentToolHolder = {
 
 /** What a project's key does by calls, whether it is given the tools or not. */
 const ofKeys: ReadonlySet<AgentToolGroup> = new Set(["programs", "connect"]);
-/** What reaches the whole project, and so is for nobody who is bound. */
+/** What reaches the whole project, and so is for nobody who is bound to a part of it. */
 const ofProject: ReadonlySet<AgentToolGroup> = new Set(["operate", "repair"]);
+
+/** Whether whoever is bound so reaches every entity and toolkit; classes of tools are no part of a project. */
+export function isOfWholeProject(binding: Pick<Binding, "entityId" | "toolkitSlugs"> | undefined): boolean {
+  return binding === undefined || (binding.entityId === "" && binding.toolkitSlugs.length === 0);
+}
 
 /** Whether whoever calls may use the tools of a group: a grant those that it was given, a key those too that its role has anyway. */
 export function mayUseAgentTools(
   { agentTools = [], isGrant = false, binding }: AgentToolHolder,
   group: AgentToolGroup,
 ): boolean {
-  if (binding !== undefined && ofProject.has(group)) return false;
+  if (ofProject.has(group) && !isOfWholeProject(binding)) return false;
   return agentTools.includes(group) || (!isGrant && ofKeys.has(group));
 }

@@ -4,7 +4,7 @@ export {
   type AddressVerdict,
   createAddressGuard,
 } from "./address-guard.ts";
-export { type AgentToolGroup, agentToolGroups, mayUseAgentTools } from "./agent-tools.ts";
+export { type AgentToolGroup, agentToolGroups, isOfWholeProject, mayUseAgentTools } from "./agent-tools.ts";
 export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
 export {
   type Binding,

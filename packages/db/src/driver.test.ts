@@ -7,7 +7,7 @@ import { isUnavailable } from "./driver-error.ts";
 import { statement } from "./sql/statement.ts";
 
 // What postgres.js does when it loses sessions. These hold only for the patched driver: patches/README.md.
-const { db, url, drop } = await createTestDatabase({ isEmpty: true });
+const { db, tcpUrl: url, drop } = await createTestDatabase({ isEmpty: true });
 afterAll(drop);
 await db.sql`create table written (n int4)`;
 const echo = statement<{ n: number }>("test_echo_number", "select $1::int4 as n");

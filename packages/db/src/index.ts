@@ -147,6 +147,7 @@ export {
   deliveriesForProject,
 } from "./deliveries/repo.ts";
 export { type DeliverySettlement, settleDeliveries } from "./deliveries/settle.ts";
+export { countSuperseded } from "./deliveries/superseded.ts";
 export type { DeliveryTaskKey } from "./deliveries/task-key.ts";
 export type { EscalationHopDocument } from "./documents/ask.ts";
 export type { AttemptEntry } from "./documents/attempt.ts";

@@ -22,7 +22,7 @@ afterAll(drop);
 const usual = await addProject(db);
 /** What went wrong, is pending, or active. */
 const unusual = await addProject(db);
-const each = repeats({ sample: 10_000, whole: 50_000 });
+const each = repeats({ sample: 5_000, whole: 50_000 });
 const page = { after: undefined, limit: 51 };
 const programId = idOfUuid("stp", "00000000-0000-7000-8000-000000000001");
 const jobId = idOfUuid("job", "00000000-0000-7000-8000-000000000001");

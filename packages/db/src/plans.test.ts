@@ -83,10 +83,11 @@ async function planAll(statistics: Statistics): Promise<void> {
 
 /** What a plan's run sends: the statement of its name, or the one query it consists of. */
 async function statementOf(plan: Plan): Promise<SentStatement> {
-  const all = await sentBy(db, plan.run);
-  const [found] = statementNames().includes(plan.name)
-    ? all.filter(({ text }) => text.startsWith(`/* ${plan.name} */`))
-    : all;
+  const isNamed = statementNames().includes(plan.name)
+    ? (text: string) => text.startsWith(`/* ${plan.name} */`)
+    : undefined;
+  const all = await sentBy(db, plan.run, plan.isSlow === true ? isNamed : undefined);
+  const [found] = isNamed === undefined ? all : all.filter(({ text }) => isNamed(text));
   if (found === undefined) throw new Error(`${plan.name} was not run, but ${all.map(({ text }) => text.slice(0, 40))}`);
   return found;
 }

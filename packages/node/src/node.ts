@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { type CatalogViews, createCatalogViews } from "@svc/catalog";
-import { type ConnectLinks, createConnectLinks } from "@svc/connections";
+import { type ConnectLinks, createConnectLinks, makeConnectLink } from "@svc/connections";
 import {
   type AddressGuard,
   createAddressGuard,
@@ -19,6 +19,7 @@ import {
   type CodeFinder,
   callPaceSweep,
   callSweep,
+  createConnectAccountTool,
   createMcpServer,
   createReachFinder,
   createToolsOffer,
@@ -43,6 +44,7 @@ import { consoleSweep } from "./console-sweep.ts";
 import { deadTaskSweep } from "./dead-tasks.ts";
 import { erasureSweep } from "./erasure-sweep.ts";
 import { grantSweep } from "./grant-sweep.ts";
+import { createOperatorTools } from "./operators/tools.ts";
 import { type EngineName, engineNames, type NodeParts } from "./parts.ts";
 import { startRetention } from "./retention.ts";
 import { createServices, type RegisterServices } from "./services.ts";
@@ -167,10 +169,16 @@ export function createNode(parts: NodeParts): Node {
     wakeReplays: standing.engine.wake,
     secretOf,
   };
+  const quarantine = createQuarantine({ ...triggers, bodyBytesMax });
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
-  const { agentTools } = jobs;
+  const connecting = { ...apps, views, db, clock, sealer, ...linked };
+  const agentTools = [
+    ...jobs.agentTools,
+    createConnectAccountTool((principal, asked) => makeConnectLink(connecting, principal, asked)),
+    ...createOperatorTools({ ...triggers, quarantine }),
+  ];
   const findReach = createReachFinder(parts);
   const eventRetentionMs = limits.retention.eventsMs;
   const offers = [
@@ -179,10 +187,9 @@ export function createNode(parts: NodeParts): Node {
     createEventsOffer({ db, clock, catalog, sealer, guard, dispatcher, eventRetentionMs }),
   ];
   return {
-    ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
-    quarantine: createQuarantine({ ...triggers, bodyBytesMax }),
+    ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter, quarantine },
     mcp: createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers }),
-    connectLinks: createConnectLinks({ ...apps, views, db, clock, sealer, ...linked }),
+    connectLinks: createConnectLinks(connecting),
     register: createServices({ ...parts, views, apps, jobs, standing, triggers }),
     start(released) {
       meter.start();

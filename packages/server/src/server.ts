@@ -391,13 +391,13 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
 
 /** The endpoint of agents. */
 function createMcp(
-  { config, store, vault, keys, keyUse, grants, node, admission, intake }: ServerParts,
+  { config, store, vault, keys, keyUse, grants, node, admission, intake, audit }: ServerParts,
   parts: Pick<McpOptions, "shutdownSignal" | "mapError" | "createRequestId" | "onCall">,
 ): McpHandler {
   const { clock } = store;
   return createMcpHandler({
     ...parts,
-    admission,
+    ...{ admission, audit },
     server: node.mcp,
     meter: node.meter,
     door: createMcpDoor({

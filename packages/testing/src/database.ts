@@ -15,7 +15,10 @@ type Durability = EmbeddedPostgresOptions["durability"];
 
 /** A database of a test file's own, with the server's schema and no rows. */
 export type TestDatabase = {
+  /** By the server's Unix socket, as the service has its own store: loopback takes a third more of the processor. */
   readonly url: string;
+  /** By loopback. */
+  readonly tcpUrl: string;
   readonly db: Database;
   /** Closes `db` and removes the database, whoever is still connected. With SVC_TEST_KEEP it stays, and its URL is printed. */
   drop(): Promise<void>;
@@ -31,7 +34,7 @@ export type DatabaseServer = { readonly url: string; stop(): Promise<void> };
 export async function startDatabaseServer(): Promise<DatabaseServer> {
   const given = process.env["SVC_TEST_DATABASE_URL"];
   const server = given === undefined ? await startTestPostgresOn(await createTestDataDir(), "none") : undefined;
-  const url = server?.url ?? given ?? "";
+  const url = server?.socketUrl ?? given ?? "";
   try {
     await administer(url, async (sql) => {
       await sql`drop database if exists ${sql(templateDatabase)} with (force)`;
@@ -75,7 +78,7 @@ export async function createTestDatabase({
     if (process.env["SVC_TEST_KEEP"]) process.stderr.write(`kept ${url}\n`);
     else await administer(serverUrl, (sql) => sql`drop database if exists ${sql(name)} with (force)`);
   };
-  return { url, db, drop };
+  return { url, tcpUrl: tcpUrlOf(url), db, drop };
 }
 
 /** A server of a test's own, with a data folder that goes when it stops. */
@@ -96,6 +99,13 @@ export async function startTestPostgres(options: { durability?: Durability } = {
 export function databaseUrl(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** The same by loopback. */
+function tcpUrlOf(socketUrl: string): string {
+  const url = new URL(socketUrl);
+  url.searchParams.delete("host");
   return url.href;
 }
 

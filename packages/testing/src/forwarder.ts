@@ -35,6 +35,8 @@ export async function startForwarder(serverUrl: string): Promise<Forwarder> {
   const { port } = server.address() as { port: number };
   const url = new URL(serverUrl);
   url.host = `127.0.0.1:${port}`;
+  // Not by the server's own socket.
+  url.searchParams.delete("host");
   const close = async () => {
     if (!server.listening) return;
     const closed = once(server, "close");

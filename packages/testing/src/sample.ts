@@ -5,3 +5,8 @@
 export function repeats<Count = number>({ sample, whole }: { readonly sample: Count; readonly whole: Count }): Count {
   return process.env["SVC_CRASH_ROUNDS"] === undefined ? sample : whole;
 }
+
+/** Cases of one kind: every `step`-th in `npm test`, all of them in `npm run test:crash`, which names the file. */
+export function sampleOf<Case>(cases: readonly Case[], step: number): readonly Case[] {
+  return repeats({ sample: cases.filter((_, index) => index % step === 0), whole: cases });
+}

@@ -1,6 +1,7 @@
 export type { AgentTool, TaskAnswer } from "./agents/agent-tool.ts";
 export { answered, type ToolAnswer, toolResult } from "./agents/answer.ts";
 export { canAskUser } from "./agents/confirmation.ts";
+export { createConnectAccountTool } from "./agents/connect-account-tool.ts";
 export { spokenFault } from "./agents/errors.ts";
 export type { ListedTool } from "./agents/meta-tools.ts";
 export { createToolsOffer } from "./agents/offer.ts";
@@ -39,7 +40,7 @@ export {
   type Params,
   refused,
 } from "./mcp/offer.ts";
-export type { McpHeaders } from "./mcp/request.ts";
+export type { EnterDeed, McpHeaders } from "./mcp/request.ts";
 export { type CallOutcome, type CallResult, callOutcomes } from "./outcome.ts";
 export { createReachFinder } from "./search/reach.ts";
 export { createToolSearch, type FoundTool, searchOf, type ToolSearch } from "./search/tool-search.ts";

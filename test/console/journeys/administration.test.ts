@@ -51,8 +51,11 @@ browserTest("a project is created, gets a key whose text is shown once, and the 
 });
 
 browserTest("a policy is set as a whole, and its use is shown", async () => {
+  await consoles.svc.call("svc.v1.ContactsService/PutContact", { contact: { principalId: "lead", name: "Ada Lead" } });
   const { page } = await asAdmin(`projects/${consoles.projectId}?tab=policy`);
   await page.getByRole("radio", { name: "Always" }).check();
+  await page.getByRole("radio", { name: "What destroys" }).check();
+  await page.getByLabel("Who is asked to confirm").fill("lead");
   await page.getByLabel("Hosts of http steps").fill("api.example.com");
   await page.getByLabel("Subscriptions", { exact: true }).fill("7");
   await lookAt(page, "admin-project-policy");
@@ -62,6 +65,8 @@ browserTest("a policy is set as a whole, and its use is shown", async () => {
     const { policy } = projects.find(({ id }: { id: string }) => id === consoles.projectId);
     return (
       policy.planApproval === "always" &&
+      policy.confirm.person === "destructive" &&
+      policy.confirm.contact === "lead" &&
       policy.http.hosts[0] === "api.example.com" &&
       policy.quotas.subscriptions === 7
     );

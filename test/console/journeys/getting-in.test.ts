@@ -3,7 +3,7 @@ import { startForwarder } from "@svc/testing/forwarder";
 import { startTestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
 import { afterAll, expect } from "vitest";
-import { browserTest, startConsole } from "../browser.ts";
+import { browserTest, startConsole, wholeBrowserTest } from "../browser.ts";
 import { jobWithStatus, submitProgram } from "../jobs-seed.ts";
 
 // The store is reached by a way that can be closed.
@@ -131,7 +131,7 @@ browserTest("a sandbox says so on every page, and a phone has asks, jobs, events
   await page.getByRole("heading", { name: "Deliveries", level: 1 }).waitFor();
 });
 
-browserTest("a page whose key expires asks for another, and stays", async () => {
+wholeBrowserTest("a page whose key expires asks for another, and stays", async () => {
   const expiresAt = new Date(Date.now() + 8_000).toISOString();
   const { json } = await consoles.svc.admin("CreateApiKey", {
     ...{ projectId: consoles.projectId, role: "ROLE_MEMBER", name: "short-lived", expiresAt },
@@ -142,7 +142,7 @@ browserTest("a page whose key expires asks for another, and stays", async () => 
   expect(page.url()).toMatch(/\/replays$/);
 });
 
-browserTest(
+wholeBrowserTest(
   "while the store is away pages say so, lists that failed differ from empty ones, nothing typed is lost, and all comes back by itself",
   async () => {
     const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/subscriptions/new` });

@@ -157,3 +157,50 @@ browserTest("a connect link in another browser leads to the app's consent, and t
   const { accounts } = await connections("ListConnections", { toolkitSlug: "calendar" });
   expect(accounts).toEqual([expect.objectContaining({ state: "active", entityId: "eve" })]);
 });
+
+browserTest(
+  "what an agent would destroy is put before a person whole; the agent's own seat may not answer, and a link refuses it",
+  async () => {
+    const { svc, projectId } = consoles;
+    const setPolicy = (confirm: object) => svc.admin("SetProjectPolicy", { projectId, confirm });
+    await setPolicy({ person: "destructive", contact: "lead" });
+    const bearer: string = (await svc.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "person" })).json
+      .key;
+    await connections("InitiateConnection", { toolkitSlug: "sales_crm", entityId: "ada" });
+    const call = { toolSlug: "sales_crm.delete_deal", entityId: "ada" };
+    const argumentsJson = JSON.stringify({ deal_id: 9_001, confirm: true });
+    const { jobId } = (await svc.call("svc.v1.ToolsService/CallTool", { ...call, argumentsJson })).json;
+    let requestId = "";
+    await until(async () => {
+      requestId = (await jobs("ListAsks", { jobId })).asks[0]?.requestId ?? "";
+      return requestId !== "";
+    });
+
+    const path = `p/${projectId}/asks/${jobId}/${requestId}`;
+    const own = await consoles.open({ path });
+    await own.page.getByText("This seat's key made what is to be confirmed, so it is for another key").waitFor();
+    expect(await own.page.getByRole("button", { name: "Allow it" }).getAttribute("aria-disabled")).toBe("true");
+
+    const { page } = await consoles.open({ key: bearer, path });
+    const title = 'Carry out sales_crm.delete_deal (destructive) with the account of "ada"?';
+    await page.getByRole("heading", { name: title, level: 1 }).waitFor();
+    await page.getByText("Asked for by the key").waitFor();
+    await page.getByRole("region", { name: "With these arguments" }).getByText('"deal_id": 9001').waitFor();
+    await page.getByText("Without an answer by then it is refused").waitFor();
+    await lookAt(page, "ask-confirm");
+
+    const made = await svc.call(
+      "svc.v1.JobsService/CreateAnswerLink",
+      { jobId, requestId, principalId: "lead" },
+      { bearer },
+    );
+    const linked = await open(made.json.url.split("/console/")[1], true);
+    await linked.page.getByRole("radio", { name: "Refuse" }).check();
+    await linked.page.getByRole("region", { name: "Arguments" }).getByText('"deal_id": 9001').waitFor();
+    await lookAt(linked.page, "answer-confirm");
+    await linked.page.getByRole("button", { name: "Send: Refuse" }).click();
+    await linked.page.getByRole("status").filter({ hasText: "You answered “Refuse”." }).waitFor();
+    expect(await decisionOf({ jobId, requestId })).toMatchObject({ continuation: "abort", principalId: "lead" });
+    await setPolicy({ person: "never" });
+  },
+);

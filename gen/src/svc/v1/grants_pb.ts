@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/grants.proto.
  */
 export const file_svc_v1_grants: GenFile = /*@__PURE__*/
-  fileDesc("ChNzdmMvdjEvZ3JhbnRzLnByb3RvEgZzdmMudjEi/wIKBUdyYW50EgoKAmlkGAEgASgJEhMKC2NsaWVudF9uYW1lGAIgASgJEhEKCWNsaWVudF9pZBgDIAEoCRIVCg1jbGllbnRfb3JpZ2luGAQgASgJEg4KBmtleV9pZBgFIAEoCRIWCg52b3VjaGVyX2tleV9pZBgGIAEoCRIRCgllbnRpdHlfaWQYByABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCCADKAkSFQoNdG9vbGtpdF9zbHVncxgJIAMoCRIOCgZhY3RpdmUYCiABKAgSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHdXNlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKB2NvbmZpcm0YDiABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSI6ChFMaXN0R3JhbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJMChJMaXN0R3JhbnRzUmVzcG9uc2USHQoGZ3JhbnRzGAEgAygLMg0uc3ZjLnYxLkdyYW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ3ChJVcGRhdGVHcmFudFJlcXVlc3QSCgoCaWQYASABKAkSFgoOYWNjZXNzX2NsYXNzZXMYAiADKAkSFQoNdG9vbGtpdF9zbHVncxgDIAMoCRImCgdjb25maXJtGAQgASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiMwoTVXBkYXRlR3JhbnRSZXNwb25zZRIcCgVncmFudBgBIAEoCzINLnN2Yy52MS5HcmFudCIgChJSZXZva2VHcmFudFJlcXVlc3QSCgoCaWQYASABKAkiMwoTUmV2b2tlR3JhbnRSZXNwb25zZRIcCgVncmFudBgBIAEoCzINLnN2Yy52MS5HcmFudDKaAgoNR3JhbnRzU2VydmljZRJRCgpMaXN0R3JhbnRzEhkuc3ZjLnYxLkxpc3RHcmFudHNSZXF1ZXN0Ghouc3ZjLnYxLkxpc3RHcmFudHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEloKC1VwZGF0ZUdyYW50Ehouc3ZjLnYxLlVwZGF0ZUdyYW50UmVxdWVzdBobLnN2Yy52MS5VcGRhdGVHcmFudFJlc3BvbnNlIhKouxgBsLsYAri7GALCuxgCaWQSWgoLUmV2b2tlR3JhbnQSGi5zdmMudjEuUmV2b2tlR3JhbnRSZXF1ZXN0Ghsuc3ZjLnYxLlJldm9rZUdyYW50UmVzcG9uc2UiEqi7GAGwuxgCuLsYAsK7GAJpZGIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_admin, file_svc_v1_options]);
+  fileDesc("ChNzdmMvdjEvZ3JhbnRzLnByb3RvEgZzdmMudjEilAMKBUdyYW50EgoKAmlkGAEgASgJEhMKC2NsaWVudF9uYW1lGAIgASgJEhEKCWNsaWVudF9pZBgDIAEoCRIVCg1jbGllbnRfb3JpZ2luGAQgASgJEg4KBmtleV9pZBgFIAEoCRIWCg52b3VjaGVyX2tleV9pZBgGIAEoCRIRCgllbnRpdHlfaWQYByABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCCADKAkSFQoNdG9vbGtpdF9zbHVncxgJIAMoCRIOCgZhY3RpdmUYCiABKAgSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHdXNlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2FnZW50X3Rvb2xzGA8gAygJEiYKB2NvbmZpcm0YDiABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSI6ChFMaXN0R3JhbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJMChJMaXN0R3JhbnRzUmVzcG9uc2USHQoGZ3JhbnRzGAEgAygLMg0uc3ZjLnYxLkdyYW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKMAQoSVXBkYXRlR3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAIgAygJEhUKDXRvb2xraXRfc2x1Z3MYAyADKAkSEwoLYWdlbnRfdG9vbHMYBSADKAkSJgoHY29uZmlybRgEIAEoCzIVLnN2Yy52MS5Db25maXJtUG9saWN5IjMKE1VwZGF0ZUdyYW50UmVzcG9uc2USHAoFZ3JhbnQYASABKAsyDS5zdmMudjEuR3JhbnQiIAoSUmV2b2tlR3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjMKE1Jldm9rZUdyYW50UmVzcG9uc2USHAoFZ3JhbnQYASABKAsyDS5zdmMudjEuR3JhbnQymgIKDUdyYW50c1NlcnZpY2USUQoKTGlzdEdyYW50cxIZLnN2Yy52MS5MaXN0R3JhbnRzUmVxdWVzdBoaLnN2Yy52MS5MaXN0R3JhbnRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJaCgtVcGRhdGVHcmFudBIaLnN2Yy52MS5VcGRhdGVHcmFudFJlcXVlc3QaGy5zdmMudjEuVXBkYXRlR3JhbnRSZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkEloKC1Jldm9rZUdyYW50Ehouc3ZjLnYxLlJldm9rZUdyYW50UmVxdWVzdBobLnN2Yy52MS5SZXZva2VHcmFudFJlc3BvbnNlIhKouxgBsLsYAri7GALCuxgCaWRiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_admin, file_svc_v1_options]);
 
 /**
  * What a person let an agent do.
@@ -115,6 +115,13 @@ export type Grant = Message<"svc.v1.Grant"> & {
   endedAt?: Timestamp | undefined;
 
   /**
+   * What it was given beside the tools of apps: `programs`, `connect`, `operate`, `repair`.
+   *
+   * @generated from field: repeated string agent_tools = 15;
+   */
+  agentTools: string[];
+
+  /**
    * Which of its calls a person confirms, beside those that the project's policy says. A new grant has what the key that it was
    * given with has.
    *
@@ -212,6 +219,13 @@ export type UpdateGrantRequest = Message<"svc.v1.UpdateGrantRequest"> & {
    * @generated from field: repeated string toolkit_slugs = 3;
    */
   toolkitSlugs: string[];
+
+  /**
+   * What it keeps beside the tools of apps, of what it has; `none` for nothing. If empty, it stays as it is.
+   *
+   * @generated from field: repeated string agent_tools = 5;
+   */
+  agentTools: string[];
 
   /**
    * Which of its calls a person confirms: as many as before, or more. If unset, it stays as it is.
@@ -319,8 +333,8 @@ export const GrantsService: GenService<{
    * - not_found GRANT_NOT_FOUND: the project has no grant id.
    * - permission_denied GRANT_NOT_YOURS: the key is no approver's and did not give the grant.
    * - failed_precondition GRANT_ENDED: the grant has ended.
-   * - invalid_argument GRANT_WIDENED: accessClasses or toolkitSlugs holds what the grant may not use, or confirm has a person
-   *   confirm less than before.
+   * - invalid_argument GRANT_WIDENED: accessClasses, toolkitSlugs or agentTools holds what the grant may not use, or confirm has
+   *   a person confirm less than before.
    * - invalid_argument CONFIRM_INVALID: confirm.person is neither empty nor one of `never`, `destructive` and `writes`, or the
    *   project has no contact confirm.contact.
    *

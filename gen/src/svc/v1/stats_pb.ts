@@ -83,7 +83,8 @@ export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   givenUpSubscriptions: number;
 
   /**
-   * Deliveries whose last attempt failed within the last 24 hours.
+   * Deliveries whose last attempt failed within the last 24 hours, but for those whose event was sent to the
+   * same subscription again since: of the newest 200.
    *
    * @generated from field: uint32 dead_letters = 7;
    */

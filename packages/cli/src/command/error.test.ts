@@ -31,7 +31,7 @@ const methods = services.flatMap(({ typeName, methods: all }) => all.map(({ name
 
 test.each(methods)("a text of the server that names $name is shown with its command", ({ typeName, name }) => {
   const shown = asCommands(`Ask ${name} first.`);
-  const [, command = ""] = /^Ask `svc ([a-z -]+?)(?: --[a-z]+| <[a-z]+>)?` first\.$/.exec(shown) ?? [];
+  const [, command = ""] = /^Ask `svc ([a-z -]+?)(?: --[a-z-]+| <[a-z]+>)?` first\.$/.exec(shown) ?? [];
   expect(names, shown).toContain(command);
   expect(asCommands(`Ask ${typeName}/${name} first.`)).toBe(shown);
 });

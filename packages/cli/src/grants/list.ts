@@ -35,8 +35,18 @@ export function addGrantList(grants: Command, context: CommandContext): void {
   ]);
 }
 
-function grantRow({ id, createdAt, usedAt, active, entityId, accessClasses, toolkitSlugs, ...grant }: Grant): string[] {
-  const may = active ? accessClasses.join(",") : "ended";
+function grantRow({
+  id,
+  createdAt,
+  usedAt,
+  active,
+  entityId,
+  accessClasses,
+  toolkitSlugs,
+  agentTools,
+  ...grant
+}: Grant): string[] {
+  const may = active ? [...accessClasses, ...agentTools].join(",") : "ended";
   const agent = [grant.clientName, grant.clientOrigin].filter(Boolean).map(plainText).join(" at ");
   return [
     ...[id, timeText(createdAt), usedAt === undefined ? "-" : timeText(usedAt)],

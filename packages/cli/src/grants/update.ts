@@ -8,7 +8,9 @@ import { confirmText } from "../text/bound.ts";
 import { messageText } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 
-type UpdateOptions = ProjectOptions & JsonOption & ConfirmOptions & { access?: string; toolkits?: string };
+type UpdateOptions = ProjectOptions &
+  JsonOption &
+  ConfirmOptions & { access?: string; toolkits?: string; agentTools?: string };
 
 /** Adds `svc grants update`. */
 export function addGrantUpdate(grants: Command, context: CommandContext): void {
@@ -19,17 +21,29 @@ export function addGrantUpdate(grants: Command, context: CommandContext): void {
     .argument("<id>", "id of the grant")
     .option("--access <classes>", "the classes that it keeps, comma separated: read, write, destructive")
     .option("--toolkits <slugs>", "the toolkits that it keeps, comma separated")
+    .option(
+      "--agent-tools <groups>",
+      "what it keeps beside the tools of apps, comma separated: programs, connect, operate, repair; or none",
+    )
     .action(async (id: string, options: UpdateOptions) => {
       const { grants: client } = await openProjectClient(options, context);
       const [accessClasses, toolkitSlugs] = [listOf(options.access), listOf(options.toolkits)];
-      const { grant } = await client.updateGrant({ id, accessClasses, toolkitSlugs, ...confirmOf(options) });
+      const agentTools = listOf(options.agentTools);
+      const { grant } = await client.updateGrant({
+        id,
+        accessClasses,
+        toolkitSlugs,
+        agentTools,
+        ...confirmOf(options),
+      });
       if (grant === undefined || options.json) {
         context.print(grant === undefined ? "" : messageText(GrantSchema, grant));
         return;
       }
       const toolkits = grant.toolkitSlugs.join(", ") || "all toolkits";
       const confirmed = confirmText(grant.confirm);
-      const may = `${plainText(id)} may ${grant.accessClasses.join(", ")} with ${toolkits}`;
+      const beside = grant.agentTools.length === 0 ? "" : `, and ${grant.agentTools.join(", ")}`;
+      const may = `${plainText(id)} may ${grant.accessClasses.join(", ")} with ${toolkits}${beside}`;
       context.print(confirmed === "" ? may : `${may}; confirmed: ${confirmed}`);
     });
   addConfirm(update);

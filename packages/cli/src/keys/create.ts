@@ -29,6 +29,7 @@ type CreateOptions = AdminOptions &
     entity?: string;
     access: string[];
     toolkits: string[];
+    agentTools: string[];
   };
 
 /** Adds `svc keys create`. */
@@ -47,11 +48,18 @@ export function addKeyCreate(keys: Command, context: CommandContext): void {
     )
     .option("--access <classes>", "the classes of tools it may use, such as read,write (default: all)", parseWords, [])
     .option("--toolkits <slugs>", "the toolkits it may use, such as calendar,mail (default: all)", parseWords, [])
+    .option(
+      "--agent-tools <groups>",
+      "what it is given over MCP beside the tools of apps: programs, connect, operate, repair (default: none)",
+      parseWords,
+      [],
+    )
     .action((options: CreateOptions) => createKey(options, context));
   addConfirm(create);
   addExamples(addAdminOptions(addJson(create, "the key with its text as JSON")), [
     "svc keys create",
     "svc keys create --entity ada --access read,write --toolkits calendar",
+    "svc keys create --name assistant --agent-tools programs,connect",
     "svc keys create --name assistant --confirm destructive --confirm-by lead",
     "svc keys create --project billing --role approver --name deploy --expires-in 90d",
     "export SVC_API_KEY=$(svc keys create --name my-shell)",
@@ -68,6 +76,7 @@ async function createKey(options: CreateOptions, context: CommandContext): Promi
     entityId: options.entity ?? "",
     accessClasses: options.access,
     toolkitSlugs: options.toolkits,
+    agentTools: options.agentTools,
     ...confirmOf(options),
     ...(options.expiresIn === undefined ? {} : { expiresAt: timestampFromMs(systemClock.now() + options.expiresIn) }),
   });

@@ -55,14 +55,16 @@ export type ConnectLinks = {
   ): Promise<JsonObject | "used">;
 };
 
-/** CreateConnectLink: what InitiateConnection would refuse whatever the person fills in is refused here. */
-export async function createConnectLink(
+/** What a link to a connection is to connect. Empty: nothing in particular. */
+export type AskedLink = Pick<CreateConnectLinkRequest, "toolkitSlug" | "entityId" | "scheme" | "redirectUrl">;
+
+/** Makes a link: what InitiateConnection would refuse whatever the person fills in is refused here. `expiresAt`: epoch milliseconds. */
+export async function makeConnectLink(
   options: ConnectionsOptions,
-  request: CreateConnectLinkRequest,
-  ctx: HandlerContext,
-): Promise<CreateConnectLinkResponse> {
+  principal: ProjectPrincipal,
+  request: AskedLink & Partial<Pick<CreateConnectLinkRequest, "expiresAt">>,
+): Promise<{ readonly url: string; readonly expiresAt: number }> {
   const { db, clock, consoleUrl, views } = options;
-  const principal = requireProject(ctx);
   const { projectId, keyId } = principal;
   if (consoleUrl === undefined) throw consoleOff();
   const nowMs = clock.now();
@@ -80,7 +82,16 @@ export async function createConnectLink(
   const { token } = await makeConsoleLink(db, {
     ...{ purpose: "connect", target: { connect }, projectId, keyId, expiresAt, nowMs },
   });
-  const url = `${consoleUrl()}connect#${token}`;
+  return { url: `${consoleUrl()}connect#${token}`, expiresAt };
+}
+
+/** CreateConnectLink. */
+export async function createConnectLink(
+  options: ConnectionsOptions,
+  request: CreateConnectLinkRequest,
+  ctx: HandlerContext,
+): Promise<CreateConnectLinkResponse> {
+  const { url, expiresAt } = await makeConnectLink(options, requireProject(ctx), request);
   return create(CreateConnectLinkResponseSchema, { url, expiresAt: timestampFromMs(expiresAt) });
 }
 

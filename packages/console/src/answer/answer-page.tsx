@@ -3,10 +3,26 @@ import { sentence } from "../link-page/frame.tsx";
 import type { PageAnswer, Refusal } from "../session/page-post.ts";
 import { Notice } from "../ui/notice.tsx";
 import { Stack } from "../ui/stack.tsx";
+import { readConfirmation } from "../words/confirmations.ts";
 import styles from "./answer-page.module.css";
 import type { Answer, Asked } from "./asked.ts";
 import { QuestionForm } from "./question-form.tsx";
 import { SettledNotice } from "./settled-notice.tsx";
+
+/** The question; of a call that is to be confirmed, who made it and its arguments by themselves. */
+function QuestionText({ question }: { question: string }) {
+  const confirmed = readConfirmation(question);
+  if (confirmed === undefined) return <p className={styles["question"]}>{question}</p>;
+  return (
+    <>
+      <p className={styles["question"]}>{confirmed.asks}</p>
+      <p>{confirmed.asker}</p>
+      <section aria-label="Arguments">
+        <pre className={styles["arguments"]}>{confirmed.args}</pre>
+      </section>
+    </>
+  );
+}
 
 /** The question that the link is for, and the way to answer it; how it was settled once it is. */
 export function AnswerPage({ first, send }: { first: Asked; send: (body: object) => Promise<PageAnswer> }) {
@@ -33,7 +49,7 @@ export function AnswerPage({ first, send }: { first: Asked; send: (body: object)
       <h1>{title}</h1>
       {asked.state === "pending" ? (
         <>
-          <p className={styles["question"]}>{asked.question}</p>
+          <QuestionText question={asked.question} />
           <QuestionForm asked={asked} onAnswer={(given) => void answer(given)} isSending={isSending} />
         </>
       ) : (

@@ -7,6 +7,8 @@ export type Question = {
   principalId: string;
   contactName: string;
   question: string;
+  /** Whether it asks if something may be done at all: a call, or a program. */
+  confirms: boolean;
   continuations: readonly string[];
   answerSchemaJson: string;
   defaultContinuation: string;
@@ -19,6 +21,7 @@ export type Settled = {
   state: "answered" | "defaulted" | "withdrawn";
   principalId: string;
   contactName: string;
+  confirms: boolean;
   decision?: { continuation: string; principalId: string; at: string };
 };
 

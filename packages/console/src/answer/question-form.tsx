@@ -1,6 +1,6 @@
 import { type FormEvent, lazy, Suspense, useState } from "react";
 import type { Values } from "../form/value.ts";
-import { AreaField } from "../ui/area-field.tsx";
+import { AreaField } from "../ui/field.tsx";
 import { Moment } from "../ui/moment.tsx";
 import { OptionsField } from "../ui/options-field.tsx";
 import { PlainButton } from "../ui/plain-button.tsx";
@@ -38,7 +38,7 @@ export function QuestionForm({
         <OptionsField
           label="Your answer"
           value={chosen}
-          options={asked.continuations.map((value) => ({ value, ...linkedAnswerWords(value) }))}
+          options={ordered(asked).map((value) => ({ value, ...linkedAnswerWords(value, asked.confirms) }))}
           onChange={setChosen}
         />
         {takesChanges && (
@@ -54,14 +54,19 @@ export function QuestionForm({
           busy={isSending ? "Sending" : undefined}
           why={chosen === undefined ? "Choose an answer first" : undefined}
         >
-          {chosen === undefined ? "Send the answer" : `Send: ${linkedAnswerWords(chosen).words}`}
+          {chosen === undefined ? "Send the answer" : `Send: ${linkedAnswerWords(chosen, asked.confirms).words}`}
         </PlainButton>
       </Stack>
     </form>
   );
 }
 
-function Clock({ asked: { deadlineAt, defaultContinuation, expiresAt } }: { asked: Question }) {
+/** As they are offered; of a confirmation, what becomes of it without an answer comes first. */
+function ordered({ continuations, confirms }: Question): readonly string[] {
+  return confirms ? continuations.toReversed() : continuations;
+}
+
+function Clock({ asked: { deadlineAt, defaultContinuation, expiresAt, confirms } }: { asked: Question }) {
   return (
     <div className={styles["clock"]}>
       {deadlineAt !== "" && (
@@ -69,9 +74,9 @@ function Clock({ asked: { deadlineAt, defaultContinuation, expiresAt } }: { aske
           Due <Moment at={Date.parse(deadlineAt)} />.
         </p>
       )}
-      <p>{clockSentence(defaultContinuation, deadlineAt !== "")}</p>
+      <p>{clockSentence(defaultContinuation, deadlineAt !== "", confirms)}</p>
       <p>
-        This link ends <Moment at={Date.parse(expiresAt)} />.
+        This link ends with the question, <Moment at={Date.parse(expiresAt)} /> at the latest.
       </p>
     </div>
   );

@@ -6,7 +6,7 @@ import type { Settled } from "./asked.ts";
 
 /** How the question was settled, and when. `isLate` where an answer was just sent and another was first. It takes the focus: what had it is gone. */
 export function SettledNotice({
-  settled: { state, decision, principalId },
+  settled: { state, decision, principalId, confirms },
   isLate,
 }: {
   settled: Settled;
@@ -14,17 +14,11 @@ export function SettledNotice({
 }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => place.current?.focus(), []);
+  const says = settledSentence(state, decision, principalId, confirms);
   const isOwn = decision?.principalId === principalId && !isLate;
   return (
     <div ref={place} tabIndex={-1} role="status">
-      <Notice
-        tone={isLate ? "warn" : isOwn ? "ok" : "info"}
-        title={
-          isLate
-            ? `Too late: it is settled. ${settledSentence(state, decision, principalId)}`
-            : settledSentence(state, decision, principalId)
-        }
-      >
+      <Notice tone={isLate ? "warn" : isOwn ? "ok" : "info"} title={isLate ? `Too late: it is settled. ${says}` : says}>
         {decision !== undefined && (
           <p>
             Settled <Moment at={Date.parse(decision.at)} />.

@@ -25,6 +25,14 @@ export function keepFilters(path: string, search: string): void {
   }
 }
 
+/** What of a page's parameters leaves no row of it out. */
+const noFilters = ["tab", "live", "table"];
+
+/** Whether parameters of a page leave rows of it out: a tab does not. */
+export function areFilters(search: Record<string, string>): boolean {
+  return Object.keys(search).some((name) => !noFilters.includes(name));
+}
+
 /** The filters that a list was last left with; those of a moment, such as what was open, left out. */
 export function lastFilters(path: string): Record<string, string> {
   const search = parseSearch(kept[path] ?? "");

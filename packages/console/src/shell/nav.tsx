@@ -1,22 +1,30 @@
-import { Link } from "@tanstack/react-router";
+import { Link, useLocation } from "@tanstack/react-router";
 import { Icon } from "../ui/icon.tsx";
-import { lastFilters } from "./last-filters.ts";
+import { areFilters, lastFilters } from "./last-filters.ts";
 import { groupsOf, type NavPage, pagesOf } from "./pages.ts";
 import styles from "./shell.module.css";
 
-/** A link to a page of the project; the list it leads to has its last filters. */
+/** A link to a page of the project. The list it leads to has its last filters, which a sign says; pressed where one is, it clears them. */
 function PageLink({ page, projectId }: { page: NavPage; projectId: string }) {
   const path = page.to.replace("$projectId", projectId);
+  const isHere = useLocation({ select: ({ pathname }) => pathname === path });
+  const search = isHere ? {} : lastFilters(path);
   return (
     <Link
       className={styles["link"]}
       to={page.to}
       params={{ projectId } as never}
-      search={lastFilters(path) as never}
+      search={search as never}
       activeOptions={{ includeSearch: false }}
     >
       <Icon name={page.icon} />
       {page.title}
+      {areFilters(search) && (
+        <span className={styles["filtered"]} title="Opens filtered. Press again for all.">
+          <Icon name="filter" size={12} />
+          <span className="visually-hidden">, filtered</span>
+        </span>
+      )}
     </Link>
   );
 }

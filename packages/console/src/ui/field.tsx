@@ -1,4 +1,4 @@
-import { type InputHTMLAttributes, type ReactNode, useId } from "react";
+import { type AriaAttributes, type InputHTMLAttributes, type ReactNode, useId } from "react";
 import { classNames } from "./class-names.ts";
 import styles from "./field.module.css";
 import { Icon } from "./icon.tsx";
@@ -11,7 +11,41 @@ type Native = Pick<
   "type" | "required" | "placeholder" | "autoComplete" | "inputMode" | "min" | "max" | "readOnly" | "list"
 >;
 
-/** A labelled line of text. `hint` says what is wanted, `fault` what is wrong with what is there. */
+/** What every labelled input has: `hint` says what is wanted, `fault` what is wrong with what is there. */
+export type Labelled = {
+  label: string;
+  hint?: ReactNode;
+  fault?: string | undefined;
+  /** Marks it as one that must be filled in; whether it is, is judged by the service. */
+  isRequired?: boolean;
+};
+
+type OfInput = { id: string } & AriaAttributes;
+
+/** A label above an input, its hint and fault below; `children` makes the input of what names and describes it. */
+export function LabelledField({
+  label,
+  hint,
+  fault,
+  isRequired = false,
+  children,
+}: Labelled & { children: (shared: OfInput) => ReactNode }) {
+  const id = useId();
+  return (
+    <div className={styles["field"]}>
+      <label className={styles["label"]} htmlFor={id}>
+        {label}
+      </label>
+      {children({
+        ...{ id, "aria-describedby": `${id}-hint ${id}-fault` },
+        ...{ "aria-invalid": fault !== undefined, "aria-required": isRequired },
+      })}
+      <FieldNotes id={id} hint={hint} fault={fault} />
+    </div>
+  );
+}
+
+/** A labelled line of text. */
 export function TextField({
   label,
   value,
@@ -21,40 +55,57 @@ export function TextField({
   mono = false,
   isRequired = false,
   ...native
-}: Native & {
-  label: string;
+}: Native & Labelled & { value: string; onChange: (value: string) => void; mono?: boolean }) {
+  return (
+    <LabelledField {...{ label, hint, fault, isRequired }}>
+      {(shared) => (
+        <input
+          {...native}
+          {...shared}
+          className={classNames(styles["input"], mono && styles["mono"])}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+          spellCheck={false}
+        />
+      )}
+    </LabelledField>
+  );
+}
+
+/** A labelled text of several lines; `tall` where it is all that is written. */
+export function AreaField({
+  value,
+  onChange,
+  placeholder,
+  mono = false,
+  tall = false,
+  ...labelled
+}: Labelled & {
   value: string;
   onChange: (value: string) => void;
-  hint?: ReactNode;
-  fault?: string | undefined;
+  placeholder?: string;
   mono?: boolean;
-  /** Marks it as one that must be filled in; whether it is, is judged by the service. */
-  isRequired?: boolean;
+  tall?: boolean;
 }) {
-  const id = useId();
   return (
-    <div className={styles["field"]}>
-      <label className={styles["label"]} htmlFor={id}>
-        {label}
-      </label>
-      <input
-        {...native}
-        id={id}
-        className={classNames(styles["input"], mono && styles["mono"])}
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-        aria-describedby={`${id}-hint ${id}-fault`}
-        aria-invalid={fault !== undefined}
-        aria-required={isRequired}
-        spellCheck={false}
-      />
-      <FieldNotes id={id} hint={hint} fault={fault} />
-    </div>
+    <LabelledField {...labelled}>
+      {(shared) => (
+        <textarea
+          {...shared}
+          className={classNames(styles["input"], styles["area"], mono && styles["mono"], tall && styles["tall"])}
+          rows={Math.min(16, value.split("\n").length + 1)}
+          value={value}
+          placeholder={placeholder}
+          onChange={(event) => onChange(event.target.value)}
+          spellCheck={false}
+        />
+      )}
+    </LabelledField>
   );
 }
 
 /** Hint and fault below a field of this id, which names them as `<id>-hint` and `<id>-fault`. */
-export function FieldNotes({ id, hint, fault }: { id: string; hint?: ReactNode; fault?: string | undefined }) {
+function FieldNotes({ id, hint, fault }: { id: string; hint?: ReactNode; fault?: string | undefined }) {
   return (
     <>
       {hint !== undefined && (

@@ -11,7 +11,7 @@ const ask = {
   deadlineAt: timestampFromMs(now + 13_980_000),
   state: AskState.PENDING,
   exhausted: false,
-  approvalId: "",
+  ...{ approvalId: "", pointId: "tooMany", stepId: "gate" },
   deliveredPrincipals: ["lead"],
   defaultContinuation: "abort",
 };
@@ -31,6 +31,7 @@ test("it is said what the clock will do, and that no clock approves", () => {
   expect(clockWords({ ...ask, hopIndex: 1 })).toContain("the clock then answers abort");
   expect(clockWords({ ...ask, hopIndex: 1, defaultContinuation: "" })).toContain("for ever");
   expect(clockWords({ ...ask, approvalId: "apr_1" })).toContain("No clock decides an approval");
+  expect(clockWords({ ...ask, pointId: "confirm", stepId: "" })).toContain("it is refused");
 });
 
 test("of an approval everyone may decide at once", () => {

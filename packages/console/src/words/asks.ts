@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Ask, type AskDecision, AskState } from "@svc/gen/jobs";
+import { isConfirmation } from "./continuations.ts";
 import { durationWords } from "./time.ts";
 import { unknownWord, type Word } from "./word.ts";
 
@@ -61,8 +62,12 @@ export function ladderRungs(
 
 /** What the clock will do with a pending ask when nobody answers. */
 export function clockWords(
-  ask: Pick<Ask, "approvalId" | "deadlineAt" | "defaultContinuation" | "exhausted" | "hopIndex" | "escalation">,
+  ask: Pick<
+    Ask,
+    "approvalId" | "pointId" | "stepId" | "deadlineAt" | "defaultContinuation" | "exhausted" | "hopIndex" | "escalation"
+  >,
 ): string {
+  if (isConfirmation(ask)) return "Without an answer by then it is refused, and nothing is done.";
   if (ask.approvalId !== "") return "No clock decides an approval: it waits until somebody does.";
   if (ask.exhausted) return "The ladder is over. It waits for an answer for ever.";
   if (ask.deadlineAt === undefined) return "It has no deadline: it waits until somebody answers.";

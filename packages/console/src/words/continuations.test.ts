@@ -3,7 +3,16 @@ import { type AskPlace, askPlace, continuations, continuationWords } from "./con
 
 const ask = { pointId: "tooMany", approvalId: "", stepId: "gate" };
 const places: AskPlace[] = [
-  ...(["judge", "failed_rows", "unknown_rows", "plan_approval", "gate_approval", "in_doubt", "undo_stuck"] as const),
+  ...([
+    "judge",
+    "failed_rows",
+    "unknown_rows",
+    "plan_approval",
+    "gate_approval",
+    "confirm",
+    "in_doubt",
+    "undo_stuck",
+  ] as const),
 ];
 
 test("each continuation says at each kind of question what it does there", () => {
@@ -23,4 +32,7 @@ test("a question is placed by its point, its approval and its rows", () => {
   expect(askPlace({ ...ask, approvalId: "apr_1", stepId: "" })).toBe("plan_approval");
   expect(askPlace({ ...ask, approvalId: "apr_1" })).toBe("gate_approval");
   expect(askPlace({ ...ask, pointId: "in_doubt" })).toBe("in_doubt");
+  expect(askPlace({ ...ask, pointId: "confirm", stepId: "" })).toBe("confirm");
+  // A program may call a point of its own so.
+  expect(askPlace({ ...ask, pointId: "confirm" })).toBe("judge");
 });

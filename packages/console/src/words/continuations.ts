@@ -8,6 +8,7 @@ export type AskPlace =
   | "unknown_rows"
   | "plan_approval"
   | "gate_approval"
+  | "confirm"
   | "in_doubt"
   | "undo_stuck";
 
@@ -50,6 +51,12 @@ const words: Record<AskPlace, Record<Continuation, ContinuationWords>> = {
     skip: { title: "Skip", does: "Not offered for an approval." },
     abort: { title: "Abort", does: undoFirst },
   },
+  confirm: {
+    proceed: { title: "Allow it", does: "It is done once, as it stands here." },
+    "retry-with": { title: "Retry", does: "Not offered for a confirmation." },
+    skip: { title: "Skip", does: "Not offered for a confirmation." },
+    abort: { title: "Refuse", does: "Nothing is done, and whoever asked for it is told so." },
+  },
   in_doubt: {
     proceed: {
       title: "Treat as done",
@@ -75,6 +82,11 @@ export function continuationWords(continuation: string, place: AskPlace): Contin
   return (words[place] as Record<string, ContinuationWords>)[continuation] ?? { title: continuation, does: "" };
 }
 
+/** Whether an ask is that of the service whether a call, or a program, may be sent at all. A program's own points are asked by its steps. */
+export function isConfirmation({ pointId, stepId }: { pointId: string; stepId: string }): boolean {
+  return pointId === "confirm" && stepId === "";
+}
+
 /** Where a question stands: its point, whether it is an approval, whether a step asks it, and the rows it is about. */
 export function askPlace(ask: {
   pointId: string;
@@ -83,6 +95,7 @@ export function askPlace(ask: {
   rows?: { failed: number; unknown: number } | undefined;
 }): AskPlace {
   if (ask.pointId === "in_doubt" || ask.pointId === "undo_stuck") return ask.pointId;
+  if (isConfirmation(ask)) return "confirm";
   if (ask.approvalId !== "") return ask.stepId === "" ? "plan_approval" : "gate_approval";
   if (ask.rows === undefined) return "judge";
   return ask.rows.unknown > 0 ? "unknown_rows" : "failed_rows";

@@ -8,13 +8,19 @@ const answers: Readonly<Record<string, AnswerWords>> = {
   abort: { words: "Abort", says: "Stop here. What can be undone is undone." },
 };
 
-/** The words of an answer; one of a newer service is shown as it is. */
-export function linkedAnswerWords(continuation: string): AnswerWords {
-  return answers[continuation] ?? { words: continuation, says: "" };
+const confirming: Readonly<Record<string, AnswerWords>> = {
+  proceed: { words: "Allow it", says: "It is done once, as it stands here." },
+  abort: { words: "Refuse", says: "Nothing is done, and whoever asked for it is told so." },
+};
+
+/** The words of an answer, where it is asked whether something may be done at all (`confirms`) too; one of a newer service is shown as it is. */
+export function linkedAnswerWords(continuation: string, confirms = false): AnswerWords {
+  return (confirms ? confirming[continuation] : answers[continuation]) ?? { words: continuation, says: "" };
 }
 
 /** What the clock does with a question that nobody answers; `hasDeadline` where it goes on by itself at a time. */
-export function clockSentence(defaultContinuation: string, hasDeadline: boolean): string {
+export function clockSentence(defaultContinuation: string, hasDeadline: boolean, confirms = false): string {
+  if (confirms) return "Without an answer by then it is refused, and nothing is done.";
   if (!hasDeadline) return "It has no deadline: it waits until somebody answers.";
   if (defaultContinuation === "")
     return "It is put to the next person then, if there is one. You may still answer afterwards.";
@@ -26,9 +32,10 @@ export function settledSentence(
   state: string,
   decision: { continuation: string; principalId: string } | undefined,
   principalId: string,
+  confirms = false,
 ): string {
   if (decision === undefined) return "The question was withdrawn: what it was about has ended in the meantime.";
-  const { words } = linkedAnswerWords(decision.continuation);
+  const { words } = linkedAnswerWords(decision.continuation, confirms);
   if (state === "defaulted" || decision.principalId === "")
     return `Nobody answered in time, so “${words}” was applied.`;
   return decision.principalId === principalId

@@ -4,7 +4,7 @@ import type { Word } from "./word.ts";
 const words = {
   full: { word: "full", tone: "bad", icon: "alert", says: "What is over it is refused." },
   near: { word: "near its end", tone: "warn", icon: "alert", says: "Four fifths of it are used." },
-  room: { word: "room", tone: "ok", icon: "check", says: "There is room." },
+  room: { word: "room left", tone: "ok", icon: "check", says: "There is room." },
   open: { word: "no bound", tone: "plain", icon: "dot", says: "It is not bounded." },
 } as const satisfies Record<string, Word>;
 

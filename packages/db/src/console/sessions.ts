@@ -1,7 +1,7 @@
 import { isoTime, type KeyId, noConfirmRule, type SessionId, uuidOfId } from "@svc/core";
 import { and, eq, lt, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
-import { confirmDocument } from "../documents/confirm.ts";
+import { projectConfirmDocument } from "../documents/confirm.ts";
 import type { ApiKey, CallerKey } from "../keys/repo.ts";
 import { apiKeys, consoleSeats, consoleSessions, projectPolicies } from "../schema/index.ts";
 import { fieldsOf, namesBut } from "../sql/codec.ts";
@@ -41,7 +41,7 @@ export async function listConsoleSeats(db: Executor, id: SessionId): Promise<Cal
   const rows = await readSeats(db, { of: { sessionId: id } });
   return rows.map((row) => {
     const { quotas, projectConfirm: stored, ...key } = keyColumns.read(policyColumns.read(row));
-    const projectConfirm = stored === null ? noConfirmRule : confirmDocument.read(JSON.parse(stored));
+    const projectConfirm = stored === null ? noConfirmRule : projectConfirmDocument.read(JSON.parse(stored));
     return { ...key, quotas: quotas ?? {}, projectConfirm };
   });
 }

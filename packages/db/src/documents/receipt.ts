@@ -15,7 +15,7 @@ export type LimitsDocument = {
   readonly concurrency: number;
 };
 
-/** `jobs.receipt`, in the words of the message Receipt; times are epoch milliseconds. */
+/** What `jobs.receipt` is of, in the words of the message Receipt; times are epoch milliseconds. */
 export type ReceiptDocument = {
   readonly outcome: "complete" | "partial" | "none";
   readonly programHash: string;
@@ -73,12 +73,23 @@ const receiptFields = {
   receiptHash: true,
 } as const;
 
+/**
+ * A receipt as it is stored: the estimate stands in its job's row, and never changes there. Versions up to 0.2 stored it here as well.
+ */
+export type StoredReceipt = Omit<ReceiptDocument, "estimate"> & { readonly estimate?: EstimateDocument };
+
+/** A receipt without what its job's row has. */
+export function storedReceipt({ estimate: _estimate, ...receipt }: StoredReceipt): StoredReceipt {
+  return receipt;
+}
+
+/** A receipt as it was made, of what is stored of it and its job's estimate. */
+export function wholeReceipt(stored: StoredReceipt, estimate: EstimateDocument): ReceiptDocument {
+  return { ...stored, estimate: stored.estimate ?? estimate };
+}
+
 /** How `jobs.receipt` is stored. */
-export const receiptDocument = packedDocument<ReceiptDocument>("jobs.receipt", [asWritten], receiptFields);
+export const receiptDocument = packedDocument<StoredReceipt>("jobs.receipt", [asWritten], receiptFields);
 
 /** The same of an attempt before the present one. */
-export const attemptReceiptDocument = packedDocument<ReceiptDocument>(
-  "job_attempts.receipt",
-  [asWritten],
-  receiptFields,
-);
+export const attemptReceiptDocument = packedDocument<StoredReceipt>("job_attempts.receipt", [asWritten], receiptFields);

@@ -9,9 +9,19 @@ import { statement } from "../sql/statement.ts";
 import { endNarrowedSubscriptions } from "../subscriptions/end-of-keys.ts";
 import { deleteGrantTokens, type Grant } from "./tokens.ts";
 
+const keyNames = [
+  "entityId",
+  "accessClasses",
+  "toolkitSlugs",
+  "agentTools",
+  "confirm",
+  "lastUsedAt",
+  "revokedAt",
+] as const;
+
 /** A grant with what its key says of it. */
 export type ListedGrant = Grant &
-  Pick<ApiKey, "entityId" | "accessClasses" | "toolkitSlugs" | "confirm" | "lastUsedAt" | "revokedAt"> & {
+  Pick<ApiKey, (typeof keyNames)[number]> & {
     /** Whether the key that it was given with is good. */
     readonly isVouched: boolean;
   };
@@ -29,13 +39,13 @@ export async function endGrant(db: Executor, { id, keyId }: Pick<Grant, "id" | "
 }
 
 /**
- * Gives a grant other classes and toolkits, has a person confirm other calls, and ends its agent's subscriptions that are not of those. In a
- * transaction.
+ * Gives a grant other classes, toolkits and tools beside those of apps, has a person confirm other calls, and ends its agent's subscriptions
+ * that are not of those. In a transaction.
  */
 export async function narrowGrant(
   tx: Executor,
   { keyId, projectId }: Pick<Grant, "keyId" | "projectId">,
-  bounds: Pick<ApiKey, "accessClasses" | "toolkitSlugs" | "confirm">,
+  bounds: Pick<ApiKey, "accessClasses" | "toolkitSlugs" | "agentTools" | "confirm">,
   nowMs: number,
 ): Promise<void> {
   await tx.orm.update(apiKeys).set(bounds).where(eq(apiKeys.id, keyId));
@@ -53,11 +63,7 @@ export async function findGrant(db: Executor, id: GrantId): Promise<Grant | unde
 }
 
 const grantColumns = selectList(grants, namesBut(grants), "g");
-const keyColumns = selectList(
-  apiKeys,
-  ["entityId", "accessClasses", "toolkitSlugs", "confirm", "lastUsedAt", "revokedAt"],
-  "k",
-);
+const keyColumns = selectList(apiKeys, keyNames, "k");
 const columns = `${grantColumns.text}, ${keyColumns.text},
   v.revoked_at is null and (v.expires_at is null or v.expires_at > $2::timestamptz) as "isVouched"`;
 /** By primary keys. */

@@ -1,6 +1,7 @@
 import { type Id, isoTime, type KeyId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { jobAttempts } from "../schema/jobs.ts";
+import { type ReceiptDocument, wholeReceipt } from "../documents/receipt.ts";
+import { jobAttempts, jobs } from "../schema/jobs.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
@@ -9,14 +10,18 @@ import { statement } from "../sql/statement.ts";
 const names = namesBut(jobAttempts, "idempotencyKey", "contentDigest");
 
 /** An attempt at a job that another followed. */
-export type JobAttemptRecord = Row<typeof jobAttempts, (typeof names)[number]>;
+export type JobAttemptRecord = Omit<AttemptRow, "receipt"> & { readonly receipt: ReceiptDocument };
 
-const columns = selectList(jobAttempts, names);
+type AttemptRow = Row<typeof jobAttempts, (typeof names)[number]>;
 
-/** By primary key. */
-const selectAttempts = statement<RawRow<JobAttemptRecord>>(
+const columns = selectList(jobAttempts, names, "a");
+const estimates = selectList(jobs, ["estimate"], "j");
+
+/** By primary keys. */
+const selectAttempts = statement<RawRow<AttemptRow & Row<typeof jobs, "estimate">>>(
   "list_job_attempts",
-  `select ${columns.text} from job_attempts where job_id = any($1::uuid[]) order by job_id, attempt`,
+  `select ${columns.text}, (select ${estimates.text} from jobs j where j.id = a.job_id) from job_attempts a
+   where a.job_id = any($1::uuid[]) order by a.job_id, a.attempt`,
 );
 
 /** By primary key, up to the job: an attempt has its number. */
@@ -83,7 +88,10 @@ export async function listJobAttempts(
   if (jobIds.length === 0) return new Map();
   const rows = await selectAttempts(db, [arrayLiteral(jobIds.map(uuidOfId))]);
   return Map.groupBy(
-    rows.map((row): JobAttemptRecord => columns.read(row)),
+    rows.map((row): JobAttemptRecord => {
+      const { estimate, ...attempt } = columns.read(estimates.read(row));
+      return { ...attempt, receipt: wholeReceipt(attempt.receipt, estimate) };
+    }),
     ({ jobId }) => jobId,
   );
 }

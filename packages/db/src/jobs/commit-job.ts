@@ -1,6 +1,7 @@
 import { type Id, type NodeId, uuidOfId } from "@svc/core";
 import { type CallRecord, storedCall } from "../calls/put.ts";
 import type { Executor } from "../connect.ts";
+import { storedReceipt } from "../documents/receipt.ts";
 import { toolCalls } from "../schema/calls.ts";
 import { jobEvents, jobSteps, jobs } from "../schema/jobs.ts";
 import { bool, fieldsBut, fieldsOf, idOf, int4, int8, orNull, text, timestamptz, type ValuesOf } from "../sql/codec.ts";
@@ -241,7 +242,7 @@ function rowOf({ lease: { jobId, owner, leaseToken: token }, change, options }: 
   const isMoved = typeof task === "object";
   return {
     ...job,
-    ...{ params, stepArgs, overrides, receipt },
+    ...{ params, stepArgs, overrides, receipt: receipt && storedReceipt(receipt) },
     ...{
       jobId,
       token,

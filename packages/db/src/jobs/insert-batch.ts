@@ -1,4 +1,4 @@
-import { type Batcher, createBatcher, type Id, type ProjectId, quotas } from "@svc/core";
+import { type Batcher, createBatcher, type Id, idOfUuid, type ProjectId, quotas } from "@svc/core";
 import { storedCall } from "../calls/put.ts";
 import { type Executor, withTransaction } from "../connect.ts";
 import { isUnavailable } from "../driver-error.ts";
@@ -7,12 +7,13 @@ import { findQuotaReached, lockJobQuota, type QuotaReached } from "../projects/q
 import { unfinishedJobs, usageOfProject } from "../projects/usage.ts";
 import { toolCalls } from "../schema/calls.ts";
 import { jobEvents, jobPrograms, jobSteps, jobs, jobTasks } from "../schema/jobs.ts";
-import { fieldsBut, idOf, int4, int8, type ValuesOf } from "../sql/codec.ts";
+import { fieldsBut, idOf, int4, int8, orNull, type ValuesOf } from "../sql/codec.ts";
 import { compose, type PartValues, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/parts.ts";
 import { logRowsOf } from "./log-rows.ts";
 import { inOrderOfKeys, type JobInsert, type NewJob, type NewJobProgram } from "./new-job.ts";
 import { storedChain } from "./principal-chain.ts";
+import { countedJobs, marginJobs, rememberedMarginJobs } from "./room.ts";
 
 /** What the statement writes of a job: all that a submission without an idempotency key decides. The rest has its defaults. */
 const jobFields = fieldsBut(
@@ -40,8 +41,8 @@ const jobFields = fieldsBut(
 );
 
 const parts = {
-  wanted: rows({ projectId: idOf("prj"), jobs: int4 }),
-  room: values({ fallback: int8, margin: int4 }),
+  wanted: rows({ projectId: idOf("prj"), jobs: int4, remembered: orNull(int8) }),
+  room: values({ fallback: int8, margin: int4, rememberedMargin: int4 }),
   programs: rows(fieldsBut(jobPrograms)),
   events: rows(fieldsBut(jobEvents)),
   tasks: leasedTaskRows,
@@ -54,17 +55,22 @@ const parts = {
  * Programs, jobs, the beginnings of their logs, their first tasks, and of jobs that begin at once the first step and its call: one
  * statement, one round trip, one commit. All of it, or
  * nothing where a project would come closer to its quota of jobs than `margin`. Jobs are counted by project and status, no further
- * than the quota: 20,000 take 3 ms, and most projects have a few.
+ * than the quota: 20,000 take 3 ms, and most projects have a few. Where the count that is remembered leaves `rememberedMargin`, they
+ * are not counted. Answers what fits, and how many jobs there were before, project by project.
  */
 const insertBatch = compose(
   "insert_jobs",
   parts,
-  (p) => query`with counted as materialized (
-    select w.jobs as wanted, l.most, (
-      select count(*) from (select from ${unfinishedJobs("w.project_id")} limit greatest(l.most, 0)) c) as used
+  (p) => query<{ projectId: string; used: string; isCounted: boolean; fits: boolean }>`with bounded as materialized (
+    select w.project_id, w.jobs as wanted, l.most,
+      case when l.most < 0 or w.remembered + w.jobs + ${p.room.rememberedMargin} <= l.most then coalesce(w.remembered, 0) end as known
     from ${p.wanted.from("w")} cross join lateral (
       select coalesce((select (quotas->>'jobs')::int8 from project_policies where project_id = w.project_id), ${p.room.fallback}) as most
       offset 0) l
+  ), counted as materialized (
+    select project_id, wanted, most, known is null as is_counted, coalesce(known, (
+      select count(*) from (select from ${unfinishedJobs("b.project_id")} limit greatest(b.most, 0)) c)) as used
+    from bounded b
   ), room as materialized (
     select coalesce(bool_and(most < 0 or used + wanted + ${p.room.margin} <= most), true) as fits from counted
   ), programs as (
@@ -77,15 +83,11 @@ const insertBatch = compose(
     ${p.steps.insertInto(jobSteps)} where (select fits from room)
   ), called as (
     ${p.calls.insertInto(toolCalls)} where (select fits from room)
+  ), stored as (
+    ${p.jobs.insertInto(jobs)} where (select fits from room)
   )
-  ${p.jobs.insertInto(jobs)} where (select fits from room)`,
+  select c.project_id as "projectId", c.used, c.is_counted as "isCounted", r.fits from counted c cross join room r`,
 );
-
-/**
- * How far from its quota a project's jobs are stored without a lock. Statements under way do not see each other's rows: they are
- * 200 jobs a node at most, so 20 nodes may be under way at once.
- */
-const marginJobs = 4_000;
 
 const written: ReadonlySet<string> = new Set(Object.keys(jobFields));
 
@@ -127,7 +129,16 @@ export async function insertJobBatch(db: Executor, insert: JobInsert): Promise<Q
 
 /** False, and nothing stored, when a project would come too close to its quota. */
 async function storeAll(db: Executor, inserts: readonly StoredInsert[], margin: number): Promise<boolean> {
-  return (await insertBatch(db, rowsOf(inserts, margin))).count > 0;
+  const startedMs = performance.now();
+  const wanted = wantedOf(inserts);
+  const found = await insertBatch(db, { ...rowsOf(inserts, margin), wanted });
+  const fits = found.every((project) => project.fits);
+  for (const { projectId, used, isCounted } of found) {
+    const id = idOfUuid("prj", projectId);
+    if (isCounted) countedJobs.keep(id, Number(used), performance.now() - startedMs);
+    if (fits) countedJobs.add(id, wanted.find((one) => one.projectId === id)?.jobs ?? 0);
+  }
+  return fits;
 }
 
 /** Close to its quota, a project's submissions are stored one after the other: of any number at once none passes it. */
@@ -143,13 +154,22 @@ function storeInRoom(db: Executor, insert: JobInsert): Promise<QuotaReached | un
 }
 
 /** Whether so many more jobs would pass the project's quota; asked under `lockJobQuota`. */
-export function findJobQuotaReached(
+export async function findJobQuotaReached(
   tx: Executor,
   projectId: ProjectId,
   more: number,
 ): Promise<QuotaReached | undefined> {
   const quota = { projectId, name: "jobs", more } as const;
-  return findQuotaReached(tx, quota, (most) => usageOfProject(tx, projectId).countJobs(most));
+  const reached = await findQuotaReached(tx, quota, async (most) => {
+    const remembered = countedJobs.find(projectId);
+    if (remembered !== undefined && remembered + more + rememberedMarginJobs <= most) return remembered;
+    const startedMs = performance.now();
+    const used = await usageOfProject(tx, projectId).countJobs(most);
+    countedJobs.keep(projectId, used, performance.now() - startedMs);
+    return used;
+  });
+  if (reached === undefined) countedJobs.add(projectId, more);
+  return reached;
 }
 
 /**
@@ -178,16 +198,27 @@ export async function insertJobsInRoom(
 /** Jobs whose program may be there already. */
 type StoredInsert = Omit<JobInsert, "program"> & { readonly program?: NewJobProgram };
 
-function rowsOf(inserts: readonly StoredInsert[], margin: number): PartValues<typeof parts> {
+/** How many jobs each project is to have more, and what is remembered of those that it has. */
+function wantedOf(inserts: readonly StoredInsert[]): PartValues<typeof parts>["wanted"] {
+  const byProject = Map.groupBy(
+    inserts.flatMap(({ newJobs }) => newJobs),
+    ({ job }) => job.projectId,
+  );
+  return [...byProject].map(([projectId, own]) => ({
+    projectId,
+    jobs: own.length,
+    remembered: countedJobs.find(projectId) ?? null,
+  }));
+}
+
+function rowsOf(inserts: readonly StoredInsert[], margin: number): Omit<PartValues<typeof parts>, "wanted"> {
   const given = inserts.flatMap(({ program }) => program ?? []);
   const programs = new Map(
     given.map((program) => [`${program.projectId}/${program.digest.toString("hex")}`, program] as const),
   );
   const newJobs = inserts.flatMap((insert) => insert.newJobs);
-  const wanted = Map.groupBy(newJobs, ({ job }) => job.projectId);
   return {
-    wanted: [...wanted].map(([projectId, own]) => ({ projectId, jobs: own.length })),
-    room: { fallback: quotas.jobs.default, margin },
+    room: { fallback: quotas.jobs.default, margin, rememberedMargin: rememberedMarginJobs },
     programs: inOrderOfKeys([...programs.values()]),
     events: inserts.flatMap(({ newJobs: own, nowMs: at }) =>
       own.flatMap(({ job, events }) => logRowsOf(events).map((row) => ({ jobId: job.id, at, ...row }))),

@@ -1,3 +1,4 @@
+import { wholeReceipt } from "../documents/receipt.ts";
 import type { NewJob } from "./new-job.ts";
 import type { JobRecord } from "./record.ts";
 
@@ -30,7 +31,7 @@ export function recordOfNewJob({ job, events }: NewJob): JobRecord {
     pausedAt: given.pausedAt ?? null,
     pauseChain: given.pauseChain ?? null,
     lastError: given.lastError ?? "",
-    receipt: given.receipt ?? null,
+    receipt: given.receipt ? wholeReceipt(given.receipt, given.estimate) : null,
     lastSeq: events.length,
     finishedAt: given.finishedAt ?? null,
     loopHolds: given.loopHolds ?? 0,

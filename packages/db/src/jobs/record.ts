@@ -1,4 +1,5 @@
 import type { LogEntry } from "../documents/log-entries.ts";
+import { type ReceiptDocument, wholeReceipt } from "../documents/receipt.ts";
 import { type jobEvents, type jobSteps, jobs } from "../schema/jobs.ts";
 import { type NewRow, namesBut, type Row } from "../sql/codec.ts";
 import { type PackedList, packedList } from "../sql/select-list.ts";
@@ -8,7 +9,9 @@ import { chainOfJob } from "./principal-chain.ts";
 export const jobNames = namesBut(jobs, "idempotencyKey", "contentDigest", "refusedAnswers", "childKey");
 
 /** A job as its row holds it, without what only submitting needs. */
-export type JobRecord = Row<typeof jobs, (typeof jobNames)[number]>;
+export type JobRecord = Omit<Row<typeof jobs, (typeof jobNames)[number]>, "receipt"> & {
+  receipt: ReceiptDocument | null;
+};
 
 const packed = packedList(jobs, jobNames, "j");
 
@@ -18,7 +21,7 @@ export const jobColumns: PackedList<JobRecord> = {
   read(row) {
     const job = packed.read(row);
     if (job.principalChain.length === 0) job.principalChain = chainOfJob(job);
-    return job;
+    return Object.assign(job, { receipt: job.receipt && wholeReceipt(job.receipt, job.estimate) });
   },
 };
 

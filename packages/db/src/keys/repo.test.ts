@@ -28,6 +28,7 @@ function newKey(projectId: ProjectId, text: string, id: KeyId = createId("key", 
     entityId: "",
     accessClasses: [],
     toolkitSlugs: [],
+    agentTools: [],
     confirm,
   };
   return {

@@ -235,8 +235,8 @@ function grantOf({ entityId }: NamedEntity): SQL {
 }
 
 /**
- * What an expression of the project made of an event or a call, which may be the entity's id alone or have it within: between others than letters
- * and digits, so that erasing `ada` forgets nothing of `adam`.
+ * What an expression of the project made of an event or a call, which may be the entity's id alone or have it within: between what is no
+ * letter and no digit, since an id that is part of a longer one is another's.
  */
 function isWithin(entityId: string, key: PgColumn): SQL {
   const id = entityId.replace(/[\\^$.|?*+(){}[\]]/g, "\\$&");

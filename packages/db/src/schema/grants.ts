@@ -1,3 +1,4 @@
+import type { AgentToolGroup } from "@svc/core";
 import { index, pgTable, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { bytes, idColumn, oneOf, time } from "./columns.ts";
 import { apiKeys, projects } from "./projects.ts";
@@ -64,6 +65,8 @@ export const grantCodes = pgTable(
     entityId: text("entity_id").notNull(),
     accessClasses: text("access_classes").array().$type<AccessClass[]>().notNull(),
     toolkitSlugs: text("toolkit_slugs").array().notNull(),
+    /** What it will be given beside the tools of apps. */
+    agentTools: text("agent_tools").array().$type<AgentToolGroup[]>().notNull().default([]),
     expiresAt: time("expires_at").notNull(),
     spentAt: time("spent_at"),
     /** What it was changed into; null where it was refused. */

@@ -1,6 +1,6 @@
-import { noConfirmRule } from "@svc/core";
+import { type AgentToolGroup, noConfirmRule } from "@svc/core";
 import { bigint, pgTable, smallint, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { confirmDocument } from "../documents/confirm.ts";
+import { keyConfirmDocument, projectConfirmDocument } from "../documents/confirm.ts";
 import { quotasDocument } from "../documents/quotas.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { type AccessClass, audiences, keyRoles, planApprovals } from "./words.ts";
@@ -34,7 +34,7 @@ export const projectPolicies = pgTable("project_policies", {
   /** Where http steps of programs may send requests, as core's `parseHttpHost` writes hosts. */
   httpHosts: text("http_hosts").array().notNull().default([]),
   /** Which calls of its keys a person confirms. */
-  confirm: document(confirmDocument)("confirm").notNull().default(noConfirmRule),
+  confirm: document(projectConfirmDocument)("confirm").notNull().default(noConfirmRule),
 });
 
 /** A project's key. Only the digest of its text is kept. */
@@ -60,8 +60,10 @@ export const apiKeys = pgTable(
     entityId: text("entity_id").notNull().default(""),
     accessClasses: text("access_classes").array().$type<AccessClass[]>().notNull().default([]),
     toolkitSlugs: text("toolkit_slugs").array().notNull().default([]),
+    /** What it is given over MCP beside the tools of apps. */
+    agentTools: text("agent_tools").array().$type<AgentToolGroup[]>().notNull().default([]),
     /** Which of its calls a person confirms, beside those that its project's policy says. */
-    confirm: document(confirmDocument)("confirm").notNull().default(noConfirmRule),
+    confirm: document(keyConfirmDocument)("confirm").notNull().default(noConfirmRule),
   },
   (table) => [
     uniqueIndex("api_keys_digest").on(table.digest),

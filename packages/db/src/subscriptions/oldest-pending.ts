@@ -20,8 +20,7 @@ const selectError = statement<{ last_error: string }>(
   "find_last_delivery_error",
   `select d.last_error from (
      select project_id, subscription_id, id, last_error from deliveries
-     where (project_id, subscription_id, id) >= ($1::uuid, $2::uuid, '00000000-0000-0000-0000-000000000000'::uuid)
-       and (project_id, subscription_id, id) < ($1::uuid, $2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+     where project_id = $1::uuid and subscription_id = $2::uuid
      order by project_id desc, subscription_id desc, id desc limit 1000) d
    where d.last_error <> '' order by d.id desc limit 1`,
 );

@@ -10,6 +10,7 @@ import { readEventDeliveries } from "../deliveries/read-event-deliveries.ts";
 import { releaseDeliveries } from "../deliveries/release.ts";
 import { deliveriesForProject } from "../deliveries/repo.ts";
 import { settleDeliveries } from "../deliveries/settle.ts";
+import { countSuperseded } from "../deliveries/superseded.ts";
 import type { DeliveryTaskKey } from "../deliveries/task-key.ts";
 import { followEvents } from "../events/follow.ts";
 import { countEventMatches, type EventMatchFilter, findEventMatches } from "../events/match.ts";
@@ -269,6 +270,16 @@ export const deliveryPlans: readonly Plan[] = [
     reads: { deliveries: "deliveries_event(project_id, event_id)" },
   },
   {
+    name: "count_superseded_deliveries",
+    run: (db) => {
+      const dead = (n: number) => ({
+        ...{ id: seededId("dlv", n), eventId: seededId("evt", n), subscriptionId: seededId("sub", 7) },
+      });
+      return countSuperseded(db, projectId, [dead(1), dead(6)]);
+    },
+    reads: { deliveries: "deliveries_event(project_id, event_id)" },
+  },
+  {
     name: "an event",
     run: (db) => eventsForProject(db, projectId).find(seededId("evt", 1)),
     reads: { events: "events_key(project_id, id)" },
@@ -429,6 +440,7 @@ export const subscriptionPlans: readonly Plan[] = [
   },
   {
     name: "read_project_routing",
+    isSlow: true,
     run: (db) => readProjectRouting(db, [projectId, seededId("prj", 700)]),
     reads: {
       projects: "projects_pkey(id)",

@@ -22,8 +22,13 @@ export type TableReads = {
 };
 
 /** Runs `run` in a transaction that is rolled back, and returns what it sent. */
-export async function sentBy(db: Database, run: (executor: Executor) => Promise<unknown>): Promise<SentStatement[]> {
+export async function sentBy(
+  db: Database,
+  run: (executor: Executor) => Promise<unknown>,
+  isLast: (text: string) => boolean = () => false,
+): Promise<SentStatement[]> {
   const sent: SentStatement[] = [];
+  const wasLast = new Error("the last one that is asked for");
   await rolledBack(db, async (tx) => {
     const sql = new Proxy(tx.sql, {
       get(target, name) {
@@ -32,11 +37,14 @@ export async function sentBy(db: Database, run: (executor: Executor) => Promise<
         if (name !== "unsafe") return Reflect.get(target, name, target);
         return (text: string, parameters: readonly unknown[], options: object) => {
           sent.push({ text, parameters });
+          if (isLast(text)) throw wasLast;
           return target.unsafe(text, parameters as never[], options);
         };
       },
     });
-    await run({ sql, orm: drizzle(sql as unknown as postgres.Sql, { schema }) });
+    await run({ sql, orm: drizzle(sql as unknown as postgres.Sql, { schema }) }).catch((error: unknown) => {
+      if (!sent.some(({ text }) => isLast(text))) throw error;
+    });
   });
   return sent;
 }

@@ -27,7 +27,7 @@ const projectId = seededId("prj", 1);
 const client = { id: "client_new", name: "", redirectUris: [], createdAt: nowMs, usedAt: null };
 const code = {
   ...{ digest, projectId, voucherKeyId: keyId, clientId: "", clientName: "", redirectUri: "", challenge: "" },
-  ...{ entityId: "", accessClasses: [], toolkitSlugs: [] },
+  ...{ entityId: "", accessClasses: [], toolkitSlugs: [], agentTools: [] },
   ...{ resource: "", expiresAt: nowMs, spentAt: null, grantId: null },
 };
 const key = {
@@ -40,7 +40,7 @@ const key = {
     hint: "",
   },
   ...{ createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
-  ...{ entityId: "", accessClasses: [], toolkitSlugs: [], confirm: noConfirmRule },
+  ...{ entityId: "", accessClasses: [], toolkitSlugs: [], agentTools: [], confirm: noConfirmRule },
 };
 const grant = {
   ...{ id: seededId("grt", 500_000), projectId, keyId: key.id, voucherKeyId: keyId },
@@ -112,7 +112,7 @@ export const grantPlans: readonly Plan[] = [
   {
     name: "narrow a grant",
     run: (db) => {
-      const bounds = { accessClasses: ["read" as const], toolkitSlugs: [], confirm: noConfirmRule };
+      const bounds = { accessClasses: ["read" as const], toolkitSlugs: [], agentTools: [], confirm: noConfirmRule };
       return narrowGrant(db, { keyId, projectId }, bounds, nowMs);
     },
     reads: { api_keys: "api_keys_pkey(id)" },

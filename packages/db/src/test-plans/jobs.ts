@@ -183,7 +183,7 @@ export const jobPlans: readonly Plan[] = [
   {
     name: "list_job_attempts",
     run: (db) => listJobAttempts(db, [jobId, seededId("job", 19)]),
-    reads: { job_attempts: "job_attempts_key(job_id)" },
+    reads: { job_attempts: "job_attempts_key(job_id)", jobs: "jobs_pkey(id)" },
   },
   {
     name: "find_keyed_job_attempt",

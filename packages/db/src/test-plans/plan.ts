@@ -25,4 +25,6 @@ export type Plan = {
   readonly statistics?: readonly Statistics[];
   /** By table: rows that are read at most, when it is run with fresh statistics. */
   readonly rowsMax?: Readonly<Record<string, number>>;
+  /** It takes seconds on tables without statistics, and what it answers is nothing to its plan: it is written, and not run. */
+  readonly isSlow?: boolean;
 };

@@ -47,6 +47,7 @@ export const replayPlans: readonly Plan[] = [
   },
   {
     name: "count_replay_matches",
+    isSlow: true,
     run: (db) => countReplayMatches(db, filter, firstEventAt(seededAt(10_000))),
     reads: matching,
   },

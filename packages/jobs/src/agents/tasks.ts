@@ -50,13 +50,15 @@ export function createTasksOffer(context: AgentJobsContext): McpOffer {
       },
       "tasks/update": {
         nameIn: "taskId",
-        answer: followed((job, { inputResponses }, { principal }) =>
-          update(context, job, { inputResponses, principal }),
+        answer: followed((job, { inputResponses }, { principal, enter }) =>
+          update(context, job, { inputResponses, principal, enter }),
         ),
       },
       "tasks/cancel": {
         nameIn: "taskId",
-        answer: followed(async (job, _params, { principal }) => cancel(context, job, principal)),
+        answer: followed(async (job, _params, { principal, enter }) =>
+          enter({ action: "JobsService.CancelJob", subject: job.id }, () => cancel(context, job, principal)),
+        ),
       },
     },
   };
@@ -71,7 +73,7 @@ function missingCapability() {
 async function update(
   context: AgentJobsContext,
   job: ListedJob,
-  { inputResponses, principal }: { readonly inputResponses: unknown; readonly principal: ProjectPrincipal },
+  { inputResponses, principal, enter }: { readonly inputResponses: unknown } & Pick<McpContext, "principal" | "enter">,
 ): Promise<McpOutcome> {
   if (!isObject(inputResponses)) return refused(invalidParams("params.inputResponses must be an object"));
   const asked = await findTaskAsk(context, job);
@@ -83,7 +85,8 @@ async function update(
   const { id: requestId, principalId } = asked.ask;
   try {
     const by = { projectId, keyId, role, principalId, deliveryId: "" };
-    await answerAsk(context, { ...answer, ...by, jobId: asked.job.id, requestId });
+    const deed = { action: "JobsService.AnswerAsk", subject: requestId, entityId: principalId };
+    await enter(deed, () => answerAsk(context, { ...answer, ...by, jobId: asked.job.id, requestId }));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const [{ reason, help } = { reason: "INTERNAL", help: "" }] = error.details;

@@ -2,6 +2,7 @@ import { type Id, idOfUuid, uuidOfId } from "@svc/core";
 import { createWorld } from "@svc/testing/desk";
 import type { JobReading, TestBench } from "@svc/testing/job-bench";
 import { countTasks, createBenches, fetchItems } from "@svc/testing/job-benches";
+import { sampleOf } from "@svc/testing/sample";
 import { untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 import type { FaultPoint } from "./fault-points.ts";
@@ -83,22 +84,25 @@ const points = [
   ["after-call", 2] as const,
 ];
 
-test.each(points)("dead at %s, passing %i: each skill is run once, and its end is taken once", async (point, nth) => {
-  const { bench, world, id, reading } = await runAndKill(twice, point, nth);
-  expect([reading.job.status, reading.job.lastError]).toEqual(["succeeded", ""]);
-  const children = await childrenOf(bench, id);
-  expect(children).toHaveLength(2);
-  const readings = await Promise.all(children.map((child) => bench.read(child)));
-  expect(readings.map(({ job }) => job.status)).toEqual(["succeeded", "succeeded"]);
-  // A keyed write that was lost is sent again under its key.
-  const sent = world.seen.filter(({ method }) => method === "POST");
-  expect([...new Set(sent.map(({ body }) => body["text"]))]).toEqual(["one", "note-one"]);
-  expect(new Set(sent.map(({ key }) => key)).size).toBe(2);
-  expect(reading.events.filter(({ type }) => type === "child-started")).toHaveLength(2);
-  const used = readings.reduce((sum, { job }) => sum + job.used.toolCalls, 0);
-  expect(reading.job.used).toMatchObject({ toolCalls: used, writes: used });
-  await expectWhole(bench, [reading, ...readings]);
-});
+test.each(sampleOf(points, 2))(
+  "dead at %s, passing %i: each skill is run once, and its end is taken once",
+  async (point, nth) => {
+    const { bench, world, id, reading } = await runAndKill(twice, point, nth);
+    expect([reading.job.status, reading.job.lastError]).toEqual(["succeeded", ""]);
+    const children = await childrenOf(bench, id);
+    expect(children).toHaveLength(2);
+    const readings = await Promise.all(children.map((child) => bench.read(child)));
+    expect(readings.map(({ job }) => job.status)).toEqual(["succeeded", "succeeded"]);
+    // A keyed write that was lost is sent again under its key.
+    const sent = world.seen.filter(({ method }) => method === "POST");
+    expect([...new Set(sent.map(({ body }) => body["text"]))]).toEqual(["one", "note-one"]);
+    expect(new Set(sent.map(({ key }) => key)).size).toBe(2);
+    expect(reading.events.filter(({ type }) => type === "child-started")).toHaveLength(2);
+    const used = readings.reduce((sum, { job }) => sum + job.used.toolCalls, 0);
+    expect(reading.job.used).toMatchObject({ toolCalls: used, writes: used });
+    await expectWhole(bench, [reading, ...readings]);
+  },
+);
 
 test("the log tells of a map's first child where its rows waited before they came to it", async () => {
   const world = createWorld({ items: 7, pageSize: 10 });
@@ -155,15 +159,20 @@ const mapping = {
   ],
 };
 
-test.each([
-  ["before-commit", 3],
-  ["after-commit", 3],
-  ["before-commit", 6],
-  ["after-commit", 7],
-  ["before-commit", 9],
-  ["after-claim", 3],
-  ["in-send", 4],
-] as const)("a map, dead at %s, passing %i: one child a row", async (point, nth) => {
+test.each(
+  sampleOf(
+    [
+      ["before-commit", 3],
+      ["after-commit", 3],
+      ["before-commit", 6],
+      ["after-commit", 7],
+      ["before-commit", 9],
+      ["after-claim", 3],
+      ["in-send", 4],
+    ] as const,
+    2,
+  ),
+)("a map, dead at %s, passing %i: one child a row", async (point, nth) => {
   const { bench, world, id, reading } = await runAndKill(mapping, point, nth);
   expect([reading.job.status, reading.job.lastError]).toEqual(["succeeded", ""]);
   expect(reading.steps["each"]).toMatchObject({ state: "completed", rows: { in: 7, ok: 7 } });

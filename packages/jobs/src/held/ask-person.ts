@@ -1,6 +1,6 @@
 import { askPort } from "@svc/asks";
 import { confirmLifeMs, type Fault, formatValue, type Id } from "@svc/core";
-import { loadJob } from "@svc/db";
+import { findKeyById, loadJob } from "@svc/db";
 import { maskArguments, type PersonAsker, type PersonalCall } from "@svc/tools";
 import type { JobsContext } from "../api/context.ts";
 import { submit } from "../api/submit.ts";
@@ -52,7 +52,7 @@ async function askOnce(context: PersonAskerContext, call: PersonalCall, repeat: 
       mode: "live",
       simulateFirst: false,
       idempotencyKey: `confirm:${name}${repeat}`,
-      confirmText: textOf(call),
+      confirmText: textOf(call, (await findKeyById(context.db, keyId))?.name ?? keyId),
     },
   );
   return "refusal" in submitted ? submitted : { jobId: submitted.id };
@@ -60,9 +60,10 @@ async function askOnce(context: PersonAskerContext, call: PersonalCall, repeat: 
 
 const argumentsMax = 1_500;
 
-/** What the person is asked: tool, account and arguments, sensitive ones masked. */
-function textOf({ action, args, entityId }: PersonalCall): string {
+/** What the person is asked: tool, account, whose key made the call, and arguments, sensitive ones masked. */
+function textOf({ action, args, entityId }: PersonalCall, keyName: string): string {
   const json = JSON.stringify(maskArguments(action.inputSchema, args));
   const shown = json.length > argumentsMax ? `${json.slice(0, argumentsMax).toWellFormed()}… (cut)` : json;
-  return `Carry out ${action.slug} (${action.class}) with the account of ${formatValue(entityId)}? Arguments: ${shown}`;
+  const asks = `Carry out ${action.slug} (${action.class}) with the account of ${formatValue(entityId)}?`;
+  return `${asks} Asked for by the key ${formatValue(keyName)}. Arguments: ${shown}`;
 }

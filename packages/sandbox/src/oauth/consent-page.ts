@@ -17,7 +17,7 @@ export function consentPage({
   const list =
     scopes.length === 0
       ? "<p>No particular scopes are asked for.</p>"
-      : `<p>It asks for these scopes:</p>\n<ul>\n${scopes.map((scope) => `<li><code>${escapeHtml(scope)}</code></li>`).join("\n")}\n</ul>`;
+      : `<p>It asks for these scopes:</p>\n<ul>\n${scopes.map((scope) => `<li><code>${escapeHtml(shownScope(scope))}</code></li>`).join("\n")}\n</ul>`;
   return page(
     200,
     `Connect ${name}`,
@@ -29,6 +29,11 @@ ${list}
 <button type="submit" name="decision" value="deny">Deny</button>
 </form>`,
   );
+}
+
+/** A scope as a person reads it: the deployment names no base of scopes where there is no app, and a placeholder would say nothing. */
+function shownScope(scope: string): string {
+  return scope.replace(/^\{scope_base\}\//, "");
 }
 
 /** Says what is wrong with a request that may not be redirected anywhere. */

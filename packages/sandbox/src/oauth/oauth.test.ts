@@ -176,12 +176,14 @@ test.each([
 
 test("the page names app and scopes, runs no script, and lets nothing out of its place", () => {
   const page = createApps().oauth.authorizePage(
-    authorizeUrl({ scope: `read "><script>alert(1)</script>`, state: "'\"<b>" }),
+    authorizeUrl({ scope: `read {scope_base}/calendar.events "><script>alert(1)</script>`, state: "'\"<b>" }),
   );
   if (!("html" in page)) throw new Error("redirected");
   expect(page.status).toBe(200);
   expect(page.html).toContain("<h1>Connect Calendar</h1>");
   expect(page.html).toContain("<code>read</code>");
+  // No deployment says here what stands before the names of scopes.
+  expect(page.html).toContain("<code>calendar.events</code>");
   expect(page.html).toContain("&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;");
   expect(page.html).not.toMatch(/<script|<style|style=|\son\w+=|<b>/i);
   expect(page.html).toMatch(/<button type="submit" name="decision" value="allow">Allow<\/button>/);

@@ -108,6 +108,7 @@ test("CreateApiKey returns the text once; lists show all but the text", async ()
     accessClasses: [],
     toolkitSlugs: [],
     confirm: { person: "never", contact: "" },
+    agentTools: [],
   });
   const listed = await svc.admin("ListApiKeys", { projectId });
   expect(listed.json).toEqual({ apiKeys: [json.apiKey], nextPageToken: "" });

@@ -1,7 +1,7 @@
-import { type Binding, isEntityId } from "@svc/core";
+import { type AgentToolGroup, agentToolGroups, type Binding, isEntityId } from "@svc/core";
 import { type AccessClass, accessClasses } from "@svc/db";
 import type { CreateApiKeyRequest } from "@svc/gen/admin";
-import { accessClassInvalid, entityIdInvalid, toolkitSlugsInvalid } from "./errors.ts";
+import { accessClassInvalid, agentToolsInvalid, entityIdInvalid, toolkitSlugsInvalid } from "./errors.ts";
 
 const toolkitsMax = 100;
 const slugPattern = /^[a-z][a-z0-9_]{0,62}$/;
@@ -18,6 +18,16 @@ export function readBinding(request: Pick<CreateApiKeyRequest, keyof Binding>): 
       throw toolkitSlugsInvalid(`holds ${JSON.stringify(slug.slice(0, 80))}, which is no slug`);
   }
   return { entityId, accessClasses: [...new Set(classes)], toolkitSlugs: [...new Set(toolkitSlugs)] };
+}
+
+/** What a new key is to be given beside the tools of apps. Throws AGENT_TOOLS_INVALID. */
+export function readAgentTools(texts: readonly string[]): AgentToolGroup[] {
+  const read = texts.map((text, index) => {
+    const known = agentToolGroups.find((one) => one === text);
+    if (known === undefined) throw agentToolsInvalid(index, text);
+    return known;
+  });
+  return [...new Set(read)];
 }
 
 function readClass(text: string, index: number): AccessClass {

@@ -41,6 +41,7 @@ export function apiKeyMessage(key: ApiKey): ApiKeyMessage {
     entityId: key.entityId,
     accessClasses: key.accessClasses,
     toolkitSlugs: key.toolkitSlugs,
+    agentTools: key.agentTools,
     confirm: { ...key.confirm },
     createdAt: timestampFromMs(key.createdAt),
     ...(key.expiresAt === null ? {} : { expiresAt: timestampFromMs(key.expiresAt) }),

@@ -1,4 +1,4 @@
-import { type Fault, fault, formatValue } from "@svc/core";
+import { agentToolGroups, type Fault, fault, formatValue } from "@svc/core";
 
 /** The name of a project or key is empty, too long, or has a character that does not show. */
 export function nameInvalid(name: string, charactersMax: number): Fault {
@@ -189,6 +189,17 @@ export function erasureNotFound(id: string): Fault {
     field: "id",
     message: `there is no erasure ${formatValue(id)}`,
     help: "EraseEntity and DeleteProject return the id of what they began.",
+  });
+}
+
+/** One of the tools that a key is to be given beside those of apps is none. */
+export function agentToolsInvalid(index: number, text: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "AGENT_TOOLS_INVALID",
+    field: `agentTools[${index}]`,
+    message: `agentTools[${index}] ${formatValue(text)} is none of ${agentToolGroups.join(", ")}`,
+    help: "Name those of them that the key is to be given, or none.",
   });
 }
 

@@ -17,7 +17,7 @@ import {
 import { type ApiKey, createApiKey, findProject, listApiKeys, revokeApiKey } from "@svc/db";
 import type { AdminService } from "@svc/gen/admin";
 import { Role, RoleSchema } from "@svc/gen/options";
-import { readBinding } from "./binding.ts";
+import { readAgentTools, readBinding } from "./binding.ts";
 import { readConfirmPolicy } from "./confirm-policy.ts";
 import type { AdminContext } from "./context.ts";
 import { apiKeyMessage } from "./convert.ts";
@@ -44,6 +44,7 @@ export function keyMethods({
         name: requireName(request.name),
         expiresAt: requireFuture(request.expiresAt, nowMs),
         ...readBinding(request),
+        agentTools: readAgentTools(request.agentTools),
       };
       await requireProject(projectId);
       const confirm = await readConfirmPolicy(db, projectId, request.confirm);
@@ -75,11 +76,11 @@ const hintCharacters = 8;
 /** A new key and its text, which is stored nowhere. `expiresAt` is null for a key that does not expire. */
 export function generateKey(
   options: Pick<ApiKey, "projectId" | "role" | "name" | "expiresAt"> &
-    Partial<Binding> & { nowMs: number; text?: string; confirm?: ConfirmRule | undefined },
+    Partial<Binding & Pick<ApiKey, "agentTools">> & { nowMs: number; text?: string; confirm?: ConfirmRule | undefined },
 ): { key: ApiKey; text: string } {
   const { nowMs, text = generateApiKey(), confirm = noConfirmRule, ...given } = options;
-  const { entityId = "", accessClasses = [], toolkitSlugs = [] } = given;
-  const chosen = { ...given, entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs] };
+  const { entityId = "", accessClasses = [], toolkitSlugs = [], agentTools = [] } = given;
+  const chosen = { ...given, entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs], agentTools };
   const hint = text.startsWith("svc_") ? text.slice(0, hintCharacters) : "";
   const id = createId("key", nowMs);
   const unused = { createdAt: nowMs, revokedAt: null, lastUsedAt: null };

@@ -33,7 +33,7 @@ export function isValidKey(key: Pick<CallerKey, "revokedAt" | "expiresAt">, nowM
 
 /** Whoever calls with a key, bound as the key is. */
 export function projectPrincipalOf(key: CallerKey): ProjectPrincipal {
-  const { id: keyId, projectId, role, quotas, projectConfirm, confirm: own } = key;
+  const { id: keyId, projectId, role, quotas, projectConfirm, confirm: own, agentTools } = key;
   const confirm = confirmRulesOf(projectConfirm, own);
-  return { kind: "project", projectId, keyId, role, quotas, binding: bindingOf(key), confirm };
+  return { kind: "project", projectId, keyId, role, quotas, binding: bindingOf(key), confirm, agentTools };
 }

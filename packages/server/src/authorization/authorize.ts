@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
-  type Binding,
   digestSecret,
   equalConstantTime,
   Fault,
@@ -18,7 +17,7 @@ import type { ConsoleOrigin } from "../console/proof.ts";
 import { splitTarget } from "../http/answer.ts";
 import { AuthorizationRefusal } from "./answers.ts";
 import { type Asked, answerUrl, ClientUntrusted, createSeals, readAsked, type Vouched } from "./asked.ts";
-import { type OfferSources, offerOf, readChoice } from "./choice.ts";
+import { type Choice, type OfferSources, offerOf, readChoice } from "./choice.ts";
 import { ClientDocumentError } from "./client-documents.ts";
 import type { FindClient } from "./clients.ts";
 import { askPage, type Deciding, deadPage, decidePage, refusedPage } from "./consent-pages.ts";
@@ -70,7 +69,7 @@ export function createAuthorize(options: AuthorizeOptions): { GET: Answer; POST:
       withPages(res, async () => {
         const refusal = origin.faultOf(req);
         if (refusal !== undefined) throw refusal;
-        const form = await readForm(req, options, ["access", "toolkit"]);
+        const form = await readForm(req, options, ["access", "toolkit", "agent-tools"]);
         const vouched = seals.vouched.open(form.get("vouched") ?? "");
         const asked = vouched ?? seals.asked.open(form.get("asked") ?? "");
         const browser = cookieOf(req, origin);
@@ -153,14 +152,14 @@ function actorOf({ keyId }: Vouched): Deed["actor"] {
   return { kind: "key", keyId };
 }
 
-async function makeCode(vouched: Vouched, binding: Binding, { db, clock }: AuthorizeOptions): Promise<string> {
+async function makeCode(vouched: Vouched, binding: Choice, { db, clock }: AuthorizeOptions): Promise<string> {
   const { projectId, keyId, clientId, clientName, redirectUri, challenge, resource } = vouched;
-  const { entityId, accessClasses, toolkitSlugs } = binding;
+  const { entityId, accessClasses, toolkitSlugs, agentTools } = binding;
   const code = generateText("code");
   await insertGrantCode(db, {
     ...{ digest: digestSecret(code), projectId, voucherKeyId: keyId, clientId, clientName },
     ...{ redirectUri, challenge, resource, entityId },
-    ...{ accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs] },
+    ...{ accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs], agentTools: [...agentTools] },
     ...{ expiresAt: clock.now() + codeMs, spentAt: null, grantId: null },
   });
   return code;

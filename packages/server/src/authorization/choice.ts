@@ -1,4 +1,12 @@
-import { type Binding, isEntityId } from "@svc/core";
+import {
+  type AgentToolGroup,
+  agentToolGroups,
+  type Binding,
+  bindingOf,
+  isEntityId,
+  isOfWholeProject,
+  mayUseAgentTools,
+} from "@svc/core";
 import { type AccessClass, type ApiKey, accessClasses } from "@svc/db";
 
 /** What a person may let an agent do: no more than their own key may. */
@@ -9,6 +17,8 @@ export type Offer = {
   readonly entities: readonly string[];
   readonly accessClasses: readonly AccessClass[];
   readonly toolkits: readonly { readonly slug: string; readonly name: string }[];
+  /** What it may be given beside the tools of apps. */
+  readonly agentTools: readonly AgentToolGroup[];
   /** Whether choosing no toolkit can mean all that will ever be. */
   readonly isAnyToolkit: boolean;
 };
@@ -20,7 +30,7 @@ export type OfferSources = {
 };
 
 /** What the holder of a key may let an agent do. */
-export function offerOf(key: Pick<ApiKey, keyof Binding>, { toolkits, entities }: OfferSources): Offer {
+export function offerOf(key: Pick<ApiKey, keyof Binding | "agentTools">, { toolkits, entities }: OfferSources): Offer {
   const isAnyToolkit = key.toolkitSlugs.length === 0;
   return {
     entityId: key.entityId,
@@ -28,11 +38,22 @@ export function offerOf(key: Pick<ApiKey, keyof Binding>, { toolkits, entities }
     accessClasses: key.accessClasses.length === 0 ? accessClasses : key.accessClasses,
     toolkits: isAnyToolkit ? toolkits : toolkits.filter(({ slug }) => key.toolkitSlugs.includes(slug)),
     isAnyToolkit,
+    agentTools: agentToolGroups.filter((group) => mayGive(key, group)),
   };
 }
 
-/** Reads what a person chose of an offer: what the grant is bound to, or why it is no choice, as a sentence for them. */
-export function readChoice(form: URLSearchParams, offer: Offer): Binding | { readonly fault: string } {
+/** Whether the holder of a key may give a group: what the key does anyway, to see how things stand among it; to repair only who was given that. */
+function mayGive(key: Pick<ApiKey, keyof Binding | "agentTools">, group: AgentToolGroup): boolean {
+  const { agentTools } = key;
+  const binding = bindingOf(key);
+  return mayUseAgentTools({ agentTools, binding }, group) || (group === "operate" && isOfWholeProject(key));
+}
+
+/** What a person chose: what the grant is bound to, and what it is given beside the tools of apps. */
+export type Choice = Binding & { readonly agentTools: readonly AgentToolGroup[] };
+
+/** Reads what a person chose of an offer, or why it is no choice, as a sentence for them. */
+export function readChoice(form: URLSearchParams, offer: Offer): Choice | { readonly fault: string } {
   const entityId = offer.entityId || (form.get("entity") ?? "").trim();
   const isAnyEntity = offer.entityId === "" && form.get("any-entity") !== null;
   if (!isAnyEntity && !isEntityId(entityId))
@@ -44,6 +65,10 @@ export function readChoice(form: URLSearchParams, offer: Offer): Binding | { rea
   const chosen = offer.toolkits.map(({ slug }) => slug).filter((slug) => slugs.includes(slug));
   if (chosen.length < new Set(slugs).size) return { fault: "A toolkit that was chosen is not there any more." };
   if (chosen.length > toolkitsMax) return { fault: `Choose at most ${toolkitsMax} toolkits, or none to allow all.` };
+  const given = form.getAll("agent-tools");
+  const binding = { entityId: isAnyEntity ? "" : entityId, accessClasses: classes, toolkitSlugs: chosen };
+  // Of one entity, or of some toolkits, nobody sees how the whole project stands.
+  const isUsable = (group: AgentToolGroup) => mayUseAgentTools({ agentTools: [group], binding }, group);
   // An empty list means all of them: of a key that has only some, these.
   const all = offer.isAnyToolkit ? [] : offer.toolkits.map(({ slug }) => slug);
   if (chosen.length === 0 && !offer.isAnyToolkit && all.length === 0)
@@ -52,6 +77,7 @@ export function readChoice(form: URLSearchParams, offer: Offer): Binding | { rea
     entityId: isAnyEntity ? "" : entityId,
     accessClasses: classes,
     toolkitSlugs: chosen.length > 0 ? chosen : all,
+    agentTools: offer.agentTools.filter((group) => isUsable(group) && given.includes(group)),
   };
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Fault } from "@svc/core";
+import type { AgentToolGroup, Fault } from "@svc/core";
 import { type Asked, answerUrl, nameOf, type Unanswerable } from "./asked.ts";
 import type { Offer } from "./choice.ts";
 import { type Html, type HtmlPage, html } from "./html.ts";
@@ -65,6 +65,7 @@ ${entityField(offer, form)}
 <fieldset><legend>It may</legend>
 ${offer.accessClasses.map((one) => checkBox("access", one, accessWords[one], chosen.includes(one)))}
 </fieldset>
+${agentToolFields(offer, form?.getAll("agent-tools") ?? [])}
 ${toolkitFields(offer, form?.getAll("toolkit") ?? asked.toolkitSlugs)}
 <div class="buttons"><button type="submit" class="primary" name="decision" value="allow">Allow</button>
 <button type="submit" name="decision" value="deny" formnovalidate>Deny</button></div>
@@ -98,6 +99,20 @@ function toolkitFields({ toolkits, isAnyToolkit }: Offer, chosen: readonly strin
 <fieldset class="many"><legend class="hint">With none chosen, all may be used.</legend>
 ${toolkits.map(({ slug, name }) => checkBox("toolkit", slug, name, chosen.includes(slug)))}
 </fieldset></details>`;
+}
+
+const agentToolWords: Readonly<Record<AgentToolGroup, string>> = {
+  programs: "Run programs: many calls at once, which go on by themselves",
+  connect: "Make links by which accounts are connected",
+  operate: "See how events and deliveries of the whole project stand",
+  repair: "Send deliveries again, and release posts that were held back",
+};
+
+function agentToolFields({ agentTools }: Offer, chosen: readonly string[]): Html {
+  if (agentTools.length === 0) return nothing;
+  return html`<fieldset><legend>Beside the tools of apps it may</legend>
+${agentTools.map((one) => checkBox("agent-tools", one, agentToolWords[one], chosen.includes(one)))}
+</fieldset>`;
 }
 
 /** Says why a request leads nowhere. */

@@ -44,12 +44,13 @@ export async function issueTokens(
 
 /** Makes the grant that a code stands for, with a key of its own whose text nobody has. */
 export async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, nowMs: number): Promise<Grant> {
-  const { projectId, voucherKeyId, clientId, clientName, resource, entityId, accessClasses, toolkitSlugs } = code;
+  const { projectId, voucherKeyId, clientId, clientName, resource } = code;
+  const { entityId, accessClasses, toolkitSlugs, agentTools } = code;
   // What a person confirms of the calls of whoever gives it, a person confirms of its own.
   const confirm = (await findKeyById(db, voucherKeyId))?.confirm ?? noConfirmRule;
   const key: ApiKey = {
     ...{ id: createId("key", nowMs), projectId, role: "member", name: clientName, hint: "" },
-    ...{ entityId, accessClasses, toolkitSlugs, confirm },
+    ...{ entityId, accessClasses, toolkitSlugs, agentTools, confirm },
     ...{ digest: digestSecret(generateToken()), createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
   };
   const grant: Grant = {

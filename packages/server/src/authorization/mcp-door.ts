@@ -51,7 +51,7 @@ export function createMcpDoor({ authenticate, cache, placeOf, use, clock, sealer
       if (grant.resource !== placeOf(req).resource) throw grantInvalid();
       await sealer.ready([grant.key.projectId]);
       use.note(grant.key.id);
-      return projectPrincipalOf(grant.key);
+      return { ...projectPrincipalOf(grant.key), isGrant: true };
     },
     stepUp(req, error) {
       const bearer = bearerOf(req.headers.authorization ?? null);

@@ -60,6 +60,7 @@ beforeAll(async () => {
               entityId: "",
               accessClasses: [],
               toolkitSlugs: [],
+              agentTools: [],
               quotas: {},
               confirm: { person: "never", contact: "" },
               projectConfirm: { person: "never", contact: "" },

@@ -67,6 +67,7 @@ test("opening a link shows the question and nothing else of its job, however oft
       principalId: "lead",
       contactName: "The lead",
       question: "Sure?",
+      confirms: false,
       continuations: ["proceed", "abort"],
       answerSchemaJson: "",
       defaultContinuation: "",
@@ -84,6 +85,7 @@ test("an answer by a link is the contact's, with the key that vouches and the li
   const answered = await post({ token, continuation: "proceed", note: "from the train" });
   const settled = {
     state: "answered",
+    confirms: false,
     decision: { continuation: "proceed", principalId: "lead", at: expect.any(String) },
   };
   expect(answered.json).toEqual({ principalId: "lead", contactName: "The lead", ...settled });

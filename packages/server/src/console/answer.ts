@@ -7,9 +7,10 @@ import { findGoodLink, type LinkOptions, linkHelp, withinLimit } from "./links.t
 import { type PageCall, textField } from "./page-call.ts";
 
 // /console/answer, for the page of a link to an answer. GET is the page itself, and changes nothing; neither does this:
-//   POST {"token": "…"}: the question. Answers {"state": "pending", "principalId", "contactName", "question", "continuations": ["proceed", …],
-//     "answerSchemaJson", "defaultContinuation", "deadlineAt", "expiresAt"}; times are RFC 3339, texts are empty for none. Of an ask that is settled
-//     {"state": "answered" | "defaulted" | "withdrawn", "principalId", "contactName", "decision": {"continuation", "principalId", "at"}};
+//   POST {"token": "…"}: the question. Answers {"state": "pending", "principalId", "contactName", "question", "confirms", "continuations": ["proceed", …],
+//     "answerSchemaJson", "defaultContinuation", "deadlineAt", "expiresAt"}; times are RFC 3339, texts are empty for none, and confirms says that it is asked
+//     whether something may be done at all. Of an ask that is settled
+//     {"state": "answered" | "defaulted" | "withdrawn", "principalId", "contactName", "confirms", "decision": {"continuation", "principalId", "at"}};
 //     the decision's principalId is empty for the clock, and a withdrawn ask has none.
 //   POST {"token", "continuation", "overridesJson", "note"}: answers, as AnswerAsk does, for the contact; the last two may be missing. Answers
 //     the settled ask in the form above.

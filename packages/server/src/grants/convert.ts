@@ -11,9 +11,10 @@ export function isActive({ revokedAt, isVouched }: ListedGrant): boolean {
 /** A grant as callers read it. */
 export function grantMessage(grant: ListedGrant): Grant {
   const { id, keyId, voucherKeyId, clientId, clientName, clientOrigin, createdAt, lastUsedAt, revokedAt } = grant;
-  const { entityId, accessClasses, toolkitSlugs } = grant;
+  const { entityId, accessClasses, toolkitSlugs, agentTools } = grant;
   return create(GrantSchema, {
     ...{ id, keyId, voucherKeyId, clientId, clientName, clientOrigin, entityId, accessClasses, toolkitSlugs },
+    agentTools,
     confirm: { ...grant.confirm },
     active: isActive(grant),
     createdAt: timestampFromMs(createdAt),

@@ -55,7 +55,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
       const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
       return create(ListGrantsResponseSchema, { grants: rows.map(grantMessage), nextPageToken });
     },
-    async updateGrant({ id, accessClasses, toolkitSlugs, confirm }, ctx) {
+    async updateGrant({ id, accessClasses, toolkitSlugs, agentTools, confirm }, ctx) {
       const principal = requireProject(ctx);
       const grant = await requireOwn(principal, id, options);
       if (!isActive(grant)) throw grantEnded(grant.id);
@@ -67,6 +67,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
           confirm: stricter(await readConfirmPolicy(tx, principal.projectId, confirm), present.confirm),
           accessClasses: narrowed("accessClasses", accessClasses, present.accessClasses, false),
           toolkitSlugs: narrowed("toolkitSlugs", toolkitSlugs, present.toolkitSlugs, true),
+          agentTools: agentTools.join() === "none" ? [] : narrowed("agentTools", agentTools, present.agentTools, false),
         };
         await narrowGrant(tx, grant, left, clock.now());
       });
@@ -106,7 +107,7 @@ async function requireOwn(principal: ProjectPrincipal, text: string, options: Re
 
 /** What is kept of a list, which an empty request leaves as it is. Where an empty list stands for everything, anything narrows it. */
 function narrowed<Name extends string>(
-  field: "accessClasses" | "toolkitSlugs",
+  field: "accessClasses" | "toolkitSlugs" | "agentTools",
   asked: readonly string[],
   present: readonly Name[],
   isAllWhereEmpty: boolean,

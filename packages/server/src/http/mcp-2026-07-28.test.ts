@@ -34,7 +34,7 @@ test("a client learns of the server before it asks for anything, and may keep th
   expect(result).toEqual({
     resultType: "complete",
     supportedVersions: ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"],
-    capabilities: { tools: {}, extensions: { "io.modelcontextprotocol/tasks": {} } },
+    capabilities: { tools: {}, events: {}, extensions: { "io.modelcontextprotocol/tasks": {} } },
     instructions: expect.stringContaining("search_tools"),
     ttlMs: 300_000,
     cacheScope: "private",

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Fault, Principal, ProjectPrincipal, WorkMeter } from "@svc/core";
 import { type McpHeaders, type McpServer, spokenFault } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
+import { enterDeeds } from "../audit/enter-deeds.ts";
+import type { AuditLog } from "../audit/log.ts";
 import type { McpDoor } from "../authorization/mcp-door.ts";
 import { lineOf } from "../calls/answers.ts";
 import { acceptRequestId, type Call, ownerOf } from "../calls/call.ts";
@@ -27,6 +29,8 @@ export type McpOptions = {
   /** Lets agents in, by a key or a grant. */
   door: McpDoor;
   intake: Intake;
+  /** Where what stands in it is entered, before it is done. */
+  audit: AuditLog;
   /** Lets the requests of projects in, within their quotas. */
   admission: Admission;
   bodyBytesMax: number;
@@ -132,6 +136,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
     body: body.toString(),
     headers: headersOf(req),
     ...{ query, principal, signal },
+    enter: enterDeeds(options.audit, principal),
     notify: events?.send,
     mapError(error) {
       const refusal = mapError(error, call, signal);

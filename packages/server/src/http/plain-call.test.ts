@@ -171,6 +171,7 @@ function keyOf(digest: Buffer) {
     entityId: "",
     accessClasses: [],
     toolkitSlugs: [],
+    agentTools: [],
     quotas: name === "full" ? { concurrentCalls: 0 } : {},
     confirm: noConfirmRule,
     projectConfirm: noConfirmRule,

@@ -180,6 +180,7 @@ async function createHandler(
       authenticate: (header) =>
         header === `Bearer ${bearers.away}` ? Promise.reject(new StoreLateError(1)) : authenticate(header),
     }),
+    audit: { enter: async () => createId("aud", 0), end: async () => {} },
     intake: createTestIntake(),
     admission: createAdmission({ clock }),
     bodyBytesMax: 8_192,

@@ -6,7 +6,9 @@ import {
   backlogMax,
   countFailingEndpoints,
   countJobsByStatus,
+  countSuperseded,
   countWaitingForPeople,
+  deliveriesForProject,
   type Executor,
   type PendingOfSubscription,
   queryActivity,
@@ -18,6 +20,8 @@ import { type GetBacklogResponse, GetBacklogResponseSchema } from "@svc/gen/stat
 import { healthMessage } from "@svc/node";
 
 const worstMax = 20;
+/** So many dead letters are looked up; where there are more, they are counted as they were given up. */
+const deadMax = 200;
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
@@ -42,6 +46,7 @@ export async function readBacklog(
     queryActivity(db, projectId, "minutes", dead),
   ]);
   const { oldestAskAt } = people;
+  const givenUp = sumOf(deliveries.filter(({ outcome }) => outcome === "dead_letter").map(({ count }) => count));
   return create(GetBacklogResponseSchema, {
     at: timestampFromMs(nowMs),
     pendingDeliveries: Math.min(backlogMax, sumOf(pending.map(({ count }) => count))),
@@ -51,12 +56,20 @@ export async function readBacklog(
     worstSubscriptions: await worstOf(db, projectId, pending, nowMs),
     failingSubscriptions: endpoints.failing,
     givenUpSubscriptions: endpoints.givenUp,
-    deadLetters: sumOf(deliveries.filter(({ outcome }) => outcome === "dead_letter").map(({ count }) => count)),
+    deadLetters: Math.max(0, givenUp - (givenUp === 0 ? 0 : await countReplayed(db, projectId, nowMs - dayMs))),
     jobs: jobs.map(({ status, count }) => ({ status: statusOf(status), count })),
     pendingAsks: people.pendingAsks,
     ...(oldestAskAt !== null && { oldestAskAt: timestampFromMs(oldestAskAt) }),
     expiredAccounts: people.expiredAccounts,
   });
+}
+
+/** Of the newest dead letters those whose event was sent to the same subscription again since: they need nobody any more. */
+async function countReplayed(db: Executor, projectId: ProjectId, sinceMs: number): Promise<number> {
+  const filter = { subscriptionId: undefined, state: "dead_letter" } as const;
+  const { rows } = await deliveriesForProject(db, projectId).walk(filter, { after: undefined, limit: deadMax });
+  const counted = rows.filter(({ lastAttemptAt }) => (lastAttemptAt ?? 0) >= sinceMs);
+  return countSuperseded(db, projectId, counted);
 }
 
 /** The subscriptions with the most pending deliveries, each with its health. Endpoints of asks have none of their own. */

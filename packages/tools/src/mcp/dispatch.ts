@@ -15,12 +15,12 @@ export type Asked = Pick<McpContext, "revision" | "client" | "isAlone"> & {
  * store is away, and nothing else is answered with it.
  */
 export async function dispatch(exchange: Exchange, { name, method, params, ...asked }: Asked): Promise<McpOutcome> {
-  const { principal, address, signal, mapError, notify } = exchange;
+  const { principal, address, signal, mapError, enter, notify } = exchange;
   if (method === undefined) return refused(methodNotFound(name));
   if ("error" in address) return refused(address.error);
   const context: McpContext = {
     ...asked,
-    ...{ principal, address, signal, mapError },
+    ...{ principal, address, signal, mapError, enter },
     progressToken: isObject(params["_meta"]) ? params["_meta"]["progressToken"] : undefined,
     notify: (told, about) => notify?.(JSON.stringify({ jsonrpc: "2.0", method: told, params: about })),
   };

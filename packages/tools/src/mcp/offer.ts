@@ -1,6 +1,7 @@
 import type { Fault, ProjectPrincipal } from "@svc/core";
 import type { McpAddress } from "./address.ts";
 import type { McpError } from "./errors.ts";
+import type { EnterDeed } from "./request.ts";
 
 /** Revisions of the protocol that are spoken, each in a folder of its name; the older one is spoken to clients of earlier ones too. */
 export type Revision = "2025-11-25" | "2026-07-28";
@@ -46,6 +47,8 @@ export type McpContext = {
   readonly signal: AbortSignal;
   /** Whether nothing else is answered with it: then HTTP has a better answer for a store that is away. */
   readonly isAlone: boolean;
+  /** Does what stands in the audit log. */
+  readonly enter: EnterDeed;
   /** By what name its client wants to hear how far it is; undefined where it did not ask for that. */
   readonly progressToken: unknown;
   /** Sends a notification before the answer. Lost where the client reads no stream, or reads too slowly. */

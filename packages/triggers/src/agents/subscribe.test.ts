@@ -368,7 +368,7 @@ async function grantOf({ db, clock }: TestCluster, { projectId, keyId: voucherKe
   const times = { createdAt, expiresAt: null, revokedAt: null, lastUsedAt: null };
   const bound = {
     ...{ entityId: "", accessClasses: ["read" as const, "write" as const], toolkitSlugs: [] },
-    confirm: noConfirmRule,
+    ...{ agentTools: [], confirm: noConfirmRule },
   };
   await insertGrant(db, grant, {
     id: keyId,
@@ -399,7 +399,7 @@ test("a grant that is narrowed, or ends, takes its subscriptions with it", async
   await all.subscribe({ name: "payments.payment_changed" }, agent);
   const narrow = (accessClasses: ("read" | "write")[], toolkitSlugs: string[]) =>
     withTransaction(db, (tx) =>
-      narrowGrant(tx, grant, { accessClasses, toolkitSlugs, confirm: noConfirmRule }, clock.now()),
+      narrowGrant(tx, grant, { accessClasses, toolkitSlugs, agentTools: [], confirm: noConfirmRule }, clock.now()),
     );
   await narrow(["read"], []);
   expect(await states()).toEqual([

@@ -66,6 +66,7 @@ export async function createTestAgent(
           if (error instanceof Fault) return error;
           throw error;
         },
+        enter: (_deed, act) => act(),
         onLabel: () => {},
         onTrace: () => {},
         notify: undefined,

@@ -1,12 +1,14 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   createId,
+  type EventId,
   firstUuidAt,
   optionalId,
   type ProjectPrincipal,
   pageOf,
   requireId,
   requireProject,
+  type SubscriptionId,
   timeRange,
   walkedRows,
 } from "@svc/core";
@@ -75,13 +77,8 @@ export function deliveryMethods(context: TriggersContext): Methods {
 
     async replayEvent(req, ctx) {
       const principal = requireProject(ctx);
-      const { projectId } = principal;
-      const eventId = requireId("evt", "eventId", req.eventId);
-      if ((await eventsForProject(db, projectId).find(eventId)) === undefined)
-        throw notFound("event", "eventId", req.eventId);
-      const filter = { ...everyMatch, fromUuid: uuidOfEvent(eventId), toUuid: uuidAfterEvent(eventId) };
-      const { newest } = await queue(context, principal, await findEventMatches(db, projectId, filter, replayMax));
-      return { deliveries: newest.map(deliveryMessage) };
+      const replayed = await replayEvent(context, principal, { eventId: requireId("evt", "eventId", req.eventId) });
+      return { deliveries: replayed.map(deliveryMessage) };
     },
 
     async replayEvents(req, ctx) {
@@ -122,6 +119,22 @@ export function deliveryMethods(context: TriggersContext): Methods {
       return { delivery: deliveryMessage(delivery) };
     },
   };
+}
+
+/**
+ * Queues fresh deliveries of one event, to the active subscriptions that match it now, or to one of them. Throws EVENT_NOT_FOUND, and
+ * refuses what the project has no room for.
+ */
+export async function replayEvent(
+  context: TriggersContext,
+  principal: ProjectPrincipal,
+  { eventId, subscriptionId }: { readonly eventId: EventId; readonly subscriptionId?: SubscriptionId | undefined },
+): Promise<readonly Delivery[]> {
+  const { db } = context;
+  const { projectId } = principal;
+  if ((await eventsForProject(db, projectId).find(eventId)) === undefined) throw notFound("event", "eventId", eventId);
+  const filter = { ...everyMatch, subscriptionId, fromUuid: uuidOfEvent(eventId), toUuid: uuidAfterEvent(eventId) };
+  return (await queue(context, principal, await findEventMatches(db, projectId, filter, replayMax))).newest;
 }
 
 /** Which deliveries a list is about. Throws FILTER_REQUIRED, DELIVERY_STATE_INVALID and what its fields do. */

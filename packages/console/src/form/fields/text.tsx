@@ -1,5 +1,4 @@
-import { AreaField } from "../../ui/area-field.tsx";
-import { TextField } from "../../ui/field.tsx";
+import { AreaField, TextField } from "../../ui/field.tsx";
 import { plainText, type Shape } from "../read-schema.ts";
 import { type FieldProps, faultAt, hintOf } from "./field-props.ts";
 

@@ -1,4 +1,5 @@
 import { Button } from "../../ui/button.tsx";
+import type { ButtonKind } from "../../ui/button-class.ts";
 import { type AskPlace, type Continuation, continuationWords } from "../../words/continuations.ts";
 import styles from "./answer-form.module.css";
 
@@ -17,7 +18,7 @@ export function AnswerButton({
   onPress: () => void;
 }) {
   const { title, does } = continuationWords(continuation, place);
-  const kind = continuation === "proceed" ? "primary" : continuation === "abort" ? "danger" : "plain";
+  const kind = kindOf(continuation, place);
   return (
     <div className={styles["answer"]}>
       <Button kind={kind} why={why} busy={busy ? "Sending" : undefined} onPress={onPress}>
@@ -26,4 +27,10 @@ export function AnswerButton({
       <span className={styles["does"]}>{does}</span>
     </div>
   );
+}
+
+/** What ends something is marked; where it is asked whether something may be done at all, that is what cannot be taken back. */
+function kindOf(continuation: Continuation, place: AskPlace): ButtonKind {
+  if (place === "confirm") return continuation === "proceed" ? "danger" : "plain";
+  return continuation === "proceed" ? "primary" : continuation === "abort" ? "danger" : "plain";
 }

@@ -3,9 +3,9 @@ import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { seatFor, useSession } from "../../session/session.ts";
 import { announce } from "../../ui/announce.ts";
-import { AreaField } from "../../ui/area-field.tsx";
 import { Choice } from "../../ui/choice.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
+import { AreaField } from "../../ui/field.tsx";
 import { Line, Stack } from "../../ui/stack.tsx";
 import { askPlace, type Continuation, continuations } from "../../words/continuations.ts";
 import { useRefreshJob } from "../jobs/use-job.ts";
@@ -51,7 +51,9 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
     const overrides = continuation === "retry-with" ? overridesJson(fields, typed) : "";
     answer.send({ jobId, requestId, principalId, continuation, overridesJson: overrides, note });
   };
-  const offered = continuations.filter((continuation) => ask.continuations.includes(continuation));
+  const inOrder = continuations.filter((continuation) => ask.continuations.includes(continuation));
+  // What becomes of a confirmation that nobody answers stands first.
+  const offered = place === "confirm" ? inOrder.toReversed() : inOrder;
   return (
     <Stack>
       {deliveredPrincipals.length > 1 && (

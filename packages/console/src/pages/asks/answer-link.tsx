@@ -10,7 +10,14 @@ import { Line } from "../../ui/stack.tsx";
 import { Time } from "../../ui/time.tsx";
 
 /** Makes a link by which a contact without a key answers this one question. Whoever holds it answers; this seat's key vouches. */
-export function AnswerLink({ ask: { jobId, requestId, deliveredPrincipals } }: { ask: Ask }) {
+export function AnswerLink({
+  ask: { jobId, requestId, deliveredPrincipals },
+  why,
+}: {
+  ask: Ask;
+  /** Why this seat may make none; undefined where it may. */
+  why: string | undefined;
+}) {
   const [principalId, setPrincipalId] = useState(deliveredPrincipals[0] ?? "");
   const make = useWrite(JobsService.method.createAnswerLink);
   const made = make.answer;
@@ -29,6 +36,7 @@ export function AnswerLink({ ask: { jobId, requestId, deliveredPrincipals } }: {
         />
         <Button
           icon="key"
+          why={why}
           busy={make.isSending ? "Making" : undefined}
           onPress={() => make.send({ jobId, requestId, principalId })}
         >

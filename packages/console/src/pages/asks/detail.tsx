@@ -1,6 +1,7 @@
 import { AskState } from "@svc/gen/jobs";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Copyable } from "../../ui/copy.tsx";
+import { seatFor, useSession } from "../../session/session.ts";
+import { CodeBlock, Copyable } from "../../ui/copy.tsx";
 import { Skeleton } from "../../ui/empty.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
@@ -10,6 +11,8 @@ import { Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
 import { askStateWord, splitQuestion } from "../../words/asks.ts";
+import { readConfirmation } from "../../words/confirmations.ts";
+import { isConfirmation } from "../../words/continuations.ts";
 import { JobLink } from "../jobs/columns.tsx";
 import { FiguresSection } from "../jobs/figures-section.tsx";
 import { jobTitle } from "../jobs/job-words.ts";
@@ -17,6 +20,7 @@ import { ReceiptFacts } from "../jobs/receipt-section.tsx";
 import { useJob } from "../jobs/use-job.ts";
 import { AnswerLink } from "./answer-link.tsx";
 import { AskBody } from "./ask-body.tsx";
+import { planKeyOf } from "./may-answer.ts";
 import { Plan } from "./plan.tsx";
 import { useAsk } from "./use-ask.ts";
 
@@ -29,8 +33,16 @@ export default function AskPage() {
   const found = useJob(jobId);
   const ask = asked.data?.ask;
   const job = found.data?.job;
+  const seat = seatFor(useSession(), projectId);
   const isApproval = ask !== undefined && ask.approvalId !== "";
-  const [heading, more] = isApproval ? splitQuestion(ask.question) : [ask?.question, ""];
+  const confirms = ask !== undefined && isConfirmation(ask);
+  const call = confirms ? readConfirmation(ask.question) : undefined;
+  const isPlan = isApproval || (confirms && call === undefined);
+  const [heading, more] = isPlan
+    ? splitQuestion(ask?.question ?? "")
+    : [call?.asks ?? ask?.question, call?.asker ?? ""];
+  const isOwn = confirms && job !== undefined && planKeyOf(job) === seat?.keyId;
+  const whyOwn = isOwn ? "This seat's key made what is to be confirmed." : undefined;
   return (
     <Page
       title={heading ?? "Ask"}
@@ -48,7 +60,12 @@ export default function AskPage() {
       {ask !== undefined && (
         <Columns>
           <Stack>
-            {isApproval && job !== undefined && (
+            {call !== undefined && (
+              <Section title="With these arguments" boxed>
+                <CodeBlock text={call.args} what="arguments" />
+              </Section>
+            )}
+            {isPlan && job !== undefined && (
               <>
                 <Section title="The plan, literally" boxed>
                   <Plan programJson={job.programJson} />
@@ -59,7 +76,7 @@ export default function AskPage() {
                 )}
               </>
             )}
-            <Section title={isApproval ? "Decide" : "Answer"} boxed>
+            <Section title={isApproval || confirms ? "Decide" : "Answer"} boxed>
               <AskBody ask={ask} job={job} projectId={projectId} />
             </Section>
           </Stack>
@@ -69,10 +86,14 @@ export default function AskPage() {
                 facts={[
                   ["Id", <Copyable key="id" text={ask.requestId} what="id" />],
                   ["Point", ask.pointId],
-                  ["Step", ask.stepId === "" ? "none: the plan as a whole" : ask.stepId],
+                  [
+                    "Step",
+                    ask.stepId !== "" ? ask.stepId : call === undefined ? "none: the plan as a whole" : undefined,
+                  ],
                   ["Raised", <Time key="at" at={ask.askedAt} />],
                   ["Reached by", ask.toolSlug || undefined],
                   ["Published", ask.delivery || undefined],
+                  ["Made by key", !confirms || job === undefined ? undefined : <code key="by">{planKeyOf(job)}</code>],
                   ["Job", <JobLink key="job" projectId={projectId} id={ask.jobId} />],
                   ["Title", job === undefined ? undefined : jobTitle(job)],
                   [
@@ -84,7 +105,7 @@ export default function AskPage() {
                 ]}
               />
             </Section>
-            {!isApproval && ask.state === AskState.PENDING && <AnswerLink ask={ask} />}
+            {!isApproval && ask.state === AskState.PENDING && <AnswerLink ask={ask} why={whyOwn} />}
             {ask.simulationReceipt !== undefined && (
               <Section title="Receipt of the simulation">
                 <ReceiptFacts receipt={ask.simulationReceipt} />

@@ -1,6 +1,7 @@
 import type { Contact } from "@svc/gen/contacts";
 import type { Ask, Job } from "@svc/gen/jobs";
 import type { Seat } from "../../session/session.ts";
+import { isConfirmation } from "../../words/continuations.ts";
 
 /** Whether a seat may decide, and why. `ok` false has no enabled button. */
 export type Verdict = { ok: boolean; says: string };
@@ -15,13 +16,17 @@ export function planKeyOf({ submittedByKeyId, attempts }: Pick<Job, "submittedBy
  * whose plan waits, and the contact an approver; of another question any key of the project will do.
  */
 export function mayAnswer(
-  ask: Pick<Ask, "approvalId">,
+  ask: Pick<Ask, "approvalId" | "pointId" | "stepId">,
   job: Pick<Job, "submittedByKeyId" | "attempts"> | undefined,
   seat: Pick<Seat, "keyId" | "keyName" | "role">,
   contact: Pick<Contact, "principalId" | "approver"> | undefined,
 ): Verdict {
   const as = contact?.principalId ?? "a contact";
   const vouches = `You answer as ${as}; the key “${seat.keyName || seat.keyId}” vouches.`;
+  const isOwnCall = isConfirmation(ask) && job !== undefined && planKeyOf(job) === seat.keyId;
+  if (isOwnCall) {
+    return { ok: false, says: "This seat's key made what is to be confirmed, so it is for another key to answer." };
+  }
   if (ask.approvalId === "") return { ok: true, says: vouches };
   if (seat.role !== "approver") {
     return { ok: false, says: "Only an approver's key decides an approval. This seat's key is a member's." };

@@ -1,6 +1,5 @@
-import { AreaField } from "../../ui/area-field.tsx";
 import { Choice } from "../../ui/choice.tsx";
-import { TextField } from "../../ui/field.tsx";
+import { AreaField, TextField } from "../../ui/field.tsx";
 import { Stack } from "../../ui/stack.tsx";
 import type { OverrideField } from "./overrides.ts";
 

@@ -1,11 +1,10 @@
 import { type Contact, ContactsService } from "@svc/gen/contacts";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
-import { AreaField } from "../../ui/area-field.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
-import { CheckField, TextField } from "../../ui/field.tsx";
+import { AreaField, CheckField, TextField } from "../../ui/field.tsx";
 
 /** Makes a contact, or changes one. */
 export function ContactDialog({

@@ -17,7 +17,7 @@ export function eventColumns(projectId: string): readonly Column<Event>[] {
     {
       id: "deliveries",
       title: "Deliveries",
-      width: "minmax(160px, 1fr)",
+      width: "minmax(224px, 1fr)",
       cell: ({ deliveries }) => <DeliveryStates of={deliveries} />,
     },
     { id: "id", title: "Id", width: "136px", cell: ({ id }) => <EventLink projectId={projectId} id={id} /> },

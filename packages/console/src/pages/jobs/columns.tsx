@@ -14,7 +14,7 @@ export function jobColumns(projectId: string): readonly Column<Job>[] {
     { id: "created", title: "Submitted", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
     { id: "title", title: "Title", width: "minmax(160px, 3fr)", cell: (job) => jobTitle(job) },
     { id: "status", title: "Status", width: "184px", cell: ({ status }) => <State word={jobStatusWord(status)} /> },
-    { id: "why", title: "Waits for, or went wrong", width: "minmax(140px, 2fr)", cell: (job) => jobWhy(job) },
+    { id: "why", title: "Reason", width: "minmax(140px, 2fr)", cell: (job) => jobWhy(job) },
     { id: "mode", title: "Mode", width: "88px", cell: ({ mode }) => mode },
     { id: "id", title: "Id", width: "136px", cell: ({ id }) => <JobLink projectId={projectId} id={id} /> },
   ];

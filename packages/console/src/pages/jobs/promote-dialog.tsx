@@ -2,11 +2,10 @@ import { type Job, JobsService } from "@svc/gen/jobs";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
-import { AreaField } from "../../ui/area-field.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
-import { CheckField, TextField } from "../../ui/field.tsx";
+import { AreaField, CheckField, TextField } from "../../ui/field.tsx";
 
 /** Makes a tool of the program of a job that succeeded. */
 export function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void }) {

@@ -4,11 +4,10 @@ import { useState } from "react";
 import { placeFailure } from "../../calls/fault.ts";
 import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
-import { AreaField } from "../../ui/area-field.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
-import { CheckField } from "../../ui/field.tsx";
+import { AreaField, CheckField } from "../../ui/field.tsx";
 import { Table } from "../../ui/table.tsx";
 import { programPart } from "./program.ts";
 

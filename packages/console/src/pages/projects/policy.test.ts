@@ -5,13 +5,20 @@ import { planApprovalWords, policyRequest, typedPolicy } from "./policy.ts";
 
 const policy = create(ProjectPolicySchema, {
   ...{ planApproval: "destructive", redirectUrls: ["https://a.example/done"], http: { hosts: ["api.example"] } },
-  quotas: { calls: 5, storedBytes: -1 },
+  ...{ quotas: { calls: 5, storedBytes: -1 }, confirm: { person: "destructive", contact: "lead" } },
 });
 
 test("a policy that is opened and sent unchanged is the same policy", () => {
   expect(policyRequest("prj_1", typedPolicy(policy))).toMatchObject({
     ...{ projectId: "prj_1", planApproval: "destructive", redirectUrls: ["https://a.example/done"] },
     ...{ http: { hosts: ["api.example"] }, quotas: { calls: 5, jobs: 0, storedBytes: -1 } },
+    confirm: { person: "destructive", contact: "lead" },
+  });
+});
+
+test("where no person confirms, nobody is asked", () => {
+  expect(policyRequest("prj_1", { ...typedPolicy(policy), confirmPerson: "never" })).toMatchObject({
+    confirm: { person: "never", contact: "" },
   });
 });
 

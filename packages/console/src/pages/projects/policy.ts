@@ -8,6 +8,13 @@ export const planApprovals: readonly { value: string; words: string; says: strin
   { value: "always", words: "Always", says: "Every plan." },
 ];
 
+/** Which calls a person confirms before they are sent, whatever the agent writes. */
+export const confirmedCalls: readonly { value: string; words: string; says: string }[] = [
+  { value: "never", words: "Nothing", says: "A destructive call is held until the agent itself confirms it." },
+  { value: "destructive", words: "What destroys", says: "Calls of destructive tools, and programs with such calls." },
+  { value: "writes", words: "What writes or destroys", says: "Everything that changes something." },
+];
+
 /** The least approval that plans need, in words; empty is the default. */
 export function planApprovalWords(value: string): string {
   const known = planApprovals.find((one) => one.value === (value === "" ? "never" : value));
@@ -36,6 +43,8 @@ export const quotaNames: readonly QuotaName[] = Object.keys(quotaWords) as Quota
 /** What is typed of a policy: lists with an entry a line, quotas as text, empty for the default. */
 export type TypedPolicy = {
   planApproval: string;
+  confirmPerson: string;
+  confirmContact: string;
   redirectUrls: string;
   hosts: string;
   quotas: Readonly<Record<QuotaName, string>>;
@@ -49,6 +58,8 @@ export function typedPolicy(policy: ProjectPolicy | undefined): TypedPolicy {
   };
   return {
     planApproval: policy?.planApproval || "never",
+    confirmPerson: policy?.confirm?.person || "never",
+    confirmContact: policy?.confirm?.contact ?? "",
     redirectUrls: (policy?.redirectUrls ?? []).join("\n"),
     hosts: (policy?.http?.hosts ?? []).join("\n"),
     quotas: Object.fromEntries(quotaNames.map((name) => [name, text(name)])) as Record<QuotaName, string>,
@@ -58,13 +69,15 @@ export function typedPolicy(policy: ProjectPolicy | undefined): TypedPolicy {
 /** The request that sets what was typed, all of it. Throws an Error for a quota that is no whole number. */
 export function policyRequest(
   projectId: string,
-  { planApproval, redirectUrls, hosts, quotas }: TypedPolicy,
+  { planApproval, confirmPerson, confirmContact, redirectUrls, hosts, quotas }: TypedPolicy,
 ): MessageInitShape<typeof SetProjectPolicyRequestSchema> {
   const wanted: MessageInitShape<typeof ProjectQuotasSchema> = Object.fromEntries(
     quotaNames.map((name) => [name, quotaOf(name, quotas[name])]),
   );
   return {
     ...{ projectId, planApproval, redirectUrls: linesOf(redirectUrls) },
+    // Nobody is asked of what nobody confirms.
+    confirm: { person: confirmPerson, contact: confirmPerson === "never" ? "" : confirmContact.trim() },
     ...{ http: { hosts: linesOf(hosts) }, quotas: wanted },
   };
 }

@@ -26,9 +26,9 @@ export function GrantItem({ grant, projectId }: { grant: Grant; projectId: strin
       }
       actions={grant.active && <GrantButtons grant={grant} projectId={projectId} />}
     >
-      <p>{grantText(grant)}</p>
+      <p>May use {grantText(grant)}.</p>
       <p>
-        let in <Time at={createdAt} /> at {clientOrigin},{" "}
+        Let in <Time at={createdAt} /> at {clientOrigin},{" "}
         {usedAt === undefined ? (
           "not used yet"
         ) : (
@@ -43,7 +43,7 @@ export function GrantItem({ grant, projectId }: { grant: Grant; projectId: strin
         )}
       </p>
       <p>
-        its calls are made as <Copyable text={keyId} what="key id" />
+        Its calls are made as <Copyable text={keyId} what="key id" />
       </p>
     </Item>
   );

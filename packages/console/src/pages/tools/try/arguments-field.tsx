@@ -1,7 +1,7 @@
 import type { PlacedFaults } from "../../../form/faults.ts";
 import { Form } from "../../../form/form.tsx";
 import type { ObjectShape } from "../../../form/read-schema.ts";
-import { AreaField } from "../../../ui/area-field.tsx";
+import { AreaField } from "../../../ui/field.tsx";
 import { GroupFaults } from "../../../ui/field-group.tsx";
 import { Stack } from "../../../ui/stack.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";

@@ -1,0 +1,55 @@
+import type { AskedLink } from "@svc/connections";
+import { isoTime, type ProjectPrincipal } from "@svc/core";
+import type { AgentTool } from "./agent-tool.ts";
+import { answered } from "./answer.ts";
+import type { ListedTool } from "./meta-tools.ts";
+
+/** Makes a link by which a person connects an account. Rejects as CreateConnectLink does. */
+export type ConnectLinkMaker = (
+  principal: ProjectPrincipal,
+  asked: AskedLink,
+) => Promise<{ readonly url: string; readonly expiresAt: number }>;
+
+const listed: ListedTool = {
+  name: "connect_account",
+  title: "Connect an account",
+  description:
+    "Returns a link that the user opens to connect an account of an app, for when a call says that there is none. Show it to the user, " +
+    "and go on once they say that it is done. You never see what they type there.",
+  inputSchema: {
+    type: "object",
+    additionalProperties: false,
+    required: ["toolkit"],
+    properties: {
+      toolkit: { type: "string", description: "The app: the part of a slug before the dot." },
+      entity_id: { type: "string", description: "Whose account it will be, as in call_tool." },
+      scheme: {
+        type: "string",
+        description: "How it is connected, where the app knows several: oauth2, api_key or basic.",
+      },
+    },
+  },
+  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+};
+
+type ConnectArguments = { readonly toolkit: string; readonly entity_id?: string; readonly scheme?: string };
+
+/** Gives agents links to connections. */
+export function createConnectAccountTool(makeLink: ConnectLinkMaker): AgentTool {
+  return {
+    group: "connect",
+    listed,
+    async answer(args, { principal, enter }) {
+      const { toolkit, entity_id: entityId = "", scheme = "" } = args as ConnectArguments;
+      const deed = { action: "ConnectionsService.CreateConnectLink", subject: toolkit, entityId };
+      const link = await enter(deed, () =>
+        makeLink(principal, { toolkitSlug: toolkit, entityId, scheme, redirectUrl: "" }),
+      );
+      const expiresAt = isoTime(link.expiresAt);
+      return answered(
+        { url: link.url, expiresAt },
+        `Open this to connect ${toolkit}: ${link.url}\nIt is good once, until ${expiresAt}.`,
+      );
+    },
+  };
+}

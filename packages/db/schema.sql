@@ -279,6 +279,12 @@ create table due_tasks (
 CREATE INDEX due_tasks_due ON public.due_tasks USING btree (due_at, project_id);
 CREATE INDEX due_tasks_project ON public.due_tasks USING btree (project_id, due_at);
 
+create table erasure_programs (
+  erasure_id uuid not null,
+  digest bytea not null,
+  constraint erasure_programs_key PRIMARY KEY (erasure_id, digest)
+);
+
 create table erasures (
   id uuid not null,
   project_id uuid not null,

@@ -67,6 +67,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   deliveries: {
     told: "attempt_log last_error",
   },
+  erasure_programs: { digest: "digest" },
   erasures: {
     name: "at_key at_table entity_id",
     told: "counts",

@@ -1,5 +1,5 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { createSvcClient } from "@svc/sdk";
+import { createSvcAdminClient, createSvcClient } from "@svc/sdk";
 import { letIn, registerAgent } from "@svc/testing/agent";
 import { signInToConsole } from "@svc/testing/console-session";
 import { until } from "@svc/testing/server-process";
@@ -54,6 +54,7 @@ export async function readAll(scene: Playing): Promise<void> {
   await readConsole(call, server);
   await readGrants(call, server);
   await readStats(scene);
+  await exportAnn(scene, projectId);
   pages.push(await (await fetch(`${server.url}/metrics`)).text());
   await call("JobsService/ListSkills");
   await call("JobsService/GetSkill", { slug: "use" });
@@ -75,6 +76,14 @@ async function readStats({ call, server, answers }: Playing): Promise<void> {
     answers.push({ method: "StatsService/WatchProject", isOk: true, text });
     break;
   }
+}
+
+/** Everything there is of the entity whose accounts have the credentials. */
+async function exportAnn({ server, answers }: Playing, projectId: string): Promise<void> {
+  const { admin } = createSvcAdminClient({ baseUrl: server.url, adminToken: server.adminToken });
+  const lines: string[] = [];
+  for await (const message of admin.exportEntity({ projectId, entityId: "ann" })) lines.push(...message.lines);
+  answers.push({ method: "AdminService/ExportEntity", isOk: true, text: lines.join("\n") });
 }
 
 /** A link to sign in by, a session of the key, and its end. */

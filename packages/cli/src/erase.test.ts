@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Terminal } from "./command/terminal.ts";
@@ -28,6 +31,45 @@ async function callsOf(entityId: string): Promise<number> {
   const { json } = await server.call("svc.v1.ToolsService/ListToolCalls", { entityId });
   return json.calls.length;
 }
+
+test("an entity is exported as lines of JSON, with what its calls were, and without its credential; refusals say why", async () => {
+  await connectAndCall("eve");
+  const named = ["--project", "default", "--entity", "eve"];
+  const { code, printed } = await svc("export", "-", ...named);
+  expect(code).toBe(0);
+  const lines = printed.map((line) => JSON.parse(line));
+  expect(lines[0].export).toMatchObject({
+    version: 1,
+    entityId: "eve",
+    leftOut: { connected_accounts: ["credential", "origin_digest"] },
+  });
+  expect(lines.at(-1)).toEqual({ end: { counts: { connected_accounts: 1, tool_calls: 1 } } });
+  const [call, account] = ["tool_calls", "connected_accounts"].map(
+    (table) => lines.find((line) => line.table === table).row,
+  );
+  expect(call).toMatchObject({ entity_id: "eve", tool_slug: "calendar.list_events" });
+  expect(Object.keys(call)).toEqual(expect.arrayContaining(["result"]));
+  expect(Object.keys(call)).not.toContain("arguments");
+  expect(account).toMatchObject({ entity_id: "eve", state: "pending" });
+  expect(Object.keys(account)).not.toContain("credential");
+  const folder = await mkdtemp(join(tmpdir(), "svc-export-"));
+  const file = join(folder, "eve.jsonl");
+  expect(await svc("export", file, ...named)).toMatchObject({ code: 0, noted: [`${file}: 2 rows.`] });
+  const [written, { mode }] = await Promise.all([readFile(file, "utf8"), stat(file)]);
+  expect(written.split("\n").slice(1)).toEqual([...printed.slice(1), ""]);
+  expect(mode & 0o777).toBe(0o600);
+  expect(await svc("export", file, ...named)).toMatchObject({
+    code: 1,
+    noted: [expect.stringContaining("there already")],
+  });
+  const missing = await svc("export", join(folder, "x"), "--project", "default", "--entity", "x".repeat(201));
+  expect(missing).toMatchObject({ code: 1, noted: [expect.stringContaining("ENTITY_ID_INVALID")] });
+  expect(await readdir(folder)).toEqual(["eve.jsonl"]);
+  await rm(folder, { recursive: true });
+  const { json } = await server.admin("ListAuditEvents", { action: "AdminService.ExportEntity" });
+  expect(json.events.map(({ outcome }: { outcome: string }) => outcome)).toEqual(["invalid_argument", "ok", "ok"]);
+  expect(new Set(json.events.map((one: { entityDigest: string }) => one.entityDigest)).size).toBe(2);
+});
 
 test("an entity is erased once that is said, with what was deleted by table; another one keeps its calls, and its key ends", async () => {
   await connectAndCall("ada");

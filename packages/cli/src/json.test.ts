@@ -281,6 +281,8 @@ test("of the vault, of who did what, and of what is erased", async () => {
   expect(await json("audit list", ["--limit", "1"])).toHaveLength(1);
   expect(await json("audit verify")).toEqual([]);
   const now = ["--yes", "--no-wait"];
+  const file = join(folder, "ada.jsonl");
+  expect(await json("export", [file, "--project", "second", "--entity", "ada"])).toEqual({ file, counts: {} });
   const erased = await json("erase", ["--project", "second", "--entity", "ada", ...now]);
   expect(erased).toMatchObject({ id: expect.stringMatching(/^ers_/) });
   expect(await json("projects delete", ["second", ...now])).toMatchObject({ id: expect.stringMatching(/^ers_/) });

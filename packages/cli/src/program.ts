@@ -20,6 +20,7 @@ import { addDeliveriesCommand } from "./deliveries.ts";
 import { addEndpointsCommand } from "./endpoints.ts";
 import { addEraseCommand } from "./erase.ts";
 import { addEventsCommand } from "./events.ts";
+import { addExportCommand } from "./export.ts";
 import { addGrantsCommand } from "./grants.ts";
 import { addHooksCommand } from "./hooks.ts";
 import { addJobsCommand } from "./jobs.ts";
@@ -119,6 +120,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addGrantsCommand,
   addWhoamiCommand,
   addEraseCommand,
+  addExportCommand,
 ];
 
 /** Every command as it is typed behind `svc`, groups before their members: `jobs`, `jobs submit`, … */

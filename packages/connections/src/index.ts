@@ -2,7 +2,13 @@ export { createAccountAccess } from "./access.ts";
 export type { AccountAccess, AccountFault, AccountQuery, CallableAccount } from "./account-access.ts";
 export type { AppAnswer, AppCall, AppRequest, AppTransport } from "./app-transport.ts";
 export { createAppTransport, type NetworkTransport } from "./network-transport.ts";
-export { createOauthPages, type OauthPages, type OauthPagesOptions, type OauthRequestHeaders } from "./oauth-flow.ts";
+export {
+  createOauthPages,
+  type EnterConsent,
+  type OauthPages,
+  type OauthPagesOptions,
+  type OauthRequestHeaders,
+} from "./oauth-flow.ts";
 export type { OauthAnswer } from "./oauth-page.ts";
 export type { RenewalObservation, RenewalObserver } from "./observer.ts";
 export type { ConnectionsOptions, OauthOptions } from "./options.ts";

@@ -17,10 +17,19 @@ import { toTokenSet } from "./token-times.ts";
 /** The part of a request's headers that the pages read; names in lower case. */
 export type OauthRequestHeaders = { readonly cookie?: string | undefined };
 
+/** A consent that came back from an app, and is about to be completed. */
+type Consent = Pick<ConnectedAccount, "projectId" | "entityId"> & { readonly accountId: ConnectedAccount["id"] };
+
+/** Runs what completes a consent, which answers why it came to nothing; for whoever notes that it was done. */
+export type EnterConsent = (
+  consent: Consent,
+  complete: () => Promise<string | undefined>,
+) => Promise<string | undefined>;
+
 /** The two pages that a person's browser passes on the way to an account, to be served at `/oauth/start` and `/oauth/callback`. */
 export type OauthPages = {
   handleOauthStart(url: URL, headers: OauthRequestHeaders): Promise<OauthAnswer>;
-  handleOauthCallback(url: URL, headers: OauthRequestHeaders): Promise<OauthAnswer>;
+  handleOauthCallback(url: URL, headers: OauthRequestHeaders, enter?: EnterConsent): Promise<OauthAnswer>;
 };
 
 /** What the pages work with. */
@@ -33,7 +42,8 @@ export function createOauthPages(options: OauthPagesOptions): OauthPages {
   const context: Context = { ...options, states: createStateSealer(options.sealer) };
   return {
     handleOauthStart: (url) => start(context, url),
-    handleOauthCallback: (url, headers) => callback(context, url, headers),
+    handleOauthCallback: (url, headers, enter = (_consent, work) => work()) =>
+      callback({ ...context, enter }, url, headers),
   };
 }
 
@@ -84,8 +94,12 @@ async function start(context: Context, url: URL): Promise<OauthAnswer> {
   return redirect(address.href, { "set-cookie": cookieOf(publicUrl(), state, browser, consentMs / 1000) });
 }
 
-async function callback(context: Context, url: URL, headers: OauthRequestHeaders): Promise<OauthAnswer> {
-  const { states, clock, db, sealer, publicUrl } = context;
+async function callback(
+  context: Context & { readonly enter: EnterConsent },
+  url: URL,
+  headers: OauthRequestHeaders,
+): Promise<OauthAnswer> {
+  const { states, clock, db, sealer, publicUrl, enter } = context;
   const state = states.open("callback", url.searchParams.get("state") ?? "");
   if (state === undefined) return badLink();
   const browser = cookiesOf(headers.cookie ?? "").get(cookieNameOf(state)) ?? "";
@@ -96,7 +110,8 @@ async function callback(context: Context, url: URL, headers: OauthRequestHeaders
   const accounts = connectedAccountsForProject(db, state.projectId);
   const account = await accounts.claimPending(state.accountId, nowMs - consentTotalMs, nowMs);
   if (account === undefined) return usedLink();
-  const failure = await complete(context, account, url.searchParams);
+  const { id: accountId, projectId, entityId } = account;
+  const failure = await enter({ projectId, accountId, entityId }, () => complete(context, account, url.searchParams));
   if (failure !== undefined) await accounts.abandon(account.id, failure, clock.now());
   return finish(publicUrl(), state, failure);
 }

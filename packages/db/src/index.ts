@@ -168,6 +168,8 @@ export { type RestoreMarker, readRestoreMarker } from "./embedded/backup/marker.
 export { restoreStore } from "./embedded/backup/restore.ts";
 export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
+export type { ExportedRow } from "./entity-export/page.ts";
+export { exportEntity } from "./entity-export/walk.ts";
 export { beginErasure, type Erasure, findErasure, hasDueErasure } from "./erasures/repo.ts";
 export { type ErasureTimes, stepErasure } from "./erasures/step.ts";
 export { type EventsToFollow, type FollowedEvents, followEvents } from "./events/follow.ts";
@@ -374,6 +376,7 @@ export {
   type RestoreNote,
   resumeRestored,
 } from "./restores/repo.ts";
+export { leftOutOfExports } from "./schema/exported-columns.ts";
 export { plainBytes, type SealedTable, sealedTables } from "./schema/sealed-columns.ts";
 export { type StoredColumn, storedColumns } from "./schema/stored-columns.ts";
 export {

@@ -1,6 +1,6 @@
 // What adapters need to speak of what a node takes and answers.
 export type { AskObservation, AskObserver } from "@svc/asks";
-export type { OauthAnswer, OauthPages, RenewalObservation, RenewalObserver } from "@svc/connections";
+export type { EnterConsent, OauthAnswer, OauthPages, RenewalObservation, RenewalObserver } from "@svc/connections";
 export type { AttemptObservation, DeliveryObserver } from "@svc/delivery";
 export type { EndedJob, EngineObserver, ParkedJob } from "@svc/jobs";
 export { programSchema } from "@svc/program";

@@ -366,7 +366,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
         }),
     probes: createProbes({ health, metrics: isApart ? undefined : metrics }),
     pages: new Map([
-      ...createPages({ ...apps, publicUrl: parts.publicUrl, intake, logger }),
+      ...createPages({ ...apps, publicUrl: parts.publicUrl, intake, logger, audit: parts.audit }),
       ...createSchemas({ program: programSchema, standing: standingSchema }),
       ...createHome({ version }),
       ...(isWorker ? [] : openAuthorization({ ...parts, ...store, sealer: parts.vault.sealer, mapError })),

@@ -47,6 +47,7 @@ const commandNames: Readonly<Record<string, string>> = {
   ResumeRestored: "`svc resume`",
   EraseEntity: "`svc erase`",
   GetErasure: "`svc erase --follow`",
+  ExportEntity: "`svc export`",
   DeleteProject: "`svc projects delete`",
   ListAuditEvents: "`svc audit list`",
   VerifyAuditLog: "`svc audit verify`",

@@ -1,7 +1,9 @@
-import { getTableName, inArray, type SQL, sql } from "drizzle-orm";
+import { getTableName, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { touchProjectRouting, touchRouting } from "../projects/repo.ts";
-import { type ErasedTable, erasedTables } from "../schema/erased-tables.ts";
+import { type ErasedTable, erasedTables, type RowParent } from "../schema/erased-tables.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { notePrograms } from "./programs.ts";
 import type { Erasure } from "./repo.ts";
 
 /** What a batch may delete still, and what it has. */
@@ -9,50 +11,58 @@ export type Batch = {
   readonly tx: Executor;
   readonly erasure: Erasure;
   left: number;
+  /** Nothing more is done in its transaction, which holds a lock that others wait for. */
+  isOver?: boolean;
   readonly counts: Map<string, number>;
 };
 
 /** Rows with others that go with them, at a time. */
 const ownersMax = 100;
 
-/** Deletes rows for which `where` holds, those that go with them first. False where the batch is over before they all are gone. */
-export async function deleteRows(batch: Batch, erased: ErasedTable, where: SQL): Promise<boolean> {
+/** Rows of a table as `from … where …`: those for which `where` holds. */
+export function rowsWhere({ table }: ErasedTable, where: SQL): SQL {
+  return sql`from ${table} where ${where}`;
+}
+
+/** Rows that go with rows of `owners`: row by row of those, each by the index of what goes with it. No plan may go through the table instead. */
+export function rowsAlong(erased: ErasedTable, { table, on }: RowParent, owners: SQL): SQL {
+  return sql`from (select * from ${table} where ${owners}) ${sql.identifier(getTableName(table))}
+    cross join lateral (select ${erased.table}.ctid, ${erased.table}.* from ${erased.table} where ${on} offset 0) ${sql.identifier(getTableName(erased.table))}`;
+}
+
+/** Deletes rows, those that go with them first. False where the batch is over before they all are gone. */
+export async function deleteRows(batch: Batch, erased: ErasedTable, rows: SQL): Promise<boolean> {
   const children = erasedTables.filter(({ parents }) => parents?.some(({ table }) => table === erased.table));
   if (children.length === 0) {
     if (batch.left <= 0) return false;
     const { left } = batch;
-    return (await deleteSome(batch, erased, where)) < left;
+    return (await deleteSome(batch, erased, rows)) < left;
   }
   const { key, table } = erased;
   if (key === undefined) throw new Error(`${getTableName(table)} has rows that go with its own, and no key`);
   for (;;) {
     if (batch.left <= 0) return false;
-    const found = await batch.tx.orm
-      .select({ id: sql`${key}`.mapWith(key) })
-      .from(table)
-      .where(where)
-      .limit(ownersMax);
-    if (found.length === 0) return true;
-    const owners = inArray(
-      key,
-      found.map(({ id }) => id),
+    const found = await batch.tx.orm.execute<{ id: string }>(
+      sql`select ${key}::text as id ${rows} limit ${ownersMax}::int4`,
     );
+    if (found.length === 0) return true;
+    const owners = sql`${key} = any(${arrayLiteral(found.map(({ id }) => id))}::uuid[])`;
     for (const child of children) {
       for (const parent of child.parents ?? []) {
         if (parent.table !== table) continue;
-        const isTheirs = sql`exists (select from ${table} where ${parent.on} and ${owners})`;
-        if (!(await deleteRows(batch, child, isTheirs))) return false;
+        if (!(await deleteRows(batch, child, rowsAlong(child, parent, owners)))) return false;
       }
     }
-    await deleteSome(batch, erased, owners);
+    await deleteSome(batch, erased, rowsWhere(erased, owners));
     if (found.length < ownersMax) return true;
   }
 }
 
 /** At most as many as the batch may still delete; answers how many. */
-async function deleteSome(batch: Batch, { table }: ErasedTable, where: SQL): Promise<number> {
+async function deleteSome(batch: Batch, { table }: ErasedTable, rows: SQL): Promise<number> {
+  await notePrograms(batch.tx, batch.erasure, table, rows);
   const [gone] = await batch.tx.orm.execute<{ count: number }>(sql`with gone as (
-      delete from ${table} where ctid = any(array(select ${table}.ctid from ${table} where ${where} limit ${Math.max(batch.left, ownersMax)}::int4))
+      delete from ${table} where ctid = any(array(select ${table}.ctid ${rows} limit ${Math.max(batch.left, ownersMax)}::int4))
       returning 1)
     select count(*)::int4 as count from gone`);
   const count = gone?.count ?? 0;
@@ -61,7 +71,7 @@ async function deleteSome(batch: Batch, { table }: ErasedTable, where: SQL): Pro
 }
 
 /** Counts, and tells nodes what they hold copies of. */
-async function note(batch: Batch, name: string, count: number): Promise<void> {
+export async function note(batch: Batch, name: string, count: number): Promise<void> {
   const { tx, erasure, counts } = batch;
   batch.left -= count;
   counts.set(name, (counts.get(name) ?? 0) + count);

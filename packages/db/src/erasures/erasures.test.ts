@@ -6,6 +6,7 @@ import { bundled } from "@svc/testing/bundled";
 import { createTestDatabase } from "@svc/testing/database";
 import { getTableName } from "drizzle-orm";
 import { afterAll, expect, test } from "vitest";
+import { openDatabase } from "../connect.ts";
 import { createProject } from "../projects/repo.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { storedColumns } from "../schema/stored-columns.ts";
@@ -140,3 +141,78 @@ test.each([
     await db.sql.unsafe("delete from jobs where id = md5('none')::uuid");
   },
 );
+
+test("a program that nothing but the erased entity's rows ran goes with them, and one that another's job runs stays", async () => {
+  const projectId = (await createProject(db, "programs", nowMs)).id;
+  const [ada, bob] = ["ada", "bob"].map((entityId, index) => {
+    return { projectId, entityId, number: 501 + index, marker: `marker-${501 + index}` };
+  }) as [Owner, Owner];
+  for (const one of [ada, bob]) await plantRows(db, one);
+  const own = `project_id = '${uuidOfId(projectId)}'`;
+  await db.sql.unsafe(
+    `update jobs set program_digest = (select program_digest from jobs where ${own} and binding ->> 'entityId' = 'ada') where ${own}`,
+  );
+  const programs = () =>
+    db.sql.unsafe(`select encode(digest, 'escape') as digest from job_programs where ${own} order by 1`);
+  const ofAda = await finish(await beginErasure(db, { projectId, entityId: "ada" }, { nowMs }));
+  expect(ofAda.counts["job_programs"]).toBeUndefined();
+  expect(await programs()).toEqual([{ digest: "marker-501/program" }, { digest: "marker-502/program" }]);
+  const ofBob = await finish(await beginErasure(db, { projectId, entityId: "bob" }, { nowMs }));
+  expect(ofBob).toMatchObject({ state: "done", counts: { job_programs: 2 } });
+  expect(await programs()).toEqual([]);
+  expect(await db.sql.unsafe("select from erasure_programs")).toEqual([]);
+});
+
+test("what was under way while an entity is erased, and is recorded then, goes before the erasure ends; what comes after it is new", async () => {
+  const projectId = (await createProject(db, "under way", nowMs)).id;
+  const owner = (number: number) => ({ projectId, entityId: "ada", number, marker: `marker-${number}` });
+  await plantRows(db, owner(511));
+  const begun = await beginErasure(db, { projectId, entityId: "ada" }, { nowMs });
+  const slow = { ...times, graceMs: 120_000 };
+  while ((await stepErasure(db, nowMs, slow)) !== undefined);
+  expect(await findErasure(db, begun.id)).toMatchObject({ state: "waiting", finishedAt: null });
+  expect(await tablesWith(db, "marker-511")).toEqual(["console_sessions", "erasure_programs", "job_programs"]);
+  await plantRows(db, owner(512));
+  while ((await stepErasure(db, nowMs + slow.graceMs, slow)) !== undefined);
+  expect(await findErasure(db, begun.id)).toMatchObject({
+    state: "done",
+    counts: { events: 2, jobs: 2, job_programs: 2 },
+  });
+  for (const marker of ["marker-511", "marker-512"]) expect(await tablesWith(db, marker)).toEqual(["console_sessions"]);
+  await plantRows(db, owner(513));
+  expect(await stepErasure(db, nowMs + slow.graceMs, slow)).toBeUndefined();
+  expect(await tablesWith(db, "marker-513")).toContain("events");
+});
+
+test("two nodes work at an erasure, and at one of its project beside it: each row is counted once, and both end", async () => {
+  const projectId = (await createProject(db, "two nodes", nowMs)).id;
+  // All that SQL, JSON and regular expressions give a meaning to.
+  const entityId = `o'd%_"\\[a-z]+(x|$)^*?{2}. <&> \u00e9\u{1f600}`;
+  await plantRows(db, { projectId, entityId, number: 521, marker: "marker-521" });
+  await plantRows(db, { projectId, entityId: "bob", number: 522, marker: "marker-522" });
+  const before = await tablesWith(db, "marker-522");
+  const other = openDatabase({ url });
+  const work = async (node: typeof db, id: Erasure["id"]) => {
+    while ((await findErasure(node, id))?.finishedAt === null) await stepErasure(node, nowMs, times);
+  };
+  const both = async (id: Erasure["id"]) => await Promise.all([work(db, id), work(other, id)]);
+  const [one, same] = await Promise.all([
+    beginErasure(db, { projectId, entityId }, { nowMs }),
+    beginErasure(other, { projectId, entityId }, { nowMs }),
+  ]);
+  expect(same.id).toBe(one.id);
+  await both(one.id);
+  expect((await findErasure(db, one.id))?.counts).toMatchObject({
+    events: 1,
+    jobs: 1,
+    deliveries: 1,
+    delivery_tasks: 1,
+  });
+  expect(await tablesWith(db, "marker-521")).toEqual(["console_sessions"]);
+  expect(await tablesWith(db, "marker-522")).toEqual(before);
+  const ofBob = await beginErasure(db, { projectId, entityId: "bob" }, { nowMs });
+  const ofProject = await beginErasure(other, { projectId, entityId: undefined }, { nowMs });
+  await Promise.all([both(ofBob.id), both(ofProject.id)]);
+  expect(await tablesWith(db, "marker-522")).toEqual(["console_sessions"]);
+  await other.close();
+});

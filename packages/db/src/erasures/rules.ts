@@ -15,8 +15,29 @@ import { standingPrograms, standingRunEvents, standingRuns, standingVersions } f
 import { events } from "../schema/triggers.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
 
-/** Of some jobs of a project those that are an entity's: bound to it, of a program that names it, or begun by its events. */
+/** Of some jobs of a project those that are an entity's, with the jobs that those run, and the twins that were made for them: they work on the same rows. */
 export async function jobsOfEntity(tx: Executor, named: NamedEntity, ids: readonly Id<"job">[]): Promise<Id<"job">[]> {
+  return withDescendants(tx, await ownJobs(tx, named, ids));
+}
+
+/** Of some jobs of a project those that are an entity's, or that one of its jobs runs: each of them alone, as `jobsOfEntity` has it of all. */
+export async function jobsUnderEntity(
+  tx: Executor,
+  named: NamedEntity,
+  ids: readonly Id<"job">[],
+): Promise<Id<"job">[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx.orm.execute<{ id: string; of: string }>(sql`with recursive family as (
+      select id, id as of from unnest(${arrayLiteral(ids.map(uuidOfId))}::uuid[]) as id
+      union select f.id, a.of from family f cross join lateral (
+        select unnest(array[j.parent_job_id, j.simulated_from]) as of from jobs j where j.id = f.of offset 0) a where a.of is not null)
+    select id, of from family`);
+  const own = new Set(await ownJobs(tx, named, [...new Set(rows.map(({ of }) => idOfUuid("job", of)))]));
+  return [...new Set(rows.filter(({ of }) => own.has(idOfUuid("job", of))).map(({ id }) => idOfUuid("job", id)))];
+}
+
+/** Of some jobs those that are bound to an entity, of a program that names it, or begun by its events. */
+async function ownJobs(tx: Executor, named: NamedEntity, ids: readonly Id<"job">[]): Promise<Id<"job">[]> {
   if (ids.length === 0) return [];
   const { entityId } = named;
   const found = await tx.orm
@@ -34,13 +55,9 @@ export async function jobsOfEntity(tx: Executor, named: NamedEntity, ids: readon
     ({ binding, estimate, runId }) =>
       binding?.entityId === entityId || estimate.entities.includes(entityId) || (runId !== null && runs.has(runId)),
   );
-  return withDescendants(
-    tx,
-    own.map(({ id }) => id),
-  );
+  return own.map(({ id }) => id);
 }
 
-/** With the jobs that those run, and the twins that were made for them: they work on the same rows. */
 async function withDescendants(tx: Executor, ids: readonly Id<"job">[]): Promise<Id<"job">[]> {
   if (ids.length === 0) return [];
   const rows = await tx.orm.execute<{ id: string }>(sql`with recursive family as (

@@ -1,11 +1,12 @@
-import { type Id, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
+import { type Id, idOfUuid, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
 import { and, eq, getTableName, gt, inArray, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { isForeignKeyViolation } from "../driver-error.ts";
 import { requestJobCancel } from "../jobs/cancel.ts";
 import { type ErasedTable, erasedTables } from "../schema/erased-tables.ts";
-import { contacts, dataKeys, events, jobs, projects } from "../schema/index.ts";
-import { type Batch, deleteRows } from "./delete-rows.ts";
+import { contacts, dataKeys, events, jobPrograms, jobs, projects } from "../schema/index.ts";
+import { type Batch, deleteRows, note, rowsWhere } from "./delete-rows.ts";
+import { erasePrograms } from "./programs.ts";
 import { type Erasure, moveErasure, takeErasure } from "./repo.ts";
 import { eventsOfAsks, jobsOfEntity, programsOfEntity, runsOfEntity } from "./rules.ts";
 
@@ -53,10 +54,10 @@ function takeStep(db: Executor, nowMs: number, times: ErasureTimes): Promise<Era
     const { id } = erasure;
     const counts = new Map(Object.entries(erasure.counts));
     // Most tables have nothing of it: looks that find nothing share a transaction.
-    for (let looks = 0, left = rowsMax; looks < looksMax && left === rowsMax && isGoingOn(erasure, nowMs); looks++) {
-      const batch: Batch = { tx, erasure, left, counts };
+    for (let looks = 0, isOver = false; looks < looksMax && !isOver && isGoingOn(erasure, nowMs); looks++) {
+      const batch: Batch = { tx, erasure, left: rowsMax, counts };
       erasure = { ...erasure, ...(await look(batch, { nowMs, times })) };
-      ({ left } = batch);
+      isOver = batch.left < rowsMax || batch.isOver === true;
     }
     await moveErasure(tx, id, erasure);
     return erasure;
@@ -111,7 +112,9 @@ function phasesOf({ kind }: Erasure): Phase[] {
     const name = getTableName(erased.table);
     const { entity } = erased;
     const isLookedFor =
-      kind === "project" ? erased.project !== undefined : typeof entity === "object" && !("none" in entity);
+      kind === "project"
+        ? erased.project !== undefined
+        : entity === "as what runs them" || (typeof entity === "object" && !("none" in entity));
     if (!isLookedFor) return [];
     const phase = { name, erased, cancels: false };
     return erased.table === jobs ? [{ ...phase, name: "jobs that run", cancels: true }, phase] : [phase];
@@ -126,11 +129,12 @@ async function runPhase(batch: Batch, { erased, cancels }: Phase, given: Given):
   const own = project === undefined ? undefined : eq(project, erasure.projectId);
   const isProject = erasure.kind === "project";
   if (isKept(erased, erasure, given)) return { after: undefined, jobsLeft: 0 };
+  if (entity === "as what runs them" && !isProject) return await lookAtPrograms(batch, given);
   if (key === undefined || (!isProject && project === undefined)) {
     const named = !isProject && typeof entity === "object" && "names" in entity ? entity.names(erasure) : undefined;
     if (table === contacts && !isProject) await keepLastApprover(batch.tx, erasure);
     const where = and(own, named) ?? sql`false`;
-    return { after: (await deleteRows(batch, erased, where)) ? undefined : "", jobsLeft: 0 };
+    return { after: (await deleteRows(batch, erased, rowsWhere(erased, where))) ? undefined : "", jobsLeft: 0 };
   }
   const named = !isProject && typeof entity === "object" && "names" in entity ? entity.names(erasure) : sql`true`;
   const looked: readonly { id: unknown; isNamed: boolean }[] = await batch.tx.orm
@@ -154,10 +158,19 @@ async function runPhase(batch: Batch, { erased, cancels }: Phase, given: Given):
   return { after: isWhole ? after : erasure.atKey, jobsLeft: left.size };
 }
 
-/** The project's own row and its keys go once nothing refers to it any more: nodes ask for it as long as something is under way. */
-function isKept({ table }: ErasedTable, { pass, createdAt, deletedInPass, jobsLeft }: Erasure, given: Given): boolean {
+/** Programs, the project's own row and its keys go once nothing refers to them any more: nodes ask for it as long as something is under way. */
+function isKept({ table, entity }: ErasedTable, erasure: Erasure, given: Given): boolean {
+  const { pass, kind, createdAt, deletedInPass, jobsLeft } = erasure;
   const isLast = pass > 1 && deletedInPass === 0 && jobsLeft === 0 && given.nowMs >= createdAt + given.times.graceMs;
-  return (table === projects || table === dataKeys) && !isLast;
+  const goesLast = table === projects || table === dataKeys || (kind === "entity" && entity === "as what runs them");
+  return goesLast && !isLast;
+}
+
+async function lookAtPrograms(batch: Batch, { nowMs }: Given): Promise<Done> {
+  const { after, deleted } = await erasePrograms(batch.tx, batch.erasure, nowMs);
+  batch.isOver = true;
+  if (deleted > 0) await note(batch, getTableName(jobPrograms), deleted);
+  return { after: after && idOfUuid("job", after), jobsLeft: 0 };
 }
 
 async function chosenOf(batch: Batch, { entity }: ErasedTable, ids: readonly string[]): Promise<readonly string[]> {
@@ -175,7 +188,9 @@ async function chosenOf(batch: Batch, { entity }: ErasedTable, ids: readonly str
 
 function deleteChosen(batch: Batch, erased: ErasedTable, ids: readonly string[]): Promise<boolean> | true {
   const { key } = erased;
-  return ids.length === 0 || key === undefined ? true : deleteRows(batch, erased, inArray(key, [...ids]));
+  return ids.length === 0 || key === undefined
+    ? true
+    : deleteRows(batch, erased, rowsWhere(erased, inArray(key, [...ids])));
 }
 
 /** A project without an approver could decide nothing any more: its last one stays as a name that nobody is behind. */

@@ -3,6 +3,7 @@ import { getTableColumns, getTableName } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
 import { estimateDocument } from "../documents/estimate.ts";
+import { logEntriesDocument } from "../documents/log-entries.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { storedColumns } from "../schema/stored-columns.ts";
 
@@ -40,8 +41,23 @@ const special: Readonly<Record<string, (owner: Owner) => string>> = {
   "console_links.target": ({ entityId, marker }) => json({ connect: { entityId, marker } }),
   "standing_runs.source_key": (owner) => text(`e:${idOfUuid("evt", uuidOf("events", owner.number))}`),
   "job_asks.event_ids": (owner) => `array[${text(idOfUuid("evt", uuidOf("events", owner.number)))}]`,
+  // A task and an arrival are found by these.
+  "deliveries.next_attempt_at": () => "'2026-01-05T09:00:00Z'",
+  "delivery_tasks.due_at": () => "'2026-01-05T09:00:00Z'",
+  "events.received_at": () => "'2026-01-05T09:00:00Z'",
+  "standing_arrivals.due_at": () => "'2026-01-05T09:00:00Z'",
+  "job_programs.digest": programDigest,
+  "jobs.program_digest": programDigest,
+  "skills.program_digest": programDigest,
+  "standing_versions.program_digest": programDigest,
   "jobs.finished_at": () => "now()",
+  "job_events.following": ({ marker }) =>
+    text(logEntriesDocument.write([{ type: "step-progress", stepId: "", payload: json({ marker }).slice(1, -1) }])),
 };
+
+function programDigest({ marker }: Owner): string {
+  return `decode('${Buffer.from(`${marker}/program`).toString("hex")}', 'hex')`;
+}
 
 const noEstimate = {
   ...{ callsMin: 0, callsMax: 0, writesMax: 0, destructiveMax: 0, rowsMax: 0, asksMax: 0 },
@@ -52,7 +68,7 @@ const noEstimate = {
 export async function plantRows(db: Executor, owner: Owner): Promise<string[]> {
   const planted: string[] = [];
   for (const { table, entity } of ownersFirst()) {
-    const isEntitys = entity === "as their parents" || (typeof entity === "object" && !("none" in entity));
+    const isEntitys = typeof entity === "string" || !("none" in entity);
     if (!isEntitys && getTableName(table) !== "console_sessions") continue;
     await insertRow(db, table, owner);
     if (isEntitys) planted.push(getTableName(table));

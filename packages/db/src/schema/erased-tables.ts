@@ -1,6 +1,7 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
 import { type SQL, sql } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import { liveEpochs } from "../deliveries/epoch.ts";
 import * as t from "./index.ts";
 
 /** An entity of a project. */
@@ -9,9 +10,15 @@ export type NamedEntity = { readonly projectId: ProjectId; readonly entityId: st
 /** How rows name an entity. */
 export type EntityNaming =
   /** They are the entity's where this holds. */
-  | { readonly names: (named: NamedEntity) => SQL }
+  | {
+      readonly names: (named: NamedEntity) => SQL;
+      /** Fewer of them that an export may show to the entity, where some may be another's. */
+      readonly exported?: (named: NamedEntity) => SQL;
+    }
   /** Each is looked at, by the rule of that name. */
   | { readonly rule: "jobs" | "standing" | "runs" }
+  /** Programs, which go once nothing is left that runs them. */
+  | "as what runs them"
   /** They go with the row that they belong to. */
   | "as their parents"
   /** They hold nothing of one entity, and why. */
@@ -29,7 +36,12 @@ export type ErasedTable = {
   readonly key?: PgColumn;
   readonly parents?: readonly RowParent[];
   readonly entity: EntityNaming;
+  /** By which indexes an entity's rows are gone through where that is not the primary key: each has those for which `where` holds. */
+  readonly indexes?: readonly { readonly where: SQL; readonly columns: readonly PgColumn[] }[];
 };
+
+const [hasNoFailure, hasFailure] = [sql`${t.toolCalls.failure} is null`, sql`${t.toolCalls.failure} is not null`];
+const callColumns = [t.toolCalls.entityId, t.toolCalls.projectId, t.toolCalls.toolSlug];
 
 const settings = { none: "what the people of the project set for all of it" };
 const bookkeeping = { none: "counts, versions and times alone" };
@@ -55,7 +67,7 @@ export const erasedTables: readonly ErasedTable[] = [
   {
     ...{ table: t.consoleLinks, project: t.consoleLinks.projectId },
     parents: [{ table: t.apiKeys, on: sql`${t.consoleLinks.keyId} = ${t.apiKeys.id}` }],
-    entity: { names: ({ entityId }) => sql`${t.consoleLinks.target} -> 'connect' ->> 'entityId' = ${entityId}` },
+    entity: { names: linkOf },
   },
   {
     ...{ table: t.standingPrograms, project: t.standingPrograms.projectId, key: t.standingPrograms.id },
@@ -87,7 +99,16 @@ export const erasedTables: readonly ErasedTable[] = [
   ofJob(t.jobTasks, t.jobTasks.jobId),
   ofJob(t.jobEvents, t.jobEvents.jobId),
   ofJob(t.jobAsks, t.jobAsks.jobId),
-  ofJob(t.skills, t.skills.jobId),
+  {
+    table: t.skills,
+    parents: [
+      {
+        table: t.jobs,
+        on: sql`${t.skills.projectId} = ${t.jobs.projectId} and ${t.skills.jobId} = ${t.jobs.id}`,
+      },
+    ],
+    ...along(),
+  },
   {
     ...{ table: t.standingRuns, project: t.standingRuns.projectId, key: t.standingRuns.id },
     parents: [
@@ -107,15 +128,29 @@ export const erasedTables: readonly ErasedTable[] = [
   ofDeployment(t.auditEvents, "names an entity by its digest alone, and stays"),
   ofDeployment(t.auditChains, "hashes of what stays"),
   { table: t.hookAnswers, project: t.hookAnswers.projectId, entity: of(t.hookAnswers.entityId) },
-  { table: t.toolCalls, project: t.toolCalls.projectId, entity: of(t.toolCalls.entityId) },
+  {
+    ...{ table: t.toolCalls, project: t.toolCalls.projectId },
+    entity: { names: (named) => sql`(${isCallOf(named)} and ${hasNoFailure} or ${isCallOf(named)} and ${hasFailure})` },
+    indexes: [
+      { where: hasNoFailure, columns: [...callColumns, t.toolCalls.id] },
+      { where: hasFailure, columns: [...callColumns, t.toolCalls.failure, t.toolCalls.id] },
+    ],
+  },
   { table: t.events, project: t.events.projectId, key: t.events.id, entity: of(t.events.entityId) },
   {
     table: t.deliveryTasks,
-    parents: [{ table: t.events, on: sql`${t.deliveryTasks.eventId} = ${t.events.id}` }],
+    // By the whole of its key, as it was queued and put off: a lane may have a million of others.
+    parents: [
+      {
+        table: t.deliveries,
+        on: sql`${t.deliveryTasks.epoch} = any${sql.raw(liveEpochs)} and ${t.deliveryTasks.subscriptionId} = ${t.deliveries.subscriptionId}
+          and ${t.deliveryTasks.dueAt} = ${t.deliveries.nextAttemptAt} and ${t.deliveryTasks.deliveryId} = ${t.deliveries.id}`,
+      },
+    ],
     ...along(),
   },
   {
-    table: t.deliveries,
+    ...{ table: t.deliveries, key: t.deliveries.id },
     parents: [
       {
         table: t.events,
@@ -129,7 +164,9 @@ export const erasedTables: readonly ErasedTable[] = [
     parents: [
       {
         table: t.events,
-        on: sql`${t.standingArrivals.projectId} = ${t.events.projectId} and ${t.standingArrivals.eventId} = ${t.events.id}`,
+        // It is due from when its event was received, whatever its attempts.
+        on: sql`${t.standingArrivals.projectId} = ${t.events.projectId} and ${t.standingArrivals.dueAt} = ${t.events.receivedAt}
+          and ${t.standingArrivals.eventId} = ${t.events.id}`,
       },
     ],
     ...along(),
@@ -142,9 +179,12 @@ export const erasedTables: readonly ErasedTable[] = [
   },
   {
     ...{ table: t.callPaces, project: t.callPaces.projectId },
-    entity: { names: ({ entityId }) => isWithin(entityId, t.callPaces.key) },
+    entity: {
+      names: ({ entityId }) => isWithin(entityId, t.callPaces.key),
+      exported: (named) => isKey(named, t.callPaces.key),
+    },
   },
-  ofProject(t.jobPrograms, t.jobPrograms.projectId, { none: "texts that jobs, skills and standing programs share" }),
+  ofProject(t.jobPrograms, t.jobPrograms.projectId, "as what runs them"),
   // One that is narrowed to no entity is the project's.
   { table: t.subscriptions, project: t.subscriptions.projectId, entity: of(t.subscriptions.entityId) },
   ofProject(t.replays, t.replays.projectId, bookkeeping),
@@ -161,6 +201,7 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProject(t.projects, t.projects.id, settings),
   ofDeployment(t.quarantinedPosts, "a post that no project received, and that names none"),
   ofDeployment(t.erasures, "the erasure itself, which forgets whom it erased at its end"),
+  ofDeployment(t.erasurePrograms, "digests, until an erasure has looked for what uses them"),
   ofDeployment(t.consoleSessions, "a browser, which may hold seats of several projects"),
   ofDeployment(t.grantClients, "a program that registered itself with the deployment"),
   ofDeployment(t.ledgerState, "how far the ledger was searched"),
@@ -176,6 +217,18 @@ export const erasedTables: readonly ErasedTable[] = [
 
 function of(column: PgColumn): EntityNaming {
   return { names: ({ entityId }) => sql`${column} = ${entityId}` };
+}
+
+/** Each of its two indexes has the calls that failed, or the others, and serves a condition that says so. */
+function isCallOf({ projectId, entityId }: NamedEntity): SQL {
+  return sql`(${t.toolCalls.entityId} = ${entityId} and ${t.toolCalls.projectId} = ${uuidOfId(projectId)}::uuid)`;
+}
+
+/** To connect an account of it, or to answer as a contact that is reached by it. */
+function linkOf({ projectId, entityId }: NamedEntity): SQL {
+  return sql`(${t.consoleLinks.target} -> 'connect' ->> 'entityId' = ${entityId}
+    or ${t.consoleLinks.target} -> 'answer' ->> 'principalId' in (select ${t.contacts.principalId} from ${t.contacts}
+      where ${t.contacts.projectId} = ${uuidOfId(projectId)}::uuid and ${t.contacts.reach} ->> 'entityId' = ${entityId}))`;
 }
 
 function grantOf({ entityId }: NamedEntity): SQL {
@@ -194,13 +247,23 @@ function isWithin(entityId: string, key: PgColumn): SQL {
   return sql`position(${entityId}::text in ${key}) > 0 and ${isBounded}`;
 }
 
+/** Whose key is the entity's id alone: where others have it within, they may be of an entity whose id is longer. */
+function isKey({ entityId }: NamedEntity, key: PgColumn): SQL {
+  return sql`${key} = ${entityId}`;
+}
+
 function keyOfProgram(key: PgColumn, programId: PgColumn): Pick<ErasedTable, "entity"> {
   return {
     entity: {
-      names: ({ projectId, entityId }) => sql`${isWithin(entityId, key)} and ${programId} in (
-        select ${t.standingPrograms.id} from ${t.standingPrograms} where ${t.standingPrograms.projectId} = ${uuidOfId(projectId)}::uuid)`,
+      names: (named) => sql`${isWithin(named.entityId, key)} and ${isOfProject(named, programId)}`,
+      exported: (named) => sql`${isKey(named, key)} and ${isOfProject(named, programId)}`,
     },
   };
+}
+
+function isOfProject({ projectId }: NamedEntity, programId: PgColumn): SQL {
+  return sql`${programId} in (
+    select ${t.standingPrograms.id} from ${t.standingPrograms} where ${t.standingPrograms.projectId} = ${uuidOfId(projectId)}::uuid)`;
 }
 
 function along(): Pick<ErasedTable, "entity"> {

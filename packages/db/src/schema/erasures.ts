@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
-import { bigint, integer, pgTable, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { bigint, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { erasureCountsDocument } from "../documents/erasure.ts";
-import { document, idColumn, oneOf, time } from "./columns.ts";
+import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { erasureKinds, erasureStates } from "./words.ts";
 
 /**
@@ -36,4 +36,11 @@ export const erasures = pgTable(
     // Of one entity, or one project, one is under way at a time.
     uniqueIndex("erasures_unfinished").on(table.projectId, table.entityId).where(sql`finished_at is null`),
   ],
+);
+
+/** Programs that rows ran which an erasure deleted, by their digests, until it is known whether anything else uses them. */
+export const erasurePrograms = pgTable(
+  "erasure_programs",
+  { erasureId: idColumn("ers")("erasure_id").notNull(), digest: bytes("digest").notNull() },
+  (table) => [primaryKey({ name: "erasure_programs_key", columns: [table.erasureId, table.digest] })],
 );

@@ -5,7 +5,7 @@ export { ledgerState, toolCalls } from "./calls.ts";
 export { privateToolkits } from "./catalog.ts";
 export { connectedAccounts } from "./connections.ts";
 export { consoleLinks, consoleSeats, consoleSessions } from "./console.ts";
-export { erasures } from "./erasures.ts";
+export { erasurePrograms, erasures } from "./erasures.ts";
 export { grantClients, grantCodes, grants, grantTokens } from "./grants.ts";
 export { callHooks, hookAnswers } from "./hooks.ts";
 export {

@@ -102,6 +102,7 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   connected_accounts: ["origin_digest"],
   console_links: ["digest"],
   console_sessions: ["cookie_digest", "half_digest", "admin_digest"],
+  erasure_programs: ["digest"],
   // Under a vault key itself: a rotation wraps them anew.
   data_keys: ["wrapped"],
   vault_check: ["sealed"],
@@ -117,6 +118,21 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   standing_versions: ["program_digest"],
   tool_calls: ["arguments_digest"],
 };
+
+/** What a value of a row is sealed for. `scope`: its project, or `deployment`; `stored` gives a column of the row as the driver does. */
+export function sealedContext(
+  { named }: SealedTable,
+  { place }: SealedColumn,
+  { scope, stored }: { readonly scope: string; readonly stored: (code: string, column: Column) => unknown },
+): string {
+  const text = (_whole: string, code: string) => {
+    const column = named[code];
+    if (column === undefined) throw new Error(`${place} names ${code}, which is no column of the table`);
+    const value: unknown = column.mapFromDriverValue(stored(code, column));
+    return Buffer.isBuffer(value) ? value.toString("hex") : String(value);
+  };
+  return `${scope}/${place.replace(/\{(\w+)\}/g, text)}`;
+}
 
 function ofJob(by: PgColumn): RowProject {
   return { by, table: getTableName(jobs), id: jobs.id.name, column: jobs.projectId.name };
@@ -135,16 +151,22 @@ function sealedTable<Table extends PgTable>(
   };
   const given = Object.entries(places).filter((entry): entry is [string, string] => typeof entry[1] === "string");
   const names = new Set(given.flatMap(([, place]) => namesIn(place)));
-  // The columns of the configuration are not those of the table, which know their types.
-  const keyNames = getTableConfig(table).primaryKeys[0]?.columns.map(({ name }) => name);
-  const byName = new Map(Object.values(columns).map((column) => [column.name, column]));
   return {
     name: getTableName(table),
-    key: keyNames?.flatMap((name) => byName.get(name) ?? []) ?? Object.values(columns).filter(({ primary }) => primary),
+    key: keyColumns(table),
     project,
     columns: given.map(([name, place]) => ({ column: columnOf(name), place })),
     named: Object.fromEntries([...names].map((name) => [name, columnOf(name)])),
   };
+}
+
+/** The columns of a table's primary key, in its order. */
+export function keyColumns(table: PgTable): PgColumn[] {
+  const columns: PgColumn[] = Object.values(getTableColumns(table));
+  // The columns of the configuration are not those of the table, which know their types.
+  const keyNames = getTableConfig(table).primaryKeys[0]?.columns.map(({ name }) => name);
+  const byName = new Map(columns.map((column) => [column.name, column]));
+  return keyNames?.flatMap((name) => byName.get(name) ?? []) ?? columns.filter(({ primary }) => primary);
 }
 
 function namesIn(place: string): string[] {

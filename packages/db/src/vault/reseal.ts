@@ -1,7 +1,6 @@
 import { idOfUuid } from "@svc/core";
-import type { PgColumn } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
-import { type RowProject, type SealedTable, sealedTables } from "../schema/sealed-columns.ts";
+import { type RowProject, type SealedTable, sealedContext, sealedTables } from "../schema/sealed-columns.ts";
 import { arrayLiteral, bytesArrayLiteral } from "../sql/array-literal.ts";
 
 /** A value that another key sealed than those that seal now, and the context it is bound to. */
@@ -134,18 +133,12 @@ function rowOf(table: SealedTable, row: Record<string, unknown>): SealedRow[] {
   const project = row["project"];
   if (table.project !== "deployment" && typeof project !== "string") return [];
   const scope = typeof project === "string" ? idOfUuid("prj", project) : "deployment";
-  const values = table.columns.map(({ place }, index) => {
+  const values = table.columns.map((column, index) => {
     const sealed = row[`s${index}`];
     if (!Buffer.isBuffer(sealed)) return undefined;
-    const named = (_text: string, name: string) => placeText(table.named[name] as PgColumn, row[`n_${name}`]);
-    return { sealed, context: `${scope}/${place.replace(/\{(\w+)\}/g, named)}` };
+    return { sealed, context: sealedContext(table, column, { scope, stored: (code) => row[`n_${code}`] }) };
   });
   return values.some((value) => value !== undefined) ? [{ key: keyOf(table, row), values }] : [];
-}
-
-function placeText(column: PgColumn, stored: unknown): string {
-  const value: unknown = column.mapFromDriverValue(stored);
-  return Buffer.isBuffer(value) ? value.toString("hex") : String(value);
 }
 
 function writeText({ name, key, columns }: SealedTable): string {

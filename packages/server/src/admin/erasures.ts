@@ -6,13 +6,13 @@ import { beginErasure, type Erasure, findErasure, findProject } from "@svc/db";
 import { type AdminService, type Erasure as ErasureMessage, ErasureSchema } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { entityIdInvalid, erasureNotFound, projectNotFound } from "./errors.ts";
+import { exportLines } from "./export.ts";
 
-/** The methods of AdminService that erase. */
-export function erasureMethods({
-  db,
-  clock,
-  onKeysEnded,
-}: AdminContext): Pick<ServiceImpl<typeof AdminService>, "eraseEntity" | "deleteProject" | "getErasure"> {
+/** The methods of AdminService that erase, and that export what would be erased. */
+export function erasureMethods(
+  context: AdminContext,
+): Pick<ServiceImpl<typeof AdminService>, "eraseEntity" | "deleteProject" | "getErasure" | "exportEntity"> {
+  const { db, clock, onKeysEnded } = context;
   const begin = async (text: string, entityId: string | undefined): Promise<ErasureMessage> => {
     const projectId: ProjectId = requireId("prj", "projectId", text);
     if (entityId !== undefined && !isEntityId(entityId)) throw entityIdInvalid(entityId);
@@ -24,6 +24,7 @@ export function erasureMethods({
   return {
     eraseEntity: async ({ projectId, entityId }) => ({ erasure: await begin(projectId, entityId) }),
     deleteProject: async ({ projectId }) => ({ erasure: await begin(projectId, undefined) }),
+    exportEntity: (request, ctx) => exportLines(context, request, ctx),
     async getErasure(request) {
       const id = requireId("ers", "id", request.id);
       const erasure = await findErasure(db, id);

@@ -1,7 +1,8 @@
 import type { DescService, Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type ProjectId, parseId, principalContext } from "@svc/core";
-import { type AuditLog, type DeedEnd, outcomeOf } from "./log.ts";
+import type { AuditLog, DeedEnd } from "./log.ts";
+import { outcomeOf } from "./outcome.ts";
 import { type AuditRule, readAuditRule } from "./rules.ts";
 
 type Method = (request: Message, context: HandlerContext) => unknown;
@@ -21,18 +22,15 @@ export function enterCalls<Implementation extends object>(
     const rule = readAuditRule(desc);
     const method: unknown = Reflect.get(implementation, desc.localName);
     if (rule === undefined || typeof method !== "function") continue;
-    Reflect.set(entering, desc.localName, entered(rule, method.bind(implementation) as Method, log));
+    const enter = desc.methodKind === "unary" ? entered : enteredStream;
+    Reflect.set(entering, desc.localName, enter(rule, method.bind(implementation) as Method, log));
   }
   return entering;
 }
 
 function entered(rule: AuditRule, method: Method, log: AuditLog): Method {
   return async (request, context) => {
-    const actor = context.values.get(principalContext);
-    if (actor === undefined) throw new Error(`${rule.action} is audited, and has no caller`);
-    const projectId = actor.kind === "project" ? actor.projectId : readProject(rule.projectId?.(request));
-    const [subject, entityId] = [rule.subject?.(request) ?? "", rule.entity?.(request) ?? ""];
-    const id = await log.enter({ actor, action: rule.action, projectId, subject, entityId });
+    const { id, projectId } = await enterCall(rule, log, request, context);
     try {
       const response = (await method(request, context)) as Message;
       await log.end(id, { outcome: "ok", ...madeBy(rule, response, projectId) });
@@ -42,6 +40,31 @@ function entered(rule: AuditRule, method: Method, log: AuditLog): Method {
       throw error;
     }
   };
+}
+
+/** Of a stream the outcome is that of its end: `canceled` where the caller left before it. */
+function enteredStream(rule: AuditRule, method: Method, log: AuditLog): Method {
+  return async function* (request, context) {
+    const { id } = await enterCall(rule, log, request, context);
+    let outcome = "canceled";
+    try {
+      yield* method(request, context) as AsyncIterable<Message>;
+      outcome = "ok";
+    } catch (error) {
+      if (!context.signal.aborted) outcome = outcomeOf(error);
+      throw error;
+    } finally {
+      await log.end(id, { outcome });
+    }
+  };
+}
+
+async function enterCall(rule: AuditRule, log: AuditLog, request: Message, context: HandlerContext) {
+  const actor = context.values.get(principalContext);
+  if (actor === undefined) throw new Error(`${rule.action} is audited, and has no caller`);
+  const projectId = actor.kind === "project" ? actor.projectId : readProject(rule.projectId?.(request));
+  const [subject, entityId] = [rule.subject?.(request) ?? "", rule.entity?.(request) ?? ""];
+  return { id: await log.enter({ actor, action: rule.action, projectId, subject, entityId }), projectId };
 }
 
 /** What is known of a deed once it is done: what it made, and of which project that is. */

@@ -21,7 +21,7 @@ import { readAuditRule } from "./rules.ts";
 /** What is entered, by service. */
 const entered: Readonly<Record<string, string>> = {
   AdminService:
-    "CreateApiKey CreateProject DeleteProject EraseEntity ParkJob ReleaseJob ReleaseQuarantinedPosts ResumeRestored RevokeApiKey RotateVault SetProjectPolicy",
+    "CreateApiKey CreateProject DeleteProject EraseEntity ExportEntity ParkJob ReleaseJob ReleaseQuarantinedPosts ResumeRestored RevokeApiKey RotateVault SetProjectPolicy",
   CatalogService: "DeleteToolkit PublishToolkit",
   ConnectionsService:
     "CreateConnectLink DeleteConnection DeleteProjectCredential InitiateConnection SetAccountReferences SetProjectCredential",
@@ -100,7 +100,14 @@ const callers: Readonly<Record<string, Principal>> = {
 
 /** Calls a method whose service does what `implement` does, and answers the rows that it wrote. */
 async function rowsOfCall(service: DescService, method: DescMethod, implement: () => Promise<unknown>) {
-  const implementation = enterCalls(service, { [method.localName]: implement }, log);
+  const streamed = async function* () {
+    yield await implement();
+  };
+  const implementation = enterCalls(
+    service,
+    { [method.localName]: method.methodKind === "unary" ? implement : streamed },
+    log,
+  );
   const called = Reflect.get(implementation, method.localName) as (
     request: unknown,
     context: HandlerContext,
@@ -108,7 +115,11 @@ async function rowsOfCall(service: DescService, method: DescMethod, implement: (
   const caller = callers[service.name === "AdminService" ? "admin" : "key"];
   const values = { get: (key: unknown) => (key === principalContext ? caller : undefined) };
   const before = new Set((await listAuditEvents(db, {}, { after: undefined, limit: 500 })).map(({ id }) => id));
-  await Promise.resolve(called(create(method.input), { values } as unknown as HandlerContext)).catch(() => {});
+  const context = { values, signal: new AbortController().signal } as unknown as HandlerContext;
+  const answer = called(create(method.input), context);
+  if (method.methodKind === "unary") await Promise.resolve(answer).catch(() => {});
+  // A stream is read to its end.
+  else for await (const _message of answer as AsyncIterable<unknown>);
   const after = await listAuditEvents(db, {}, { after: undefined, limit: 500 });
   return after.filter(({ id }) => !before.has(id));
 }

@@ -2,7 +2,7 @@ import {
   type AuditId,
   type Clock,
   createId,
-  Fault,
+  type KeyId,
   type Principal,
   type ProjectId,
   type Sealer,
@@ -10,8 +10,12 @@ import {
 } from "@svc/core";
 import { type AuditActor, type Database, deploymentProject, endAuditEvent, insertAuditEvent } from "@svc/db";
 
-/** Who does something: a caller, a person with a link, or the service itself. */
-export type Actor = Principal | { readonly kind: "link" } | { readonly kind: "service" };
+/** Who does something: a caller, a person who showed a key on a page or has a link, or the service itself. */
+export type Actor =
+  | Principal
+  | { readonly kind: "key"; readonly keyId: KeyId }
+  | { readonly kind: "link" }
+  | { readonly kind: "service" };
 
 /** Something that is about to be done. `projectId`: undefined for the deployment. */
 export type Deed = {
@@ -70,15 +74,10 @@ export function createAuditLog(options: {
 
 /** As the store names who does something. */
 function actorOf(actor: Actor): { actor: AuditActor; actorId: string | null } {
-  if (actor.kind !== "project") return { actor: actor.kind, actorId: null };
-  return { actor: "key", actorId: uuidOfId(actor.keyId) };
+  if ("keyId" in actor) return { actor: "key", actorId: uuidOfId(actor.keyId) };
+  return { actor: actor.kind, actorId: null };
 }
 
 function subjectText(text: string): string {
   return text.slice(0, subjectCharactersMax).replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
-}
-
-/** How what was refused, or failed, stands in the log. */
-export function outcomeOf(error: unknown): string {
-  return error instanceof Fault ? error.code : "internal";
 }

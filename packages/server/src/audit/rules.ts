@@ -24,15 +24,17 @@ export type ReadText = (message: Message) => string;
 
 /**
  * How a call is entered in the audit log; undefined for one that is not. Throws an Error for a call that does not say, that names a field that it does
- * not have, or that is entered and is a stream: such a server must not start.
+ * not have, or that is entered and takes a stream: such a server must not start.
  */
 export function readAuditRule(method: DescMethod): AuditRule | undefined {
   const name = `${method.parent.typeName}/${method.name}`;
   const declared = hasOption(method, audited) ? getOption(method, audited) : Audited.UNSPECIFIED;
   if (declared === Audited.NONE) return undefined;
   if (declared !== Audited.LOGGED) throw new Error(`${name} declares no audited`);
-  if (method.methodKind !== "unary") throw new Error(`${name} is a stream, and is declared as audited`);
+  if (method.methodKind !== "unary" && method.methodKind !== "server_streaming")
+    throw new Error(`${name} takes a stream, and is declared as audited`);
   const result = getOption(method, audit_result);
+  if (result !== "" && method.methodKind !== "unary") throw new Error(`${name} is a stream, which makes nothing`);
   const madeProject = [...result.split(".").slice(0, -1), "project_id"].join(".");
   return {
     action: `${method.parent.name}.${method.name}`,

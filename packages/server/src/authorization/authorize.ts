@@ -9,6 +9,8 @@ import {
   type Sealer,
 } from "@svc/core";
 import { type Database, findKeyById, findProject, insertGrantCode } from "@svc/db";
+import { asDeed } from "../audit/as-deed.ts";
+import type { AuditLog, Deed } from "../audit/log.ts";
 import { isValidKey } from "../auth/key-cache.ts";
 import { httpStatusOf } from "../calls/connect-error.ts";
 import type { ConsoleOrigin } from "../console/proof.ts";
@@ -34,6 +36,7 @@ export type AuthorizeOptions = ServeOptions &
     /** What a project has to choose from. */
     readonly sourcesOf: (projectId: ProjectId) => Promise<OfferSources>;
     readonly placeOf: PlaceOf;
+    readonly audit: AuditLog;
   };
 
 /** How long a person has to decide, milliseconds. */
@@ -123,7 +126,14 @@ async function decide(vouched: Vouched, form: URLSearchParams, res: ServerRespon
   const deciding = await decidingOf(vouched, parts);
   const isAllowed = form.get("decision") === "allow";
   const binding = isAllowed ? readChoice(form, deciding.offer) : { fault: "Nothing was decided: press Allow or Deny." };
-  if (!("fault" in binding)) return leave(res, vouched, { code: await makeCode(vouched, binding, parts) });
+  if (!("fault" in binding)) {
+    const { projectId, clientId } = vouched;
+    const about = { projectId, subject: clientId, entityId: binding.entityId, actor: actorOf(vouched) };
+    const code = await asDeed(parts.audit, { ...about, action: "GrantPage.Allow" }, () =>
+      makeCode(vouched, binding, parts),
+    );
+    return leave(res, vouched, { code });
+  }
   const { fault } = binding;
   answerPage(res, decidePage(vouched, parts.seals.vouched.seal(vouched), { ...deciding, form, fault }));
 }
@@ -135,6 +145,11 @@ async function decidingOf({ projectId, keyId }: Vouched, options: AuthorizeOptio
   if (key === undefined || !isValidKey(key, clock.now()))
     throw new ClientUntrusted("The key was revoked meanwhile. Begin again in the program, with another one.");
   return { projectName: project?.name ?? "", keyName: key.name, offer: offerOf(key, await sourcesOf(projectId)) };
+}
+
+/** Whose key it was shown, or whose session: what the grant may do at most is what the key may. */
+function actorOf({ keyId }: Vouched): Deed["actor"] {
+  return { kind: "key", keyId };
 }
 
 async function makeCode(vouched: Vouched, binding: Choice, { db, clock }: AuthorizeOptions): Promise<string> {

@@ -1,6 +1,7 @@
 import { type Clock, createAddressGuard, type Sealer } from "@svc/core";
 import type { Database } from "@svc/db";
 import type { Node } from "@svc/node";
+import type { AuditLog } from "../audit/log.ts";
 import type { KeyCache } from "../auth/key-cache.ts";
 import type { KeyUse } from "../auth/key-use.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
@@ -62,13 +63,15 @@ type Serving = GrantPartsOptions & {
   readonly intake: Intake;
   readonly node: Node;
   readonly mapError: CallErrorMapper;
+  readonly audit: AuditLog;
 };
 
 /** The paths by which agents get grants. */
 export function openAuthorization(parts: Serving): ReadonlyMap<string, PageHandler> {
-  const { config, db, clock, publicUrl, sealer, grants, keys, keyUse, connections, intake, node, mapError } = parts;
+  const { config, db, clock, publicUrl, sealer, grants, keys, keyUse, connections, intake, node, mapError, audit } =
+    parts;
   return createAuthorization({
-    ...{ db, clock, sealer, keys, intake, mapError },
+    ...{ db, clock, sealer, keys, intake, mapError, audit },
     ...{ use: keyUse, limit: grants.signInLimit, placeOf: grants.placeOf, addressOf: connections.addressOf },
     sessions: parts.console?.sessions,
     origin: createConsoleOrigin({ publicUrl, isTls: config.tls !== undefined }),

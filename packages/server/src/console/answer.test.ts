@@ -96,6 +96,13 @@ test("an answer by a link is the contact's, with the key that vouches and the li
   });
   expect(await post({ token, continuation: "abort" })).toMatchObject({ status: 400, reason: "ASK_SETTLED" });
   expect((await post({ token })).json).toMatchObject(settled);
+  const { json } = await svc.admin("ListAuditEvents", { projectId, action: "AnswerLink.Answer" });
+  const deed = { actor: "link", subject: asked.requestId, entityDigest: expect.stringMatching(/^[0-9a-f]{64}$/) };
+  expect(json.events.slice(0, 2)).toMatchObject([
+    { ...deed, outcome: "failed_precondition" },
+    { ...deed, outcome: "ok" },
+  ]);
+  expect(JSON.stringify(json)).not.toContain("lead");
 });
 
 test("an answer without a link has none on its decision", async () => {

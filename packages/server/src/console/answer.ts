@@ -1,5 +1,7 @@
 import type { Fault, JsonObject } from "@svc/core";
 import type { Node } from "@svc/node";
+import { asDeed } from "../audit/as-deed.ts";
+import type { AuditLog } from "../audit/log.ts";
 import { linkInvalid, pageRequestMalformed } from "./errors.ts";
 import { findGoodLink, type LinkOptions, linkHelp, withinLimit } from "./links.ts";
 import { type PageCall, textField } from "./page-call.ts";
@@ -16,11 +18,14 @@ import { type PageCall, textField } from "./page-call.ts";
 // (403); those of AnswerAsk, ASK_SETTLED and PRINCIPAL_NOT_REACHED among them.
 
 /** What answering by a link works with. */
-export type AnswerOptions = LinkOptions & { readonly answerLinks: Node["jobs"]["answerLinks"] };
+export type AnswerOptions = LinkOptions & {
+  readonly answerLinks: Node["jobs"]["answerLinks"];
+  readonly audit: AuditLog;
+};
 
 /** Makes the POST of `/console/answer`. */
 export function createAnswer(options: AnswerOptions): PageCall {
-  const { answerLinks } = options;
+  const { answerLinks, audit } = options;
   return async (body, req) => {
     const token = requireToken(body);
     const { link, key } = await withinLimit(options, req, () => findGoodLink(options, "answer", token));
@@ -28,7 +33,11 @@ export function createAnswer(options: AnswerOptions): PageCall {
     if (continuation !== undefined) {
       const [overridesJson = "", note = ""] = [textField(body, "overridesJson"), textField(body, "note")];
       const opened = { link, role: key.role };
-      if (!(await answerLinks.answer(opened, { continuation, overridesJson, note }))) throw gone();
+      const { requestId = "", principalId = "" } = link.target.answer ?? {};
+      const about = { projectId: link.projectId, subject: requestId, entityId: principalId };
+      await asDeed(audit, { ...about, actor: { kind: "link" }, action: "AnswerLink.Answer" }, async () => {
+        if (!(await answerLinks.answer(opened, { continuation, overridesJson, note }))) throw gone();
+      });
     }
     const json = await answerLinks.show(link);
     if (json === undefined) throw gone();

@@ -73,6 +73,11 @@ test("consent is asked for by the app's own page, and the link is spent once it 
   await consent(started.json.authorizeUrl);
   expect(await accounts("calendar")).toEqual([expect.objectContaining({ state: "active", entityId: "eve" })]);
   expect(await post({ token })).toMatchObject({ status: 401, reason: "LINK_INVALID" });
+  const { json } = await svc.admin("ListAuditEvents", { actor: "link" });
+  expect(json.events.slice(0, 2)).toMatchObject([
+    { action: "ConsentPage.Connect", subject: expect.stringMatching(/^acc_/), outcome: "ok" },
+    { action: "ConnectLink.Connect", subject: "calendar", outcome: "ok" },
+  ]);
 });
 
 /** Goes the way of a browser: the app's page, its form, and back. */

@@ -1,5 +1,7 @@
 import { bindingOf, isObject, type JsonObject } from "@svc/core";
 import type { Node } from "@svc/node";
+import { asDeed } from "../audit/as-deed.ts";
+import type { AuditLog } from "../audit/log.ts";
 import { requireToken } from "./answer.ts";
 import { linkInvalid, pageRequestMalformed } from "./errors.ts";
 import { findGoodLink, type LinkOptions, linkHelp, withinLimit } from "./links.ts";
@@ -15,19 +17,26 @@ import { type PageCall, textField } from "./page-call.ts";
 // (403); those of InitiateConnection, CREDENTIAL_REFUSED among them, with `field` by its name there.
 
 /** What connecting by a link works with. */
-export type ConnectOptions = LinkOptions & { readonly connectLinks: Node["connectLinks"] };
+export type ConnectOptions = LinkOptions & { readonly connectLinks: Node["connectLinks"]; readonly audit: AuditLog };
 
 /** Makes the POST of `/console/connect`. */
 export function createConnect(options: ConnectOptions): PageCall {
-  const { connectLinks } = options;
+  const { connectLinks, audit } = options;
   return async (body, req) => {
     const token = requireToken(body);
     const { link, key } = await withinLimit(options, req, () => findGoodLink(options, "connect", token));
     const given = objectField(body, "connect");
+    const { toolkitSlug = "", entityId = "" } = link.target.connect ?? {};
+    const about = { projectId: link.projectId, subject: toolkitSlug, entityId };
     const json =
       given === undefined
         ? await connectLinks.show(link)
-        : await connectLinks.connect(link, { role: key.role, binding: bindingOf(key) }, readGiven(given));
+        : await asDeed(
+            audit,
+            { ...about, actor: { kind: "link" }, action: "ConnectLink.Connect" },
+            () => connectLinks.connect(link, { role: key.role, binding: bindingOf(key) }, readGiven(given)),
+            (connected) => (connected === "used" ? "unauthenticated" : "ok"),
+          );
     if (json === "used") throw linkInvalid("the link was used already: its account is connected", linkHelp("connect"));
     return { json };
   };

@@ -2,6 +2,7 @@ import { builtFolder } from "@svc/console";
 import type { Clock } from "@svc/core";
 import type { Database } from "@svc/db";
 import type { Node } from "@svc/node";
+import type { AuditLog } from "../audit/log.ts";
 import type { KeyCache } from "../auth/key-cache.ts";
 import type { KeyUse } from "../auth/key-use.ts";
 import type { Config } from "../config/config.ts";
@@ -62,14 +63,15 @@ type Serving = Omit<PageCallOptions, "origin"> & {
   readonly limit: SignInLimit;
   readonly connections: Connections;
   readonly node: Node;
+  readonly audit: AuditLog;
 };
 
 /** The console, as far as it is served. Where administration has a listener of its own, its token opens nothing here. */
 export function openConsole({ config, console, connections, node, ...parts }: Serving): Console | undefined {
   if (console === undefined) return undefined;
-  const { db, clock, keys, limit, intake, mapError } = parts;
+  const { db, clock, keys, limit, intake, mapError, audit } = parts;
   return createConsole({
-    ...{ db, clock, keys, limit, intake, mapError, ...console },
+    ...{ db, clock, keys, limit, intake, mapError, audit, ...console },
     base: consoleBase(config.publicUrl),
     answerLinks: node.jobs.answerLinks,
     connectLinks: node.connectLinks,

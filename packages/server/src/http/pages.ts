@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type OauthAnswer, type OauthPages, type Sandbox, sandboxAuthorizePath } from "@svc/node";
+import { type EnterConsent, type OauthAnswer, type OauthPages, type Sandbox, sandboxAuthorizePath } from "@svc/node";
+import { asDeed } from "../audit/as-deed.ts";
+import type { AuditLog } from "../audit/log.ts";
 import { methodNotAllowed } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { answerError } from "./answer.ts";
@@ -22,8 +24,14 @@ export function createPages(options: {
   publicUrl: () => string;
   intake: Intake;
   logger: Logger;
+  audit: AuditLog;
 }): ReadonlyMap<string, PageHandler> {
-  const { pages, sandbox, publicUrl, intake, logger } = options;
+  const { pages, sandbox, publicUrl, intake, logger, audit } = options;
+  const enter: EnterConsent = ({ projectId, accountId, entityId }, complete) => {
+    const about = { projectId, subject: accountId, entityId, actor: { kind: "link" } } as const;
+    const deed = { ...about, action: "ConsentPage.Connect" };
+    return asDeed(audit, deed, complete, (failure) => (failure === undefined ? "ok" : "failed_precondition"));
+  };
   const urlOf = (req: IncomingMessage) => new URL(req.url ?? "/", publicUrl());
   const serve = (methods: readonly string[], answer: (req: IncomingMessage) => Promise<OauthAnswer>): PageHandler => {
     return (req, res) => {
@@ -47,7 +55,7 @@ export function createPages(options: {
   };
   const handlers: [string, PageHandler][] = [
     ["/oauth/start", serve(["GET"], (req) => pages.handleOauthStart(urlOf(req), req.headers))],
-    ["/oauth/callback", serve(["GET"], (req) => pages.handleOauthCallback(urlOf(req), req.headers))],
+    ["/oauth/callback", serve(["GET"], (req) => pages.handleOauthCallback(urlOf(req), req.headers, enter))],
   ];
   if (sandbox !== undefined) {
     handlers.push([

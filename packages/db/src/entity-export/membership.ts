@@ -1,0 +1,98 @@
+import { type Id, idOfUuid, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
+import { eq, getTableName, type SQL, sql } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
+import type { Executor } from "../connect.ts";
+import { jobsUnderEntity, programsOfEntity, runsOfEntity } from "../erasures/rules.ts";
+import { type ErasedTable, erasedTables, type NamedEntity, type RowParent } from "../schema/erased-tables.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+
+/** A way by which rows of a table go with those of another. */
+export type Way = { readonly parent: RowParent; readonly erased: ErasedTable; readonly key: PgColumn };
+
+/** The ways of a table, in the order in which they are declared. Throws an Error for a row that others go with and that has no key. */
+export function waysOf({ parents = [] }: ErasedTable): Way[] {
+  return parents.map((parent) => {
+    const erased = erasedTables.find(({ table }) => table === parent.table);
+    if (erased?.key === undefined)
+      throw new Error(`${getTableName(parent.table)} has rows that go with its own, and no key`);
+    return { parent, erased, key: erased.key };
+  });
+}
+
+/** What SQL tells the rows of a table by that an export shows to an entity; undefined where that takes a rule, or another row. */
+export function namesOf({ entity, project }: ErasedTable, named: NamedEntity): SQL | undefined {
+  if (typeof entity !== "object" || !("names" in entity)) return undefined;
+  const own = project === undefined ? sql`true` : eq(project, named.projectId);
+  return sql`(${own} and ${(entity.exported ?? entity.names)(named)})`;
+}
+
+/** Of some rows, given by their UUIDs, those that an erasure of the entity removes by the table's own words, not since they go with another. */
+export async function ownRows(
+  db: Executor,
+  named: NamedEntity,
+  erased: ErasedTable,
+  uuids: readonly string[],
+): Promise<Set<string>> {
+  const { entity, key, table } = erased;
+  if (uuids.length === 0 || typeof entity !== "object" || "none" in entity) return new Set();
+  if ("rule" in entity) return new Set(await chosenBy(db, named, entity.rule, uuids));
+  if (key === undefined) throw new Error(`${getTableName(table)} has no key to ask by`);
+  const rows = await db.orm.execute<{ id: string }>(
+    sql`select ${key}::text as id from ${table} where ${key} = any(${arrayLiteral([...uuids])}::uuid[]) and ${namesOf(erased, named)}`,
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The same with those that go with others. */
+export async function rowsOfEntity(
+  db: Executor,
+  named: NamedEntity,
+  erased: ErasedTable,
+  uuids: readonly string[],
+): Promise<Set<string>> {
+  const found = await ownRows(db, named, erased, uuids);
+  for (const { parent, erased: other, key: parentKey } of waysOf(erased)) {
+    const { key, table } = erased;
+    const asked = uuids.filter((id) => !found.has(id));
+    if (asked.length === 0 || key === undefined) break;
+    const pairs = await db.orm.execute<{
+      id: string;
+      of: string;
+    }>(sql`select ${key}::text as id, ${parentKey}::text as of
+      from ${table} join ${parent.table} on ${parent.on} where ${key} = any(${arrayLiteral(asked)}::uuid[])`);
+    const of = await rowsOfEntity(db, named, other, [...new Set(pairs.map((pair) => pair.of))]);
+    for (const pair of pairs) if (of.has(pair.of)) found.add(pair.id);
+  }
+  return found;
+}
+
+type Rule = "jobs" | "standing" | "runs";
+
+async function chosenBy(db: Executor, named: NamedEntity, rule: Rule, uuids: readonly string[]): Promise<string[]> {
+  switch (rule) {
+    case "jobs":
+      return (
+        await jobsUnderEntity(
+          db,
+          named,
+          uuids.map((id): Id<"job"> => idOfUuid("job", id)),
+        )
+      ).map(uuidOfId);
+    case "runs":
+      return (
+        await runsOfEntity(
+          db,
+          named,
+          uuids.map((id): StandingRunId => idOfUuid("srn", id)),
+        )
+      ).map(uuidOfId);
+    case "standing":
+      return (
+        await programsOfEntity(
+          db,
+          named,
+          uuids.map((id): StandingProgramId => idOfUuid("stp", id)),
+        )
+      ).map(uuidOfId);
+  }
+}

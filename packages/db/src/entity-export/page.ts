@@ -1,0 +1,170 @@
+import { isoTime, type ProjectId, parseExactJson } from "@svc/core";
+import { getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import type { Executor } from "../connect.ts";
+import type { ErasedTable, RowParent } from "../schema/erased-tables.ts";
+import { exportOf } from "../schema/exported-columns.ts";
+import { sealedContext, sealedTables } from "../schema/sealed-columns.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+
+/** A row as it leaves the store: columns by their names there. */
+export type ExportedRow = {
+  /** Ids with their prefixes, times as ISO 8601, documents as JSON values. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** What is to be opened, and for which context each was sealed. */
+  readonly sealed: readonly { readonly column: string; readonly sealed: Buffer; readonly context: string }[];
+};
+
+/** Where a page begins: behind the row of this key, texts in the order of the key's columns. */
+export type RowKey = readonly string[];
+
+/** A row with what the walk goes on by. */
+export type FoundRow = {
+  readonly row: ExportedRow;
+  readonly key: RowKey;
+  /** Of the row that it goes with; undefined where it was looked for by itself. */
+  readonly owner: string | undefined;
+  /** Of the rows that it goes with by the ways that were asked for. */
+  readonly parents: readonly (string | undefined)[];
+};
+
+/** Which rows: those for which `where` holds, or that go with rows of `owners`, whose keys are given. */
+export type PageQuery = {
+  readonly erased: ErasedTable;
+  readonly projectId: ProjectId;
+  readonly where?: SQL | undefined;
+  readonly owners?: { readonly parent: RowParent; readonly key: PgColumn; readonly ids: readonly string[] };
+  /** Ways by which each row's parent is told. */
+  readonly ways?: readonly { readonly parent: RowParent; readonly key: PgColumn }[];
+  readonly order: readonly PgColumn[];
+  readonly after?: RowKey | undefined;
+};
+
+const rowsMax = 500;
+/** Of the texts and bytes of a page, beyond which it ends with the row that reached it. */
+const bytesMax = 2_097_152;
+
+/** The next rows, in the order of the owners' keys and of `order`. `isEnd`: there are no more behind them. */
+export async function readRows(db: Executor, query: PageQuery): Promise<{ rows: FoundRow[]; isEnd: boolean }> {
+  const found = await db.orm.execute<Record<string, unknown>>(pageText(query));
+  return {
+    rows: found.map((row) => foundRow(query, row)),
+    isEnd: found.length < rowsMax && found.at(-1)?.["is_cut"] !== true,
+  };
+}
+
+function pageText(query: PageQuery): SQL {
+  const { erased, owners, ways = [], order } = query;
+  const columns = Object.values<PgColumn>(getTableColumns(erased.table));
+  const selected = columns.filter((column) => exportOf(erased.table, column) !== "left out");
+  const name = (text: string) => sql.identifier(text);
+  const keys = order.map((column) => sql`t.${name(column.name)}`);
+  const sorted = sql.join([...(owners === undefined ? [] : [sql`t.owner_`]), ...keys], sql`, `);
+  const list = [
+    ...selected.map((column) => sql`t.${name(column.name)}`),
+    ...placeColumns(query).map((column) => sql`t.${name(column.name)} as ${name(`n_${column.name}`)}`),
+    ...order.map((column, index) => sql`t.${name(column.name)}::text as ${name(`k${index}`)}`),
+    ...ways.map((_way, index) => sql`t.${name(`w${index}`)}::text as ${name(`w${index}`)}`),
+    ...(owners === undefined ? [] : [sql`t.owner_::text as owner_`]),
+    sql`t.bytes_to_ >= ${bytesMax}::int8 as is_cut`,
+  ];
+  return sql`select ${sql.join(list, sql`, `)} from (
+      select t.*, sum(t.bytes_) over (order by ${sorted}) as bytes_to_ from (${rowsText(query, selected)}) t) t
+    where t.bytes_to_ - t.bytes_ < ${bytesMax}::int8 order by ${sorted}`;
+}
+
+/** The rows of a page, with the sizes of what they hold, which are known without reading it. */
+function rowsText({ erased, where, owners, ways = [], order, after }: PageQuery, selected: readonly PgColumn[]): SQL {
+  const { table } = erased;
+  const sizes = selected.flatMap((column) => sizeOf(column) ?? []);
+  const told = ways.map(
+    ({ parent, key }, index) =>
+      sql`, (select ${key} from ${parent.table} where ${parent.on} limit 1) as ${sql.identifier(`w${index}`)}`,
+  );
+  const conditions = [where, after && isBehind(order, after)].filter((one) => one !== undefined);
+  const rows = (
+    on: SQL,
+  ) => sql`select ${table}.*, ${sizes.length === 0 ? sql`0` : sql.join(sizes, sql` + `)} as bytes_${sql.join(told)}
+    from ${table} where ${sql.join([on, ...conditions], sql` and `)} order by ${sql.join([...order], sql`, `)} limit ${rowsMax}::int4`;
+  if (owners === undefined) return rows(sql`true`);
+  const { parent, key, ids } = owners;
+  const parentName = sql.identifier(getTableName(parent.table));
+  // Row by row of the owners, each by the index of what goes with it: no plan may read the table as a whole instead.
+  return sql`select r.*, ${key} as owner_
+    from (select * from ${parent.table} where ${key} = any(${arrayLiteral([...ids])}::uuid[]) order by ${key}) ${parentName}
+    cross join lateral (${rows(parent.on)}) r order by ${key}, ${sql.join(
+      order.map(({ name }) => sql`r.${sql.identifier(name)}`),
+      sql`, `,
+    )} limit ${rowsMax}::int4`;
+}
+
+/** How much a value holds; neither reads it. */
+function sizeOf(column: PgColumn): SQL | undefined {
+  const type = column.getSQLType();
+  if (type === "text" || type === "bytea") return sql`coalesce(octet_length(${column}), 0)`;
+  return type === "jsonb" || type === "text[]" ? sql`coalesce(pg_column_size(${column}), 0)` : undefined;
+}
+
+function isBehind(order: readonly PgColumn[], after: RowKey): SQL {
+  const values = order.map((column, index) => sql`${after[index] ?? ""}::text::${sql.raw(column.getSQLType())}`);
+  return sql`(${sql.join([...order], sql`, `)}) > (${sql.join(values, sql`, `)})`;
+}
+
+/** Columns that name where values are sealed, and that are not exported themselves. */
+function placeColumns({ erased: { table } }: PageQuery): PgColumn[] {
+  const sealed = sealedTables.find(({ name }) => name === getTableName(table));
+  const names = new Set(Object.values(sealed?.named ?? {}).map(({ name }) => name));
+  return Object.values<PgColumn>(getTableColumns(table)).filter(
+    (column) => names.has(column.name) && exportOf(table, column) === "left out",
+  );
+}
+
+function foundRow({ erased, projectId, ways = [], order }: PageQuery, row: Record<string, unknown>): FoundRow {
+  const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
+  return {
+    row: exportedRow(erased.table, projectId, row),
+    key: order.map((_column, index) => String(row[`k${index}`])),
+    owner: textOf(row["owner_"]),
+    parents: ways.map((_way, index) => textOf(row[`w${index}`])),
+  };
+}
+
+function exportedRow(table: PgTable, projectId: ProjectId, row: Record<string, unknown>): ExportedRow {
+  const sealedTable = sealedTables.find(({ name }) => name === getTableName(table));
+  const values: Record<string, unknown> = {};
+  const sealed: { column: string; sealed: Buffer; context: string }[] = [];
+  for (const column of Object.values<PgColumn>(getTableColumns(table))) {
+    const stored = row[column.name];
+    const how = exportOf(table, column);
+    if (how === "left out") continue;
+    if (stored === null) values[column.name] = null;
+    else if (how === "as it is") values[column.name] = exportedValue(column, stored);
+    const place = sealedTable?.columns.find((one) => one.column.name === column.name);
+    if (how !== "opened" || sealedTable === undefined || place === undefined || !Buffer.isBuffer(stored)) continue;
+    const read = (_code: string, { name }: { name: string }) => row[name] ?? row[`n_${name}`];
+    const context = sealedContext(sealedTable, place, { scope: projectId, stored: read });
+    sealed.push({ column: column.name, sealed: stored, context });
+  }
+  return { values, sealed };
+}
+
+function exportedValue(column: PgColumn, stored: unknown): unknown {
+  const type = column.getSQLType();
+  // A word that a newer version wrote is a word all the same.
+  if (type === "text" || (type === "text[]" && Array.isArray(stored))) return stored;
+  if (type === "jsonb") return documentOf(column, stored);
+  const value: unknown = column.mapFromDriverValue(stored);
+  return typeof value === "number" && type.startsWith("timestamp") ? isoTime(value) : value;
+}
+
+// Written by JSON.stringify: its depth is bounded already.
+const unbounded = { depthMax: Number.POSITIVE_INFINITY };
+
+/** As code reads it; what a newer version wrote as it stands: an export leaves nothing out since it is not understood. */
+function documentOf(column: PgColumn, stored: unknown): unknown {
+  try {
+    return column.mapFromDriverValue(stored);
+  } catch {
+    return typeof stored === "string" ? parseExactJson(stored, unbounded) : stored;
+  }
+}

@@ -1,0 +1,204 @@
+import { idOfUuid, uuidOfId } from "@svc/core";
+import { and, eq, getTableName, gt, ne, type SQL, sql } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { eventsOfAsks } from "../erasures/rules.ts";
+import { type ErasedTable, erasedTables, type NamedEntity } from "../schema/erased-tables.ts";
+import { events, jobPrograms, jobs } from "../schema/index.ts";
+import { keyColumns } from "../schema/sealed-columns.ts";
+import { arrayLiteral, bytesArrayLiteral } from "../sql/array-literal.ts";
+import { namesOf, ownRows, rowsOfEntity, type Way, waysOf } from "./membership.ts";
+import { type ExportedRow, type FoundRow, type PageQuery, type RowKey, readRows } from "./page.ts";
+import { programsOfEntityAlone } from "./programs.ts";
+
+/** Rows of one table, never none. */
+type ExportedPage = { readonly table: string; readonly rows: readonly ExportedRow[] };
+
+/** Whose rows, and where they are read. */
+type Walk = { readonly db: Executor; readonly named: NamedEntity };
+
+const lookedAtMax = 500;
+/** Rows with others that go with them, at a time. */
+const ownersMax = 100;
+
+/**
+ * Everything that an erasure of an entity would remove now, each row once, page by page, each of which is a statement of its own: what changes
+ * meanwhile is there as it was when its page was read. Rows that go with others stand behind them.
+ */
+export async function* exportEntity(db: Executor, named: NamedEntity): AsyncGenerator<ExportedPage> {
+  for (const erased of erasedTables) {
+    const { entity } = erased;
+    if (entity === "as what runs them") yield* programsAlone({ db, named }, erased);
+    if (typeof entity !== "object" || "none" in entity) continue;
+    if (erased.key === undefined) yield* rowsNamed({ db, named }, erased);
+    else yield* rowsLookedAt({ db, named }, erased);
+  }
+}
+
+/** Rows that a statement finds, and that no others go with. */
+async function* rowsNamed(walk: Walk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
+  const names = namesOf(erased, walk.named);
+  for (const { where, columns } of erased.indexes ?? [{ where: undefined, columns: keyColumns(erased.table) }]) {
+    for await (const rows of pagesOf(walk, { erased, where: and(names, where), order: columns }))
+      yield pageOf(erased, rows);
+  }
+}
+
+/** Rows of the project that are gone through by their keys, since a rule or others that go with them ask for each. */
+async function* rowsLookedAt(walk: Walk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
+  const { db, named } = walk;
+  const { key, project, table } = erased;
+  if (key === undefined || project === undefined)
+    throw new Error(`${getTableName(table)} is not gone through by project and key`);
+  const isOwn = namesOf(erased, named) ?? sql`true`;
+  for (let after: string | undefined; ; ) {
+    const isNext = after === undefined ? undefined : gt(key, sql`${after}::uuid`);
+    const looked = await db.orm
+      .select({ id: sql<string>`${key}::text`, isOwn: sql<boolean>`${isOwn}` })
+      .from(table)
+      .where(and(eq(project, named.projectId), isNext))
+      .orderBy(key)
+      .limit(lookedAtMax);
+    const asked = looked.filter((one) => one.isOwn).map(({ id }) => id);
+    const own = "rule" in Object(erased.entity) ? await ownRows(db, named, erased, asked) : new Set(asked);
+    if (own.size > 0) yield* rowsOf(walk, erased, [...own]);
+    if (table === jobs && own.size > 0) yield* eventsAsked(walk, [...own]);
+    after = looked.at(-1)?.id;
+    if (looked.length < lookedAtMax) return;
+  }
+}
+
+/** The rows of these keys, with those that go with them. */
+async function* rowsOf(
+  walk: Walk,
+  erased: ErasedTable,
+  uuids: readonly string[],
+  where?: SQL,
+): AsyncGenerator<ExportedPage> {
+  const { key } = erased;
+  if (key === undefined) throw new Error(`${getTableName(erased.table)} has no key`);
+  const isOne = sql`${key} = any(${arrayLiteral([...uuids])}::uuid[])`;
+  const project = erased.project && eq(erased.project, walk.named.projectId);
+  const query = { erased, where: and(project, isOne, where), order: [key] };
+  for await (const rows of pagesOf(walk, query)) {
+    yield pageOf(erased, rows);
+    yield* rowsAlong(
+      walk,
+      erased,
+      rows.flatMap((row) => row.key),
+    );
+  }
+}
+
+/** Programs that nothing but the entity's runs. */
+async function* programsAlone(walk: Walk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
+  const digests = await programsOfEntityAlone(walk.db, walk.named);
+  for (let at = 0; at < digests.length; at += ownersMax) {
+    const isOne = sql`${jobPrograms.digest} = any(${bytesArrayLiteral(digests.slice(at, at + ownersMax))}::bytea[])`;
+    const where = and(eq(jobPrograms.projectId, walk.named.projectId), isOne);
+    for await (const rows of pagesOf(walk, { erased, where, order: keyColumns(erased.table) }))
+      yield pageOf(erased, rows);
+  }
+}
+
+/** The events that asks of jobs were published as, but those that are the entity's by their own words. */
+async function* eventsAsked(walk: Walk, jobUuids: readonly string[]): AsyncGenerator<ExportedPage> {
+  const asked = await eventsOfAsks(
+    walk.db,
+    jobUuids.map((id) => idOfUuid("job", id)),
+  );
+  const erased = erasedTables.find(({ table }) => table === events);
+  if (asked.length === 0 || erased === undefined) return;
+  yield* rowsOf(walk, erased, asked.map(uuidOfId), ne(events.entityId, walk.named.entityId));
+}
+
+/** The rows that go with these, but those that stand elsewhere: by a way that comes first. */
+async function* rowsAlong(walk: Walk, parent: ErasedTable, uuids: readonly string[]): AsyncGenerator<ExportedPage> {
+  for (const erased of erasedTables) {
+    const ways = waysOf(erased);
+    for (const [index, way] of ways.entries()) {
+      if (way.erased !== parent) continue;
+      for (let at = 0; at < uuids.length; at += ownersMax) {
+        yield* rowsByWay(walk, { erased, way, before: ways.slice(0, index), owners: uuids.slice(at, at + ownersMax) });
+      }
+    }
+  }
+}
+
+type Along = {
+  readonly erased: ErasedTable;
+  readonly way: Way;
+  readonly before: readonly Way[];
+  readonly owners: readonly string[];
+};
+
+async function* rowsByWay(walk: Walk, { erased, way, before, owners }: Along): AsyncGenerator<ExportedPage> {
+  const { key } = erased;
+  const names = namesOf(erased, walk.named);
+  const query = {
+    ...{ erased, ways: before, owners: { ...way, ids: owners } },
+    where: names && sql`${names} is not true`,
+    order: keyColumns(erased.table),
+  };
+  for await (const found of pagesOf(walk, query)) {
+    const rows = await withoutOthers(walk, erased, before, found);
+    if (rows.length > 0) yield pageOf(erased, rows);
+    if (key !== undefined && rows.length > 0)
+      yield* rowsAlong(
+        walk,
+        erased,
+        rows.flatMap((row) => row.key),
+      );
+  }
+}
+
+/** Without rows that a rule of their own table, or a way before, has found. */
+async function withoutOthers(
+  { db, named }: Walk,
+  erased: ErasedTable,
+  before: readonly Way[],
+  found: readonly FoundRow[],
+): Promise<FoundRow[]> {
+  const isByRule = typeof erased.entity === "object" && "rule" in erased.entity;
+  const own = isByRule
+    ? await ownRows(
+        db,
+        named,
+        erased,
+        found.flatMap(({ key }) => key),
+      )
+    : new Set<string>();
+  let rows = found.filter(({ key: [uuid = ""] }) => !own.has(uuid));
+  for (const [index, way] of before.entries()) {
+    const parents = rows.flatMap((row) => row.parents[index] ?? []);
+    const theirs = await rowsOfEntity(db, named, way.erased, [...new Set(parents)]);
+    rows = rows.filter((row) => !theirs.has(row.parents[index] ?? ""));
+  }
+  return rows;
+}
+
+/** All pages of a query. Where many rows go with one, those are read by themselves, so that each page begins where the last one ended. */
+async function* pagesOf(
+  { db, named: { projectId } }: Walk,
+  query: Omit<PageQuery, "projectId" | "after">,
+): AsyncGenerator<FoundRow[]> {
+  let ids = query.owners?.ids ?? [];
+  for (let after: RowKey | undefined; ; ) {
+    const owners = query.owners && { ...query.owners, ids: after === undefined ? ids : ids.slice(0, 1) };
+    const { rows, isEnd } = await readRows(db, { ...query, projectId, after, ...(owners && { owners }) });
+    if (rows.length > 0) yield rows;
+    const last = rows.at(-1);
+    const isOver = isEnd || last === undefined;
+    if (owners === undefined) {
+      if (isOver) return;
+      after = last.key;
+      continue;
+    }
+    if (isOver && (after === undefined || ids.length <= 1)) return;
+    if (isOver) [ids, after] = [ids.slice(1), undefined];
+    else [ids, after] = [ids.filter((id) => id >= (last.owner ?? "")), last.key];
+  }
+}
+
+function pageOf({ table }: ErasedTable, rows: readonly FoundRow[]): ExportedPage {
+  return { table: getTableName(table), rows: rows.map(({ row }) => row) };
+}

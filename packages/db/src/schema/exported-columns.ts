@@ -1,0 +1,56 @@
+import { getTableColumns, getTableName } from "drizzle-orm";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import { erasedTables } from "./erased-tables.ts";
+
+type Columns = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * Sealed columns that an export of an entity has in clear, by table: what was said and done, with what schemas of tools call secret masked before
+ * it was stored. A test fails for a sealed column that is in neither list.
+ */
+export const openedColumns: Columns = {
+  tool_calls: ["result", "sealed_message"],
+  standing_polls: ["state"],
+};
+
+/** Sealed columns that no export opens, by table: with what is in them somebody could act. */
+export const closedColumns: Columns = {
+  connected_accounts: ["credential"],
+  secrets: ["value"],
+  subscriptions: ["signing_secret", "former_secret"],
+  call_hooks: ["signing_secret"],
+  quarantined_posts: ["body", "envelope"],
+  audit_chains: ["key"],
+  old_subkeys: ["secret"],
+  // Values as apps gave and take them, tokens and keys among them: they are masked where they are shown, by the schemas of the steps.
+  tool_calls: ["arguments", "replay"],
+  hook_answers: ["edit"],
+  jobs: ["input", "overrides", "progress"],
+  job_programs: ["sealed_program"],
+  standing_versions: ["definition"],
+  job_steps: ["output"],
+  job_rows: ["data"],
+  job_set_rows: ["outputs"],
+  job_undo_entries: ["args"],
+  job_asks: ["overrides"],
+  standing_runs: ["input"],
+};
+
+/** How an export has a column: as it is, opened, or not at all. Bytes are digests, seeds and sealed values, and left out unless they are named above. */
+export function exportOf(table: PgTable, column: PgColumn): "as it is" | "opened" | "left out" {
+  if (column.getSQLType() !== "bytea") return "as it is";
+  return openedColumns[getTableName(table)]?.includes(column.name) === true ? "opened" : "left out";
+}
+
+function leftOutColumns(table: PgTable): string[] {
+  return Object.values(getTableColumns(table)).flatMap((column) =>
+    exportOf(table, column) === "left out" ? [column.name] : [],
+  );
+}
+
+/** The columns that exports leave out, by table, where it has any: of tables with rows of an entity. */
+export function leftOutOfExports(): Record<string, string[]> {
+  const ofEntities = erasedTables.filter(({ entity }) => typeof entity === "string" || !("none" in entity));
+  const all = ofEntities.map(({ table }) => [getTableName(table), leftOutColumns(table)] as const);
+  return Object.fromEntries(all.filter(([, columns]) => columns.length > 0));
+}

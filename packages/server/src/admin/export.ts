@@ -1,0 +1,75 @@
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import { isEntityId, isoTime, requireId, SealError, type Sealer } from "@svc/core";
+import { type ExportedRow, exportEntity, findProject, leftOutOfExports } from "@svc/db";
+import { type ExportEntityRequest, type ExportEntityResponse, ExportEntityResponseSchema } from "@svc/gen/admin";
+import type { AdminContext } from "./context.ts";
+import { entityIdInvalid, projectNotFound } from "./errors.ts";
+
+/** The form of the lines: another one gets another number. */
+const formVersion = 1;
+/** Of the lines of a message, beyond which another one begins. */
+const messageCharactersMax = 131_072;
+
+/**
+ * Streams what the deployment holds of an entity as lines of JSON: first what follows, then a row a line, and at the end how many there were, by
+ * table. Reads on only as fast as the caller takes what was read.
+ */
+export async function* exportLines(
+  { db, clock, sealer }: Pick<AdminContext, "db" | "clock" | "sealer">,
+  request: ExportEntityRequest,
+  { signal }: HandlerContext,
+): AsyncGenerator<ExportEntityResponse> {
+  const projectId = requireId("prj", "projectId", request.projectId);
+  const { entityId } = request;
+  if (!isEntityId(entityId)) throw entityIdInvalid(entityId);
+  if ((await findProject(db, projectId)) === undefined) throw projectNotFound(projectId);
+  await sealer.ready([projectId]);
+  const counts: Record<string, number> = {};
+  const at = isoTime(clock.now());
+  const head = { version: formVersion, projectId, entityId, at, leftOut: leftOutOfExports() };
+  yield message([JSON.stringify({ export: head })]);
+  for await (const { table, rows } of exportEntity(db, { projectId, entityId })) {
+    let lines: string[] = [];
+    let characters = 0;
+    for (const row of rows) {
+      signal.throwIfAborted();
+      const line = rowLine(sealer, table, row);
+      lines.push(line);
+      characters += line.length;
+      if (characters < messageCharactersMax) continue;
+      yield message(lines);
+      [lines, characters] = [[], 0];
+    }
+    if (lines.length > 0) yield message(lines);
+    counts[table] = (counts[table] ?? 0) + rows.length;
+  }
+  yield message([JSON.stringify({ end: { counts } })]);
+}
+
+function message(lines: string[]): ExportEntityResponse {
+  return create(ExportEntityResponseSchema, { lines });
+}
+
+/** A row with what was sealed in it opened. What does not open, as after a vault key was lost, is named. */
+function rowLine(sealer: Sealer, table: string, { values, sealed }: ExportedRow): string {
+  const opened: Record<string, string> = {};
+  const unreadable: string[] = [];
+  for (const { column, sealed: value, context } of sealed) {
+    const text = open(sealer, value, context);
+    if (text === undefined) unreadable.push(column);
+    else opened[column] = text;
+  }
+  return JSON.stringify({ table, row: { ...values, ...opened }, ...(unreadable.length > 0 && { unreadable }) });
+}
+
+function open(sealer: Sealer, sealed: Buffer, context: string): string | undefined {
+  // A call that is under way has none yet.
+  if (sealed.byteLength === 0) return "";
+  try {
+    return sealer.open(sealed, context).toString("utf8");
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
+}

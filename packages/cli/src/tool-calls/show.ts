@@ -56,6 +56,10 @@ function factsOf(call: ToolCall): [name: string, value: string][] {
     ["took", `${durationMs} ms, the app ${providerMs} ms of it`],
     ["idempotency key", call.idempotencyKey],
     ["sandbox", sandboxText(call)],
+    ...call.hooks.map(({ hookId, decision, durationMs: ms }): [string, string] => [
+      "hook",
+      `${hookId}: ${decision}, in ${ms} ms`,
+    ]),
   ];
 }
 

@@ -20,6 +20,7 @@ const words: Readonly<Record<string, string>> = {
   SetProjectCredential: "the console",
   ListSecrets: "the console",
   ListCallLimits: "the console",
+  ListHooks: "the application",
   ListToolCalls: "the console",
   SetProjectPolicy: "the project's policy",
   GetJob: "the application",

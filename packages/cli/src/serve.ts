@@ -2,7 +2,7 @@ import { configVariables } from "@svc/server/config";
 import { type Command, Option } from "commander";
 import { addExamples } from "./command/examples.ts";
 import { onInterrupt } from "./command/interrupts.ts";
-import { followHeapGrowth, holdHeapGrowth } from "./heap-growth.ts";
+import { compactHeap, followHeapGrowth, holdHeapGrowth } from "./heap-growth.ts";
 import { tableLines } from "./text/table.ts";
 
 /** Adds `svc serve`. */
@@ -15,7 +15,11 @@ export function addServeCommand(program: Command): void {
       holdHeapGrowth();
       // Loaded here: every other command starts without the server's parts.
       const { serve: runServer } = await import("@svc/server");
-      await runServer({ nextSignal, onStarted: followHeapGrowth, program: thisProgram, processNumber });
+      await runServer({
+        ...{ nextSignal, program: thisProgram, processNumber },
+        onLoaded: compactHeap,
+        onStarted: followHeapGrowth,
+      });
     });
   const rows = configVariables.map(({ name, meaning, default: fallback }) => [
     name,

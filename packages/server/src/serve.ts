@@ -13,9 +13,10 @@ import { endProcess, stopServer } from "./start/ending.ts";
 import { foreseenFault, refuse } from "./start/refusal.ts";
 import { reloadEnvironment } from "./start/reload.ts";
 
-/** Who runs a server: `onStarted` hears that everything is loaded, and requests may come. */
+/** Who runs a server: `onLoaded` is waited for when everything is loaded and nothing listened to yet, `onStarted` hears that requests may come. */
 export type ServeOptions = {
   readonly nextSignal: () => Promise<NodeJS.Signals>;
+  readonly onLoaded?: () => Promise<void>;
   readonly onStarted?: () => void;
   /** What starts one of several processes. */
   readonly program: ProcessProgram;
@@ -30,6 +31,7 @@ export type ServeOptions = {
  */
 export async function serve({
   nextSignal,
+  onLoaded,
   onStarted = () => {},
   program,
   processNumber,
@@ -40,11 +42,11 @@ export async function serve({
   process.on("uncaughtException", (err) => endProcess(logger, err, "unforeseen fault, the process ends"));
   // Node's own listener writes plain text.
   process.removeAllListeners("warning").on("warning", (err) => logger.warn({ err }, "the runtime warns"));
-  if (processNumber !== undefined) return serveAsProcess({ config, logger, nextSignal, onStarted });
+  if (processNumber !== undefined) return serveAsProcess({ config, logger, nextSignal, onLoaded, onStarted });
   const unknown = unknownVariablesText(config.environment);
   if (unknown !== undefined) logger.warn(unknown);
   if (config.processes > 1) return superviseProcesses({ config, logger, output, nextSignal, program });
-  const server = await start(config, logger);
+  const server = await start(config, { logger, onLoaded });
   onStarted();
   const signalled = nextSignal();
   // With its store gone a server can finish nothing: what it held is delivered by whoever starts next.
@@ -73,9 +75,12 @@ async function readConfig(): Promise<Config> {
   }
 }
 
-async function start(config: Config, logger: Logger): Promise<Server> {
+async function start(
+  config: Config,
+  { logger, onLoaded }: { logger: Logger; onLoaded: ServeOptions["onLoaded"] },
+): Promise<Server> {
   try {
-    return await startServer(config, { logger });
+    return await startServer(config, { logger, onLoaded });
   } catch (error) {
     const message = foreseenFault(error, config);
     if (message !== undefined) return refuse(message);

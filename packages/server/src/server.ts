@@ -95,12 +95,13 @@ export type Server = {
 };
 
 /**
- * Options of `startServer`. `share` is what one of several processes has from their supervisor, which opened and prepared the store. For
- * tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and `consoleFolder` has the built files of the
+ * Options of `startServer`. `onLoaded` is waited for when everything is loaded and nothing is listened to yet. `share` is what one of several
+ * processes has from their supervisor, which opened and prepared the store. For tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and `consoleFolder` has the built files of the
  * console in place of those of the checkout, `mcpOffers` is as of a node, `vaultLimits` and `erasures` are times that differ from a service's.
  */
 export type ServerOptions = {
   logger: Logger;
+  onLoaded?: (() => Promise<void>) | undefined;
   timeouts?: HttpTimeouts;
   catalog?: Catalog | undefined;
   share?: ProcessShare | undefined;
@@ -190,6 +191,7 @@ export async function startServer(told: Config, options: ServerOptions): Promise
   opened.defer(() => node.close());
   const shutdown = new AbortController();
   const http = createHttp(parts, { shutdownSignal: shutdown.signal, timeouts });
+  await options.onLoaded?.();
   const { url, adminUrl } = await http.listen(await share?.takePorts());
   listening.url = url;
   node.start(restored.released);

@@ -11,6 +11,7 @@ export type ProcessOptions = {
   readonly config: Config;
   readonly logger: Logger;
   readonly nextSignal: () => Promise<NodeJS.Signals>;
+  readonly onLoaded: (() => Promise<void>) | undefined;
   readonly onStarted: () => void;
 };
 
@@ -18,7 +19,13 @@ export type ProcessOptions = {
  * Runs a server over the store of the supervisor until that says to stop, or a signal does: a service manager signals all processes
  * of a service at once. The end is as that of `serve`.
  */
-export async function serveAsProcess({ config, logger, nextSignal, onStarted }: ProcessOptions): Promise<never> {
+export async function serveAsProcess({
+  config,
+  logger,
+  nextSignal,
+  onLoaded,
+  onStarted,
+}: ProcessOptions): Promise<never> {
   const link = openProcessLink();
   if (link === undefined)
     return refuse("--process is how SVC_PROCESSES starts its own processes; run svc serve without it");
@@ -26,7 +33,7 @@ export async function serveAsProcess({ config, logger, nextSignal, onStarted }: 
   const serving = { isStarted: false };
   // Until it serves there is nothing to end.
   void asked.then(() => serving.isStarted || process.exit(0));
-  const server = await start(config, { link, logger });
+  const server = await start(config, { link, logger, onLoaded });
   serving.isStarted = true;
   onStarted();
   link.onReload(() => {
@@ -43,9 +50,11 @@ export async function serveAsProcess({ config, logger, nextSignal, onStarted }: 
   process.exit(0);
 }
 
-async function start(config: Config, { link, logger }: { link: ProcessLink; logger: Logger }): Promise<Server> {
+type Starting = Pick<ProcessOptions, "logger" | "onLoaded"> & { readonly link: ProcessLink };
+
+async function start(config: Config, { link, logger, onLoaded }: Starting): Promise<Server> {
   try {
-    return await startServer(config, { logger, share: await link.share });
+    return await startServer(config, { logger, onLoaded, share: await link.share });
   } catch (error) {
     const message = foreseenFault(error, config);
     if (message === undefined) return endProcess(logger, error, "the process could not start");

@@ -210,6 +210,7 @@ export {
 export {
   endGrant,
   findGrant,
+  findGrantsOfKeys,
   findListedGrant,
   insertGrant,
   type ListedGrant,

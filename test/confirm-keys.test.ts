@@ -1,4 +1,5 @@
 import { letIn, registerAgent, type TestAgent } from "@svc/testing/agent";
+import { signInToConsole } from "@svc/testing/console-session";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type ConfirmWorld, callMcp, deleteDeal, startConfirmWorld } from "./confirm-world.ts";
@@ -164,8 +165,25 @@ describe("a grant", () => {
   test("has the rule of the key that it was given with", async () => {
     const token = await give(agentKey);
     expect((await newest()).confirm).toEqual(confirm);
-    expect((await callAs(token)).structuredContent).toMatchObject({ outcome: "held" });
+    const { outcome, jobId } = (await callAs(token)).structuredContent;
+    expect(outcome).toBe("held");
+    // An agent that holds such a key gives itself a grant, and would confirm its calls as the key: by an answer, a link, a session or a task.
+    const byCaller = { status: 403, reason: "CONFIRM_BY_CALLER" };
+    expect(await world.answer(jobId, "proceed", agentKey)).toMatchObject(byCaller);
+    const link = { jobId, principalId: "lead" };
+    const linked = await world.svc.call("svc.v1.JobsService/CreateAnswerLink", link, { bearer: agentKey });
+    expect(linked).toMatchObject(byCaller);
+    const { url } = await world.made("ConsoleService/CreateSignInLink", {}, agentKey);
+    const session = await signInToConsole(world.svc, { link: url.split("#link=")[1] });
+    const inConsole = await session.call(session.seats[0]?.keyId ?? "", "svc.v1.JobsService/AnswerAsk", {
+      ...link,
+      continuation: "proceed",
+    });
+    expect(inConsole).toMatchObject(byCaller);
     expect(await world.deleted()).toBe(0);
+    await world.answer(jobId, "proceed", personKey);
+    await world.ended(jobId, "JOB_STATUS_SUCCEEDED");
+    expect(await world.deleted()).toBe(1);
   });
 });
 

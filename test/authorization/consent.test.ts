@@ -95,6 +95,70 @@ test("a form is taken from this page in the browser that opened it: not of anoth
   expect((await person.send(decided, "vouched", choice)).status).toBe(303);
 });
 
+/** What stands in a page's boxes, by the name of their field; those that are ticked. */
+function boxesOf({ html }: { html: string }) {
+  const boxes = [...html.matchAll(/type="checkbox" name="([\w-]+)" value="(\w+)"( checked)?/g)];
+  const named = (isTicked: boolean) =>
+    Object.groupBy(
+      boxes
+        .filter(([, , , checked]) => !isTicked || checked !== undefined)
+        .map(([, name = "", value = ""]) => ({ name, value })),
+      ({ name }) => name,
+    );
+  const values = (of: ReturnType<typeof named>) =>
+    Object.fromEntries(Object.entries(of).map(([name, each]) => [name, each?.map(({ value }) => value)]));
+  return { offered: values(named(false)), ticked: values(named(true)) };
+}
+
+test("a request for more than the key has is cut to it, and a grant has what is ticked and nothing more", async () => {
+  const { projectId } = (await svc.call("svc.v1.IdentityService/GetIdentity")).json;
+  const keyOf = async (binding: object) =>
+    (await svc.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "small", ...binding })).json.key as string;
+  const small = await keyOf({
+    ...{ entityId: "ada", accessClasses: ["read", "write"], toolkitSlugs: ["calendar", "sales_crm"] },
+    agentTools: ["operate", "repair"],
+  });
+  const person = createPerson(svc.url);
+  const scope = "read write destructive toolkit:sales_crm toolkit:messaging_bot";
+  const decide = async (key: string, changes: Record<string, string>) =>
+    person.send(await person.open(agent.authorizeUrl(changes)), "key", { key, decision: "next" });
+  const page = await decide(small, { scope });
+  const { offered, ticked } = boxesOf(page);
+  expect(offered["access"]).toEqual(["read", "write"]);
+  expect(offered["toolkit"]?.toSorted()).toEqual(["calendar", "sales_crm"]);
+  // To see and to mend the whole project is for nobody who is bound to a part of it.
+  expect(offered["agent-tools"]).toEqual(["programs", "connect"]);
+  expect(ticked).toEqual({ access: ["read", "write"], toolkit: ["sales_crm"] });
+  expect(page.html).not.toContain('name="entity"');
+  const grantOf = async (from: typeof page, typed: Record<string, string | string[]>) => {
+    const left = await person.send(from, "vouched", { decision: "allow", ...typed });
+    if (left.status !== 303) return left;
+    const { status } = await agent.change(new URL(left.location).searchParams.get("code") ?? "");
+    expect(status).toBe(200);
+    return (await svc.call("svc.v1.GrantsService/ListGrants", { pageSize: 1 })).json.grants[0];
+  };
+  expect(await grantOf(page, { access: ["read", "write"], toolkit: ["sales_crm"] })).toMatchObject({
+    ...{ entityId: "ada", accessClasses: ["read", "write"], toolkitSlugs: ["sales_crm"], agentTools: [] },
+  });
+  // What is posted beside the boxes is not there to choose.
+  const posted = { entity: "bob", "any-entity": "yes", access: ["read", "destructive"], toolkit: ["calendar"] };
+  expect(await grantOf(page, { ...posted, "agent-tools": ["connect", "operate", "repair", "all"] })).toMatchObject({
+    ...{ entityId: "ada", accessClasses: ["read"], toolkitSlugs: ["calendar"], agentTools: ["connect"] },
+  });
+  for (const typed of [{ access: ["destructive"] }, { access: ["read"], toolkit: ["messaging_bot"] }, { access: [] }])
+    expect(await grantOf(page, typed)).toMatchObject({ status: 400, location: "" });
+  expect(await grantOf(page, { access: ["read"] })).toMatchObject({ toolkitSlugs: ["calendar", "sales_crm"] });
+  // A key of the whole project may give both halves of an operator's tools, but none to who acts for one entity.
+  const whole = await decide(await keyOf({ agentTools: ["operate", "repair"] }), { scope: "read" });
+  expect(boxesOf(whole).offered["agent-tools"]).toEqual(["programs", "connect", "operate", "repair"]);
+  expect(boxesOf(whole).ticked).toEqual({ access: ["read"] });
+  const operating = { access: ["read"], "agent-tools": ["operate", "repair"] };
+  expect(await grantOf(whole, { ...operating, entity: "ada" })).toMatchObject({ entityId: "ada", agentTools: [] });
+  expect(await grantOf(whole, { ...operating, "any-entity": "yes" })).toMatchObject({
+    ...{ entityId: "", accessClasses: ["read"], toolkitSlugs: [], agentTools: ["operate", "repair"] },
+  });
+});
+
 test("a key that opens nothing is told so on the page, and counted with the sign-ins that fail", async () => {
   const person = createPerson(svc.url);
   let page = await person.open(agent.authorizeUrl());

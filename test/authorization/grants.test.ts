@@ -1,5 +1,7 @@
+import { digestSecret } from "@svc/core";
 import { askMcp, letIn, registerAgent } from "@svc/testing/agent";
 import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 let svc: TestServer;
@@ -61,4 +63,108 @@ test("a grant is its giver's and the approvers' to change; to another project it
   }
   expect((await call("ListGrants", {}, keys.foreign)).json.grants).toEqual([]);
   expect((await call("RevokeGrant", { id }, keys.giver)).status).toBe(200);
+});
+
+/** An agent with a code that it has not changed yet. */
+async function agentWithCode() {
+  const agent = await registerAgent(svc.url);
+  const code = (await letIn({ url: svc.url, key: keys.giver }, agent)).get("code") ?? "";
+  return { agent, code };
+}
+
+/**
+ * Makes requests meet in the store: each has read the row of `digest` as unspent, as on nodes that know nothing of one another, before one of
+ * them may change it.
+ */
+async function meeting<Answer>(
+  table: "grant_codes" | "grant_tokens",
+  text: string,
+  requests: (() => Promise<Answer>)[],
+) {
+  const { sql } = svc.database.db;
+  let answers: Promise<Answer>[] = [];
+  await sql.begin(async (tx) => {
+    await tx`select 1 from ${tx(table)} where digest = ${digestSecret(text)} for update`;
+    answers = requests.map((request) => request());
+    await until(async () => {
+      const waiting =
+        await sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length === requests.length;
+    }, "all wait for the row");
+  });
+  return Promise.all(answers);
+}
+
+test("of two that change the same code at once one is given tokens, and those are over: RFC 6749, 4.1.2", async () => {
+  const { agent, code } = await agentWithCode();
+  const change = () => agent.change(code);
+  const answers = await meeting("grant_codes", code, [change, change]);
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+  expect(answers.find(({ status }) => status === 400)?.json).toMatchObject({ error: "invalid_grant" });
+  const { access_token: access, refresh_token: refresh } = answers.find(({ status }) => status === 200)?.json ?? {};
+  expect((await askMcp(svc.url, access, "tools/list")).status).toBe(401);
+  expect(await agent.refresh(refresh)).toMatchObject({ status: 400, json: { error: "invalid_grant" } });
+  const { grants } = (await call("ListGrants", { pageSize: 1 }, keys.giver)).json;
+  expect(grants[0]).toMatchObject({ active: false });
+});
+
+test("of two that show the same refresh token at once one is given tokens, and the whole family is over", async () => {
+  const { agent, code } = await agentWithCode();
+  const { json: first } = await agent.change(code);
+  const refresh = () => agent.refresh(first.refresh_token);
+  const answers = await meeting("grant_tokens", first.refresh_token, [refresh, refresh]);
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+  const next = answers.find(({ status }) => status === 200)?.json;
+  for (const { access_token: access, refresh_token: again } of [first, next]) {
+    expect((await askMcp(svc.url, access, "tools/list")).status).toBe(401);
+    expect((await agent.refresh(again)).status).toBe(400);
+  }
+});
+
+test("whoever registers beyond 1,000 is let in the place of the oldest that nobody let in; an agent in use stays", async () => {
+  const { agent, code } = await agentWithCode();
+  const { json: tokens } = await agent.change(code);
+  await svc.database.db.sql`insert into grant_clients (id, name, redirect_uris, created_at)
+    select 'flood_' || n, 'flood', '{https://agent.example/cb}', now() - interval '1 hour' + n * interval '1 second'
+    from generate_series(1, 1000) n`;
+  await svc.database.db
+    .sql`update grant_clients set created_at = now() - interval '1 day' where id = ${agent.clientId}`;
+  const late = await registerAgent(svc.url);
+  const left = await svc.database.db.sql<{ id: string }[]>`
+    select id from grant_clients where used_at is null order by created_at`;
+  expect(left).toHaveLength(1_000);
+  expect(left.map(({ id }) => id)).toContain(late.clientId);
+  expect(left.map(({ id }) => id)).not.toContain("flood_1");
+  expect((await agent.refresh(tokens.refresh_token)).status).toBe(200);
+  expect((await letIn({ url: svc.url, key: keys.giver }, agent)).get("code")).toBeTruthy();
+  await svc.database.db.sql`delete from grant_clients where id like 'flood_%'`;
+});
+
+test("what a grant has beside the tools of apps is narrowed by name, and gone at the next list", async () => {
+  const agent = await registerAgent(svc.url);
+  const chosen = { "agent-tools": ["programs", "connect"] };
+  const { json } = await agent.change(
+    (await letIn({ url: svc.url, key: keys.giver }, agent, chosen)).get("code") ?? "",
+  );
+  const listed = async () => {
+    const answer = await (await askMcp(svc.url, json.access_token, "tools/list")).json();
+    const { result } = answer as { result: { tools: { name: string }[] } };
+    return result.tools.map(({ name }) => name).filter((name) => /program|connect/.test(name));
+  };
+  expect(await listed()).toEqual(["check_program", "run_program", "connect_account"]);
+  const [{ id }] = (await call("ListGrants", { pageSize: 1 }, keys.giver)).json.grants;
+  const narrow = (agentTools: string[]) => call("UpdateGrant", { id, agentTools }, keys.giver);
+  const wrong = await narrow(["programs", "everything"]);
+  expect(wrong).toMatchObject({ reason: "GRANT_WIDENED", field: "agentTools[1]" });
+  expect(wrong.json.message).toContain('"everything" is none of programs, connect, which the grant has');
+  expect((await narrow(["programs"])).json.grant.agentTools).toEqual(["programs"]);
+  expect(await listed()).toEqual(["check_program", "run_program"]);
+  const run = { name: "connect_account", arguments: { toolkit: "calendar", entity_id: "ada" } };
+  expect(await (await askMcp(svc.url, json.access_token, "tools/call", run)).text()).toContain("Unknown tool");
+  expect((await narrow(["connect"])).reason).toBe("GRANT_WIDENED");
+  expect((await narrow(["none"])).json.grant.agentTools).toEqual([]);
+  expect(await listed()).toEqual([]);
+  const nothing = await narrow(["programs"]);
+  expect(nothing).toMatchObject({ reason: "GRANT_WIDENED" });
+  expect(nothing.json.message).toBe('agentTools[0] "programs" is none that the grant has: it has none');
 });

@@ -9,7 +9,7 @@ import {
   makeConsoleLink,
 } from "@svc/db";
 import { answerAsk } from "./answer.ts";
-import { isByCaller } from "./by-caller.ts";
+import { isOwnConfirmation } from "./by-caller.ts";
 import type { AskContext } from "./context.ts";
 import {
   approvalNotLinkable,
@@ -54,7 +54,7 @@ export function createAnswerLinks(context: AskContext): AnswerLinks {
       const job = await jobsForProject(db, projectId).find(request.jobId);
       if (job === undefined) throw jobNotFound("jobId", request.jobId);
       const ask = await linkableAsk(context, request);
-      if (isByCaller(ask, job, keyId)) throw confirmByCaller();
+      if (await isOwnConfirmation(db, { ask, job }, keyId)) throw confirmByCaller();
       const { jobId, principalId } = request;
       const { token } = await makeConsoleLink(db, {
         ...{ purpose: "answer", projectId, keyId, expiresAt, nowMs: clock.now() },

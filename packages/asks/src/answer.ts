@@ -12,7 +12,7 @@ import {
   lockJobOfAsk,
   withTransaction,
 } from "@svc/db";
-import { isByCaller } from "./by-caller.ts";
+import { isOwnConfirmation } from "./by-caller.ts";
 import { faultOfOverrides } from "./check-overrides.ts";
 import type { AskContext } from "./context.ts";
 import {
@@ -111,7 +111,7 @@ async function checkAnswer(
   if (fault !== undefined) return { refusal: overridesInvalid(fault) };
   const length = [...note].length;
   if (length > noteCharactersMax) return { refusal: noteTooLong(length, noteCharactersMax) };
-  if (isByCaller(ask, job, request.keyId)) return { refusal: confirmByCaller() };
+  if (await isOwnConfirmation(tx, { ask, job }, request.keyId)) return { refusal: confirmByCaller() };
   if (ask.approvalId === "") return { continuation };
   const contact = await contactsForProject(tx, projectId).find(principalId);
   const verdict = mayDecide(ask, { ...request, contact });

@@ -74,7 +74,8 @@ export function confirmByCaller(): Fault {
   return fault({
     code: "permission_denied",
     reason: "CONFIRM_BY_CALLER",
-    message: "the ask confirms a call that was made with this key",
+    message:
+      "the ask confirms a call that was made with this key, or by a grant of it while a person confirms its calls",
     help: "Answer with another key of the project, by a link that another key makes, or in the console from another key's seat.",
   });
 }

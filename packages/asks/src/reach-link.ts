@@ -1,6 +1,6 @@
 import { type AskRecord, findKeyById, jobsForProject, makeConsoleLink } from "@svc/db";
 import { answerLinkLifeMs } from "./answer-link.ts";
-import { isByCaller } from "./by-caller.ts";
+import { isOwnConfirmation } from "./by-caller.ts";
 import type { AskContext } from "./context.ts";
 
 /** Where a contact answers a question, and what of that no text may repeat. */
@@ -21,7 +21,8 @@ export async function reachLink(
   const nowMs = clock.now();
   const key = ask.approvalId === "" && keyId !== null ? await findKeyById(db, keyId) : undefined;
   const job = key && ask.kind === "confirm" ? await jobsForProject(db, projectId).find(jobId) : undefined;
-  const isCaller = key !== undefined && isByCaller(ask, job ?? { principalChain: [] }, key.id);
+  const confirmed = { ask, job: job ?? { principalChain: [] } };
+  const isCaller = key !== undefined && (await isOwnConfirmation(db, confirmed, key.id));
   const vouches =
     !isCaller && key?.role === "approver" && key.revokedAt === null && (key.expiresAt ?? Infinity) > nowMs;
   if (!vouches) return { url: `${consoleUrl()}p/${projectId}/asks/${jobId}/${id}`, secrets: [] };

@@ -210,6 +210,7 @@ export {
 export {
   endGrant,
   findGrant,
+  findGrantsOfKeys,
   findListedGrant,
   insertGrant,
   type ListedGrant,
@@ -230,6 +231,7 @@ export {
   type HookAnswerRow,
   listHookAnswers,
   putHookAnswers,
+  releaseHookAnswers,
   sweepHookAnswers,
 } from "./hooks/answers.ts";
 export { findCallHooks } from "./hooks/find.ts";

@@ -4006,7 +4006,7 @@ export const JobsService: GenService<{
    *   or comes with a continuation other than `retry-with`.
    * - invalid_argument NOTE_TOO_LONG: note is longer than 2,000 characters.
    * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call, or a program, that was made with this
-   *   key.
+   *   key, or by a grant that it gave while a rule of its own has a person confirm its calls.
    * - permission_denied APPROVER_ROLE_REQUIRED: of an approval ask, the key is not an approver's.
    * - permission_denied APPROVAL_KEY_MISMATCH: of an approval ask, the key is not the one whose plan
    *   parked there.
@@ -4035,7 +4035,7 @@ export const JobsService: GenService<{
    * - failed_precondition APPROVAL_NOT_LINKABLE: the ask is an approval.
    * - permission_denied PRINCIPAL_NOT_REACHED: the ask has not reached principalId.
    * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call, or a program, that was made with this
-   *   key.
+   *   key, or by a grant that it gave while a rule of its own has a person confirm its calls.
    *
    * @generated from rpc svc.v1.JobsService.CreateAnswerLink
    */

@@ -9,12 +9,14 @@ export type GrantClient = typeof grantClients.$inferSelect;
 
 /**
  * Clients that nobody gave a grant yet, beyond the newest `$1`, are forgotten: whoever registers many pushes out his own. From the end
- * of grant_clients_used, where those that were never used stand.
+ * of grant_clients_used, where those that were never used stand. One that is given its first grant meanwhile stays: the outer condition is
+ * read again once that is committed.
  */
 const forgetUnused = statement<{ id: string }>(
   "forget_unused_grant_clients",
   `delete from grant_clients where id in (
-     select id from grant_clients where used_at is null order by created_at desc offset $1::int4 limit 100) returning id`,
+     select id from grant_clients where used_at is null order by created_at desc offset $1::int4 limit 100)
+     and used_at is null returning id`,
 );
 
 /** Stores a client; of those that were never given a grant the newest `unusedMax` stay. */

@@ -26,6 +26,6 @@ export async function findTaskAsk({ db }: Pick<AgentJobsContext, "db">, job: Job
  * Whether the user of a client may be asked: approvals are decided by their key, in the console or by AnswerAsk, and whoever made a call
  * does not confirm it.
  */
-export function isAskedOfUser({ ask, job }: TaskAsk, { keyId }: Pick<ProjectPrincipal, "keyId">): boolean {
-  return ask.approvalId === "" && !isByCaller(ask, job, keyId);
+export function isAskedOfUser(asked: TaskAsk, { keyId }: Pick<ProjectPrincipal, "keyId">): boolean {
+  return asked.ask.approvalId === "" && !isByCaller(asked, keyId);
 }

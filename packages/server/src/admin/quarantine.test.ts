@@ -1,4 +1,8 @@
+import { letIn, registerAgent } from "@svc/testing/agent";
+import { createTestMcpClient } from "@svc/testing/mcp-client";
+import { startTestReceiver } from "@svc/testing/receiver";
 import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/until";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 let svc: TestServer;
@@ -138,4 +142,53 @@ test("GetQuarantinedPost and ReleaseQuarantinedPosts refuse what they document",
     "PAGE_TOKEN_INVALID",
     "pageToken",
   ]);
+});
+
+test("an agent with the switch releases a post of the deployment's only project, once; nobody else does", async () => {
+  for (const number of [1, 2]) await post(changed(number));
+  const [second, first] = await list();
+  const { project } = (await svc.admin("CreateProject", { name: "only" })).json;
+  const keyWith = async (more: object) =>
+    (await svc.admin("CreateApiKey", { projectId: project.id, role: "ROLE_MEMBER", name: "key", ...more })).json.key;
+  const repairing: string = await keyWith({ agentTools: ["operate", "repair"] });
+  await using receiver = await startTestReceiver();
+  await svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl: receiver.url }, { bearer: repairing });
+  const releaseBy = (key: string, id = first!.id) =>
+    createTestMcpClient({ url: svc.url, key }).call("release_post", { post_id: id });
+  const tokenOf = async (tools: string[]) => {
+    const agent = await registerAgent(svc.url);
+    const chosen = { "any-entity": "yes", entity: "", access: ["read"], "agent-tools": tools };
+    const code = (await letIn({ url: svc.url, key: repairing }, agent, chosen)).get("code") ?? "";
+    return (await agent.change(code)).json.access_token as string;
+  };
+  const without = [
+    await keyWith({ agentTools: ["operate"] }),
+    await keyWith({ agentTools: ["repair"], entityId: "ada" }),
+    await keyWith({ agentTools: ["repair"], toolkitSlugs: ["calendar"] }),
+    await tokenOf(["operate"]),
+  ];
+  for (const key of without) {
+    const request = { name: "release_post", arguments: { post_id: first!.id } };
+    const { error } = await createTestMcpClient({ url: svc.url, key }).request("tools/call", request);
+    expect(error?.message).toContain("Unknown tool");
+  }
+  expect(await list()).toHaveLength(2);
+  // Access classes are of apps' tools: what the switch says holds for a grant that reads.
+  const released = await releaseBy(await tokenOf(["repair"]));
+  expect([released.isError, released.structuredContent]).toEqual([
+    false,
+    { postId: first!.id, outcome: "released", accepted: 1, reason: "" },
+  ]);
+  await until(() => receiver.requests.length === 1, "the event arrives");
+  expect(receiver.requests[0]?.body.toString()).toContain("calendar.events_changed");
+  expect((await releaseBy(repairing)).structuredContent).toMatchObject({ outcome: "already_released", accepted: 0 });
+  expect((await svc.call("svc.v1.TriggersService/ListEvents", {}, { bearer: repairing })).json.events).toHaveLength(1);
+  const deed = (await svc.admin("ListAuditEvents", { pageSize: 20 })).json.events;
+  expect(
+    deed.filter(({ action }: { action: string }) => action === "AdminService.ReleaseQuarantinedPosts"),
+  ).toHaveLength(2);
+  await svc.admin("CreateProject", { name: "beside" });
+  expect((await releaseBy(repairing, second!.id)).structuredContent).toMatchObject({ outcome: "refused", accepted: 0 });
+  expect((await list()).map(({ id }) => id)).toEqual([second!.id]);
+  expect(receiver.requests).toHaveLength(1);
 });

@@ -46,11 +46,13 @@ export function grantConfirmsLess(person: string, present: string): Fault {
 
 /** A change names what the grant may not use, or what nothing is called. */
 export function grantWidened(field: string, value: string, present: readonly string[]): Fault {
+  const isToolkit = field.startsWith("toolkitSlugs");
+  const none = isToolkit ? "no slug of a toolkit, or one of more than 100" : "none that the grant has: it has none";
   return fault({
     code: "invalid_argument",
     reason: "GRANT_WIDENED",
     field,
-    message: `${field} ${formatValue(value)} is ${present.length === 0 ? "no slug of a toolkit, or one of more than 100" : `none of ${present.join(", ")}, which the grant has`}`,
+    message: `${field} ${formatValue(value)} is ${present.length === 0 ? none : `none of ${present.join(", ")}, which the grant has`}`,
     help: "Name what the grant keeps; to widen it, the agent asks a person again.",
   });
 }

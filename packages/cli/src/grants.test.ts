@@ -38,8 +38,9 @@ test("what an agent has beside the tools of apps is given by name, narrowed by n
   const asAdmin = { SVC_URL: server.url, SVC_ADMIN_TOKEN: server.adminToken };
   const create = (tools: string) => runTestCommand(["keys", "create", "--agent-tools", tools], asAdmin);
   const listed = async (token: string) => {
-    const { result } = await (await askMcp(server.url, token, "tools/list")).json();
-    return result.tools.map(({ name }: { name: string }) => name).slice(4);
+    const answer = await (await askMcp(server.url, token, "tools/list")).json();
+    const { result } = answer as { result: { tools: { name: string }[] } };
+    return result.tools.map(({ name }) => name).slice(4);
   };
   const { printed } = await create("programs,operate");
   expect(await listed(printed[0] ?? "")).toEqual([
@@ -52,7 +53,6 @@ test("what an agent has beside the tools of apps is given by name, narrowed by n
   const agent = await registerAgent(server.url);
   const code = (await letIn(server, agent, { "agent-tools": ["programs", "connect"] })).get("code") ?? "";
   const token: string = (await agent.change(code)).json.access_token;
-  // A grant has no key's own right to write, whose call_tool is the fourth, but by its classes: read and write.
   expect(await listed(token)).toEqual(["check_program", "run_program", "connect_account"]);
   const [grant] = JSON.parse((await run("list", "--json")).printed.join("\n"));
   const wrong = await run("update", grant.id, "--agent-tools", "everything");

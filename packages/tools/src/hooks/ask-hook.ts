@@ -83,10 +83,15 @@ function signedHeaders({ key }: Hook, body: Buffer, nowMs: number): Record<strin
   };
 }
 
+/** The time is over, whichever clock is first to say so. */
+const timeouts: ReadonlySet<string> = new Set([
+  ...["TimeoutError", "AbortError", "HeadersTimeoutError", "BodyTimeoutError", "ConnectTimeoutError"],
+]);
+
 function whyOf(error: unknown): string {
   if (error instanceof AddressRefusedError) return "is at an address that is not dialled";
   const name = error instanceof Error ? error.name : "";
-  if (name === "TimeoutError" || name === "AbortError") return `did not answer within ${hookTimeoutMs / 1_000} s`;
+  if (timeouts.has(name)) return `did not answer within ${hookTimeoutMs / 1_000} s`;
   if (name === "ResponseExceededMaxSizeError") return `answered with more than ${bytesMax} bytes`;
   return "could not be reached";
 }

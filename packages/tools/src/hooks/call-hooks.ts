@@ -1,10 +1,13 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Action } from "@svc/catalog";
 import { type Clock, isObject } from "@svc/core";
 import type { LedgerEntry } from "../call/ledger.ts";
 import { mask, maskArguments } from "../call/mask.ts";
 import { judgeResult } from "../call/payload.ts";
+import { createRedactor } from "../call/redact.ts";
+import { redactTexts } from "../call/redact-texts.ts";
 import { type CallResult, resultOf } from "../outcome.ts";
-import type { AnswerStore, Given } from "./answer-store.ts";
+import type { AnswerStore, Given, Told } from "./answer-store.ts";
 import type { HookAnswer, HookAsker, HookQuestion } from "./ask-hook.ts";
 import { type Hook, isAskedAbout, type KnownHooks } from "./known-hooks.ts";
 import { mergePatch } from "./merge-patch.ts";
@@ -26,6 +29,8 @@ export type HookedCall = {
   readonly isDryRun: boolean;
   /** Whether arguments may be changed: not where secrets of the project stand among them, whose places are known. */
   readonly isEditable: boolean;
+  /** What sensitive arguments hold, and what else no text about the call may have: hooks are not told it. */
+  readonly secrets: readonly string[];
 };
 
 /** What hooks left of a call: how they change its arguments, one after the other, or how it ends. */
@@ -78,7 +83,7 @@ async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call
 
 type Review = {
   readonly call: HookedCall;
-  readonly told: ReadonlyMap<string, HookAnswer>;
+  readonly told: ReadonlyMap<string, Told>;
   /** Filled with what is asked now. */
   readonly given: Given[];
 };
@@ -91,8 +96,9 @@ async function reviewBefore(
   const edits: Values[] = [];
   for (const hook of hooks) {
     const args = editedArguments(call.entry.args, edits);
-    const answer =
-      told.get(hook.id) ?? (await askAbout(context, hook, { given, call, question: questionOf(call, args) }));
+    const before = told.get(hook.id);
+    if (before !== undefined && before.callId !== call.entry.id) given.push({ hook, ...before, isRepeated: true });
+    const answer = before?.answer ?? (await askAbout(context, hook, { given, question: questionOf(call, args) }));
     if (answer.decision === "allow") continue;
     if (answer.decision === "refuse") return { ended: notCarriedOut(hook, answer.why) };
     if (answer.decision === "failed") return { ended: unanswered(hook, answer.why) };
@@ -102,15 +108,31 @@ async function reviewBefore(
     const { confirm: _word, ...patch } = isObject(answer.edit) ? answer.edit : {};
     edits.push(patch);
   }
-  return { edits };
+  const isOther = edits.length > 0 && (await isOtherThanConfirmed(context, call, edits));
+  return isOther ? { ended: changedSinceConfirmed } : { edits };
 }
+
+/** What a person has said yes to is carried out as it was shown, or not at all. */
+async function isOtherThanConfirmed(
+  { answers }: CallHooksContext,
+  { entry, action }: HookedCall,
+  edits: readonly Values[],
+): Promise<boolean> {
+  if (action.class === "read" || isDeepStrictEqual(editedArguments(entry.args, edits), { ...entry.args })) return false;
+  return answers.isConfirmed(entry);
+}
+
+const changedSinceConfirmed = resultOf({
+  outcome: "not_callable",
+  message: "hooks of the project change arguments that a person has confirmed; nothing was sent",
+});
 
 /** Arguments as hooks changed them. */
 export function editedArguments(args: Values, edits: readonly Values[]): Values {
   return edits.reduce(mergePatch, args);
 }
 
-type Asking = { readonly given: Given[]; readonly call: HookedCall; readonly question: HookQuestion };
+type Asking = { readonly given: Given[]; readonly question: HookQuestion };
 
 async function askAbout(
   { asker, clock }: CallHooksContext,
@@ -119,18 +141,26 @@ async function askAbout(
 ): Promise<HookAnswer> {
   const askedAt = clock.now();
   const answer = await asker.ask(hook, question);
-  given.push({ hook, answer, askedAt, durationMs: Math.max(0, clock.now() - askedAt) });
+  const durationMs = Math.max(0, clock.now() - askedAt);
+  // The ledger tells them in this order, also where two are asked within a millisecond.
+  const after = (given.at(-1)?.askedAt ?? 0) + 1;
+  given.push({ hook, answer, askedAt: Math.max(askedAt, after), durationMs });
   return answer;
 }
 
 /** The call and nothing beside it: what a tool marks as sensitive stays inside, and so does what stands under names it does not know. */
-function questionOf({ entry, action, isDryRun }: HookedCall, args: Values): HookQuestion {
+function questionOf(call: HookedCall, args: Values): HookQuestion {
+  const { entry, action, isDryRun } = call;
   const { id: callId, caller, entityId, toolSlug, accessClass } = entry;
   const { keyId = "", job } = caller;
   return {
     ...{ type: "call.before", callId, toolSlug, accessClass, entityId, keyId, jobId: job?.id ?? "", dryRun: isDryRun },
-    arguments: maskArguments(action.inputSchema, args),
+    arguments: hidden(call, maskArguments(action.inputSchema, args)),
   };
+}
+
+function hidden({ secrets }: HookedCall, shown: unknown): unknown {
+  return secrets.length === 0 ? shown : redactTexts(shown, createRedactor(secrets));
 }
 
 function notCarriedOut({ id }: Hook, why: string): CallResult {
@@ -152,9 +182,9 @@ async function askAfter(
   let left = result;
   for (const hook of hooks) {
     const { type: _before, dryRun: _dry, ...about } = questionOf(call, call.entry.args);
-    const shown = mask(call.action.outputSchema, left.value);
-    const question = { type: "call.after", ...about, result: shown ?? null };
-    const answer = await askAbout(context, hook, { given, call, question });
+    const shown = hidden(call, mask(call.action.outputSchema, left.value ?? null));
+    const question = { type: "call.after", ...about, result: shown };
+    const answer = await askAbout(context, hook, { given, question });
     left = afterAnswer(call.action, hook, { answer, result: left });
     if (answer.decision === "refuse" || answer.decision === "failed") break;
   }

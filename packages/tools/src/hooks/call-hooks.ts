@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Action } from "@svc/catalog";
-import { type Clock, isObject } from "@svc/core";
+import { type Clock, type Id, isObject, type Turns } from "@svc/core";
 import type { LedgerEntry } from "../call/ledger.ts";
 import { mask, maskArguments } from "../call/mask.ts";
 import { judgeResult } from "../call/payload.ts";
 import { createRedactor } from "../call/redact.ts";
-import { redactTexts } from "../call/redact-texts.ts";
+import { redactTextsInTurns } from "../call/redact-texts.ts";
 import { type CallResult, resultOf } from "../outcome.ts";
 import type { AnswerStore, Given, Told } from "./answer-store.ts";
-import type { HookAnswer, HookAsker, HookQuestion } from "./ask-hook.ts";
+import { answerIfTooLarge, type HookAnswer, type HookAsker, type HookQuestion } from "./ask-hook.ts";
 import { type Hook, isAskedAbout, type KnownHooks } from "./known-hooks.ts";
 import { mergePatch } from "./merge-patch.ts";
 
@@ -20,6 +20,10 @@ export type CallHooksContext = {
   readonly asker: Pick<HookAsker, "ask">;
   readonly answers: AnswerStore;
   readonly clock: Clock;
+  /** Shares of the event loop: what is large is gone through in turns. */
+  readonly turns: Pick<Turns, "next">;
+  /** What hooks said of an executed call could not be kept. */
+  readonly onUnrecorded: (callId: Id<"call">, error: unknown) => void;
 };
 
 /** A call as hooks are asked about it. */
@@ -98,7 +102,8 @@ async function reviewBefore(
     const args = editedArguments(call.entry.args, edits);
     const before = told.get(hook.id);
     if (before !== undefined && before.callId !== call.entry.id) given.push({ hook, ...before, isRepeated: true });
-    const answer = before?.answer ?? (await askAbout(context, hook, { given, question: questionOf(call, args) }));
+    const answer =
+      before?.answer ?? (await askAbout(context, hook, { given, question: await questionOf(context, call, args) }));
     if (answer.decision === "allow") continue;
     if (answer.decision === "refuse") return { ended: notCarriedOut(hook, answer.why) };
     if (answer.decision === "failed") return { ended: unanswered(hook, answer.why) };
@@ -132,7 +137,9 @@ export function editedArguments(args: Values, edits: readonly Values[]): Values 
   return edits.reduce(mergePatch, args);
 }
 
-type Asking = { readonly given: Given[]; readonly question: HookQuestion };
+/** What a hook is asked, or the answer where that is too large. */
+type Question = { readonly asked: HookQuestion } | { readonly answer: HookAnswer };
+type Asking = { readonly given: Given[]; readonly question: Question };
 
 async function askAbout(
   { asker, clock }: CallHooksContext,
@@ -140,7 +147,7 @@ async function askAbout(
   { given, question }: Asking,
 ): Promise<HookAnswer> {
   const askedAt = clock.now();
-  const answer = await asker.ask(hook, question);
+  const answer = "answer" in question ? question.answer : await asker.ask(hook, question.asked);
   const durationMs = Math.max(0, clock.now() - askedAt);
   // The ledger tells them in this order, also where two are asked within a millisecond.
   const after = (given.at(-1)?.askedAt ?? 0) + 1;
@@ -149,18 +156,29 @@ async function askAbout(
 }
 
 /** The call and nothing beside it: what a tool marks as sensitive stays inside, and so does what stands under names it does not know. */
-function questionOf(call: HookedCall, args: Values): HookQuestion {
+async function questionOf(context: CallHooksContext, call: HookedCall, args: Values): Promise<Question> {
   const { entry, action, isDryRun } = call;
   const { id: callId, caller, entityId, toolSlug, accessClass } = entry;
   const { keyId = "", job } = caller;
+  const shown = await hidden(context, call, maskArguments(action.inputSchema, args));
+  if ("answer" in shown) return shown;
   return {
-    ...{ type: "call.before", callId, toolSlug, accessClass, entityId, keyId, jobId: job?.id ?? "", dryRun: isDryRun },
-    arguments: hidden(call, maskArguments(action.inputSchema, args)),
+    asked: {
+      ...{ type: "call.before", callId, toolSlug, accessClass, entityId, keyId, jobId: job?.id ?? "" },
+      dryRun: isDryRun,
+      arguments: shown.value,
+    },
   };
 }
 
-function hidden({ secrets }: HookedCall, shown: unknown): unknown {
-  return secrets.length === 0 ? shown : redactTexts(shown, createRedactor(secrets));
+type Shown = { readonly value: unknown } | { readonly answer: HookAnswer };
+
+async function hidden({ turns }: CallHooksContext, { secrets, entry }: HookedCall, shown: unknown): Promise<Shown> {
+  const answer = answerIfTooLarge(shown);
+  if (answer !== undefined) return { answer };
+  if (secrets.length === 0) return { value: shown };
+  const turn = () => turns.next(entry.caller.projectId);
+  return { value: await redactTextsInTurns(shown, createRedactor(secrets), turn) };
 }
 
 function notCarriedOut({ id }: Hook, why: string): CallResult {
@@ -179,18 +197,29 @@ async function askAfter(
 ): Promise<CallResult> {
   if (hooks.length === 0 || result.outcome !== "ok") return result;
   const given: Given[] = [];
+  const about = await questionOf(context, call, call.entry.args);
   let left = result;
   for (const hook of hooks) {
-    const { type: _before, dryRun: _dry, ...about } = questionOf(call, call.entry.args);
-    const shown = hidden(call, mask(call.action.outputSchema, left.value ?? null));
-    const question = { type: "call.after", ...about, result: shown };
+    const question = await questionAfter(context, about, { call, result: left });
     const answer = await askAbout(context, hook, { given, question });
     left = afterAnswer(call.action, hook, { answer, result: left });
     if (answer.decision === "refuse" || answer.decision === "failed") break;
   }
   // What was executed is told all the same: what hooks said of it is of less weight.
-  await context.answers.put(call.entry, given).catch(() => {});
+  await context.answers.put(call.entry, given).catch((error: unknown) => context.onUnrecorded(call.entry.id, error));
   return left;
+}
+
+async function questionAfter(
+  context: CallHooksContext,
+  about: Question,
+  { call, result }: { readonly call: HookedCall; readonly result: CallResult },
+): Promise<Question> {
+  if ("answer" in about) return about;
+  const shown = await hidden(context, call, mask(call.action.outputSchema, result.value ?? null));
+  if ("answer" in shown) return shown;
+  const { type: _before, dryRun: _dry, ...asked } = about.asked;
+  return { asked: { type: "call.after", ...asked, result: shown.value } };
 }
 
 function afterAnswer(

@@ -491,6 +491,17 @@ describe("what a bound key began stays bound", () => {
       "JOB_NOT_FOUND",
     );
     expect((await session.call(seat, "svc.v1.IdentityService/GetIdentity")).json.entityId).toBe("ada");
+    // Nor does it see what others of the project are let do, or make a key, a link or an answer of bob's.
+    for (const [method, body, reason] of [
+      ["GrantsService/ListGrants", {}, "ENTITY_BOUND"],
+      ["TriggersService/ReplayEvent", { eventId: ids["bobEvent"] }, "ENTITY_BOUND"],
+      ["JobsService/CreateAnswerLink", { jobId: ids["bobFreeAsking"], principalId: "owner" }, "JOB_NOT_FOUND"],
+      ["JobsService/RerunJob", { id: ids["bobBoundJob"] }, "JOB_NOT_FOUND"],
+      ["ToolsService/CallTool", { toolSlug: "sales_crm.list_deals", entityId: "bob" }, "ENTITY_BOUND"],
+    ] as const)
+      expect([method, (await session.call(seat, `svc.v1.${method}`, body)).reason]).toEqual([method, reason]);
+    const exported = await session.call(seat, "svc.v1.AdminService/ListProjects");
+    expect(exported.status).not.toBe(200);
   });
 });
 
@@ -640,6 +651,40 @@ describe("agents", () => {
         for (const one of bobs()) expect(json(answer)).not.toContain(one);
       }
     }
+    // A step's entity is words of the program, whatever they are made of; and its names for calls and jobs are its own.
+    const stepOf = (more: object) => ({ program: { version: 1, title: "t", steps: [{ ...deals("ada"), ...more }] } });
+    const byInput = {
+      ...{ version: 1, title: "t", input: { who: "bob" }, steps: [deals("{input.who}")] },
+      inputSchema: { type: "object", properties: { who: { type: "string" } } },
+    };
+    const overRows = {
+      ...{ version: 1, title: "t", input: { rows: [{ who: "bob" }] } },
+      inputSchema: { type: "object", properties: { rows: { type: "array", items: { type: "object" } } } },
+      steps: [
+        { id: "rows", take: "input.rows", key: "who", keep: ["who"] },
+        { id: "each", map: "rows", do: [deals("{row.who}")] },
+      ],
+    };
+    const accountId = ids["bobFreeAccount"];
+    const escapes = [
+      ...["{'bo' + 'b'}", { $ref: "input.who" }, "ada\u200b", "*", ""].map((entity) => stepOf({ entity })),
+      ...[{ account: accountId }, { connectedAccountId: accountId }, { connected_account_id: accountId }].map(stepOf),
+      ...[{ program: byInput }, { program: overRows }],
+      { ...stepOf({ entity: "bob" }), idempotency_key: `bobFree ${skillOf("bob").length}` },
+    ];
+    const reasons: string[] = [];
+    for (const attempt of escapes) {
+      const { result } = await mcp("run_program", attempt);
+      expect([attempt, result.isError]).toEqual([attempt, true]);
+      expect(json(result)).not.toContain(accountId);
+      reasons.push((result.structuredContent as { error?: { reason?: string } }).error?.reason ?? json(result));
+    }
+    const [isBound, isMalformed] = ["PROGRAM_ENTITY_BOUND", "PROGRAM_MALFORMED"];
+    expect(reasons).toEqual([
+      ...[isBound, isMalformed, isBound, isBound, isMalformed],
+      ...[isMalformed, isMalformed, isMalformed],
+      ...[isBound, isBound, "IDEMPOTENCY_KEY_REUSED"],
+    ]);
     // By an address that names tools and another entity, too.
     const direct = await mcp("sales_crm__list_deals", {}, "?tools=sales_crm.list_deals&entity_id=bob");
     expect(json(direct)).toContain("ENTITY_BOUND");

@@ -192,9 +192,78 @@ describe("calls that are made again", () => {
     const again = await create("Asked", key);
     expect(again.resultJson).toContain("Answer 1");
     expect(asked).toHaveLength(1);
+    expect((await ledgerOf(again.callId)).hooks).toMatchObject([{ decision: "edit" }]);
     // Another call, if only by its arguments, is asked about by itself.
     await svc.database.db.sql`delete from tool_calls where idempotency_key = 'crashed-1'`;
     expect((await create("Other", key)).resultJson).toContain("Answer 2");
+  });
+
+  test("what was said binds its key's call alone, and for a day, as idempotency keys do", async () => {
+    await hook("before", "/a");
+    const key = { idempotencyKey: "daily-1" };
+    const again = async (bearer: string = svc.key) => {
+      await svc.database.db.sql`delete from tool_calls where idempotency_key = 'daily-1'`;
+      const body = { toolSlug: "sales_crm.create_deal", entityId: "ada", argumentsJson: json({ title: "Daily" }) };
+      await made("ToolsService/CallTool", { ...body, ...key }, bearer);
+      return asked.length;
+    };
+    expect([await again(), await again()]).toEqual([1, 1]);
+    await svc.database.db.sql`update hook_answers set asked_at = asked_at - interval '24 hours'`;
+    expect([await again(), await again()]).toEqual([2, 2]);
+    const projectId = (await svc.admin("ListProjects")).json.projects[0].id;
+    const { key: other } = (await svc.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "other" })).json;
+    expect(await again(other)).toBe(3);
+    expect(asked[2]?.question.keyId).not.toBe(asked[1]?.question.keyId);
+  });
+
+  test("what a person has confirmed no hook changes", async () => {
+    const projectId = (await svc.admin("ListProjects")).json.projects[0].id;
+    const { key: person } = (await svc.admin("CreateApiKey", { projectId, role: "ROLE_APPROVER", name: "p" })).json;
+    await made("ContactsService/PutContact", { contact: { principalId: "lead", name: "Lead" } });
+    await svc.admin("SetProjectPolicy", { projectId, confirm: { person: "writes", contact: "lead" } });
+    try {
+      await hook("before", "/a");
+      const settled = async (title: string) => {
+        const { outcome, jobId } = await create(title);
+        expect(outcome).toBe("held");
+        const answer = { jobId, principalId: "lead", continuation: "proceed" };
+        await made("JobsService/AnswerAsk", answer, person);
+        const status = async () => (await made("JobsService/GetJob", { id: jobId })).job.status;
+        await until(async () => ["JOB_STATUS_SUCCEEDED", "JOB_STATUS_FAILED"].includes(await status()));
+        return status();
+      };
+      // The same the second time: it is what the person saw.
+      answers["/a"] = () => ({ decision: "edit", arguments: { currency: "EUR" } });
+      expect(await settled("Once")).toBe("JOB_STATUS_SUCCEEDED");
+      answers["/a"] = ({ arguments: { title } }) => ({ decision: "edit", arguments: { title: `${title}, again` } });
+      expect(await settled("Twice")).toBe("JOB_STATUS_FAILED");
+    } finally {
+      await svc.admin("SetProjectPolicy", { projectId, confirm: { person: "" } });
+    }
+    answers = {};
+    const { resultJson } = await list();
+    expect(resultJson).toContain("Once");
+    expect(resultJson).not.toContain("Twice");
+  });
+
+  test("what a job keeps secret is told to no hook, wherever its call carries it", async () => {
+    await hook("before", "/before");
+    await hook("after", "/after");
+    const secret = "tk-5f0c2a917b";
+    const program = {
+      ...{ version: 1, title: "Secret", input: { token: secret } },
+      inputSchema: {
+        ...{ type: "object", required: ["token"] },
+        properties: { token: { type: "string", "x-sensitive": true } },
+      },
+      steps: [
+        { id: "new", call: "sales_crm.create_deal", entity: "ada", args: { title: { $text: "Of {input.token}" } } },
+      ],
+    };
+    const { job } = await made("JobsService/SubmitJob", { programJson: json(program) });
+    await until(async () => (await made("JobsService/GetJob", { id: job.id })).job.status === "JOB_STATUS_SUCCEEDED");
+    expect(asked.map(({ question }) => question.arguments)).toEqual([{ title: "Of ***" }, { title: "Of ***" }]);
+    expect(json(asked)).not.toContain(secret);
   });
 
   test("calls of jobs are asked about, too, and the job works with what they leave", async () => {

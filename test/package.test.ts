@@ -153,7 +153,7 @@ test.skipIf(!isWhole)(
     ];
     expect(JSON.parse(await svc("call", ...sending))).toMatchObject({ text: "We are live" });
     const data = join(home, ".local/share/svc");
-    expect((await readdir(data)).sort()).toEqual(["first-key", "postgres", "vault-key"]);
+    expect((await readdir(data)).sort()).toEqual(["first-key", "first-key-shown", "postgres", "vault-key"]);
     const [node] = (await readdir(join(folder, "node_modules"))).filter((name) => name.startsWith("node-linux-"));
     expect((await run(join(folder, "node_modules", node ?? "", "bin/node"), ["--version"])).stdout).toMatch(/^v24\./);
     await svc("backup", join(home, "svc.backup"));

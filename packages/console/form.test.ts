@@ -1,6 +1,6 @@
 import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { expect, test } from "vitest";
-import { type FormFault, placeFaults } from "./src/form/faults.ts";
+import { type FormFault, placeFaults, shownFaults } from "./src/form/faults.ts";
 import { pointerTo } from "./src/form/pointer.ts";
 import { type FieldSpec, readSchema, type Shape } from "./src/form/read-schema.ts";
 import { cellOf, cellText, emptyOf, numberOf, type Values, withoutSecrets } from "./src/form/value.ts";
@@ -125,4 +125,19 @@ test("a fault within a cell of JSON or of no field says which part is meant", ()
     "/to/1": ["must be a string"],
     "": ["tu is not known", "must have to or filter"],
   });
+});
+
+test("what is wrong with a field shows once it or a part of it was left, and all of it once everything is judged", () => {
+  const faults = new Map([
+    ["", ["needs one of to or cc"]],
+    ["/to", ["is required"]],
+    ["/filter/a", ["is required"]],
+    ["/filterless", ["is required"]],
+  ]);
+  const shown = (...left: string[]) => [...shownFaults(faults, new Set(left)).keys()];
+  expect(shown()).toEqual([]);
+  expect(shown("/to")).toEqual(["", "/to"]);
+  expect(shown("/filter")).toEqual([""]);
+  expect(shown("/filter/a")).toEqual(["", "/filter/a"]);
+  expect(shown("")).toEqual(["", "/to", "/filter/a", "/filterless"]);
 });

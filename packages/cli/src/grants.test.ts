@@ -1,4 +1,4 @@
-import { letIn, registerAgent } from "@svc/testing/agent";
+import { askMcp, letIn, registerAgent } from "@svc/testing/agent";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTestCommand } from "./test-command.ts";
@@ -32,4 +32,40 @@ test("grants are listed, narrowed and revoked", async () => {
   expect(await run("revoke", id)).toMatchObject({ code: 0, printed: [`${id} has ended`] });
   expect((await run()).printed).toHaveLength(1);
   expect((await run("list", "--all")).printed[1]).toMatch(/ ended /);
+});
+
+test("what an agent has beside the tools of apps is given by name, narrowed by name and gone at its next list", async () => {
+  const asAdmin = { SVC_URL: server.url, SVC_ADMIN_TOKEN: server.adminToken };
+  const create = (tools: string) => runTestCommand(["keys", "create", "--agent-tools", tools], asAdmin);
+  const listed = async (token: string) => {
+    const answer = await (await askMcp(server.url, token, "tools/list")).json();
+    const { result } = answer as { result: { tools: { name: string }[] } };
+    return result.tools.map(({ name }) => name).slice(4);
+  };
+  const { printed } = await create("programs,operate");
+  expect(await listed(printed[0] ?? "")).toEqual([
+    ...["check_program", "run_program"],
+    ...["where_is_event", "explain_delivery"],
+  ]);
+  const unknown = await create("programs,everything");
+  expect(unknown.code).not.toBe(0);
+  expect(unknown.noted.join()).toContain('"everything" is none of programs, connect, operate, repair');
+  const agent = await registerAgent(server.url);
+  const code = (await letIn(server, agent, { "agent-tools": ["programs", "connect"] })).get("code") ?? "";
+  const token: string = (await agent.change(code)).json.access_token;
+  expect(await listed(token)).toEqual(["check_program", "run_program", "connect_account"]);
+  const [grant] = JSON.parse((await run("list", "--json")).printed.join("\n"));
+  const wrong = await run("update", grant.id, "--agent-tools", "everything");
+  expect(wrong.noted.join()).toContain('"everything" is none of programs, connect, which the grant has');
+  // A variable that is not set would leave all that it was to take away.
+  for (const option of ["--agent-tools", "--access", "--toolkits"]) {
+    const empty = await run("update", grant.id, option, "");
+    expect(empty.code).not.toBe(0);
+    expect(empty.noted.join()).toContain("expected words such as a,b");
+  }
+  const narrowed = await run("update", grant.id, "--agent-tools", "connect");
+  expect(narrowed.printed).toEqual([`${grant.id} may read, write with all toolkits, and connect`]);
+  expect(await listed(token)).toEqual(["connect_account"]);
+  await run("update", grant.id, "--agent-tools", "none");
+  expect(await listed(token)).toEqual([]);
 });

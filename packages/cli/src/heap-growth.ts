@@ -24,10 +24,13 @@ export async function compactHeap(): Promise<void> {
   const { Session } = await import("node:inspector/promises");
   const session = new Session();
   session.connect();
-  // What V8 does where memory is short, and the only way to ask for it without a flag of the start.
-  await session.post("HeapProfiler.enable");
-  await session.post("HeapProfiler.collectGarbage");
-  session.disconnect();
+  try {
+    // What V8 does where memory is short, and the only way to ask for it without a flag of the start.
+    await session.post("HeapProfiler.enable");
+    await session.post("HeapProfiler.collectGarbage");
+  } finally {
+    session.disconnect();
+  }
 }
 
 /**

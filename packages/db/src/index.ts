@@ -231,6 +231,7 @@ export {
   type HookAnswerRow,
   listHookAnswers,
   putHookAnswers,
+  releaseHookAnswers,
   sweepHookAnswers,
 } from "./hooks/answers.ts";
 export { findCallHooks } from "./hooks/find.ts";

@@ -96,7 +96,11 @@ export function createApps(options: AppsOptions): Apps {
   const hookAsker = createHookAsker({ guard: options.endpointGuard, clock });
   const caller = createToolCaller({
     ...parts,
-    hooks: createCallHooks({ hooks, asker: hookAsker, answers: createAnswerStore({ db, sealer }), clock }),
+    hooks: createCallHooks({
+      ...{ hooks, asker: hookAsker, answers: createAnswerStore({ db, sealer, clock }), clock },
+      turns: options.turns,
+      onUnrecorded: observer.callUnrecorded,
+    }),
     limits,
     accounts,
     ledger,

@@ -31,7 +31,7 @@ export const tools: Area = {
     {
       name: "tool",
       path: () => "tools/messaging_bot.send_message",
-      shows: (page) => page.getByText("is required").first().waitFor(),
+      shows: (page) => page.getByText("2 things are to be mended first").waitFor(),
     },
     {
       name: "tool-as-json",

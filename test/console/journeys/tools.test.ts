@@ -51,6 +51,12 @@ browserTest(
   "a write shows what is wrong at its fields, is the same as JSON, and a double press sends it once",
   async () => {
     const page = await openTool("messaging_bot.send_message");
+    await sent(page).getByText("2 things are to be mended first").waitFor();
+    expect(await page.getByText("is required").count()).toBe(0);
+    await page.getByLabel("chat_id", { exact: true }).focus();
+    await page.getByLabel("text", { exact: true }).focus();
+    await page.getByText("is required").waitFor();
+    await page.getByRole("button", { name: "Send in the sandbox" }).click();
     await page.getByText("is required").nth(1).waitFor();
     await page.getByLabel("chat_id", { exact: true }).fill("4711");
     await page.getByLabel("text", { exact: true }).fill("We are live");
@@ -143,7 +149,7 @@ browserTest("what was filled in last is there again, but for what is sensitive",
   await sent(page).getByText("POST https://").waitFor();
   expect(await page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")).not.toContain("a-secret-of-ada");
   await page.reload();
-  await page.getByText("is required").first().waitFor();
+  await sent(page).getByText("to be mended first").waitFor();
   expect(await page.getByLabel("days_requested", { exact: true }).inputValue()).toBe("60");
   expect(await page.getByLabel("access_tokens 1", { exact: true }).count()).toBe(0);
 });

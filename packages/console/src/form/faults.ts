@@ -18,6 +18,13 @@ export function placeFaults(shape: Shape, faults: readonly FormFault[]): PlacedF
   return placed;
 }
 
+/** The faults of fields that were left, or of which a part was, by their pointers; "" stands for all that is written. */
+export function shownFaults(faults: PlacedFaults, left: ReadonlySet<string>): PlacedFaults {
+  const isLeft = (pointer: string) =>
+    [...left].some((one) => one === "" || one === pointer || one.startsWith(`${pointer}/`));
+  return new Map([...faults].filter(([pointer]) => isLeft(pointer)));
+}
+
 /** Whether anything at or below a field is wrong. */
 export function isAtFault(faults: PlacedFaults, pointer: string): boolean {
   return [...faults.keys()].some((key) => key === pointer || key.startsWith(`${pointer}/`));

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import styles from "./field.module.css";
 import { BooleanCell, ChoiceCell } from "./fields/choice.tsx";
 import { DateCell } from "./fields/date.tsx";
 import type { FieldProps } from "./fields/field-props.ts";
@@ -8,8 +9,16 @@ import { NumberCell } from "./fields/number.tsx";
 import { ObjectCell } from "./fields/object.tsx";
 import { TextCell } from "./fields/text.tsx";
 
-/** A field of a form, by what its schema says. */
+/** A field of a form, by what its schema says. `data-pointer` tells who listens around it which field was left. */
 export function Field(props: FieldProps): ReactNode {
+  return (
+    <div className={styles["place"]} data-pointer={props.pointer}>
+      {cellOf(props)}
+    </div>
+  );
+}
+
+function cellOf(props: FieldProps): ReactNode {
   const { shape } = props;
   switch (shape.type) {
     case "text":

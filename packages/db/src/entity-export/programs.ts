@@ -40,9 +40,10 @@ export async function programsOfEntityAlone(db: Executor, named: NamedEntity): P
 
 async function* pages(db: Executor, query: SQL): AsyncGenerator<Use[]> {
   for (let after: string | undefined; ; ) {
-    const behind = after === undefined ? sql`true` : sql`id > ${after}::uuid`;
+    const behind = after === undefined ? sql`true` : sql`u.id > ${after}::uuid`;
+    // By the id itself, which an index has in order: the bare name would be the text that is selected, and each page would sort all rows.
     const rows = await db.orm.execute<Use>(
-      sql`select id::text, of::text, digest from (${query}) u where ${behind} order by id limit ${pageMax}::int4`,
+      sql`select u.id::text, u.of::text, u.digest from (${query}) u where ${behind} order by u.id limit ${pageMax}::int4`,
     );
     if (rows.length > 0) yield [...rows];
     after = rows.at(-1)?.id;

@@ -1,5 +1,5 @@
 import { type Id, isoTime, type ProjectId } from "@svc/core";
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, eq, lt } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { hookAnswers } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
@@ -24,6 +24,19 @@ export function listHookAnswers(db: Executor, projectId: ProjectId, callId: Id<"
     .orderBy(asc(hookAnswers.askedAt));
 }
 
+/** Answers from before a time bind no repeats of a call any more. Served by hook_answers_key. */
+export async function releaseHookAnswers(
+  db: Executor,
+  { projectId, callKey, beforeMs }: { projectId: ProjectId; callKey: string; beforeMs: number },
+): Promise<void> {
+  await db.orm
+    .update(hookAnswers)
+    .set({ callKey: null })
+    .where(
+      and(eq(hookAnswers.projectId, projectId), eq(hookAnswers.callKey, callKey), lt(hookAnswers.askedAt, beforeMs)),
+    );
+}
+
 /** Stores answers; false when another call of the same key was answered first by one of these hooks: its answers bind this call, too. */
 export async function putHookAnswers(db: Executor, answers: readonly HookAnswerRow[]): Promise<boolean> {
   if (answers.length === 0) return true;
@@ -32,7 +45,9 @@ export async function putHookAnswers(db: Executor, answers: readonly HookAnswerR
     .values([...answers])
     .onConflictDoNothing()
     .returning({ hookId: hookAnswers.hookId });
-  return stored.length === answers.length;
+  const kept = new Set(stored.map(({ hookId }) => hookId));
+  // What binds nobody may be there already, of this very call.
+  return answers.every(({ callKey, hookId }) => callKey === null || kept.has(hookId));
 }
 
 /** From the old end of hook_answers_asked. */

@@ -1,4 +1,10 @@
-import { findHookAnswersOfKey, listHookAnswers, putHookAnswers, sweepHookAnswers } from "../hooks/answers.ts";
+import {
+  findHookAnswersOfKey,
+  listHookAnswers,
+  putHookAnswers,
+  releaseHookAnswers,
+  sweepHookAnswers,
+} from "../hooks/answers.ts";
 import { findCallHooks } from "../hooks/find.ts";
 import { callHooksForProject } from "../hooks/repo.ts";
 import { nowMs } from "../test-rows.ts";
@@ -35,6 +41,11 @@ export const hookPlans: readonly Plan[] = [
   {
     name: "what hooks said of a call by its key",
     run: (db) => findHookAnswersOfKey(db, projectId, "k7"),
+    reads: { hook_answers: "hook_answers_key(project_id, call_key)" },
+  },
+  {
+    name: "what hooks said binds no longer",
+    run: (db) => releaseHookAnswers(db, { projectId, callKey: "k7", beforeMs: nowMs }),
     reads: { hook_answers: "hook_answers_key(project_id, call_key)" },
   },
   {

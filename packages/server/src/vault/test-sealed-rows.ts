@@ -13,6 +13,9 @@ export type Planted = {
 /** What ids of tables begin with, where a place names them. */
 const prefixes: Readonly<Record<string, string>> = {
   "connected_accounts.id": "acc",
+  "call_hooks.id": "hok",
+  call_id: "call",
+  hook_id: "hok",
   "subscriptions.id": "sub",
   "tool_calls.id": "call",
   "jobs.id": "job",

@@ -62,7 +62,8 @@ function hookedCall({ entry, plan, prepared }: Made, { isDryRun }: Asked): Hooke
   if (action === undefined) throw new Error(`a call of ${entry.toolSlug} that is not to be sent is asked about`);
   const { toolkit, secretUses = [], late } = plan;
   const isEditable = toolkit !== httpToolkit && secretUses.length === 0 && late === undefined;
-  return { entry, action, isDryRun, isEditable };
+  const secrets = "action" in prepared ? prepared.secrets : (plan.secrets ?? []);
+  return { entry, action, isDryRun, isEditable, secrets };
 }
 
 /** What is to be sent, and who is asked about what came of it. */
@@ -71,7 +72,13 @@ export type Sending = { readonly prepared: PreparedCall; readonly hooks: HooksOf
 /** What asks hooks about what came of a call; undefined where none is to be asked. */
 export function reviewOf({ hooks: asker }: HookContext, entry: LedgerEntry, { prepared, hooks }: Sending) {
   if (hooks === undefined || hooks.after.length === 0 || asker === undefined) return undefined;
-  const call: HookedCall = { entry, action: prepared.action, isDryRun: false, isEditable: false };
+  const call: HookedCall = {
+    entry,
+    action: prepared.action,
+    isDryRun: false,
+    isEditable: false,
+    secrets: prepared.secrets,
+  };
   return (result: CallResult) => asker.after(hooks, call, result);
 }
 

@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
-import { type Id, type ProjectId, readJsonObject, type Sealer } from "@svc/core";
-import { type Database, findHookAnswersOfKey, type HookAnswerRow, putHookAnswers } from "@svc/db";
+import { type Clock, type Id, type ProjectId, readJsonObject, type Sealer } from "@svc/core";
+import {
+  type Database,
+  findHookAnswersOfKey,
+  type HookAnswerRow,
+  listJobAsks,
+  putHookAnswers,
+  releaseHookAnswers,
+} from "@svc/db";
+import { keyLifeMs } from "../call/keyed-call.ts";
 import type { LedgerEntry } from "../call/ledger.ts";
 import type { HookAnswer } from "./ask-hook.ts";
 import type { Hook } from "./known-hooks.ts";
@@ -11,43 +19,69 @@ export type Given = {
   readonly answer: HookAnswer;
   readonly askedAt: number;
   readonly durationMs: number;
+  /** Of a call that is made again: the first is answered for it. */
+  readonly isRepeated?: boolean;
 };
+
+/** What a hook said of a call before, and of which. */
+export type Told = Pick<Given, "answer" | "askedAt" | "durationMs"> & { readonly callId: Id<"call"> };
 
 /** What is kept of answers: all of them for the ledger, and what a call that is made again is bound by. */
 export type AnswerStore = {
-  /** What hooks said of the call before, by hook: of one that its caller named alone. */
-  find(entry: LedgerEntry): Promise<ReadonlyMap<string, HookAnswer>>;
+  /** What hooks said of the call before, by hook: of one that its caller named alone, for as long as the name binds. */
+  find(entry: LedgerEntry): Promise<ReadonlyMap<string, Told>>;
   /** False when the same call was answered first elsewhere: what it was told is to be found. */
   put(entry: LedgerEntry, given: readonly Given[]): Promise<boolean>;
+  /** Whether a person confirmed the job that makes the call. */
+  isConfirmed(entry: LedgerEntry): Promise<boolean>;
 };
 
+/** What it works with. */
+export type AnswerStoreOptions = { readonly db: Database; readonly sealer: Sealer; readonly clock: Clock };
+
 /** Makes it. */
-export function createAnswerStore({ db, sealer }: { db: Database; sealer: Sealer }): AnswerStore {
+export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): AnswerStore {
   return {
     async find(entry) {
       const key = callKeyOf(entry);
       if (key === undefined) return new Map();
-      const rows = await findHookAnswersOfKey(db, entry.caller.projectId, key);
-      return new Map(rows.map((row) => [row.hookId, answerOf(sealer, row)]));
+      const { projectId, job } = entry.caller;
+      const rows = await findHookAnswersOfKey(db, projectId, key);
+      // As the key itself: a caller's binds for a day, and the same call under it is another one from then on.
+      const beforeMs = job === undefined ? clock.now() - keyLifeMs + 1 : 0;
+      const binding = rows.filter(({ askedAt }) => askedAt >= beforeMs);
+      if (binding.length < rows.length) await releaseHookAnswers(db, { projectId, callKey: key, beforeMs });
+      return new Map(binding.map((row) => [row.hookId, toldOf(sealer, row)]));
     },
     put: (entry, given) =>
       putHookAnswers(
         db,
         given.map((one) => rowOf(sealer, entry, one)),
       ),
+    async isConfirmed({ caller: { job } }) {
+      if (job === undefined) return false;
+      const asks = await listJobAsks(db, job.id);
+      // It runs, so none of them was answered otherwise.
+      return asks.some(({ kind }) => kind === "confirm");
+    },
   };
 }
 
-/** The same for the same call under the same idempotency key, and for no other call. */
-function callKeyOf({ idempotencyKey, callDigest }: LedgerEntry): string | undefined {
+/** The same for the same call of the same key under the same idempotency key, and for no other call: hooks are told whose it is. */
+function callKeyOf({ caller, idempotencyKey, callDigest }: LedgerEntry): string | undefined {
   if (idempotencyKey === undefined) return undefined;
-  return createHash("sha256").update(idempotencyKey).update("\0").update(callDigest).digest("hex");
+  return createHash("sha256")
+    .update(`${caller.keyId ?? ""}\0${idempotencyKey}\0`)
+    .update(callDigest)
+    .digest("hex");
 }
 
-function rowOf(sealer: Sealer, entry: LedgerEntry, { hook, answer, askedAt, durationMs }: Given): HookAnswerRow {
+function rowOf(sealer: Sealer, entry: LedgerEntry, given: Given): HookAnswerRow {
+  const { hook, answer, askedAt, durationMs, isRepeated = false } = given;
   const { id: callId, caller, entityId } = entry;
   const { projectId } = caller;
-  const isBinding = hook.phase === "before" && (answer.decision === "allow" || answer.decision === "edit");
+  const isBinding =
+    !isRepeated && hook.phase === "before" && (answer.decision === "allow" || answer.decision === "edit");
   // What takes the place of a result is in the ledger already.
   const edit = isBinding && answer.decision === "edit" ? JSON.stringify(answer.edit) : undefined;
   return {
@@ -55,6 +89,11 @@ function rowOf(sealer: Sealer, entry: LedgerEntry, { hook, answer, askedAt, dura
     callKey: isBinding ? (callKeyOf(entry) ?? null) : null,
     edit: edit === undefined ? null : sealer.seal(Buffer.from(edit), contextOf(projectId, callId, hook.id)),
   };
+}
+
+function toldOf(sealer: Sealer, row: HookAnswerRow): Told {
+  const { callId, askedAt, durationMs } = row;
+  return { answer: answerOf(sealer, row), callId, askedAt, durationMs };
 }
 
 function answerOf(sealer: Sealer, { projectId, callId, hookId, edit }: HookAnswerRow): HookAnswer {

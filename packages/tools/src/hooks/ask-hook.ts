@@ -4,6 +4,7 @@ import {
   type Clock,
   createId,
   hmacSha256,
+  holdsMoreThan,
   isObject,
   parseExactJson,
 } from "@svc/core";
@@ -33,6 +34,16 @@ export type HookAsker = {
   close(): Promise<void>;
 };
 
+const tooLarge: HookAnswer = failed(`was not asked: the call has more than ${bytesMax} bytes`);
+
+/**
+ * The answer to a question about a value that cannot fit into one; undefined where it may. Looks no further than it has to, before anything is
+ * made of the value: each of its values takes two bytes at least.
+ */
+export function answerIfTooLarge(value: unknown): HookAnswer | undefined {
+  return holdsMoreThan(value, { values: bytesMax / 2, characters: bytesMax }) ? tooLarge : undefined;
+}
+
 /** Makes it; every address is judged by the guard where it is dialled. */
 export function createHookAsker({ guard, clock }: { guard: AddressGuard; clock: Clock }): HookAsker {
   const agent = createGuardedAgent({
@@ -52,7 +63,7 @@ async function ask(
   { hook, question }: { readonly hook: Hook; readonly question: HookQuestion },
 ): Promise<HookAnswer> {
   const body = Buffer.from(JSON.stringify(question));
-  if (body.byteLength > bytesMax) return failed(`was not asked: the call has more than ${bytesMax} bytes`);
+  if (body.byteLength > bytesMax) return tooLarge;
   try {
     const response = await agent.request({
       origin: hook.url.origin,
@@ -83,10 +94,15 @@ function signedHeaders({ key }: Hook, body: Buffer, nowMs: number): Record<strin
   };
 }
 
+/** The time is over, whichever clock is first to say so. */
+const timeouts: ReadonlySet<string> = new Set([
+  ...["TimeoutError", "AbortError", "HeadersTimeoutError", "BodyTimeoutError", "ConnectTimeoutError"],
+]);
+
 function whyOf(error: unknown): string {
   if (error instanceof AddressRefusedError) return "is at an address that is not dialled";
   const name = error instanceof Error ? error.name : "";
-  if (name === "TimeoutError" || name === "AbortError") return `did not answer within ${hookTimeoutMs / 1_000} s`;
+  if (timeouts.has(name)) return `did not answer within ${hookTimeoutMs / 1_000} s`;
   if (name === "ResponseExceededMaxSizeError") return `answered with more than ${bytesMax} bytes`;
   return "could not be reached";
 }

@@ -1,11 +1,14 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Action } from "@svc/catalog";
-import { type Clock, isObject } from "@svc/core";
+import { type Clock, type Id, isObject, type Turns } from "@svc/core";
 import type { LedgerEntry } from "../call/ledger.ts";
 import { mask, maskArguments } from "../call/mask.ts";
 import { judgeResult } from "../call/payload.ts";
+import { createRedactor } from "../call/redact.ts";
+import { redactTextsInTurns } from "../call/redact-texts.ts";
 import { type CallResult, resultOf } from "../outcome.ts";
-import type { AnswerStore, Given } from "./answer-store.ts";
-import type { HookAnswer, HookAsker, HookQuestion } from "./ask-hook.ts";
+import type { AnswerStore, Given, Told } from "./answer-store.ts";
+import { answerIfTooLarge, type HookAnswer, type HookAsker, type HookQuestion } from "./ask-hook.ts";
 import { type Hook, isAskedAbout, type KnownHooks } from "./known-hooks.ts";
 import { mergePatch } from "./merge-patch.ts";
 
@@ -17,6 +20,10 @@ export type CallHooksContext = {
   readonly asker: Pick<HookAsker, "ask">;
   readonly answers: AnswerStore;
   readonly clock: Clock;
+  /** Shares of the event loop: what is large is gone through in turns. */
+  readonly turns: Pick<Turns, "next">;
+  /** What hooks said of an executed call could not be kept. */
+  readonly onUnrecorded: (callId: Id<"call">, error: unknown) => void;
 };
 
 /** A call as hooks are asked about it. */
@@ -26,6 +33,8 @@ export type HookedCall = {
   readonly isDryRun: boolean;
   /** Whether arguments may be changed: not where secrets of the project stand among them, whose places are known. */
   readonly isEditable: boolean;
+  /** What sensitive arguments hold, and what else no text about the call may have: hooks are not told it. */
+  readonly secrets: readonly string[];
 };
 
 /** What hooks left of a call: how they change its arguments, one after the other, or how it ends. */
@@ -78,7 +87,7 @@ async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call
 
 type Review = {
   readonly call: HookedCall;
-  readonly told: ReadonlyMap<string, HookAnswer>;
+  readonly told: ReadonlyMap<string, Told>;
   /** Filled with what is asked now. */
   readonly given: Given[];
 };
@@ -91,8 +100,10 @@ async function reviewBefore(
   const edits: Values[] = [];
   for (const hook of hooks) {
     const args = editedArguments(call.entry.args, edits);
+    const before = told.get(hook.id);
+    if (before !== undefined && before.callId !== call.entry.id) given.push({ hook, ...before, isRepeated: true });
     const answer =
-      told.get(hook.id) ?? (await askAbout(context, hook, { given, call, question: questionOf(call, args) }));
+      before?.answer ?? (await askAbout(context, hook, { given, question: await questionOf(context, call, args) }));
     if (answer.decision === "allow") continue;
     if (answer.decision === "refuse") return { ended: notCarriedOut(hook, answer.why) };
     if (answer.decision === "failed") return { ended: unanswered(hook, answer.why) };
@@ -102,15 +113,33 @@ async function reviewBefore(
     const { confirm: _word, ...patch } = isObject(answer.edit) ? answer.edit : {};
     edits.push(patch);
   }
-  return { edits };
+  const isOther = edits.length > 0 && (await isOtherThanConfirmed(context, call, edits));
+  return isOther ? { ended: changedSinceConfirmed } : { edits };
 }
+
+/** What a person has said yes to is carried out as it was shown, or not at all. */
+async function isOtherThanConfirmed(
+  { answers }: CallHooksContext,
+  { entry, action }: HookedCall,
+  edits: readonly Values[],
+): Promise<boolean> {
+  if (action.class === "read" || isDeepStrictEqual(editedArguments(entry.args, edits), { ...entry.args })) return false;
+  return answers.isConfirmed(entry);
+}
+
+const changedSinceConfirmed = resultOf({
+  outcome: "not_callable",
+  message: "hooks of the project change arguments that a person has confirmed; nothing was sent",
+});
 
 /** Arguments as hooks changed them. */
 export function editedArguments(args: Values, edits: readonly Values[]): Values {
   return edits.reduce(mergePatch, args);
 }
 
-type Asking = { readonly given: Given[]; readonly call: HookedCall; readonly question: HookQuestion };
+/** What a hook is asked, or the answer where that is too large. */
+type Question = { readonly asked: HookQuestion } | { readonly answer: HookAnswer };
+type Asking = { readonly given: Given[]; readonly question: Question };
 
 async function askAbout(
   { asker, clock }: CallHooksContext,
@@ -118,19 +147,38 @@ async function askAbout(
   { given, question }: Asking,
 ): Promise<HookAnswer> {
   const askedAt = clock.now();
-  const answer = await asker.ask(hook, question);
-  given.push({ hook, answer, askedAt, durationMs: Math.max(0, clock.now() - askedAt) });
+  const answer = "answer" in question ? question.answer : await asker.ask(hook, question.asked);
+  const durationMs = Math.max(0, clock.now() - askedAt);
+  // The ledger tells them in this order, also where two are asked within a millisecond.
+  const after = (given.at(-1)?.askedAt ?? 0) + 1;
+  given.push({ hook, answer, askedAt: Math.max(askedAt, after), durationMs });
   return answer;
 }
 
 /** The call and nothing beside it: what a tool marks as sensitive stays inside, and so does what stands under names it does not know. */
-function questionOf({ entry, action, isDryRun }: HookedCall, args: Values): HookQuestion {
+async function questionOf(context: CallHooksContext, call: HookedCall, args: Values): Promise<Question> {
+  const { entry, action, isDryRun } = call;
   const { id: callId, caller, entityId, toolSlug, accessClass } = entry;
   const { keyId = "", job } = caller;
+  const shown = await hidden(context, call, maskArguments(action.inputSchema, args));
+  if ("answer" in shown) return shown;
   return {
-    ...{ type: "call.before", callId, toolSlug, accessClass, entityId, keyId, jobId: job?.id ?? "", dryRun: isDryRun },
-    arguments: maskArguments(action.inputSchema, args),
+    asked: {
+      ...{ type: "call.before", callId, toolSlug, accessClass, entityId, keyId, jobId: job?.id ?? "" },
+      dryRun: isDryRun,
+      arguments: shown.value,
+    },
   };
+}
+
+type Shown = { readonly value: unknown } | { readonly answer: HookAnswer };
+
+async function hidden({ turns }: CallHooksContext, { secrets, entry }: HookedCall, shown: unknown): Promise<Shown> {
+  const answer = answerIfTooLarge(shown);
+  if (answer !== undefined) return { answer };
+  if (secrets.length === 0) return { value: shown };
+  const turn = () => turns.next(entry.caller.projectId);
+  return { value: await redactTextsInTurns(shown, createRedactor(secrets), turn) };
 }
 
 function notCarriedOut({ id }: Hook, why: string): CallResult {
@@ -149,18 +197,29 @@ async function askAfter(
 ): Promise<CallResult> {
   if (hooks.length === 0 || result.outcome !== "ok") return result;
   const given: Given[] = [];
+  const about = await questionOf(context, call, call.entry.args);
   let left = result;
   for (const hook of hooks) {
-    const { type: _before, dryRun: _dry, ...about } = questionOf(call, call.entry.args);
-    const shown = mask(call.action.outputSchema, left.value);
-    const question = { type: "call.after", ...about, result: shown ?? null };
-    const answer = await askAbout(context, hook, { given, call, question });
+    const question = await questionAfter(context, about, { call, result: left });
+    const answer = await askAbout(context, hook, { given, question });
     left = afterAnswer(call.action, hook, { answer, result: left });
     if (answer.decision === "refuse" || answer.decision === "failed") break;
   }
   // What was executed is told all the same: what hooks said of it is of less weight.
-  await context.answers.put(call.entry, given).catch(() => {});
+  await context.answers.put(call.entry, given).catch((error: unknown) => context.onUnrecorded(call.entry.id, error));
   return left;
+}
+
+async function questionAfter(
+  context: CallHooksContext,
+  about: Question,
+  { call, result }: { readonly call: HookedCall; readonly result: CallResult },
+): Promise<Question> {
+  if ("answer" in about) return about;
+  const shown = await hidden(context, call, mask(call.action.outputSchema, result.value ?? null));
+  if ("answer" in shown) return shown;
+  const { type: _before, dryRun: _dry, ...asked } = about.asked;
+  return { asked: { type: "call.after", ...asked, result: shown.value } };
 }
 
 function afterAnswer(

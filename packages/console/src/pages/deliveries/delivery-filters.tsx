@@ -36,8 +36,8 @@ export function DeliveryFilters({
         onChange={(value) => onChange({ state: deliveryStates.find((state) => state === value) })}
       />
       <SpanChoice label="Queued" span={search} onChange={onChange} />
-      {isFiltered(search) && (
-        <Button kind="quiet" icon="cross" onPress={() => onChange(noFilters)}>
+      {(isFiltered(search) || search.subscription !== undefined) && (
+        <Button kind="quiet" icon="cross" onPress={() => onChange({ ...noFilters, subscription: undefined })}>
           Clear filters
         </Button>
       )}

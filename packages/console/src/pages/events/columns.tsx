@@ -8,20 +8,31 @@ import { Time } from "../../ui/time.tsx";
 import { deliveryCountWords } from "../../words/deliveries.ts";
 import styles from "./columns.module.css";
 
-/** The columns of the list of events. */
-export function eventColumns(projectId: string): readonly Column<Event>[] {
-  return [
-    { id: "received", title: "Received", width: "136px", cell: ({ receivedAt }) => <Time at={receivedAt} /> },
-    { id: "trigger", title: "Trigger", width: "minmax(160px, 2fr)", cell: ({ triggerSlug }) => triggerSlug },
+/** The columns of the list of events; beside an open event, those that fit there: its panel has the others. */
+export function eventColumns(projectId: string, isBeside: boolean): readonly Column<Event>[] {
+  const columns: Column<Event>[] = [
+    {
+      id: "received",
+      title: "Received",
+      width: isBeside ? "104px" : "136px",
+      cell: ({ receivedAt }) => <Time at={receivedAt} />,
+    },
+    {
+      id: "trigger",
+      title: "Trigger",
+      width: isBeside ? "minmax(96px, 1fr)" : "minmax(160px, 2fr)",
+      cell: ({ triggerSlug }) => triggerSlug,
+    },
     { id: "entity", title: "Entity", width: "minmax(72px, 1fr)", cell: ({ entityId }) => entityId },
     {
       id: "deliveries",
       title: "Deliveries",
-      width: "minmax(224px, 1fr)",
+      width: isBeside ? "224px" : "minmax(224px, 1fr)",
       cell: ({ deliveries }) => <DeliveryStates of={deliveries} />,
     },
     { id: "id", title: "Id", width: "136px", cell: ({ id }) => <EventLink projectId={projectId} id={id} /> },
   ];
+  return isBeside ? columns.filter(({ id }) => id !== "entity" && id !== "id") : columns;
 }
 
 /** An event on a phone. */

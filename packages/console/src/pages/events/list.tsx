@@ -32,7 +32,7 @@ export default function EventsPage() {
       isFiltered={isFiltered(search)}
       empty={<NoEvents />}
       noMatch={<NoMatch title="No event matches" onClear={() => change(noFilters)} />}
-      columns={eventColumns(projectId)}
+      columns={eventColumns(projectId, search.open !== undefined)}
       card={eventCard}
       rowId={idOf}
       onOpen={({ id }) => open(id)}

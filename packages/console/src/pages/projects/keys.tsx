@@ -11,10 +11,12 @@ import { Copyable } from "../../ui/copy.tsx";
 import { Empty, NoMatch } from "../../ui/empty.tsx";
 import { Item, Items } from "../../ui/items.tsx";
 import { ListStates } from "../../ui/list-states.tsx";
+import { LoadMore } from "../../ui/load-more.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
+import { agentToolsText, confirmText } from "../../words/agent-tools.ts";
 import { boundText, keyStateWord } from "../../words/keys.ts";
 import { roleWord } from "../../words/roles.ts";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
@@ -48,11 +50,7 @@ export function Keys({ projectId }: { projectId: string }) {
               <KeyItem key={key.id} apiKey={key} />
             ))}
           </Items>
-          {list.hasMore && (
-            <Button onPress={list.loadMore} busy={list.loadingMore ? "Loading" : undefined}>
-              Load more
-            </Button>
-          )}
+          <LoadMore list={list} />
         </Stack>
       </ListStates>
       {isCreating && <CreateKeyDialog projectId={projectId} onClose={() => setCreating(false)} />}
@@ -70,6 +68,8 @@ function KeyItem({ apiKey }: { apiKey: ApiKey }) {
     },
   });
   const bound = boundText(apiKey);
+  const beside = agentToolsText(apiKey);
+  const confirms = confirmText(apiKey.confirm);
   const state = keyStateWord(apiKey, useNow(60_000));
   return (
     <Item
@@ -105,6 +105,8 @@ function KeyItem({ apiKey }: { apiKey: ApiKey }) {
         )}
       </p>
       {bound !== undefined && <p>Bound to {bound}</p>}
+      {beside !== undefined && <p>{beside}</p>}
+      {confirms !== undefined && <p>{confirms}</p>}
       <Copyable text={id} what="key id" />
     </Item>
   );

@@ -11,12 +11,15 @@ import { Copyable } from "../../ui/copy.tsx";
 import { Item } from "../../ui/items.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
+import { agentToolsText, confirmText } from "../../words/agent-tools.ts";
 import { agentName, grantStateWord, grantText } from "../../words/grants.ts";
 import { NarrowDialog } from "./narrow-dialog.tsx";
 
 /** A grant: who has it, for what, when it was last used, and the ways to take it back, in part or whole. */
 export function GrantItem({ grant, projectId }: { grant: Grant; projectId: string }) {
   const { clientOrigin, keyId, createdAt, usedAt, endedAt } = grant;
+  const beside = agentToolsText(grant);
+  const confirms = confirmText(grant.confirm);
   return (
     <Item
       title={
@@ -27,6 +30,8 @@ export function GrantItem({ grant, projectId }: { grant: Grant; projectId: strin
       actions={grant.active && <GrantButtons grant={grant} projectId={projectId} />}
     >
       <p>May use {grantText(grant)}.</p>
+      {beside !== undefined && <p>{beside}</p>}
+      {confirms !== undefined && <p>{confirms}</p>}
       <p>
         Let in <Time at={createdAt} /> at {clientOrigin},{" "}
         {usedAt === undefined ? (

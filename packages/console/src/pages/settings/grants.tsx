@@ -1,10 +1,10 @@
 import { GrantsService } from "@svc/gen/grants";
 import { useRows } from "../../calls/rows.ts";
-import { Button } from "../../ui/button.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Items } from "../../ui/items.tsx";
 import { ListStates } from "../../ui/list-states.tsx";
+import { LoadMore } from "../../ui/load-more.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Stack } from "../../ui/stack.tsx";
 import { GrantItem } from "./grant-item.tsx";
@@ -30,11 +30,7 @@ export function Grants({ projectId }: { projectId: string }) {
               {items("Grants that have ended", ended)}
             </Disclosure>
           )}
-          {list.hasMore && (
-            <Button onPress={list.loadMore} busy={list.loadingMore ? "Loading" : undefined}>
-              Load more
-            </Button>
-          )}
+          <LoadMore list={list} />
         </Stack>
       </ListStates>
     </Section>

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import type { PlacedFaults } from "../../../form/faults.ts";
 import { Form } from "../../../form/form.tsx";
 import type { ObjectShape } from "../../../form/read-schema.ts";
@@ -15,12 +16,15 @@ export function ArgumentsField({
   faults,
   mode,
   onMode,
+  onLeave,
 }: {
   shape: ObjectShape;
   input: TryInput;
   faults: PlacedFaults;
   mode: "json" | undefined;
   onMode: (mode: "json" | undefined) => void;
+  /** A field was left: its pointer, empty for the JSON as a whole. */
+  onLeave: (pointer: string) => void;
 }) {
   const selected = mode ?? "form";
   const listed = [...faults].flatMap(([pointer, messages]) =>
@@ -48,33 +52,61 @@ export function ArgumentsField({
           id: "form",
           words: "Form",
           panel: held.mode === "form" && (
-            <Form
-              shape={shape}
-              values={held.values}
-              faults={faults}
-              onChange={(values) => setTyped({ mode: "form", values })}
-            />
+            <Leavable onLeave={onLeave}>
+              <Form
+                shape={shape}
+                values={held.values}
+                faults={faults}
+                onChange={(values) => setTyped({ mode: "form", values })}
+              />
+            </Leavable>
           ),
         },
         {
           id: "json",
           words: "JSON",
           panel: (
-            <Stack>
-              <AreaField
-                label="Arguments"
-                mono
-                tall
-                value={argumentsText(held)}
-                onChange={(text) => setTyped({ mode: "json", text })}
-                fault={fault}
-                hint={fault === undefined ? formFault(held) : "Mend it to see it in the form."}
-              />
-              <GroupFaults faults={listed} />
-            </Stack>
+            <Leavable onLeave={onLeave} pointer="">
+              <Stack>
+                <AreaField
+                  label="Arguments"
+                  mono
+                  tall
+                  value={argumentsText(held)}
+                  onChange={(text) => setTyped({ mode: "json", text })}
+                  fault={fault}
+                  hint={fault === undefined ? formFault(held) : "Mend it to see it in the form."}
+                />
+                <GroupFaults faults={listed} />
+              </Stack>
+            </Leavable>
           ),
         },
       ]}
     />
+  );
+}
+
+/** Tells which of the fields within was left; `pointer` is that of all of it. */
+function Leavable({
+  onLeave,
+  pointer,
+  children,
+}: {
+  onLeave: (pointer: string) => void;
+  pointer?: string;
+  children: ReactNode;
+}) {
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only hears which field within was left, and nothing presses it
+    <div
+      data-pointer={pointer}
+      onBlur={({ target }) => {
+        const left = target.closest("[data-pointer]")?.getAttribute("data-pointer") ?? undefined;
+        if (left !== undefined) onLeave(left);
+      }}
+    >
+      {children}
+    </div>
   );
 }

@@ -11,25 +11,25 @@ export function SendButtons({
   check,
   sending,
   isSandbox,
+  isMarked,
+  onMark,
 }: {
   tool: Tool;
   input: TryInput;
   check: Check;
   sending: ReturnType<typeof useSend>;
   isSandbox: boolean;
+  /** Whether all that is wrong with the arguments stands at its fields; else a press has it stand there, and sends nothing. */
+  isMarked: boolean;
+  onMark: () => void;
 }) {
   const where = isSandbox ? "in the sandbox" : `to the real app as ${input.entity || "nobody"}`;
-  const why = whyNot(input, check);
+  const why = whyNot(input, check, isMarked);
+  const send = () => (check.answer?.outcome === "invalid_arguments" ? onMark() : sending.send());
   if (accessClass !== "destructive") {
     return (
       <Line>
-        <Button
-          kind="primary"
-          icon="send"
-          why={why}
-          busy={sending.isSending ? "Sending" : undefined}
-          onPress={sending.send}
-        >
+        <Button kind="primary" icon="send" why={why} busy={sending.isSending ? "Sending" : undefined} onPress={send}>
           Send {where}
         </Button>
       </Line>
@@ -37,12 +37,7 @@ export function SendButtons({
   }
   return (
     <Line>
-      <Button
-        icon="pause"
-        why={why}
-        busy={sending.isSending && !sending.isHeld ? "Sending" : undefined}
-        onPress={sending.send}
-      >
+      <Button icon="pause" why={why} busy={sending.isSending && !sending.isHeld ? "Sending" : undefined} onPress={send}>
         Hold it for confirmation
       </Button>
       {sending.isHeld && (
@@ -55,10 +50,11 @@ export function SendButtons({
 }
 
 /** Why a call cannot be sent as it is written; undefined where it can. A check that failed keeps nobody from trying. */
-function whyNot({ fault }: TryInput, { answer, error, isCurrent }: Check): string | undefined {
+function whyNot({ fault }: TryInput, { answer, error, isCurrent }: Check, isMarked: boolean): string | undefined {
   if (fault !== undefined) return "Mend the JSON first.";
   if (error !== null) return undefined;
   if (!isCurrent || answer === undefined) return "It is being checked.";
   if (answer.outcome === "ok" || answer.outcome === "held") return undefined;
-  return answer.outcome === "invalid_arguments" ? "Mend what is marked first." : answer.message;
+  if (answer.outcome !== "invalid_arguments") return answer.message;
+  return isMarked ? "Mend what is marked first." : undefined;
 }

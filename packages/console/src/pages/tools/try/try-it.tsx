@@ -1,6 +1,7 @@
 import type { Tool } from "@svc/gen/catalog";
+import { useState } from "react";
 import { useDeployment } from "../../../calls/identity.ts";
-import { placeFaults } from "../../../form/faults.ts";
+import { placeFaults, shownFaults } from "../../../form/faults.ts";
 import type { ObjectShape } from "../../../form/read-schema.ts";
 import { FaultNotice } from "../../../ui/fault.tsx";
 import { Columns } from "../../../ui/page.tsx";
@@ -40,6 +41,8 @@ export function TryIt({
   const { key, renew } = useCallKey(call);
   const check = useCheck(call, key, input.fault === undefined);
   const sending = useSend(call, { key, renew, isRead: tool.accessClass === "read" });
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const leave = (pointer: string) => setLeft((old) => new Set([...old, pointer]));
   const faults = placeFaults(shape, input.fault === undefined ? (check.answer?.faults ?? []) : []);
   return (
     <RealmSection title="Try it" isSandbox={isSandbox}>
@@ -49,11 +52,16 @@ export function TryIt({
           <ArgumentsField
             shape={shape}
             input={input}
-            faults={faults}
+            faults={shownFaults(faults, left)}
             mode={search.args}
             onMode={(args) => onChange({ args })}
+            onLeave={leave}
           />
-          <SendButtons tool={tool} input={input} check={check} sending={sending} isSandbox={isSandbox} />
+          <SendButtons
+            {...{ tool, input, check, sending, isSandbox }}
+            isMarked={left.has("")}
+            onMark={() => leave("")}
+          />
           <FaultNotice error={sending.error} />
         </Stack>
         <Stack>

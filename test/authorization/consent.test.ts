@@ -145,9 +145,13 @@ test("a request for more than the key has is cut to it, and a grant has what is 
   expect(await grantOf(page, { ...posted, "agent-tools": ["connect", "operate", "repair", "all"] })).toMatchObject({
     ...{ entityId: "ada", accessClasses: ["read"], toolkitSlugs: ["calendar"], agentTools: ["connect"] },
   });
-  for (const typed of [{ access: ["destructive"] }, { access: ["read"], toolkit: ["messaging_bot"] }, { access: [] }])
+  // It named toolkits: who leaves none of them has not given all others.
+  expect(page.html).toContain("It also asks for messaging_bot, which this key may not give.");
+  const none = { access: ["read"] };
+  for (const typed of [{ access: ["destructive"] }, { access: ["read"], toolkit: ["messaging_bot"] }, { access: [] }, none])
     expect(await grantOf(page, typed)).toMatchObject({ status: 400, location: "" });
-  expect(await grantOf(page, { access: ["read"] })).toMatchObject({ toolkitSlugs: ["calendar", "sales_crm"] });
+  const every = { access: ["read"], toolkit: ["sales_crm"], "any-toolkit": "yes" };
+  expect(await grantOf(page, every)).toMatchObject({ toolkitSlugs: ["calendar", "sales_crm"] });
   // A key of the whole project may give both halves of an operator's tools, but none to who acts for one entity.
   const whole = await decide(await keyOf({ agentTools: ["operate", "repair"] }), { scope: "read" });
   expect(boxesOf(whole).offered["agent-tools"]).toEqual(["programs", "connect", "operate", "repair"]);

@@ -125,7 +125,9 @@ async function vouch(
 async function decide(vouched: Vouched, form: URLSearchParams, res: ServerResponse, parts: Parts): Promise<void> {
   const deciding = await decidingOf(vouched, parts);
   const isAllowed = form.get("decision") === "allow";
-  const binding = isAllowed ? readChoice(form, deciding.offer) : { fault: "Nothing was decided: press Allow or Deny." };
+  const binding = isAllowed
+    ? readChoice(form, deciding.offer, vouched)
+    : { fault: "Nothing was decided: press Allow or Deny." };
   if (!("fault" in binding)) {
     const { projectId, clientId } = vouched;
     const about = { projectId, subject: clientId, entityId: binding.entityId, actor: actorOf(vouched) };

@@ -52,19 +52,29 @@ function mayGive(key: Pick<ApiKey, keyof Binding | "agentTools">, group: AgentTo
 /** What a person chose: what the grant is bound to, and what it is given beside the tools of apps. */
 export type Choice = Binding & { readonly agentTools: readonly AgentToolGroup[] };
 
-/** Reads what a person chose of an offer, or why it is no choice, as a sentence for them. */
-export function readChoice(form: URLSearchParams, offer: Offer): Choice | { readonly fault: string } {
+/**
+ * Reads what a person chose of an offer, or why it is no choice, as a sentence for them. Where the program named toolkits, to choose none is
+ * no choice: who took away what was asked for, or could not give it, has not given everything else.
+ */
+export function readChoice(
+  form: URLSearchParams,
+  offer: Offer,
+  asked: { readonly toolkitSlugs: readonly string[] },
+): Choice | { readonly fault: string } {
   const entityId = offer.entityId || (form.get("entity") ?? "").trim();
   const isAnyEntity = offer.entityId === "" && form.get("any-entity") !== null;
   if (!isAnyEntity && !isEntityId(entityId))
     return { fault: "Name the entity whose accounts it may use, in at most 200 characters, or choose any entity." };
-  const asked = form.getAll("access");
-  const classes = offer.accessClasses.filter((one) => asked.includes(one));
+  const access = form.getAll("access");
+  const classes = offer.accessClasses.filter((one) => access.includes(one));
   if (classes.length === 0) return { fault: "Choose at least one of reading, writing and destroying." };
-  const slugs = form.getAll("toolkit");
+  const isEveryToolkit = form.get("any-toolkit") !== null;
+  const slugs = isEveryToolkit ? [] : form.getAll("toolkit");
   const chosen = offer.toolkits.map(({ slug }) => slug).filter((slug) => slugs.includes(slug));
   if (chosen.length < new Set(slugs).size) return { fault: "A toolkit that was chosen is not there any more." };
   if (chosen.length > toolkitsMax) return { fault: `Choose at most ${toolkitsMax} toolkits, or none to allow all.` };
+  if (chosen.length === 0 && !isEveryToolkit && asked.toolkitSlugs.length > 0)
+    return { fault: "Choose the toolkits that it may use, or all of them." };
   const given = form.getAll("agent-tools");
   const binding = { entityId: isAnyEntity ? "" : entityId, accessClasses: classes, toolkitSlugs: chosen };
   // Of one entity, or of some toolkits, nobody sees how the whole project stands.

@@ -66,7 +66,7 @@ ${entityField(offer, form)}
 ${offer.accessClasses.map((one) => checkBox("access", one, accessWords[one], chosen.includes(one)))}
 </fieldset>
 ${agentToolFields(offer, form?.getAll("agent-tools") ?? [])}
-${toolkitFields(offer, form?.getAll("toolkit") ?? asked.toolkitSlugs)}
+${toolkitFields(offer, asked.toolkitSlugs, form)}
 <div class="buttons"><button type="submit" class="primary" name="decision" value="allow">Allow</button>
 <button type="submit" name="decision" value="deny" formnovalidate>Deny</button></div>
 </form>`,
@@ -93,12 +93,23 @@ function entityField({ entityId, entities }: Offer, form: URLSearchParams | unde
 ${checkBox("any-entity", "yes", "Any entity of the project, as each call says", form !== undefined && form.get("any-entity") !== null)}`;
 }
 
-function toolkitFields({ toolkits, isAnyToolkit }: Offer, chosen: readonly string[]): Html {
+function toolkitFields({ toolkits, isAnyToolkit }: Offer, asked: readonly string[], form: URLSearchParams | undefined): Html {
+  const chosen = form?.getAll("toolkit") ?? asked;
+  const boxes = toolkits.map(({ slug, name }) => checkBox("toolkit", slug, name, chosen.includes(slug)));
   const all = isAnyToolkit ? "all toolkits, those that are added later among them" : "all toolkits of the key";
-  return html`<details${chosen.length > 0 ? html` open` : nothing}><summary>With ${all}; choose some</summary>
+  if (asked.length === 0)
+    return html`<details${chosen.length > 0 ? html` open` : nothing}><summary>With ${all}; choose some</summary>
 <fieldset class="many"><legend class="hint">With none chosen, all may be used.</legend>
-${toolkits.map(({ slug, name }) => checkBox("toolkit", slug, name, chosen.includes(slug)))}
+${boxes}
 </fieldset></details>`;
+  const missing = asked.filter((slug) => !toolkits.some((one) => one.slug === slug));
+  const whose = isAnyToolkit ? "the project does not have" : "this key may not give";
+  const isEvery = form !== undefined && form.get("any-toolkit") !== null;
+  return html`<fieldset class="many"><legend>With these toolkits</legend>
+${missing.length === 0 ? nothing : html`<p class="hint">It also asks for ${missing.join(", ")}, which ${whose}.</p>`}
+${boxes}
+${checkBox("any-toolkit", "yes", `${all.slice(0, 1).toUpperCase()}${all.slice(1)}`, isEvery)}
+</fieldset>`;
 }
 
 const agentToolWords: Readonly<Record<AgentToolGroup, string>> = {

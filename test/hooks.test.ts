@@ -220,23 +220,40 @@ describe("calls that are made again", () => {
     const projectId = (await svc.admin("ListProjects")).json.projects[0].id;
     const { key: person } = (await svc.admin("CreateApiKey", { projectId, role: "ROLE_APPROVER", name: "p" })).json;
     await made("ContactsService/PutContact", { contact: { principalId: "lead", name: "Lead" } });
+    const skillOf = { type: "object", required: ["title"], properties: { title: { type: "string" } } };
+    const args = { title: { $ref: "input.title" } };
+    const skill = {
+      ...{ version: 1, title: "Skill", inputSchema: skillOf, input: { title: "Once" }, approval: { plan: "never" } },
+      steps: [{ id: "new", call: "sales_crm.create_deal", entity: "ada", args }],
+    };
+    const { id } = (await made("JobsService/SubmitJob", { programJson: json(skill) })).job;
+    const status = async (jobId: string) => (await made("JobsService/GetJob", { id: jobId })).job.status;
+    await until(async () => (await status(id)) === "JOB_STATUS_SUCCEEDED");
+    await made("JobsService/PromoteJob", { jobId: id, slug: "new_deal", description: "Makes one deal of the pipeline." });
     await svc.admin("SetProjectPolicy", { projectId, confirm: { person: "writes", contact: "lead" } });
     try {
       await hook("before", "/a");
+      const answered = async (jobId: string) => {
+        await made("JobsService/AnswerAsk", { jobId, principalId: "lead", continuation: "proceed" }, person);
+        await until(async () => ["JOB_STATUS_SUCCEEDED", "JOB_STATUS_FAILED"].includes(await status(jobId)));
+        return status(jobId);
+      };
       const settled = async (title: string) => {
         const { outcome, jobId } = await create(title);
         expect(outcome).toBe("held");
-        const answer = { jobId, principalId: "lead", continuation: "proceed" };
-        await made("JobsService/AnswerAsk", answer, person);
-        const status = async () => (await made("JobsService/GetJob", { id: jobId })).job.status;
-        await until(async () => ["JOB_STATUS_SUCCEEDED", "JOB_STATUS_FAILED"].includes(await status()));
-        return status();
+        return answered(jobId);
       };
       // The same the second time: it is what the person saw.
       answers["/a"] = () => ({ decision: "edit", arguments: { currency: "EUR" } });
       expect(await settled("Once")).toBe("JOB_STATUS_SUCCEEDED");
       answers["/a"] = ({ arguments: { title } }) => ({ decision: "edit", arguments: { title: `${title}, again` } });
       expect(await settled("Twice")).toBe("JOB_STATUS_FAILED");
+      // A skill in what was confirmed is of it.
+      const run = { id: "do", run: "skills.new_deal", input: { title: "Twice" } };
+      const programJson = json({ version: 1, title: "Outer", steps: [run] });
+      const { job } = await made("JobsService/SubmitJob", { programJson });
+      await until(async () => (await status(job.id)) === "JOB_STATUS_PARKED");
+      expect(await answered(job.id)).toBe("JOB_STATUS_FAILED");
     } finally {
       await svc.admin("SetProjectPolicy", { projectId, confirm: { person: "" } });
     }

@@ -40,6 +40,7 @@ export {
   type NewAsk,
 } from "./asks/repo.ts";
 export { settleAsk } from "./asks/settle.ts";
+export { wasJobConfirmed } from "./asks/was-confirmed.ts";
 export {
   type AuditChain,
   findAuditChainFrom,

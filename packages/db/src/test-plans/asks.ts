@@ -7,6 +7,7 @@ import { passAskOn } from "../asks/pass-on.ts";
 import { readLoggedAskDeliveries } from "../asks/read-logged-deliveries.ts";
 import { asksForProject, findAsk, findPendingAsk, listJobAsks } from "../asks/repo.ts";
 import { settleAsk } from "../asks/settle.ts";
+import { wasJobConfirmed } from "../asks/was-confirmed.ts";
 import { contactsForProject } from "../contacts/repo.ts";
 import { askEndpointsForProject } from "../subscriptions/ask-endpoints.ts";
 import { findNoticeEndpoints } from "../subscriptions/notice-endpoints.ts";
@@ -38,6 +39,11 @@ export const askPlans: readonly Plan[] = [
       return noteAskReached(db, id, { ...call, principalId: "p1", hopIndex: 0 });
     },
     reads: byKey,
+  },
+  {
+    name: "was_job_confirmed",
+    run: (db) => wasJobConfirmed(db, jobId),
+    reads: { jobs: "jobs_pkey(id)", job_asks: "job_asks_job(job_id)" },
   },
   { name: "add_ask_event", run: (db) => addAskEvent(db, id, seededId("evt", 1)), reads: byKey },
   { name: "count_refused_answer", run: (db) => countRefusedAnswer(db, id), reads: byKey },

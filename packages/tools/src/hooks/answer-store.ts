@@ -4,9 +4,9 @@ import {
   type Database,
   findHookAnswersOfKey,
   type HookAnswerRow,
-  listJobAsks,
   putHookAnswers,
   releaseHookAnswers,
+  wasJobConfirmed,
 } from "@svc/db";
 import { keyLifeMs } from "../call/keyed-call.ts";
 import type { LedgerEntry } from "../call/ledger.ts";
@@ -32,7 +32,7 @@ export type AnswerStore = {
   find(entry: LedgerEntry): Promise<ReadonlyMap<string, Told>>;
   /** False when the same call was answered first elsewhere: what it was told is to be found. */
   put(entry: LedgerEntry, given: readonly Given[]): Promise<boolean>;
-  /** Whether a person confirmed the job that makes the call. */
+  /** Whether a person confirmed the job that makes the call, or the program that runs it as a skill. */
   isConfirmed(entry: LedgerEntry): Promise<boolean>;
 };
 
@@ -59,10 +59,8 @@ export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): An
         given.map((one) => rowOf(sealer, entry, one)),
       ),
     async isConfirmed({ caller: { job } }) {
-      if (job === undefined) return false;
-      const asks = await listJobAsks(db, job.id);
-      // It runs, so none of them was answered otherwise.
-      return asks.some(({ kind }) => kind === "confirm");
+      // It runs, so nobody answered otherwise.
+      return job !== undefined && wasJobConfirmed(db, job.id);
     },
   };
 }

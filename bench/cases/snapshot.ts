@@ -8,7 +8,7 @@ import type { providerCommands } from "../provider.ts";
 import { formatRate } from "../report.ts";
 import { type Host, type RunningHost, type Subject, whileHeld, withHosts } from "../snapshot/hosts.ts";
 import { runWindow, type Window, windowSeconds } from "../snapshot/window.ts";
-import { spreadOf } from "../statistics.ts";
+import { type Spread, spreadOf } from "../statistics.ts";
 
 /** Of each subject, before the snapshot is taken. */
 const windowsBefore = 3;
@@ -28,10 +28,10 @@ export const snapshot: BenchCase = {
     const provider = startChild<typeof providerCommands>(new URL("../provider.ts", import.meta.url));
     try {
       const origin = `http://127.0.0.1:${await provider.ask("port", null)}`;
-      const { own, peers } = hostsOf(ctx, origin, () => provider.ask("count", null));
+      const { own, without, peers } = hostsOf(ctx, origin, () => provider.ask("count", null));
       const seconds = secondsOf(ctx);
-      const results = await measureHosts(ctx, [own], seconds.own);
-      const peersResults = await measureHosts(ctx, peers, seconds.peers);
+      const results = await measureHosts(ctx, { held: [own], without: [without] }, seconds.own);
+      const peersResults = await measureHosts(ctx, { held: peers, without: [] }, seconds.peers);
       return report([...results, ...peersResults], seconds);
     } finally {
       await provider.stop();
@@ -45,7 +45,12 @@ function secondsOf({ settings }: BenchContext): { own: number; peers: number } {
   return { own: seconds, peers: seconds / 2 };
 }
 
-function hostsOf(ctx: BenchContext, origin: string, calls: () => Promise<number>): { own: Host; peers: Host[] } {
+/** `without` is asked for the same beside `own`, and its database has no snapshot: what time does to both is no cost of that. */
+function hostsOf(
+  ctx: BenchContext,
+  origin: string,
+  calls: () => Promise<number>,
+): { own: Host; without: Host; peers: Host[] } {
   const { settings } = ctx;
   const received = () => ctx.sink.ask("count", null);
   const post = settings.post ?? "calendar";
@@ -54,29 +59,37 @@ function hostsOf(ctx: BenchContext, origin: string, calls: () => Promise<number>
     const subject = { name: `deliveries, ${name}`, post, tables, done: received };
     return { variant: peerVariant(name, name), subjects: [subject] };
   };
+  const host = (suffix: string): Host => ({
+    variant: { ...deliveringJobServer(settings, origin), name: `svc${suffix}` },
+    subjects: [
+      { name: deliveries + suffix, post, tables: "^public.delivery_tasks$", done: received },
+      { name: jobs + suffix, post: job, tables: "^public.job_tasks$", done: calls },
+    ],
+  });
   return {
-    own: {
-      variant: deliveringJobServer(settings, origin),
-      subjects: [
-        { name: deliveries, post, tables: "^public.delivery_tasks$", done: received },
-        { name: jobs, post: job, tables: "^public.job_tasks$", done: calls },
-      ],
-    },
+    own: host(""),
+    without: host(withoutIt),
     peers: [peer("graphile-worker", "^graphile_worker."), peer("pg-boss", "^pgboss.")],
   };
 }
 
 const deliveries = "deliveries, svc";
 const jobs = "single-step jobs, svc";
+/** What is added to their names where no snapshot is held. */
+const withoutIt = ", without a snapshot";
 
-/** All subjects of all hosts in turn, a window each, before the snapshots are taken and until they have been held so long. */
-function measureHosts(ctx: BenchContext, hosts: readonly Host[], seconds: number): Promise<Result[]> {
-  return withHosts(ctx, hosts, async (running) => {
+/** All subjects of all hosts in turn, a window each, before the snapshots of those `held` are taken and until that has been so long. */
+function measureHosts(
+  ctx: BenchContext,
+  { held, without }: { readonly held: readonly Host[]; readonly without: readonly Host[] },
+  seconds: number,
+): Promise<Result[]> {
+  return withHosts(ctx, [...held, ...without], async (running) => {
     const results = running.flatMap((host) => host.subjects.map((subject) => ({ host, subject, ...noWindows() })));
     for (const { host, subject } of results) await warmUp(ctx, host, subject);
     for (let round = 1; round <= windowsBefore; round += 1)
       for (const result of results) result.before.push(await tellWindow(ctx, result, `before ${round}`));
-    await whileHeld(running, async () => {
+    await whileHeld(running.slice(0, held.length), async () => {
       const endAt = monotonicMicros() + seconds * 1e6;
       for (let round = 1; round === 1 || monotonicMicros() < endAt; round += 1)
         for (const result of results) result.held.push(await tellWindow(ctx, result, `held ${round}`));
@@ -145,6 +158,12 @@ function report(results: readonly Result[], seconds: { own: number; peers: numbe
         aim: { atLeast: 0.9 },
       },
       {
+        name: `${result.subject.name}: held / the same windows without a snapshot`,
+        value: besides(result, results),
+        unit: "",
+        aim: { atLeast: 0.9 },
+      },
+      {
         name: `${result.subject.name}: dead rows`,
         value: spreadOf(result.held.map(({ dead }) => dead)),
         unit: "",
@@ -153,8 +172,14 @@ function report(results: readonly Result[], seconds: { own: number; peers: numbe
     ]),
     notes: [
       `windows of ${windowSeconds} s of load, ${windowsBefore} of each before a transaction of REPEATABLE READ takes its snapshot, which it holds for ${seconds.own} s; that of the peers is held for ${seconds.peers} s`,
-      "deliveries and jobs of svc take turns on one server, the peers beside each other on their own databases, so that each has half of the time",
+      "deliveries and jobs of svc take turns on two servers, one with a snapshot on its database and one without; the peers beside each other on their own databases: each has a quarter of the time, a peer half",
       "deliveries and calls are counted where they arrive, each window until its last one did; dead rows are those of the queue's own tables, by the server's count",
     ],
   };
+}
+
+/** The windows of a subject over those of the same round that had no snapshot. */
+function besides({ subject, held }: Result, results: readonly Result[]): Spread {
+  const without = results.find(({ subject: { name } }) => name === subject.name + withoutIt)?.held ?? [];
+  return spreadOf(held.flatMap(({ rate }, round) => (without[round] === undefined ? [] : [rate / without[round].rate])));
 }

@@ -229,7 +229,11 @@ describe("calls that are made again", () => {
     const { id } = (await made("JobsService/SubmitJob", { programJson: json(skill) })).job;
     const status = async (jobId: string) => (await made("JobsService/GetJob", { id: jobId })).job.status;
     await until(async () => (await status(id)) === "JOB_STATUS_SUCCEEDED");
-    await made("JobsService/PromoteJob", { jobId: id, slug: "new_deal", description: "Makes one deal of the pipeline." });
+    await made("JobsService/PromoteJob", {
+      jobId: id,
+      slug: "new_deal",
+      description: "Makes one deal of the pipeline.",
+    });
     await svc.admin("SetProjectPolicy", { projectId, confirm: { person: "writes", contact: "lead" } });
     try {
       await hook("before", "/a");

@@ -181,5 +181,7 @@ function report(results: readonly Result[], seconds: { own: number; peers: numbe
 /** The windows of a subject over those of the same round that had no snapshot. */
 function besides({ subject, held }: Result, results: readonly Result[]): Spread {
   const without = results.find(({ subject: { name } }) => name === subject.name + withoutIt)?.held ?? [];
-  return spreadOf(held.flatMap(({ rate }, round) => (without[round] === undefined ? [] : [rate / without[round].rate])));
+  return spreadOf(
+    held.flatMap(({ rate }, round) => (without[round] === undefined ? [] : [rate / without[round].rate])),
+  );
 }

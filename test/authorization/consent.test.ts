@@ -148,7 +148,12 @@ test("a request for more than the key has is cut to it, and a grant has what is 
   // It named toolkits: who leaves none of them has not given all others.
   expect(page.html).toContain("It also asks for messaging_bot, which this key may not give.");
   const none = { access: ["read"] };
-  for (const typed of [{ access: ["destructive"] }, { access: ["read"], toolkit: ["messaging_bot"] }, { access: [] }, none])
+  for (const typed of [
+    { access: ["destructive"] },
+    { access: ["read"], toolkit: ["messaging_bot"] },
+    { access: [] },
+    none,
+  ])
     expect(await grantOf(page, typed)).toMatchObject({ status: 400, location: "" });
   const every = { access: ["read"], toolkit: ["sales_crm"], "any-toolkit": "yes" };
   expect(await grantOf(page, every)).toMatchObject({ toolkitSlugs: ["calendar", "sales_crm"] });

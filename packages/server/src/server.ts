@@ -1,77 +1,26 @@
-import type { ConnectRouter } from "@connectrpc/connect";
 import { type Catalog, type Deployment, loadCatalog, loadDeployment } from "@svc/catalog";
-import { createId, createSealer, type NodeId, type ProjectId } from "@svc/core";
-import { countPendingDeliveries } from "@svc/db";
-import { AdminService } from "@svc/gen/admin";
-import { ConsoleService } from "@svc/gen/console";
-import { GrantsService } from "@svc/gen/grants";
-import { Health as HealthRpc } from "@svc/gen/health";
-import { IdentityService } from "@svc/gen/identity";
-import { StatsService } from "@svc/gen/stats";
-import { createNode, type Node, type NodeLimits, type NodeParts, programSchema, standingSchema } from "@svc/node";
-import { createAdminService } from "./admin/service.ts";
-import { type Admission, createAdmission } from "./admission/admission.ts";
-import { figuresOfProjects } from "./admission/figures.ts";
-import { type AuditLog, createAuditLog } from "./audit/log.ts";
+import { createId, createSealer, type NodeId } from "@svc/core";
+import type { NodeLimits, NodeParts } from "@svc/node";
 import { startPlacing } from "./audit/start-placing.ts";
-import { createAuthenticator } from "./auth/gate.ts";
-import { createKeyCache, type KeyCache } from "./auth/key-cache.ts";
-import { type KeyUse, startKeyUse } from "./auth/key-use.ts";
-import { type OpenStreams, startOpenStreams } from "./auth/open-streams.ts";
-import { createMcpDoor } from "./authorization/mcp-door.ts";
-import { createGrantParts, type GrantParts, openAuthorization } from "./authorization/parts.ts";
-import { createRequestIds } from "./calls/call.ts";
-import { createCallErrorMapper } from "./calls/call-error.ts";
-import { toConnectError } from "./calls/connect-error.ts";
-import { type Config, isLoopbackHost } from "./config/config.ts";
+import type { Config } from "./config/config.ts";
 import { consolePath } from "./console/headers.ts";
-import { type ConsoleParts, createConsoleParts, openConsole, readBuiltConsole } from "./console/parts.ts";
-import type { BuiltConsole } from "./console/read-files.ts";
-import { createConsoleService } from "./console/service.ts";
-import { endedUnderWay } from "./errors.ts";
-import { createGrantsService } from "./grants/service.ts";
-import { createHealth, type Health } from "./health/health.ts";
-import { createHealthService } from "./health/service.ts";
-import { bodyBudgetBytes, createBodyBudget } from "./http/body-budget.ts";
-import { createClientAddresses } from "./http/client-address.ts";
-import { type Connections, createConnections } from "./http/connections.ts";
-import { createDoor } from "./http/door.ts";
-import { createHome } from "./http/home.ts";
-import { createHttpServer, type HttpTimeouts } from "./http/http-server.ts";
-import { createIntake, type Intake, keylessBodyBytesMax } from "./http/intake.ts";
-import { joinListeners, type Listeners } from "./http/listeners.ts";
-import { createMcpHandler, type McpHandler, type McpOptions } from "./http/mcp.ts";
-import { createPages } from "./http/pages.ts";
-import { createProbes } from "./http/probes.ts";
-import { createRouter } from "./http/router.ts";
-import { createRpcHandler } from "./http/rpc.ts";
-import { createSchemas } from "./http/schemas.ts";
-import { openTls, type Tls } from "./http/tls.ts";
-import { createWebhookHandler } from "./http/webhooks.ts";
-import { createIdentityService } from "./identity/service.ts";
+import { readBuiltConsole } from "./console/parts.ts";
+import { drain } from "./drain.ts";
+import { createHttp } from "./http/create-http.ts";
+import type { HttpTimeouts } from "./http/http-server.ts";
+import { openTls } from "./http/tls.ts";
 import type { Logger } from "./logger.ts";
-import { createMetrics } from "./metrics/metrics.ts";
-import type { Metrics } from "./metrics/types.ts";
-import { createNodeObserver, logCall } from "./observer.ts";
+import { createParts, type ServerParts } from "./parts.ts";
 import type { ProcessShare } from "./processes/share.ts";
-import { isAudienceDeclared } from "./start/audience.ts";
 import { firstConsoleLink } from "./start/console-link.ts";
 import type { FirstKey } from "./start/first-key.ts";
-import { nodePartsOf } from "./start/node-parts.ts";
 import { prepareDeployment, withAudience } from "./start/prepare.ts";
 import { openRestored, type RestoredStore } from "./start/restored.ts";
 import { bindingsText } from "./start/start-text.ts";
 import { joinStore, openStore, type Store } from "./start/store.ts";
-import { createCounters } from "./stats/counters.ts";
-import { type Flush, startFlush } from "./stats/flush.ts";
-import { countActivity } from "./stats/observe.ts";
-import { createStatsService } from "./stats/service.ts";
-import { createWatches } from "./stats/watches.ts";
-import { createStoreAlarm } from "./store-alarm.ts";
 import { keySourceOf } from "./vault/key-source.ts";
 import type { VaultLimits } from "./vault/limits.ts";
-import { openVault, type Vault } from "./vault/open-vault.ts";
-import { version } from "./version.ts";
+import { openVault } from "./vault/open-vault.ts";
 
 /** A running server. */
 export type Server = {
@@ -111,88 +60,18 @@ export type ServerOptions = {
   erasures?: NodeLimits["erasures"] | undefined;
 };
 
-/** What the adapters of a server share: its node, and what HTTP needs beside it. */
-type ServerParts = {
-  config: Config;
-  /** Where callers and apps reach the node: SVC_PUBLIC_URL, or where it listens. */
-  publicUrl: () => string;
-  logger: Logger;
-  store: Store;
-  vault: Vault;
-  node: Node;
-  connections: Connections;
-  intake: Intake;
-  metrics: Metrics;
-  health: Health;
-  keys: KeyCache;
-  keyUse: KeyUse;
-  grants: GrantParts;
-  streams: OpenStreams;
-  /** Undefined where nothing is counted. */
-  activity: Flush | undefined;
-  admission: Admission;
-  audit: AuditLog;
-  tls: Tls | undefined;
-  /** Undefined where no console is served. */
-  console: ConsoleParts | undefined;
-};
-
 /**
  * Starts a server: store, migrations, catalog, then the node and, last, HTTP: what is listened to is ready.
  * Rejects, having closed what it opened, with the error of the part that cannot run.
  */
 export async function startServer(told: Config, options: ServerOptions): Promise<Server> {
-  const { logger, timeouts, catalog: loaded, share } = options;
   await using opened = new AsyncDisposableStack();
-  const deploymentLoading = readDeployment(told);
-  const catalogLoading = deploymentLoading.then((deployment) => loaded ?? readCatalog(told, deployment));
-  // Reported where it is awaited; until then a failure is nobody's.
-  catalogLoading.catch(() => {});
-  const vaultKeys = keySourceOf(told);
-  const sealer = createSealer(await vaultKeys.read());
-  const tls = told.tls === undefined ? undefined : await openTls(told.tls, logger);
-  opened.defer(() => tls?.stop());
-  const store = share === undefined ? await openStore(told, logger) : await joinHeldStore(share, logger);
-  opened.defer(() => store.close());
-  const read = await catalogLoading;
-  const deployment = await deploymentLoading;
-  const { audience, firstKey } = share ?? (await prepareDeployment(told, { store, sealer, logger }));
-  const config = withAudience(told, audience);
-  const vault = await openVault({
-    ...{ db: store.db, clock: store.clock, logger, keys: vaultKeys },
-    nodeId: createId("node", store.clock.now()),
-    isRotating: config.role !== "api",
-    limits: options.vaultLimits,
-  });
-  opened.defer(() => vault.stop());
-  const restored = await openRestored(store, logger);
-  opened.defer(() => restored.stop());
-  const catalog = audience === undefined ? read : await readCatalog(config, deployment);
-  const bindings = bindingsText(config, catalog);
-  if (bindings !== undefined && (share === undefined || share.isFirst)) logger.info(bindings);
-  const listening = { url: "" };
-  const publicUrl = () => config.publicUrl ?? listening.url;
-  const built = await readBuiltConsole(config, options.consoleFolder);
-  const parts = createParts({
-    ...{ config, logger, store, catalog, deployment, vault, restored, tls, publicUrl, share, built },
-    mcpOffers: options.mcpOffers,
-    erasures: options.erasures,
-  });
-  const { node } = parts;
-  if (config.role !== "api") {
-    const placing = startPlacing({ ...store, sealer: vault.sealer, logger });
-    opened.defer(() => placing.stop());
-  }
-  opened.defer(() => parts.streams.stop());
-  opened.defer(() => parts.grants.documents.close());
-  opened.defer(() => parts.keyUse.stop());
-  // After the node: what ends with it is counted.
-  opened.defer(() => parts.activity?.stop());
-  opened.defer(() => node.close());
+  const { parts, firstKey, restored, isConsoleBuilt, listening } = await openParts(told, options, opened);
+  const { config, store, node, tls, publicUrl } = parts;
   const shutdown = new AbortController();
-  const http = createHttp(parts, { shutdownSignal: shutdown.signal, timeouts });
+  const http = createHttp(parts, { shutdownSignal: shutdown.signal, timeouts: options.timeouts });
   await options.onLoaded?.();
-  const { url, adminUrl } = await http.listen(await share?.takePorts());
+  const { url, adminUrl } = await http.listen(await options.share?.takePorts());
   listening.url = url;
   node.start(restored.released);
   const closing = opened.move();
@@ -202,11 +81,9 @@ export async function startServer(told: Config, options: ServerOptions): Promise
     await closing.disposeAsync();
   };
   return {
-    url,
-    adminUrl,
-    firstKey,
-    consoleUrl: built && `${publicUrl()}${consolePath}`,
-    createConsoleLink: async () => built && firstConsoleLink(config, { ...store, publicUrl }),
+    ...{ url, adminUrl, firstKey },
+    consoleUrl: isConsoleBuilt ? `${publicUrl()}${consolePath}` : undefined,
+    createConsoleLink: async () => (isConsoleBuilt ? firstConsoleLink(config, { ...store, publicUrl }) : undefined),
     nodeId: node.nodeId,
     failed: store.failed,
     reloadTls: async () => tls?.reload(),
@@ -215,6 +92,67 @@ export async function startServer(told: Config, options: ServerOptions): Promise
       return stopping;
     },
   };
+}
+
+type OpenedParts = {
+  readonly parts: ServerParts;
+  readonly firstKey: FirstKey | undefined;
+  readonly restored: RestoredStore;
+  readonly isConsoleBuilt: boolean;
+  /** Where it listens, once it does. */
+  readonly listening: { url: string };
+};
+
+/** Opens everything that HTTP serves, and leaves to `opened` how each is closed, in the opposite order. */
+async function openParts(told: Config, options: ServerOptions, opened: AsyncDisposableStack): Promise<OpenedParts> {
+  const { logger, catalog: loaded, share } = options;
+  const deploymentLoading = readDeployment(told);
+  const catalogLoading = deploymentLoading.then((deployment) => loaded ?? readCatalog(told, deployment));
+  // Reported where it is awaited; until then a failure is nobody's.
+  catalogLoading.catch(() => {});
+  const keys = keySourceOf(told);
+  const sealer = createSealer(await keys.read());
+  const tls = told.tls === undefined ? undefined : await openTls(told.tls, logger);
+  opened.defer(() => tls?.stop());
+  const store = share === undefined ? await openStore(told, logger) : await joinHeldStore(share, logger);
+  opened.defer(() => store.close());
+  const { db, clock } = store;
+  const read = await catalogLoading;
+  const deployment = await deploymentLoading;
+  const { audience, firstKey } = share ?? (await prepareDeployment(told, { store, sealer, logger }));
+  const config = withAudience(told, audience);
+  const isRotating = config.role !== "api";
+  const nodeId = createId("node", clock.now());
+  const vault = await openVault({ db, clock, logger, keys, nodeId, isRotating, limits: options.vaultLimits });
+  opened.defer(() => vault.stop());
+  const restored = await openRestored(store, logger);
+  opened.defer(() => restored.stop());
+  const catalog = audience === undefined ? read : await readCatalog(config, deployment);
+  const bindings = bindingsText(config, catalog);
+  if (bindings !== undefined && (share === undefined || share.isFirst)) logger.info(bindings);
+  const listening = { url: "" };
+  const publicUrl = () => config.publicUrl ?? listening.url;
+  const built = await readBuiltConsole(config, options.consoleFolder);
+  const { mcpOffers, erasures } = options;
+  const parts = createParts({
+    ...{ config, logger, store, catalog, deployment, vault, restored, tls, publicUrl, share, built },
+    ...{ mcpOffers, erasures },
+  });
+  if (config.role !== "api") {
+    const placing = startPlacing({ ...store, sealer: vault.sealer, logger });
+    opened.defer(() => placing.stop());
+  }
+  closeParts(parts, opened);
+  return { parts, firstKey, restored, isConsoleBuilt: built !== undefined, listening };
+}
+
+function closeParts({ streams, grants, keyUse, activity, node }: ServerParts, opened: AsyncDisposableStack): void {
+  opened.defer(() => streams.stop());
+  opened.defer(() => grants.documents.close());
+  opened.defer(() => keyUse.stop());
+  // After the node: what ends with it is counted.
+  opened.defer(() => activity?.stop());
+  opened.defer(() => node.close());
 }
 
 /** The store of the supervisor, which tells by the end of its channel that it is gone. */
@@ -231,249 +169,4 @@ function readCatalog(
   deployment: Deployment | undefined,
 ): Promise<Catalog> {
   return loadCatalog({ folders: toolkitFolders, deployment, audience: webhookAudience });
-}
-
-type Opened = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" | "publicUrl"> & {
-  catalog: Catalog;
-  restored: RestoredStore;
-  deployment: Deployment | undefined;
-  share: ProcessShare | undefined;
-  built: BuiltConsole | undefined;
-  mcpOffers: NodeParts["mcpOffers"];
-  erasures: NodeLimits["erasures"];
-};
-
-function createParts({ catalog, restored, deployment, ...told }: Opened): ServerParts {
-  const { share, built, mcpOffers, erasures, ...opened } = told;
-  const { config, logger, store, vault, publicUrl } = opened;
-  const { sealer } = vault;
-  const { db, clock } = store;
-  const connections = createConnections({
-    max: Math.ceil(config.connectionsMax / config.processes),
-    perAddressMax: Math.ceil(config.connectionsPerAddressMax / config.processes),
-    addresses: createClientAddresses(config.trustedProxies),
-  });
-  const bodies = createBodyBudget({ clock, bytesMax: bodyBudgetBytes(config.bodyBytesMax) });
-  const admission = createAdmission({ clock });
-  const own = createMetrics({
-    clock,
-    projects: () => figuresOfProjects(admission, node.ingest.quotas),
-    countBacklog: () => countPendingDeliveries(db),
-    dispatcher: () => node.dispatcher.stats(),
-    connections: () => connections.stats(),
-    bodies: () => bodies.stats(),
-    spentMs: () => node.meter.spentMs(),
-    memory: () => node.meter.memory.stats(),
-  });
-  share?.answerMetrics(own.values);
-  const metrics = share === undefined ? own : { ...own, text: share.sumMetrics };
-  const counters = createCounters({ clock });
-  const observer = createNodeObserver(logger, metrics);
-  const node: Node = createNode({
-    ...nodePartsOf(config, erasures),
-    ...{ db, clock, sealer, nodeId: vault.nodeId, catalog, deployment, publicUrl, version, mcpOffers },
-    restored: restored.last,
-    // A worker serves none, and tells people where it is.
-    ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
-    observer: config.isActivityCounted ? countActivity(observer, counters) : observer,
-  });
-  const keyUse = startKeyUse({
-    db,
-    clock,
-    onError: (err) => logger.warn({ err }, "the use of keys could not be noted"),
-  });
-  return {
-    ...opened,
-    node,
-    connections,
-    intake: createIntake({ connections, bodies }),
-    metrics,
-    admission,
-    audit: createAuditLog({
-      ...{ db, clock, sealer },
-      onError: (err) => logger.warn({ err }, "the outcome of a call could not be noted in the audit log"),
-    }),
-    health: createHealth({ db, clock }),
-    keys: createKeyCache({ db, clock }),
-    keyUse,
-    grants: createGrantParts({ config, db, clock, publicUrl }),
-    streams: startOpenStreams({
-      clock,
-      onError: (err) => logger.warn({ err }, "open streams could not be looked after"),
-    }),
-    activity: config.isActivityCounted
-      ? startFlush({ db, clock, counters, onError: (err) => logger.warn({ err }, "counts could not be added") })
-      : undefined,
-    console: built && createConsoleParts({ ...opened, ...store, built, use: keyUse }),
-  };
-}
-
-type HttpParts = { shutdownSignal: AbortSignal; timeouts: HttpTimeouts | undefined };
-
-function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts): Listeners {
-  const { config, logger, metrics, health, store, node, admission, tls, intake, connections } = parts;
-  const { apps, ingest } = node;
-  const createRequestId = createRequestIds(node.nodeId);
-  const onStoreAway = createStoreAlarm(logger, store.clock);
-  const mapError = createCallErrorMapper(logger, onStoreAway);
-  const { bodyBytesMax, adminListen, publicUrl, hosts } = config;
-  const isWorker = config.role === "worker";
-  const { clock } = store;
-  const router = createRouter({
-    keys: parts.keys,
-    clock: store.clock,
-    sealer: parts.vault.sealer,
-    use: parts.keyUse,
-    adminToken: config.adminToken,
-    sessions: parts.console?.sessions,
-    streams: parts.streams,
-    mapError,
-    admission,
-    audit: parts.audit,
-    turns: node.meter.turns,
-    bodyBytesMax,
-    shutdownSignal,
-    register: (target) => registerServices(target, parts),
-  });
-  const onCall: McpOptions["onCall"] = (call, durationMs) => {
-    metrics.called(call, durationMs);
-    logCall(logger, call, durationMs);
-  };
-  const rpcOf = (serves: (service: string) => boolean) =>
-    createRpcHandler({
-      router,
-      intake,
-      serves,
-      bodyBytesMax,
-      createRequestId,
-      proofOf: parts.console?.origin.proofOf,
-      meter: node.meter,
-      logger,
-      onCall,
-    });
-  const shared = { tls, connections, isDraining: () => health.isDraining, clock, logger, timeouts };
-  const doorOf = (host: string) =>
-    createDoor({ publicUrl, hosts, isLoopbackOnly: isLoopbackHost(host), clock, logger });
-  const isApart = adminListen !== undefined;
-  const main = createHttpServer({
-    ...shared,
-    door: doorOf(config.host),
-    // Health stays where the traffic is: that is what a balancer asks about.
-    rpc: rpcOf((service) => !isApart || service !== AdminService.typeName),
-    webhooks: isWorker
-      ? undefined
-      : createWebhookHandler({
-          ...{ ingest, intake, bodyBytesMax, createRequestId, logger, onStoreAway },
-          onPost: metrics.posted,
-        }),
-    probes: createProbes({ health, metrics: isApart ? undefined : metrics }),
-    pages: new Map([
-      ...createPages({ ...apps, publicUrl: parts.publicUrl, intake, logger, audit: parts.audit }),
-      ...createSchemas({ program: programSchema, standing: standingSchema }),
-      ...createHome({ version }),
-      ...(isWorker ? [] : openAuthorization({ ...parts, ...store, sealer: parts.vault.sealer, mapError })),
-    ]),
-    mcp: isWorker ? undefined : createMcp(parts, { shutdownSignal, mapError, createRequestId, onCall }),
-    console: openConsole({ ...parts, ...store, limit: parts.grants.signInLimit, mapError }),
-  });
-  const admin = isApart
-    ? createHttpServer({
-        ...shared,
-        door: doorOf(adminListen.host),
-        rpc: rpcOf((service) => service === AdminService.typeName || service === HealthRpc.typeName),
-        probes: createProbes({ health, metrics }),
-        webhooks: undefined,
-        pages: new Map(),
-        mcp: undefined,
-        console: undefined,
-      })
-    : undefined;
-  return joinListeners(config, { main, admin });
-}
-
-/** The endpoint of agents. */
-function createMcp(
-  { config, store, vault, keys, keyUse, grants, node, admission, intake, audit }: ServerParts,
-  parts: Pick<McpOptions, "shutdownSignal" | "mapError" | "createRequestId" | "onCall">,
-): McpHandler {
-  const { clock } = store;
-  return createMcpHandler({
-    ...parts,
-    ...{ admission, audit },
-    server: node.mcp,
-    meter: node.meter,
-    door: createMcpDoor({
-      ...{ ...grants, use: keyUse, clock, sealer: vault.sealer },
-      authenticate: createAuthenticator({
-        ...{ keys, use: keyUse, clock, sealer: vault.sealer },
-        adminToken: config.adminToken,
-      }),
-    }),
-    intake,
-    bodyBytesMax: config.bodyBytesMax,
-  });
-}
-
-/** The services of the node, and those that are the server's own: health, identity and administration. */
-function registerServices(router: ConnectRouter, parts: ServerParts): void {
-  const { config, store, vault, node, health, keys, admission } = parts;
-  const { sealer } = vault;
-  const { db, clock } = store;
-  const services = () => new Set(router.handlers.map(({ service }) => service.typeName));
-  router.service(HealthRpc, createHealthService({ health, clock, services }), {
-    // Options of a service of its own do not inherit which protocols are off.
-    ...{ grpc: false, grpcWeb: false },
-    readMaxBytes: keylessBodyBytesMax,
-  });
-  if (config.role === "worker") return;
-  router.service(IdentityService, createIdentityService({ db, config, publicUrl: parts.publicUrl }));
-  const { publicUrl } = parts;
-  router.service(ConsoleService, createConsoleService({ db, clock, publicUrl, sessions: parts.console?.sessions }));
-  const onChanged = parts.grants.cache.forget;
-  router.service(GrantsService, createGrantsService({ db, clock, sealer, onChanged }));
-  node.register(router);
-  router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
-  const { quarantine, jobs, views, nodeId } = node;
-  const forgetProject = (id: ProjectId) => {
-    keys.forgetProject(id);
-    parts.grants.cache.forgetProject(id);
-    parts.console?.sessions.forget({ project: id });
-  };
-  router.service(
-    AdminService,
-    createAdminService({
-      ...{ db, clock, sealer, quarantine, jobs, nodeId, admission },
-      rotateVault: vault.rotate,
-      catalog: views.shared,
-      posts: node.ingest.quotas,
-      isOpenToProjects: isAudienceDeclared(config),
-      onRevoked(id) {
-        keys.forget(id);
-        parts.grants.cache.forget(id);
-        parts.console?.sessions.forget({ key: id });
-      },
-      onQuotas: forgetProject,
-      onKeysEnded: forgetProject,
-    }),
-  );
-}
-
-type DrainParts = { http: Listeners; shutdown: AbortController };
-
-/** Time to write the answers of calls that are ended. */
-const answeringMs = 1_000;
-
-/** Requests get half of the time at most, what the node has under way what is left of all of it. */
-async function drain({ config, store, health, node }: ServerParts, { http, shutdown }: DrainParts): Promise<void> {
-  const { clock } = store;
-  const until = clock.now() + config.drainMs;
-  health.drain();
-  const requestsMs = config.drainMs / 2;
-  const answered = new AbortController();
-  const endsMs = Math.max(requestsMs / 2, requestsMs - answeringMs);
-  const aborting = clock.wait(endsMs, answered.signal).then(() => shutdown.abort(toConnectError(endedUnderWay())));
-  await http.close(requestsMs);
-  answered.abort();
-  await aborting;
-  await node.drain(until - clock.now());
 }

@@ -93,7 +93,11 @@ function entityField({ entityId, entities }: Offer, form: URLSearchParams | unde
 ${checkBox("any-entity", "yes", "Any entity of the project, as each call says", form !== undefined && form.get("any-entity") !== null)}`;
 }
 
-function toolkitFields({ toolkits, isAnyToolkit }: Offer, asked: readonly string[], form: URLSearchParams | undefined): Html {
+function toolkitFields(
+  { toolkits, isAnyToolkit }: Offer,
+  asked: readonly string[],
+  form: URLSearchParams | undefined,
+): Html {
   const chosen = form?.getAll("toolkit") ?? asked;
   const boxes = toolkits.map(({ slug, name }) => checkBox("toolkit", slug, name, chosen.includes(slug)));
   const all = isAnyToolkit ? "all toolkits, those that are added later among them" : "all toolkits of the key";

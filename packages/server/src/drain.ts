@@ -1,0 +1,27 @@
+import { toConnectError } from "./calls/connect-error.ts";
+import { endedUnderWay } from "./errors.ts";
+import type { Listeners } from "./http/listeners.ts";
+import type { ServerParts } from "./parts.ts";
+
+type DrainParts = { http: Listeners; shutdown: AbortController };
+
+/** Time to write the answers of calls that are ended. */
+const answeringMs = 1_000;
+
+/** Requests get half of the time at most, what the node has under way what is left of all of it. */
+export async function drain(
+  { config, store, health, node }: ServerParts,
+  { http, shutdown }: DrainParts,
+): Promise<void> {
+  const { clock } = store;
+  const until = clock.now() + config.drainMs;
+  health.drain();
+  const requestsMs = config.drainMs / 2;
+  const answered = new AbortController();
+  const endsMs = Math.max(requestsMs / 2, requestsMs - answeringMs);
+  const aborting = clock.wait(endsMs, answered.signal).then(() => shutdown.abort(toConnectError(endedUnderWay())));
+  await http.close(requestsMs);
+  answered.abort();
+  await aborting;
+  await node.drain(until - clock.now());
+}

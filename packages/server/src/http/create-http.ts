@@ -1,0 +1,156 @@
+import { AdminService } from "@svc/gen/admin";
+import { Health as HealthRpc } from "@svc/gen/health";
+import { programSchema, standingSchema } from "@svc/node";
+import { createAuthenticator } from "../auth/gate.ts";
+import { createMcpDoor } from "../authorization/mcp-door.ts";
+import { openAuthorization } from "../authorization/parts.ts";
+import { createRequestIds } from "../calls/call.ts";
+import { createCallErrorMapper } from "../calls/call-error.ts";
+import { isLoopbackHost } from "../config/config.ts";
+import { openConsole } from "../console/parts.ts";
+import { logCall } from "../observer.ts";
+import type { ServerParts } from "../parts.ts";
+import { registerServices } from "../register-services.ts";
+import { createStoreAlarm } from "../store-alarm.ts";
+import { version } from "../version.ts";
+import { createDoor } from "./door.ts";
+import { createHome } from "./home.ts";
+import { createHttpServer, type HttpServer, type HttpTimeouts } from "./http-server.ts";
+import { joinListeners, type Listeners } from "./listeners.ts";
+import { createMcpHandler, type McpHandler, type McpOptions } from "./mcp.ts";
+import { createPages } from "./pages.ts";
+import { createProbes } from "./probes.ts";
+import { createRouter } from "./router.ts";
+import { createRpcHandler } from "./rpc.ts";
+import { createSchemas } from "./schemas.ts";
+import { createWebhookHandler } from "./webhooks.ts";
+
+/** What ends calls, and how long connections have. */
+export type HttpParts = { shutdownSignal: AbortSignal; timeouts: HttpTimeouts | undefined };
+
+/** Makes all that listens: the place of callers, apps and people, and where SVC_ADMIN_LISTEN names one, that of administration and metrics. */
+export function createHttp(parts: ServerParts, given: HttpParts): Listeners {
+  const { config } = parts;
+  const calls = createCalls(parts, given);
+  const main = createMain(parts, given, calls);
+  const admin = config.adminListen && createAdmin(parts, given, calls, config.adminListen.host);
+  return joinListeners(config, { main, admin });
+}
+
+/** What the ways in have in common: the router of all services, and how calls are told of. */
+type Calls = Pick<McpOptions, "mapError" | "createRequestId" | "onCall"> & {
+  readonly onStoreAway: ReturnType<typeof createStoreAlarm>;
+  /** The RPCs of those services that `serves` names. */
+  rpcOf(serves: (service: string) => boolean): ReturnType<typeof createRpcHandler>;
+};
+
+function createCalls(parts: ServerParts, { shutdownSignal }: HttpParts): Calls {
+  const { config, logger, metrics, store, node, admission, intake, keys, streams, audit } = parts;
+  const { bodyBytesMax, adminToken } = config;
+  const { clock } = store;
+  const createRequestId = createRequestIds(node.nodeId);
+  const onStoreAway = createStoreAlarm(logger, clock);
+  const mapError = createCallErrorMapper(logger, onStoreAway);
+  const router = createRouter({
+    ...{ keys, clock, adminToken, streams, mapError, admission, audit, bodyBytesMax, shutdownSignal },
+    sealer: parts.vault.sealer,
+    use: parts.keyUse,
+    sessions: parts.console?.sessions,
+    turns: node.meter.turns,
+    register: (target) => registerServices(target, parts),
+  });
+  const onCall: McpOptions["onCall"] = (call, durationMs) => {
+    metrics.called(call, durationMs);
+    logCall(logger, call, durationMs);
+  };
+  const proofOf = parts.console?.origin.proofOf;
+  const { meter } = node;
+  return {
+    ...{ mapError, createRequestId, onCall, onStoreAway },
+    rpcOf: (serves) =>
+      createRpcHandler({ router, intake, serves, bodyBytesMax, createRequestId, proofOf, meter, logger, onCall }),
+  };
+}
+
+/** What both places need: their door alone depends on where they listen. */
+function sharedOf(
+  { config, logger, health, store, tls, connections }: ServerParts,
+  { timeouts }: HttpParts,
+  host: string,
+) {
+  const { publicUrl, hosts } = config;
+  const { clock } = store;
+  return {
+    ...{ tls, connections, clock, logger, timeouts },
+    isDraining: () => health.isDraining,
+    door: createDoor({ publicUrl, hosts, isLoopbackOnly: isLoopbackHost(host), clock, logger }),
+  };
+}
+
+function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpServer {
+  const { config, logger, metrics, health, store, node, intake } = parts;
+  const { mapError, createRequestId, onCall, onStoreAway } = calls;
+  const { ingest } = node;
+  const { bodyBytesMax } = config;
+  const isWorker = config.role === "worker";
+  const isApart = config.adminListen !== undefined;
+  return createHttpServer({
+    ...sharedOf(parts, given, config.host),
+    // Health stays where the traffic is: that is what a balancer asks about.
+    rpc: calls.rpcOf((service) => !isApart || service !== AdminService.typeName),
+    webhooks: isWorker
+      ? undefined
+      : createWebhookHandler({
+          ...{ ingest, intake, bodyBytesMax, createRequestId, logger, onStoreAway },
+          onPost: metrics.posted,
+        }),
+    probes: createProbes({ health, metrics: isApart ? undefined : metrics }),
+    pages: new Map([
+      ...createPages({ ...node.apps, publicUrl: parts.publicUrl, intake, logger, audit: parts.audit }),
+      ...createSchemas({ program: programSchema, standing: standingSchema }),
+      ...createHome({ version }),
+      ...(isWorker ? [] : openAuthorization({ ...parts, ...store, sealer: parts.vault.sealer, mapError })),
+    ]),
+    mcp: isWorker
+      ? undefined
+      : createMcp(parts, { shutdownSignal: given.shutdownSignal, mapError, createRequestId, onCall }),
+    console: openConsole({ ...parts, ...store, limit: parts.grants.signInLimit, mapError }),
+  });
+}
+
+/** Administration and metrics, and nothing that callers, apps or people need. */
+function createAdmin(parts: ServerParts, given: HttpParts, { rpcOf }: Calls, host: string): HttpServer {
+  const { health, metrics } = parts;
+  return createHttpServer({
+    ...sharedOf(parts, given, host),
+    rpc: rpcOf((service) => service === AdminService.typeName || service === HealthRpc.typeName),
+    probes: createProbes({ health, metrics }),
+    webhooks: undefined,
+    pages: new Map(),
+    mcp: undefined,
+    console: undefined,
+  });
+}
+
+/** The endpoint of agents. */
+function createMcp(
+  { config, store, vault, keys, keyUse, grants, node, admission, intake, audit }: ServerParts,
+  parts: Pick<McpOptions, "shutdownSignal" | "mapError" | "createRequestId" | "onCall">,
+): McpHandler {
+  const { clock } = store;
+  return createMcpHandler({
+    ...parts,
+    ...{ admission, audit },
+    server: node.mcp,
+    meter: node.meter,
+    door: createMcpDoor({
+      ...{ ...grants, use: keyUse, clock, sealer: vault.sealer },
+      authenticate: createAuthenticator({
+        ...{ keys, use: keyUse, clock, sealer: vault.sealer },
+        adminToken: config.adminToken,
+      }),
+    }),
+    intake,
+    bodyBytesMax: config.bodyBytesMax,
+  });
+}

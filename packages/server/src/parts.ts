@@ -1,0 +1,143 @@
+import type { Catalog, Deployment } from "@svc/catalog";
+import { countPendingDeliveries } from "@svc/db";
+import { createNode, type Node, type NodeLimits, type NodeParts } from "@svc/node";
+import { type Admission, createAdmission } from "./admission/admission.ts";
+import { figuresOfProjects } from "./admission/figures.ts";
+import { type AuditLog, createAuditLog } from "./audit/log.ts";
+import { createKeyCache, type KeyCache } from "./auth/key-cache.ts";
+import { type KeyUse, startKeyUse } from "./auth/key-use.ts";
+import { type OpenStreams, startOpenStreams } from "./auth/open-streams.ts";
+import { createGrantParts, type GrantParts } from "./authorization/parts.ts";
+import type { Config } from "./config/config.ts";
+import { consolePath } from "./console/headers.ts";
+import { type ConsoleParts, createConsoleParts } from "./console/parts.ts";
+import type { BuiltConsole } from "./console/read-files.ts";
+import { createHealth, type Health } from "./health/health.ts";
+import { bodyBudgetBytes, createBodyBudget } from "./http/body-budget.ts";
+import { createClientAddresses } from "./http/client-address.ts";
+import { type Connections, createConnections } from "./http/connections.ts";
+import { createIntake, type Intake } from "./http/intake.ts";
+import type { Tls } from "./http/tls.ts";
+import type { Logger } from "./logger.ts";
+import { createMetrics } from "./metrics/metrics.ts";
+import type { Metrics } from "./metrics/types.ts";
+import { createNodeObserver } from "./observer.ts";
+import type { ProcessShare } from "./processes/share.ts";
+import { nodePartsOf } from "./start/node-parts.ts";
+import type { RestoredStore } from "./start/restored.ts";
+import type { Store } from "./start/store.ts";
+import { createCounters } from "./stats/counters.ts";
+import { type Flush, startFlush } from "./stats/flush.ts";
+import { countActivity } from "./stats/observe.ts";
+import type { Vault } from "./vault/open-vault.ts";
+import { version } from "./version.ts";
+
+/** What the adapters of a server share: its node, and what HTTP needs beside it. */
+export type ServerParts = {
+  config: Config;
+  /** Where callers and apps reach the node: SVC_PUBLIC_URL, or where it listens. */
+  publicUrl: () => string;
+  logger: Logger;
+  store: Store;
+  vault: Vault;
+  node: Node;
+  connections: Connections;
+  intake: Intake;
+  metrics: Metrics;
+  health: Health;
+  keys: KeyCache;
+  keyUse: KeyUse;
+  grants: GrantParts;
+  streams: OpenStreams;
+  /** Undefined where nothing is counted. */
+  activity: Flush | undefined;
+  admission: Admission;
+  audit: AuditLog;
+  tls: Tls | undefined;
+  /** Undefined where no console is served. */
+  console: ConsoleParts | undefined;
+};
+
+/** What is open before the parts are made. */
+export type Opened = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" | "publicUrl"> & {
+  catalog: Catalog;
+  restored: RestoredStore;
+  deployment: Deployment | undefined;
+  share: ProcessShare | undefined;
+  built: BuiltConsole | undefined;
+  mcpOffers: NodeParts["mcpOffers"];
+  erasures: NodeLimits["erasures"];
+};
+
+/** Makes what the adapters share of what is open: the node, and what HTTP needs beside it. Nothing is listened to yet, and no work is taken. */
+export function createParts(told: Opened): ServerParts {
+  const { share, built, config, logger, store, vault, publicUrl, tls } = told;
+  const { sealer } = vault;
+  const { db, clock } = store;
+  const opened = { config, logger, store, vault, publicUrl, tls };
+  const gates = createGates(config, store);
+  const own = createMetrics({ clock, countBacklog: () => countPendingDeliveries(db), ...figuresOf(gates, () => node) });
+  share?.answerMetrics(own.values);
+  const metrics = share === undefined ? own : { ...own, text: share.sumMetrics };
+  const counters = createCounters({ clock });
+  const observer = createNodeObserver(logger, metrics);
+  const node = createOwnNode(told, config.isActivityCounted ? countActivity(observer, counters) : observer);
+  const warnOf = (what: string) => (err: unknown) => logger.warn({ err }, what);
+  const keyUse = startKeyUse({ db, clock, onError: warnOf("the use of keys could not be noted") });
+  const { connections, bodies, admission } = gates;
+  return {
+    ...{ ...opened, node, connections, metrics, admission, keyUse },
+    intake: createIntake({ connections, bodies }),
+    audit: createAuditLog({
+      ...{ db, clock, sealer },
+      onError: warnOf("the outcome of a call could not be noted in the audit log"),
+    }),
+    health: createHealth({ db, clock }),
+    keys: createKeyCache({ db, clock }),
+    grants: createGrantParts({ config, db, clock, publicUrl }),
+    streams: startOpenStreams({ clock, onError: warnOf("open streams could not be looked after") }),
+    activity: config.isActivityCounted
+      ? startFlush({ db, clock, counters, onError: warnOf("counts could not be added") })
+      : undefined,
+    console: built && createConsoleParts({ ...opened, ...store, built, use: keyUse }),
+  };
+}
+
+/** What bounds callers before anything is done for them. */
+type Gates = Pick<ServerParts, "connections" | "admission"> & { readonly bodies: ReturnType<typeof createBodyBudget> };
+
+function createGates(config: Config, { clock }: Store): Gates {
+  return {
+    connections: createConnections({
+      max: Math.ceil(config.connectionsMax / config.processes),
+      perAddressMax: Math.ceil(config.connectionsPerAddressMax / config.processes),
+      addresses: createClientAddresses(config.trustedProxies),
+    }),
+    bodies: createBodyBudget({ clock, bytesMax: bodyBudgetBytes(config.bodyBytesMax) }),
+    admission: createAdmission({ clock }),
+  };
+}
+
+/** What metrics read of the gates and of the node whenever they are asked. */
+function figuresOf({ connections, bodies, admission }: Gates, nodeOf: () => Node) {
+  return {
+    projects: () => figuresOfProjects(admission, nodeOf().ingest.quotas),
+    dispatcher: () => nodeOf().dispatcher.stats(),
+    connections: () => connections.stats(),
+    bodies: () => bodies.stats(),
+    spentMs: () => nodeOf().meter.spentMs(),
+    memory: () => nodeOf().meter.memory.stats(),
+  };
+}
+
+function createOwnNode(told: Opened, observer: NodeParts["observer"]): Node {
+  const { config, store, vault, publicUrl, restored, erasures, catalog, deployment, mcpOffers } = told;
+  return createNode({
+    ...nodePartsOf(config, erasures),
+    ...{ db: store.db, clock: store.clock, sealer: vault.sealer, nodeId: vault.nodeId },
+    ...{ catalog, deployment, publicUrl, version, mcpOffers, observer },
+    restored: restored.last,
+    // A worker serves none, and tells people where it is.
+    ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
+  });
+}

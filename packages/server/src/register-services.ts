@@ -1,0 +1,65 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import type { ProjectId } from "@svc/core";
+import { AdminService } from "@svc/gen/admin";
+import { ConsoleService } from "@svc/gen/console";
+import { GrantsService } from "@svc/gen/grants";
+import { Health as HealthRpc } from "@svc/gen/health";
+import { IdentityService } from "@svc/gen/identity";
+import { StatsService } from "@svc/gen/stats";
+import { createAdminService } from "./admin/service.ts";
+import { createConsoleService } from "./console/service.ts";
+import { createGrantsService } from "./grants/service.ts";
+import { createHealthService } from "./health/service.ts";
+import { keylessBodyBytesMax } from "./http/intake.ts";
+import { createIdentityService } from "./identity/service.ts";
+import type { ServerParts } from "./parts.ts";
+import { isAudienceDeclared } from "./start/audience.ts";
+import { createStatsService } from "./stats/service.ts";
+import { createWatches } from "./stats/watches.ts";
+
+/** The services of the node, and those that are the server's own: health, identity, grants, figures, console and administration. */
+export function registerServices(router: ConnectRouter, parts: ServerParts): void {
+  const { config, store, vault, node, health, publicUrl } = parts;
+  const { sealer } = vault;
+  const { db, clock } = store;
+  const services = () => new Set(router.handlers.map(({ service }) => service.typeName));
+  router.service(HealthRpc, createHealthService({ health, clock, services }), {
+    // Options of a service of its own do not inherit which protocols are off.
+    ...{ grpc: false, grpcWeb: false },
+    readMaxBytes: keylessBodyBytesMax,
+  });
+  if (config.role === "worker") return;
+  router.service(IdentityService, createIdentityService({ db, config, publicUrl }));
+  router.service(ConsoleService, createConsoleService({ db, clock, publicUrl, sessions: parts.console?.sessions }));
+  const onChanged = parts.grants.cache.forget;
+  router.service(GrantsService, createGrantsService({ db, clock, sealer, onChanged }));
+  node.register(router);
+  router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
+  router.service(AdminService, createAdministration(parts));
+}
+
+/** Administration, and what forgets at once what it has ended. */
+function createAdministration(parts: ServerParts): ReturnType<typeof createAdminService> {
+  const { config, store, vault, node, keys, admission, grants } = parts;
+  const { quarantine, jobs, views, nodeId } = node;
+  const sessions = parts.console?.sessions;
+  const forgetProject = (id: ProjectId) => {
+    keys.forgetProject(id);
+    grants.cache.forgetProject(id);
+    sessions?.forget({ project: id });
+  };
+  return createAdminService({
+    ...{ db: store.db, clock: store.clock, sealer: vault.sealer, quarantine, jobs, nodeId, admission },
+    rotateVault: vault.rotate,
+    catalog: views.shared,
+    posts: node.ingest.quotas,
+    isOpenToProjects: isAudienceDeclared(config),
+    onRevoked(id) {
+      keys.forget(id);
+      grants.cache.forget(id);
+      sessions?.forget({ key: id });
+    },
+    onQuotas: forgetProject,
+    onKeysEnded: forgetProject,
+  });
+}

@@ -256,7 +256,7 @@ describe("calls that are made again", () => {
       const run = { id: "do", run: "skills.new_deal", input: { title: "Twice" } };
       const programJson = json({ version: 1, title: "Outer", steps: [run] });
       const { job } = await made("JobsService/SubmitJob", { programJson });
-      await until(async () => (await status(job.id)) === "JOB_STATUS_PARKED");
+      await until(async () => (await status(job.id)) === "JOB_STATUS_PENDING_PLAN_APPROVAL");
       expect(await answered(job.id)).toBe("JOB_STATUS_FAILED");
     } finally {
       await svc.admin("SetProjectPolicy", { projectId, confirm: { person: "" } });

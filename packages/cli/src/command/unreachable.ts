@@ -1,5 +1,6 @@
 /** What to do about a server that is not there. */
-const startHint = "Start the service (`npm start`), or give its address with --url or SVC_URL.";
+const startHint =
+  "Start the service (`npm start` in a checkout, `svc serve` of a package), or give its address with --url or SVC_URL.";
 
 const untrusted = new Set([
   "CERT_UNTRUSTED",

@@ -413,6 +413,21 @@ describe("whatever a caller writes", () => {
     expect(await sent()).toBe(before + 1);
   });
 
+  test("a yes is to the account that was asked about: another that took its place meanwhile is not written to", async () => {
+    const connect = async () =>
+      (await made("ConnectionsService/InitiateConnection", { toolkitSlug: "sales_crm", entityId: "swap" })).account.id;
+    const asked = await connect();
+    const { jobId } = await made("ToolsService/CallTool", { ...deleting(freshDeal()), entityId: "swap" });
+    const other = await connect();
+    expect(other).not.toBe(asked);
+    await answer(jobId, "proceed", personKey);
+    await until(async () => ["JOB_STATUS_SUCCEEDED", "JOB_STATUS_FAILED"].includes((await jobOf(jobId)).status));
+    const { calls } = await made("ToolsService/ListToolCalls", { toolSlug: slug, entityId: "swap" });
+    const used = calls.map((call: { connectedAccountId: string }) => call.connectedAccountId);
+    expect(used).toContain(asked);
+    expect(used).not.toContain(other);
+  });
+
   test("an ask that nobody answers in ten minutes is answered with abort", async () => {
     const { jobId } = await made("ToolsService/CallTool", deleting(freshDeal()));
     const { asks } = await made("JobsService/ListAsks", { jobId });

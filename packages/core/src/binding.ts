@@ -1,4 +1,5 @@
 import { Fault, fault, formatValue } from "./errors.ts";
+import type { AccountId } from "./id.ts";
 
 /** What a tool does to the data of its app, the least first. */
 type AccessClass = "read" | "write" | "destructive";
@@ -12,6 +13,9 @@ export type Binding = {
   readonly accessClasses: readonly AccessClass[];
   readonly toolkitSlugs: readonly string[];
 };
+
+/** What a job may reach: what whoever began it may, and, of a call that a person was asked about, no other account than that one. */
+export type JobBinding = Binding & { readonly accountId?: AccountId };
 
 /** The binding that stored parts make; undefined where none of them bounds anything. */
 export function bindingOf({ entityId, accessClasses, toolkitSlugs }: Binding): Binding | undefined {

@@ -16,6 +16,7 @@ export {
   isToolGranted,
   isToolkitGranted,
   isWithin,
+  type JobBinding,
   ToolNotGranted,
   toolNotGranted,
 } from "./binding.ts";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import {
-  type Binding,
   type ConfirmRule,
   Fault,
   type Id,
+  type JobBinding,
   type KeyId,
   type ProjectId,
   quotaExceeded,
@@ -25,7 +25,7 @@ export type Submission = {
   readonly keyId: KeyId;
   readonly role: Role;
   /** What it is bound to, and the job with it; null for nothing. */
-  readonly binding: Binding | null;
+  readonly binding: JobBinding | null;
   readonly programJson: string;
   readonly mode: "live" | "simulate";
   readonly simulateFirst: boolean;
@@ -140,6 +140,7 @@ function contentDigest({ mode, simulateFirst, skill, binding }: Submission, prog
 }
 
 /** What another was answered under the same key is no bound caller's to repeat. */
-function bindingDigest({ entityId, accessClasses, toolkitSlugs }: Binding): JsonObject {
-  return { entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs] };
+function bindingDigest({ entityId, accessClasses, toolkitSlugs, accountId }: JobBinding): JsonObject {
+  const account = accountId === undefined ? {} : { accountId };
+  return { entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs], ...account };
 }

@@ -62,7 +62,8 @@ function requestOf(
     args,
     secretUses,
     entityId: call.entity,
-    accountId: undefined,
+    // What a person was asked about is made with that account, whichever is the entity's by now.
+    accountId: binding?.accountId,
     ...(isRead ? noKeys : keysOf(state, invocation, attempt)),
     isDryRun: false,
     isFirst,

@@ -1,9 +1,9 @@
 import type { AskPort, PreparedAsk } from "@svc/asks";
 import {
-  type Binding,
   type Clock,
   createId,
   type Id,
+  type JobBinding,
   type KeyId,
   type ProjectId,
   type Sealer,
@@ -44,7 +44,7 @@ export type JobSubmission = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
   /** What it reaches of its project; null for all of it. */
-  readonly binding: Binding | null;
+  readonly binding: JobBinding | null;
   readonly principalChain: readonly string[];
   /** As it was submitted. */
   readonly programJson: string;

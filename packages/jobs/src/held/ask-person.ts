@@ -1,5 +1,5 @@
 import { askPort } from "@svc/asks";
-import { confirmLifeMs, type Fault, formatValue, type Id } from "@svc/core";
+import { type Binding, confirmLifeMs, type Fault, formatValue, type Id } from "@svc/core";
 import { findKeyById, loadJob } from "@svc/db";
 import { maskArguments, type PersonAsker, type PersonalCall } from "@svc/tools";
 import type { JobsContext } from "../api/context.ts";
@@ -41,13 +41,14 @@ async function askPerson(context: PersonAskerContext, call: PersonalCall): Promi
 }
 
 async function askOnce(context: PersonAskerContext, call: PersonalCall, repeat: string): Promise<Asked> {
-  const { caller, name } = call;
-  const { projectId, keyId, role = "member", binding = null, confirm } = caller;
+  const { caller, name, accountId } = call;
+  const { projectId, keyId, role = "member", confirm } = caller;
   if (keyId === undefined) throw new Error("a call that no key makes is confirmed by nobody");
   const submitted = await submit(
     { ...context, asks: askPort },
     {
-      ...{ projectId, keyId, role, binding, confirm },
+      ...{ projectId, keyId, role, confirm },
+      binding: { ...(caller.binding ?? unbound), accountId },
       programJson: heldProgramText(call),
       mode: "live",
       simulateFirst: false,
@@ -57,6 +58,9 @@ async function askOnce(context: PersonAskerContext, call: PersonalCall, repeat: 
   );
   return "refusal" in submitted ? submitted : { jobId: submitted.id };
 }
+
+/** Bounds nothing. */
+const unbound: Binding = { entityId: "", accessClasses: [], toolkitSlugs: [] };
 
 const argumentsMax = 1_500;
 

@@ -1,4 +1,4 @@
-import type { Binding, Id, KeyId, ProjectId, StandingRunId } from "@svc/core";
+import type { Id, JobBinding, KeyId, ProjectId, StandingRunId } from "@svc/core";
 import type {
   ChildDocument,
   EstimateDocument,
@@ -34,7 +34,7 @@ export type JobFacts = {
   /** The key that submitted it or, of a later attempt, that began this one. */
   readonly keyId: KeyId;
   /** What it reaches, as whoever submitted it was bound; null for all of its project. */
-  readonly binding: Binding | null;
+  readonly binding: JobBinding | null;
   readonly isSimulated: boolean;
   /** People are asked about its plan for a standing program, and nothing of it is run. */
   readonly isRehearsal: boolean;

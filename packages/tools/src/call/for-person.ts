@@ -13,6 +13,8 @@ export type PersonalCall = {
   readonly action: Action;
   readonly args: Readonly<Record<string, unknown>>;
   readonly entityId: string;
+  /** The one that it is made with, or it is not made: another may be the entity's when the person answers. */
+  readonly accountId: AccountId;
   /** The same for calls that one answer is about: of the key, tool, account and arguments, and the caller's idempotency key. */
   readonly name: string;
   /** Whether the caller named the call: then it is made once, however often it is asked for. */
@@ -49,7 +51,7 @@ export async function askPersonAbout(
   }
   const { confirm: _word, ...args } = plan.args;
   const asked = await askPerson({
-    ...{ caller, action, args, entityId, isNamed: idempotencyKey !== undefined },
+    ...{ caller, action, args, entityId, accountId: account.id, isNamed: idempotencyKey !== undefined },
     name,
   });
   if ("refusal" in asked) return { outcome: "refused", refusal: asked.refusal };

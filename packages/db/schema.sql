@@ -80,9 +80,9 @@ create table audit_events (
   constraint audit_events_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_events_action ON public.audit_events USING btree (action, id);
-CREATE INDEX audit_events_actor ON public.audit_events USING btree (actor_id, id) WHERE (actor_id IS NOT NULL);
+CREATE INDEX audit_events_actor ON public.audit_events USING btree (((actor || COALESCE((actor_id)::text, ''::text))), project_id, action, id);
 CREATE UNIQUE INDEX audit_events_position ON public.audit_events USING btree (project_id, "position") WHERE ("position" IS NOT NULL);
-CREATE INDEX audit_events_project ON public.audit_events USING btree (project_id, id);
+CREATE INDEX audit_events_project ON public.audit_events USING btree (project_id, action, id);
 CREATE INDEX audit_events_waiting ON public.audit_events USING btree (id) WHERE ("position" IS NULL);
 
 create table call_hooks (
@@ -859,6 +859,7 @@ create table standing_programs (
 );
 CREATE INDEX standing_programs_armed ON public.standing_programs USING btree (next_at) WHERE ((state = 'active'::text) AND (next_at IS NOT NULL));
 CREATE INDEX standing_programs_deleted ON public.standing_programs USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX standing_programs_project ON public.standing_programs USING btree (project_id, id);
 CREATE UNIQUE INDEX standing_programs_slug ON public.standing_programs USING btree (project_id, slug) WHERE (deleted_at IS NULL);
 CREATE INDEX standing_programs_state ON public.standing_programs USING btree (state, project_id, source_kind, id) WHERE (deleted_at IS NULL);
 

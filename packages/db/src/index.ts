@@ -58,13 +58,12 @@ export {
 } from "./audit/chains.ts";
 export {
   type AuditEvent,
-  type AuditFilter,
   deploymentProject,
   endAuditEvent,
   insertAuditEvent,
-  listAuditEvents,
   type NewAuditEvent,
 } from "./audit/events.ts";
+export { type AuditFilter, listAuditEvents } from "./audit/list.ts";
 export { findCallLimits } from "./call-limits/find.ts";
 export { type PaceKey, type PaceRow, readCallPaces, writeCallPaces } from "./call-limits/paces.ts";
 export { type CallLimitRepository, type CallLimitRow, callLimitsForProject } from "./call-limits/repo.ts";

@@ -1,7 +1,8 @@
 import { idOfUuid, uuidOfId } from "@svc/core";
-import { and, eq, getTableName, gt, ne, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableName, ne, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { eventsOfAsks } from "../erasures/rules.ts";
+import { lookAtProject } from "../erasures/walk.ts";
 import { type ErasedTable, erasedTables, type NamedEntity } from "../schema/erased-tables.ts";
 import { events, jobPrograms, jobs } from "../schema/index.ts";
 import { keyColumns } from "../schema/sealed-columns.ts";
@@ -46,24 +47,15 @@ async function* rowsNamed(walk: Walk, erased: ErasedTable): AsyncGenerator<Expor
 /** Rows of the project that are gone through by their keys, since a rule or others that go with them ask for each. */
 async function* rowsLookedAt(walk: Walk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
   const { db, named } = walk;
-  const { key, project, table } = erased;
-  if (key === undefined || project === undefined)
-    throw new Error(`${getTableName(table)} is not gone through by project and key`);
-  const isOwn = namesOf(erased, named) ?? sql`true`;
+  const { table } = erased;
   for (let after: string | undefined; ; ) {
-    const isNext = after === undefined ? undefined : gt(key, sql`${after}::uuid`);
-    const looked = await db.orm
-      .select({ id: sql<string>`${key}::text`, isOwn: sql<boolean>`${isOwn}` })
-      .from(table)
-      .where(and(eq(project, named.projectId), isNext))
-      .orderBy(key)
-      .limit(lookedAtMax);
-    const asked = looked.filter((one) => one.isOwn).map(({ id }) => id);
+    const page = { projectId: named.projectId, after, limit: lookedAtMax };
+    const { named: asked, next } = await lookAtProject(db, erased, page, namesOf(erased, named));
     const own = "rule" in Object(erased.entity) ? await ownRows(db, named, erased, asked) : new Set(asked);
     if (own.size > 0) yield* rowsOf(walk, erased, [...own]);
     if (table === jobs && own.size > 0) yield* eventsAsked(walk, [...own]);
-    after = looked.at(-1)?.id;
-    if (looked.length < lookedAtMax) return;
+    if (next === undefined) return;
+    after = next;
   }
 }
 

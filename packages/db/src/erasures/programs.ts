@@ -1,11 +1,12 @@
-import { firstUuidAt, type Id, uuidOfId } from "@svc/core";
-import { eq, gt, type SQL, sql } from "drizzle-orm";
+import { firstUuidAt, uuidOfId } from "@svc/core";
+import { eq, type SQL, sql } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
 import { erasurePrograms } from "../schema/erasures.ts";
 import { jobPrograms, jobs, skills } from "../schema/jobs.ts";
 import { standingPrograms, standingVersions } from "../schema/standing.ts";
 import type { Erasure } from "./repo.ts";
+import { cursorOf, nextOfProject } from "./walk.ts";
 
 /** What names a program by its digest, by table. */
 const digestColumns: ReadonlyMap<PgTable, PgColumn> = new Map<PgTable, PgColumn>([
@@ -30,24 +31,23 @@ export async function notePrograms(tx: Executor, { id, kind }: Erasure, table: P
 type ProgramsLook = { readonly after: string | undefined; readonly deleted: number };
 
 /**
- * Goes through the jobs for those that use a noted program still, and at their end deletes the programs that nothing uses. Jobs have no index by
+ * Goes through the jobs of the project for those that use a noted program still, and at their end deletes the programs that nothing uses. Jobs have no index by
  * their program, which each submission would pay for: erasures are rare, and go through them anyway.
  */
 export async function erasePrograms(tx: Executor, erasure: Erasure, nowMs: number): Promise<ProgramsLook> {
   const [noted] = await tx.orm.select().from(erasurePrograms).where(eq(erasurePrograms.erasureId, erasure.id)).limit(1);
   if (noted === undefined) return { after: undefined, deleted: 0 };
-  const behind = erasure.atKey === "" ? sql`true` : gt(jobs.id, erasure.atKey as Id<"job">);
-  const page = sql`select ${jobs.id}, ${jobs.projectId}, ${jobs.programDigest} from ${jobs} where ${behind}
-    order by ${jobs.id} limit ${jobsLookedAtMax}::int4`;
-  const [looked] = await tx.orm.execute<{
-    count: number;
-    last: string | null;
-  }>(sql`with page as materialized (${page}), used as (
-      delete from ${erasurePrograms} using page
-      where ${isNotedAs(erasure, sql`page.program_digest`)} and page.project_id = ${uuidOfId(erasure.projectId)}::uuid)
-    select count(*)::int4 as count, (array_agg(id order by id desc))[1]::text as last from page`);
-  const last = looked?.last ?? undefined;
-  if (looked?.count === jobsLookedAtMax && last !== undefined) return { after: last, deleted: 0 };
+  const { projectId, atKey: after } = erasure;
+  const next = nextOfProject({ table: jobs }, { projectId, after, limit: jobsLookedAtMax });
+  const page = sql`select n.place, n.id, j.program_digest
+    from (${next}) n cross join lateral (select * from ${jobs} where id = n.id offset 0) j`;
+  const looked = await tx.orm.execute<{ place: string; id: string; count: number }>(
+    sql`with page as materialized (${page}), used as (
+      delete from ${erasurePrograms} using page where ${isNotedAs(erasure, sql`page.program_digest`)})
+    select place::text as place, id::text as id, (count(*) over ())::int4 as count from page order by page.place desc, page.id desc limit 1`,
+  );
+  const [last] = looked;
+  if (last?.count === jobsLookedAtMax) return { after: cursorOf(last), deleted: 0 };
   return { after: undefined, deleted: await deleteUnused(tx, erasure, nowMs) };
 }
 

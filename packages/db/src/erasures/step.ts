@@ -1,5 +1,5 @@
-import { type Id, idOfUuid, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
-import { and, eq, getTableName, gt, inArray, sql } from "drizzle-orm";
+import { type Id, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
+import { and, eq, getTableName, inArray, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { isForeignKeyViolation } from "../driver-error.ts";
 import { requestJobCancel } from "../jobs/cancel.ts";
@@ -9,6 +9,7 @@ import { type Batch, deleteRows, note, rowsWhere } from "./delete-rows.ts";
 import { erasePrograms } from "./programs.ts";
 import { type Erasure, moveErasure, takeErasure } from "./repo.ts";
 import { eventsOfAsks, jobsOfEntity, programsOfEntity, runsOfEntity } from "./rules.ts";
+import { isNext, isWalked, lookAtProject } from "./walk.ts";
 
 /** Times of an erasure, milliseconds. */
 export type ErasureTimes = {
@@ -133,18 +134,15 @@ async function runPhase(batch: Batch, { erased, cancels }: Phase, given: Given):
   if (key === undefined || (!isProject && project === undefined)) {
     const named = !isProject && typeof entity === "object" && "names" in entity ? entity.names(erasure) : undefined;
     if (table === contacts && !isProject) await keepLastApprover(batch.tx, erasure);
-    const where = and(own, named) ?? sql`false`;
+    const next = { projectId: erasure.projectId, after: undefined, limit: rowsMax };
+    const where = isProject && isWalked(table) ? isNext(erased, next) : (and(own, named) ?? sql`false`);
     return { after: (await deleteRows(batch, erased, rowsWhere(erased, where))) ? undefined : "", jobsLeft: 0 };
   }
   const named = !isProject && typeof entity === "object" && "names" in entity ? entity.names(erasure) : sql`true`;
-  const looked: readonly { id: unknown; isNamed: boolean }[] = await batch.tx.orm
-    .select({ id: sql`${key}`.mapWith(key), isNamed: sql<boolean>`${named}` })
-    .from(table)
-    .where(and(own, erasure.atKey === "" ? undefined : gt(key, erasure.atKey)))
-    .orderBy(key)
-    .limit(lookedAtMax);
-  const ids = looked.filter(({ isNamed }) => isNamed).map(({ id }) => String(id));
-  const after = looked.length < lookedAtMax ? undefined : String(looked.at(-1)?.id);
+  const page = { projectId: erasure.projectId, after: erasure.atKey, limit: lookedAtMax };
+  const looked = await lookAtProject(batch.tx, erased, page, named);
+  const ids = looked.named.map((uuid) => String(key.mapFromDriverValue(uuid)));
+  const after = looked.next;
   const chosen = isProject ? ids : await chosenOf(batch, erased, ids);
   if (table !== jobs) {
     const isWhole = await deleteChosen(batch, erased, chosen);
@@ -170,7 +168,7 @@ async function lookAtPrograms(batch: Batch, { nowMs }: Given): Promise<Done> {
   const { after, deleted } = await erasePrograms(batch.tx, batch.erasure, nowMs);
   batch.isOver = true;
   if (deleted > 0) await note(batch, getTableName(jobPrograms), deleted);
-  return { after: after && idOfUuid("job", after), jobsLeft: 0 };
+  return { after, jobsLeft: 0 };
 }
 
 async function chosenOf(batch: Batch, { entity }: ErasedTable, ids: readonly string[]): Promise<readonly string[]> {

@@ -32,9 +32,15 @@ export const auditEvents = pgTable(
     hash: bytes("hash"),
   },
   (table) => [
-    index("audit_events_project").on(table.projectId, table.id),
+    index("audit_events_project").on(table.projectId, table.action, table.id),
     index("audit_events_action").on(table.action, table.id),
-    index("audit_events_actor").on(table.actorId, table.id).where(sql`actor_id is not null`),
+    // What is done by one without an id, such as the administrator, is found as well.
+    index("audit_events_actor").on(
+      sql`(actor || coalesce(actor_id::text, ''))`,
+      table.projectId,
+      table.action,
+      table.id,
+    ),
     uniqueIndex("audit_events_position").on(table.projectId, table.position).where(sql`position is not null`),
     index("audit_events_waiting").on(table.id).where(sql`position is null`),
   ],

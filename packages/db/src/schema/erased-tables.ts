@@ -186,7 +186,10 @@ export const erasedTables: readonly ErasedTable[] = [
   },
   ofProject(t.jobPrograms, t.jobPrograms.projectId, "as what runs them"),
   // One that is narrowed to no entity is the project's.
-  { table: t.subscriptions, project: t.subscriptions.projectId, entity: of(t.subscriptions.entityId) },
+  {
+    ...{ table: t.subscriptions, project: t.subscriptions.projectId, key: t.subscriptions.id },
+    entity: of(t.subscriptions.entityId),
+  },
   ofProject(t.replays, t.replays.projectId, bookkeeping),
   ofProject(t.secrets, t.secrets.projectId, settings),
   ofProject(t.privateToolkits, t.privateToolkits.projectId, settings),

@@ -76,6 +76,8 @@ export const standingPrograms = pgTable(
     index("standing_programs_state")
       .on(table.state, table.projectId, table.sourceKind, table.id)
       .where(sql`deleted_at is null`),
+    // Those that were deleted as well, which an erasure of their project goes through with their runs.
+    index("standing_programs_project").on(table.projectId, table.id),
     uniqueIndex("standing_programs_slug").on(table.projectId, table.slug).where(sql`deleted_at is null`),
     index("standing_programs_armed").on(table.nextAt).where(sql`state = 'active' and next_at is not null`),
     index("standing_programs_deleted").on(table.deletedAt).where(sql`deleted_at is not null`),

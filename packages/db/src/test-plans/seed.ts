@@ -188,6 +188,10 @@ function seedingOf(from: number, share: number): string[] {
      select ${id("ses", "n")}, ${id("key", "case when n <= 400 then 1 else n end")}, seeded_at(n) from ${series(half)}`,
     `insert into console_links (id, digest, purpose, target, project_id, key_id, created_at, expires_at)
      select ${id("lnk", "n")}, ${digest()}, 'sign_in', '{}', ${owner()}, ${id("key", "n")}, seeded_at(n), seeded_at(n + 600) from ${series(half)}`,
+    `insert into audit_events (id, project_id, at, actor, actor_id, action, subject, outcome, position, mac, hash)
+     select ${id("aud", "n")}, ${owner()}, seeded_at(n), case when n % 3 = 0 then 'admin' else 'key' end,
+       case when n % 3 > 0 then ${id("key", "1 + n % 50")} end, 'Test.Do' || n % 7, '', 'ok', case when n % 200 > 0 then n end, '', '' from ${series(rowsMax)}`,
+    `insert into audit_chains (project_id, key, length, hash, mac) select ${id("prj", "n")}, '', 1, '', '' from ${series(half)}`,
     `insert into grant_clients (id, name, redirect_uris, created_at, used_at)
      select 'client_' || n, '', '{}', seeded_at(n), case when n % 2 = 0 then seeded_at(n) end from ${series(half)}`,
     `insert into grants (id, project_id, key_id, voucher_key_id, client_id, client_name, client_origin, resource, created_at)

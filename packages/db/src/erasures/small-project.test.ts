@@ -1,0 +1,109 @@
+import { type ProjectId, uuidOfId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
+import { getTableName } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Executor } from "../connect.ts";
+import { exportEntity } from "../entity-export/walk.ts";
+import { erasedTables } from "../schema/erased-tables.ts";
+import { explainAll, type PlanMode, type SentStatement, sentBy } from "../test-plans/explain.ts";
+import { forgetStatistics, seed, seededAt, seededId } from "../test-plans/seed.ts";
+import { beginErasure } from "./repo.ts";
+import { stepErasure } from "./step.ts";
+
+// The seeded projects share tables of 10,000 rows and more; this one has a fiftieth of them. An export or erasure that goes through the rows
+// of the others is found by how many rows its statements read, however they are planned.
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+
+const projectId: ProjectId = seededId("prj", 9);
+const entityId = "entity-6";
+const nowMs = seededAt(400_000);
+const times = { graceMs: 0, jobsMs: 0, pollMs: 1_000 };
+/** Tables without an index by project, since their rows are gone within a day, and few. */
+const swept = new Set(["console_links", "grant_codes", "hook_answers", "replays"]);
+
+const own = new Map<string, number>();
+
+beforeAll(async () => {
+  await seed(db);
+  for (const table of ["jobs", "standing_versions"])
+    await db.sql.unsafe(`update ${table} set estimate = '{"entities":[]}'`);
+  // Rows of a program are its project's; the seed has spread some over others.
+  await db.sql.unsafe(
+    "delete from standing_runs r using standing_programs p where p.id = r.program_id and p.project_id <> r.project_id",
+  );
+  for (const { table, project } of erasedTables) {
+    if (project === undefined) continue;
+    const name = getTableName(table);
+    const [row] = await db.sql.unsafe<{ count: number }[]>(
+      `select count(*)::int4 as count from "${name}" where "${project.name}" = $1::uuid`,
+      [uuidOfId(projectId)],
+    );
+    own.set(name, row?.count ?? 0);
+  }
+}, 300_000);
+
+/** The largest number of rows of each table of a project that one statement read. */
+async function rowsRead(sent: readonly SentStatement[], mode: PlanMode): Promise<Map<string, number>> {
+  const most = new Map<string, number>();
+  const told = await explainAll(db, sent, { mode, isRun: true });
+  for (const { rows } of told) {
+    for (const [table, count] of Object.entries(rows)) most.set(table, Math.max(most.get(table) ?? 0, count));
+  }
+  return most;
+}
+
+async function expectOwnRows(sent: readonly SentStatement[]): Promise<void> {
+  expect(sent.length).toBeGreaterThan(20);
+  for (const mode of ["custom", "generic"] as const) {
+    const most = await rowsRead(sent, mode);
+    const others = [...most].filter(
+      ([table, count]) => !swept.has(table) && own.has(table) && count > 3 * (own.get(table) ?? 0) + 100,
+    );
+    expect(others, `${mode} plans read rows of others; its own are ${JSON.stringify([...own])}`).toEqual([]);
+  }
+}
+
+const runs: readonly (readonly [string, (tx: Executor) => Promise<unknown>])[] = [
+  [
+    "an export",
+    async (tx) => {
+      for await (const { rows } of exportEntity(tx, { projectId, entityId })) expect(rows.length).toBeGreaterThan(0);
+    },
+  ],
+];
+
+test.each(runs)("%s of a small project reads no more rows than it has", async (_, run) => {
+  const sent = await sentBy(db, run);
+  await expectOwnRows(sent);
+  await forgetStatistics(db);
+  await expectOwnRows(sent);
+  await db.sql.unsafe("analyze");
+  await expectOwnRows(sent);
+});
+
+test.each([
+  ["an entity", entityId],
+  ["the project", undefined],
+])("an erasure of %s of a small project reads no more rows than it has", async (_, erased) => {
+  const begun = await beginErasure(db, { projectId, entityId: erased }, { nowMs });
+  expect(begun.finishedAt).toBeNull();
+  await db.sql.unsafe("analyze");
+  for (let steps = 0; steps < 300; steps++) {
+    const sent = await sentBy(db, (tx) => stepErasure(tx as never, nowMs, times));
+    await expectFew(sent);
+    const moved = await stepErasure(db, nowMs, times);
+    if (moved === undefined || moved.finishedAt !== null) return;
+  }
+  throw new Error("the erasure did not end");
+});
+
+async function expectFew(sent: readonly SentStatement[]): Promise<void> {
+  if (sent.length === 0) return;
+  const most = await rowsRead(sent, "generic");
+  const others = [...most].filter(
+    ([table, count]) => !swept.has(table) && own.has(table) && count > 3 * (own.get(table) ?? 0) + 100,
+  );
+  expect(others).toEqual([]);
+}

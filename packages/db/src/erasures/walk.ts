@@ -1,0 +1,161 @@
+import { type ProjectId, uuidOfId } from "@svc/core";
+import { getTableName, type SQL, sql } from "drizzle-orm";
+import type { PgTable } from "drizzle-orm/pg-core";
+import type { Executor } from "../connect.ts";
+import type { ErasedTable } from "../schema/erased-tables.ts";
+import { jobs, standingRuns, toolCalls } from "../schema/index.ts";
+import { keyColumns } from "../schema/sealed-columns.ts";
+import { firstUuid, lastUuid } from "../sql/newest-in.ts";
+
+/** A table that is gone through. */
+type Gone = Pick<ErasedTable, "table" | "key" | "project">;
+
+/** Which rows of a project are next. */
+export type ProjectPage = {
+  readonly projectId: ProjectId;
+  /** Where the page before ended; undefined for the first. */
+  readonly after: string | undefined;
+  readonly limit: number;
+};
+
+/** Rows that were looked at. */
+export type LookedAt = {
+  /** UUIDs of those that the condition names. */
+  readonly named: readonly string[];
+  /** Where the next page begins; undefined where there is none. */
+  readonly next: string | undefined;
+};
+
+/** Where a page begins: behind the row `uuid` of `place`, which is what the index has before the id. */
+type Bound = { readonly place: string; readonly uuid: string };
+
+type Walk = (project: SQL, from: Bound, limit: SQL) => SQL;
+
+/** Tables of which no index has all rows of a project in the order of their ids, and how they are gone through all the same. */
+const walks: ReadonlyMap<PgTable, Walk> = new Map<PgTable, Walk>([
+  [jobs, nextJobs],
+  [toolCalls, nextCalls],
+  [standingRuns, nextRuns],
+]);
+
+/**
+ * Looks at the next rows of a project, and at no row of another: by the primary key, as a plan for any value may go, a small project's erasure
+ * would read what all others have.
+ */
+export async function lookAtProject(
+  db: Executor,
+  erased: Gone,
+  { projectId, after, limit }: ProjectPage,
+  names: SQL = sql`true`,
+): Promise<LookedAt> {
+  const { table, key, project } = erased;
+  if (key === undefined || project === undefined)
+    throw new Error(`${getTableName(table)} is not gone through by project and key`);
+  const rows = await db.orm.execute<{ place: string; id: string; is_named: boolean }>(
+    sql`select n.place::text as place, n.id::text as id, ${names} as is_named
+      from (${nextOfProject(erased, { projectId, after, limit })}) n
+      cross join lateral (select * from ${table} where ${key} = n.id offset 0) ${sql.identifier(getTableName(table))}
+      order by n.place, n.id`,
+  );
+  const last = rows.at(-1);
+  return {
+    named: rows.filter((row) => row.is_named).map(({ id }) => id),
+    next: last === undefined || rows.length < limit ? undefined : cursorOf(last),
+  };
+}
+
+/** Where the page behind a row begins. */
+export function cursorOf({ place, id }: { readonly place: string; readonly id: string }): string {
+  return `${place}/${id}`;
+}
+
+/** Whether a project's rows of a table are found by no one index. */
+export function isWalked(table: PgTable): boolean {
+  return walks.has(table);
+}
+
+/** That a row is among the next ones of its project. */
+export function isNext(gone: Gone, page: ProjectPage): SQL {
+  const [key] = keyColumns(gone.table);
+  return sql`${key} = any(array(select n.id from (${nextOfProject(gone, page)}) n))`;
+}
+
+/** The next rows of a project as `place` and `id`, in that order, as SQL. */
+export function nextOfProject({ table, key, project }: Gone, { projectId, after, limit }: ProjectPage): SQL {
+  const own = sql`${uuidOfId(projectId)}::uuid`;
+  const most = sql`${limit}::int4`;
+  const from = boundOf(after);
+  const walk = walks.get(table);
+  if (walk !== undefined) return walk(own, from, most);
+  if (key === undefined || project === undefined)
+    throw new Error(`${getTableName(table)} is not gone through by project and key`);
+  // Rows are compared as the index orders them, so that no other fits.
+  return sql`select ${firstUuid}::uuid as place, ${key} as id from ${table}
+    where (${project}, ${key}) > (${own}, ${from.uuid}::uuid) and (${project}, ${key}) <= (${own}, ${lastUuid}::uuid)
+    order by ${project}, ${key} limit ${most}`;
+}
+
+/** Cursors of version 0.1 are the id of the last row: where that says no place, the walk begins again, and finds less. */
+function boundOf(after: string | undefined): Bound {
+  const [place, uuid] = after?.split("/") ?? [];
+  if (place !== undefined && uuid !== undefined) return { place, uuid };
+  return { place: firstUuid, uuid: firstUuid };
+}
+
+const [first, last] = [sql`${firstUuid}::uuid`, sql`${lastUuid}::uuid`];
+
+/**
+ * By the two indexes that together have every job of a project, status by status. Each status is found by a hop, since a node may know fewer than
+ * there are.
+ */
+function nextJobs(project: SQL, { uuid }: Bound, limit: SQL): SQL {
+  const kinds = [
+    ["shown", sql`mode = 'live' and parent_job_id is null`],
+    ["others", sql`(mode <> 'live' or parent_job_id is not null)`],
+  ] as const;
+  const hops = kinds.map(
+    ([name, kind]) => sql`${sql.identifier(name)}(status) as (
+      select ''::text
+      union all
+      select (select j.status from jobs j where ${kind} and (j.project_id, j.status) > (${project}, v.status) and j.project_id <= ${project}
+        order by j.project_id, j.status limit 1)
+      from ${sql.identifier(name)} v where v.status is not null)`,
+  );
+  const found = kinds.map(
+    ([name, kind]) => sql`select f.id from ${sql.identifier(name)} v cross join lateral (
+      select j.id from jobs j where ${kind} and (j.project_id, j.status, j.id) > (${project}, v.status, ${uuid}::uuid)
+        and (j.project_id, j.status, j.id) <= (${project}, v.status, ${last})
+      order by j.project_id, j.status, j.id limit ${limit}) f where v.status <> ''`,
+  );
+  return sql`with recursive ${sql.join(hops, sql`, `)}
+    select ${first} as place, a.id from (${sql.join(found, sql` union all `)}) a order by a.id limit ${limit}`;
+}
+
+/** By the two indexes that together have every call of a project: of those that went well, and of the others by how they went. */
+function nextCalls(project: SQL, { uuid }: Bound, limit: SQL): SQL {
+  return sql`with recursive failures(failure) as (
+      select ''::text
+      union all
+      select (select c.failure from tool_calls c where c.failure > v.failure order by c.failure limit 1) from failures v where v.failure is not null)
+    select ${first} as place, a.id from (
+      (select c.id from tool_calls c where c.failure is null and (c.project_id, c.id) > (${project}, ${uuid}::uuid)
+        and (c.project_id, c.id) <= (${project}, ${last}) order by c.project_id, c.id limit ${limit})
+      union all
+      select f.id from failures v cross join lateral (
+        select c.id from tool_calls c where c.failure is not null and (c.failure, c.project_id, c.id) > (v.failure, ${project}, ${uuid}::uuid)
+          and (c.failure, c.project_id, c.id) <= (v.failure, ${project}, ${last}) order by c.failure, c.project_id, c.id limit ${limit}) f
+      where v.failure <> '') a order by a.id limit ${limit}`;
+}
+
+/** Program by program, which is their \`place\`. */
+function nextRuns(project: SQL, { place, uuid }: Bound, limit: SQL): SQL {
+  return sql`select p.id as place, r.id from (
+      select s.project_id, s.id from standing_programs s where (s.project_id, s.id) >= (${project}, ${place}::uuid)
+        and (s.project_id, s.id) <= (${project}, ${last}) order by s.project_id, s.id) p
+    cross join lateral (
+      select r.id from standing_runs r
+      where r.program_id = p.id and (r.program_id, r.id) <= (p.id, ${last})
+        and (r.program_id, r.id) > (p.id, case when p.id = ${place}::uuid then ${uuid}::uuid else ${first} end)
+      order by r.program_id, r.id limit ${limit}) r
+    order by p.project_id, p.id, r.id limit ${limit}`;
+}

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { BenchCase, BenchContext, BenchSettings } from "./case.ts";
+import { agentdojo } from "./cases/agentdojo.ts";
 import { backlog } from "./cases/backlog.ts";
 import { beside } from "./cases/beside.ts";
 import { call } from "./cases/call.ts";
@@ -37,6 +38,7 @@ const cases: readonly BenchCase[] = [
   rpc,
   catalog,
   search,
+  agentdojo,
   call,
   jobs,
   jobLatency,
@@ -74,7 +76,8 @@ Options:
   --gains            judges "beside" by what version 0.2 was to gain over the commit that its work on speed began from, 5bf05440
   --steps <name>     of the case rows those steps alone whose names match; of standing those parts (events, storm, herd, idle); of
                      delivery those variants ("svc" is the service with and without its counters)
-  --sets <folder>    public sets of the case search beside its own: livemcpbench and metatool, as their repositories have them
+  --sets <folder>    public sets of the case search beside its own: livemcpbench and metatool, as their repositories have them; and
+                     agentdojo.json of the case agentdojo, as bench/agentdojo/export.py writes it
   --verbose          lists what missed, where a case knows it
   --statements       starts the store with pg_stat_statements and shows those that took the most time, system by system
   --install-engines  installs DBOS, Restate and workflow (some 500 MB), which cases of jobs compare with, and ends

@@ -50,6 +50,24 @@ browserTest("a project is created, gets a key whose text is shown once, and the 
   expect((await consoles.svc.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: key })).status).toBe(401);
 });
 
+browserTest("a store that was restored tells that it is held, and goes on when it is told to", async () => {
+  const { sql } = consoles.svc.database.db;
+  await sql`insert into restores (key, backup_ends_at, restored_at) values ('of the journey', now() - interval '1 hour', now())`;
+  const { page } = await asAdmin("projects");
+  await page.getByText("was restored from a backup and is held").waitFor();
+  await page.getByText("0 deliveries and 0 jobs wait").waitFor();
+  await lookAt(page, "admin-held-store");
+  await page.getByRole("button", { name: "Let it go on" }).click();
+  const dialog = page.getByRole("dialog", { name: "Let the restored store go on?" });
+  await dialog.getByRole("checkbox", { name: "The old store did nothing after the backup's end" }).check();
+  await lookAt(page, "admin-resume-store");
+  await dialog.getByRole("button", { name: "Send and go on" }).click();
+  await page.getByText("was restored from a backup and is held").waitFor({ state: "detached" });
+  const { restore } = (await consoles.svc.admin("GetRestore")).json;
+  expect(restore).toMatchObject({ nothingSince: true, resumedAt: expect.any(String) });
+  await sql`delete from restores`;
+});
+
 browserTest("a policy is set as a whole, and its use is shown", async () => {
   await consoles.svc.call("svc.v1.ContactsService/PutContact", { contact: { principalId: "lead", name: "Ada Lead" } });
   const { page } = await asAdmin(`projects/${consoles.projectId}?tab=policy`);

@@ -1,4 +1,5 @@
 import { Disclosure } from "../ui/disclosure.tsx";
+import { scopeWords } from "../words/scope.ts";
 
 /** What the app will be asked for, in its own words. */
 export function Scopes({ scopes, toolkitName }: { scopes: readonly string[]; toolkitName: string }) {
@@ -8,7 +9,7 @@ export function Scopes({ scopes, toolkitName }: { scopes: readonly string[]; too
       <ul>
         {scopes.map((scope) => (
           <li key={scope}>
-            <code>{scope}</code>
+            <code>{scopeWords(scope)}</code>
           </li>
         ))}
       </ul>

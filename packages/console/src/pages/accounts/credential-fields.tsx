@@ -1,6 +1,7 @@
 import type { ToolkitAuthSchemeSpec } from "@svc/gen/catalog";
 import { useDeployment } from "../../calls/identity.ts";
 import { TextField } from "../../ui/field.tsx";
+import { scopeWords } from "../../words/scope.ts";
 import type { ConnectInput } from "./connect-input.ts";
 
 /** The credential of a scheme. It goes to the vault and is never shown again. */
@@ -51,7 +52,7 @@ export function CredentialFields({
   return (
     <p>
       The app asks whether it may be used
-      {(spec?.defaultScopes.length ?? 0) > 0 && <>, for {spec?.defaultScopes.join(", ")}</>}.
+      {(spec?.defaultScopes.length ?? 0) > 0 && <>, for {spec?.defaultScopes.map(scopeWords).join(", ")}</>}.
     </p>
   );
 }

@@ -9,6 +9,7 @@ import { ListStates } from "../../ui/list-states.tsx";
 import { Page } from "../../ui/page.tsx";
 import { projectCard, projectColumns } from "./columns.tsx";
 import { CreateProjectDialog } from "./create-project-dialog.tsx";
+import { HeldStore } from "./held-store.tsx";
 
 const idOf = ({ id }: Project) => id;
 
@@ -26,6 +27,7 @@ export default function ProjectsPage() {
           Create a project
         </Button>
       }
+      notes={<HeldStore />}
     >
       <ListStates
         list={list}

@@ -2,6 +2,7 @@ import type { Tool } from "@svc/gen/catalog";
 import { Link } from "@tanstack/react-router";
 import { Facts } from "../../ui/facts.tsx";
 import { Line } from "../../ui/stack.tsx";
+import { scopeWords } from "../../words/scope.ts";
 
 /** What is known of a tool besides what it does. */
 export function ToolFacts({ projectId, tool }: { projectId: string; tool: Tool }) {
@@ -22,7 +23,7 @@ export function ToolFacts({ projectId, tool }: { projectId: string; tool: Tool }
           ) : (
             <Line key="scopes">
               {requiredScopes.map((scope) => (
-                <code key={scope}>{scope}</code>
+                <code key={scope}>{scopeWords(scope)}</code>
               ))}
             </Line>
           ),

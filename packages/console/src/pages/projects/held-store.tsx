@@ -1,0 +1,84 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { AdminService, type Restore } from "@svc/gen/admin";
+import { useState } from "react";
+import { useRefresh } from "../../calls/refresh.ts";
+import { useWrite } from "../../calls/write.ts";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { CheckField } from "../../ui/field.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Time } from "../../ui/time.tsx";
+
+/** Where the store was restored from a backup and is held: what waits, and how it goes on. Nothing where it is not held. */
+export function HeldStore() {
+  const found = useQuery(AdminService.method.getRestore, {});
+  const [isAsked, setAsked] = useState(false);
+  const restore = found.data?.restore;
+  if (found.error !== null) return <FaultNotice error={found.error} onRetry={() => void found.refetch()} />;
+  if (restore === undefined || restore.resumedAt !== undefined) return null;
+  return (
+    <>
+      <Notice
+        tone="warn"
+        icon="pause"
+        title="The store was restored from a backup and is held: nothing is sent by itself"
+        actions={<Button onPress={() => setAsked(true)}>Let it go on</Button>}
+      >
+        <p>
+          It has all until <Time at={restore.backupEndsAt} />. Posts and calls are taken; {waiting(restore)} wait.
+        </p>
+      </Notice>
+      {isAsked && <ResumeDialog restore={restore} onClose={() => setAsked(false)} />}
+    </>
+  );
+}
+
+function ResumeDialog({ restore, onClose }: { restore: Restore; onClose: () => void }) {
+  const [nothingSince, setNothingSince] = useState(false);
+  const refresh = useRefresh(AdminService);
+  const resume = useWrite(AdminService.method.resumeRestored, {
+    onSuccess: async () => {
+      announce("The store goes on.");
+      onClose();
+      await refresh();
+    },
+  });
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Let the restored store go on?"
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            kind="danger"
+            busy={resume.isSending ? "Resuming" : undefined}
+            onPress={() => resume.send({ nothingSince })}
+          >
+            Send and go on
+          </Button>
+        </>
+      }
+    >
+      <p>{`Within a second every node sends ${waiting(restore)}, and starts standing programs. Deliveries go out with the ids that they had.`}</p>
+      <CheckField
+        label="The old store did nothing after the backup's end"
+        hint="It was stopped before. Else what a job from before would write may have been sent already: such writes are in doubt, and somebody is asked."
+        checked={nothingSince}
+        onChange={setNothingSince}
+      />
+      <FaultNotice error={resume.error} />
+    </Dialog>
+  );
+}
+
+function waiting({ deliveries, jobs }: Restore): string {
+  return `${counted(deliveries, "delivery", "deliveries")} and ${counted(jobs, "job", "jobs")}`;
+}
+
+function counted(count: number, one: string, more: string): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? one : more}`;
+}

@@ -175,6 +175,7 @@ export const summaryLines: readonly SummaryLine[] = [
       "its last windows / before": { row: "deliveries, pg-boss", column: "/ before" },
     },
     figures: {
+      "held / the same windows without": /^deliveries, svc: held \/ the same windows/,
       "held / before": /^deliveries, svc: held \/ before/,
       "last / before": /^deliveries, svc: held, the last/,
       "dead rows": /^deliveries, svc: dead rows/,
@@ -185,6 +186,7 @@ export const summaryLines: readonly SummaryLine[] = [
     from: "snapshot",
     own: [before("single-step jobs, svc")],
     figures: {
+      "held / the same windows without": /^single-step jobs, svc: held \/ the same windows/,
       "held / before": /^single-step jobs, svc: held \/ before/,
       "last / before": /^single-step jobs, svc: held, the last/,
       "dead rows": /^single-step jobs, svc: dead rows/,

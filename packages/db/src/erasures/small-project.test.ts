@@ -2,7 +2,6 @@ import { type ProjectId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { getTableName } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Executor } from "../connect.ts";
 import { exportEntity } from "../entity-export/walk.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { explainAll, type PlanMode, type SentStatement, sentBy } from "../test-plans/explain.ts";
@@ -54,33 +53,25 @@ async function rowsRead(sent: readonly SentStatement[], mode: PlanMode): Promise
   return most;
 }
 
-async function expectOwnRows(sent: readonly SentStatement[]): Promise<void> {
-  expect(sent.length).toBeGreaterThan(20);
-  for (const mode of ["custom", "generic"] as const) {
-    const most = await rowsRead(sent, mode);
-    const others = [...most].filter(
+async function expectOwnRows(sent: readonly SentStatement[], modes: readonly PlanMode[]): Promise<void> {
+  for (const mode of modes) {
+    const others = [...(await rowsRead(sent, mode))].filter(
       ([table, count]) => !swept.has(table) && own.has(table) && count > 3 * (own.get(table) ?? 0) + 100,
     );
     expect(others, `${mode} plans read rows of others; its own are ${JSON.stringify([...own])}`).toEqual([]);
   }
 }
 
-const runs: readonly (readonly [string, (tx: Executor) => Promise<unknown>])[] = [
-  [
-    "an export",
-    async (tx) => {
-      for await (const { rows } of exportEntity(tx, { projectId, entityId })) expect(rows.length).toBeGreaterThan(0);
-    },
-  ],
-];
-
-test.each(runs)("%s of a small project reads no more rows than it has", async (_, run) => {
-  const sent = await sentBy(db, run);
-  await expectOwnRows(sent);
+test("an export of a small project reads no more rows than it has", async () => {
+  const sent = await sentBy(db, async (tx) => {
+    for await (const { rows } of exportEntity(tx, { projectId, entityId })) expect(rows.length).toBeGreaterThan(0);
+  });
+  expect(sent.length).toBeGreaterThan(20);
+  await expectOwnRows(sent, ["custom", "generic"]);
   await forgetStatistics(db);
-  await expectOwnRows(sent);
+  await expectOwnRows(sent, ["custom", "generic"]);
   await db.sql.unsafe("analyze");
-  await expectOwnRows(sent);
+  await expectOwnRows(sent, ["custom", "generic"]);
 });
 
 test.each([
@@ -90,20 +81,16 @@ test.each([
   const begun = await beginErasure(db, { projectId, entityId: erased }, { nowMs });
   expect(begun.finishedAt).toBeNull();
   await db.sql.unsafe("analyze");
-  for (let steps = 0; steps < 300; steps++) {
-    const sent = await sentBy(db, (tx) => stepErasure(tx as never, nowMs, times));
-    await expectFew(sent);
+  // Each statement where it is first sent, which is where most of its rows are there still.
+  const known = new Set<string>();
+  for (let steps = 0, looks = 0, table = ""; steps < 300; steps++) {
+    const sent = looks < 3 ? await sentBy(db, (tx) => stepErasure(tx as never, nowMs, times)) : [];
+    const others = sent.filter(({ text }) => !known.has(text));
+    await expectOwnRows(others, ["generic"]);
+    for (const { text } of others) known.add(text);
     const moved = await stepErasure(db, nowMs, times);
     if (moved === undefined || moved.finishedAt !== null) return;
+    [looks, table] = [moved.atTable === table ? looks + 1 : 0, moved.atTable];
   }
   throw new Error("the erasure did not end");
 });
-
-async function expectFew(sent: readonly SentStatement[]): Promise<void> {
-  if (sent.length === 0) return;
-  const most = await rowsRead(sent, "generic");
-  const others = [...most].filter(
-    ([table, count]) => !swept.has(table) && own.has(table) && count > 3 * (own.get(table) ?? 0) + 100,
-  );
-  expect(others).toEqual([]);
-}

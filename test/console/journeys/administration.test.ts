@@ -153,3 +153,23 @@ browserTest(
     await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   },
 );
+
+browserTest("a key is given what its agent may use beside the tools of apps, and who confirms its calls", async () => {
+  await consoles.svc.call("svc.v1.ContactsService/PutContact", { contact: { principalId: "lead", name: "Ada Lead" } });
+  const { page } = await asAdmin(`projects/${consoles.projectId}`);
+  await page.getByRole("button", { name: "Create a key" }).click();
+  await page.getByLabel("Name").fill("of an agent");
+  await page.getByRole("checkbox", { name: "Programs" }).check();
+  await page.getByRole("checkbox", { name: "Operate" }).check();
+  await page.getByRole("radio", { name: "What destroys" }).check();
+  await page.getByLabel("Who is asked to confirm").fill("lead");
+  await page.getByRole("button", { name: "Create the key" }).click();
+  const dialog = page.getByRole("dialog", { name: "The key is created" });
+  await dialog.locator("pre").waitFor();
+  const { apiKeys } = (await consoles.svc.admin("ListApiKeys", { projectId: consoles.projectId })).json;
+  const made = apiKeys.find((key: { name: string }) => key.name === "of an agent");
+  const confirm = { person: "destructive", contact: "lead" };
+  expect(made).toMatchObject({ agentTools: ["programs", "operate"], confirm });
+  await dialog.getByRole("button", { name: "It is kept safe" }).click();
+  await page.getByText("Its destructive calls wait until lead confirms them.").waitFor();
+});

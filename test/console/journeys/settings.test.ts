@@ -81,6 +81,9 @@ browserTest(
     const agent = await registerAgent(consoles.svc.url, { name: "Notes helper" });
     const code = (await letIn(consoles.svc, agent)).get("code") ?? "";
     const { refresh_token: token } = (await agent.change(code)).json;
+    await consoles.svc.call("svc.v1.ContactsService/PutContact", {
+      contact: { principalId: "lead", name: "Ada Lead" },
+    });
     const { page } = await consoles.open({ path: settings("agents") });
     const item = page.getByRole("list", { name: "Grants" }).getByRole("listitem").filter({ hasText: "Notes helper" });
     await item.getByText("read and write tools of every toolkit, for ada alone").waitFor();
@@ -96,8 +99,11 @@ browserTest(
     expect(await narrow.getAttribute("aria-disabled")).toBe("true");
     await dialog.getByRole("checkbox", { name: "write" }).uncheck();
     await dialog.getByLabel("Toolkits it keeps").fill("calendar, notes_wiki");
+    await dialog.getByRole("radio", { name: "What destroys" }).check();
+    await dialog.getByLabel("Who is asked to confirm").fill("lead");
     await narrow.click();
     await item.getByText("read tools of calendar, notes_wiki, for ada alone").waitFor();
+    await item.getByText("Its destructive calls wait until lead confirms them.").waitFor();
     expect((await agent.refresh(token)).status).toBe(200);
 
     await item.getByRole("button", { name: "Revoke" }).click();

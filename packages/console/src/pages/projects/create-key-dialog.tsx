@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
 import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/button.tsx";
+import { ConfirmFields } from "../../ui/confirm-fields.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
@@ -12,6 +13,8 @@ import { FormFrame } from "../../ui/form-frame.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { OptionsField } from "../../ui/options-field.tsx";
 import { Stack } from "../../ui/stack.tsx";
+import { TicksField } from "../../ui/ticks-field.tsx";
+import { agentToolChoices } from "../../words/agent-tools.ts";
 
 const roles = [
   { value: "member", words: "Member", says: "Uses the project: reads, calls, submits jobs, answers." },
@@ -39,6 +42,8 @@ export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onC
   const [entityId, setEntityId] = useState("");
   const [access, setAccess] = useState("");
   const [toolkits, setToolkits] = useState("");
+  const [agentTools, setAgentTools] = useState<string[]>([]);
+  const [confirm, setConfirm] = useState({ person: "never", contact: "" });
   const refresh = useRefresh(AdminService);
   // Not kept in the cache of calls: it goes with the dialog.
   const create = useWrite(AdminService.method.createApiKey, { isSecret: true, onSuccess: () => void refresh() });
@@ -47,6 +52,7 @@ export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onC
     create.send({
       ...{ projectId, name, role: role === "approver" ? Role.APPROVER : Role.MEMBER },
       ...{ entityId, accessClasses: wordsOf(access), toolkitSlugs: wordsOf(toolkits) },
+      ...{ agentTools, ...(confirm.person !== "never" && { confirm }) },
     });
   return (
     <Dialog open onClose={onClose} title="Create a key" hideOnInteractOutside={false}>
@@ -77,6 +83,13 @@ export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onC
           onChange={setToolkits}
           hint="Slugs with commas between, such as calendar,notes_wiki. Empty: of all."
         />
+        <TicksField
+          label="Beside the tools of apps its agent may use"
+          options={agentToolChoices}
+          chosen={agentTools}
+          onChange={setAgentTools}
+        />
+        <ConfirmFields {...confirm} onChange={(to) => setConfirm({ ...confirm, ...to })} />
         <FaultNotice error={create.error} />
         <Button kind="primary" type="submit" busy={create.isSending ? "Creating" : undefined}>
           Create the key

@@ -4,6 +4,7 @@ import { useRefresh } from "../../calls/refresh.ts";
 import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
+import { ConfirmFields } from "../../ui/confirm-fields.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { AreaField, TextField } from "../../ui/field.tsx";
 import { FormFrame } from "../../ui/form-frame.tsx";
@@ -11,15 +12,7 @@ import { OptionsField } from "../../ui/options-field.tsx";
 import { Columns } from "../../ui/page.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Stack } from "../../ui/stack.tsx";
-import {
-  confirmedCalls,
-  planApprovals,
-  policyRequest,
-  quotaNames,
-  quotaWords,
-  type TypedPolicy,
-  typedPolicy,
-} from "./policy.ts";
+import { planApprovals, policyRequest, quotaNames, quotaWords, type TypedPolicy, typedPolicy } from "./policy.ts";
 
 /** What the deployment allows a project and holds it to. It is sent as a whole. */
 export function PolicyForm({ project: { id, policy } }: { project: Project }) {
@@ -70,23 +63,13 @@ function Allowed({ typed, onChange }: Part) {
           options={planApprovals}
           onChange={(planApproval) => onChange({ planApproval })}
         />
-        <OptionsField
-          label="A person confirms"
-          value={typed.confirmPerson}
-          options={confirmedCalls}
-          onChange={(confirmPerson) => onChange({ confirmPerson })}
+        <ConfirmFields
+          person={typed.confirmPerson}
+          contact={typed.confirmContact}
+          onChange={({ person = typed.confirmPerson, contact = typed.confirmContact }) =>
+            onChange({ confirmPerson: person, confirmContact: contact })
+          }
         />
-        {typed.confirmPerson !== "never" && (
-          <TextField
-            label="Who is asked to confirm"
-            mono
-            isRequired
-            autoComplete="off"
-            value={typed.confirmContact}
-            onChange={(confirmContact) => onChange({ confirmContact })}
-            hint="Id of a contact of the project, as its page Contacts lists it. Without an answer within ten minutes the call is refused."
-          />
-        )}
         <AreaField
           label="Redirect URLs"
           mono

@@ -8,13 +8,6 @@ export const planApprovals: readonly { value: string; words: string; says: strin
   { value: "always", words: "Always", says: "Every plan." },
 ];
 
-/** Which calls a person confirms before they are sent, whatever the agent writes. */
-export const confirmedCalls: readonly { value: string; words: string; says: string }[] = [
-  { value: "never", words: "Nothing", says: "A destructive call is held until the agent itself confirms it." },
-  { value: "destructive", words: "What destroys", says: "Calls of destructive tools, and programs with such calls." },
-  { value: "writes", words: "What writes or destroys", says: "Everything that changes something." },
-];
-
 /** The least approval that plans need, in words; empty is the default. */
 export function planApprovalWords(value: string): string {
   const known = planApprovals.find((one) => one.value === (value === "" ? "never" : value));

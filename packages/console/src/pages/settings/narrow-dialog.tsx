@@ -4,11 +4,13 @@ import { useRefresh } from "../../calls/refresh.ts";
 import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
+import { ConfirmFields } from "../../ui/confirm-fields.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormFrame } from "../../ui/form-frame.tsx";
 import { TicksField } from "../../ui/ticks-field.tsx";
+import { agentToolChoices, asStrict } from "../../words/agent-tools.ts";
 import { classWord } from "../../words/calls.ts";
 import { agentName } from "../../words/grants.ts";
 import { keptOf, narrowing, whyNotNarrowed } from "./narrow.ts";
@@ -51,6 +53,19 @@ export function NarrowDialog({ grant, onClose }: { grant: Grant; onClose: () => 
             hint="Slugs with commas between, such as calendar,notes_wiki. Empty: all, as now."
           />
         )}
+        {grant.agentTools.length > 0 && (
+          <TicksField
+            label="Beside the tools of apps it keeps"
+            options={agentToolChoices.filter(({ value }) => grant.agentTools.includes(value))}
+            chosen={kept.agentTools}
+            onChange={(agentTools) => setKept({ ...kept, agentTools })}
+          />
+        )}
+        <ConfirmFields
+          {...kept.confirm}
+          options={asStrict(grant.confirm?.person ?? "never")}
+          onChange={(to) => setKept({ ...kept, confirm: { ...kept.confirm, ...to } })}
+        />
         <FaultNotice error={update.error} />
         <Button
           kind="primary"

@@ -1,34 +1,47 @@
 import type { Grant } from "@svc/gen/grants";
 
 /** What is kept of a grant as it is narrowed: `typed` are toolkits where the grant has no list of its own, commas between. */
-export type Kept = { accessClasses: readonly string[]; toolkitSlugs: readonly string[]; typed: string };
+export type Kept = { accessClasses: readonly string[]; toolkitSlugs: readonly string[]; typed: string } & {
+  agentTools: readonly string[];
+  confirm: Confirmed;
+};
+
+/** Which calls a person confirms, and the contact who is asked. */
+type Confirmed = { person: string; contact: string };
+
+type Narrowed = Pick<Grant, "accessClasses" | "toolkitSlugs" | "agentTools"> & { confirm?: Confirmed | undefined };
 
 /** What the form begins with: all that the grant has. */
-export function keptOf({ accessClasses, toolkitSlugs }: Pick<Grant, "accessClasses" | "toolkitSlugs">): Kept {
-  return { accessClasses, toolkitSlugs, typed: "" };
+export function keptOf({ accessClasses, toolkitSlugs, agentTools, confirm }: Narrowed): Kept {
+  const confirmed = { person: confirm?.person || "never", contact: confirm?.contact ?? "" };
+  return { accessClasses, toolkitSlugs, typed: "", agentTools, confirm: confirmed };
 }
 
 /** What is kept, as the request has it: a list that is kept whole is left out, which leaves it as it is. */
-export function narrowing(
-  grant: Pick<Grant, "accessClasses" | "toolkitSlugs">,
-  { accessClasses, toolkitSlugs, typed }: Kept,
-): { accessClasses: string[]; toolkitSlugs: string[] } {
+export function narrowing(grant: Narrowed, { accessClasses, toolkitSlugs, typed, agentTools, confirm }: Kept) {
   const part = (kept: readonly string[], all: readonly string[]) => (kept.length === all.length ? [] : [...kept]);
   const named = typed
     .split(",")
     .map((slug) => slug.trim())
     .filter(Boolean);
+  const before = keptOf(grant).confirm;
+  const isSame = confirm.person === before.person && confirm.contact.trim() === before.contact;
   return {
     accessClasses: part(accessClasses, grant.accessClasses),
     toolkitSlugs: grant.toolkitSlugs.length === 0 ? named : part(toolkitSlugs, grant.toolkitSlugs),
+    // Nothing of it has a word of its own: an empty list leaves it as it is.
+    agentTools: agentTools.length === 0 && grant.agentTools.length > 0 ? ["none"] : part(agentTools, grant.agentTools),
+    ...(!isSame && { confirm: { person: confirm.person, contact: confirm.contact.trim() } }),
   };
 }
 
 /** Why what is kept cannot be sent; undefined where it can. */
-export function whyNotNarrowed(grant: Pick<Grant, "accessClasses" | "toolkitSlugs">, kept: Kept): string | undefined {
+export function whyNotNarrowed(grant: Narrowed, kept: Kept): string | undefined {
   const isNothing =
     kept.accessClasses.length === 0 || (grant.toolkitSlugs.length > 0 && kept.toolkitSlugs.length === 0);
   if (isNothing) return "Nothing would be left: revoke the grant instead.";
-  const { accessClasses, toolkitSlugs } = narrowing(grant, kept);
-  return accessClasses.length + toolkitSlugs.length === 0 ? "Nothing is taken away yet." : undefined;
+  const { accessClasses, toolkitSlugs, agentTools, confirm } = narrowing(grant, kept);
+  if (confirm !== undefined && confirm.contact === "") return "Say who is asked to confirm.";
+  const isSome = accessClasses.length + toolkitSlugs.length + agentTools.length > 0 || confirm !== undefined;
+  return isSome ? undefined : "Nothing is taken away yet.";
 }

@@ -35,6 +35,7 @@ test("the drill of docs/operations.md runs as printed beside a service that is p
     const script = `export SVC_DATA_DIR=/var/lib/svc SVC_WEBHOOK_AUDIENCE=projects\n${text}`
       .replaceAll("/var/lib/svc", join(place, "lib"))
       .replaceAll("/var/backups", join(place, "backups"))
+      .replaceAll("/root", place)
       .replaceAll("/var/tmp", place)
       .replaceAll("8090", port)
       .replace("SVC_API_KEY=...", `SVC_API_KEY=$(cat ${join(place, "lib/first-key")})`);

@@ -1,3 +1,7 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { endLeases } from "@svc/testing/leases";
 import { createTestMcpClient, type TestMcpClient, taskCapabilities } from "@svc/testing/mcp-client";
@@ -62,3 +66,15 @@ test("a task outlives kill -9 of the process that began it: its question is answ
   });
   expect(done.result.structuredContent.result).toEqual({ title: "Asked for" });
 }, 240_000);
+
+test("the client of tasks in docs/agents.md works as it is pasted", async () => {
+  await call(server, "ConnectionsService/InitiateConnection", { toolkitSlug: "messaging_bot", entityId: "ada" });
+  const page = await readFile(join(import.meta.dirname, "../../docs/agents.md"), "utf8");
+  const [, client = ""] = /```js\n(const program = [\s\S]*?)\n```/.exec(page) ?? [];
+  expect(client).toContain("tasks/update");
+  const code = client.replaceAll("8080", String(server.port));
+  const env = { PATH: process.env["PATH"], SVC_API_KEY: bootstrapKey };
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], { env });
+  expect(stdout).toMatch(/^input_required\nTell the chat\? \{/);
+  expect(stdout).toContain("completed\n{ said: 'We are live' }");
+}, 120_000);

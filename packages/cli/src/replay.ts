@@ -22,6 +22,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     );
   addExamples(addProjectOptions(addJson(replay)), [
     "svc replay evt_01h455vb4pex5vsknk084sn02q",
+    "svc replay evt_01h455vb4pex5vsknk084sn02q --subscription sub_01h455vb4pex5vsknk084sn02q   # one delivery again",
     "svc replay --since 2h --only-undelivered --dry-run",
     "svc replay --since 2026-03-14T09:00:00Z --until 2026-03-14T12:00:00Z --subscription sub_01h455vb4pex5vsknk084sn02q",
   ]);
@@ -29,11 +30,15 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
 
 async function replayEvent(eventId: string, options: ReplayOptions, context: CommandContext): Promise<void> {
   const { since, until, toolkit, trigger, subscription, onlyUndelivered, dryRun } = options;
-  if ([since, until, toolkit, trigger, subscription, onlyUndelivered, dryRun].some((given) => given !== undefined)) {
-    throw new CommandError("one event is replayed to all that match it: leave its id out to replay those of a time", 2);
+  if ([since, until, toolkit, trigger, onlyUndelivered, dryRun].some((given) => given !== undefined)) {
+    const told = "one event is replayed to all that match it, or to one --subscription";
+    throw new CommandError(`${told}: leave its id out to replay those of a time`, 2);
   }
   const { triggers } = await openProjectClient(options, context);
-  const replayed = await triggers.replayEvent({ eventId });
+  const replayed = await triggers.replayEvent({
+    eventId,
+    ...(subscription !== undefined && { subscriptionId: subscription }),
+  });
   if (options.json) return context.print(messageText(ReplayEventResponseSchema, replayed));
   for (const line of deliveryTable(replayed.deliveries)) context.print(line);
   if (replayed.deliveries.length === 0) {

@@ -196,4 +196,5 @@ test("replay of a range counts first, then queues what an endpoint has not taken
   });
   expect(await json(...range)).toMatchObject({ count: 0 });
   expect(await json("replay", event)).toMatchObject({ deliveries: [{ subscriptionId: id }] });
+  expect(await json("replay", event, "--subscription", id)).toMatchObject({ deliveries: [{ subscriptionId: id }] });
 });

@@ -42,6 +42,14 @@ test("names of fields are shown as the options that set them, and other words st
   );
 });
 
+test("what a person confirms, and who, are told as the options that say it", () => {
+  const help =
+    "Send person `never`, `destructive` or `writes`, and with the latter two the principalId of a contact that PutContact has put.";
+  expect(asCommands(help)).toBe(
+    "Give --confirm `never`, `destructive` or `writes`, and with the latter two --confirm-by with a contact that `svc contacts put` has put.",
+  );
+});
+
 test("a part of a path is nobody's option or command", () => {
   for (const text of ['served under "/svc.v1.AdminService/CreateProject"', "steps.0.toolkitSlug is unknown"]) {
     expect(asCommands(text)).toBe(text);

@@ -176,6 +176,8 @@ const commandPhrases: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/\baccountVariables\.(\w+)/g, "--var $1"],
   [/\bconfirm\.person\b/g, "--confirm"],
   [/\bconfirm\.contact\b/g, "--confirm-by"],
+  [/\bSend person `never`/g, "Give --confirm `never`"],
+  [/\blatter two the principalId of a contact\b/g, "latter two --confirm-by with a contact"],
   [/ with kind TOOL_KIND_TRIGGER\b/g, ""],
   [/\bthe quota \(SetProjectPolicy\)/g, "the quota (`svc projects quotas`)"],
   [/\bListToolkits with the project's id\b/g, "ListToolkits"],

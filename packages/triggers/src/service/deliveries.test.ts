@@ -270,6 +270,20 @@ test("ReplayEvent queues fresh deliveries to what matches now and leaves the old
   expect((await client.listDeliveries({ eventId: ids.payment })).deliveries).toHaveLength(6);
 });
 
+test("ReplayEvent to one subscription queues a delivery to that one alone; one that is unknown or inactive is refused", async () => {
+  await using cluster = await createTestCluster();
+  const { node, client, ...ids } = await fill(cluster);
+  await using _node = node;
+  const only = { eventId: ids.payment, subscriptionId: ids.payments };
+  const { deliveries } = await client.replayEvent(only);
+  expect(deliveries.map(({ subscriptionId }) => subscriptionId)).toEqual([ids.payments]);
+  expect(await refusalOf(client.replayEvent({ ...only, subscriptionId: createId("sub", 0) }))).toEqual(
+    notFound("SUBSCRIPTION", "subscriptionId"),
+  );
+  await client.updateSubscription({ id: ids.payments, active: false });
+  expect(await refusalOf(client.replayEvent(only))).toMatchObject({ reason: "SUBSCRIPTION_INACTIVE" });
+});
+
 test("ReplayEvent with nothing matching answers an empty list; an event that is missing is refused", async () => {
   await using cluster = await createTestCluster();
   const { node, client, ...ids } = await fill(cluster);

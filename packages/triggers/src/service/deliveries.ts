@@ -77,7 +77,10 @@ export function deliveryMethods(context: TriggersContext): Methods {
 
     async replayEvent(req, ctx) {
       const principal = requireProject(ctx);
-      const replayed = await replayEvent(context, principal, { eventId: requireId("evt", "eventId", req.eventId) });
+      const eventId = requireId("evt", "eventId", req.eventId);
+      const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
+      if (subscriptionId !== undefined) await requireActive(context, principal.projectId, subscriptionId);
+      const replayed = await replayEvent(context, principal, { eventId, subscriptionId });
       return { deliveries: replayed.map(deliveryMessage) };
     },
 

@@ -63,7 +63,7 @@ function ResumeDialog({ restore, onClose }: { restore: Restore; onClose: () => v
         </>
       }
     >
-      <p>{`Within a second every node sends ${waiting(restore)}, and starts standing programs. Deliveries go out with the ids that they had.`}</p>
+      <p>{`Within a second every node goes on with what waits, ${waiting(restore)}, and starts standing programs. Deliveries go out with the ids that they had.`}</p>
       <CheckField
         label="The old store did nothing after the backup's end"
         hint="It was stopped before. Else what a job from before would write may have been sent already: such writes are in doubt, and somebody is asked."

@@ -1046,6 +1046,18 @@ CREATE INDEX tool_calls_project ON public.tool_calls USING btree (project_id, id
 CREATE INDEX tool_calls_tool ON public.tool_calls USING btree (tool_slug, project_id, id) WHERE (failure IS NULL);
 CREATE INDEX tool_calls_tool_failure ON public.tool_calls USING btree (tool_slug, project_id, failure, id) WHERE (failure IS NOT NULL);
 
+create table tool_vectors (
+  digest text not null,
+  project_id uuid,
+  vector bytea,
+  claimed_until timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone not null,
+  constraint tool_vectors_pkey PRIMARY KEY (digest),
+  constraint tool_vectors_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX tool_vectors_project ON public.tool_vectors USING btree (project_id, digest);
+CREATE INDEX tool_vectors_used ON public.tool_vectors USING btree (used_at);
+
 create table vault_check (
   id smallint not null,
   sealed bytea not null,

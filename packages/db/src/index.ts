@@ -606,6 +606,16 @@ export { adoptDeliveryTasks } from "./task-tables/adopt.ts";
 export { advanceDeliveryEpoch, readDeliveryEpoch } from "./task-tables/advance-epoch.ts";
 export { compactTasks, countDeadTasks, type TaskTable } from "./task-tables/compact.ts";
 export {
+  claimToolVectors,
+  keepToolVectors,
+  readToolVectors,
+  releaseToolVectors,
+  sweepToolVectors,
+  type ToolTextKey,
+  type ToolVector,
+  touchToolVectors,
+} from "./tool-vectors/repo.ts";
+export {
   type DataKeyRow,
   destroyDataKeys,
   findDataKeys,

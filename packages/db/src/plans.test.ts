@@ -25,6 +25,7 @@ import { accountPlans, callPlans, limitPlans, projectPlans } from "./test-plans/
 import { replayPlans } from "./test-plans/replays.ts";
 import { forgetStatistics, type Statistics, seed } from "./test-plans/seed.ts";
 import { standingPlans } from "./test-plans/standing.ts";
+import { toolVectorPlans } from "./test-plans/tool-vectors.ts";
 import { usagePlans } from "./test-plans/usage.ts";
 
 // Every statement has a plan here: what it reads and by which index, whatever the server's statistics say. Nothing reads a
@@ -49,6 +50,7 @@ const plans: readonly Plan[] = [
   ...hookPlans,
   ...auditPlans,
   ...erasurePlans,
+  ...toolVectorPlans,
 ];
 
 const modes: readonly PlanMode[] = ["custom", "generic"];

@@ -9,6 +9,7 @@ export { type DecidedRun, type StandingObserver, standingSchema } from "@svc/sta
 export {
   type CallObservation,
   type CallObserver,
+  type EmbeddingsPlace,
   type EnterDeed,
   type McpHeaders,
   type McpServer,

@@ -21,10 +21,14 @@ import {
   callSweep,
   createConnectAccountTool,
   createMcpServer,
+  createMeaningFinder,
   createReachFinder,
   createToolsOffer,
   type McpServer,
   type PersonAsker,
+  type ToolFinder,
+  vectorSweep,
+  wordFinder,
 } from "@svc/tools";
 import {
   agentSubscriptionSweep,
@@ -184,9 +188,10 @@ export function createNode(parts: NodeParts): Node {
     ...createOperatorTools({ ...triggers, quarantine }),
   ];
   const findReach = createReachFinder(parts);
+  const finder = createFinder(parts, apps.guard);
   const eventRetentionMs = limits.retention.eventsMs;
   const offers = [
-    createToolsOffer({ db, clock, views, caller, findReach, agentTools }),
+    createToolsOffer({ db, clock, views, caller, findReach, finder, agentTools }),
     jobs.tasksOffer,
     createEventsOffer({ db, clock, catalog, sealer, guard, dispatcher, eventRetentionMs }),
   ];
@@ -194,9 +199,10 @@ export function createNode(parts: NodeParts): Node {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter, quarantine },
     mcp: createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers }),
     connectLinks: createConnectLinks(connecting),
-    register: createServices({ ...parts, views, apps, jobs, standing, triggers }),
+    register: createServices({ ...parts, views, apps, jobs, standing, triggers, finder }),
     start(released) {
       meter.start();
+      finder.prepare(views.shared);
       if (released === undefined) engines.start();
       else void released.then(engines.start);
     },
@@ -211,10 +217,19 @@ export function createNode(parts: NodeParts): Node {
     },
     async close() {
       meter.stop();
-      await Promise.all([engines.stop(), threads.close()]);
+      await Promise.all([engines.stop(), threads.close(), finder.close()]);
       await apps.close();
     },
   };
+}
+
+function createFinder(
+  { embeddings: place, variable, db, clock, observer }: NodeParts,
+  guard: AddressGuard,
+): ToolFinder {
+  if (place === undefined) return wordFinder;
+  const onFailed = (what: "search" | "tools", error: Error) => observer.embeddingsFailed?.(what, error);
+  return createMeaningFinder({ db, clock, guard, place, key: () => variable("SVC_EMBEDDINGS_KEY"), onFailed });
 }
 
 const postBytesMaxDefault = 1_048_576;
@@ -238,6 +253,7 @@ function createEngines(
     quarantineSealSweep({ db, sealer }),
     callSweep({ db, callRetentionMs: callsMs }),
     callPaceSweep({ db }),
+    vectorSweep({ db }),
     activitySweep({ db, eventRetentionMs: eventsMs }),
     consoleSweep({ db }),
     grantSweep({ db }),

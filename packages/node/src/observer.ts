@@ -20,6 +20,8 @@ export type NodeObserver = {
   readonly replays: ReplayObserver;
   /** Somebody held the event loop for 250 ms or longer, and everybody else waited. */
   heldLoop(held: HeldLoop): void;
+  /** The embeddings endpoint is not asked for a while: searches, or tools that have no vector yet, do without. Absent: nobody is told. */
+  readonly embeddingsFailed?: (what: "search" | "tools", error: Error) => void;
   /** A private toolkit of the store breaks the rules of this version, and is left out. */
   toolkitBroken(projectId: ProjectId, toolkitSlug: string, error: Error): void;
   /** The outcome of an executed call could not be recorded. */

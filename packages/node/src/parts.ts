@@ -5,7 +5,7 @@ import type { Database, ErasureTimes, Restore } from "@svc/db";
 import type { DispatchLimits } from "@svc/delivery";
 import type { EngineLimits, OnFaultPoint } from "@svc/jobs";
 import type { StandingFaultPoint, StandingLimits } from "@svc/standing";
-import type { Ledger, McpOffer } from "@svc/tools";
+import type { EmbeddingsPlace, Ledger, McpOffer } from "@svc/tools";
 import type { ReplayFaultPoint } from "@svc/triggers";
 import type { NodeObserver } from "./observer.ts";
 
@@ -70,7 +70,9 @@ export type NodeParts = {
   readonly catalog: Catalog;
   /** Whose OAuth registrations are used; without one there are none. */
   readonly deployment?: Deployment | undefined;
-  /** The present value of a variable of the deployment: webhook secrets, OAuth clients. */
+  /** What turns texts of tools and queries into vectors; its key is the variable SVC_EMBEDDINGS_KEY. Default: tools are found by words alone. */
+  readonly embeddings?: EmbeddingsPlace | undefined;
+  /** The present value of a variable of the deployment: webhook secrets, OAuth clients, the key of the embeddings endpoint. */
   readonly variable: (name: string) => string | undefined;
   /** Where callers and apps reach the deployment. Asked at each use: a port may be known late. */
   readonly publicUrl: () => string;

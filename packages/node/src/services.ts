@@ -11,7 +11,7 @@ import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import type { Jobs } from "@svc/jobs";
 import type { Standing } from "@svc/standing";
-import { createReachFinder, createToolsService } from "@svc/tools";
+import { createReachFinder, createToolsService, type ToolFinder } from "@svc/tools";
 import { createTriggersService, type TriggersContext } from "@svc/triggers";
 import type { Apps } from "./apps.ts";
 import type { NodeParts } from "./parts.ts";
@@ -26,10 +26,19 @@ export type ServicesOptions = NodeParts & {
   readonly jobs: Jobs;
   readonly standing: Standing;
   readonly triggers: TriggersContext;
+  readonly finder: ToolFinder;
 };
 
 /** Each router gets services of its own, over the same parts. */
-export function createServices({ views, apps, jobs, standing, triggers, ...parts }: ServicesOptions): RegisterServices {
+export function createServices({
+  views,
+  apps,
+  jobs,
+  standing,
+  triggers,
+  finder,
+  ...parts
+}: ServicesOptions): RegisterServices {
   const { db, clock, sealer, isSandbox, publicUrl, consoleUrl } = parts;
   const { isOauthRegistered } = apps;
   return (router) => {
@@ -39,7 +48,7 @@ export function createServices({ views, apps, jobs, standing, triggers, ...parts
     router.service(SecretsService, createSecretsService({ db, clock, sealer }));
     router.service(
       ToolsService,
-      createToolsService({ ...apps, views, db, sealer, clock, findReach: createReachFinder(parts) }),
+      createToolsService({ ...apps, views, db, sealer, clock, finder, findReach: createReachFinder(parts) }),
     );
     router.service(JobsService, jobs.jobsService);
     router.service(ContactsService, jobs.contactsService);

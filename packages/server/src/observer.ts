@@ -30,6 +30,10 @@ export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserv
     toolkitBroken(projectId, toolkit, err) {
       logger.warn({ err, projectId, toolkit }, "a private toolkit breaks the rules of this version and is left out");
     },
+    embeddingsFailed: (what, { message }) =>
+      logger.warn(
+        `the embeddings endpoint ${message}; ${what === "search" ? "tools are found by words alone" : "tools without a vector are found by words alone"} meanwhile`,
+      ),
     callUnrecorded: (callId, err) => logger.error({ err, callId }, "an executed call could not be recorded"),
     renewalFailed: (err) => logger.warn({ err }, "renewing tokens failed and goes on"),
     sweepFailed: (what, err) => logger.warn({ err, what }, "retention failed and goes on"),

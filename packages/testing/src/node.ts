@@ -127,6 +127,7 @@ function observerOf(told: Told): NodeObserver {
     standing: { decided: () => {}, polled: () => {}, paused: () => {}, rearmed: () => {}, failed },
     replays: { stepped: (step) => void told.replaySteps.push(step), failed: (error) => failed("replay", error) },
     heldLoop: (held) => void told.held.push(held),
+    embeddingsFailed: (what, error) => failed(`embeddings of ${what}`, error),
     toolkitBroken: (projectId, slug, { message }) => told.broken.push({ projectId, slug, message }),
     callUnrecorded: (callId) => told.unrecorded.push(callId),
     renewalFailed: (error) => failed("renewal", error),

@@ -193,6 +193,9 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProject(t.replays, t.replays.projectId, bookkeeping),
   ofProject(t.secrets, t.secrets.projectId, settings),
   ofProject(t.privateToolkits, t.privateToolkits.projectId, settings),
+  ofProject(t.toolVectors, t.toolVectors.projectId, {
+    none: "numbers made of the texts of private toolkits, which are settings",
+  }),
   ofProject(t.callHooks, t.callHooks.projectId, settings),
   ofProject(t.callLimits, t.callLimits.projectId, settings),
   ofProject(t.activityMinutes, t.activityMinutes.projectId, bookkeeping),

@@ -43,6 +43,7 @@ export {
   standingUsage,
   standingVersions,
 } from "./standing.ts";
+export { toolVectors } from "./tool-vectors.ts";
 export {
   accountReferences,
   deliveries,

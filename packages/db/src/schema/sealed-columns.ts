@@ -117,6 +117,8 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   standing_seen: ["digest", "content"],
   standing_versions: ["program_digest"],
   tool_calls: ["arguments_digest"],
+  // Of texts that lie in clear as well, in private_toolkits.
+  tool_vectors: ["vector"],
 };
 
 /** What a value of a row is sealed for. `scope`: its project, or `deployment`; `stored` gives a column of the row as the driver does. */

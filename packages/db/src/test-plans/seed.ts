@@ -103,6 +103,8 @@ function seedingOf(from: number, share: number): string[] {
      select ${owner()}, 's-' || n, ${digest()}, seeded_at(n), seeded_at(n) from ${series(half)}`,
     `insert into call_hooks (id, project_id, phase, endpoint_url, signing_secret, toolkit_slugs, access_classes, position, is_active, created_at)
      select ${id("hok", "n")}, ${owner()}, 'before', '', '', '{}', '{}', 0, true, seeded_at(n) from ${series(half)}`,
+    `insert into tool_vectors (digest, project_id, vector, claimed_until, used_at)
+     select 'd' || n, case when n % 10 = 0 then ${owner()} end, ${digest()}, seeded_at(n), seeded_at(n) from ${series(half)}`,
     `insert into hook_answers (project_id, call_id, hook_id, entity_id, call_key, decision, edit, duration_ms, asked_at)
      select ${owner()}, ${id("call", "n")}, ${id("hok", "n")}, 'entity-' || n % 50, 'k' || n, 'allow', null, 1, seeded_at(n) from ${series(half)}`,
     `insert into call_limits (project_id, name, toolkit_slug, key_expression, concurrency, rate_max, rate_per_ms, is_paused, created_at, updated_at)

@@ -5,8 +5,10 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Audience } from "@svc/catalog";
 import { createAddressGuard, formatValue, parseVaultKeys, type VaultKey } from "@svc/core";
+import type { EmbeddingsPlace } from "@svc/node";
 import type { LevelWithSilent } from "pino";
 import { ConfigError } from "./config-error.ts";
+import { readEmbeddings } from "./embeddings.ts";
 import type { Environment } from "./environment.ts";
 import { checkApart, type ListenAddress, parseHost, parseListenAddress, readHosts, readTlsFiles } from "./listen.ts";
 import { type ConfigReader, createConfigReader, parseBoundedDuration } from "./reader.ts";
@@ -45,6 +47,8 @@ export type Config = {
   readonly endpointRanges: readonly string[];
   readonly providerRanges: readonly string[];
   readonly endpointConcurrency: number;
+  /** Undefined: tools are found by words alone. */
+  readonly embeddings: EmbeddingsPlace | undefined;
   readonly retryScheduleMs: readonly number[];
   readonly bodyBytesMax: number;
   readonly connectionsMax: number;
@@ -132,6 +136,7 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     isSandbox: readSandbox(reader),
     endpointRanges: readRanges(reader, "SVC_ENDPOINT_CIDRS"),
     providerRanges: readRanges(reader, "SVC_PROVIDER_CIDRS"),
+    embeddings: readEmbeddings(reader),
     endpointConcurrency: reader.integer("SVC_ENDPOINT_CONCURRENCY", { fallback: 16, min: 1, max: 1_024 }),
     retryScheduleMs:
       reader.parsed("SVC_RETRY_SCHEDULE", parseSchedule) ?? parseSchedule(defaultOf("SVC_RETRY_SCHEDULE")),

@@ -6,10 +6,11 @@ import { loopbackRanges } from "../config/loopback.ts";
 export function nodePartsOf(
   config: Config,
   erasures?: NodeLimits["erasures"],
-): Pick<NodeParts, "variable" | "ranges" | "limits" | "isSandbox" | "engines"> {
+): Pick<NodeParts, "variable" | "embeddings" | "ranges" | "limits" | "isSandbox" | "engines"> {
   const own = loopbackRanges(config);
   const { endpointConcurrency, retryScheduleMs, bodyBytesMax: postBytesMax } = config;
   return {
+    embeddings: config.embeddings,
     variable: (name) => config.environment.get(name),
     ranges: { endpoints: [...config.endpointRanges, ...own], apps: [...config.providerRanges, ...own] },
     limits: {

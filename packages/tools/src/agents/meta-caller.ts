@@ -1,6 +1,7 @@
 import { type CatalogViews, createValidator, type SchemaValidator } from "@svc/catalog";
 import type { ProjectPrincipal } from "@svc/core";
 import type { CallRequest, ToolCaller } from "../call/call-tool.ts";
+import type { ToolFinder } from "../embeddings/find-tools.ts";
 import type { ReachFinder } from "../search/reach.ts";
 import type { ToolAnswer } from "./answer.ts";
 import { answerCall, type CallArguments } from "./call-tool.ts";
@@ -17,6 +18,7 @@ export type AgentToolsOptions = ConfirmationStore & {
   readonly views: CatalogViews;
   readonly caller: ToolCaller;
   readonly findReach: ReachFinder;
+  readonly finder: ToolFinder;
 };
 
 /**
@@ -31,7 +33,7 @@ export type MetaCaller = (
 ) => Promise<ToolAnswer>;
 
 /** Makes the caller of meta-tools over the engine that serves ToolsService. */
-export function createMetaCaller({ views, caller, findReach }: AgentToolsOptions): MetaCaller {
+export function createMetaCaller({ views, caller, findReach, finder }: AgentToolsOptions): MetaCaller {
   const validators = new Map<string, SchemaValidator>(
     metaTools.map(({ name, inputSchema }) => [name, createValidator(inputSchema)]),
   );
@@ -44,7 +46,7 @@ export function createMetaCaller({ views, caller, findReach }: AgentToolsOptions
     if (name === "read_tool") return answerRead(view, args as ReadArguments, call);
     if (name === "search_tools") {
       const reachOf = await findReach(view, principal);
-      return answerSearch(view, args as SearchArguments, { binding: principal.binding, reachOf });
+      return answerSearch(view, args as SearchArguments, { finder, binding: principal.binding, reachOf });
     }
     return answerDescribe(view, args as { slug: string }, principal.binding);
   };

@@ -1,5 +1,6 @@
 import type { CatalogView, ToolDefinition } from "@svc/catalog";
-import { searchOf, type ToolQuery } from "../search/tool-search.ts";
+import type { ToolFinder } from "../embeddings/find-tools.ts";
+import type { ToolQuery } from "../search/tool-search.ts";
 import { readSearchRequest } from "../service/search-request.ts";
 import { answered, firstSentence, type ToolAnswer } from "./answer.ts";
 import { callerOf } from "./meta-tools.ts";
@@ -16,14 +17,14 @@ export type SearchArguments = {
 const lineMax = 140;
 
 /** Answers search_tools: a line for each tool that fits, best first. Throws the refusals of SearchTools. */
-export function answerSearch(
+export async function answerSearch(
   view: CatalogView,
   args: SearchArguments,
-  { binding, reachOf }: Pick<ToolQuery, "binding" | "reachOf">,
-): ToolAnswer {
+  { finder, binding, reachOf }: Pick<ToolQuery, "binding" | "reachOf"> & { readonly finder: ToolFinder },
+): Promise<ToolAnswer> {
   const { query, toolkit = "", access_class: accessClass = "", limit = 0 } = args;
   const asked = readSearchRequest({ query, toolkitSlug: toolkit, accessClass, limit });
-  const found = searchOf(view).search({ ...asked, binding, reachOf });
+  const found = await finder.find(view, { ...asked, binding, reachOf });
   const tools = found.map(({ tool }) => lineOf(tool));
   if (tools.length > 0) return answered({ tools }, tools.map(textOf).join("\n"));
   const isUnknown = toolkit !== "" && !view.toolkits.has(toolkit);

@@ -49,8 +49,7 @@ const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
  * of what is wanted.
  */
 export function readQuery(text: string): Query {
-  if (isProgram(text)) return { words: [], telling: [] };
-  const told = text.replace(opening, " ").replaceAll(/\S*(?:@|:\/\/)\S*/g, " ");
+  const told = toldBy(text);
   const words = readWords(told);
   const names = namesIn(told);
   const found = new Map<string, QueryWord>();
@@ -70,6 +69,11 @@ export function readQuery(text: string): Query {
     found.set(term, { term, form: word, synonyms: [...(synonyms.get(term) ?? [])], share, isName, isNumber, isVague });
   }
   return { words, telling: [...found.values()] };
+}
+
+/** What of a query tells what is wanted: nothing of a program, and of a sentence neither its opening nor addresses of mail and of pages. */
+export function toldBy(text: string): string {
+  return isProgram(text) ? "" : text.replace(opening, " ").replaceAll(/\S*(?:@|:\/\/)\S*/g, " ");
 }
 
 function shareOf(word: string): number {

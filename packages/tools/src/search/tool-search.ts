@@ -1,6 +1,7 @@
 import type { AccessClass, Catalog } from "@svc/catalog";
 import { type Binding, isToolGranted } from "@svc/core";
 import { demandOf } from "./deeds.ts";
+import { fuse, type Nearness } from "./fuse.ts";
 import { meaningsOf } from "./meanings.ts";
 import { preferNames } from "./prefer-names.ts";
 import { preferPhrases } from "./prefer-phrases.ts";
@@ -21,6 +22,8 @@ export type ToolQuery = {
   readonly reachOf?: ((tool: SearchedTool) => Reach) | undefined;
   /** Whoever is bound finds what it may use alone. */
   readonly binding?: Binding | undefined;
+  /** How near tools are in meaning. Default: words alone count. */
+  readonly nearness?: Nearness | undefined;
 };
 
 /** Whether a tool can be called now: its app is `connected`, nobody connected it yet, or the deployment does not say where it is. */
@@ -61,7 +64,7 @@ export function searchOf(view: Catalog): ToolSearch {
 export function createToolSearch(view: Catalog): ToolSearch {
   let index: ViewIndex | undefined;
   return {
-    search({ query, toolkitSlug = "", kind, accessClass = "", limit = limitDefault, reachOf, binding }) {
+    search({ query, toolkitSlug = "", kind, accessClass = "", limit = limitDefault, reachOf, binding, nearness }) {
       if (kind === "trigger") return [];
       index ??= indexView(view);
       const { words, telling } = readQuery(query);
@@ -74,7 +77,8 @@ export function createToolSearch(view: Catalog): ToolSearch {
       const reachShareOf = (tool: SearchedTool) => (reachOf === undefined ? 1 : reachShares[reachOf(tool)]);
       const shareOf = (found: IndexedTool) => (passes(found) ? reachShareOf(found.tool) : 0);
       const wanted = { demand: demandOf(words), count: limit + candidatesMore, shareOf };
-      const ranked = scoreTools(index, meanings, wanted).map((scored) => preferPhrases(scored, meanings.known));
+      const byWords = scoreTools(index, meanings, wanted).map((scored) => preferPhrases(scored, meanings.known));
+      const ranked = nearness === undefined ? byWords : fuse(index, byWords, { ...wanted, nearness });
       const asked = telling.map(({ term }) => term);
       return spreadOverToolkits(preferNames(ranked, asked), limit).map((found) => {
         return { tool: found.tool, score: found.score, matchedTerms: matchedWords(found, meanings.known) };

@@ -13,9 +13,9 @@ import {
 import type { ToolCaller } from "../call/call-tool.ts";
 import type { Ledger } from "../call/ledger.ts";
 import { toCallToolResponse, toHookAnswers, toToolCall } from "../convert.ts";
+import type { ToolFinder } from "../embeddings/find-tools.ts";
 import { toolCallNotFound } from "../errors.ts";
 import type { ReachFinder } from "../search/reach.ts";
-import { searchOf } from "../search/tool-search.ts";
 import { answerOf } from "./call-answer.ts";
 import { type CallLimitsContext, callLimitMethods } from "./call-limits.ts";
 import { readCallRequest } from "./call-request.ts";
@@ -31,6 +31,7 @@ export type ToolsServiceOptions = CallLimitsContext &
     readonly caller: ToolCaller;
     readonly ledger: Ledger;
     readonly findReach: ReachFinder;
+    readonly finder: ToolFinder;
     readonly db: Database;
     /** Seals page tokens. */
     readonly sealer: Sealer;
@@ -38,19 +39,18 @@ export type ToolsServiceOptions = CallLimitsContext &
 
 /** The tools as a project sees them: found, described, called, and the ledger of its calls. */
 export function createToolsService(options: ToolsServiceOptions): ServiceImpl<typeof ToolsService> {
-  const { views, caller, ledger, findReach, db } = options;
+  const { views, caller, ledger, findReach, finder, db } = options;
   return {
     async searchTools(request, ctx) {
       const search = readSearchRequest(request);
       const principal = requireProject(ctx);
       const view = await views.forProject(principal.projectId);
       const reachOf = await findReach(view, principal);
-      const results = searchOf(view)
-        .search({ ...search, binding: principal.binding, reachOf })
-        .map(({ tool, score, matchedTerms }) => {
-          const message = view.messages.tools.get(tool.slug)?.tool;
-          return { ...(message && { tool: message }), score, matchedTerms: [...matchedTerms] };
-        });
+      const found = await finder.find(view, { ...search, binding: principal.binding, reachOf });
+      const results = found.map(({ tool, score, matchedTerms }) => {
+        const message = view.messages.tools.get(tool.slug)?.tool;
+        return { ...(message && { tool: message }), score, matchedTerms: [...matchedTerms] };
+      });
       return create(SearchToolsResponseSchema, { results });
     },
     async describeTool({ slug }, ctx) {

@@ -1,0 +1,99 @@
+import { isoTime, type ProjectId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { arrayLiteral, bytesArrayLiteral, plainArrayLiteral } from "../sql/array-literal.ts";
+import { statement } from "../sql/statement.ts";
+
+/** A vector that is kept, and when it was last read, give or take a day. */
+export type ToolVector = { readonly digest: string; readonly vector: Buffer; readonly usedAt: number };
+
+/** The text of a tool that a vector is asked for. `projectId` is undefined in the shared catalog. */
+export type ToolTextKey = { readonly digest: string; readonly projectId: ProjectId | undefined };
+
+const readVectors = statement<{ digest: string; vector: Buffer; used_at: string }>(
+  "read_tool_vectors",
+  `select digest, vector, used_at from tool_vectors
+   where digest = any($1::text[]) and vector is not null and project_id is not distinct from $2::uuid`,
+);
+
+/** Those of some digests that are kept for a project, or for all where it is undefined. Served by tool_vectors_pkey. */
+export async function readToolVectors(
+  db: Executor,
+  digests: readonly string[],
+  projectId: ProjectId | undefined,
+): Promise<ToolVector[]> {
+  const owner = projectId === undefined ? null : uuidOfId(projectId);
+  const rows = await readVectors(db, [arrayLiteral(digests), owner]);
+  return rows.map(({ digest, vector, used_at }) => ({ digest, vector, usedAt: Date.parse(used_at) }));
+}
+
+const claimTexts = statement<{ digest: string }>(
+  "claim_tool_vectors",
+  `insert into tool_vectors (digest, project_id, claimed_until, used_at)
+   select i.digest, i.project_id, $3::timestamptz, $4::timestamptz
+   from unnest($1::text[], $2::uuid[]) as i(digest, project_id) order by i.digest
+   on conflict (digest) do update set claimed_until = excluded.claimed_until
+     where tool_vectors.vector is null and tool_vectors.claimed_until <= excluded.used_at
+   returning digest`,
+);
+
+/** Takes texts to ask for, until `untilMs`: answers those that no other node asks for, and that have no vector. */
+export async function claimToolVectors(
+  db: Executor,
+  keys: readonly ToolTextKey[],
+  { untilMs, nowMs }: { readonly untilMs: number; readonly nowMs: number },
+): Promise<Set<string>> {
+  const owners = keys.map(({ projectId }) => (projectId === undefined ? null : uuidOfId(projectId)));
+  const digests = arrayLiteral(keys.map(({ digest }) => digest));
+  const rows = await claimTexts(db, [digests, plainArrayLiteral(owners), isoTime(untilMs), isoTime(nowMs)]);
+  return new Set(rows.map(({ digest }) => digest));
+}
+
+const keepVectors = statement(
+  "keep_tool_vectors",
+  `update tool_vectors v set vector = i.vector, used_at = $3::timestamptz
+   from unnest($1::text[], $2::bytea[]) as i(digest, vector) where v.digest = i.digest`,
+);
+
+/** Keeps what was answered for texts that were claimed; those of a project that is gone by then are left out. */
+export async function keepToolVectors(
+  db: Executor,
+  vectors: readonly { readonly digest: string; readonly vector: Uint8Array }[],
+  nowMs: number,
+): Promise<void> {
+  const digests = arrayLiteral(vectors.map(({ digest }) => digest));
+  await keepVectors(db, [digests, bytesArrayLiteral(vectors.map(({ vector }) => vector)), isoTime(nowMs)]);
+}
+
+const releaseTexts = statement(
+  "release_tool_vectors",
+  "delete from tool_vectors where digest = any($1::text[]) and vector is null",
+);
+
+/** Gives up texts that were claimed, so that any node may ask for them at once. */
+export async function releaseToolVectors(db: Executor, digests: readonly string[]): Promise<void> {
+  await releaseTexts(db, [arrayLiteral(digests)]);
+}
+
+const touchVectors = statement(
+  "touch_tool_vectors",
+  "update tool_vectors set used_at = $2::timestamptz where digest = any($1::text[])",
+);
+
+/** Notes that vectors are in use. */
+export async function touchToolVectors(db: Executor, digests: readonly string[], nowMs: number): Promise<void> {
+  await touchVectors(db, [arrayLiteral(digests), isoTime(nowMs)]);
+}
+
+/** From the old end of tool_vectors_used. */
+const sweepVectors = statement<{ digest: string }>(
+  "sweep_tool_vectors",
+  `delete from tool_vectors v using (
+     select digest from tool_vectors where used_at < $1::timestamptz
+     order by used_at limit $2::int4 for update skip locked) old
+   where v.digest = old.digest returning v.digest`,
+);
+
+/** Removes up to `limit` vectors that nobody read since `beforeMs`; returns how many. */
+export async function sweepToolVectors(db: Executor, beforeMs: number, limit: number): Promise<number> {
+  return (await sweepVectors(db, [isoTime(beforeMs), limit])).length;
+}

@@ -1,0 +1,29 @@
+import { formatValue } from "@svc/core";
+import type { EmbeddingsPlace } from "@svc/node";
+import type { ConfigReader } from "./reader.ts";
+
+/** The embeddings endpoint that the deployment names; undefined where it names none. */
+export function readEmbeddings(reader: ConfigReader): EmbeddingsPlace | undefined {
+  const url = reader.parsed("SVC_EMBEDDINGS_URL", parseUrl);
+  const model = reader.text("SVC_EMBEDDINGS_MODEL");
+  const isNamed = reader.text("SVC_EMBEDDINGS_URL") !== undefined;
+  if (isNamed && model === undefined) {
+    reader.fault("SVC_EMBEDDINGS_MODEL", "is unset, and SVC_EMBEDDINGS_URL is set; name the model to ask it for");
+  }
+  reader.parsed("SVC_EMBEDDINGS_KEY", checkKey);
+  return url === undefined || model === undefined ? undefined : { url, model };
+}
+
+/** The value may hold a password, so no fault shows it. */
+function parseUrl(text: string): string {
+  const url = URL.parse(text);
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
+  if (isPlain && url.hash === "") return url.href;
+  throw new Error(
+    `is no http or https address without credentials and fragment, such as ${formatValue("https://host/v1/embeddings")}`,
+  );
+}
+
+function checkKey(text: string): void {
+  if (!/^[\x21-\x7e]*$/.test(text)) throw new Error("has characters beyond visible ASCII, which no header holds");
+}

@@ -1,0 +1,120 @@
+import { type AddressGuard, AddressRefusedError, isObject } from "@svc/core";
+import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
+import { dimensionBounds, packVector, type Vector } from "./vector.ts";
+
+/** Where texts are turned into vectors, as the deployment says. */
+export type EmbeddingsPlace = {
+  /** The whole address, such as https://host/v1/embeddings. */
+  readonly url: string;
+  readonly model: string;
+};
+
+/** Asks the endpoint. */
+export type EmbeddingsEndpoint = EmbeddingsPlace & {
+  /** The vectors of texts, in order. Throws EmbeddingsError. */
+  embed(texts: readonly string[]): Promise<Vector[]>;
+  /** Cuts what is under way. */
+  close(): Promise<void>;
+};
+
+/** Why there are no vectors, as the end of a sentence about the endpoint; it holds nothing of what was asked or answered. */
+export class EmbeddingsError extends Error {
+  override readonly name = "EmbeddingsError";
+}
+
+/** What an endpoint is made of. `key`: the bearer token at that time; empty or undefined for none. */
+export type EndpointOptions = EmbeddingsPlace & {
+  readonly guard: AddressGuard;
+  readonly key: () => string | undefined;
+  /** For the whole answer, milliseconds. */
+  readonly timeoutMs: number;
+  /** Texts asked for at once, at most: with the size of vectors it bounds what is read of an answer. */
+  readonly textsMax: number;
+  readonly connections: number;
+};
+
+/** Room for each number of a vector as JSON writes it, and for what stands around them. */
+const numberBytes = 28;
+const aroundBytes = 16_384;
+
+/** Makes it: one POST for a few texts, as OpenAI's API has it. Its address is judged by the guard where it is dialled; no redirect is followed. */
+export function createEmbeddingsEndpoint(options: EndpointOptions): EmbeddingsEndpoint {
+  const { url, model, guard, timeoutMs, textsMax, connections } = options;
+  const agent = createGuardedAgent({
+    ...{ guard, connections, connectTimeoutMs: timeoutMs, headersTimeoutMs: timeoutMs, bodyTimeoutMs: timeoutMs },
+    responseBytesMax: textsMax * dimensionBounds.max * numberBytes + aroundBytes,
+  });
+  return {
+    url,
+    model,
+    embed: (texts) => embed(agent, options, texts),
+    close: () => agent.destroy(),
+  };
+}
+
+async function embed(
+  agent: GuardedAgent,
+  { url, model, key, timeoutMs }: EndpointOptions,
+  input: readonly string[],
+): Promise<Vector[]> {
+  const { origin, pathname, search } = new URL(url);
+  const token = key()?.trim() ?? "";
+  try {
+    const answer = await agent.request({
+      ...{ origin, path: `${pathname}${search}`, method: "POST" },
+      headers: {
+        ...{ "content-type": "application/json", accept: "application/json", "user-agent": "svc/1" },
+        ...(token !== "" && { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify({ model, input, encoding_format: "float" }),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200) throw new EmbeddingsError(`answered with status ${answer.statusCode}`);
+    return readAnswer(text, input.length);
+  } catch (error) {
+    throw error instanceof EmbeddingsError ? error : new EmbeddingsError(whyOf(error, timeoutMs));
+  }
+}
+
+function readAnswer(text: string, count: number): Vector[] {
+  const data = dataOf(text);
+  if (data === undefined) throw new EmbeddingsError("answered with what is no JSON object with a list in data");
+  if (data.length !== count) throw new EmbeddingsError(`answered ${count} texts with ${data.length} vectors`);
+  const vectors = new Map<number, Vector>();
+  for (const [place, item] of data.entries()) {
+    const { index = place, embedding } = isObject(item) ? (item as { index?: unknown; embedding?: unknown }) : {};
+    const vector = packVector(embedding);
+    if (vector === undefined || typeof index !== "number" || !(index >= 0 && index < count) || vectors.has(index))
+      throw new EmbeddingsError(
+        `answered with what is no vector of ${dimensionBounds.min} to ${dimensionBounds.max} numbers for each text`,
+      );
+    vectors.set(index, vector);
+  }
+  const ordered = [...vectors].sort(([a], [b]) => a - b).map(([, vector]) => vector);
+  const sizes = new Set(ordered.map(({ parts }) => parts.length));
+  if (sizes.size > 1) throw new EmbeddingsError("answered with vectors of different sizes");
+  return ordered;
+}
+
+function dataOf(text: string): readonly unknown[] | undefined {
+  try {
+    const answer: unknown = JSON.parse(text);
+    const data = isObject(answer) ? (answer as { data?: unknown }).data : undefined;
+    return Array.isArray(data) ? data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const timeouts: ReadonlySet<string> = new Set([
+  ...["TimeoutError", "AbortError", "HeadersTimeoutError", "BodyTimeoutError", "ConnectTimeoutError"],
+]);
+
+function whyOf(error: unknown, timeoutMs: number): string {
+  if (error instanceof AddressRefusedError) return "is at an address that is not dialled: see SVC_PROVIDER_CIDRS";
+  const name = error instanceof Error ? error.name : "";
+  if (timeouts.has(name)) return `did not answer within ${timeoutMs / 1_000} s`;
+  if (name === "ResponseExceededMaxSizeError") return "answered with more bytes than such vectors have";
+  return "could not be reached";
+}

@@ -1,0 +1,203 @@
+import { createHash } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { type ProjectId, systemClock } from "@svc/core";
+import { createProject } from "@svc/db";
+import { CatalogService } from "@svc/gen/catalog";
+import { ToolsService } from "@svc/gen/tools";
+import { catalogOf } from "@svc/testing/catalog";
+import { createTestDatabase } from "@svc/testing/database";
+import { serveHttp } from "@svc/testing/http";
+import { createTestNode } from "@svc/testing/node";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
+import { until } from "@svc/testing/until";
+import { afterAll, expect, test } from "vitest";
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+
+/** Words of one meaning lie in one direction, each other word in one of its own. */
+const meanings: ReadonlyMap<string, number> = new Map(
+  ["order parcel purchase consignment cargo", "refund reimburse chargeback restitution"].flatMap((group, at) =>
+    group.split(" ").map((word) => [word, at] as const),
+  ),
+);
+const size = 512;
+
+function vectorOf(text: string): number[] {
+  const vector = Array.from({ length: size }, () => 0);
+  for (const word of text.toLowerCase().match(/[a-z]+/g) ?? ["none"]) {
+    const meant = meanings.get(word);
+    const at = meant ?? 8 + (createHash("md5").update(word).digest().readUInt16BE() % (size - 8));
+    vector[at] = (vector[at] ?? 0) + (meant === undefined ? 1 : 10);
+  }
+  return vector;
+}
+
+type Way = "well" | "never" | "failing" | "short" | "huge" | "nonsense";
+
+/** An embeddings endpoint, which notes what it was sent. */
+async function serveEmbeddings() {
+  const state = { way: "well" as Way, sent: [] as string[], keys: new Set<string | undefined>() };
+  const place = await serveHttp(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const { input, model } = JSON.parse(Buffer.concat(parts).toString()) as { input: string[]; model: string };
+    expect(model).toBe("bag");
+    state.sent.push(...input);
+    state.keys.add(request.headers.authorization);
+    if (state.way === "never") return;
+    if (state.way === "failing") return void response.writeHead(500).end("{}");
+    if (state.way === "nonsense") return void response.end('{"data":[{"embedding":["1","2"]}]}');
+    if (state.way === "huge") {
+      // Written as long as it is read: whoever reads without a bound reads for good.
+      const more = () => response.write("[".repeat(65_536)) || true;
+      while (!response.destroyed && more()) await wait(1);
+      return;
+    }
+    const cut = state.way === "short" ? 3 : size;
+    const data = input.map((text, index) => ({ index, embedding: [1, ...vectorOf(text).slice(1, cut)] }));
+    if (state.way === "well")
+      for (const [index, text] of input.entries()) Object.assign(data[index] ?? {}, { embedding: vectorOf(text) });
+    response.end(JSON.stringify({ data: data.reverse() }));
+  });
+  return { ...place, state, url: `${place.url}/v1/embeddings` };
+}
+
+function startNode(url: string, ranges = { endpoints: [], apps: ["127.0.0.0/8"] }) {
+  return createTestNode(db, {
+    clock: systemClock,
+    catalog: catalogOf({ toolkits: Object.values(sampleToolkits) }),
+    embeddings: { url, model: "bag" },
+    variable: (name) => (name === "SVC_EMBEDDINGS_KEY" ? "sk-planted" : undefined),
+    ranges,
+  });
+}
+
+type TestNode = ReturnType<typeof startNode>;
+
+let projects = 0;
+const addProject = async () => (await createProject(db, `embeddings-${projects++}`, systemClock.now())).id;
+
+async function publishShop(node: TestNode, projectId: ProjectId, description: string): Promise<void> {
+  const tool = {
+    ...{
+      kind: "action",
+      class: "read",
+      description,
+      intents: ["where is my parcel", "what did they buy", "the purchase"],
+    },
+    input: {
+      type: "object",
+      additionalProperties: false,
+      required: ["id"],
+      properties: { id: { type: "string", description: "Id of the order." } },
+    },
+    output: { type: "object", properties: { id: { type: "string" } } },
+    request: { method: "GET", path: "/orders/{{params.id}}" },
+  };
+  const definition = JSON.stringify({
+    toolkit: {
+      ...{ slug: "shop", name: "Shop", description: "Orders of a shop of our own, for tests.", version: "0.1.0" },
+      ...{ category: "sales", baseUrl: "https://shop.example.com/api" },
+      auth: [{ type: "api_key", placement: "header", name: "X-Key", value: "{{credential.key}}" }],
+    },
+    tools: { read_order: tool },
+  });
+  await node.client(CatalogService, { projectId, role: "approver" }).publishToolkit({ definitionJson: definition });
+}
+
+const text = "Reads one order of the shop with its lines and its state of payment.";
+
+async function search(node: TestNode, projectId: ProjectId, query: string): Promise<string[]> {
+  const client = node.client(ToolsService, { projectId, role: "member" });
+  return (await client.searchTools({ query })).results.map(({ tool }) => tool?.slug ?? "");
+}
+
+/** Resolves once what words alone do not find is found. */
+const untilFound = (node: TestNode, projectId: ProjectId) =>
+  until(async () => (await search(node, projectId, "consignment")).includes("shop.read_order"));
+
+test("what words do not find is found by meaning, nonsense is not, and a restart asks for no text of a tool again", async () => {
+  await using endpoint = await serveEmbeddings();
+  const projectId = await addProject();
+  const other = await addProject();
+  {
+    await using words = createTestNode(db, { clock: systemClock });
+    await publishShop(words as TestNode, projectId, text);
+    expect(await search(words as TestNode, projectId, "consignment")).toEqual([]);
+  }
+  {
+    await using node = startNode(endpoint.url);
+    await untilFound(node, projectId);
+    expect(await search(node, projectId, "glimmering snarfblat")).toEqual([]);
+    expect(await search(node, projectId, "consignment for ada@example.com")).toContain("shop.read_order");
+    // Another project neither finds it nor has it sent.
+    expect(await search(node, other, "consignment cargo")).not.toContain("shop.read_order");
+  }
+  const { sent, keys } = endpoint.state;
+  expect(keys).toEqual(new Set(["Bearer sk-planted"]));
+  expect(sent.filter((sentText) => sentText.includes("ada@"))).toEqual([]);
+  expect(sent.filter((sentText) => sentText.includes(text))).toHaveLength(1);
+  expect(new Set(sent).size).toBe(sent.length);
+  sent.length = 0;
+  await using again = startNode(endpoint.url);
+  await using second = startNode(endpoint.url);
+  await Promise.all([untilFound(again, projectId), untilFound(second, projectId)]);
+  expect(sent.filter((sentText) => sentText !== "consignment")).toEqual([]);
+});
+
+test("two projects with the same private toolkit have vectors of their own, and two nodes ask for each text once", async () => {
+  await using endpoint = await serveEmbeddings();
+  const projectIds = [await addProject(), await addProject()];
+  await using node = startNode(endpoint.url);
+  await using second = startNode(endpoint.url);
+  for (const projectId of projectIds) await publishShop(node, projectId, `${text} Of both.`);
+  await Promise.all(projectIds.flatMap((projectId) => [untilFound(node, projectId), untilFound(second, projectId)]));
+  expect(endpoint.state.sent.filter((sentText) => sentText.includes("Of both."))).toHaveLength(2);
+});
+
+test.each<[Way, string]>([
+  ["never", "did not answer within 300 ms"],
+  ["failing", "answered with status 500"],
+  ["huge", "answered with more bytes"],
+  ["nonsense", "answered with what is no vector"],
+])("an endpoint that is %s costs a search 300 ms at most, and the next ones nothing", async (way, why) => {
+  await using endpoint = await serveEmbeddings();
+  const projectId = await addProject();
+  await using node = startNode(endpoint.url);
+  await publishShop(node, projectId, text);
+  await untilFound(node, projectId);
+  endpoint.state.way = way;
+  endpoint.state.sent.length = 0;
+  const startedAt = performance.now();
+  expect(await search(node, projectId, "read the order")).toContain("shop.read_order");
+  // The words of a search are the rest.
+  expect(performance.now() - startedAt).toBeLessThan(600);
+  const tripped = () => node.told.failures.filter(({ what }) => what === "embeddings of search");
+  expect(
+    tripped()
+      .map(({ error }) => (error as Error).message)
+      .join(),
+  ).toMatch(way === "huge" ? /within 300 ms|more bytes/ : why);
+  for (let at = 0; at < 20; at++) await search(node, projectId, `read the order ${at}`);
+  expect(endpoint.state.sent).toHaveLength(1);
+  expect(tripped()).toHaveLength(1);
+});
+
+test("vectors of another size than those of tools leave the words as they are", async () => {
+  await using endpoint = await serveEmbeddings();
+  const projectId = await addProject();
+  await using node = startNode(endpoint.url);
+  await publishShop(node, projectId, text);
+  await untilFound(node, projectId);
+  endpoint.state.way = "short";
+  expect(await search(node, projectId, "cargo")).toEqual([]);
+  expect(await search(node, projectId, "read an order")).toContain("shop.read_order");
+});
+
+test("an endpoint at an address that tool calls may not dial is sent nothing", async () => {
+  await using endpoint = await serveEmbeddings();
+  await using node = startNode(endpoint.url, { endpoints: [], apps: [] });
+  await until(() => node.told.failures.some(({ what }) => what === "embeddings of tools"));
+  expect(endpoint.state.sent).toEqual([]);
+});

@@ -1,0 +1,101 @@
+import type { Toolkit } from "@svc/catalog";
+import type { Clock } from "@svc/core";
+import {
+  claimToolVectors,
+  type Database,
+  keepToolVectors,
+  readToolVectors,
+  releaseToolVectors,
+  type ToolVector,
+  touchToolVectors,
+} from "@svc/db";
+import type { EmbeddingsEndpoint } from "./endpoint.ts";
+import senselessTexts from "./senseless.json" with { type: "json" };
+import { digestOf, type ToolText, toolTextsOf } from "./tool-texts.ts";
+import { type Vector, vectorOf } from "./vector.ts";
+
+/** Texts asked for at once. */
+export const batchMax = 32;
+
+const dayMs = 86_400_000;
+/** How long a node has for the texts that it claimed: longer than the endpoint has to answer. */
+const claimMs = 60_000;
+/** Between two looks for what another node asks for. */
+export const othersMs = 1_000;
+
+/** Texts of one owner that are wanted together. */
+export type Wanted = { readonly texts: readonly ToolText[]; readonly owner: Toolkit["ownerProjectId"] };
+
+/** What one look came to: all are there, another node asks for the rest, or there is more to ask for. */
+export type Look = { readonly found: ReadonlyMap<string, Vector>; readonly next: "done" | "others" | "more" };
+
+/** What the vectors are had by. */
+export type VectorStoreOptions = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly endpoint: EmbeddingsEndpoint;
+};
+
+/** The texts of a toolkit as they are wanted. */
+export function wantedOf(toolkit: Toolkit, endpoint: EmbeddingsEndpoint): Wanted {
+  return { texts: toolTextsOf(toolkit, endpoint), owner: toolkit.ownerProjectId };
+}
+
+/** Texts that no tool fits: how near they come to tools tells what is not near. */
+export function wantedSenseless(endpoint: EmbeddingsEndpoint): Wanted {
+  const texts = senselessTexts.map((text, place) => ({ text, place, digest: digestOf(text, endpoint, "") }));
+  return { texts, owner: "" };
+}
+
+/**
+ * Reads the vectors of texts from the store, and asks the endpoint for the first of those that are not there, once between all nodes: what is asked
+ * for is claimed before. Throws what the endpoint or the store failed with.
+ */
+export async function lookFor({ db, clock, endpoint }: VectorStoreOptions, wanted: Wanted): Promise<Look> {
+  const projectId = wanted.owner === "" ? undefined : wanted.owner;
+  const digests = [...new Set(wanted.texts.map(({ digest }) => digest))];
+  const kept = digests.length === 0 ? [] : await readToolVectors(db, digests, projectId);
+  const found = new Map(kept.map(({ digest, vector }) => [digest, vectorOf(new Int8Array(vector))]));
+  await noteUse(db, kept, clock.now());
+  const missing = wanted.texts.filter(({ digest }) => !found.has(digest)).slice(0, batchMax);
+  if (missing.length === 0) return { found, next: "done" };
+  const nowMs = clock.now();
+  const keys = [...new Set(missing.map(({ digest }) => digest))].map((digest) => ({ digest, projectId }));
+  const claimed = await claimToolVectors(db, keys, { nowMs, untilMs: nowMs + claimMs });
+  const asked = [...new Map(missing.map((text) => [text.digest, text])).values()].filter(({ digest }) =>
+    claimed.has(digest),
+  );
+  if (asked.length === 0) return { found, next: "others" };
+  const vectors = await askFor(asked, { db, endpoint });
+  await keepToolVectors(
+    db,
+    vectors.map(([digest, { parts }]) => ({
+      digest,
+      vector: new Uint8Array(parts.buffer, parts.byteOffset, parts.length),
+    })),
+    clock.now(),
+  );
+  return { found, next: "more" };
+}
+
+async function askFor(
+  asked: readonly ToolText[],
+  { db, endpoint }: Pick<VectorStoreOptions, "db" | "endpoint">,
+): Promise<[string, Vector][]> {
+  try {
+    const vectors = await endpoint.embed(asked.map(({ text }) => text));
+    return vectors.map((vector, place) => [asked[place]?.digest ?? "", vector]);
+  } catch (error) {
+    await releaseToolVectors(
+      db,
+      asked.map(({ digest }) => digest),
+    );
+    throw error;
+  }
+}
+
+/** Vectors that are read are kept on. */
+async function noteUse(db: Database, kept: readonly ToolVector[], nowMs: number): Promise<void> {
+  const old = kept.filter(({ usedAt }) => usedAt < nowMs - dayMs).map(({ digest }) => digest);
+  if (old.length > 0) await touchToolVectors(db, old, nowMs);
+}

@@ -18,5 +18,8 @@ export const toolVectors = pgTable(
     /** When a node last read it, give or take a day. */
     usedAt: time("used_at").notNull(),
   },
-  (table) => [uniqueIndex("tool_vectors_project").on(table.projectId, table.digest), index("tool_vectors_used").on(table.usedAt)],
+  (table) => [
+    uniqueIndex("tool_vectors_project").on(table.projectId, table.digest),
+    index("tool_vectors_used").on(table.usedAt),
+  ],
 );

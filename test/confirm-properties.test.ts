@@ -37,14 +37,19 @@ async function ownWorks() {
   await world.ended(job.id, "JOB_STATUS_SUCCEEDED");
   const promotion = { jobId: job.id, slug: "drop_deal", description: "Deletes one deal for good." };
   await world.made("JobsService/PromoteJob", promotion, ownerKey);
+  return { jobId: job.id, skill: "skills.drop_deal", standingId: await ownStands("drops", program) };
+}
+
+/** A standing program of the owner's; answers its id. */
+async function ownStands(slug: string, program: object): Promise<string> {
   const definitionJson = json({
     ...{ version: 1, source: { schedule: { every: "1d" } } },
     overlap: { policy: "allow" },
     program,
   });
-  const create = { slug: "drops", definitionJson };
+  const create = { slug, definitionJson };
   const { standingProgram } = await world.made("StandingService/CreateStandingProgram", create, ownerKey);
-  return { jobId: job.id, skill: "skills.drop_deal", standingId: standingProgram.id };
+  return standingProgram.id;
 }
 
 /** An object as text, its fields in this order and as often as they stand here. */
@@ -218,6 +223,9 @@ test("nothing that a model writes carries out a destructive call", async () => {
 test("every one of these ways deletes, where no person confirms", async () => {
   const restricted = agentKey;
   agentKey = ownerKey;
+  // One that has no runs: those of the other wait for a person, as many as may be under way.
+  const { job } = await world.made("JobsService/GetJob", { id: owned.jobId });
+  owned = { ...owned, standingId: await ownStands("drops_anew", JSON.parse(job.programJson)) };
   try {
     const plain = (deal: number): Fields => [
       ["deal_id", deal],

@@ -108,7 +108,12 @@ export default defineConfig({
     isolate: false,
     // Young objects die before they are copied, and what all files share is not marked again and again while it is loaded: more than a
     // tenth less of the processor for the whole run.
-    execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-heap-size=512"],
+    execArgv: [
+      `--import=${import.meta.dirname}/test/resolve-once.mjs`,
+      "--min-semi-space-size=32",
+      "--max-semi-space-size=64",
+      "--initial-heap-size=512",
+    ],
     // One more than processors: a part of each worker's time goes to waiting for servers, stores and leases. With two more the whole takes
     // longer, where memory is what all wait for.
     maxWorkers: Math.max(2, availableParallelism()) + 1,

@@ -27,7 +27,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   audit_events: {
     name: "action subject",
-    told: "outcome",
+    told: "actor outcome",
     digest: "about_digest hash mac",
   },
   call_hooks: {
@@ -237,6 +237,10 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     digest: "arguments_digest",
     name: "entity_id idempotency_key step_id tool_slug",
     told: "message",
+  },
+  tool_vectors: {
+    digest: "digest",
+    definition: "vector",
   },
   vault_check: {
     sealed: "sealed",

@@ -131,21 +131,25 @@ export function listPlacedAuditEvents(
     .limit(limit);
 }
 
-/** Projects with placed entries and without a chain, and chains that end before their last entry. */
+/** Projects with placed entries and without a chain, and chains with entries before their first place or behind their last. */
 export async function findBrokenAuditChains(
   db: Executor,
-): Promise<{ projectId: ProjectId; length: number | null; last: number }[]> {
-  const last = db.orm
-    .select({ projectId: auditEvents.projectId, last: sql<number>`max(${auditEvents.position})`.as("last") })
+): Promise<{ projectId: ProjectId; length: number | null; first: number; last: number }[]> {
+  const placed = db.orm
+    .select({
+      projectId: auditEvents.projectId,
+      first: sql<number>`min(${auditEvents.position})`.as("first"),
+      last: sql<number>`max(${auditEvents.position})`.as("last"),
+    })
     .from(auditEvents)
     .where(sql`${auditEvents.position} is not null`)
     .groupBy(auditEvents.projectId)
     .as("placed");
   return await db.orm
-    .select({ projectId: last.projectId, last: last.last, length: auditChains.length })
-    .from(last)
-    .leftJoin(auditChains, eq(auditChains.projectId, last.projectId))
-    .where(or(isNull(auditChains.projectId), sql`${last.last} > ${auditChains.length}`));
+    .select({ projectId: placed.projectId, first: placed.first, last: placed.last, length: auditChains.length })
+    .from(placed)
+    .leftJoin(auditChains, eq(auditChains.projectId, placed.projectId))
+    .where(or(isNull(auditChains.projectId), sql`${placed.first} < 1`, sql`${placed.last} > ${auditChains.length}`));
 }
 
 /** Of projects, those that have a chain. */

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { bytes, idColumn, oneOf, time } from "./columns.ts";
-import { auditActors } from "./words.ts";
+import { bytes, idColumn, time } from "./columns.ts";
+import type { AuditActor } from "./words.ts";
 
 /**
  * Who did what. A row is written before its deed and gets its outcome after it; then it gets its place in the chain of its project, and never
@@ -14,7 +14,8 @@ export const auditEvents = pgTable(
     /** The first of all ids for what concerns the deployment. */
     projectId: idColumn("prj")("project_id").notNull(),
     at: time("at").notNull(),
-    actor: oneOf(auditActors)("actor").notNull(),
+    /** Not `oneOf`: a row in which somebody wrote another word is found as changed, and no reader fails at it. */
+    actor: text("actor").$type<AuditActor>().notNull(),
     /** Of the key or the job. */
     actorId: uuid("actor_id"),
     /** `AdminService.CreateApiKey`. */

@@ -343,10 +343,7 @@ export const vaultRotationStates = ["announced", "distributing", "resealing", "d
 export const grantTokenKinds = ["access", "refresh"] as const;
 
 /** Who did what the audit log tells: the administrator, a key, a job, a person with a link, the service itself. */
-export const auditActors = ["admin", "key", "job", "link", "service"] as const;
-
-/** Who did what the audit log tells. */
-export type AuditActor = (typeof auditActors)[number];
+export type AuditActor = "admin" | "key" | "job" | "link" | "service";
 
 /** What is erased: one entity of a project, or the project with all that is its own. */
 export const erasureKinds = ["entity", "project"] as const;

@@ -108,6 +108,17 @@ test.each<[what: string, statement: string, faults: string[]]>([
   ["says something else", "update audit_events set subject = 'other' where subject = 'thing 2'", ["changed 2"]],
   ["has another outcome", "update audit_events set outcome = 'ok ' where subject = 'thing 5'", ["changed 5"]],
   ["has another actor", "update audit_events set actor = 'service' where subject = 'thing 1'", ["changed 1"]],
+  [
+    "has an actor of a word that none has",
+    "update audit_events set actor = 'nobody' where subject = 'thing 1'",
+    ["changed 1"],
+  ],
+  [
+    "is added before the first place",
+    `insert into audit_events (id, project_id, at, actor, action, subject, outcome, position, mac, hash)
+     select gen_random_uuid(), project_id, at, actor, action, 'forged', outcome, -1, mac, hash from audit_events where subject = 'thing 1'`,
+    ["head 0"],
+  ],
   ["has another entity", "update audit_events set about_digest = '\\x00' where subject = 'thing 3'", ["changed 3"]],
   ["has another hash", "update audit_events set hash = sha256(hash) where subject = 'thing 3'", ["changed 3"]],
   [

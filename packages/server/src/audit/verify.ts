@@ -87,13 +87,14 @@ async function findGone(db: Executor, rows: readonly AuditEvent[]): Promise<Audi
   return gone.map((projectId) => ({ ...headFault("the chain was removed"), projectId }));
 }
 
-/** Rows that stand in no chain, or behind the end of theirs. */
+/** Rows that stand in no chain, before the first place of theirs or behind its end. */
 async function findLost(db: Executor): Promise<AuditFault[]> {
   const broken = await findBrokenAuditChains(db);
-  return broken.map(({ projectId, length, last }) => ({
-    ...headFault(
-      length === null ? "the chain was removed" : `the chain ends at ${length}, and has events up to ${last}`,
-    ),
-    projectId,
-  }));
+  return broken.map(({ projectId, ...chain }) => ({ ...headFault(lostWords(chain)), projectId }));
+}
+
+function lostWords({ length, first, last }: { length: number | null; first: number; last: number }): string {
+  if (length === null) return "the chain was removed";
+  if (last > length) return `the chain ends at ${length}, and has events up to ${last}`;
+  return `the chain begins at 1, and has an event at ${first}`;
 }

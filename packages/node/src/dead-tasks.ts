@@ -21,7 +21,7 @@ export type DeadTaskLimits = {
 // ten times a second under load, those for jobs 30 times. From 100,000 on, deliveries lost a tenth while a snapshot was held.
 const defaults: DeadTaskLimits = {
   compactFrom: { delivery_tasks: 25_000, job_tasks: 20_000 },
-  advanceFrom: 25_000,
+  advanceFrom: 50_000,
 };
 
 /** Read and written again by a compaction, in 20 us a row, while others wait. */

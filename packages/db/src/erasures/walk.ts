@@ -95,7 +95,7 @@ export function nextOfProject({ table, key, project }: Gone, { projectId, after,
     order by ${project}, ${key} limit ${most}`;
 }
 
-/** Cursors of version 0.1 are the id of the last row: where that says no place, the walk begins again, and finds less. */
+/** A cursor without a place, as one that an older node wrote, begins the walk again, which finds less. */
 function boundOf(after: string | undefined): Bound {
   const [place, uuid] = after?.split("/") ?? [];
   if (place !== undefined && uuid !== undefined) return { place, uuid };

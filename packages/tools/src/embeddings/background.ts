@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Toolkit } from "@svc/catalog";
 import type { ToolText } from "./tool-texts.ts";
 import { type Look, lookFor, othersMs, type VectorStoreOptions, wantedOf, wantedSenseless } from "./tool-vectors.ts";
@@ -58,7 +59,7 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
     const { found, next } = await lookFor(options, { texts, owner });
     if (next !== "done") return next;
     waiting.delete(toolkit);
-    kept.set(toolkit, { ...placed(texts, found, apart), readAt: clock.now() });
+    kept.set(toolkit, { ...(await placed(texts, found, apart)), readAt: clock.now() });
     return next;
   };
   const work = async () => {
@@ -99,14 +100,18 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   };
 }
 
-function placed(
+async function placed(
   texts: readonly ToolText[],
   found: ReadonlyMap<string, Vector>,
-  senseless: readonly Vector[],
-): ToolkitVectors {
+  apart: readonly Vector[],
+): Promise<ToolkitVectors> {
   const vectors: (Vector | undefined)[] = [];
   for (const { place, digest } of texts) vectors[place] = found.get(digest);
-  const nearest = (text: Vector) =>
-    vectors.reduce((most, vector) => Math.max(most, (vector && likenessOf(text, vector)) ?? -1), -1);
-  return { vectors, senseless: senseless.map(nearest) };
+  const senseless: number[] = [];
+  for (const text of apart) {
+    senseless.push(vectors.reduce((most, vector) => Math.max(most, (vector && likenessOf(text, vector)) ?? -1), -1));
+    // All of them together would keep the event loop for 20 ms, of a large toolkit.
+    await setImmediate();
+  }
+  return { vectors, senseless };
 }

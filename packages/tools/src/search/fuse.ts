@@ -19,8 +19,7 @@ const meaningShare = 0.3;
 
 /**
  * Joins what words found with what is near in meaning. Both count as shares of the best of their kind; a tool whose place is not known counts
- * by its words alone, and loses nothing. Where words
- * found nothing, only what is nearer than all without sense is found: nothing, for most.
+ * by its words alone, and loses nothing. Where words found nothing, only what is nearer than all without sense is found: nothing, for most.
  */
 export function fuse(
   view: ViewIndex,

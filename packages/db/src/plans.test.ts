@@ -23,7 +23,7 @@ import { jobPlans, taskPlans } from "./test-plans/jobs.ts";
 import type { Plan } from "./test-plans/plan.ts";
 import { accountPlans, callPlans, limitPlans, projectPlans } from "./test-plans/projects.ts";
 import { replayPlans } from "./test-plans/replays.ts";
-import { forgetStatistics, type Statistics, seed } from "./test-plans/seed.ts";
+import { forgetStatistics, type Statistics, seeded } from "./test-plans/seed.ts";
 import { standingPlans } from "./test-plans/standing.ts";
 import { toolVectorPlans } from "./test-plans/tool-vectors.ts";
 import { usagePlans } from "./test-plans/usage.ts";
@@ -61,11 +61,10 @@ const planned = new Map<Plan, Planned[]>();
 
 type Planned = { readonly mode: PlanMode; readonly statistics: Statistics; readonly reads: TableReads };
 
-const { db, drop } = await createTestDatabase();
+const { db, drop } = await createTestDatabase({ filled: seeded });
 afterAll(drop);
 
 beforeAll(async () => {
-  await seed(db);
   for (const plan of plans) sent.set(plan, await statementOf(plan));
   await planAll("stale");
   await forgetStatistics(db);

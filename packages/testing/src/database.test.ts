@@ -24,3 +24,19 @@ test("a dropped test database is gone, also when somebody is still connected to 
   const left = await database.db.sql`select 1 from pg_database where datname = ${new URL(other.url).pathname.slice(1)}`;
   expect(left).toHaveLength(0);
 });
+
+test("a filled database is filled once a run, and each has its own copy", async () => {
+  let fills = 0;
+  const filled = {
+    name: `filled_${process.pid}`,
+    fill: async ({ sql }: typeof database.db) => {
+      fills++;
+      await sql`create table filled (n int4)`;
+    },
+  };
+  const [one, other] = [await createTestDatabase({ filled }), await createTestDatabase({ filled })];
+  await one.db.sql`insert into filled values (1)`;
+  expect(await other.db.sql`select n from filled`).toEqual([]);
+  expect(fills).toBe(1);
+  await Promise.all([one.drop(), other.drop()]);
+});

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import {
   type Database,
   type EmbeddedPostgres,
@@ -9,6 +9,7 @@ import {
   startEmbeddedPostgres,
 } from "@svc/db";
 import { createTestDataDir } from "./data-dir.ts";
+import { onceARun } from "./once-a-run.ts";
 import { createStoredDataDir } from "./stored-data-dir.ts";
 
 type Durability = EmbeddedPostgresOptions["durability"];
@@ -57,20 +58,20 @@ export type TestDatabaseOptions = {
   connectionsMax?: number;
   /** Leaves the server's schema out, for tests of what makes it. */
   isEmpty?: boolean;
+  /** Rows that several files begin with, which only the first of a run makes: the others copy its database. */
+  filled?: { readonly name: string; fill(db: Database): Promise<void> };
 };
 
 /** Makes a database on the run's server (SVC_TEST_DATABASE_URL), in about 20 ms: copying its files takes half of logging them. */
 export async function createTestDatabase({
   isEmpty = false,
+  filled,
   ...options
 }: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const name = `t_${randomBytes(6).toString("hex")}`;
   const serverUrl = testServerUrl();
-  await administer(
-    serverUrl,
-    (sql) =>
-      sql`create database ${sql(name)} template ${sql(isEmpty ? "template1" : templateDatabase)} strategy file_copy`,
-  );
+  const copied = isEmpty ? "template1" : filled === undefined ? templateDatabase : await filledDatabase(filled);
+  await copyDatabase(serverUrl, copied, name);
   const url = databaseUrl(serverUrl, name);
   const db = openDatabase({ url, applicationName: name, ...options });
   const drop = async () => {
@@ -79,6 +80,29 @@ export async function createTestDatabase({
     else await administer(serverUrl, (sql) => sql`drop database if exists ${sql(name)} with (force)`);
   };
   return { url, tcpUrl: tcpUrlOf(url), db, drop };
+}
+
+/** The database of the run that `fill` filled, to which nobody is connected any more. */
+async function filledDatabase({ name, fill }: Required<TestDatabaseOptions>["filled"]): Promise<string> {
+  const database = `svc_${name}`;
+  const make = async () => {
+    const serverUrl = testServerUrl();
+    // A server that outlives its runs may have that of an earlier one.
+    await administer(serverUrl, (sql) => sql`drop database if exists ${sql(database)} with (force)`);
+    await copyDatabase(serverUrl, templateDatabase, database);
+    const db = openDatabase({ url: databaseUrl(serverUrl, database), applicationName: database });
+    await fill(db).finally(() => db.close());
+  };
+  const made = await onceARun(database, async (folder) => {
+    await make();
+    await mkdir(folder);
+  });
+  if (made === undefined) throw new Error("only a run of the tests has databases that are made once");
+  return database;
+}
+
+function copyDatabase(serverUrl: string, from: string, to: string): Promise<void> {
+  return administer(serverUrl, (sql) => sql`create database ${sql(to)} template ${sql(from)} strategy file_copy`);
 }
 
 /** A server of a test's own, with a data folder that goes when it stops. */

@@ -5,14 +5,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { exportEntity } from "../entity-export/walk.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { explainAll, type PlanMode, type SentStatement, sentBy } from "../test-plans/explain.ts";
-import { forgetStatistics, seed, seededAt, seededId } from "../test-plans/seed.ts";
+import { forgetStatistics, seeded, seededAt, seededId } from "../test-plans/seed.ts";
 import { beginErasure } from "./repo.ts";
 import { stepErasure } from "./step.ts";
 
 // The seeded projects share tables of 10,000 rows and more; this one has a fiftieth of them. An export or erasure that goes through the rows
 // of the others is found by how many rows its statements read, however they are planned.
 
-const { db, drop } = await createTestDatabase();
+const { db, drop } = await createTestDatabase({ filled: seeded });
 afterAll(drop);
 
 const projectId: ProjectId = seededId("prj", 9);
@@ -25,7 +25,6 @@ const swept = new Set(["console_links", "grant_codes", "hook_answers", "replays"
 const own = new Map<string, number>();
 
 beforeAll(async () => {
-  await seed(db);
   for (const table of ["jobs", "standing_versions"])
     await db.sql.unsafe(`update ${table} set estimate = '{"entities":[]}'`);
   // Rows of a program are its project's; the seed has spread some over others.

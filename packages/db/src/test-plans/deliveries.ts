@@ -64,6 +64,11 @@ const deliveryKey = [
   "deliveries_subscription(project_id, subscription_id, id)",
   "deliveries_subscription(project_id, subscription_id)",
 ];
+/** What steps of a walk read beside the key of a subscription: the first lane of a project, and the rows of the page. */
+const walkedBy: Readonly<Record<string, readonly string[]>> = {
+  list_delivery_lanes: ["deliveries_subscription(project_id)"],
+  walk_deliveries: ["deliveries_pkey(id)"],
+};
 const laneKey = "delivery_tasks_lane(epoch, subscription_id, due_at, delivery_id)";
 const epochKey = { delivery_epoch: "delivery_epoch_pkey(id)" };
 
@@ -352,11 +357,9 @@ export const deliveryPlans: readonly Plan[] = [
   ...["list_delivery_lanes", "walk_deliveries", "end_delivery_walk"].map((name): Plan => {
     return {
       name,
-      // Two indexes begin with the project, and nothing but how many rows each has tells them apart.
-      ...(name === "list_delivery_lanes" && { statistics: ["fresh"] as const }),
       run: (db) => deliveriesForProject(db, projectId).walk({ subscriptionId: undefined, state: "dead_letter" }, page),
       reads: {
-        deliveries: name === "walk_deliveries" ? [...deliveryKey, "deliveries_pkey(id)"] : deliveryKey,
+        deliveries: [...deliveryKey, ...(walkedBy[name] ?? [])],
       },
       rowsMax: { deliveries: 20_500 },
     };

@@ -215,8 +215,11 @@ const functions = [
 /** What the store's statistics say of the rows. */
 export type Statistics = "fresh" | "stale" | "absent";
 
+/** What plans are asked on: `createTestDatabase({ filled: seeded })`. */
+export const seeded = { name: "seeded", fill: seed };
+
 /** Fills a test database. Its statistics are stale then: made when it held a hundredth. Nothing but a test makes others. */
-export async function seed(db: Database): Promise<void> {
+async function seed(db: Database): Promise<void> {
   const tables = await db.sql<{ name: string }[]>`select tablename as name from pg_tables where schemaname = 'public'`;
   await db.sql.begin(async (tx) => {
     for (const { name } of tables) await tx.unsafe(`alter table ${name} set (autovacuum_enabled = false)`);

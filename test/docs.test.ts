@@ -205,6 +205,7 @@ test("docs/operations.md lists the metrics of the service, all of them and no ot
   const files = [
     "packages/server/src/metrics/metrics.ts",
     "packages/server/src/metrics/engines.ts",
+    "packages/server/src/metrics/embeddings.ts",
     "packages/server/src/metrics/gauges.ts",
     "packages/server/src/admission/project-metrics.ts",
   ];

@@ -113,6 +113,7 @@ const node = createNode({
     standing: { decided: () => {}, polled: () => {}, paused: () => {}, rearmed: () => {}, failed: report },
     replays: { stepped: () => {}, failed: (error) => report("replays", error) },
     heldLoop: () => {},
+    embeddings: { called: () => {}, searched: () => {}, failed: () => {} },
     toolkitBroken: () => {},
     callUnrecorded: (callId, error) => report(`the outcome of ${callId} could not be recorded`, error),
     renewalFailed: (error) => report("renewal", error),

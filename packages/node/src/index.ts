@@ -9,10 +9,13 @@ export { type DecidedRun, type StandingObserver, standingSchema } from "@svc/sta
 export {
   type CallObservation,
   type CallObserver,
+  type EmbeddingsCall,
+  type EmbeddingsObserver,
   type EmbeddingsPlace,
   type EnterDeed,
   type McpHeaders,
   type McpServer,
+  type SearchOutcome,
   spokenFault,
 } from "@svc/tools";
 export {

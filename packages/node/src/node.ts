@@ -228,8 +228,8 @@ function createFinder(
   guard: AddressGuard,
 ): ToolFinder {
   if (place === undefined) return wordFinder;
-  const onFailed = (what: "search" | "tools", error: Error) => observer.embeddingsFailed?.(what, error);
-  return createMeaningFinder({ db, clock, guard, place, key: () => variable("SVC_EMBEDDINGS_KEY"), onFailed });
+  const key = () => variable("SVC_EMBEDDINGS_KEY");
+  return createMeaningFinder({ db, clock, guard, place, key, observer: observer.embeddings });
 }
 
 const postBytesMaxDefault = 1_048_576;

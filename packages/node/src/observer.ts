@@ -4,7 +4,7 @@ import type { HeldLoop, ProjectId } from "@svc/core";
 import type { DeliveryObserver } from "@svc/delivery";
 import type { EngineObserver } from "@svc/jobs";
 import type { StandingObserver } from "@svc/standing";
-import type { CallObserver } from "@svc/tools";
+import type { CallObserver, EmbeddingsObserver } from "@svc/tools";
 import type { ReplayObserver } from "@svc/triggers";
 
 /** Who watches the engines of a node; packages/server turns it into log lines and metrics. */
@@ -20,8 +20,7 @@ export type NodeObserver = {
   readonly replays: ReplayObserver;
   /** Somebody held the event loop for 250 ms or longer, and everybody else waited. */
   heldLoop(held: HeldLoop): void;
-  /** The embeddings endpoint is not asked for a while: searches, or tools that have no vector yet, do without. Absent: nobody is told. */
-  readonly embeddingsFailed?: (what: "search" | "tools", error: Error) => void;
+  readonly embeddings: EmbeddingsObserver;
   /** A private toolkit of the store breaks the rules of this version, and is left out. */
   toolkitBroken(projectId: ProjectId, toolkitSlug: string, error: Error): void;
   /** The outcome of an executed call could not be recorded. */

@@ -92,6 +92,9 @@ test("each has its family of metrics, under labels from closed sets", async () =
   observer.calls.ended(call);
   observer.renewals.renewed(renewal);
   observer.asks.settled(ask);
+  observer.embeddings.called({ what: "search", outcome: "ok", durationMs: 40 });
+  observer.embeddings.called({ what: "tools", outcome: "refused", durationMs: 20 });
+  observer.embeddings.searched("crowded");
   const text = await metrics.text();
   for (const line of [
     'svc_tool_calls_total{class="read",outcome="ok"} 1',
@@ -100,6 +103,10 @@ test("each has its family of metrics, under labels from closed sets", async () =
     "svc_token_renewal_duration_seconds_sum 0.2",
     'svc_asks_settled_total{kind="judge",state="answered"} 1',
     "svc_ask_wait_seconds_sum 90",
+    'svc_embeddings_calls_total{what="search",outcome="ok"} 1',
+    'svc_embeddings_calls_total{what="tools",outcome="refused"} 1',
+    'svc_embeddings_call_duration_seconds_sum{what="search"} 0.04',
+    'svc_embeddings_searches_total{outcome="crowded"} 1',
   ]) {
     expect(text).toContain(line);
   }

@@ -3,6 +3,7 @@ import type {
   AskObserver,
   CallObserver,
   DeliveryObserver,
+  EmbeddingsObserver,
   EngineObserver,
   NodeObserver,
   RenewalObserver,
@@ -30,10 +31,7 @@ export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserv
     toolkitBroken(projectId, toolkit, err) {
       logger.warn({ err, projectId, toolkit }, "a private toolkit breaks the rules of this version and is left out");
     },
-    embeddingsFailed: (what, { message }) =>
-      logger.warn(
-        `the embeddings endpoint ${message}; ${what === "search" ? "tools are found by words alone" : "tools without a vector are found by words alone"} meanwhile`,
-      ),
+    embeddings: createEmbeddingsObserver(logger, metrics),
     callUnrecorded: (callId, err) => logger.error({ err, callId }, "an executed call could not be recorded"),
     renewalFailed: (err) => logger.warn({ err }, "renewing tokens failed and goes on"),
     sweepFailed: (what, err) => logger.warn({ err, what }, "retention failed and goes on"),
@@ -71,6 +69,18 @@ function createCallObserver(logger: Logger, metrics: Metrics): CallObserver {
       if (call.outcome === "ok") logger.debug(call, "tool called");
       else logger.info(call, "tool call ended without a result");
     },
+  };
+}
+
+/** Metrics of what an embeddings endpoint is asked, and a warning while it is not. */
+function createEmbeddingsObserver(logger: Logger, metrics: Metrics): EmbeddingsObserver {
+  return {
+    called: metrics.embeddingsCalled,
+    searched: metrics.searchedByMeaning,
+    failed: (what, { message }) =>
+      logger.warn(
+        `the embeddings endpoint ${message}; ${what === "search" ? "tools are found by words alone" : "tools without a vector are found by words alone"} meanwhile`,
+      ),
   };
 }
 

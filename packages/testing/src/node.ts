@@ -6,11 +6,13 @@ import {
   type AttemptObservation,
   type CallObservation,
   createNode,
+  type EmbeddingsCall,
   type Node,
   type NodeLimits,
   type NodeObserver,
   type NodeParts,
   type ReplayStep,
+  type SearchOutcome,
 } from "@svc/node";
 import { catalogOf } from "./catalog.ts";
 import { createTestClock } from "./clock.ts";
@@ -37,6 +39,10 @@ export type Told = {
   readonly replaySteps: ReplayStep[];
   /** Who held the event loop. */
   readonly held: HeldLoop[];
+  /** Calls to the embeddings endpoint that ended. */
+  readonly embedded: EmbeddingsCall[];
+  /** How searches came by the vectors of their words. */
+  readonly searches: SearchOutcome[];
   /** Private toolkits that were left out. */
   readonly broken: { readonly projectId: ProjectId; readonly slug: string; readonly message: string }[];
 };
@@ -70,6 +76,8 @@ export function createTestNode(db: Database, changes: TestParts = {}): TestNode 
     unrecorded: [],
     replaySteps: [],
     held: [],
+    embedded: [],
+    searches: [],
     broken: [],
   };
   const shutdown = new AbortController();
@@ -127,7 +135,11 @@ function observerOf(told: Told): NodeObserver {
     standing: { decided: () => {}, polled: () => {}, paused: () => {}, rearmed: () => {}, failed },
     replays: { stepped: (step) => void told.replaySteps.push(step), failed: (error) => failed("replay", error) },
     heldLoop: (held) => void told.held.push(held),
-    embeddingsFailed: (what, error) => failed(`embeddings of ${what}`, error),
+    embeddings: {
+      called: (call) => void told.embedded.push(call),
+      searched: (outcome) => void told.searches.push(outcome),
+      failed: (what, error) => failed(`embeddings of ${what}`, error),
+    },
     toolkitBroken: (projectId, slug, { message }) => told.broken.push({ projectId, slug, message }),
     callUnrecorded: (callId) => told.unrecorded.push(callId),
     renewalFailed: (error) => failed("renewal", error),

@@ -27,6 +27,7 @@ export { type CallSweepOptions, callSweep } from "./call/retention.ts";
 export type { SecretUse } from "./call/secret-uses.ts";
 export type { EmbeddingsPlace } from "./embeddings/endpoint.ts";
 export { createMeaningFinder, type ToolFinder, wordFinder } from "./embeddings/find-tools.ts";
+export type { EmbeddingsCall, EmbeddingsObserver, SearchOutcome } from "./embeddings/observer.ts";
 export { vectorSweep } from "./embeddings/retention.ts";
 export { createAnswerStore } from "./hooks/answer-store.ts";
 export { createHookAsker } from "./hooks/ask-hook.ts";

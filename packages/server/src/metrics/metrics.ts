@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import { registerProjects } from "../admission/project-metrics.ts";
+import { registerEmbeddings } from "./embeddings.ts";
 import {
   callSeconds,
   registerEngines,
@@ -93,6 +94,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     ...registerStanding(registers),
     ...registerReplays(registers),
     ...registerLoop(registers),
+    ...registerEmbeddings(registers),
     leasesLost: (count) => lost.inc(count),
     engineFailed: (what) => faults.inc({ statement: what }),
   };

@@ -4,10 +4,12 @@ import type {
   AttemptObservation,
   CallObservation,
   DecidedRun,
+  EmbeddingsCall,
   EndedJob,
   ParkedJob,
   RenewalObservation,
   ReplayStep,
+  SearchOutcome,
 } from "@svc/node";
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
 import type { Call } from "../calls/call.ts";
@@ -29,6 +31,10 @@ export type Metrics = {
   attempted(attempt: AttemptObservation): void;
   /** A call of a tool ended. */
   toolCalled(call: CallObservation): void;
+  /** A call to the embeddings endpoint ended. */
+  embeddingsCalled(call: EmbeddingsCall): void;
+  /** A search had the vector of its words, or did without. */
+  searchedByMeaning(outcome: SearchOutcome): void;
   /** An app was asked for a new token. */
   renewed(renewal: RenewalObservation): void;
   /** A job came to its end. */

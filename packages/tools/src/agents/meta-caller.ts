@@ -46,7 +46,7 @@ export function createMetaCaller({ views, caller, findReach, finder }: AgentTool
     if (name === "read_tool") return answerRead(view, args as ReadArguments, call);
     if (name === "search_tools") {
       const reachOf = await findReach(view, principal);
-      return answerSearch(view, args as SearchArguments, { finder, binding: principal.binding, reachOf });
+      return answerSearch(view, args as SearchArguments, { finder, principal, reachOf });
     }
     return answerDescribe(view, args as { slug: string }, principal.binding);
   };

@@ -1,4 +1,5 @@
 import type { CatalogView, ToolDefinition } from "@svc/catalog";
+import type { ProjectPrincipal } from "@svc/core";
 import type { ToolFinder } from "../embeddings/find-tools.ts";
 import type { ToolQuery } from "../search/tool-search.ts";
 import { readSearchRequest } from "../service/search-request.ts";
@@ -13,6 +14,12 @@ export type SearchArguments = {
   readonly limit?: number;
 };
 
+/** Who searches, and by what. */
+export type SearchContext = Pick<ToolQuery, "reachOf"> & {
+  readonly finder: ToolFinder;
+  readonly principal: Pick<ProjectPrincipal, "projectId" | "binding">;
+};
+
 /** Long enough for what tells two tools apart, short enough for fifty of them. */
 const lineMax = 140;
 
@@ -20,11 +27,11 @@ const lineMax = 140;
 export async function answerSearch(
   view: CatalogView,
   args: SearchArguments,
-  { finder, binding, reachOf }: Pick<ToolQuery, "binding" | "reachOf"> & { readonly finder: ToolFinder },
+  { finder, principal, reachOf }: SearchContext,
 ): Promise<ToolAnswer> {
   const { query, toolkit = "", access_class: accessClass = "", limit = 0 } = args;
   const asked = readSearchRequest({ query, toolkitSlug: toolkit, accessClass, limit });
-  const found = await finder.find(view, { ...asked, binding, reachOf });
+  const found = await finder.find(principal.projectId, view, { ...asked, binding: principal.binding, reachOf });
   const tools = found.map(({ tool }) => lineOf(tool));
   if (tools.length > 0) return answered({ tools }, tools.map(textOf).join("\n"));
   const isUnknown = toolkit !== "" && !view.toolkits.has(toolkit);

@@ -1,5 +1,6 @@
-import { type AddressGuard, AddressRefusedError, isObject } from "@svc/core";
+import { type AddressGuard, AddressRefusedError, type Clock, isObject } from "@svc/core";
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
+import type { EmbeddingsCall, EndpointOutcome } from "./observer.ts";
 import { dimensionBounds, packVector, type Vector } from "./vector.ts";
 
 /** Where texts are turned into vectors, as the deployment says. */
@@ -20,6 +21,12 @@ export type EmbeddingsEndpoint = EmbeddingsPlace & {
 /** Why there are no vectors, as the end of a sentence about the endpoint; it holds nothing of what was asked or answered. */
 export class EmbeddingsError extends Error {
   override readonly name = "EmbeddingsError";
+  readonly kind: Exclude<EndpointOutcome, "ok">;
+
+  constructor(kind: Exclude<EndpointOutcome, "ok">, message: string) {
+    super(message);
+    this.kind = kind;
+  }
 }
 
 /** What an endpoint is made of. `key`: the bearer token at that time; empty or undefined for none. */
@@ -31,6 +38,9 @@ export type EndpointOptions = EmbeddingsPlace & {
   /** Texts asked for at once, at most: with the size of vectors it bounds what is read of an answer. */
   readonly textsMax: number;
   readonly connections: number;
+  readonly clock: Clock;
+  /** Hears of each call that ended. */
+  readonly onCalled: (call: Omit<EmbeddingsCall, "what">) => void;
 };
 
 /** Room for each number of a vector as JSON writes it, and for what stands around them. */
@@ -47,9 +57,22 @@ export function createEmbeddingsEndpoint(options: EndpointOptions): EmbeddingsEn
   return {
     url,
     model,
-    embed: (texts) => embed(agent, options, texts),
+    embed: (texts) => observed(options, () => embed(agent, options, texts)),
     close: () => agent.destroy(),
   };
+}
+
+async function observed({ clock, onCalled }: EndpointOptions, call: () => Promise<Vector[]>): Promise<Vector[]> {
+  const startedAt = clock.now();
+  const ended = (outcome: EndpointOutcome) => onCalled({ outcome, durationMs: Math.max(0, clock.now() - startedAt) });
+  try {
+    const vectors = await call();
+    ended("ok");
+    return vectors;
+  } catch (error) {
+    ended(error instanceof EmbeddingsError ? error.kind : "unreachable");
+    throw error;
+  }
 }
 
 async function embed(
@@ -70,30 +93,33 @@ async function embed(
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await answer.body.text();
-    if (answer.statusCode !== 200) throw new EmbeddingsError(`answered with status ${answer.statusCode}`);
+    if (answer.statusCode !== 200) throw new EmbeddingsError("refused", `answered with status ${answer.statusCode}`);
     return readAnswer(text, input.length);
   } catch (error) {
-    throw error instanceof EmbeddingsError ? error : new EmbeddingsError(whyOf(error, timeoutMs));
+    throw error instanceof EmbeddingsError ? error : errorOf(error, timeoutMs);
   }
 }
 
 function readAnswer(text: string, count: number): Vector[] {
   const data = dataOf(text);
-  if (data === undefined) throw new EmbeddingsError("answered with what is no JSON object with a list in data");
-  if (data.length !== count) throw new EmbeddingsError(`answered ${count} texts with ${data.length} vectors`);
+  if (data === undefined)
+    throw new EmbeddingsError("malformed", "answered with what is no JSON object with a list in data");
+  if (data.length !== count)
+    throw new EmbeddingsError("malformed", `answered ${count} texts with ${data.length} vectors`);
   const vectors = new Map<number, Vector>();
   for (const [place, item] of data.entries()) {
     const { index = place, embedding } = isObject(item) ? (item as { index?: unknown; embedding?: unknown }) : {};
     const vector = packVector(embedding);
     if (vector === undefined || typeof index !== "number" || !(index >= 0 && index < count) || vectors.has(index))
       throw new EmbeddingsError(
+        "malformed",
         `answered with what is no vector of ${dimensionBounds.min} to ${dimensionBounds.max} numbers for each text`,
       );
     vectors.set(index, vector);
   }
   const ordered = [...vectors].sort(([a], [b]) => a - b).map(([, vector]) => vector);
   const sizes = new Set(ordered.map(({ parts }) => parts.length));
-  if (sizes.size > 1) throw new EmbeddingsError("answered with vectors of different sizes");
+  if (sizes.size > 1) throw new EmbeddingsError("malformed", "answered with vectors of different sizes");
   return ordered;
 }
 
@@ -111,10 +137,12 @@ const timeouts: ReadonlySet<string> = new Set([
   ...["TimeoutError", "AbortError", "HeadersTimeoutError", "BodyTimeoutError", "ConnectTimeoutError"],
 ]);
 
-function whyOf(error: unknown, timeoutMs: number): string {
-  if (error instanceof AddressRefusedError) return "is at an address that is not dialled: see SVC_PROVIDER_CIDRS";
+function errorOf(error: unknown, timeoutMs: number): EmbeddingsError {
+  if (error instanceof AddressRefusedError)
+    return new EmbeddingsError("unreachable", "is at an address that is not dialled: see SVC_PROVIDER_CIDRS");
   const name = error instanceof Error ? error.name : "";
-  if (timeouts.has(name)) return `did not answer within ${timeoutMs / 1_000} s`;
-  if (name === "ResponseExceededMaxSizeError") return "answered with more bytes than such vectors have";
-  return "could not be reached";
+  if (timeouts.has(name)) return new EmbeddingsError("late", `did not answer within ${timeoutMs / 1_000} s`);
+  if (name === "ResponseExceededMaxSizeError")
+    return new EmbeddingsError("malformed", "answered with more bytes than such vectors have");
+  return new EmbeddingsError("unreachable", "could not be reached");
 }

@@ -11,6 +11,7 @@ import { createTestNode } from "@svc/testing/node";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
+import type { EmbeddingsCall } from "./observer.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -37,7 +38,11 @@ type Way = "well" | "never" | "failing" | "short" | "huge" | "nonsense";
 
 /** An embeddings endpoint, which notes what it was sent. */
 async function serveEmbeddings() {
-  const state = { way: "well" as Way, sent: [] as string[], keys: new Set<string | undefined>() };
+  const state = {
+    ...{ way: "well" as Way, sent: [] as string[], keys: new Set<string | undefined>() },
+    /** Texts that begin with `torpid` are answered once this is. */
+    slow: Promise.resolve(),
+  };
   const place = await serveHttp(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
@@ -46,6 +51,9 @@ async function serveEmbeddings() {
     state.sent.push(...input);
     state.keys.add(request.headers.authorization);
     if (state.way === "never") return;
+    // What one asks for may be what fails.
+    if (input.some((text) => text.startsWith("venom"))) return void response.writeHead(400).end("{}");
+    if (input.some((text) => text.startsWith("torpid"))) await state.slow;
     if (state.way === "failing") return void response.writeHead(500).end("{}");
     if (state.way === "nonsense") return void response.end('{"data":[{"embedding":["1","2"]}]}');
     if (state.way === "huge") {
@@ -63,9 +71,9 @@ async function serveEmbeddings() {
   return { ...place, state, url: `${place.url}/v1/embeddings` };
 }
 
-function startNode(url: string, ranges = { endpoints: [], apps: ["127.0.0.0/8"] }) {
+function startNode(url: string, ranges = { endpoints: [], apps: ["127.0.0.0/8"] }, clock = systemClock) {
   return createTestNode(db, {
-    clock: systemClock,
+    clock,
     catalog: catalogOf({ toolkits: Object.values(sampleToolkits) }),
     embeddings: { url, model: "bag" },
     variable: (name) => (name === "SVC_EMBEDDINGS_KEY" ? "sk-planted" : undefined),
@@ -156,12 +164,12 @@ test("two projects with the same private toolkit have vectors of their own, and 
   expect(endpoint.state.sent.filter((sentText) => sentText.includes("Of both."))).toHaveLength(2);
 });
 
-test.each<[Way, string]>([
-  ["never", "did not answer within 300 ms"],
-  ["failing", "answered with status 500"],
-  ["huge", "answered with more bytes"],
-  ["nonsense", "answered with what is no vector"],
-])("an endpoint that is %s costs a search 300 ms at most, and the next ones nothing", async (way, why) => {
+test.each<[Way, string, EmbeddingsCall["outcome"]]>([
+  ["never", "did not answer within 300 ms", "late"],
+  ["failing", "answered with status 500", "refused"],
+  ["huge", "answered with more bytes", "malformed"],
+  ["nonsense", "answered with what is no vector", "malformed"],
+])("an endpoint that is %s costs a search 300 ms at most, and the next ones nothing", async (way, why, outcome) => {
   await using endpoint = await serveEmbeddings();
   const projectId = await addProject();
   await using node = startNode(endpoint.url);
@@ -182,6 +190,41 @@ test.each<[Way, string]>([
   for (let at = 0; at < 20; at++) await search(node, projectId, `read the order ${at}`);
   expect(endpoint.state.sent).toHaveLength(1);
   expect(tripped()).toHaveLength(1);
+  const calls = () => node.told.embedded.filter(({ what }) => what === "search").slice(-1);
+  // The call itself may go on for longer than a search waits.
+  await until(() => calls()[0]?.outcome !== "ok");
+  expect(calls()).toEqual([expect.objectContaining({ outcome })]);
+  const [first, ...next] = node.told.searches.slice(-21);
+  expect([way === "never" ? "late" : "failed", "late"]).toContain(first);
+  expect(new Set(next)).toEqual(new Set(["paused"]));
+});
+
+test("a project that floods, and one whose words the endpoint refuses, go by words: another's search has its vector at once", async () => {
+  await using endpoint = await serveEmbeddings();
+  // Waits take longer here than a busy machine does: nothing but room is short.
+  const patient: typeof systemClock = { ...systemClock, wait: (ms, signal) => systemClock.wait(ms * 100, signal) };
+  await using node = startNode(endpoint.url, undefined, patient);
+  const [hostile, poisoner, quiet] = [await addProject(), await addProject(), await addProject()];
+  await publishShop(node, quiet, text);
+  await untilFound(node, quiet);
+  const answered = Promise.withResolvers<void>();
+  endpoint.state.slow = answered.promise;
+  // In letters: numbers are no words.
+  const wordOf = (at: number) => [...String(at)].map((digit) => "abcdefghij"[Number(digit)]).join("");
+  const flood = Array.from({ length: 100 }, (_, at) => search(node, hostile, `torpid message ${wordOf(at)}`));
+  const slow = () => endpoint.state.sent.filter((sentText) => sentText.startsWith("torpid")).length;
+  await until(() => slow() === 8 && node.told.searches.filter((outcome) => outcome === "crowded").length === 92);
+  await search(node, poisoner, "venom");
+  await search(node, poisoner, "more of it");
+  expect(node.told.searches.slice(-2)).toEqual(["failed", "paused"]);
+  expect(await search(node, quiet, "cargo")).toContain("shop.read_order");
+  expect(node.told.searches.at(-1)).toBe("asked");
+  answered.resolve();
+  await Promise.all(flood);
+  expect(slow()).toBe(8);
+  // What flooded has its share again.
+  await search(node, hostile, "another message");
+  expect(node.told.searches.at(-1)).toBe("asked");
 });
 
 test("vectors of another size than those of tools leave the words as they are", async () => {

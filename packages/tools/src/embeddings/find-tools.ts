@@ -1,20 +1,24 @@
 import { setImmediate } from "node:timers/promises";
 import type { Catalog } from "@svc/catalog";
-import type { AddressGuard, Clock } from "@svc/core";
+import type { AddressGuard, Clock, ProjectId } from "@svc/core";
 import type { Database } from "@svc/db";
 import type { Nearness } from "../search/fuse.ts";
 import { toldBy } from "../search/query-words.ts";
 import { type FoundTool, searchOf, type ToolQuery } from "../search/tool-search.ts";
 import { createVectorKeeper, type ToolkitVectors, type VectorKeeper } from "./background.ts";
-import { createEmbeddingsEndpoint, type EmbeddingsPlace } from "./endpoint.ts";
-import { createQueryVectors } from "./query-vectors.ts";
+import { createEmbeddingsEndpoint, type EmbeddingsPlace, type EndpointOptions } from "./endpoint.ts";
+import type { AskedFor, EmbeddingsObserver } from "./observer.ts";
+import { createQueryVectors, questionsMax } from "./query-vectors.ts";
 import { batchMax } from "./tool-vectors.ts";
 import { likenessOf, type Vector } from "./vector.ts";
 
 /** Finds the tools of a view, by their words and, where the deployment names an endpoint, by their meaning. */
 export type ToolFinder = {
-  /** The tools that fit, best first. It waits at most 300 ms for the endpoint, and does without it then. Never rejects. */
-  find(view: Catalog, query: ToolQuery): Promise<FoundTool[]>;
+  /**
+   * The tools of a project's view that fit, best first. It waits at most 300 ms for the endpoint, whose answer is charged to the project, and does
+   * without it then. Never rejects.
+   */
+  find(projectId: ProjectId, view: Catalog, query: ToolQuery): Promise<FoundTool[]>;
   /** Has the vectors of a view, in the background, before anybody searches it. */
   prepare(view: Catalog): void;
   close(): Promise<void>;
@@ -22,7 +26,7 @@ export type ToolFinder = {
 
 /** Finds tools by words alone. */
 export const wordFinder: ToolFinder = {
-  find: async (view, query) => searchOf(view).search(query),
+  find: async (_projectId, view, query) => searchOf(view).search(query),
   prepare: () => {},
   close: async () => {},
 };
@@ -35,8 +39,7 @@ export type MeaningFinderOptions = {
   readonly place: EmbeddingsPlace;
   /** The endpoint's bearer token at that time; empty or undefined for none. */
   readonly key: () => string | undefined;
-  /** Hears why there are words alone: at the first failure, and after each pause that follows. */
-  readonly onFailed: (what: "search" | "tools", error: Error) => void;
+  readonly observer: EmbeddingsObserver;
 };
 
 /** How long the endpoint has for the text of a query once a search no longer waits for it, and for texts of tools, milliseconds. */
@@ -44,21 +47,27 @@ const timeouts = { queryMs: 3_000, toolsMs: 30_000 };
 
 /** Finds tools by words and meaning. Queries and texts of tools are asked for apart: neither waits for the other. */
 export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
-  const { place, guard, key, onFailed } = options;
-  const shared = { ...place, guard, key };
-  const queries = createEmbeddingsEndpoint({ ...shared, timeoutMs: timeouts.queryMs, textsMax: 1, connections: 16 });
-  const texts = createEmbeddingsEndpoint({
-    ...{ ...shared, timeoutMs: timeouts.toolsMs, textsMax: batchMax, connections: 1 },
-  });
-  const keeper = createVectorKeeper({ ...options, endpoint: texts, onFailed: (error) => onFailed("tools", error) });
-  const asker = createQueryVectors({ ...options, endpoint: queries, onFailed: (error) => onFailed("search", error) });
+  const { place, guard, key, clock, observer } = options;
+  const endpointFor = (what: AskedFor, bounds: Pick<EndpointOptions, "timeoutMs" | "textsMax" | "connections">) =>
+    createEmbeddingsEndpoint({
+      ...{ ...place, guard, key, clock, ...bounds },
+      onCalled: (call) => observer.called({ what, ...call }),
+    });
+  // A connection for each question: none waits behind another project's.
+  const queries = endpointFor("search", { timeoutMs: timeouts.queryMs, textsMax: 1, connections: questionsMax.all });
+  const texts = endpointFor("tools", { timeoutMs: timeouts.toolsMs, textsMax: batchMax, connections: 1 });
+  const onFailed = (error: Error) => observer.failed("tools", error);
+  const keeper = createVectorKeeper({ ...options, endpoint: texts, onFailed });
+  const asker = createQueryVectors({ endpoint: queries, clock, observer });
   return {
-    async find(view, query) {
-      const known = vectorsOf(view, keeper);
+    async find(projectId, view, query) {
       const told = toldBy(query.query).trim();
+      const asked = told === "" || query.kind === "trigger" ? undefined : told;
+      const known = vectorsOf(view, keeper);
       // Nothing is asked that nothing could be compared with.
-      const asked = known.size === 0 || told === "" || query.kind === "trigger" ? undefined : await asker.of(told);
-      const nearness = asked && (await nearnessOf(known, asked));
+      const vector = asked === undefined || known.size === 0 ? undefined : await asker.of(projectId, asked);
+      if (asked !== undefined && known.size === 0) observer.searched("unready");
+      const nearness = vector && (await nearnessOf(known, vector));
       return searchOf(view).search({ ...query, nearness });
     },
     prepare: (view) => void vectorsOf(view, keeper),

@@ -1,84 +1,107 @@
-import { type Clock, LeastRecentlyUsed } from "@svc/core";
+import type { Clock, ProjectId } from "@svc/core";
 import { type EmbeddingsEndpoint, EmbeddingsError } from "./endpoint.ts";
+import { KeptVectors } from "./kept-vectors.ts";
+import type { EmbeddingsObserver, SearchOutcome } from "./observer.ts";
+import { ProjectPauses } from "./pauses.ts";
+import { QuestionRoom } from "./question-room.ts";
 import type { Vector } from "./vector.ts";
 
 /** Vectors of what is searched for. */
 export type QueryVectors = {
-  /** The vector of a text within 300 ms; undefined where there is none by then. Never rejects. */
-  of(text: string): Promise<Vector | undefined>;
+  /** The vector of a text within 300 ms, charged to the project; undefined where there is none by then. Never rejects. */
+  of(projectId: ProjectId, text: string): Promise<Vector | undefined>;
 };
 
-/** How long a search waits for the endpoint, milliseconds. */
-const waitMs = 300;
-/** How long no search asks once the endpoint was late or failed: doubled each time in a row, up to the most. Then one search asks, and the others go without. */
-const pause = { firstMs: 5_000, maxMs: 60_000 };
+/** How long a search waits in all, and for room to ask at most, milliseconds. */
+const waits = { allMs: 300, roomMs: 100 };
 /** Queries whose vectors are kept in memory: what a program asks again and again is asked of the endpoint once. */
 const keptMax = 1_000;
-/** Questions under way at once. More are not asked: they would come late. */
-const underWayMax = 32;
+/** Questions under way at once, of all projects and of one. More are not asked: they would come late. */
+export const questionsMax = { all: 32, project: 8 };
+/** Between two failures of searches that are told. */
+const toldMs = 5_000;
 
-/** What it works with. `onFailed` hears of each failure that makes it pause. */
+/** What it works with. */
 export type QueryVectorsOptions = {
   readonly endpoint: EmbeddingsEndpoint;
   readonly clock: Clock;
-  readonly onFailed: (error: Error) => void;
+  readonly observer: EmbeddingsObserver;
 };
 
-/** Makes it. An answer that came late is kept for the next search of the same words. */
-export function createQueryVectors({ endpoint, clock, onFailed }: QueryVectorsOptions): QueryVectors {
-  const known = new LeastRecentlyUsed<string, Vector>(keptMax);
-  const underWay = new Map<string, Promise<Vector>>();
-  let failures = 0;
-  let pausedUntil = 0;
-  /** Whether a search finds out if the endpoint is well again. */
-  let isProbed = false;
+type Answer = { readonly outcome: SearchOutcome; readonly vector?: Vector };
 
-  const trip = (error: Error) => {
-    isProbed = false;
-    // Many may fail together: that is one failure.
-    if (clock.now() < pausedUntil) return;
-    pausedUntil = clock.now() + Math.min(pause.maxMs, pause.firstMs * 2 ** failures++);
-    onFailed(error);
+/** Makes it. An answer that came late is kept for the next search of the same words. */
+export function createQueryVectors({ endpoint, clock, observer }: QueryVectorsOptions): QueryVectors {
+  const kept = new KeptVectors(keptMax);
+  const room = new QuestionRoom(clock, questionsMax);
+  const pauses = new ProjectPauses();
+  const underWay = new Map<string, Promise<Vector>>();
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+
+  const fail = (projectId: ProjectId, error: Error) => {
+    const nowMs = clock.now();
+    pauses.failed(projectId, nowMs);
+    if (nowMs - toldAtMs < toldMs) return;
+    toldAtMs = nowMs;
+    observer.failed("search", error);
   };
-  const ask = (text: string): Promise<Vector> => {
-    const asked = underWay.get(text);
-    if (asked !== undefined) return asked;
+  const ask = (projectId: ProjectId, text: string, leave: () => void): Promise<Vector> => {
+    const key = `${projectId} ${text}`;
     const asking = endpoint
       .embed([text])
       .then(([vector]) => {
-        if (vector === undefined) throw new EmbeddingsError("answered with no vector");
-        known.set(text, vector);
+        if (vector === undefined) throw new EmbeddingsError("malformed", "answered with no vector");
+        kept.set(projectId, text, vector);
         return vector;
       })
-      .finally(() => underWay.delete(text));
-    underWay.set(text, asking);
+      .finally(() => {
+        underWay.delete(key);
+        leave();
+      });
+    underWay.set(key, asking);
+    // It may fail when nobody waits any more.
+    asking.catch(() => {});
     return asking;
   };
-  const waitFor = async (asking: Promise<Vector>): Promise<Vector | undefined> => {
+  const waitFor = async (asking: Promise<Vector>, projectId: ProjectId, leftMs: number): Promise<Answer> => {
     const over = new AbortController();
-    const late = clock.wait(waitMs, over.signal).then(() => undefined);
+    const late = clock.wait(leftMs, over.signal).then(() => undefined);
     try {
       const vector = await Promise.race([asking, late]);
-      if (vector === undefined) trip(new EmbeddingsError(`did not answer within ${waitMs} ms`));
-      else [failures, isProbed] = [0, false];
-      return vector;
+      if (vector !== undefined) {
+        pauses.succeeded(projectId);
+        return { outcome: "asked", vector };
+      }
+      // It is the endpoint that was late only where it had all of the time.
+      if (leftMs < waits.allMs) pauses.withdrew(projectId);
+      else fail(projectId, new EmbeddingsError("late", `did not answer within ${waits.allMs} ms`));
+      return { outcome: "late" };
     } catch (error) {
-      trip(error instanceof Error ? error : new Error(String(error)));
-      return undefined;
+      fail(projectId, error instanceof Error ? error : new Error(String(error)));
+      return { outcome: "failed" };
     } finally {
       over.abort();
     }
   };
+  const answer = async (projectId: ProjectId, text: string): Promise<Answer> => {
+    const vector = kept.get(projectId, text);
+    if (vector !== undefined) return { outcome: "kept", vector };
+    const startedAt = clock.now();
+    if (!pauses.mayAsk(projectId, startedAt)) return { outcome: "paused" };
+    const asked = underWay.get(`${projectId} ${text}`);
+    if (asked !== undefined) return waitFor(asked, projectId, waits.allMs);
+    const leave = await room.enter(projectId, waits.roomMs);
+    if (leave === undefined) {
+      pauses.withdrew(projectId);
+      return { outcome: "crowded" };
+    }
+    return waitFor(ask(projectId, text, leave), projectId, waits.allMs - Math.max(0, clock.now() - startedAt));
+  };
   return {
-    async of(text) {
-      const found = known.get(text);
-      if (found !== undefined) return found;
-      if (clock.now() < pausedUntil || isProbed || underWay.size >= underWayMax) return undefined;
-      isProbed = failures > 0;
-      const asking = ask(text);
-      // It may fail when nobody waits any more.
-      asking.catch(() => {});
-      return waitFor(asking);
+    async of(projectId, text) {
+      const { outcome, vector } = await answer(projectId, text);
+      observer.searched(outcome);
+      return vector;
     },
   };
 }

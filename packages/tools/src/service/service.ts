@@ -46,7 +46,7 @@ export function createToolsService(options: ToolsServiceOptions): ServiceImpl<ty
       const principal = requireProject(ctx);
       const view = await views.forProject(principal.projectId);
       const reachOf = await findReach(view, principal);
-      const found = await finder.find(view, { ...search, binding: principal.binding, reachOf });
+      const found = await finder.find(principal.projectId, view, { ...search, binding: principal.binding, reachOf });
       const results = found.map(({ tool, score, matchedTerms }) => {
         const message = view.messages.tools.get(tool.slug)?.tool;
         return { ...(message && { tool: message }), score, matchedTerms: [...matchedTerms] };

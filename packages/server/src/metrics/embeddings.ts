@@ -1,0 +1,33 @@
+import { Counter, Histogram, type Registry } from "prom-client";
+import { callSeconds } from "./engines.ts";
+import type { Metrics } from "./types.ts";
+
+/** The families of an embeddings endpoint: how it answers, and how many searches did without. */
+export function registerEmbeddings(registers: Registry[]): Pick<Metrics, "embeddingsCalled" | "searchedByMeaning"> {
+  const calls = new Counter({
+    name: "svc_embeddings_calls_total",
+    help: "Calls to the embeddings endpoint by what was asked for, words of searches or texts of tools, and by outcome.",
+    labelNames: ["what", "outcome"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "svc_embeddings_call_duration_seconds",
+    help: "From a call to the embeddings endpoint to its answer, or to the failure.",
+    labelNames: ["what"],
+    buckets: callSeconds,
+    registers,
+  });
+  const searches = new Counter({
+    name: "svc_embeddings_searches_total",
+    help: "Searches by how they came by the vector of their words: all but asked and kept went by words alone.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  return {
+    embeddingsCalled({ what, outcome, durationMs }) {
+      calls.inc({ what, outcome });
+      durations.observe({ what }, durationMs / 1000);
+    },
+    searchedByMeaning: (outcome) => searches.inc({ outcome }),
+  };
+}

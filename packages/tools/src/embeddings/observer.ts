@@ -1,0 +1,28 @@
+/** What the embeddings endpoint is asked for: the words of a search, or texts of tools. */
+export type AskedFor = "search" | "tools";
+
+/** What came of a call to the endpoint. `refused`: it answered with another status than 200. */
+export type EndpointOutcome = "ok" | "refused" | "late" | "unreachable" | "malformed";
+
+/**
+ * How a search by meaning came by the vector of its words. `asked`: of the endpoint. `kept`: it was in memory. The others went by words alone.
+ * `unready`: no tool has a vector yet. `crowded`: the project, or the node, had as many questions under way as it may. `paused`: an earlier one of the
+ * project failed a short time ago. `late`: there was no answer in time. `failed`: the answer was none.
+ */
+export type SearchOutcome = "asked" | "kept" | "unready" | "crowded" | "paused" | "late" | "failed";
+
+/** A call to the endpoint that has ended. */
+export type EmbeddingsCall = {
+  readonly what: AskedFor;
+  readonly outcome: EndpointOutcome;
+  readonly durationMs: number;
+};
+
+/** Who watches what an embeddings endpoint is asked. */
+export type EmbeddingsObserver = {
+  called(call: EmbeddingsCall): void;
+  /** A search whose words could be compared with tools by meaning. */
+  searched(outcome: SearchOutcome): void;
+  /** The endpoint is not asked for a while: searches of a project, or tools that have no vector yet, do without. Of searches: every 5 s at most. */
+  failed(what: AskedFor, error: Error): void;
+};

@@ -263,6 +263,14 @@ create table delivery_tasks (
 ) with (autovacuum_analyze_scale_factor=0.0, autovacuum_analyze_threshold=50000, autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.0, autovacuum_vacuum_threshold=20000, fillfactor=70);
 CREATE INDEX delivery_tasks_waiting ON public.delivery_tasks USING btree (due_at) WHERE (epoch = 0);
 
+create table deployment_secrets (
+  name text not null,
+  value bytea not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint deployment_secrets_pkey PRIMARY KEY (name)
+);
+
 create table due_tasks (
   owner_id uuid not null,
   kind text not null,

@@ -5,6 +5,11 @@ import type { Playing } from "./leaks-playing.ts";
 /** Projects, keys, and credentials of every kind. */
 export async function useKeys({ call, server, secrets }: Playing): Promise<void> {
   const admin = (method: string, body: object) => call(`AdminService/${method}`, body, server.adminToken);
+  const name = "embeddings_key";
+  await admin("PutDeploymentSecret", { name, value: secrets["otherKey"] });
+  await admin("DeleteDeploymentSecret", { name });
+  for (const value of [secrets["embeddingsKey"], `${secrets["embeddingsKey"]}\0`])
+    await admin("PutDeploymentSecret", { name, value });
   const { project } = await admin("CreateProject", { name: "other" });
   const { apiKey } = await admin("CreateApiKey", { projectId: project.id, role: "ROLE_MEMBER", name: "theirs" });
   await admin("RevokeApiKey", { id: apiKey.id });

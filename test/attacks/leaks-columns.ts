@@ -144,6 +144,10 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     quoted: "last_error",
     before: "params step_args",
   },
+  deployment_secrets: {
+    sealed: "value",
+    name: "name",
+  },
   old_subkeys: {
     sealed: "secret",
     name: "key_id purpose",

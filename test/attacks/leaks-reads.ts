@@ -14,12 +14,13 @@ export async function rotateVault({ call, server }: Playing): Promise<void> {
 
 /** Every call that reads, over all there is, and those that end something. */
 export async function readAll(scene: Playing): Promise<void> {
-  const { call, server, pages } = scene;
+  const { app, call, server, pages } = scene;
   const admin = (method: string, body: object = {}) => call(`AdminService/${method}`, body, server.adminToken);
   const { projectId } = await call("IdentityService/GetIdentity");
   await admin("ListProjects");
   await admin("GetVaultRotation");
   await admin("GetRestore");
+  await admin("ListDeploymentSecrets");
   await admin("ListAuditEvents");
   await admin("VerifyAuditLog");
   await admin("ListApiKeys", { projectId });
@@ -34,7 +35,11 @@ export async function readAll(scene: Playing): Promise<void> {
     await call("CatalogService/GetToolkitConnectSpec", { slug, projectId });
   }
   await call("CatalogService/GetTool", { slug: "bank_link.get_item" });
-  await call("ToolsService/SearchTools", { query: "exchange a token of a bank" });
+  // Until the endpoint was asked, which is once vectors of tools are there.
+  await until(async () => {
+    await call("ToolsService/SearchTools", { query: "exchange a token of a bank" });
+    return app.seen.some(({ path, body }) => path === "/embeddings" && body.includes("token of a bank"));
+  });
   await call("ToolsService/DescribeTool", { slug: "skills.use" });
   const { calls } = await call("ToolsService/ListToolCalls", { pageSize: 500 });
   await Promise.all(calls.map(({ id }: Json) => call("ToolsService/GetToolCall", { id })));

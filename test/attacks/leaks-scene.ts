@@ -34,7 +34,7 @@ const handedOut: Readonly<Record<string, { readonly fields: readonly string[]; r
 export async function playLeaks(): Promise<Scene> {
   const secrets = Object.fromEntries(
     `apiKey otherKey username password clientSecret projectSecret webhookSecret code access refresh argument unknownName
-    result programInput skillInput literal answered stepResult rowValue vaultValue`
+    result programInput skillInput literal answered stepResult rowValue vaultValue embeddingsKey`
       .split(/\s+/)
       .map((name) => [name, plant(name)]),
   ) as Record<string, string>;
@@ -64,6 +64,9 @@ export async function playLeaks(): Promise<Scene> {
     variables: {
       SVC_SANDBOX: "off",
       SVC_DEPLOYMENT: deployment.path,
+      // It has vectors of tools, and refuses what is searched for in words that repeat all it was sent.
+      SVC_EMBEDDINGS_URL: `${app.url}/embeddings`,
+      SVC_EMBEDDINGS_MODEL: "any",
       CALENDAR_ID: "client-1",
       CALENDAR_SECRET: secrets["clientSecret"] ?? "",
       SVC_WEBHOOK_SECRET_CALENDAR: secrets["webhookSecret"] ?? "",
@@ -130,6 +133,8 @@ function playApp(
       (token) => token !== undefined && body.includes(token),
     );
     reply(res, { access_token: isJob ? secrets["stepResult"] : secrets["result"], item_id: "i", request_id: "r" });
+  } else if (path === "/embeddings" && (JSON.parse(body) as Json).input.length > 1) {
+    reply(res, { data: (JSON.parse(body) as Json).input.map(() => ({ embedding: [1, 2, 3] })) });
   } else if (path === "/item/get" && !body.includes("fail")) {
     reply(res, { item: { item_id: (JSON.parse(body) as Json).access_token, institution_id: words["plainResult"] } });
   } else if (path === "/auth/get") {

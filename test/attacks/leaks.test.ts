@@ -101,7 +101,7 @@ test("no line of the log, at trace level, holds a secret or a project's own word
 
 test("the app was sent the secrets that are its own, so that the rest tells something", () => {
   const sent = scene.app.seen.map(({ headers, body }) => JSON.stringify(headers) + body).join(" ");
-  const { apiKey, argument, programInput, access, answered, stepResult, vaultValue } = scene.secrets;
-  for (const secret of [apiKey, argument, programInput, access, answered, stepResult, vaultValue])
+  const { apiKey, argument, programInput, access, answered, stepResult, vaultValue, embeddingsKey } = scene.secrets;
+  for (const secret of [apiKey, argument, programInput, access, answered, stepResult, vaultValue, embeddingsKey])
     expect(sent).toContain(secret);
 });

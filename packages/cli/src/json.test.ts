@@ -277,6 +277,10 @@ test("of grants", async () => {
 
 test("of the vault, of who did what, and of what is erased", async () => {
   expect(await json("vault status")).toBeNull();
+  const put = await json("vault put", ["embeddings_key", "--secret-stdin"], { input: "0123456789abcdef" });
+  expect(put).toMatchObject({ name: "embeddings_key" });
+  expect(await json("vault list")).toMatchObject([{ name: "embeddings_key" }]);
+  expect(await json("vault delete", ["embeddings_key"])).toEqual({ deleted: "embeddings_key" });
   expect(await json("resume", ["--dry-run"])).toBeNull();
   expect(await json("audit list", ["--limit", "1"])).toHaveLength(1);
   expect(await json("audit verify")).toEqual([]);

@@ -1,6 +1,13 @@
 export { createAccountAccess } from "./access.ts";
 export type { AccountAccess, AccountFault, AccountQuery, CallableAccount } from "./account-access.ts";
 export type { AppAnswer, AppCall, AppRequest, AppTransport } from "./app-transport.ts";
+export {
+  createDeploymentSecrets,
+  type DeploymentSecrets,
+  deploymentSecretNames,
+  isDeploymentSecretName,
+  isDeploymentSecretValue,
+} from "./deployment-secrets.ts";
 export { createAppTransport, type NetworkTransport } from "./network-transport.ts";
 export {
   createOauthPages,

@@ -420,6 +420,7 @@ export {
   type StandingSourceKind,
   type StandingState,
 } from "./schema/words.ts";
+export { type DeploymentSecretRepository, secretsOfDeployment } from "./secrets/deployment.ts";
 export { findSecrets, type SecretPlace } from "./secrets/find.ts";
 export { type NewSecret, type SecretRepository, type SecretRow, secretsForProject } from "./secrets/repo.ts";
 export type { ListedSkill, Skill } from "./skills/read.ts";

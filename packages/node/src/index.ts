@@ -1,6 +1,15 @@
 // What adapters need to speak of what a node takes and answers.
 export type { AskObservation, AskObserver } from "@svc/asks";
-export type { EnterConsent, OauthAnswer, OauthPages, RenewalObservation, RenewalObserver } from "@svc/connections";
+export {
+  deploymentSecretNames,
+  type EnterConsent,
+  isDeploymentSecretName,
+  isDeploymentSecretValue,
+  type OauthAnswer,
+  type OauthPages,
+  type RenewalObservation,
+  type RenewalObserver,
+} from "@svc/connections";
 export type { AttemptObservation, DeliveryObserver } from "@svc/delivery";
 export type { EndedJob, EngineObserver, ParkedJob } from "@svc/jobs";
 export { programSchema } from "@svc/program";

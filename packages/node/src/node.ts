@@ -1,6 +1,12 @@
 import { randomInt } from "node:crypto";
 import { type CatalogViews, createCatalogViews } from "@svc/catalog";
-import { type ConnectLinks, createConnectLinks, makeConnectLink } from "@svc/connections";
+import {
+  type ConnectLinks,
+  createConnectLinks,
+  createDeploymentSecrets,
+  type DeploymentSecrets,
+  makeConnectLink,
+} from "@svc/connections";
 import {
   type AddressGuard,
   createAddressGuard,
@@ -73,6 +79,8 @@ export type Node = {
   readonly mcp: McpServer;
   /** Meters the work of requests and jobs, and watches the event loop. */
   readonly meter: WorkMeter;
+  /** What the deployment itself keeps secret. */
+  readonly deploymentSecrets: DeploymentSecrets;
   /** Opens links to connections. */
   readonly connectLinks: ConnectLinks;
   /** Adds the services of the domains: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
@@ -188,7 +196,8 @@ export function createNode(parts: NodeParts): Node {
     ...createOperatorTools({ ...triggers, quarantine }),
   ];
   const findReach = createReachFinder(parts);
-  const finder = createFinder(parts, apps.guard);
+  const deploymentSecrets = createDeploymentSecrets({ db, sealer, clock });
+  const finder = createFinder(parts, apps.guard, deploymentSecrets);
   const eventRetentionMs = limits.retention.eventsMs;
   const offers = [
     createToolsOffer({ db, clock, views, caller, findReach, finder, agentTools }),
@@ -196,7 +205,7 @@ export function createNode(parts: NodeParts): Node {
     createEventsOffer({ db, clock, catalog, sealer, guard, dispatcher, eventRetentionMs }),
   ];
   return {
-    ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter, quarantine },
+    ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter, quarantine, deploymentSecrets },
     mcp: createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers }),
     connectLinks: createConnectLinks(connecting),
     register: createServices({ ...parts, views, apps, jobs, standing, triggers, finder }),
@@ -226,9 +235,10 @@ export function createNode(parts: NodeParts): Node {
 function createFinder(
   { embeddings: place, variable, db, clock, observer }: NodeParts,
   guard: AddressGuard,
+  secrets: DeploymentSecrets,
 ): ToolFinder {
   if (place === undefined) return wordFinder;
-  const key = () => variable("SVC_EMBEDDINGS_KEY");
+  const key = async () => variable("SVC_EMBEDDINGS_KEY")?.trim() || (await secrets.find("embeddings_key"));
   return createMeaningFinder({ db, clock, guard, place, key, observer: observer.embeddings });
 }
 

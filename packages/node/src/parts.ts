@@ -70,7 +70,7 @@ export type NodeParts = {
   readonly catalog: Catalog;
   /** Whose OAuth registrations are used; without one there are none. */
   readonly deployment?: Deployment | undefined;
-  /** What turns texts of tools and queries into vectors; its key is the variable SVC_EMBEDDINGS_KEY. Default: tools are found by words alone. */
+  /** What turns texts of tools and queries into vectors; its key is the variable SVC_EMBEDDINGS_KEY, or else the secret `embeddings_key` of the deployment. Default: tools are found by words alone. */
   readonly embeddings?: EmbeddingsPlace | undefined;
   /** The present value of a variable of the deployment: webhook secrets, OAuth clients, the key of the embeddings endpoint. */
   readonly variable: (name: string) => string | undefined;

@@ -41,7 +41,7 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
 /** Administration, and what forgets at once what it has ended. */
 function createAdministration(parts: ServerParts): ReturnType<typeof createAdminService> {
   const { config, store, vault, node, keys, admission, grants } = parts;
-  const { quarantine, jobs, views, nodeId } = node;
+  const { quarantine, jobs, views, nodeId, deploymentSecrets } = node;
   const sessions = parts.console?.sessions;
   const forgetProject = (id: ProjectId) => {
     keys.forgetProject(id);
@@ -49,7 +49,16 @@ function createAdministration(parts: ServerParts): ReturnType<typeof createAdmin
     sessions?.forget({ project: id });
   };
   return createAdminService({
-    ...{ db: store.db, clock: store.clock, sealer: vault.sealer, quarantine, jobs, nodeId, admission },
+    ...{
+      db: store.db,
+      clock: store.clock,
+      sealer: vault.sealer,
+      quarantine,
+      jobs,
+      nodeId,
+      admission,
+      deploymentSecrets,
+    },
     rotateVault: vault.rotate,
     catalog: views.shared,
     posts: node.ingest.quotas,

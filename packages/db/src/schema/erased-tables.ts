@@ -215,6 +215,7 @@ export const erasedTables: readonly ErasedTable[] = [
   ofDeployment(t.vaultRotations, "how far the vault key's rotation is"),
   ofDeployment(t.vaultNodes, "the nodes that run"),
   ofDeployment(t.oldSubkeys, "keys of the deployment"),
+  ofDeployment(t.deploymentSecrets, "what the deployment itself sends"),
   ofDeployment(t.vaultCheck, "a known text"),
   ofDeployment(t.restores, "times of backups"),
   ofDeployment(t.deliveryEpoch, "a number"),

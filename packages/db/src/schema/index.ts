@@ -25,7 +25,7 @@ export {
 export { apiKeys, projectPolicies, projects, routingState, vaultCheck } from "./projects.ts";
 export { replays } from "./replays.ts";
 export { restores } from "./restores.ts";
-export { secrets } from "./secrets.ts";
+export { deploymentSecrets, secrets } from "./secrets.ts";
 export {
   dueTasks,
   standingArrivals,

@@ -6,7 +6,7 @@ import { toolCalls } from "./calls.ts";
 import { connectedAccounts } from "./connections.ts";
 import { callHooks, hookAnswers } from "./hooks.ts";
 import { jobAsks, jobPrograms, jobRows, jobSetRows, jobSteps, jobs, jobUndoEntries } from "./jobs.ts";
-import { secrets } from "./secrets.ts";
+import { deploymentSecrets, secrets } from "./secrets.ts";
 import { standingPolls, standingPrograms, standingRuns, standingVersions } from "./standing.ts";
 import { quarantinedPosts, subscriptions } from "./triggers.ts";
 import { oldSubkeys } from "./vault.ts";
@@ -90,6 +90,7 @@ export const sealedTables: readonly SealedTable[] = [
     body: "quarantined_posts/{id}",
     envelope: "quarantined_posts/{id}/envelope",
   }),
+  sealedTable(deploymentSecrets, "deployment", { value: "deployment_secrets/{name}" }),
   sealedTable(auditChains, "deployment", { key: "audit_chains/{projectId}" }),
   sealedTable(oldSubkeys, "deployment", { secret: "old_subkeys/{keyId}/{purpose}" }),
 ];

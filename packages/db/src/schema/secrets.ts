@@ -16,3 +16,11 @@ export const secrets = pgTable(
   },
   (table) => [primaryKey({ name: "secrets_key", columns: [table.projectId, table.name] })],
 );
+
+/** What the deployment itself sends, by name. The value is sealed for `deployment/deployment_secrets/<name>`, and no call returns it. */
+export const deploymentSecrets = pgTable("deployment_secrets", {
+  name: text("name").primaryKey(),
+  value: bytes("value").notNull(),
+  createdAt: time("created_at").notNull(),
+  updatedAt: time("updated_at").notNull(),
+});

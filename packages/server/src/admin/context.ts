@@ -25,6 +25,7 @@ export type AdminContext = {
   posts: Pick<PostQuotas, "loadOf">;
   /** Whether there may be a second project: the deployment says who receives events. */
   isOpenToProjects: boolean;
+  deploymentSecrets: Node["deploymentSecrets"];
   quarantine: Quarantine;
   jobs: Pick<Node["jobs"], "administration">;
   /** The toolkits that posts may come from. */

@@ -1,4 +1,5 @@
 import { agentToolGroups, type Fault, fault, formatValue } from "@svc/core";
+import { deploymentSecretNames } from "@svc/node";
 
 /** The name of a project or key is empty, too long, or has a character that does not show. */
 export function nameInvalid(name: string, charactersMax: number): Fault {
@@ -243,5 +244,38 @@ export function storeNotHeld(): Fault {
     reason: "STORE_NOT_HELD",
     message: "the store is not held: it was never restored from a backup, or was resumed already",
     help: "GetRestore tells when it was.",
+  });
+}
+
+/** The deployment keeps no secret of such a name. */
+export function deploymentSecretUnknown(name: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "DEPLOYMENT_SECRET_UNKNOWN",
+    field: "name",
+    message: `name ${formatValue(name)} is of no secret that the deployment keeps`,
+    help: `Send one of ${deploymentSecretNames.join(", ")}.`,
+  });
+}
+
+/** A text that the deployment could not send, which is not repeated. */
+export function deploymentSecretInvalid(): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "DEPLOYMENT_SECRET_INVALID",
+    field: "value",
+    message: "value has less than 8 or more than 8,192 characters, or others than visible ASCII",
+    help: "Send it as it is to be sent in a header, without spaces and line ends.",
+  });
+}
+
+/** The deployment keeps no value under the name. */
+export function deploymentSecretNotFound(name: string): Fault {
+  return fault({
+    code: "not_found",
+    reason: "DEPLOYMENT_SECRET_NOT_FOUND",
+    field: "name",
+    message: `the deployment keeps no ${formatValue(name)}`,
+    help: "ListDeploymentSecrets returns those that it keeps.",
   });
 }

@@ -8,6 +8,7 @@ import { projectMethods } from "./projects.ts";
 import { quarantineMethods } from "./quarantine.ts";
 import { usageMethods } from "./quotas.ts";
 import { restoreMethods } from "./restores.ts";
+import { secretMethods } from "./secrets.ts";
 import { vaultMethods } from "./vault.ts";
 
 /** AdminService over one store. Whoever reaches it is the administrator: the auth gate lets nobody else through. */
@@ -19,6 +20,7 @@ export function createAdminService(context: AdminContext): ServiceImpl<typeof Ad
     ...quarantineMethods(context),
     ...erasureMethods(context),
     ...vaultMethods(context),
+    ...secretMethods(context),
     ...restoreMethods(context),
     ...auditMethods(context),
     ...context.jobs.administration,

@@ -21,7 +21,7 @@ import { readAuditRule } from "./rules.ts";
 /** What is entered, by service. */
 const entered: Readonly<Record<string, string>> = {
   AdminService:
-    "CreateApiKey CreateProject DeleteProject EraseEntity ExportEntity ParkJob ReleaseJob ReleaseQuarantinedPosts ResumeRestored RevokeApiKey RotateVault SetProjectPolicy",
+    "CreateApiKey CreateProject DeleteDeploymentSecret DeleteProject EraseEntity ExportEntity ParkJob PutDeploymentSecret ReleaseJob ReleaseQuarantinedPosts ResumeRestored RevokeApiKey RotateVault SetProjectPolicy",
   CatalogService: "DeleteToolkit PublishToolkit",
   ConnectionsService:
     "CreateConnectLink DeleteConnection DeleteProjectCredential InitiateConnection SetAccountReferences SetProjectCredential",

@@ -65,7 +65,10 @@ const table = {
     "OpenAI-compatible embeddings endpoint, such as https://host/v1/embeddings: it is sent what is searched for, and the texts of tools once",
   ],
   SVC_EMBEDDINGS_MODEL: ["empty", "name of the model to ask that endpoint for; another model has another name"],
-  SVC_EMBEDDINGS_KEY: ["empty: none is sent", "bearer token of that endpoint; read anew at SIGHUP from SVC_ENV_FILE"],
+  SVC_EMBEDDINGS_KEY: [
+    "empty: that in the vault, if any",
+    "bearer token of that endpoint; read anew at SIGHUP from SVC_ENV_FILE. Better kept by svc vault put embeddings_key",
+  ],
   SVC_ENDPOINT_CONCURRENCY: ["16", "deliveries in flight per subscription and node"],
   SVC_RETRY_SCHEDULE: ["5s,30s,2m,10m,30m,2h,6h,12h,24h", "waits between the attempts of a delivery, comma separated"],
   SVC_MAX_BODY_BYTES: ["1048576", "largest body of a request or webhook post, in bytes"],

@@ -29,10 +29,11 @@ export class EmbeddingsError extends Error {
   }
 }
 
-/** What an endpoint is made of. `key`: the bearer token at that time; empty or undefined for none. */
+/** What an endpoint is made of. */
 export type EndpointOptions = EmbeddingsPlace & {
   readonly guard: AddressGuard;
-  readonly key: () => string | undefined;
+  /** The bearer token at that time; empty or undefined for none. */
+  readonly key: () => Promise<string | undefined>;
   /** For the whole answer, milliseconds. */
   readonly timeoutMs: number;
   /** Texts asked for at once, at most: with the size of vectors it bounds what is read of an answer. */
@@ -81,7 +82,7 @@ async function embed(
   input: readonly string[],
 ): Promise<Vector[]> {
   const { origin, pathname, search } = new URL(url);
-  const token = key()?.trim() ?? "";
+  const token = await readKey(key);
   try {
     const answer = await agent.request({
       ...{ origin, path: `${pathname}${search}`, method: "POST" },
@@ -97,6 +98,14 @@ async function embed(
     return readAnswer(text, input.length);
   } catch (error) {
     throw error instanceof EmbeddingsError ? error : errorOf(error, timeoutMs);
+  }
+}
+
+async function readKey(key: EndpointOptions["key"]): Promise<string> {
+  try {
+    return (await key()) ?? "";
+  } catch {
+    throw new EmbeddingsError("unkeyed", "is not asked, since its key could not be read from the vault");
   }
 }
 

@@ -238,6 +238,35 @@ test("vectors of another size than those of tools leave the words as they are", 
   expect(await search(node, projectId, "read an order")).toContain("shop.read_order");
 });
 
+test("the key of the vault is sent where the environment has none, and none where it does not open", async () => {
+  await using endpoint = await serveEmbeddings();
+  const projectId = await addProject();
+  let inEnvironment: string | undefined;
+  await using node = createTestNode(db, {
+    ...{ clock: systemClock, embeddings: { url: endpoint.url, model: "bag" } },
+    variable: () => inEnvironment,
+  });
+  await node.deploymentSecrets.put("embeddings_key", "sk-of-the-vault");
+  await publishShop(node, projectId, text);
+  await untilFound(node, projectId);
+  expect(endpoint.state.keys).toEqual(new Set(["Bearer sk-of-the-vault"]));
+  endpoint.state.keys.clear();
+  await node.deploymentSecrets.put("embeddings_key", "sk-of-today");
+  await search(node, projectId, "cargo");
+  inEnvironment = "sk-of-the-environment";
+  await search(node, projectId, "chargeback");
+  expect([...endpoint.state.keys]).toEqual(["Bearer sk-of-today", "Bearer sk-of-the-environment"]);
+  inEnvironment = "";
+  await node.deploymentSecrets.delete("embeddings_key");
+  await search(node, projectId, "restitution");
+  expect([...endpoint.state.keys].at(-1)).toBeUndefined();
+  await node.deploymentSecrets.put("embeddings_key", "sk-in-vain");
+  await db.sql`update deployment_secrets set value = ${Buffer.from("sealed elsewhere")}`;
+  await search(node, projectId, "purchase");
+  expect(node.told.embedded.at(-1)).toMatchObject({ what: "search", outcome: "unkeyed" });
+  expect(endpoint.state.sent).not.toContain("purchase");
+});
+
 test("an endpoint at an address that tool calls may not dial is sent nothing", async () => {
   await using endpoint = await serveEmbeddings();
   await using node = startNode(endpoint.url, { endpoints: [], apps: [] });

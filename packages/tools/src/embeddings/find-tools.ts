@@ -38,7 +38,7 @@ export type MeaningFinderOptions = {
   readonly guard: AddressGuard;
   readonly place: EmbeddingsPlace;
   /** The endpoint's bearer token at that time; empty or undefined for none. */
-  readonly key: () => string | undefined;
+  readonly key: () => Promise<string | undefined>;
   readonly observer: EmbeddingsObserver;
 };
 

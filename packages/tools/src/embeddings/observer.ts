@@ -1,8 +1,8 @@
 /** What the embeddings endpoint is asked for: the words of a search, or texts of tools. */
 export type AskedFor = "search" | "tools";
 
-/** What came of a call to the endpoint. `refused`: it answered with another status than 200. */
-export type EndpointOutcome = "ok" | "refused" | "late" | "unreachable" | "malformed";
+/** What came of a call to the endpoint. `refused`: it answered with another status than 200. `unkeyed`: its key could not be read. */
+export type EndpointOutcome = "ok" | "refused" | "late" | "unreachable" | "malformed" | "unkeyed";
 
 /**
  * How a search by meaning came by the vector of its words. `asked`: of the endpoint. `kept`: it was in memory. The others went by words alone.

@@ -1,0 +1,47 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { type AdminService, type DeploymentSecret, DeploymentSecretSchema } from "@svc/gen/admin";
+import { isDeploymentSecretName, isDeploymentSecretValue } from "@svc/node";
+import type { AdminContext } from "./context.ts";
+import { deploymentSecretInvalid, deploymentSecretNotFound, deploymentSecretUnknown } from "./errors.ts";
+
+/** The methods of AdminService about what the deployment itself keeps secret. */
+export function secretMethods({
+  deploymentSecrets,
+}: AdminContext): Pick<
+  ServiceImpl<typeof AdminService>,
+  "putDeploymentSecret" | "deleteDeploymentSecret" | "listDeploymentSecrets"
+> {
+  return {
+    async putDeploymentSecret({ name, value }) {
+      if (!isDeploymentSecretName(name)) throw deploymentSecretUnknown(name);
+      if (!isDeploymentSecretValue(value)) throw deploymentSecretInvalid();
+      return { secret: secretMessage(await deploymentSecrets.put(name, value)) };
+    },
+    async deleteDeploymentSecret({ name }) {
+      if (!isDeploymentSecretName(name)) throw deploymentSecretUnknown(name);
+      if (!(await deploymentSecrets.delete(name))) throw deploymentSecretNotFound(name);
+      return {};
+    },
+    async listDeploymentSecrets() {
+      return { secrets: (await deploymentSecrets.list()).map(secretMessage) };
+    },
+  };
+}
+
+function secretMessage({
+  name,
+  createdAt,
+  updatedAt,
+}: {
+  name: string;
+  createdAt: number;
+  updatedAt: number;
+}): DeploymentSecret {
+  return create(DeploymentSecretSchema, {
+    name,
+    createdAt: timestampFromMs(createdAt),
+    updatedAt: timestampFromMs(updatedAt),
+  });
+}

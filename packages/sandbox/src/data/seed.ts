@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { isObject } from "@svc/core";
 
 /** Text that decides made-up values: the same seed gives the same data. */
@@ -6,7 +6,7 @@ export type Seed = string;
 
 /** SHA-256 in hexadecimal of a seed and what it is used for. */
 export function digestOf(...parts: readonly string[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+  return hash("sha256", JSON.stringify(parts), "hex");
 }
 
 /** A whole number from 0 up to, not including, 2^48, decided by the parts. */

@@ -1,11 +1,20 @@
+/** Names that were taken apart: those of fields come again with each object. As many as the catalog has, and then anew. */
+const known = new Map<string, readonly string[]>();
+const knownMax = 20_000;
+
 /** The words of a name in camel, snake or kebab case, in lower case: `taskID` and `task_id` are both `task`, `id`. */
-export function wordsOf(name: string): string[] {
-  return name
+export function wordsOf(name: string): readonly string[] {
+  const found = known.get(name);
+  if (found !== undefined) return found;
+  const words = name
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replaceAll(/([A-Z])([A-Z][a-z])/g, "$1 $2")
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== "");
+  if (known.size >= knownMax) known.clear();
+  if (name.length <= 100) known.set(name, words);
+  return words;
 }
 
 /** A name without case and separators, so that `team_id` and `teamId` are one. */

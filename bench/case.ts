@@ -2,6 +2,7 @@ import type { Child } from "./child.ts";
 import type { loadCommands } from "./load.ts";
 import type { PostKindName } from "./post-kinds.ts";
 import type { BenchPostgres } from "./postgres.ts";
+import type { EmbeddingsSettings } from "./search/meaning.ts";
 import type { sinkCommands } from "./sink.ts";
 import type { Spread } from "./statistics.ts";
 
@@ -31,6 +32,8 @@ export type BenchSettings = {
   readonly verbose: boolean;
   /** The folder of the public sets of search; undefined when they are left out. */
   readonly setsFolder: string | undefined;
+  /** What the case "search" searches by meaning with as well; undefined: by words alone. */
+  readonly embeddings: EmbeddingsSettings | undefined;
   /** Another checkout of this project, which the case "beside" measures this one against. */
   readonly besideFolder: string | undefined;
   /** Processes of the server that the case "beside" measures against one with one process; undefined: as many as there are by default. */

@@ -78,6 +78,9 @@ Options:
                      delivery those variants ("svc" is the service with and without its counters)
   --sets <folder>    public sets of the case search beside its own: livemcpbench and metatool, as their repositories have them; and
                      agentdojo.json of the case agentdojo, as bench/agentdojo/export.py writes it
+  --embeddings <url> an OpenAI-compatible embeddings endpoint, such as https://host/v1/embeddings, and
+  --model <name>     its model: the case search searches by meaning as well, and tells what either takes; BENCH_EMBEDDINGS_KEY holds
+                     the key. It is asked for the texts of some 10,000 tools
   --verbose          lists what missed, where a case knows it
   --statements       starts the store with pg_stat_statements and shows those that took the most time, system by system
   --install-engines  installs DBOS, Restate and workflow (some 500 MB), which cases of jobs compare with, and ends
@@ -108,6 +111,8 @@ async function main(): Promise<void> {
       gains: { type: "boolean" },
       steps: { type: "string" },
       sets: { type: "string" },
+      embeddings: { type: "string" },
+      model: { type: "string" },
       verbose: { type: "boolean" },
       statements: { type: "boolean" },
       "install-engines": { type: "boolean" },
@@ -131,6 +136,7 @@ async function main(): Promise<void> {
     areGainsAims: values.gains ?? false,
     steps: values.steps,
     setsFolder: values.sets === undefined ? undefined : resolve(values.sets),
+    embeddings: embeddingsOf(values.embeddings, values.model),
     verbose: values.verbose ?? false,
     profileFolder: values.profile ? mkdtempSync(join(tmpdir(), "svc-profile-")) : undefined,
   };
@@ -185,6 +191,13 @@ function positiveNumber(option: string, text: string | undefined): number | unde
   const value = Number(text);
   if (!(value > 0)) fail(`${option} is "${text}"; give a number above 0`);
   return value;
+}
+
+function embeddingsOf(url: string | undefined, model: string | undefined): BenchSettings["embeddings"] {
+  if (url === undefined && model === undefined) return undefined;
+  if (url === undefined || !URL.canParse(url)) fail(`--embeddings is "${url ?? ""}"; give the address of the endpoint`);
+  if (model === undefined || model === "") fail("--embeddings wants --model, the name of the model to ask for");
+  return { url, model, key: process.env["BENCH_EMBEDDINGS_KEY"] ?? "" };
 }
 
 function postOf(text: string | undefined): BenchSettings["post"] {

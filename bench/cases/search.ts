@@ -17,6 +17,7 @@ import {
 } from "../search/evaluate.ts";
 import everyday from "../search/everyday.json" with { type: "json" };
 import intents from "../search/intents.json" with { type: "json" };
+import { type Meaning, type MeaningTimes, openMeaning } from "../search/meaning.ts";
 import nonsense from "../search/nonsense.json" with { type: "json" };
 import { type PublicSet, readPublicSets } from "../search/public-sets.ts";
 import { spreadOf } from "../statistics.ts";
@@ -32,6 +33,8 @@ type Compared = {
   readonly cases: readonly SearchCase[];
   readonly found: Recall;
   readonly plain: Recall;
+  /** What is found by meaning as well; undefined where no endpoint is named. */
+  readonly meant: Recall | undefined;
 };
 
 /** What a catalog that is large takes. */
@@ -41,13 +44,14 @@ type Large = {
   /** How many intents have a made-up tool among what is listed. */
   readonly contested: number;
   readonly times: SearchTimes;
+  readonly meant: { readonly found: Recall; readonly times: MeaningTimes } | undefined;
 };
 
 /** How often the right tool is found by intents that are in no definition, beside plain BM25, and how fast. */
 export const search: BenchCase = {
   name: "search",
   about: `the right tool found by ${intents.length + everyday.length} intents, among 610 tools and among 10,000`,
-  run: async ({ settings, progress }) => {
+  run: async ({ settings, postgres, progress }) => {
     const catalog = await loadCatalog({ folders: [toolkitsFolder] });
     for (const cases of [intents, everyday]) checkCases(cases, catalog.tools);
     const [action, toolkit] = [catalog.tools.get(modelSlug), catalog.toolkits.get("calendar")];
@@ -58,30 +62,50 @@ export const search: BenchCase = {
       { name: "everyday", catalog, cases: everyday },
       ...(setsFolder === undefined ? [] : await readPublicSets(setsFolder, { toolkit, action })),
     ];
-    const compared = sets.map((set) => {
-      progress(`searching for ${set.name}`);
-      return compare(set);
-    });
-    progress("searching 10,000 tools");
-    const large = measureLarge(catalog, withDistractors(catalog, action), rounds);
-    const senseless = nonsense.filter((query) => createToolSearch(catalog).search({ query }).length > 0);
-    return report(compared, { large, senseless, isVerbose: verbose });
+    const { embeddings } = settings;
+    const meaning = embeddings && (await openMeaning(embeddings, await postgres.createDatabase("bench_search")));
+    try {
+      const compared: Compared[] = [];
+      for (const set of sets) {
+        progress(`searching for ${set.name}`);
+        compared.push(await compare(set, meaning));
+      }
+      progress("searching 10,000 tools");
+      const large = await measureLarge(catalog, withDistractors(catalog, action), { rounds, meaning });
+      const senseless = nonsense.filter((query) => createToolSearch(catalog).search({ query }).length > 0);
+      const senselessMeant = (await meaning?.findSomething(catalog, nonsense)) ?? [];
+      return report(compared, { large, senseless, senselessMeant, isVerbose: verbose });
+    } finally {
+      await meaning?.close();
+    }
   },
 };
 
-function compare({ name, catalog, cases }: PublicSet): Compared {
-  const found = recallOf(finderOf(createToolSearch(catalog)), cases);
-  return { name, tools: callableCount(catalog), cases, found, plain: recallOf(plainBm25(catalog), cases) };
+async function compare({ name, catalog, cases }: PublicSet, meaning: Meaning | undefined): Promise<Compared> {
+  return {
+    ...{ name, tools: callableCount(catalog), cases },
+    found: await recallOf(finderOf(createToolSearch(catalog)), cases),
+    plain: await recallOf(plainBm25(catalog), cases),
+    meant: await meaning?.recallOf(catalog, cases),
+  };
 }
 
-function measureLarge(own: Catalog, catalog: Catalog, rounds: number): Large {
+async function measureLarge(
+  own: Catalog,
+  catalog: Catalog,
+  { rounds, meaning }: { readonly rounds: number; readonly meaning: Meaning | undefined },
+): Promise<Large> {
   const toolSearch = createToolSearch(catalog);
   const find = finderOf(toolSearch);
   return {
     tools: callableCount(catalog),
-    found: recallOf(find, intents),
+    found: await recallOf(find, intents),
     contested: intents.filter(({ intent }) => find(intent).some((slug) => !own.tools.has(slug))).length,
     times: timesOf(toolSearch, intents, rounds),
+    meant: meaning && {
+      found: await meaning.recallOf(catalog, intents),
+      times: await meaning.timesOf(catalog, intents, rounds),
+    },
   };
 }
 
@@ -97,27 +121,29 @@ const aims: Readonly<Record<string, { readonly at1?: number; readonly at5: numbe
   MetaTool: { at5: 0.75 },
 };
 
-type Rest = { readonly large: Large; readonly senseless: readonly string[]; readonly isVerbose: boolean };
+type Rest = {
+  readonly large: Large;
+  /** Texts without sense that find something by words, and with meaning. */
+  readonly senseless: readonly string[];
+  readonly senselessMeant: readonly string[];
+  readonly isVerbose: boolean;
+};
 
-function report(compared: readonly Compared[], { large, senseless, isVerbose }: Rest): CaseReport {
+function report(compared: readonly Compared[], { large, senseless, senselessMeant, isVerbose }: Rest): CaseReport {
   const { wall, processor } = large.times;
+  const rowOf = (name: string, asked: number, of: Pick<Compared, "tools" | "found" | "meant"> & { plain?: Recall }) => [
+    ...[name, String(asked), String(of.tools)],
+    ...[of.found, of.plain].flatMap(formatRecall),
+    ...(large.meant === undefined ? [] : formatRecall(of.meant)),
+  ];
   return {
-    columns: ["set", "intents", "tools", "svc @1", "svc @5", "BM25 @1", "BM25 @5"],
+    columns: [
+      ...["set", "intents", "tools", "svc @1", "svc @5", "BM25 @1", "BM25 @5"],
+      ...(large.meant === undefined ? [] : ["with meaning @1", "with meaning @5"]),
+    ],
     rows: [
-      ...compared.map(({ name, cases, tools, found, plain }) => [
-        name,
-        String(cases.length),
-        String(tools),
-        ...[found.at1, found.at5, plain.at1, plain.at5].map(formatShare),
-      ]),
-      [
-        "own",
-        String(intents.length),
-        String(large.tools),
-        ...[large.found.at1, large.found.at5].map(formatShare),
-        "",
-        "",
-      ],
+      ...compared.map((set) => rowOf(set.name, set.cases.length, set)),
+      rowOf("own", intents.length, { ...large, meant: large.meant?.found }),
     ],
     figures: [
       ...compared.flatMap(({ name, found }) => figuresOf(name, found)),
@@ -128,6 +154,7 @@ function report(compared: readonly Compared[], { large, senseless, isVerbose }: 
         unit: "",
         aim: { below: 1 },
       },
+      ...(large.meant === undefined ? [] : figuresByMeaning(compared, { large, senselessMeant })),
     ],
     notes: [
       "own: bench/search/intents.json, by the author of the engine; everyday: bench/search/everyday.json, by somebody who knew neither definitions nor engine",
@@ -137,6 +164,7 @@ function report(compared: readonly Compared[], { large, senseless, isVerbose }: 
       "BM25: k1 1.2, b 0.75, over slug, description, intents and arguments",
       `the made-up tools do common things (create, find, share) with the things of 94 other kinds of app; ${large.contested} of ${intents.length} intents find some of them`,
       `a search of ${large.tools} tools, in a process that does nothing else, after a first pass over all intents: time of the processor ${formatTimes(processor)}; on the clock, with whatever else the machine does, ${formatTimes(wall)}`,
+      ...(large.meant === undefined ? [] : notesByMeaning(large.tools, large.meant.times)),
       ...(isVerbose
         ? [...compared.flatMap(({ found }) => found.misses.map(formatMiss)), ...senseless]
         : ["--verbose lists the misses"]),
@@ -144,15 +172,54 @@ function report(compared: readonly Compared[], { large, senseless, isVerbose }: 
   };
 }
 
-function figuresOf(name: string, found: Recall): CaseReport["figures"] {
+function figuresOf(name: string, found: Recall, how = ""): CaseReport["figures"] {
   const aim = aims[name];
   const shares = { 1: aim?.at1 === undefined ? undefined : [found.at1, aim.at1], 5: aim && [found.at5, aim.at5] };
   return Object.entries(shares).flatMap(([last, share]) => {
     const [value = 0, atLeast = 0] = share ?? [];
     return share === undefined
       ? []
-      : [{ name: `recall@${last} of ${name}`, value: spreadOf([value]), unit: "", aim: { atLeast } }];
+      : [{ name: `recall@${last} of ${name}${how}`, value: spreadOf([value]), unit: "", aim: { atLeast } }];
   });
+}
+
+/** What is held to the same aims with meaning. */
+function figuresByMeaning(
+  compared: readonly Compared[],
+  { large, senselessMeant }: Pick<Rest, "large" | "senselessMeant">,
+): CaseReport["figures"] {
+  const { kept } = large.meant?.times ?? {};
+  return [
+    ...compared.flatMap(({ name, meant }) => (meant === undefined ? [] : figuresOf(name, meant, " with meaning"))),
+    ...(kept === undefined
+      ? []
+      : [
+          {
+            name: `p99 of ${large.tools} with meaning, processor`,
+            value: spreadOf([kept.processor.p99]),
+            unit: "ms",
+            aim: { below: 5 },
+          },
+        ]),
+    {
+      name: `finds among ${nonsense.length} texts without sense, with meaning`,
+      value: spreadOf([senselessMeant.length]),
+      unit: "",
+      aim: { below: 1 },
+    },
+  ];
+}
+
+function notesByMeaning(tools: number, { asked, kept, endpoint, byWords }: MeaningTimes): string[] {
+  return [
+    "with meaning: by words and the endpoint of --embeddings, however long that takes for a query; the times are those of a node, which waits 300 ms",
+    `a search of ${tools} tools that asks the endpoint: on the clock ${formatTimes(asked.wall)}, of which the endpoint ${formatTimes(endpoint)}; ${byWords} of ${intents.length} went by words alone, since it was late or failed`,
+    `one whose vector is in memory: time of the processor ${formatTimes(kept.processor)}; on the clock ${formatTimes(kept.wall)}`,
+  ];
+}
+
+function formatRecall(recall: Recall | undefined): string[] {
+  return recall === undefined ? ["", ""] : [recall.at1, recall.at5].map(formatShare);
 }
 
 function formatShare(share: number): string {

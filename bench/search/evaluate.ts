@@ -12,19 +12,20 @@ export type Recall = { readonly at1: number; readonly at5: number; readonly miss
 export type Miss = { readonly searched: SearchCase; readonly rank: number; readonly found: readonly string[] };
 
 /** Answers the slugs of what fits a query, best first. */
-export type Find = (query: string) => readonly string[];
+export type Find = (query: string) => readonly string[] | Promise<readonly string[]>;
 
 /** The slugs that a search finds. */
-export function finderOf(search: ToolSearch): Find {
+export function finderOf(search: ToolSearch): (query: string) => readonly string[] {
   return (query) => search.search({ query }).map(({ tool }) => tool.slug);
 }
 
-/** Searches for every case once. */
-export function recallOf(find: Find, cases: readonly SearchCase[]): Recall {
-  const outcomes = cases.map((searched) => {
-    const found = find(searched.intent);
-    return { searched, found, rank: found.findIndex((slug) => searched.accepts.includes(slug)) + 1 };
-  });
+/** Searches for every case once, one after the other. */
+export async function recallOf(find: Find, cases: readonly SearchCase[]): Promise<Recall> {
+  const outcomes: Miss[] = [];
+  for (const searched of cases) {
+    const found = await find(searched.intent);
+    outcomes.push({ searched, found, rank: found.findIndex((slug) => searched.accepts.includes(slug)) + 1 });
+  }
   const shareWithin = (last: number) => outcomes.filter(({ rank }) => rank > 0 && rank <= last).length / cases.length;
   return { at1: shareWithin(1), at5: shareWithin(5), misses: outcomes.filter(({ rank }) => rank !== 1) };
 }

@@ -19,15 +19,15 @@ export type ToolFinder = {
    * without it then. Never rejects.
    */
   find(projectId: ProjectId, view: Catalog, query: ToolQuery): Promise<FoundTool[]>;
-  /** Has the vectors of a view, in the background, before anybody searches it. */
-  prepare(view: Catalog): void;
+  /** Has the vectors of a view, in the background, before anybody searches it. Whether those of every toolkit are there. */
+  prepare(view: Catalog): boolean;
   close(): Promise<void>;
 };
 
 /** Finds tools by words alone. */
 export const wordFinder: ToolFinder = {
   find: async (_projectId, view, query) => searchOf(view).search(query),
-  prepare: () => {},
+  prepare: () => true,
   close: async () => {},
 };
 
@@ -70,7 +70,7 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
       const nearness = vector && (await nearnessOf(known, vector));
       return searchOf(view).search({ ...query, nearness });
     },
-    prepare: (view) => void vectorsOf(view, keeper),
+    prepare: (view) => vectorsOf(view, keeper).size === view.toolkits.size,
     async close() {
       await Promise.all([queries.close(), texts.close(), keeper.close()]);
     },

@@ -1,0 +1,144 @@
+import type { Catalog } from "@svc/catalog";
+import { type Clock, createAddressGuard, createId, systemClock } from "@svc/core";
+import { type Database, migrateDatabase, openDatabase } from "@svc/db";
+import { createMeaningFinder, type EmbeddingsObserver, type SearchOutcome, type ToolFinder } from "@svc/tools";
+import { Histogram, type LatencySummary } from "../histogram.ts";
+import { monotonicMicros } from "../monotonic.ts";
+import type { BenchDatabase } from "../postgres.ts";
+import { type Recall, recallOf, type SearchCase, type SearchTimes } from "./evaluate.ts";
+
+/** An embeddings endpoint, as the service is told of one. `key`: empty for none. */
+export type EmbeddingsSettings = { readonly url: string; readonly model: string; readonly key: string };
+
+/** What searches by meaning take. `asked`: each asks the endpoint. `kept`: the vector of its words is in memory. */
+export type MeaningTimes = {
+  readonly asked: SearchTimes;
+  readonly kept: SearchTimes;
+  /** Answers of the endpoint to words of a search, on the clock. */
+  readonly endpoint: LatencySummary;
+  /** How many of those that ask went by words alone, since the endpoint was late or failed. */
+  readonly byWords: number;
+};
+
+/** Searches by words and meaning, as a node with the endpoint does them. */
+export type Meaning = {
+  /** What is found when every query has its vector, however long that takes. Rejects with why the endpoint has none. */
+  recallOf(catalog: Catalog, cases: readonly SearchCase[]): Promise<Recall>;
+  /** The queries that find something. */
+  findSomething(catalog: Catalog, queries: readonly string[]): Promise<string[]>;
+  /** What searches take with the bounds of a node: those that ask once for every case, the others `rounds` times. */
+  timesOf(catalog: Catalog, cases: readonly SearchCase[], rounds: number): Promise<MeaningTimes>;
+  close(): Promise<void>;
+};
+
+const projectId = createId("prj", 1);
+/** The own network, too: whoever runs this says where the endpoint is. */
+const guard = createAddressGuard({
+  allowedRanges: ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
+});
+/** Waits a hundred times as long as a node: how well tools are found is not how soon. */
+const patientClock: Clock = { ...systemClock, wait: (ms, signal) => systemClock.wait(ms * 100, signal) };
+
+/** Opens it over a database of its own, in which the vectors of tools are kept. */
+export async function openMeaning(settings: EmbeddingsSettings, database: BenchDatabase): Promise<Meaning> {
+  await migrateDatabase(database.url);
+  const db = openDatabase({ url: database.url });
+  const patient = openFinder(settings, db, patientClock);
+  const find = (catalog: Catalog) => async (query: string) => {
+    const found = await patient.finder.find(projectId, catalog, { query });
+    patient.check();
+    return found.map(({ tool }) => tool.slug);
+  };
+  return {
+    async recallOf(catalog, cases) {
+      await patient.prepare(catalog);
+      return recallOf(find(catalog), cases);
+    },
+    async findSomething(catalog, queries) {
+      await patient.prepare(catalog);
+      const finding: string[] = [];
+      for (const query of queries) if ((await find(catalog)(query)).length > 0) finding.push(query);
+      return finding;
+    },
+    async timesOf(catalog, cases, rounds) {
+      await patient.prepare(catalog);
+      return measure(openFinder(settings, db, systemClock), { catalog, cases, rounds });
+    },
+    async close() {
+      await patient.finder.close();
+      await db.close();
+      await database.drop();
+    },
+  };
+}
+
+/** A finder with what its observer heard. */
+type OpenFinder = {
+  readonly finder: ToolFinder;
+  readonly outcomes: SearchOutcome[];
+  readonly answers: Histogram;
+  /** Has the vectors of every tool of a view. Rejects with why there are none. */
+  prepare(catalog: Catalog): Promise<void>;
+  /** Throws what failed. */
+  check(): void;
+};
+
+function openFinder({ url, model, key }: EmbeddingsSettings, db: Database, clock: Clock): OpenFinder {
+  const [outcomes, answers] = [[] as SearchOutcome[], new Histogram()];
+  let failure: Error | undefined;
+  const observer: EmbeddingsObserver = {
+    called: ({ what, durationMs }) => what === "search" && answers.record(durationMs * 1_000),
+    searched: (outcome) => void outcomes.push(outcome),
+    failed: (_what, { message }) => {
+      failure ??= new Error(`the embeddings endpoint ${message}`);
+    },
+  };
+  const finder = createMeaningFinder({ db, clock, guard, place: { url, model }, key: async () => key, observer });
+  const check = () => {
+    if (failure !== undefined) throw failure;
+  };
+  return {
+    ...{ finder, outcomes, answers, check },
+    async prepare(catalog) {
+      while (!finder.prepare(catalog)) {
+        await systemClock.wait(100);
+        check();
+      }
+    },
+  };
+}
+
+async function measure(
+  { finder, prepare, outcomes, answers }: OpenFinder,
+  {
+    catalog,
+    cases,
+    rounds,
+  }: { readonly catalog: Catalog; readonly cases: readonly SearchCase[]; readonly rounds: number },
+): Promise<MeaningTimes> {
+  const times = { asked: [new Histogram(), new Histogram()], kept: [new Histogram(), new Histogram()] } as const;
+  try {
+    await prepare(catalog);
+    // Nothing is asked of a trigger, and everything of it is indexed.
+    for (let round = 0; round <= rounds; round++) {
+      for (const { intent } of cases) {
+        const [wall, processor] = times[round === 0 ? "asked" : "kept"];
+        const [startedAt, usedBefore] = [monotonicMicros(), process.cpuUsage()];
+        await finder.find(projectId, catalog, { query: intent });
+        const used = process.cpuUsage(usedBefore);
+        wall.record(monotonicMicros() - startedAt);
+        processor.record(used.user + used.system);
+      }
+    }
+  } finally {
+    await finder.close();
+  }
+  const summaryOf = ([wall, processor]: (typeof times)["asked" | "kept"]): SearchTimes => ({
+    wall: wall.summary(),
+    processor: processor.summary(),
+  });
+  return {
+    ...{ asked: summaryOf(times.asked), kept: summaryOf(times.kept), endpoint: answers.summary() },
+    byWords: outcomes.slice(0, cases.length).filter((outcome) => outcome !== "asked" && outcome !== "kept").length,
+  };
+}

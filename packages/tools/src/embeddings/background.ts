@@ -2,12 +2,13 @@ import { setImmediate } from "node:timers/promises";
 import type { Toolkit } from "@svc/catalog";
 import type { ToolText } from "./tool-texts.ts";
 import { type Look, lookFor, othersMs, type VectorStoreOptions, wantedOf, wantedSenseless } from "./tool-vectors.ts";
-import { likenessOf, type Vector } from "./vector.ts";
+import type { Vector } from "./vector.ts";
+import { blocksOf, likenessesOf, type VectorBlocks } from "./vector-block.ts";
 
 /** Where the tools of a toolkit lie. */
 export type ToolkitVectors = {
-  /** By the place of a tool in the toolkit's index; undefined for a skill. */
-  readonly vectors: readonly (Vector | undefined)[];
+  /** By the place of a tool in the toolkit's index; a skill has none. */
+  readonly vectors: VectorBlocks;
   /** How near each of the texts without sense comes to one of the tools. */
   readonly senseless: readonly number[];
 };
@@ -105,11 +106,14 @@ async function placed(
   found: ReadonlyMap<string, Vector>,
   apart: readonly Vector[],
 ): Promise<ToolkitVectors> {
-  const vectors: (Vector | undefined)[] = [];
-  for (const { place, digest } of texts) vectors[place] = found.get(digest);
+  const placesMax = texts.reduce((most, { place }) => Math.max(most, place + 1), 0);
+  const byPlace = Array.from({ length: placesMax }, (): Vector | undefined => undefined);
+  for (const { place, digest } of texts) byPlace[place] = found.get(digest);
+  const vectors = blocksOf(byPlace);
   const senseless: number[] = [];
   for (const text of apart) {
-    senseless.push(vectors.reduce((most, vector) => Math.max(most, (vector && likenessOf(text, vector)) ?? -1), -1));
+    const likenesses = likenessesOf(text, vectors).filter((likeness) => !Number.isNaN(likeness));
+    senseless.push(likenesses.reduce((most, likeness) => Math.max(most, likeness), -1));
     // All of them together would keep the event loop for 20 ms, of a large toolkit.
     await setImmediate();
   }

@@ -22,17 +22,5 @@ export function packVector(numbers: unknown): Vector | undefined {
 
 /** A vector of its parts, as they are kept. */
 export function vectorOf(parts: Int8Array): Vector {
-  return { parts, length: Math.sqrt(dot(parts, parts)) };
-}
-
-/** How near two directions are: 1 the same, 0 nothing in common. Undefined for vectors of different sizes, which come from different models. */
-export function likenessOf(a: Vector, b: Vector): number | undefined {
-  if (a.parts.length !== b.parts.length) return undefined;
-  return dot(a.parts, b.parts) / (a.length * b.length);
-}
-
-function dot(a: Int8Array, b: Int8Array): number {
-  let sum = 0;
-  for (let at = 0; at < a.length; at++) sum += (a[at] as number) * (b[at] as number);
-  return sum;
+  return { parts, length: Math.sqrt(parts.reduce((sum, part) => sum + part * part, 0)) };
 }

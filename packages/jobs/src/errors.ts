@@ -116,14 +116,33 @@ export function idempotencyKeyReused(key: string): Fault {
   });
 }
 
-/** The plan needs approval that the submitting key could not give. */
-export function approverRoleRequired(): Fault {
+/** What asks for the approval of a plan, and what other than an approver's key would help. */
+const approvalCauses = {
+  program:
+    'set "approval": {"plan": "never"} and put a question of your own to a contact before what destroys; or leave out destructive calls and "plan": "always"',
+  skill: "leave out the skill that would need approval by its own rule",
+  policy: "leave out destructive calls: the project's policy has plans with them approved, whatever a program says",
+} as const;
+
+/** The plan needs approval that the submitting key could not give. `cause`: what asks for it. */
+export function approverRoleRequired(cause: keyof typeof approvalCauses): Fault {
   return fault({
     code: "permission_denied",
     reason: "APPROVER_ROLE_REQUIRED",
     field: "programJson/approval",
     message: "the plan needs approval, and only the submitting key may answer for it, which is not an approver's",
-    help: "Submit with a key of the role approver, or drop what needs approval: destructive calls, or approval.plan always.",
+    help: `Submit with a key of the role approver; or ${approvalCauses[cause]}.`,
+  });
+}
+
+/** A point of the program is an approval, which the submitting key could not give. `place`: such as `points/sure`, or the skill that has it. */
+export function gateForApprovers(place: string): Fault {
+  return fault({
+    code: "permission_denied",
+    reason: "APPROVER_ROLE_REQUIRED",
+    field: `programJson/${place}`,
+    message: "it asks for an approval, and only the submitting key may answer for it, which is not an approver's",
+    help: "Submit with a key of the role approver; or write a question without approval, with an escalation that names the contact who answers it.",
   });
 }
 

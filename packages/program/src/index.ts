@@ -7,6 +7,7 @@ export { pathsNamed } from "./check/sensitive.ts";
 export { programDigest } from "./check/skills.ts";
 export { needsPlanApproval, type ProgramEstimate, writesFrom } from "./estimate.ts";
 export { createFaultList, type DocumentFault, type FaultList, type ProgramFault } from "./faults.ts";
+export { gateOf } from "./gate.ts";
 export { checkGivenExpression, type GivenTypes } from "./given/expression.ts";
 export { examineGiven, fillGiven, type GivenTemplate, readGiven } from "./given/given.ts";
 export { type JsonObject, type JsonValue, type Path, pointerOf } from "./json.ts";
@@ -60,5 +61,6 @@ export { listedRowsMax, type Reduction, type Reductions } from "./steps/parts/re
 export type { Retry } from "./steps/parts/retry.ts";
 export type { SortKey } from "./steps/sort.ts";
 export { type Expression, expressionsOf, type SecretUse, secretsOf, type ValueTemplate } from "./template.ts";
+export { withoutNulls } from "./types/optional-arguments.ts";
 export type { RowState } from "./types/row-state.ts";
 export { typeOfConstant, typesOf } from "./types/schema-type.ts";

@@ -87,6 +87,24 @@ test("an event starts a job with what it carries as the input", async () => {
   await end(project, id);
 });
 
+test("a program whose input the definition makes needs none of its own; submitted by itself it lacks it", async () => {
+  const project = await world.project();
+  const { input: _input, ...program } = noteProgram;
+  const id = await create(project, "without", { program, input: { text: { $text: "given {event.payload.id}" } } });
+  await postIncident(world.node, { id: "inc-9", title: "It rings" });
+  const [run] = await project.runs(id, 1);
+  await settled(
+    async () => (await project.standing.getStandingRun({ id: run?.id ?? "" })).run?.jobStatus === "succeeded",
+  );
+  expect(world.world.seen.map(({ body }) => body["text"])).toContain("given inc-9");
+  await end(project, id);
+  const lacking = { reason: "PROGRAM_ARGUMENT_INVALID", field: "programJson" };
+  expect(await refusalOf(project.jobs.submitJob({ programJson: JSON.stringify(program) }))).toMatchObject(lacking);
+  expect(await refusalOf(create(project, "lacking", { program }))).toMatchObject({
+    reason: "PROGRAM_ARGUMENT_INVALID",
+  });
+});
+
 test("a post that comes again is one event, and starts one run", async () => {
   const project = await world.project();
   const id = await create(project, "once", { input: { text: { $ref: "event.payload.id" } } });

@@ -29,7 +29,12 @@ export function addStandingPreview(standing: Command, context: CommandContext): 
       const rows = found.nextTimes.map(({ at, effectiveAt, local }) => [local, timeText(at), timeText(effectiveAt)]);
       const isTimed = found.nextTimes.length > 0;
       if (isTimed) for (const line of tableLines(["LOCAL", "DUE", "STARTS"], rows)) context.print(line);
-      else context.print(`It would have been started by ${found.matched} of the last ${found.seen} events.`);
+      else if (found.seen > 0)
+        context.print(`It would have been started by ${found.matched} of the last ${found.seen} events.`);
+      else
+        context.print(
+          "No times are known before, and no event of it has come yet. A poll starts what is new from its second look on.",
+        );
       if (found.needsApproval) context.note("Each of its jobs waits for approval first.");
     });
   addExamples(addProjectOptions(addJson(preview, "the times and the estimate as JSON")), [

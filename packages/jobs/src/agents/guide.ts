@@ -52,7 +52,7 @@ ${JSON.stringify({
 Calls: call is a slug of search_tools; read its arguments and result with describe_tool and put them into args. entity is whose account is used. \
 Without rows the answer is steps.<id>. With rows a list in it becomes a set of rows named as the step: from is where the list stands in the result \
 ("data[]"; "[]" is the result itself), keep the fields of an item that you need, key the one that identifies it, page reads on for at most max pages. \
-A destructive call needs "confirm": true in args, and its plan the approval of a person.
+A destructive call needs "confirm": true in args, and its plan the approval of a person (of an approver's key).
 result: named scalars, the only values that come back to you; what you do not name there you do not learn.
 
 Values, wherever one stands: {"$ref": "path"}, {"$text": "Hello {path}"}, {"$cel": "expression"}; each with "else" for what is absent. \
@@ -74,4 +74,4 @@ Others: any step may have "when". {"id","if":"cond","then":[..],"else":[..]}; {"
 Questions to a person: {"id","judge":"sure","when":"rows.large > 50"} and beside steps \
 "points":{"sure":{"question":"Send {rows.large}?","continuations":["proceed","skip","abort"],"escalation":[{"principal":"owner"}]}}; skip leaves out the step behind it.
 
-Send it to check_program until it has no faults, then to run_program; with simulate it reads and sends no write.`;
+Send it to check_program until it has no faults, then to run_program; with simulate it reads and sends no write. What is to start by itself, at times or by events, the project makes of it: svc standing create.`;

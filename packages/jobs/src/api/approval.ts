@@ -1,28 +1,36 @@
 import type { Fault, ProjectId, Role } from "@svc/core";
 import { contactsForProject, type Executor, readPlanApproval } from "@svc/db";
 import type { Program } from "@svc/program";
-import { needsPlanApproval, type ProgramEstimate } from "@svc/program";
-import { approverMissing, approverRoleRequired } from "../errors.ts";
+import { gateOf, needsPlanApproval, type ProgramEstimate } from "@svc/program";
+import { approverMissing, approverRoleRequired, gateForApprovers } from "../errors.ts";
 
 type Plan = {
   readonly program: Program;
   readonly estimate: ProgramEstimate;
   /** Whether a skill in it would need one by its own rule. */
   readonly demandsApproval: boolean;
+  /** Where a skill in it asks for an approval in mid-run, such as `skills/tidy`. */
+  readonly skillGate?: string | undefined;
 };
 
 /**
  * Whether a live run of a plan needs approval, by the program's own rule and the project's policy. A fault, APPROVER_ROLE_REQUIRED or
- * APPROVER_MISSING, when it does and could never get it.
+ * APPROVER_MISSING, when it does and could never get it, and where one of its points is an approval that it could never get.
  */
 export async function checkApproval(
   db: Executor,
   { projectId, role }: { projectId: ProjectId; role: Role },
-  { program, estimate, demandsApproval }: Plan,
+  { program, estimate, demandsApproval, skillGate }: Plan,
 ): Promise<boolean | Fault> {
   const minimum = await readPlanApproval(db, projectId);
-  if (!demandsApproval && !needsPlanApproval(program, estimate, minimum)) return false;
-  if (role !== "approver") return approverRoleRequired();
+  const needed = demandsApproval || needsPlanApproval(program, estimate, minimum);
+  if (role !== "approver") {
+    const gate = gateOf(program) ?? skillGate;
+    if (!needed) return gate === undefined ? false : gateForApprovers(gate);
+    const isOwnRule = needsPlanApproval(program, estimate, "never");
+    return approverRoleRequired(isOwnRule ? "program" : demandsApproval ? "skill" : "policy");
+  }
+  if (!needed) return false;
   const { escalation } = program.approval;
   const contacts = contactsForProject(db, projectId);
   const asked = escalation.length === 0 ? await contacts.listApprovers() : await contacts.findMany(escalation);

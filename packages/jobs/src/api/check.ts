@@ -15,15 +15,17 @@ type Checked = {
   readonly binding: Binding | null;
   /** Of a skill: its version, as `slug@version`. */
   readonly within?: readonly string[];
+  /** Whether whoever starts it makes what it takes. */
+  readonly isInputMade?: boolean;
 };
 
 /** Checks a program against what the project sees, holds and knows now. */
 export async function checkForProject(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
-  { projectId, programJson, isStored, binding, within = [] }: Checked,
+  { projectId, programJson, isStored, binding, within = [], isInputMade = false }: Checked,
 ): Promise<CheckedProgram> {
   const found = checkContext(context, { projectId, binding }, await context.views.forProject(projectId));
-  const checked = await checkProgram(programJson, { ...found, isStored, within });
+  const checked = await checkProgram(programJson, { ...found, isStored, within, isInputMade });
   const faults =
     binding === null || "faults" in checked ? [] : boundFaultsOf(checked, binding, documentOf(programJson));
   return faults.length === 0 ? checked : { faults, omitted: 0 };

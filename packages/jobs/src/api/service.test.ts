@@ -239,6 +239,20 @@ test("CheckProgram tells what SubmitJob would, of faults, plans and approvals, a
   expect((await client.listJobs({})).jobs).toEqual([]);
 });
 
+test("a point that is an approval is for approvers' keys, of the program's own and of a skill's", async () => {
+  await using node = createTestNode(database.db, { isStarted: false });
+  const { client, as } = await node.project();
+  const gated = { steps: [{ id: "gate", judge: "sure" }], points: { sure: { question: "Is it?", approval: true } } };
+  const programJson = programText({ ...gated, inputSchema: { type: "object" } });
+  const refusal = fault("APPROVER_ROLE_REQUIRED", "programJson/points/sure");
+  expect((await refusalsOf(as("member").submitJob({ programJson }))).details).toEqual([refusal]);
+  expect((await as("member").checkProgram({ programJson })).faults).toMatchObject([refusal]);
+  // Nothing waits in a simulation.
+  expect((await as("member").submitJob({ programJson, mode: "simulate" })).job?.id).not.toBe("");
+  expect((await client.checkProgram({ programJson })).faults).toEqual([]);
+  expect((await client.submitJob({ programJson })).job?.id).not.toBe("");
+});
+
 test("what looks like a template is refused of what is submitted, once the idempotency key was looked up", async () => {
   await using node = createTestNode(database.db, { isStarted: false });
   const { client } = await node.project();

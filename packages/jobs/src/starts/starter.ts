@@ -41,6 +41,8 @@ export type StartCheck = {
   readonly role: Role;
   readonly binding: Binding | null;
   readonly programJson: string;
+  /** Whether each start makes what the program takes. */
+  readonly isInputMade: boolean;
 };
 
 /** What a check found: the program, its faults, or that its plan needs an approval that it could never get. */
@@ -167,9 +169,9 @@ const unnamed = { skills: [], skillSlug: "", idempotencyKey: undefined, contentD
 
 async function check(
   context: StarterContext,
-  { projectId, role, binding, programJson }: StartCheck,
+  { projectId, role, binding, programJson, isInputMade }: StartCheck,
 ): Promise<CheckedStart> {
-  const checked = await checkForProject(context, { projectId, binding, programJson, isStored: false });
+  const checked = await checkForProject(context, { projectId, binding, programJson, isStored: false, isInputMade });
   if ("faults" in checked) return checked;
   const { program, programHash, estimate } = checked;
   const needsApproval = await checkApproval(context.db, { projectId, role }, checked);

@@ -15,7 +15,8 @@ function argsOf(times: number): ValueTemplate {
 }
 
 test("arguments that would be larger than a JSON text can be are a fault of the call", async () => {
-  const fill = (times: number) => fillCall({ id: "a", args: argsOf(times), http: undefined }, scope, {}, { compute });
+  const fill = (times: number) =>
+    fillCall({ id: "a", args: argsOf(times), http: undefined }, { scope, stepArgs: {} }, { compute });
   expect(await fill(80)).toHaveProperty("args");
   expect(await fill(100)).toMatchObject({
     fault: {

@@ -1,3 +1,4 @@
+import type { JsonSchema } from "@svc/catalog";
 import { holdsMoreThan } from "@svc/core";
 import {
   argumentsWith,
@@ -12,6 +13,7 @@ import {
   type SecretUse,
   secretsOf,
   type ValueTemplate,
+  withoutNulls,
 } from "@svc/program";
 import type { UndoOf } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
@@ -74,30 +76,44 @@ function needsOf(template: ValueTemplate): Needs {
   return found;
 }
 
-/** Fills in the arguments of a call, with what answers put in their place: at once, where nothing of them is computed. */
+/** What arguments are filled in with, and for: without a schema each null stays. */
+type FilledFrom = {
+  readonly scope: RunScope;
+  readonly stepArgs: JobState["stepArgs"];
+  readonly inputSchema?: JsonSchema;
+};
+
+/**
+ * Fills in the arguments of a call, with what answers put in their place: at once, where nothing of them is computed. A null leaves out an
+ * argument that is optional and takes none.
+ */
 export function fillCall(
   call: FillableCall,
-  scope: RunScope,
-  stepArgs: JobState["stepArgs"],
+  { scope, stepArgs, inputSchema }: FilledFrom,
   computing: Computing,
 ): FilledCall | Promise<FilledCall> {
   const isChanged = Object.hasOwn(stepArgs, call.id);
   const args = isChanged ? argumentsWith(call, { params: {}, args: stepArgs }) : call.args;
   const { isComputed, secretUses } = needsOf(args);
-  const filling = { call, args, secretUses };
+  const filling = { call, args, secretUses, inputSchema };
   if (!isComputed) return filled(filling, { value: scope });
   return withComputed([args], scope, computing).then((ready) => filled(filling, ready));
 }
 
-type Filling = Pick<Needs, "secretUses"> & { readonly call: FillableCall; readonly args: ValueTemplate };
+type Filling = Pick<Needs, "secretUses"> & {
+  readonly call: FillableCall;
+  readonly args: ValueTemplate;
+  readonly inputSchema: JsonSchema | undefined;
+};
 
-function filled({ call: { http }, args, secretUses }: Filling, ready: Resolution<RunScope>): FilledCall {
+function filled({ call: { http }, args, secretUses, inputSchema }: Filling, ready: Resolution<RunScope>): FilledCall {
   const resolved = "fault" in ready ? ready : resolveArguments(args, ready.value);
   if ("value" in resolved) {
     const [what, bounds] =
       http === undefined ? (["arguments", argumentBounds] as const) : (["request", requestBounds] as const);
     if (holdsMoreThan(resolved.value, bounds)) return tooLarge(what, bounds);
-    return { args: resolved.value, secretUses };
+    const isWhole = http !== undefined || inputSchema === undefined;
+    return { args: isWhole ? resolved.value : withoutNulls(resolved.value, inputSchema), secretUses };
   }
   const { code, message } = resolved.fault;
   return { fault: { code, message, plain: message } };

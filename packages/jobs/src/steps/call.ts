@@ -41,7 +41,11 @@ async function invocationOf(
   { state, step, progress }: CallAt,
   effects: Pick<StepEffects, "compute">,
 ): Promise<Invocation | { readonly fault: CallFault }> {
-  const filled = await fillCall(step, state.scope, state.stepArgs, effects);
+  const filled = await fillCall(
+    step,
+    { scope: state.scope, stepArgs: state.stepArgs, inputSchema: toolOf(state, step).action.inputSchema },
+    effects,
+  );
   if ("fault" in filled) return filled;
   const page = progress?.page;
   const paging = step.rows?.page === undefined ? undefined : pagingOfStep({ state, step });

@@ -214,7 +214,11 @@ export class RowChildren {
   async #begin(work: RowWork, call: RunCall): Promise<RowEnd> {
     const { state, step, progress } = this.#at;
     const scope = { ...state.scope, row: work.row, calls: work.outputs };
-    const filled = await fillCall({ id: call.id, args: call.input }, scope, state.stepArgs, this.#effects);
+    const filled = await fillCall(
+      { id: call.id, args: call.input },
+      { scope, stepArgs: state.stepArgs },
+      this.#effects,
+    );
     if ("fault" in filled) return fail(work, filled.fault);
     const skill = await this.#effects.loadSkill(state, call.skill);
     const checked = skillInput(skill.loaded, filled.args);

@@ -177,7 +177,11 @@ export async function runRow(
       continue;
     }
     const scope = { ...state.scope, row: work.row, calls: work.outputs };
-    const filling = fillCall(call, scope, state.stepArgs, effects);
+    const filling = fillCall(
+      call,
+      { scope, stepArgs: state.stepArgs, inputSchema: toolOf(state, call).action.inputSchema },
+      effects,
+    );
     const filled = filling instanceof Promise ? await filling : filling;
     if ("fault" in filled) {
       work.state = "failed";

@@ -94,7 +94,7 @@ async function startChild(at: StepAt<"run">, effects: StepEffects): Promise<Chan
   const fail = (fault: CallFault): Change => {
     return { edits: begun, next: { kind: "fail", stepId: step.id, ...fault } };
   };
-  const filled = await fillCall({ id: step.id, args: step.input }, state.scope, state.stepArgs, effects);
+  const filled = await fillCall({ id: step.id, args: step.input }, state, effects);
   if ("fault" in filled) return fail(filled.fault);
   const skill = await effects.loadSkill(state, step.skill);
   const checked = skillInput(skill.loaded, filled.args);

@@ -87,6 +87,26 @@ test("what is no list or text any more fails its step, and says what to do", asy
   expect(few.job.lastError).toBe("");
 });
 
+test("a null leaves out an optional argument that takes none, and no other", async () => {
+  const world = createWorld({ items: 1 });
+  const bench = await benches.bench(world);
+  bench.engine();
+  const list = (id: string, args: object) => ({ id, call: "desk.list_shelf", entity: "ops", args });
+  const id = await bench.submit({
+    params: { from: null },
+    steps: [
+      list("a", { offset: { $ref: "params.from", else: null }, cursor: { $cel: "null" }, size: 3 }),
+      list("b", { offset: { $ref: "params.nobody", else: null }, cursor: { $text: "{params.from}", else: null } }),
+    ],
+  });
+  await bench.reach(id, "succeeded", "failed");
+  expect(world.seen.map(({ query }) => [...query.keys()].sort())).toEqual([["size"], ["size"]]);
+  const required = { id: "c", call: "desk.get_item", entity: "ops", args: { id: { $cel: "params.from" } } };
+  const failing = await bench.submit({ params: { from: null }, steps: [required] });
+  const { job } = await bench.reach(failing, "succeeded", "failed");
+  expect(job.lastError).toContain("must be string");
+});
+
 test("a sum over what is no number fails by the row and its kind, in a reduce and in a group; what is null is left out", async () => {
   const amounts = [
     { id: "a", amount: null, day: "2026-03-01" },

@@ -20,6 +20,8 @@ export type AcceptedProgram = {
   readonly depth: number;
   /** Whether a skill in it makes its plan need approval. */
   readonly demandsApproval: boolean;
+  /** The skill in it that asks for an approval in mid-run, such as `skills/tidy`. */
+  readonly skillGate: string | undefined;
   /** What it uses where no row and no repetition decides. */
   readonly fixedUse: Use;
   /** The type of its declared result, as who runs it as a skill sees it. */

@@ -16,7 +16,7 @@ export async function askContacts(program: Program, { faults }: Check, context: 
   const known = new Set(principals.filter((_principal, index) => answers[index] === true));
   for (const { path, principal } of hops) {
     if (known.has(principal)) continue;
-    const hint = "PutContact makes one; ListContacts lists them";
+    const hint = "ListContacts lists those there are; PutContact, with an approver's key, makes one";
     faults.add("PROGRAM_CONTACT_UNKNOWN", path, `there is no contact ${principal}`, hint);
   }
 }

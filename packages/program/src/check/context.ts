@@ -33,6 +33,8 @@ export type CheckContext = {
    * Whether it is the program of a skill, which was accepted before: what has been refused only since is let pass. Default false.
    */
   readonly isStored?: boolean;
+  /** Whether whoever starts it makes what it takes: its own input may leave out what inputSchema requires. Default false. */
+  readonly isInputMade?: boolean;
 };
 
 /** One check under way: what was found, and the questions that are put when everything was looked at. */

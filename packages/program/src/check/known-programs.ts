@@ -9,7 +9,7 @@ const charactersMax = 4_000_000;
 const longMax = 64_000;
 
 type Kept = { readonly characters: number; readonly known: AcceptedProgram };
-type Place = Pick<CheckContext, "view" | "isStored">;
+type Place = Pick<CheckContext, "view" | "isStored" | "isInputMade">;
 
 let characters = 0;
 const kept = new LeastRecentlyUsed<string, Kept>(Number.POSITIVE_INFINITY, (gone) => {
@@ -33,11 +33,11 @@ const numbers = new WeakMap<CheckContext["view"], number>();
 let views = 0;
 
 /** A view is another object once anything that it shows is another. */
-function keyOf(programJson: string, { view, isStored = false }: Place): string {
+function keyOf(programJson: string, { view, isStored = false, isInputMade = false }: Place): string {
   let number = numbers.get(view);
   if (number === undefined) {
     number = ++views;
     numbers.set(view, number);
   }
-  return `${number}/${isStored}/${hash("sha256", programJson)}`;
+  return `${number}/${isStored}/${isInputMade}/${hash("sha256", programJson)}`;
 }

@@ -22,7 +22,15 @@ import { checkPoints } from "./points.ts";
 import { checkReferences } from "./references.ts";
 import { askSecrets, secretNamesOf } from "./secrets.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
-import { checkSkills, demandsApproval, knownSkillsOf, runnableOf, skillPinsOf, undoToolsOf } from "./skills.ts";
+import {
+  checkSkills,
+  demandsApproval,
+  knownSkillsOf,
+  runnableOf,
+  skillGateOf,
+  skillPinsOf,
+  undoToolsOf,
+} from "./skills.ts";
 import { checkSteps, scopeHints } from "./steps.ts";
 import { checkWaits } from "./waits.ts";
 
@@ -57,7 +65,7 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   if (context.isStored !== true) faults.takeYounger();
   const skills = await checkSkills(program, context, checkProgram);
   const check = createCheck(faults, context, knownSkillsOf(skills));
-  checkInput(program, check);
+  checkInput(program, context, check);
   const { scope, uses } = checkSteps(program.steps, program.points, startOf(read), check);
   checkPoints(program, uses, read.leftOut, check);
   checkResult(program, scope, faults);
@@ -91,6 +99,7 @@ function acceptedOf({ program, document }: ReadProgram, { scope, check, skills }
     skills,
     depth: Math.max(0, ...inner.map(({ depth }) => depth + 1)),
     demandsApproval: demandsApproval(skills),
+    skillGate: skillGateOf(skills),
     fixedUse: fixedUseOf(program, { classOf: classOf(check.actions), skills }),
     resultType: resultTypeOf(program, scope),
     undoTools,
@@ -144,13 +153,14 @@ function startOf({ program, leftOut, faults }: ReadProgram): Scope {
   };
 }
 
-function checkInput({ input, inputSchema }: Program, check: Check): void {
+function checkInput({ input, inputSchema }: Program, { isInputMade = false }: CheckContext, check: Check): void {
   const { faults } = check;
   if (inputSchema === undefined) return;
   checkSensitiveSchema(inputSchema, ["inputSchema"], check);
   if (faults.has("/input")) return;
   for (const { pointer, message } of createTenantValidators()(inputSchema)(input)) {
     const [, lacked] = pointer === "" ? (/^must have required property '(\w{1,64})'$/.exec(message) ?? []) : [];
+    if (lacked !== undefined && isInputMade) continue;
     const text = lacked === undefined ? message : `input lacks ${lacked}, which inputSchema requires`;
     const hint =
       lacked === undefined

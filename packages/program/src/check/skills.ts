@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Action } from "@svc/catalog";
 import { needsPlanApproval } from "../estimate.ts";
 import type { ProgramFaultCode } from "../faults.ts";
+import { gateOf } from "../gate.ts";
 import { type PinnedSkills, pinsText } from "../pins.ts";
 import type { Program } from "../program.ts";
 import { readSkillName, type SkillName } from "../skill-name.ts";
@@ -122,6 +123,12 @@ export function demandsApproval(skills: ReadonlyMap<string, CheckedSkill>): bool
   return [...skills.values()].some(({ accepted }) => {
     return accepted.demandsApproval || needsPlanApproval(accepted.program, accepted.estimate, "never");
   });
+}
+
+/** The first skill that asks for an approval in mid-run, or runs one that does. */
+export function skillGateOf(skills: ReadonlyMap<string, CheckedSkill>): string | undefined {
+  const found = [...skills].find(([, { accepted }]) => gateOf(accepted.program) ?? accepted.skillGate);
+  return found && `skills/${found[0]}`;
 }
 
 /** The tools by which what skills did may be undone, once they have ended well. */

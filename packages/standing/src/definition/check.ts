@@ -82,7 +82,10 @@ export async function checkDefinition(
   const program = document?.program;
   const isObject = typeof program === "object" && program !== null && !Array.isArray(program);
   const start = isObject
-    ? await starter.check({ projectId, role, binding, programJson: JSON.stringify(program) })
+    ? await starter.check({
+        ...{ projectId, role, binding, programJson: JSON.stringify(program) },
+        isInputMade: document?.input !== undefined,
+      })
     : { faults: [], omitted: 0 };
   if (definition !== undefined) checkSource(definition, views, faults);
   if (definition?.source.kind === "poll")

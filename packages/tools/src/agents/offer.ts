@@ -74,12 +74,19 @@ async function call(tools: AgentTools, params: Params, context: McpContext): Pro
     if (answer !== undefined && "task" in answer) return { type: "task", result: answer.task };
     if (answer?.askUser !== undefined && person?.isDeclined === false)
       return await askUser(tools, context.principal, answer.askUser);
-    return answer === undefined ? refused(invalidParams(`Unknown tool: ${name.slice(0, 80)}`)) : resultOf(answer);
+    return answer === undefined ? refused(invalidParams(unknownTool(tools, name))) : resultOf(answer);
   } catch (error) {
     const refusal = context.mapError(error);
     if (refusal.code === "unavailable" && context.isAlone) throw refusal;
     return resultOf(answerRefusal(refusal));
   }
+}
+
+/** Says of a tool that svc has, and that was not given here, how it would be. */
+function unknownTool({ agentTools }: AgentTools, name: string): string {
+  const text = `Unknown tool: ${name.slice(0, 80)}`;
+  if (!isMetaTool(name) && !agentTools.some(({ listed }) => listed.name === name)) return text;
+  return `${text}. svc has it, and it was not given here: name it in the address, /mcp?tools=…,${name}, or have the key or grant given it`;
 }
 
 /** What the client's user has said, where the client can ask. A user who said no is not asked again by the same request. */

@@ -12,6 +12,7 @@ import { kindText } from "../../read/value-kind.ts";
 import { brokenTemplate, entriesOf, objectOf, type ValueTemplate } from "../../template.ts";
 import { withDefaults } from "../../types/defaults.ts";
 import { examine } from "../../types/examine.ts";
+import { withoutElseNulls } from "../../types/optional-arguments.ts";
 import { fieldType, namesOf, typesOf } from "../../types/schema-type.ts";
 import { resolveType, type Scope } from "../../types/scope.ts";
 
@@ -55,7 +56,8 @@ export function checkArguments({ args, action, path, given }: CheckedArguments, 
   const free = action.class === "destructive" ? checkConfirm(args, action, path, check) : args;
   checkSensitiveArguments({ args: free, inputSchema, path }, scope, check);
   const keyed = idempotency?.argument === undefined ? [] : [idempotency.argument];
-  const filled = withDefaults(withGiven(free, [...given, ...keyed], inputSchema), inputSchema);
+  const named = withoutElseNulls(withGiven(free, [...given, ...keyed], inputSchema), inputSchema);
+  const filled = withDefaults(named, inputSchema);
   const { faults } = examine(filled, inputSchema, {
     typeOf(template) {
       if (template.kind === "computed") return computedType(template.expression, scope);

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Toolkit } from "@svc/catalog";
 import type { ToolText } from "./tool-texts.ts";
 import { type Look, lookFor, othersMs, type VectorStoreOptions, wantedOf, wantedSenseless } from "./tool-vectors.ts";
+import { type Pace, slowDown, ToolkitLines } from "./toolkit-lines.ts";
 import type { Vector } from "./vector.ts";
 import { blocksOf, likenessesOf, type VectorBlocks } from "./vector-block.ts";
 
@@ -21,30 +22,33 @@ export type VectorKeeper = {
   close(): Promise<void>;
 };
 
-/** Of failures in a row: the first pause, which doubles up to the most, milliseconds. */
-const pause = { firstMs: 5_000, maxMs: 300_000 };
 /** Vectors are read anew after this time, so that the store knows that they are used. */
 const freshMs = 86_400_000;
-/** Toolkits that may wait. One more takes the place of the one that waits longest, which is wanted again when it is searched. */
+/** Toolkits that may wait. What gives way to others is wanted again when it is searched. */
 const waitingMax = 2_000;
+/** Between two failures that are told. */
+const toldMs = 5_000;
 
 type Kept = ToolkitVectors & { readonly readAt: number };
 
-/** What the keeper works with. `onFailed` hears of each failure: it goes on after a pause. */
+/** What the keeper works with. `onFailed` hears of failures, once in 5 s at most: it goes on after a pause. */
 export type VectorKeeperOptions = VectorStoreOptions & { readonly onFailed: (error: Error) => void };
 
 /**
- * Makes it. A toolkit is had by itself, in requests that hold texts of no other: what an endpoint does not take of one project's leaves those of
- * others alone, and it comes last from then on.
+ * Makes it. A toolkit is had by itself, in requests that hold texts of no other, and owners take turns: what an endpoint does not take of one
+ * project's keeps nobody else waiting.
  */
 export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   const { clock, endpoint, onFailed } = options;
   const kept = new WeakMap<Toolkit, Kept>();
-  const waiting = new Set<Toolkit>();
+  const lines = new ToolkitLines(waitingMax);
   const closing = new AbortController();
+  /** Of the texts without sense, which come before any toolkit. */
+  const ownPace: Pace = { failures: 0, notBeforeMs: 0 };
   let senseless: readonly Vector[] | undefined;
-  let failures = 0;
+  let toldAtMs = Number.NEGATIVE_INFINITY;
   let working: Promise<void> | undefined;
+  let nap = new AbortController();
 
   const readSenseless = async (): Promise<Look["next"]> => {
     const wanted = wantedSenseless(endpoint);
@@ -53,37 +57,49 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
     return next;
   };
   const readToolkit = async (toolkit: Toolkit, apart: readonly Vector[]): Promise<Look["next"]> => {
-    // Last until it is done, also when this fails.
-    waiting.delete(toolkit);
-    waiting.add(toolkit);
     const { texts, owner } = wantedOf(toolkit, endpoint);
     const { found, next } = await lookFor(options, { texts, owner });
     if (next !== "done") return next;
-    waiting.delete(toolkit);
+    lines.remove(toolkit);
     kept.set(toolkit, { ...(await placed(texts, found, apart)), readAt: clock.now() });
     return next;
   };
+  const take = async (pace: Pace, turn: () => Promise<Look["next"]>) => {
+    try {
+      const next = await turn();
+      pace.failures = 0;
+      if (next === "others") pace.notBeforeMs = clock.now() + othersMs;
+    } catch (error) {
+      const nowMs = clock.now();
+      slowDown(pace, nowMs);
+      if (closing.signal.aborted || nowMs - toldAtMs < toldMs) return;
+      toldAtMs = nowMs;
+      onFailed(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
   const work = async () => {
-    for (;;) {
-      const [toolkit] = waiting;
-      if (toolkit === undefined || closing.signal.aborted) return;
-      try {
-        const next = senseless === undefined ? await readSenseless() : await readToolkit(toolkit, senseless);
-        failures = 0;
-        if (next === "others") await clock.wait(othersMs, closing.signal);
-      } catch (error) {
-        if (closing.signal.aborted) return;
-        onFailed(error instanceof Error ? error : new Error(String(error)));
-        await clock.wait(Math.min(pause.maxMs, pause.firstMs * 2 ** failures++), closing.signal);
+    while (!closing.signal.aborted) {
+      const lineAtMs = lines.nextAtMs();
+      if (lineAtMs === undefined) return;
+      const apart = senseless;
+      const waitMs = (apart === undefined ? ownPace.notBeforeMs : lineAtMs) - clock.now();
+      if (waitMs > 0) {
+        nap = new AbortController();
+        await clock.wait(waitMs, AbortSignal.any([nap.signal, closing.signal]));
+        continue;
       }
+      if (apart === undefined) {
+        await take(ownPace, readSenseless);
+        continue;
+      }
+      const next = lines.next(clock.now());
+      if (next !== undefined) await take(next.pace, () => readToolkit(next.toolkit, apart));
     }
   };
   const want = (toolkit: Toolkit) => {
-    // One that waits keeps its place: whoever is searched most would come last.
-    if (waiting.has(toolkit) || closing.signal.aborted) return;
-    const [oldest] = waiting;
-    if (oldest !== undefined && waiting.size >= waitingMax) waiting.delete(oldest);
-    waiting.add(toolkit);
+    if (closing.signal.aborted) return;
+    // Whoever is new does not wait until others may have another turn.
+    if (lines.add(toolkit)) nap.abort();
     working ??= work().finally(() => {
       working = undefined;
     });

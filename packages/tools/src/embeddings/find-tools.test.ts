@@ -52,7 +52,7 @@ async function serveEmbeddings() {
     state.keys.add(request.headers.authorization);
     if (state.way === "never") return;
     // What one asks for may be what fails.
-    if (input.some((text) => text.startsWith("venom"))) return void response.writeHead(400).end("{}");
+    if (input.some((text) => text.includes("venom"))) return void response.writeHead(400).end("{}");
     if (input.some((text) => text.startsWith("torpid"))) await state.slow;
     if (state.way === "failing") return void response.writeHead(500).end("{}");
     if (state.way === "nonsense") return void response.end('{"data":[{"embedding":["1","2"]}]}');
@@ -86,7 +86,7 @@ type TestNode = ReturnType<typeof startNode>;
 let projects = 0;
 const addProject = async () => (await createProject(db, `embeddings-${projects++}`, systemClock.now())).id;
 
-async function publishShop(node: TestNode, projectId: ProjectId, description: string): Promise<void> {
+async function publishShop(node: TestNode, projectId: ProjectId, description: string, slug = "shop"): Promise<void> {
   const tool = {
     ...{
       kind: "action",
@@ -105,7 +105,7 @@ async function publishShop(node: TestNode, projectId: ProjectId, description: st
   };
   const definition = JSON.stringify({
     toolkit: {
-      ...{ slug: "shop", name: "Shop", description: "Orders of a shop of our own, for tests.", version: "0.1.0" },
+      ...{ slug, name: "Shop", description: "Orders of a shop of our own, for tests.", version: "0.1.0" },
       ...{ category: "sales", baseUrl: "https://shop.example.com/api" },
       auth: [{ type: "api_key", placement: "header", name: "X-Key", value: "{{credential.key}}" }],
     },
@@ -225,6 +225,22 @@ test("a project that floods, and one whose words the endpoint refuses, go by wor
   // What flooded has its share again.
   await search(node, hostile, "another message");
   expect(node.told.searches.at(-1)).toBe("asked");
+});
+
+test("toolkits whose texts the endpoint refuses keep nobody else's waiting", async () => {
+  await using endpoint = await serveEmbeddings();
+  await using node = startNode(endpoint.url);
+  const [hostile, quiet] = [await addProject(), await addProject()];
+  for (const at of "abcdef") await publishShop(node, hostile, `${text} With venom.`, `shop_${at}`);
+  const refusals = () => node.told.embedded.filter(({ outcome }) => outcome === "refused").length;
+  await until(async () => {
+    await search(node, hostile, "consignment");
+    return refusals() > 0;
+  });
+  await publishShop(node, quiet, text);
+  await untilFound(node, quiet);
+  // After the first one their owner waits, and then longer.
+  expect(refusals()).toBeLessThan(6);
 });
 
 test("vectors of another size than those of tools leave the words as they are", async () => {

@@ -1,11 +1,19 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { formatValue } from "@svc/core";
-import { calledOf, childrenOf, faultOfPattern, type NodePath, pathOfNode } from "../read/cel-syntax.ts";
+import { calledOf, childrenOf, type NodePath, pathOfNode } from "../read/cel-syntax.ts";
 import type { ReferenceRoot } from "../template.ts";
 import { functionNamespaces, type Given, isFunction, kindOfCall, kindOfType } from "../types/cel-kinds.ts";
 import type { CelKind } from "../types/cel-signature.ts";
 import { fieldType, typesOf, type ValueType } from "../types/schema-type.ts";
 import { resolveType, type Scope } from "../types/scope.ts";
+import {
+  faultOfFormat,
+  faultOfMatches,
+  faultOfTime,
+  faultOfZone,
+  takesZone,
+  textOfNode,
+} from "./constant-arguments.ts";
 
 /** A part of an expression: its kind, and the JSON type behind it where there is one. */
 export type Typed = { readonly kind: CelKind; readonly type: ValueType };
@@ -92,8 +100,7 @@ function typeOfCall(node: Expr, walk: ExpressionWalk): Typed {
   const { name, receiver: target } = calledOf(node.exprKind.value, (whole) => isNamed(whole, walk));
   const receiver = target && typeOf(target, walk);
   const typed = args.map((argument) => typeOf(argument, walk));
-  if (name === "matches") checkPattern(args[0], walk);
-  if (target === undefined) checkTime(name, args[0], walk);
+  checkConstants(name, target, args, walk);
   const found = kindOfCall(
     name,
     receiver?.kind,
@@ -125,40 +132,29 @@ function typeGiven({ signature }: Given, first: Typed | undefined): ValueType {
   return signature?.gives === "first" ? first?.type : undefined;
 }
 
-const timeForms = {
-  timestamp: {
-    form: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/,
-    hint: () => 'write RFC 3339, such as timestamp("2026-05-01T09:00:00Z")',
-  },
-  duration: {
-    form: /^[+-]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h))+)$/,
-    hint: (text: string) => `write hours, minutes and seconds, such as duration("${inHours(text)}")`,
-  },
-};
-
-/** Days and weeks as hours, as which they are meant; any other, as an example. */
-function inHours(text: string): string {
-  const [, count, unit] = /^P?\s*(\d{1,5})\s*(d|w|days?|weeks?)$/i.exec(text.trim()) ?? [];
-  if (count === undefined || unit === undefined) return "168h";
-  return `${Number(count) * (unit.toLowerCase().startsWith("w") ? 168 : 24)}h`;
+/** Constants that are to be a time, a zone, a pattern or a format are looked at once, before they fail for every row. */
+function checkConstants(name: string, target: Expr | undefined, args: readonly Expr[], walk: ExpressionWalk): void {
+  const pattern = name === "matches" ? faultOfMatches(args[0]) : undefined;
+  if (pattern !== undefined) walk.fault(pattern.message, pattern.hint);
+  const younger = target === undefined ? faultOfTime(name, args[0]) : faultOfMethod(name, target, args, walk);
+  if (younger !== undefined) walk.youngerFault(younger.message, younger.hint);
 }
 
-/** A constant that is to be a time is looked at once, before it fails for every row. */
-function checkTime(name: string, node: Expr | undefined, walk: ExpressionWalk): void {
-  const constant = node?.exprKind.case === "constExpr" ? node.exprKind.value.constantKind : undefined;
-  if ((name !== "timestamp" && name !== "duration") || constant?.case !== "stringValue") return;
-  const { form, hint } = timeForms[name];
-  if (form.test(constant.value)) return;
-  walk.youngerFault(`makes a ${name} of ${formatValue(constant.value)}`, hint(constant.value));
+function faultOfMethod(name: string, target: Expr, args: readonly Expr[], walk: ExpressionWalk) {
+  const [first] = args;
+  const zone = takesZone(name, args.length) ? textOfNode(first) : undefined;
+  if (zone !== undefined) return faultOfZone(zone);
+  const format = name === "format" ? textOfNode(target) : undefined;
+  if (format === undefined) return undefined;
+  const silent: ExpressionWalk = { ...walk, fault: ignored, youngerFault: ignored, noName: ignored };
+  const items = first?.exprKind.case === "listExpr" ? first.exprKind.value.elements : undefined;
+  return faultOfFormat(
+    format,
+    items?.map((item) => typeOf(item, silent).kind),
+  );
 }
 
-function checkPattern(node: Expr | undefined, walk: ExpressionWalk): void {
-  const constant = node?.exprKind.case === "constExpr" ? node.exprKind.value.constantKind : undefined;
-  if (constant?.case !== "stringValue")
-    walk.fault("takes a pattern from data", "write the pattern of matches() as a text");
-  const fault = constant?.case === "stringValue" ? faultOfPattern(constant.value) : undefined;
-  if (fault !== undefined) walk.fault(fault, "write a short RE2 expression, without look-around and back references");
-}
+const ignored = () => {};
 
 const roots: readonly string[] = [
   "row",

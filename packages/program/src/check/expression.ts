@@ -7,6 +7,7 @@ import type { Expression } from "../template.ts";
 import type { CelKind } from "../types/cel-signature.ts";
 import { timestampType, type ValueType } from "../types/schema-type.ts";
 import { ruledOut, type Scope } from "../types/scope.ts";
+import { constantFault } from "./constants.ts";
 import { type ExpressionWalk, type Typed, typeOf } from "./expression-types.ts";
 
 /** Checks a condition where it stands: syntax, limits, names, functions, types as far as they are known. Records every fault. */
@@ -81,15 +82,25 @@ function typeOfExpression(expression: Expression, scope: Scope, faults: FaultLis
   }
   const { tree } = parsed;
   if (!checkSize(tree, fault)) return undefined;
-  return typeOf(tree, {
+  let isFaulty = false;
+  const noted = (add: (message: string, hint: string) => void) => (message: string, hint: string) => {
+    isFaulty = true;
+    add(message, hint);
+  };
+  const youngerFault = noted((message, hint) =>
+    faults.addYounger("PROGRAM_EXPRESSION_INVALID", path, message, hintOf(message, hint)),
+  );
+  const typed = typeOf(tree, {
     scope,
     locals: new Map(),
     guarded: guardsOf(tree),
-    fault,
-    youngerFault: (message, hint) =>
-      faults.addYounger("PROGRAM_EXPRESSION_INVALID", path, message, hintOf(message, hint)),
-    noName: (message, hint) => faults.add("PROGRAM_REFERENCE_INVALID", path, message, hintOf(message, hint)),
+    fault: noted(fault),
+    youngerFault,
+    noName: noted((message, hint) => faults.add("PROGRAM_REFERENCE_INVALID", path, message, hintOf(message, hint))),
   });
+  const failing = isFaulty ? undefined : constantFault(tree, scope);
+  if (failing !== undefined) youngerFault(failing.message, failing.hint);
+  return typed;
 }
 
 /** Names that begin with a field of the row at hand, where nothing else has them. */

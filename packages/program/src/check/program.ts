@@ -10,7 +10,7 @@ import { callsOf, stepsOf } from "../steps/index.ts";
 import { effectOf } from "../steps/parts/tool-call.ts";
 import { referencesOf, type ValueTemplate } from "../template.ts";
 import { typeOfConstant, typesOf, type ValueType } from "../types/schema-type.ts";
-import { type Ended, firstScope, resolveType, type Scope } from "../types/scope.ts";
+import { type Constants, type Ended, firstScope, resolveType, type Scope } from "../types/scope.ts";
 import type { AcceptedProgram, CheckedProgram, CheckedSkill } from "./accepted-program.ts";
 import { accountQuestionsOf, askAccounts } from "./accounts.ts";
 import { askContacts, principalsOf } from "./contacts.ts";
@@ -70,7 +70,7 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   checkPoints(program, uses, read.leftOut, check);
   checkResult(program, scope, faults);
   checkLimits(program, check, runnableOf(skills));
-  checkWaits(program, check);
+  checkWaits(program, scope, check);
   await Promise.all([
     askAccounts(program.steps, check, context),
     askContacts(program, check, context),
@@ -145,12 +145,26 @@ function startOf({ program, leftOut, faults }: ReadProgram): Scope {
   const ids = new Set([...stepsOf(program.steps), ...callsOf(program.steps)].map(({ id }) => id));
   const scope = firstScope(program, { ids, hints: scopeHints() });
   const isInputUnknown = faults.has("/inputSchema") || (program.inputSchema === undefined && faults.has("/input"));
+  const areParamsUnknown = faults.has("/params");
   return {
     ...scope,
     input: isInputUnknown ? undefined : scope.input,
-    params: faults.has("/params") ? undefined : scope.params,
+    params: areParamsUnknown ? undefined : scope.params,
+    constants: areParamsUnknown || changesParams(program) ? undefined : constantsOf(program),
     ended: new Map([...leftOut.steps].map((id) => [id, unknown])),
   };
+}
+
+/** Expressions over constants that are evaluated while one program is checked, at most. */
+const evaluationsMax = 100;
+
+function constantsOf({ params }: Program): Constants {
+  return { params, budget: { evaluations: evaluationsMax } };
+}
+
+/** Whether an answer may bring other params. */
+function changesParams({ points }: Program): boolean {
+  return [...points.values()].some(({ overrides }) => overrides?.target.kind === "params");
 }
 
 function checkInput({ input, inputSchema }: Program, { isInputMade = false }: CheckContext, check: Check): void {

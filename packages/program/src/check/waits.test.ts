@@ -11,6 +11,7 @@ async function faultsOf(steps: readonly object[], deadline: string | undefined, 
 }
 
 const wait = (id: string, duration: string, rest: object = {}) => ({ id, wait: duration, ...rest });
+const until = (id: string, $cel: string) => ({ id, wait: { until: { $cel } } });
 const together = (waits: string) => [
   `/limits/deadline limits.deadline is 1d, but the waits on one way through the steps are ${waits} together`,
 ];
@@ -41,6 +42,13 @@ test.each<[string, object[], string[]]>([
     [{ id: "u", until: "1 == 1", do: [wait("a", "15h"), wait("b", "15h")], max: 2 }],
     together("30h"),
   ],
+  ["until a time after now", [wait("a", "20h"), until("b", "now + duration('20h')")], together("40h")],
+  [
+    "until a time after now that is too far alone",
+    [until("a", "duration('30h') + now"), wait("b", "20h")],
+    ["/steps/0/wait/until is longer than the deadline of the job"],
+  ],
+  ["until a time that depends on the hour", [until("a", "now + duration(string(now.getHours()) + 'h')")], []],
   [
     "one that is too long alone is told alone",
     [wait("a", "30h"), wait("b", "20h")],
@@ -53,6 +61,24 @@ test.each<[string, object[], string[]]>([
 test("stored programs wait as they were written, and a deadline that is not said is refused all the same", async () => {
   const steps = [wait("a", "20h"), wait("b", "20h")];
   expect(await faultsOf(steps, "24h", true)).toEqual([]);
+  expect(await faultsOf([until("a", "now + duration('30h')")], "24h", true)).toEqual([]);
   const [fault] = await faultsOf(steps, undefined);
   expect(fault).toMatch(/ limits.deadline is 1d, but the waits on one way/);
+});
+
+test("a constant that is no time is refused where a time is waited for, of what is new", async () => {
+  const program = (until: object, params: object) => {
+    return { version: 1, title: "Waits", params, steps: [{ id: "a", wait: { until } }] };
+  };
+  const check = async (until: object, params: object, isStored = false) => {
+    const checked = await checkProgram(JSON.stringify(program(until, params)), { ...context, isStored });
+    return "faults" in checked ? checked.faults.map(({ pointer, message }) => `${pointer} ${message}`) : [];
+  };
+  const wrong = ["/steps/0/wait/until is a constant that is no time"];
+  expect(await check({ $ref: "params.at" }, { at: "tomorrow" })).toEqual(wrong);
+  expect(await check({ $text: "{params.day} 09:00" }, { day: "2026-12-01" })).toEqual(wrong);
+  expect(await check({ $cel: "'2026-12-01'" }, {})).toEqual(wrong);
+  expect(await check({ $ref: "params.at" }, { at: "tomorrow" }, true)).toEqual([]);
+  expect(await check({ $text: "{params.day}T09:00:00Z" }, { day: "2026-12-01" })).toEqual([]);
+  expect(await check({ $cel: "timestamp('2026-12-01T09:00:00Z')" }, {})).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import type { Check } from "../check/context.ts";
-import { computedType } from "../check/expression.ts";
+import { examineWithConstants } from "../check/examined.ts";
 import type { KnownSkill } from "../check/known-skill.ts";
 import { checkReferences } from "../check/references.ts";
 import { checkSensitiveArguments } from "../check/sensitive.ts";
@@ -10,7 +10,7 @@ import type { ValueTemplate } from "../template.ts";
 import { withDefaults } from "../types/defaults.ts";
 import { examine } from "../types/examine.ts";
 import { namesOf } from "../types/schema-type.ts";
-import { nothing, resolveType, type Scope } from "../types/scope.ts";
+import { nothing, type Scope } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { readArgs } from "./parts/arguments.ts";
 
@@ -93,15 +93,14 @@ type Place = { readonly path: Path; readonly scope: Scope; readonly check: Check
 /** Checks what a skill is given against what it takes. Records every fault. */
 function checkInput({ skill, input }: RunStep, { inputSchema }: KnownSkill, { path, scope, check }: Place): void {
   checkSensitiveArguments({ args: input, inputSchema, path }, scope, check);
-  const { faults } = examine(withDefaults(input, inputSchema), inputSchema, {
-    typeOf(template) {
-      if (template.kind === "computed") return computedType(template.expression, scope);
-      const found = resolveType(scope, template.reference);
-      return "fault" in found ? undefined : found.type;
-    },
+  const { faults } = examineWithConstants(input, scope, {
+    examined: (template, examiner) => examine(withDefaults(template, inputSchema), inputSchema, examiner).faults,
     validator: check.tenantValidator,
   });
   const hint = `${skill} takes ${namesOf(inputSchema).join(", ") || "no input"}`;
-  for (const { path: at, message } of faults)
-    check.faults.add("PROGRAM_ARGUMENT_INVALID", [...path, ...at], message, hint);
+  for (const { path: at, message, isYounger } of faults) {
+    const found = ["PROGRAM_ARGUMENT_INVALID", [...path, ...at], message, hint] as const;
+    if (isYounger) check.faults.addYounger(...found);
+    else check.faults.add(...found);
+  }
 }

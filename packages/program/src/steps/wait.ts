@@ -1,4 +1,5 @@
 import { formatValue, isObject } from "@svc/core";
+import { fillConstants } from "../check/constants.ts";
 import type { Check } from "../check/context.ts";
 import { computedType } from "../check/expression.ts";
 import { checkReferences } from "../check/references.ts";
@@ -97,14 +98,22 @@ function readUntil(node: Node, reader: ShapeReader): WaitStep["wait"] | undefine
 }
 
 function checkUntil(until: ValueTemplate, path: Path, scope: Scope, faults: Check["faults"]): void {
+  const before = faults.count;
   checkReferences(until, path, scope, faults);
   if (until.kind === "reference") checkTimeType(until.reference, path, scope, faults);
   if (until.kind === "computed") checkComputedTime(until.expression, path, scope, faults);
-  if (until.kind === "reference" || until.kind === "text" || until.kind === "computed") return;
-  const isTime = until.kind === "literal" && typeof until.value === "string" && isTimestamp(until.value);
-  const hint =
-    'write one such as "2026-05-01T09:00:00Z", a $ref to one, or {"$cel": "now + duration(\'24h\')"}; a duration is waited for by "wait": "2d" itself';
-  if (!isTime) faults.add("PROGRAM_MALFORMED", path, "is no time", hint);
+  if (until.kind === "reference" || until.kind === "text" || until.kind === "computed") {
+    const { template } = fillConstants(until, scope);
+    const isFaulty = template.kind === "literal" && !isTime(template) && faults.count === before;
+    if (isFaulty) faults.addYounger("PROGRAM_MALFORMED", path, "is a constant that is no time", timeHint);
+  } else if (!isTime(until)) faults.add("PROGRAM_MALFORMED", path, "is no time", timeHint);
+}
+
+const timeHint =
+  'write one such as "2026-05-01T09:00:00Z", a $ref to one, or {"$cel": "now + duration(\'24h\')"}; a duration is waited for by "wait": "2d" itself';
+
+function isTime(until: ValueTemplate): boolean {
+  return until.kind === "literal" && typeof until.value === "string" && isTimestamp(until.value);
 }
 
 function checkTimeType(reference: Reference, path: Path, scope: Scope, faults: Check["faults"]): void {

@@ -39,11 +39,16 @@ export type ScopeHints = {
   readonly expressionRows: string;
 };
 
+/** Values that are known before a program runs, and how many expressions over them are evaluated by then, at most. */
+export type Constants = { readonly params: JsonObject; readonly budget: { evaluations: number } };
+
 /** What may be named at one place of a program. */
 export type Scope = {
   readonly hints: ScopeHints;
   readonly input: ValueType;
   readonly params: ValueType;
+  /** Undefined where answers of people may change them, or nothing is to be evaluated. */
+  readonly constants?: Constants | undefined;
   /** Steps that have ended, by id. */
   readonly ended: ReadonlyMap<string, Ended>;
   /** Every id of the program: those not in `ended` come later. */

@@ -1,7 +1,7 @@
 import type { Action, JsonSchema } from "@svc/catalog";
 import { isObject } from "@svc/core";
 import type { Check } from "../../check/context.ts";
-import { computedType } from "../../check/expression.ts";
+import { examineWithConstants } from "../../check/examined.ts";
 import { checkSensitiveArguments } from "../../check/sensitive.ts";
 import type { JsonValue, Path } from "../../json.ts";
 import type { Node, ShapeReader } from "../../read/shape.ts";
@@ -14,7 +14,7 @@ import { withDefaults } from "../../types/defaults.ts";
 import { examine } from "../../types/examine.ts";
 import { withoutElseNulls } from "../../types/optional-arguments.ts";
 import { fieldType, namesOf, typesOf } from "../../types/schema-type.ts";
-import { resolveType, type Scope } from "../../types/scope.ts";
+import type { Scope } from "../../types/scope.ts";
 
 /** The definition `args` of the JSON Schema. */
 export const argsDefinition: JsonSchema = {
@@ -56,14 +56,12 @@ export function checkArguments({ args, action, path, given }: CheckedArguments, 
   const free = action.class === "destructive" ? checkConfirm(args, action, path, check) : args;
   checkSensitiveArguments({ args: free, inputSchema, path }, scope, check);
   const keyed = idempotency?.argument === undefined ? [] : [idempotency.argument];
-  const named = withoutElseNulls(withGiven(free, [...given, ...keyed], inputSchema), inputSchema);
-  const filled = withDefaults(named, inputSchema);
-  const { faults } = examine(filled, inputSchema, {
-    typeOf(template) {
-      if (template.kind === "computed") return computedType(template.expression, scope);
-      const found = resolveType(scope, template.reference);
-      return "fault" in found ? undefined : found.type;
-    },
+  const whole = (template: ValueTemplate) => {
+    const named = withoutElseNulls(withGiven(template, [...given, ...keyed], inputSchema), inputSchema);
+    return withDefaults(named, inputSchema);
+  };
+  const { faults, filled } = examineWithConstants(free, scope, {
+    examined: (template, examiner) => examine(whole(template), inputSchema, examiner).faults,
     validator: (schema) => check.validator(action, schema),
   });
   check.faults.omit(Math.max(0, faults.length - faultsMax));
@@ -71,9 +69,9 @@ export function checkArguments({ args, action, path, given }: CheckedArguments, 
     const [name] = at;
     const isDefault = name !== undefined && !entriesOf(args)?.some(([entry]) => entry === name);
     const given = isDefault ? undefined : valueAtTemplate(args, at);
-    const isOfValue = /^must (?:be|match|have (?!required)|not have (?:more|fewer))/.test(message);
-    const named = given?.kind === "literal" && isOfValue ? `is ${kindText(given.value)}, and ${message}` : message;
-    const text = isDefault ? `${name}, left at its default, ${message}` : named;
+    const text = isDefault
+      ? `${name}, left at its default, ${message}`
+      : toldOf(message, given, valueAtTemplate(filled, at));
     const mended = mendedOf(given, message) ?? mendedName(action, at, message);
     const known = hintOf(action, at);
     const hint = mended === undefined ? known : `${mended}${mended.endsWith("?") ? "" : ";"} ${known}`;
@@ -81,6 +79,16 @@ export function checkArguments({ args, action, path, given }: CheckedArguments, 
     if (isYounger) check.faults.addYounger(...found);
     else check.faults.add(...found);
   }
+}
+
+/** What is wrong with a value, with what it is and where it comes from. Never the value. */
+function toldOf(message: string, given: ValueTemplate | undefined, filled: ValueTemplate | undefined): string {
+  if (filled?.kind !== "literal" || given === undefined || given.kind === "object" || given.kind === "list")
+    return message;
+  if (given.kind === "reference" && /^must (?!not have the property)/.test(message))
+    return `${given.reference.text} is ${kindText(filled.value)}, and ${message}`;
+  const isOfValue = /^must (?:be|match|have (?!required)|not have (?:more|fewer))/.test(message);
+  return isOfValue ? `is ${kindText(filled.value)}, and ${message}` : message;
 }
 
 /** The destructive call's release stands in the program as it is: nothing that runs may decide it. Answers the other arguments. */

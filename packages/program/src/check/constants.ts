@@ -1,0 +1,191 @@
+import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
+import { parseExactJson, scalarText } from "@svc/core";
+import type { JsonValue } from "../json.ts";
+import { calledOf, childrenOf, parseExpression, pathOfNode } from "../read/cel-syntax.ts";
+import { celValues } from "../run/cel-values.ts";
+import { boundOf } from "../run/cost.ts";
+import { evaluationOf } from "../run/evaluation.ts";
+import { jsonOfCel } from "../run/json-of-cel.ts";
+import { valueAt } from "../run/value-at.ts";
+import { type Expression, objectOf, type Reference, type TextTemplate, type ValueTemplate } from "../template.ts";
+import { isFunction } from "../types/cel-kinds.ts";
+import type { Constants, Scope } from "../types/scope.ts";
+import { type ConstantFault, faultOfZone, takesZone } from "./constant-arguments.ts";
+
+/** Steps (run/meter.ts) of one constant that is evaluated while a program is checked: 1 ms at worst. */
+const stepsMax = 100_000;
+
+/** What a part of an expression gives, or why it fails whenever it is evaluated. */
+type Evaluated = { readonly value: JsonValue } | { readonly error: string };
+
+/** What a constant part of an expression gives; undefined where that is not found out. */
+function evaluateConstant(node: Expr, constants: Constants): Evaluated | undefined {
+  if (constants.budget.evaluations <= 0) return undefined;
+  constants.budget.evaluations--;
+  const bindings = { params: constants.params };
+  if (boundOf(node)(bindings, [null]) > stepsMax) return undefined;
+  const [outcome] = evaluationOf(node, jsonOfCel)([celValues(bindings)], () => true);
+  if (outcome === undefined) return undefined;
+  if ("text" in outcome) return { value: parseExactJson(outcome.text) as JsonValue };
+  return "isTooExpensive" in outcome ? undefined : outcome;
+}
+
+/** Whether a part of an expression is made of constants alone; of params only where `takesParams`. */
+function isConstant(node: Expr, takesParams: boolean, locals: ReadonlySet<string> = new Set()): boolean {
+  const { exprKind } = node;
+  switch (exprKind.case) {
+    case "constExpr":
+      return true;
+    case "identExpr":
+      return (takesParams && exprKind.value.name === "params") || locals.has(exprKind.value.name);
+    case "selectExpr":
+    case "listExpr":
+    case "structExpr":
+      return childrenOf(node).every((child) => isConstant(child, takesParams, locals));
+    case "callExpr": {
+      const { args } = exprKind.value;
+      const { receiver } = calledOf(exprKind.value, isFunction);
+      return [receiver, ...args].every((part) => part === undefined || isConstant(part, takesParams, locals));
+    }
+    case "comprehensionExpr": {
+      const { iterVar, accuVar } = exprKind.value;
+      const inner = new Set([...locals, iterVar, accuVar]);
+      return childrenOf(node).every((child) => isConstant(child, takesParams, inner));
+    }
+    default:
+      return false;
+  }
+}
+
+/** A template with what is constant in it filled in, and whether anything was. */
+export type FilledTemplate = { readonly template: ValueTemplate; readonly isFilled: boolean };
+
+/** Fills in what of a template is known before the program runs: what is made of constants, and of params that no answer changes. */
+export function fillConstants(template: ValueTemplate, { constants }: Pick<Scope, "constants">): FilledTemplate {
+  let isFilled = false;
+  const fill = (part: ValueTemplate): ValueTemplate => {
+    if (part.kind === "object") return objectOf(part.entries.map(([name, item]) => [name, fill(item)] as const));
+    if (part.kind === "list") return filledList(part.items.map(fill));
+    const found = constants === undefined ? part : filledPart(part, constants);
+    // A null that is filled in may leave an argument out: its type alone is looked at.
+    if (found === part || (found.kind === "literal" && found.value === null)) return part;
+    isFilled = true;
+    return found;
+  };
+  return { template: fill(template), isFilled };
+}
+
+function filledList(items: readonly ValueTemplate[]): ValueTemplate {
+  const values = items.flatMap((item) => (item.kind === "literal" ? [item.value] : []));
+  return values.length === items.length ? { kind: "literal", value: values } : { kind: "list", items };
+}
+
+function filledPart(part: ValueTemplate, constants: Constants): ValueTemplate {
+  switch (part.kind) {
+    case "reference": {
+      const value = valueOfReference(part.reference, constants);
+      if (value !== undefined && value !== null) return { kind: "literal", value };
+      // Null is what else stands in for; what is not there is another fault.
+      return value === undefined || part.otherwise === undefined ? part : { kind: "literal", ...part.otherwise };
+    }
+    case "text":
+      return filledText(part, constants);
+    case "computed": {
+      const found = computedConstant(part.expression, constants);
+      return found !== undefined && "value" in found ? { kind: "literal", value: found.value } : part;
+    }
+    default:
+      return part;
+  }
+}
+
+function valueOfReference({ root, path }: Reference, { params }: Constants): JsonValue | undefined {
+  return root === "params" ? valueAt(params, path) : undefined;
+}
+
+/** A text with its constant parts joined: a literal where all are. Left as it is where a constant is none that a text takes. */
+function filledText(text: TextTemplate, constants: Constants): ValueTemplate {
+  const parts: (string | Reference)[] = [];
+  for (const part of text.parts) {
+    const value = typeof part === "string" ? part : valueOfReference(part, constants);
+    if (value === null && text.otherwise !== undefined) return { kind: "literal", ...text.otherwise };
+    const written = value === undefined || value === null ? undefined : scalarText(value);
+    const last = parts.at(-1);
+    if (written === undefined) parts.push(part);
+    else if (typeof last === "string") parts.splice(-1, 1, last + written);
+    else parts.push(written);
+  }
+  const [first = ""] = parts;
+  if (parts.length <= 1 && typeof first === "string") return { kind: "literal", value: first };
+  return { ...text, parts };
+}
+
+const computed = new WeakMap<Expression, { readonly found: Evaluated | undefined }>();
+
+/** What a whole expression gives that is made of constants; undefined for any other. */
+function computedConstant(expression: Expression, constants: Constants): Evaluated | undefined {
+  const known = computed.get(expression);
+  if (known !== undefined) return known.found;
+  const parsed = parseExpression(expression.source);
+  const isKnown = "tree" in parsed && isConstant(parsed.tree, true);
+  const found = isKnown ? evaluateConstant(parsed.tree, constants) : undefined;
+  computed.set(expression, { found });
+  return found;
+}
+
+/** Why an expression fails whenever it is evaluated: of its constant parts that are evaluated in any case, the first that fails. */
+export function constantFault(node: Expr, { constants }: Pick<Scope, "constants">): ConstantFault | undefined {
+  if (constants === undefined || node.exprKind.case === "constExpr") return undefined;
+  if (isConstant(node, true)) {
+    const found = evaluateConstant(node, constants);
+    if (found === undefined || !("error" in found)) return undefined;
+    const hint = "it is made of constants alone: write others, or what the job is given";
+    return { message: `fails whenever it is evaluated: ${found.error}`, hint };
+  }
+  if (node.exprKind.case === "callExpr") {
+    const { args } = node.exprKind.value;
+    const { name } = calledOf(node.exprKind.value, isFunction);
+    const zone = takesZone(name, args.length) ? textOfParam(args[0], constants) : undefined;
+    const fault = zone === undefined ? undefined : faultOfZone(zone);
+    if (fault !== undefined) return fault;
+  }
+  for (const part of certainParts(node)) {
+    const fault = constantFault(part, { constants });
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** The parts that are evaluated whenever the whole is: not those of which a condition, or what stands beside them, decides. */
+function certainParts(node: Expr): readonly Expr[] {
+  const { exprKind } = node;
+  if (exprKind.case === "comprehensionExpr")
+    return exprKind.value.iterRange === undefined ? [] : [exprKind.value.iterRange];
+  if (exprKind.case === "selectExpr" && exprKind.value.testOnly) return [];
+  const name = exprKind.case === "callExpr" ? exprKind.value.function : "";
+  if (name === "_&&_" || name === "_||_") return [];
+  return name === "_?_:_" ? childrenOf(node).slice(0, 1) : childrenOf(node);
+}
+
+function textOfParam(node: Expr | undefined, { params }: Constants): string | undefined {
+  const path = pathOfNode(node);
+  const value = path?.root === "params" && !path.isTest ? valueAt(params, path.path) : undefined;
+  return typeof value === "string" ? value : undefined;
+}
+
+/** How long after now a time is that is computed as now and a constant; milliseconds. Undefined for any other. */
+export function constantSpanMs({ source }: Expression, { constants }: Pick<Scope, "constants">): number | undefined {
+  const parsed = parseExpression(source);
+  const call = "tree" in parsed && parsed.tree.exprKind.case === "callExpr" ? parsed.tree.exprKind.value : undefined;
+  if (constants === undefined || call?.function !== "_+_") return undefined;
+  const spans = call.args.filter((part) => !isNow(part));
+  const [span] = spans;
+  if (spans.length !== 1 || span === undefined || !isConstant(span, true)) return undefined;
+  const found = evaluateConstant(span, constants);
+  const seconds = found !== undefined && "value" in found ? /^(-?[\d.]+)s$/.exec(String(found.value))?.[1] : undefined;
+  return seconds === undefined ? undefined : Number(seconds) * 1_000;
+}
+
+function isNow(node: Expr): boolean {
+  return node.exprKind.case === "identExpr" && node.exprKind.value.name === "now";
+}

@@ -1,0 +1,46 @@
+import type { JsonSchema, SchemaValidator } from "@svc/catalog";
+import type { Path } from "../json.ts";
+import type { ValueTemplate } from "../template.ts";
+import type { Examiner, TemplateFault } from "../types/examine.ts";
+import { resolveType, type Scope } from "../types/scope.ts";
+import { fillConstants } from "./constants.ts";
+import { computedType } from "./expression.ts";
+
+/** How a template is held to a schema. */
+export type Examining = {
+  readonly examined: (template: ValueTemplate, examiner: Examiner) => readonly TemplateFault[];
+  readonly validator: (schema: JsonSchema) => SchemaValidator;
+};
+
+/** What was found of a template, and how it stands with its constants filled in. */
+export type Examined = { readonly faults: readonly TemplateFault[]; readonly filled: ValueTemplate };
+
+/**
+ * Holds a template to a schema: as it stands by its types, and then with what of it is known before the program runs, as if that were
+ * written out. Programs in the store were not asked for the latter.
+ */
+export function examineWithConstants(
+  template: ValueTemplate,
+  scope: Scope,
+  { examined, validator }: Examining,
+): Examined {
+  const examiner: Examiner = {
+    typeOf(part) {
+      if (part.kind === "computed") return computedType(part.expression, scope);
+      const found = resolveType(scope, part.reference);
+      return "fault" in found ? undefined : found.type;
+    },
+    validator,
+  };
+  const faults = examined(template, examiner);
+  const { template: filled, isFilled } = fillConstants(template, scope);
+  if (!isFilled) return { faults, filled };
+  const known = faults.map(({ path }) => path);
+  const more = examined(filled, examiner).filter(({ path }) => !known.some((other) => isAlong(path, other)));
+  return { faults: [...faults, ...more.map((fault) => ({ ...fault, isYounger: true as const }))], filled };
+}
+
+/** Whether one of two places stands at the other, or in it. */
+function isAlong(path: Path, other: Path): boolean {
+  return path.slice(0, other.length).every((step, index) => step === other[index]);
+}

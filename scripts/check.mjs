@@ -2,26 +2,34 @@
 // ones at the end, exit status 1 when there are any.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { openPassedChecks } from "./passed-checks.mjs";
 import { root, run } from "./run.mjs";
 
 const concurrency = 2;
 
-/** Ordered by how long they take, the longest first. */
+/** Where everything stands that decides what a check finds. One over the same files as when it passed last is not made again. */
+const everything = ["."];
+
+/** Ordered by how long they take, the longest first. Those without files depend on more than files, or take no time. */
 const checks = [
+  ["format and lint", () => run("biome", ["ci", "--colors=off", "."]), everything],
   // What is not changed since the last time is not checked again: tsconfig.json says where that is kept. One checker, since each
   // makes the types that all share anew: four take a third more of the processor, which the other checks have.
-  ["types", () => run("tsc", ["-p", ".", "--noEmit", "--checkers", "1"])],
-  ["types of the console", () => run("tsc", ["-p", "packages/console", "--noEmit", "--checkers", "1"])],
-  ["format and lint", () => run("biome", ["ci", "--colors=off", "."])],
-  ["layers, doc references, commands", () => run("vitest", ["run", "--config", "test/static.config.ts"])],
-  ["unused code and dependencies", () => run("knip", ["--no-progress", "--cache"])],
-  ["migrations equal the schema", () => script("check-migrations.mjs")],
-  ["gen equals proto", () => script("check-gen.mjs")],
-  ["definitions are as they were checked", () => script("toolkits.mjs", "--check")],
+  ["types", () => run("tsc", ["-p", ".", "--noEmit", "--checkers", "1"]), everything],
+  ["types of the console", () => run("tsc", ["-p", "packages/console", "--noEmit", "--checkers", "1"]), everything],
+  ["layers, doc references, commands", () => run("vitest", ["run", "--config", "test/static.config.ts"]), everything],
+  ["unused code and dependencies", () => run("knip", ["--no-progress", "--cache"]), everything],
+  ["migrations equal the schema", () => script("check-migrations.mjs"), ["packages/db", "packages/core"]],
+  ["gen equals proto", () => script("check-gen.mjs"), ["proto", "gen", "buf.yaml", "buf.gen.yaml"]],
+  [
+    "definitions are as they were checked",
+    () => script("toolkits.mjs", "--check"),
+    ["toolkits", "packages/catalog", "packages/core"],
+  ],
   ["the first table of benchmarks is of its figures", () => run("node", [join("bench", "summarize.ts"), "--check"])],
   ["buf breaking", () => script("check-breaking.mjs")],
-  ["buf lint", () => run("buf", ["lint"])],
-  ["buf format", () => run("buf", ["format", "-d", "--exit-code"])],
+  ["buf lint", () => run("buf", ["lint"]), ["proto", "buf.yaml"]],
+  ["buf format", () => run("buf", ["format", "-d", "--exit-code"]), ["proto", "buf.yaml"]],
   ["lockfile names no host", checkLockfile],
   ["the console within its budgets", () => script("check-console.mjs")],
 ];
@@ -39,15 +47,18 @@ function checkLockfile() {
   return { code: found.length, output: found.join("\n") };
 }
 
+const passed = await openPassedChecks();
 const failures = [];
 const waiting = [...checks];
 
 /** Takes the next check until none is left. What a check says in a line `skipped: why` or `note: what` stands beside it. */
 async function work() {
   for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
-    const [name, perform] = check;
+    const [name, perform, paths] = check;
     const startedAt = performance.now();
-    const { code, output } = await perform();
+    const isKnown = paths !== undefined && passed.has(name, paths);
+    const { code, output } = isKnown ? { code: 0, output: "note: nothing it looks at has changed" } : await perform();
+    if (code === 0 && paths !== undefined && !isKnown) passed.keep(name, paths);
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     const said = code === 0 ? /^(?:skipped: |note: (?=.))(.*)$/m.exec(output) : null;
     if (code !== 0) failures.push({ name, output });
@@ -63,6 +74,6 @@ function note(said) {
 
 await Promise.all(Array.from({ length: concurrency }, work));
 for (const { name, output } of failures) process.stdout.write(`\n--- ${name}\n${output.trim()}\n`);
-const passed = checks.length - failures.length;
-process.stdout.write(`\n${passed} of ${checks.length} checks passed\n`);
+const count = checks.length - failures.length;
+process.stdout.write(`\n${count} of ${checks.length} checks passed\n`);
 process.exitCode = failures.length === 0 ? 0 : 1;

@@ -63,6 +63,24 @@ test("a judge parks the job without a task, and the answer proceed goes on", asy
   expect(reading.events.find(({ payload }) => payload["from"] === "parked")?.chain.at(-1)).toBe("contact:owner");
 });
 
+test("in a question the name of what an app left out stands in its place", async () => {
+  const world = createWorld();
+  world.script = ({ path }) => (path === "/items/x" ? { status: 200, body: { id: "x", text: null } } : undefined);
+  const bench = await benches.bench(world);
+  bench.engine();
+  const steps = [
+    { id: "look", call: "desk.get_item", entity: "ops", args: { id: "x" } },
+    { id: "gate", judge: "fine" },
+  ];
+  const question = "Is {steps.look.text} of {steps.look.id} fine?";
+  const fine = { question, continuations: ["proceed", "abort"], escalation: ladder };
+  const id = await bench.submit({ steps, points: { fine } });
+  const { job } = await bench.reach(id, "parked", "failed");
+  expect(job.park?.judgment?.question).toBe("Is (no steps.look.text) of x fine?");
+  await bench.answer(id, { continuation: "proceed" });
+  await bench.reach(id, "succeeded");
+});
+
 test("a question takes what an app answered, without the characters that the store does not keep", async () => {
   const world = createWorld();
   world.script = ({ path }) =>

@@ -7,8 +7,8 @@ import { shownOf } from "../state/shown.ts";
 import { type Plan, planText } from "./plan-text.ts";
 
 /**
- * The question of a declared point about a step; `counts` where it is about rows. A source that is absent is told in its place, and
- * `***` stands for what is sensitive.
+ * The question of a declared point about a step; `counts` where it is about rows. Of a source that is absent its name is
+ * told in its place, and `***` stands for what is sensitive.
  */
 export function pointQuestion(
   point: Point,
@@ -26,7 +26,7 @@ export function pointQuestion(
 ): Question {
   // Where nothing is sensitive the job is shown as it is.
   const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
-  const resolved = resolveText(point.question, shown?.scope ?? state.scope);
+  const resolved = resolveText(point.question, shown?.scope ?? state.scope, ({ text }) => `(no ${text})`);
   const { isApproval } = point;
   return {
     stepId,

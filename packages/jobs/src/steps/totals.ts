@@ -201,7 +201,7 @@ function addToList(total: RunningTotal, value: JsonValue): TotalFault | undefine
 function addToText(total: RunningTotal, { of, separator, max }: Of<"text">, scope: RunScope): TotalFault | undefined {
   total.count++;
   if (total.count > max) return undefined;
-  const resolved = resolveText(of, scope, "");
+  const resolved = resolveText(of, scope, () => "");
   if ("fault" in resolved) return resolved.fault;
   const added = total.count === 1 ? resolved.value : separator + resolved.value;
   total.text += added;

@@ -6,7 +6,7 @@ import { rerunOf } from "../run/rerun.ts";
 import { callsOf, ownCallsOf, ownRunsOf, stepsOf } from "../steps/index.ts";
 import { effectOf } from "../steps/parts/tool-call.ts";
 import type { Check } from "./context.ts";
-import { checkReferences } from "./references.ts";
+import { checkQuestion } from "./question.ts";
 import type { PointUse } from "./steps.ts";
 
 /** A point where a step asks it. `leftOut`: ids of steps that had to be left out of the program. */
@@ -30,7 +30,7 @@ export function hasField({ faults }: Check, { pointer }: Point, field: string): 
 /** Checks a point where it is asked: what it names, and that its continuations can be done there. Records every fault. */
 export function checkAskedPoint(asked: AskedPoint, check: Check): void {
   const { point, use } = asked;
-  checkReferences(point.question, [...pathOf(point.pointer), "question"], use.scope, check.faults);
+  checkQuestion(asked, check);
   checkBranch(asked, check);
   if (use.about === "step") {
     checkSkip(asked, check);

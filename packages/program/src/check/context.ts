@@ -45,6 +45,8 @@ export type Check = {
   readonly actions: Map<string, Action>;
   /** Whether the program was accepted before: rules that are younger than it do not hold. */
   readonly isStored: boolean;
+  /** Whether its input is made by what starts it. */
+  readonly isInputMade: boolean;
   /** The skills that it names. */
   readonly skills: KnownSkills;
   validator(action: Action, schema: JsonSchema): SchemaValidator;
@@ -55,7 +57,7 @@ export type Check = {
 /** Begins a check. */
 export function createCheck(
   faults: FaultList,
-  { view, isStored = false }: Pick<CheckContext, "view" | "isStored">,
+  { view, isStored = false, isInputMade = false }: Pick<CheckContext, "view" | "isStored" | "isInputMade">,
   skills: KnownSkills,
 ): Check {
   const shared = new WeakMap<JsonSchema, SchemaValidator>();
@@ -72,6 +74,7 @@ export function createCheck(
     view,
     actions: new Map(),
     isStored,
+    isInputMade,
     skills,
     tenantValidator: (schema) => cached(shared, schema, () => tenant(schema)),
     validator(action, schema) {

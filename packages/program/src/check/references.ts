@@ -56,8 +56,8 @@ function hintOfTypes({ root }: Reference, types: ReadonlySet<string>): string {
   return 'name a scalar of it; of a list that a group or a reduce makes, make a text there instead: {"text": {"of": "{row.<field>}", "separator": ", "}}';
 }
 
-/** What is joined into a text is a scalar. */
-function checkTexts(template: ValueTemplate, path: Path, scope: Scope, faults: FaultList): void {
+/** Checks that what is joined into a text is a scalar. Records every fault. */
+export function checkTexts(template: ValueTemplate, path: Path, scope: Scope, faults: FaultList): void {
   if (template.kind === "object")
     for (const [name, item] of template.entries) checkTexts(item, [...path, name], scope, faults);
   if (template.kind === "list")

@@ -38,8 +38,9 @@ function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMa
     const { own, inner } = checkStep(step, scope, walk);
     const all = [[step.id, own] as const, ...inner];
     for (const asked of asksOf(step)) {
-      // A question about rows may name the set that they are left in. One about the plan may name all that its list leaves.
-      const known = asked.about === "step" ? scope : { ...scope, ended: new Map([...ended, ...all]) };
+      // A question about rows may name the set that they are left in. Questions in the store may name what their list leaves later on.
+      const asOfNow = { ...scope, ended: new Map(asked.about === "step" ? ended : [...ended, ...all]) };
+      const known = asked.about === "step" && walk.check.isStored ? scope : asOfNow;
       walk.uses.push({ ...asked, step, list, scope: known });
     }
     for (const [id, value] of all) {

@@ -120,7 +120,11 @@ const textCharactersMax = 1_048_576;
  * Fills a text in: a question, or a `$text`. A source that is absent or null is a fault, unless it is said what stands in, and so is
  * a text that grows too long.
  */
-export function resolveText({ parts }: TextTemplate, scope: RunScope, otherwise?: string): Resolution<string> {
+export function resolveText(
+  { parts }: TextTemplate,
+  scope: RunScope,
+  otherwise?: (absent: Reference) => string,
+): Resolution<string> {
   let text = "";
   for (const part of parts) {
     if (typeof part === "string") {
@@ -130,7 +134,7 @@ export function resolveText({ parts }: TextTemplate, scope: RunScope, otherwise?
     const value = lookUp(part, scope);
     if (value === undefined || value === null) {
       if (otherwise === undefined) return { fault: absentInText(part) };
-      text += otherwise;
+      text += otherwise(part);
       continue;
     }
     const scalar = scalarText(value);

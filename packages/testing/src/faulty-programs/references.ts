@@ -63,6 +63,7 @@ export const faultyReferences: readonly FaultyProgram[] = [
       "REFERENCE_INVALID /steps/0/args/query",
       "REFERENCE_INVALID /steps/1/filter",
       "REFERENCE_INVALID /steps/5/do/0/args/text",
+      "REFERENCE_INVALID /points/sure/question",
     ],
   ),
   faulty(

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
+import { createChunkNames } from "./shared-chunks.ts";
 
 /** Writes a `.br` and a `.gz` beside every file worth it. After the bundle is written: before that, chunks still hold placeholders. */
 const compress: Plugin = {
@@ -46,13 +47,7 @@ export default defineConfig(({ command }) => ({
       input: Object.fromEntries(
         ["index", "answer", "connect"].map((name) => [name, join(import.meta.dirname, `${name}.html`)]),
       ),
-      // What lists are narrowed by is read with every address: one file, where each list would have one of its own.
-      output: {
-        codeSplitting: {
-          includeDependenciesRecursively: false,
-          groups: [{ name: "filters", test: /\/pages\/[a-z]+\/filters\.ts$/ }],
-        },
-      },
+      output: { codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: createChunkNames() }] } },
     },
   },
   server: { proxy: { "^/(?:svc\\.v1\\.|console/(?:session|answer|connect)$|oauth/)": { target: service } } },

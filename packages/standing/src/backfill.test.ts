@@ -216,7 +216,7 @@ test("events of the past make a run each by condition and key; those that have o
   const definition = {
     source: trigger,
     program: noteProgram,
-    when: "event.payload.severity > 1",
+    when: "has(event.payload.severity) && event.payload.severity > 1",
     input: { text: { $text: "made up: {event.payload.id}" } },
     dedupe: { key: { $ref: "event.payload.title" }, window: "1h" },
     overlap: { policy: "allow" },

@@ -147,18 +147,18 @@ test("acceptance 7: an event that races with Create starts a run, or was receive
 test("acceptance 8: what when turns away leaves no row and is counted; what it cannot tell is refused with its reason", async () => {
   const project = await world.project();
   const id = await create(project, "severe", {
-    when: "event.payload.severity >= params.least && fire.kind == 'event'",
+    when: "int(event.payload.title) >= params.least && fire.kind == 'event'",
     input: { text: { $ref: "event.payload.id" } },
     program: { ...noteProgram, params: { least: 2 } },
   });
-  for (const severity of [1, 3, 1]) await postIncident(world.node, { id: `inc-s${severity}`, severity });
+  for (const title of ["1", "3", "1"]) await postIncident(world.node, { id: `inc-s${title}`, title });
   await decided();
   expect((await project.runs(id, 1)).length).toBe(1);
   expect(await countsOf(project, id)).toMatchObject({ seen: 3n, filtered: 2n, started: 1n });
   await postIncident(world.node, { id: "inc-without" });
   const made = await project.runs(id, 2);
   expect(stateOf(made[1]!)).toBe("refused filter_error");
-  expect(made[1]?.detail).toContain("reads a field that is absent");
+  expect(made[1]?.detail).toContain("int takes a text of digits");
   await end(project, id);
 });
 
@@ -191,7 +191,7 @@ const notes = () => world.world.seen.flatMap(({ body }) => (typeof body["text"] 
 test("acceptance 7: what has a key that was seen starts no other run, until the window is over", async () => {
   const project = await world.project();
   const id = await create(project, "dedupe", {
-    dedupe: { key: { $text: "{event.payload.id}/{event.payload.service}" }, window: "10m" },
+    dedupe: { key: { $text: "{event.payload.id}/{event.payload.service}", else: "no service" }, window: "10m" },
     input: { text: { $ref: "event.payload.id" } },
   });
   const at = world.now();
@@ -250,7 +250,7 @@ test("a window is for its key, closes when it is full, and waits for no more tha
   const id = await create(project, "windows", {
     collect: { quiet: "1m", wait: "90s", max: 3, key: { $ref: "event.payload.service" } },
     overlap: { policy: "allow" },
-    input: { text: { $text: "{event.payload.service} {event.payload.id}" } },
+    input: { text: { $text: "{event.payload.service} {event.payload.id}", else: "no service" } },
   });
   const at = world.now();
   await postEach(4, at, (index) => ({ id: `w${index}`, service: "full" }));
@@ -450,6 +450,30 @@ test("acceptance 23: under updates each event starts one run, of the version tha
   await end(project, id);
 });
 
+test("what an event may lack has an else or is asked for, and an object is no text", async () => {
+  const project = await world.project();
+  const faultsOf = async (definition: object) => {
+    const definitionJson = definitionText({ source: trigger, program: noteProgram, ...definition });
+    const refused = await refusalsOf(project.standing.createStandingProgram({ slug: "lacking", definitionJson }));
+    return refused.details.map(({ reason, field }) => `${reason} ${field.replace("definitionJson", "")}`);
+  };
+  const service = "event.payload.service";
+  const unfit = ["EXPRESSION_INVALID /input/text"];
+  expect(await faultsOf({ input: { text: { $ref: service } } })).toEqual(unfit);
+  expect(await faultsOf({ input: { text: { $text: `{${service}}` } } })).toEqual(unfit);
+  expect(await faultsOf({ input: { text: { $ref: "fire.previousAt" } } })).toEqual(unfit);
+  expect(await faultsOf({ input: { text: { $text: "{event.payload}" } } })).toEqual(unfit);
+  const key = { $ref: service };
+  expect(await faultsOf({ dedupe: { key, window: "1h" } })).toEqual(["EXPRESSION_INVALID /dedupe/key"]);
+  expect(await faultsOf({ when: `${service} == 'a'` })).toEqual(["EXPRESSION_INVALID /when"]);
+  const id = await create(project, "whole", {
+    when: `has(${service}) && ${service} == 'a'`,
+    input: { text: { $ref: service, else: "none" } },
+    dedupe: { key: { $text: `{${service}}`, else: "none" }, window: "1h" },
+  });
+  await end(project, id);
+});
+
 test("every fault of a definition that events start is told at once, with its place", async () => {
   const { standing } = await world.project();
   const faulty = (definition: object) =>
@@ -470,10 +494,13 @@ test("every fault of a definition that events start is told at once, with its pl
     "DEFINITION_MALFORMED /source",
   ]);
   expect(
-    await fields({ when: "event.payload.nothing == 'x'", input: { text: { $ref: "event.payload.severity" } } }),
-  ).toEqual(["EXPRESSION_INVALID /when", "INPUT_MISMATCH /input/text"]);
+    await fields({
+      when: "event.payload.nothing == 'x'",
+      input: { text: { $ref: "event.payload.severity", else: 1 } },
+    }),
+  ).toEqual(["EXPRESSION_INVALID /when", "INPUT_MISMATCH /input/text", "INPUT_MISMATCH /input/text/else"]);
   expect(await fields({ when: "steps.tell.id == 'x'" })).toEqual(["EXPRESSION_INVALID /when"]);
-  expect(await fields({ when: "event.payload.severity" })).toEqual(["EXPRESSION_INVALID /when"]);
+  expect(await fields({ when: "event.payload.title" })).toEqual(["EXPRESSION_INVALID /when"]);
   expect(await fields({ input: { text: { $ref: "event.nothing" } } })).toEqual(["EXPRESSION_INVALID /input/text"]);
   expect(await fields({ program: { ...noteProgram, approval: { plan: "always" } } })).toContain("BUDGET_REQUIRED ");
 });

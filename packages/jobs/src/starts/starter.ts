@@ -43,6 +43,8 @@ export type StartCheck = {
   readonly programJson: string;
   /** Whether each start makes what the program takes. */
   readonly isInputMade: boolean;
+  /** Whether it was accepted before: what has been refused only since is let pass. Default false. */
+  readonly isStored?: boolean;
 };
 
 /** What a check found: the program, its faults, or that its plan needs an approval that it could never get. */
@@ -169,9 +171,9 @@ const unnamed = { skills: [], skillSlug: "", idempotencyKey: undefined, contentD
 
 async function check(
   context: StarterContext,
-  { projectId, role, binding, programJson, isInputMade }: StartCheck,
+  { projectId, role, binding, programJson, isInputMade, isStored = false }: StartCheck,
 ): Promise<CheckedStart> {
-  const checked = await checkForProject(context, { projectId, binding, programJson, isStored: false, isInputMade });
+  const checked = await checkForProject(context, { projectId, binding, programJson, isStored, isInputMade });
   if ("faults" in checked) return checked;
   const { program, programHash, estimate } = checked;
   const needsApproval = await checkApproval(context.db, { projectId, role }, checked);

@@ -98,6 +98,16 @@ test("a null that leaves an argument out does so where a param is null as well",
   expect(await check([text("EURO")], { params: { none: null } })).not.toEqual([]);
 });
 
+test("no timestamp is made of what its schema has for a date", async () => {
+  const inputSchema = { type: "object", required: ["day"], properties: { day: { type: "string", format: "date" } } };
+  const rest = { inputSchema, input: { day: "2026-12-01" } };
+  const [fault, ...others] = await check([say({ $cel: "string(timestamp(input.day))" })], rest);
+  expect(others).toEqual([]);
+  expect(fault?.hint).toContain('write timestamp(input.day + "T00:00:00Z")');
+  expect(await check([say({ $cel: 'string(timestamp(input.day + "T00:00:00Z"))' })], rest)).toEqual([]);
+  expect(await check([say({ $cel: "string(timestamp(input.day))" })], rest, true)).toEqual([]);
+});
+
 test("what a skill is given is held to it as well", async () => {
   const run = { id: "run", run: "skills.announce", input: { text: { $cel: "1.0 + params.n" } } };
   expect(await check([run], { params: { n: 1 } })).toMatchObject([{ pointer: "/steps/0/input/text" }]);

@@ -1,6 +1,7 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { formatValue } from "@svc/core";
 import { calledOf, childrenOf, type NodePath, pathOfNode } from "../read/cel-syntax.ts";
+import { hintOfSetField } from "../read/value-advice.ts";
 import type { ReferenceRoot } from "../template.ts";
 import { functionNamespaces, type Given, isFunction, kindOfCall, kindOfType } from "../types/cel-kinds.ts";
 import type { CelKind } from "../types/cel-signature.ts";
@@ -14,6 +15,7 @@ import {
   takesZone,
   textOfNode,
 } from "./constant-arguments.ts";
+import { hintOfMember, hintOfName, hintOfNoScalar, roots, textOfPath, useOfSets } from "./expression-hints.ts";
 
 /** A part of an expression: its kind, and the JSON type behind it where there is one. */
 export type Typed = { readonly kind: CelKind; readonly type: ValueType };
@@ -90,7 +92,10 @@ function typeOfComprehension(node: Expr, walk: ExpressionWalk): Typed {
 function rangeType(range: Expr, walk: ExpressionWalk): Typed {
   const path = pathOfNode(range);
   if (path?.root !== "rows" || walk.locals.has("rows")) return typeOf(range, walk);
-  walk.fault("walks through a row set", "use rows.<set> for its size, a filter to choose rows, a reduce for numbers");
+  walk.fault(
+    "walks through a row set",
+    "use rows.<set> for its size, a filter to choose rows, a reduce for numbers, lists and texts",
+  );
   return dynamic;
 }
 
@@ -100,6 +105,19 @@ function typeOfCall(node: Expr, walk: ExpressionWalk): Typed {
   const { name, receiver: target } = calledOf(node.exprKind.value, (whole) => isNamed(whole, walk));
   const receiver = target && typeOf(target, walk);
   const typed = args.map((argument) => typeOf(argument, walk));
+  const set = name === "@in" && isSet(args[1], walk) ? pathOfNode(args[1])?.path[0] : undefined;
+  if (set !== undefined) {
+    walk.fault(`looks for something in the set ${set}`, hintOfMember(args[0], String(set)));
+    return { kind: "bool", type: undefined };
+  }
+  if ([target, ...args].some((part) => isFieldOfSet(part, walk))) return dynamic;
+  if (name === "timestamp" && isDate(typed[0])) {
+    const named = textOfPath(args[0]);
+    walk.youngerFault(
+      "makes a timestamp of a date",
+      `write timestamp(${named} + "T00:00:00Z"), which is when the day begins in UTC`,
+    );
+  }
   checkConstants(name, target, args, walk);
   const found = kindOfCall(
     name,
@@ -119,11 +137,17 @@ function isNamed(whole: string, { locals, scope }: ExpressionWalk): boolean {
   return isFunction(whole) || (!isTaken && functionNamespaces.has(first));
 }
 
-const useOfSets =
-  "rows.<set> is a number, how many rows it has: choose rows by filter, sort and limit, and take their fields by reduce";
-
 function isSet(node: Expr | undefined, { locals }: ExpressionWalk): boolean {
   return pathOfNode(node)?.root === "rows" && !locals.has("rows");
+}
+
+/** Whether a name goes on behind that of a set. */
+function isFieldOfSet(node: Expr | undefined, walk: ExpressionWalk): boolean {
+  return isSet(node, walk) && (pathOfNode(node)?.path.length ?? 0) > 1;
+}
+
+function isDate(typed: Typed | undefined): boolean {
+  return typed?.kind === "string" && typed.type?.["format"] === "date";
 }
 
 /** The JSON type of what a function gives, where one is known. */
@@ -156,16 +180,6 @@ function faultOfMethod(name: string, target: Expr, args: readonly Expr[], walk: 
 
 const ignored = () => {};
 
-const roots: readonly string[] = [
-  "row",
-  "params",
-  "input",
-  "rows",
-  "steps",
-  "calls",
-  "output",
-] satisfies ReferenceRoot[];
-
 function typeOfPath(node: Expr, walk: ExpressionWalk): Typed {
   const path = pathOfNode(node);
   if (path === undefined) {
@@ -181,7 +195,8 @@ function typeOfPath(node: Expr, walk: ExpressionWalk): Typed {
     return { kind: "timestamp", type: undefined };
   }
   if (!roots.includes(path.root)) {
-    walk.fault(`names ${formatValue(path.root)}, which is nothing here`, hintOfName(path.root, walk));
+    const whole = [path.root, ...path.path.filter((step) => typeof step === "string")].join(".");
+    walk.fault(`names ${formatValue(path.root)}, which is nothing here`, hintOfName(path.root, whole, walk.scope));
     return dynamic;
   }
   return typeOfReference(path, walk);
@@ -195,14 +210,6 @@ function typeOfGiven(given: ReadonlyMap<string, ValueType>, path: NodePath, walk
   }
   walk.fault(`names ${formatValue(path.root)}, which is nothing here`, `start with ${[...given.keys()].join(", ")}`);
   return dynamic;
-}
-
-/** Steps are named by what they leave behind. */
-function hintOfName(name: string, { scope }: ExpressionWalk): string {
-  const ended = scope.ended.get(name);
-  if (ended?.set !== undefined) return `write rows.${name} for how many rows it has`;
-  if (ended !== undefined) return `write steps.${name}.<field> for what it answered`;
-  return `start with ${roots.join(", ")} or now`;
 }
 
 function typeOfLocal(local: Typed, { root, path, isTest }: NodePath, walk: ExpressionWalk): Typed {
@@ -234,6 +241,11 @@ function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk)
     return { kind: "map", type: undefined };
   }
   const text = `${root}.${path.join(".")}`;
+  if (root === "rows" && path.length > 1 && walk.scope.ended.has(String(path[0]))) {
+    const field = path.find((step, index) => index > 0 && typeof step === "string");
+    walk.youngerFault(`takes ${text}, and rows.<set> is a number`, hintOfSetField(String(path[0]), field as string));
+    return dynamic;
+  }
   const found = resolveType(walk.scope, { root: root as ReferenceRoot, path, text });
   if ("fault" in found) {
     walk.noName(found.fault, found.hint);
@@ -250,7 +262,7 @@ function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk)
   }
   const types = typesOf(found.type);
   if (root === "steps" && types !== undefined && [...types].every((type) => type === "object" || type === "array")) {
-    walk.fault(`takes ${text}, which is no scalar`, "take text, numbers, true or false of a step; rows become sets");
+    walk.fault(`takes ${text}, which is no scalar`, hintOfNoScalar(path, found.type));
   }
   return { kind: kindOfType(found.type), type: found.type };
 }

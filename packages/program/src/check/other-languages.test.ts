@@ -140,3 +140,78 @@ test("an input that is missing is told with its name", async () => {
     "did you mean name?",
   );
 });
+
+const people = {
+  id: "people",
+  call: "sales_crm.list_persons",
+  entity: "ops",
+  args: {},
+  rows: { from: "data[]", keep: ["id", "name"] },
+};
+const issues = { id: "look", call: "issue_tracker.list_issues", entity: "ops", args: { team_id: "t1" } };
+test.each<[string, readonly object[], string, readonly object[]]>([
+  [
+    "the first row of a set",
+    [deals, say({ $ref: "rows.deals[0].title" })],
+    '{"id": "found", "reduce": "deals", "as": {"title": "list title"}} and "steps.found.title[0]"',
+    [deals, { id: "found", reduce: "deals", as: { title: "list title" } }, say({ $ref: "steps.found.title[0]" })],
+  ],
+  [
+    "the first row of a set in a text",
+    [deals, say({ $text: "First: {rows.deals[0].title}" })],
+    '"steps.found.title[0]"',
+    [deals, { id: "found", reduce: "deals", as: { title: "list title" } }, say({ $text: "{steps.found.title[0]}" })],
+  ],
+  [
+    "a total of a set",
+    [deals, say({ $cel: "string(sum(rows.deals.value))" })],
+    'takes rows.deals.value, and rows.<set> is a number: rows.deals is how many rows the set has: make a value of them, {"id": "found", "reduce": "deals", "as": {"value": "list value"}}',
+    [deals, { id: "found", reduce: "deals", as: { value: "sum value" } }, say({ $text: "{steps.found.value}" })],
+  ],
+  [
+    "the size of a list",
+    [issues, say("x", { when: "size(steps.look.nodes) == 0" })],
+    '"rows": {"from": "nodes[]", "keep": ["id"]} at step look, and name rows.look',
+    [{ ...issues, rows: { from: "nodes[]", keep: ["id"] } }, say("x", { when: "rows.look == 0" })],
+  ],
+  [
+    "rows that are in another set",
+    [deals, people, { id: "f", filter: "deals", where: "row.id in rows.people" }],
+    '"join": "<this set>", "with": "people", "on": {"id": "<field of people>"}',
+    [deals, people, { id: "f", join: "deals", with: "people", on: { id: "id" } }],
+  ],
+  [
+    "a wait that is named",
+    [{ id: "w", wait: { $ref: "params.span" } }],
+    'write {"until":{"$cel":"now + duration(params.span)"}} for a duration',
+    [{ id: "w", wait: { until: { $cel: "now + duration(params.span)" } } }],
+  ],
+  [
+    "a wait that is computed",
+    [{ id: "w", wait: { $cel: "'10s'" } }],
+    'write {"until":{"$cel":"now + duration(\'10s\')"}}',
+    [{ id: "w", wait: { until: { $cel: "now + duration('10s')" } } }],
+  ],
+  [
+    "a set in the result",
+    [deals, { id: "r", reduce: "deals", as: { n: "count" } }],
+    'is the text "rows.deals", which would be answered as it stands: write {"$ref": "rows.deals"}',
+    [deals, { id: "r", reduce: "deals", as: { n: "count" } }],
+  ],
+])("%s is led to what is let pass", async (what, wrong, told, right) => {
+  const params = { span: "90m" };
+  const result = what === "a set in the result" ? "rows.deals" : undefined;
+  expect((await faultsOf(wrong, { params, ...(result && { result: { n: result } }) })).join("\n")).toContain(told);
+  expect(await faultsOf(right, { params, ...(result && { result: { n: { $ref: result } } }) })).toEqual([]);
+  expect(await faultsOf(right, { params, ...(result && { result: { n: { $literal: result } } }) })).toEqual([]);
+});
+
+test.each<[string, object]>([
+  ["a text", say({ $text: "Order {event.payload.id}" })],
+  ["a reference", say({ $ref: "event.payload.id" })],
+  ["an expression", say({ $cel: "string(event.payload.id)" })],
+])("%s that names what starts a program is told how it is handed on", async (_what, step) => {
+  expect((await faultsOf([step])).join("\n")).toContain(
+    'from the standing definition, whose "input": {"id": {"$ref": "event.payload.id"}} sees what starts a program, and name input.id here',
+  );
+});

@@ -8,7 +8,9 @@ import { type Resolution, resolveValue } from "../run/resolve.ts";
 import { referencesOf, type ValueTemplate } from "../template.ts";
 import { withDefaults } from "../types/defaults.ts";
 import { examine, type TemplateFault } from "../types/examine.ts";
+import { typesOf } from "../types/schema-type.ts";
 import { firstScope, resolveType, type Scope } from "../types/scope.ts";
+import { mayLack } from "./absent.ts";
 
 /**
  * A value template over what is given from outside a program, such as the time that starts it: its paths start with the names of
@@ -16,8 +18,16 @@ import { firstScope, resolveType, type Scope } from "../types/scope.ts";
  */
 export type GivenTemplate = { readonly template: ValueTemplate; readonly scope: Scope };
 
-/** Reads a template over values of a type, an object. Faults are recorded; undefined only for what is absent. */
-export function readGiven({ value, path }: Node, type: JsonSchema, faults: FaultList): GivenTemplate | undefined {
+/**
+ * Reads a template over values of a type, an object. Faults are recorded; undefined only for what is absent. `asksElse`: what may be absent
+ * is refused where nothing stands in for it; Default false.
+ */
+export function readGiven(
+  { value, path }: Node,
+  type: JsonSchema,
+  faults: FaultList,
+  asksElse = false,
+): GivenTemplate | undefined {
   if (value === undefined) return undefined;
   const names = Object.keys(isObject(type.properties) ? type.properties : {}).join(", ");
   const hint = `write {"$ref": "path"} or {"$text": "… {path} …"}; paths start with ${names}`;
@@ -28,15 +38,22 @@ export function readGiven({ value, path }: Node, type: JsonSchema, faults: Fault
     faults.add(kind === "shape" ? "PROGRAM_MALFORMED" : "PROGRAM_REFERENCE_INVALID", at, asGiven(message), hint);
   });
   const scope = firstScope({ inputSchema: type, input: {}, params: {} }, { ids: new Set(), hints: noHints });
-  for (const { reference, path: at } of referencesOf(template)) {
+  for (const { reference, path: at, hasElse, isInText } of referencesOf(template)) {
     const found = resolveType(scope, reference);
+    const named = asGiven(reference.text);
+    const types = "fault" in found ? undefined : typesOf(found.type);
+    const younger = (message: string, cure: string) =>
+      faults.addYounger("PROGRAM_REFERENCE_INVALID", [...path, ...at], `${named}: ${message}`, cure);
     if ("fault" in found) {
-      faults.add(
-        "PROGRAM_REFERENCE_INVALID",
-        [...path, ...at],
-        `${asGiven(reference.text)}: ${asGiven(found.fault)}`,
-        hint,
+      faults.add("PROGRAM_REFERENCE_INVALID", [...path, ...at], `${named}: ${asGiven(found.fault)}`, hint);
+    } else if (isInText && types !== undefined && [...types].every((name) => name === "object" || name === "array")) {
+      younger(
+        `is ${[...types].join(" or ")}, which no text takes`,
+        "name a field of it that is text, a number, true or false",
       );
+    } else if (asksElse && !hasElse && mayLack(type, reference.path)) {
+      const form = isInText ? `{"$text": "… {${named}} …", "else": "…"}` : `{"$ref": "${named}", "else": …}`;
+      younger("may be absent, and no run would start where it is", `say what stands in: ${form}`);
     }
   }
   return { template, scope };

@@ -27,8 +27,19 @@ test.each([
   ["row.tags.last().name", "row.tags[size(row.tags) - 1].name"],
   ["first(row.tags) == row.tags.first()", "row.tags[0] == row.tags[0]"],
   ["concat(row.a, ' ', row.b)", "row.a + ' ' + row.b"],
-  ["date(row.due) < today() - 7 days", 'timestamp(row.due) < now - duration("168h")'],
+  ["date(row.due) < today() - 7 days", 'timestamp(row.due + "T00:00:00Z") < now - duration("168h")'],
   ["timestamp(row.due) < now - duration('2w')", 'timestamp(row.due) < now - duration("336h")'],
+  ["round(row.value, 2)", "double('%.2f'.format([row.value]))"],
+  ["math.round(row.value, 1)", "double('%.1f'.format([row.value]))"],
+  ["row.value.toFixed(2)", "'%.2f'.format([row.value])"],
+  ["row.at.getDay()", "row.at.getDayOfWeek()"],
+  ["string(today)", "string(now).substring(0, 10)"],
+  ["row.due == today", "row.due == string(now).substring(0, 10)"],
+  ["today - 7 days", 'now - duration("168h")'],
+  ["now.format('YYYY-MM-DD')", "string(now).substring(0, 10)"],
+  ["formatDate(now, 'YYYY')", "string(now).substring(0, 10)"],
+  ["now.toISOString()", "string(now)"],
+  ["row?.status == 'open'", "row.status == 'open'"],
 ])("%s is written %s", (source, written) => {
   expect(translated(source, ["deals"])).toBe(written);
 });
@@ -41,6 +52,9 @@ test.each(["row.a == 'x and y = z'", "row.a > 1.0 && has(row.b)", "((("])(
 );
 
 test("a set is no list, of which one row could be taken", () => {
+  for (const source of ["sum(rows.deals.value)", "rows.deals.value.sum() > 1.0", "len(rows.deals.value)"]) {
+    expect(translated(source, ["deals"])).toBeUndefined();
+  }
   for (const source of ["last(rows.deals)", "first(deals)", "rows.deals.first()", "deals.last().id"]) {
     expect(translated(source, ["deals", "a"])).toBeUndefined();
   }

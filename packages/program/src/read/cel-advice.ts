@@ -1,3 +1,4 @@
+import { hours, rewriteCalls } from "./cel-calls.ts";
 import { parseExpression } from "./cel-syntax.ts";
 
 // What people write in expressions who know another language, and what CEL wants in its place.
@@ -23,6 +24,9 @@ function withTexts({ source, texts }: Bare): string {
 }
 
 const term = String.raw`(?<![\w.\[\]])[\w.\[\]${mark}]+(?:\([^()]*\))?`;
+
+/** The day of now, as dates are written. */
+const dayOfNow = "string(now).substring(0, 10)";
 
 /** One after the other. */
 const rewrites: readonly (readonly [RegExp, string])[] = [
@@ -55,6 +59,13 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`(${term})\\s*\\?\\?\\s*(${term})`, "g"), "(has($1) ? $1 : $2)"],
   [/\bnew\s+Date\(\)|\b(?:Date\.now|now|today|utcnow|current_timestamp|getdate)\(\)/gi, "now"],
   [/\bDate\.parse\(|\bnew\s+Date\((?=[^)])/g, "timestamp("],
+  [/(?<![\w.])(?:string\(today\)|today(?!\s*[-+(])\b|now\.(?:format|strftime|toFormat)\([^()]*\))/g, dayOfNow],
+  [/(?<![\w.])today\b(?=\s*[-+])/g, "now"],
+  [/(?<![\w.[\]])([\w.[\]]+)\.(?:toString|toISOString|isoformat)\(\)/g, "string($1)"],
+  [/(?<![\w.[\]])([\w.[\]]+)\.toFixed\((\d)\)/g, "'%.$2f'.format([$1])"],
+  [/\bmath\.round\(([^(),]+),\s*(\d)\)/g, "double('%.$2f'.format([$1]))"],
+  [/\.getDay\(/g, ".getDayOfWeek("],
+  [/\?\.(?=[A-Za-z_])/g, "."],
   [/\.(?:toLowerCase|toLower|lower|lowercase|downcase)\(\)/g, ".lowerAscii()"],
   [/\.(?:toUpperCase|toUpper|upper|uppercase|upcase)\(\)/g, ".upperAscii()"],
   [/\.(?:strip)\(\)/g, ".trim()"],
@@ -74,129 +85,6 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`(${term})\\s*=~\\s*(${term})`, "g"), "$1.matches($2)"],
   [/\b(?:item|record|this|self|it|each|element|entry)\.(?=[A-Za-z])/g, "row."],
 ];
-
-/** Functions that are methods in CEL, by what people call them. */
-const methods: Readonly<Record<string, string>> = {
-  contains: "contains",
-  includes: "contains",
-  startsWith: "startsWith",
-  startswith: "startsWith",
-  starts_with: "startsWith",
-  endsWith: "endsWith",
-  endswith: "endsWith",
-  ends_with: "endsWith",
-  matches: "matches",
-  match: "matches",
-  regex: "matches",
-  regex_match: "matches",
-  lower: "lowerAscii",
-  lowercase: "lowerAscii",
-  toLower: "lowerAscii",
-  upper: "upperAscii",
-  uppercase: "upperAscii",
-  toUpper: "upperAscii",
-  trim: "trim",
-  strip: "trim",
-  split: "split",
-  replace: "replace",
-  substring: "substring",
-  substr: "substring",
-  indexOf: "indexOf",
-  join: "join",
-  sort: "sort",
-  unique: "distinct",
-  distinct: "distinct",
-  sum: "sum",
-};
-
-type Rewrite = (args: readonly string[]) => string;
-
-/** Functions by another name. */
-const functions: Readonly<Record<string, Rewrite>> = {
-  len: ([of = ""]) => `size(${of})`,
-  length: ([of = ""]) => `size(${of})`,
-  count: ([of = ""]) => `size(${of})`,
-  isEmpty: ([of = ""]) => `size(${of}) == 0`,
-  empty: ([of = ""]) => `size(${of}) == 0`,
-  exists: ([of = ""]) => `has(${of})`,
-  defined: ([of = ""]) => `has(${of})`,
-  isset: ([of = ""]) => `has(${of})`,
-  first: ([of = ""]) => `${of}[0]`,
-  last: ([of = ""]) => `${of}[size(${of}) - 1]`,
-  concat: (args) => args.join(" + "),
-  str: ([of = ""]) => `string(${of})`,
-  to_string: ([of = ""]) => `string(${of})`,
-  text: ([of = ""]) => `string(${of})`,
-  float: ([of = ""]) => `double(${of})`,
-  number: ([of = ""]) => `double(${of})`,
-  toNumber: ([of = ""]) => `double(${of})`,
-  parseFloat: ([of = ""]) => `double(${of})`,
-  parseInt: ([of = ""]) => `int(${of})`,
-  toInt: ([of = ""]) => `int(${of})`,
-  date: ([of = ""]) => `timestamp(${of})`,
-  datetime: ([of = ""]) => `timestamp(${of})`,
-  parseDate: ([of = ""]) => `timestamp(${of})`,
-  Date: ([of = ""]) => `timestamp(${of})`,
-  toDate: ([of = ""]) => `timestamp(${of})`,
-  days: ([of = ""]) => hours(of, 24),
-  hours: ([of = ""]) => hours(of, 1),
-  weeks: ([of = ""]) => hours(of, 168),
-  days_ago: ([of = ""]) => `now - ${hours(of, 24)}`,
-  daysAgo: ([of = ""]) => `now - ${hours(of, 24)}`,
-  ago: ([of = ""]) => `now - duration(${of})`,
-  coalesce: ([of = "", other = ""]) => `(has(${of}) ? ${of} : ${other})`,
-  iif: ([condition = "", yes = "", no = ""]) => `(${condition} ? ${yes} : ${no})`,
-  IF: ([condition = "", yes = "", no = ""]) => `(${condition} ? ${yes} : ${no})`,
-  abs: (args) => `math.abs(${args.join(", ")})`,
-  min: (args) => `math.least(${args.join(", ")})`,
-  max: (args) => `math.greatest(${args.join(", ")})`,
-  least: (args) => `math.least(${args.join(", ")})`,
-  greatest: (args) => `math.greatest(${args.join(", ")})`,
-  round: (args) => `math.round(${args.join(", ")})`,
-  floor: (args) => `math.floor(${args.join(", ")})`,
-  ceil: (args) => `math.ceil(${args.join(", ")})`,
-  sqrt: (args) => `math.sqrt(${args.join(", ")})`,
-};
-
-function hours(count: string | undefined = "", each = 1): string {
-  const number = Number(count);
-  return Number.isInteger(number) ? `duration("${number * each}h")` : `duration(string(int(${count}) * ${each}) + "h")`;
-}
-
-/** Calls of nothing by a name that is another in CEL; those that hold no other call first. */
-const call = /(?<![.\w])([A-Za-z_]\w*)\(([^()]*)\)/;
-
-function rewriteCalls(source: string): string {
-  let written = source;
-  const done: string[] = [];
-  // Each turn puts one call aside, or writes it as another.
-  for (let turn = 0; turn < 50; turn++) {
-    const found = call.exec(written);
-    if (found === null) break;
-    const [whole, name = "", inner = ""] = found;
-    done.push(
-      rewriteCall(
-        name,
-        inner.split(",").map((argument) => argument.trim()),
-      ) ?? whole,
-    );
-    written = written.replace(whole, () => `\uE001${done.length - 1}\uE001`);
-  }
-  const restored = /\uE001(\d+)\uE001/;
-  for (let found = restored.exec(written); found !== null; found = restored.exec(written)) {
-    const text = done[Number(found[1])] ?? "";
-    written = written.replace(found[0], () => text);
-  }
-  return written;
-}
-
-function rewriteCall(name: string, args: readonly string[]): string | undefined {
-  const [first, ...others] = args;
-  if (first === undefined || first === "") return undefined;
-  const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
-  if (method !== undefined) return `${first}.${method}(${others.join(", ")})`;
-  return Object.hasOwn(functions, name) ? functions[name]?.(args) : undefined;
-}
 
 /** Spans of time in words, such as `7 days` and `INTERVAL 7 DAY`. */
 function rewriteSpans(source: string): string {
@@ -233,8 +121,10 @@ export function translated(source: string, sets: readonly string[] = []): string
   written = rewriteDurations(withTexts({ source: spaced, texts })).trim();
   for (const set of sets)
     written = written.replaceAll(new RegExp(`\\bsize\\((?:rows\\.|steps\\.)?${set}\\)`, "g"), `rows.${set}`);
-  // A set is no list: rows.<set> is how many rows it has.
-  const isOfSet = ["rows\\.\\w+", ...sets].some((set) => new RegExp(`(?<![\\w.])${set}\\[`).test(written));
+  // A set is no list and has no fields: rows.<set> is how many rows it has.
+  const isOfSet =
+    /(?<![\w.])rows\.\w+\./.test(written) ||
+    ["rows\\.\\w+", ...sets].some((set) => new RegExp(`(?<![\\w.])${set}\\[`).test(written));
   return written === source || isOfSet || "fault" in parseExpression(written) ? undefined : written;
 }
 

@@ -1,8 +1,9 @@
 import type { JsonSchema } from "@svc/catalog";
-import { scalarText } from "@svc/core";
+import { formatValue, scalarText } from "@svc/core";
 import type { DeclaredResult } from "../program.ts";
 import type { ValueTemplate } from "../template.ts";
 import { ref } from "./form.ts";
+import { parsePath, referenceRoots } from "./reference.ts";
 import type { Node, ShapeReader } from "./shape.ts";
 import { readValue } from "./value.ts";
 
@@ -18,12 +19,23 @@ export const resultSchema: JsonSchema = {
 export function readResult(node: Node, reader: ShapeReader): DeclaredResult {
   return Object.entries(reader.object(node, { sent: { $ref: "steps.sum.sent" } }) ?? {}).flatMap(([name, value]) => {
     const path = [...node.path, name];
+    if (typeof value === "string" && isPath(value)) {
+      const message = `is the text ${formatValue(value)}, which would be answered as it stands`;
+      const hint = `write {"$ref": ${JSON.stringify(value)}}; where the text is meant, {"$literal": "…"}`;
+      reader.faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, hint);
+    }
     const template = readValue({ value, path }, reader.faults);
     if (template === undefined) return [];
     if (isScalar(template)) return [[name, template] as const];
     reader.faults.add("PROGRAM_MALFORMED", path, "is not a scalar", "name text, numbers, true, false or null");
     return [];
   });
+}
+
+/** Whether a text is a path and nothing else. */
+function isPath(text: string): boolean {
+  const [root, ...path] = parsePath(text) ?? [];
+  return typeof root === "string" && referenceRoots.has(root) && path.length > 0;
 }
 
 function isScalar(template: ValueTemplate): boolean {

@@ -98,8 +98,38 @@ export function pathOfWords(text: string): string | undefined {
   return typeof root === "string" && referenceRoots.has(root) && meant !== text ? meant : undefined;
 }
 
+/** What to write for a path into what starts a program, or past the name of a set; undefined for any other. */
+export function hintOfForeign(text: string): string | undefined {
+  const [, set, field] = /^rows\.(\w{1,64})(?:\[\d{1,6}\])?(?:\.(\w{1,64}))?/.exec(text) ?? [];
+  if (set !== undefined) return hintOfSetField(set, field);
+  if (!/^(?:event|events|fire)\b/.test(text)) return undefined;
+  const path = text.slice(0, repeatedMax);
+  const name = /(\w+)$/.exec(path)?.[1] ?? "value";
+  return `hand it on from the standing definition, whose "input": {"${name}": {"$ref": "${path}"}} sees what starts a program, and name input.${name} here, declared in inputSchema`;
+}
+
+/** How a field of a set's rows is had where there is no row. */
+export function hintOfSetField(set: string, field = "id"): string {
+  const list = `{"id": "found", "reduce": "${set}", "as": {"${field}": "list ${field}"}}`;
+  return `rows.${set} is how many rows the set has: make a value of them, ${list} and "steps.found.${field}[0]" for the first, or "sum ${field}" for a total; or name row.${field} in a map, compute or filter of ${set}`;
+}
+
+/** The first path in braces that what is said of holds for; undefined where there is none. */
+function foreignIn(text: string): string | undefined {
+  const [, found] = /\{\s*((?:events?|fire)\.[\w.[\]]{1,200}|rows\.\w{1,64}[.[][\w.[\]]{1,200})\s*\}/.exec(text) ?? [];
+  return found;
+}
+
+/** What to write for a `$text` with such a path in it. */
+export function hintOfForeignText(text: string): string | undefined {
+  const found = foreignIn(text);
+  return found === undefined ? undefined : hintOfForeign(found);
+}
+
 /** What to write for a path that starts with nothing that is known here. */
 export function hintOfPath(text: string): string {
+  const foreign = hintOfForeign(text);
+  if (foreign !== undefined) return foreign;
   const meant = pathOfWords(text);
   if (meant !== undefined) return `write ${JSON.stringify(meant)}`;
   if (/^\$?(?:env|process|vars?|variables|secrets?|context|global)\b/i.test(text)) {

@@ -6,7 +6,15 @@ import type { TextTemplate, ValueTemplate } from "../template.ts";
 import { parseTemplate, parseText } from "./reference.ts";
 import type { Node } from "./shape.ts";
 import { hasDoubledPath, looksLikeTemplate, namesPlace, rightForm } from "./template-literal.ts";
-import { hintOfPath, isForeignForm, meantForm, pathOfWords, textForm, valueForms } from "./value-advice.ts";
+import {
+  hintOfForeignText,
+  hintOfPath,
+  isForeignForm,
+  meantForm,
+  pathOfWords,
+  textForm,
+  valueForms,
+} from "./value-advice.ts";
 import { kindText } from "./value-kind.ts";
 
 /** The definition `value` of the JSON Schema. */
@@ -116,6 +124,11 @@ function templateFault(faults: FaultList, path: Path, message: string, text: str
 function syntaxFault(faults: FaultList, path: Path, message: string, found: JsonValue | undefined): void {
   if (path.at(-1) === "$ref" && typeof found === "string") {
     faults.add("PROGRAM_REFERENCE_INVALID", path, message, hintOfPath(found));
+    return;
+  }
+  const foreign = typeof found === "string" ? hintOfForeignText(found) : undefined;
+  if (foreign !== undefined) {
+    faults.add("PROGRAM_REFERENCE_INVALID", path, message, foreign);
     return;
   }
   const meant = typeof found === "string" ? textForm(found) : undefined;

@@ -23,6 +23,20 @@ export function absentFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => 
   };
 }
 
+/** Tells which of the values that an expression names are null, by the names that it has for them. Empty where none is. */
+export function nullFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
+  let chains: readonly (readonly Field[])[] | undefined;
+  return (values) => {
+    chains ??= chainsOf(env, tree);
+    const nulls = chains.flatMap((chain) => {
+      const last = chain.at(-1);
+      return last !== undefined && last.read(values) === null ? [last.text] : [];
+    });
+    const named = [...new Set(nulls)].slice(0, namedMax);
+    return named.length === 0 ? "" : `; null here: ${named.join(", ")}`;
+  };
+}
+
 /** A part of a chain of names, as it is written and as it is read. */
 type Field = { readonly text: string; readonly read: (values: CelValues) => CelValue | Error };
 

@@ -4,7 +4,7 @@ import { compileLinearRegExp, type LinearRegExp } from "@svc/catalog/patterns";
 import { celFuncOf } from "../functions/function.ts";
 import { libraryFunctions } from "../functions/index.ts";
 import { celLimits, childrenOf, rangesOf } from "../read/cel-syntax.ts";
-import { absentFieldsOf } from "./absent-fields.ts";
+import { absentFieldsOf, nullFieldsOf } from "./absent-fields.ts";
 import { type CelValues, celTime } from "./cel-values.ts";
 import { containsSteps, matchesSteps } from "./cost-of-text.ts";
 import { meteredEach, stepsOf, take } from "./meter.ts";
@@ -109,6 +109,7 @@ export function evaluationOf<T extends object>(
   const run = plan(meteredEnv, tree);
   const ranges = rangesOf(tree).map((range) => plan(meteredEnv, range));
   const absentFields = absentFieldsOf(meteredEnv, tree);
+  const nullFields = nullFieldsOf(meteredEnv, tree);
   const evaluate = (values: CelValues): T | CelFailure => {
     for (const range of ranges) {
       const list = range(values);
@@ -119,6 +120,7 @@ export function evaluationOf<T extends object>(
     const value = run(values);
     if (isCelError(value)) {
       const error = describeCelError(value.message, tree);
+      if (error.startsWith(misapplied)) return { error: `${error}${nullFields(values)}` };
       return { error: error === absentField ? `${error}${absentFields(values)}` : error };
     }
     return answerOf(value);

@@ -21,7 +21,7 @@ test("what an operation was given is told by its kinds, never by its values, and
     `${failed}: < of a text and a timestamp; ${time}`,
   );
   expect(failureOf("row.none > 1.0", row)).toBe(
-    `${failed}: > of null and a number (double); ask whether it is null first, with != null`,
+    `${failed}: > of null and a number (double); ask whether it is null first, with != null; null here: row.none`,
   );
   expect(failureOf("row.n.startsWith('x')", row)).toContain(`${failed}: startsWith of a number (double) and a text; `);
   expect(failureOf("size(row.n) > 1", row)).toBe(`${failed}: size of a number (double)`);

@@ -58,6 +58,11 @@ export const waitLanguage: StepLanguage<WaitStep> = {
       reader.faults.add("PROGRAM_MALFORMED", node.path, `is ${formatValue(node.value)}, not a duration`, hint);
       return undefined;
     }
+    const filled = isObject(node.value) ? filledOf(node.value) : undefined;
+    if (filled !== undefined) {
+      reader.faults.add("PROGRAM_MALFORMED", node.path, "is filled in, and a duration is written out here", filled);
+      return undefined;
+    }
     const wait = isObject(node.value) ? readUntil(node, reader) : readSpan(node, limits, reader);
     return wait && { kind: "wait", ...base, wait };
   },
@@ -79,6 +84,15 @@ function spanOf(value: JsonObject): string | undefined {
   const isSpan = others.length === 0 && typeof count === "number" && Number.isInteger(count) && count > 0;
   const letter = /^(second|minute|hour|day)s?$/i.exec(unit)?.[1]?.[0]?.toLowerCase();
   return isSpan && letter !== undefined ? `${count}${letter}` : undefined;
+}
+
+/** What is to be written for a duration, or a time, that is filled in; undefined where it is not. */
+function filledOf({ $ref, $cel, $text }: JsonObject): string | undefined {
+  const source = typeof $ref === "string" ? $ref : typeof $cel === "string" ? $cel : undefined;
+  if (source === undefined && $text === undefined) return undefined;
+  const span = JSON.stringify({ until: { $cel: `now + duration(${source ?? "input.span"})` } });
+  const time = source === undefined ? { $ref: "input.at" } : typeof $ref === "string" ? { $ref } : { $cel: source };
+  return `write ${span} for a duration such as "90m", in hours, minutes and seconds, or ${JSON.stringify({ until: time })} for a time`;
 }
 
 function readSpan(node: Node, limits: Limits, reader: ShapeReader): WaitStep["wait"] | undefined {

@@ -143,6 +143,7 @@ const otherWays: Readonly<Record<string, string>> = {
   head: firstItem,
   last: lastItem,
   pop: lastItem,
+  getDay: "use getDayOfWeek(), 0 for Sunday; getDate() is the day of the month",
 };
 
 /** What may be meant by a function that there is not: what is done without one, one that is named alike, or those that the same can be done with. */
@@ -250,7 +251,9 @@ function neverEqual(name: string, left: CelKind, right: CelKind): KindFault {
         ? `make a ${other} of the text: ${other}(…)`
         : other === "bool"
           ? "write true or false without quotes"
-          : "compare the text with a text";
+          : other === "list"
+            ? "look for an item of the list: list.exists(x, x == 'a'), or x.field of a list of objects"
+            : "name a field of the object";
   const fault = `compares ${left} ${name.replaceAll("_", "")} ${right}, which are never equal`;
   return { fault, hint, isYounger: true, gives: "bool" };
 }
@@ -275,9 +278,13 @@ function mismatch(name: string, left: CelKind, right: CelKind, isNumber = false)
 function conversionHint(name: string, kinds: readonly CelKind[]): string {
   const others = kinds.filter((kind) => kind !== "string");
   if (others.length !== 1) return "give both sides one type";
+  if (others[0] === "list") return "join a list of texts: list.join(', ')";
+  if (others[0] === "map") return "name a field of the object";
   if (name === "_+_") return `make a text of the ${others[0]}: string(…)`;
   if (others[0] === "duration") return 'make a duration of the text, in hours, minutes and seconds: duration("168h")';
-  if (others[0] === "timestamp") return "make a timestamp of the text: timestamp(…)";
+  if (others[0] === "timestamp") {
+    return 'make a timestamp of the text: timestamp(…), of a date timestamp(… + "T00:00:00Z")';
+  }
   if (others[0] !== undefined && numbers.includes(others[0])) {
     return "write the number without quotes, as in row.value > 100.0, or make a number of the text: double(…)";
   }

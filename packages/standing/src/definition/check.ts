@@ -44,6 +44,8 @@ export type DefinitionCheck = {
   readonly binding: Binding | null;
   readonly definitionJson: string;
   readonly nowMs: number;
+  /** Whether it stands already: rules that are younger than it do not hold. Default false. */
+  readonly isStored?: boolean;
 };
 
 /** A definition that can stand. */
@@ -66,7 +68,7 @@ export async function hashOfDefinition(definitionJson: string): Promise<string |
 /** Checks a definition as a whole against what the project may use; all its faults are one refusal. */
 export async function checkDefinition(
   { starter, views, meter }: CheckParts,
-  { projectId, role, binding, definitionJson, nowMs }: DefinitionCheck,
+  { projectId, role, binding, definitionJson, nowMs, isStored = false }: DefinitionCheck,
 ): Promise<CheckedDefinition | { readonly refusal: Fault }> {
   const payloadOf: PayloadTypes = (slug) => {
     const tool = views.shared.tools.get(slug);
@@ -79,12 +81,14 @@ export async function checkDefinition(
   };
   const search = { nowMs, work: meter.begin({ projectId }) };
   const { faults, shared, definition, document } = await readDefinition(definitionJson, search, payloadOf, rowOf);
+  if (!isStored) faults.takeYounger();
   const program = document?.program;
   const isObject = typeof program === "object" && program !== null && !Array.isArray(program);
   const start = isObject
     ? await starter.check({
         ...{ projectId, role, binding, programJson: JSON.stringify(program) },
         isInputMade: document?.input !== undefined,
+        isStored,
       })
     : { faults: [], omitted: 0 };
   if (definition !== undefined) checkSource(definition, views, faults);

@@ -34,8 +34,8 @@ export function createDefinitionFaults(document: unknown): {
     shared: {
       add,
       rehint: (code, path, message, hint) => faults.rehint(wordOf(code, path), path, message, hint),
-      addYounger: add,
-      takeYounger: () => {},
+      addYounger: (code, path, message, hint) => faults.addYounger(wordOf(code, path), path, message, hint),
+      takeYounger: () => faults.takeYounger(),
       omit: (count) => faults.omit(count),
       get count() {
         return faults.count;

@@ -84,13 +84,14 @@ export async function readDefinition(
   const source = await readSource(fields.at("source"), { reader, faults, timeZone: timeZone ?? "UTC", search });
   const type = givenTypeOf(source, source && knownOf(source, payloadOf, rowOf));
   const given: GivenReader = (node) => readGiven(node, type, shared);
+  const ofEvent: GivenReader = (node) => readGiven(node, type, shared, source?.kind !== "poll");
   const program = reader.object(fields.at("program"));
   const definition = {
     title: reader.text(fields.at("title"), { max: 200 }) ?? "",
     timeZone: timeZone ?? "UTC",
     when: readExpression(fields.at("when"), reader),
-    input: given(fields.at("input")),
-    dedupe: readDedupe(fields.at("dedupe"), reader, given),
+    input: ofEvent(fields.at("input")),
+    dedupe: readDedupe(fields.at("dedupe"), reader, ofEvent),
     collect: readCollect(fields.at("collect"), reader, { faults, given, source }),
     rate: readRate(fields.at("rate"), reader, given),
     budget: readBudget(fields.at("budget"), reader, faults),

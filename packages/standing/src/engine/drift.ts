@@ -42,7 +42,11 @@ async function follow(
   const [stored] = await loadStandingVersions(db, [{ programId: id, version }]);
   if (stored === undefined) throw new Error(`version ${version} of ${id} is not in the store`);
   const definitionJson = openDefinition(sealer, { programId: id, projectId, version }, stored.definition);
-  const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs: clock.now() });
+  const checked = await checkDefinition(context, {
+    ...{ projectId, role, binding, definitionJson },
+    nowMs: clock.now(),
+    isStored: true,
+  });
   if ("refusal" in checked) {
     const { message, details } = checked.refusal;
     return details.length === 0 ? message : details.map(({ field, help }) => `${field} ${help}`).join("; ");

@@ -72,7 +72,11 @@ async function adopt(context: StandingContext, principal: ProjectPrincipal, prog
   if (stored.needsApproval && principal.role !== "approver") throw approverRoleRequired();
   const definitionJson = openDefinition(sealer, { programId, projectId, version }, stored.definition);
   const { role } = principal;
-  const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs: clock.now() });
+  const checked = await checkDefinition(context, {
+    ...{ projectId, role, binding, definitionJson },
+    nowMs: clock.now(),
+    isStored: true,
+  });
   if ("refusal" in checked) throw checked.refusal;
   await withTransaction(db, async (tx) => {
     const held = await locked(tx, programId);

@@ -31,7 +31,12 @@ export const tools: Area = {
     {
       name: "tool",
       path: () => "tools/messaging_bot.send_message",
-      shows: (page) => page.getByText("2 things are to be mended first").waitFor(),
+      shows: async (page) => {
+        await page.getByText("2 things are to be mended first").waitFor();
+        // Whose account it is, is asked for beside the definition, and the call is checked again with it.
+        await page.getByText("Has an active account of messaging_bot.").waitFor();
+        await page.locator("button:enabled", { hasText: "Send in the sandbox" }).waitFor();
+      },
     },
     {
       name: "tool-as-json",

@@ -35,7 +35,7 @@ export const tools: Area = {
         await page.getByText("2 things are to be mended first").waitFor();
         // Whose account it is, is asked for beside the definition, and the call is checked again with it.
         await page.getByText("Has an active account of messaging_bot.").waitFor();
-        await page.locator("button:enabled", { hasText: "Send in the sandbox" }).waitFor();
+        await page.getByRole("button", { name: "Send in the sandbox", disabled: false }).waitFor();
       },
     },
     {

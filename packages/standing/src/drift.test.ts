@@ -1,8 +1,9 @@
+import { parseId, uuidOfId } from "@svc/core";
 import { StandingService, StandingState } from "@svc/gen/standing";
 import { catalogOf } from "@svc/testing/catalog";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { desk } from "@svc/testing/desk";
-import type { TestNode } from "@svc/testing/node";
+import { type TestNode, testSealer } from "@svc/testing/node";
 import { refusalOf, refusalsOf } from "@svc/testing/project-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
@@ -14,6 +15,7 @@ import {
   settled,
   stateOf,
 } from "./test-standing.ts";
+import { sealDefinition } from "./versions.ts";
 
 let database: TestDatabase;
 let world: StandingWorld;
@@ -144,4 +146,31 @@ test("a program that polls and is to pause reads nothing, so that nothing is los
   expect((await runs(id, 1)).map((run) => [run.version, stateOf(run).replace("ended", "started")])).toEqual([
     [2, "started"],
   ]);
+});
+
+test("what stood before a rule follows its tools all the same: what may be absent is not asked of it", async () => {
+  world.goTo("2026-06-02T09:00:30Z");
+  const project = await world.project();
+  const program = {
+    version: 1,
+    title: "Tell since when",
+    inputSchema: { type: "object", properties: { since: { type: "string" } } },
+    steps: [
+      { id: "tell", call: "desk.send_note", entity: "ops", args: { text: { $text: "{input.since}", else: "-" } } },
+    ],
+  };
+  const textOf = (since: object) => definitionText({ program, input: { since } });
+  const definitionJson = textOf({ $ref: "fire.previousAt", else: "never" });
+  const { standingProgram } = await project.standing.createStandingProgram({ slug: "older", definitionJson });
+  const { id = "" } = standingProgram ?? {};
+  const programId = parseId("stp", id);
+  if (programId === undefined) throw new Error("no program was made");
+  const older = textOf({ $ref: "fire.previousAt" });
+  const sealed = sealDefinition(testSealer, { projectId: project.projectId, programId, version: 1 }, older);
+  const { sql } = database.db;
+  await sql`update standing_versions set definition = ${sealed} where program_id = ${uuidOfId(programId)}::uuid`;
+  world.goTo("2026-06-02T09:15:05Z");
+  const [run] = await project.runs(id, 1);
+  expect(run).toMatchObject({ version: 2 });
+  expect(run && stateOf(run)).toBe("refused input_invalid");
 });

@@ -153,16 +153,16 @@ test("hints name the zone of a place, and what is written in the place of a clau
   expect(await hintOf("'%d'.format([rows.deals])")).toContain("write %.0f");
 });
 
-test("what takes long to compute is not computed, and neither are more than a hundred constants", async () => {
+test("what takes long to compute is not computed, and neither are more than fifty constants", async () => {
   const numbers = Array.from({ length: 1_000 }, (_, index) => index);
-  const $cel = "string(params.numbers.exists(x, params.numbers.exists(y, x / 0.0 == y)))";
   const long = "params.numbers.map(x, string(x) + '-').join('') + string(1 / 0)";
   const params = { numbers };
   const before = process.cpuUsage();
   expect((await check([say({ $cel: long })], { params })).map(({ message }) => message)).toEqual([]);
-  expect(await check([say({ $cel })], { params })).not.toEqual([]);
-  const result = Object.fromEntries(numbers.map((number) => [`r${number}`, { $cel: `string(${number} + 1)` }]));
-  expect(await check([say("x")], { params, result })).toEqual([]);
+  const resultOf = (failing: number) =>
+    Object.fromEntries(numbers.map((number) => [`r${number}`, { $cel: `string(${number} / ${number - failing})` }]));
+  expect(await check([say("x")], { params, result: resultOf(10) })).toMatchObject([{ pointer: "/result/r10/$cel" }]);
+  expect(await check([say("x")], { params, result: resultOf(60) })).toEqual([]);
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(1_000);
 });

@@ -20,10 +20,13 @@ type Evaluated = { readonly value: JsonValue } | { readonly error: string };
 
 /** What a constant part of an expression gives; undefined where that is not found out. */
 function evaluateConstant(node: Expr, constants: Constants): Evaluated | undefined {
-  if (constants.budget.evaluations <= 0) return undefined;
-  constants.budget.evaluations--;
-  const bindings = { params: constants.params };
-  if (boundOf(node)(bindings, [null]) > stepsMax) return undefined;
+  const { params, budget } = constants;
+  if (budget.evaluations <= 0) return undefined;
+  budget.evaluations--;
+  const bindings = { params };
+  const steps = boundOf(node)(bindings, [null]);
+  if (steps > Math.min(stepsMax, budget.steps)) return undefined;
+  budget.steps -= steps;
   const [outcome] = evaluationOf(node, jsonOfCel)([celValues(bindings)], () => true);
   if (outcome === undefined) return undefined;
   if ("text" in outcome) return { value: parseExactJson(outcome.text) as JsonValue };

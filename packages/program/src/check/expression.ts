@@ -37,7 +37,8 @@ export function checkComputed(expression: Expression, scope: Scope, faults: Faul
 
 /** What the value of an expression is where it goes. */
 export function computedType(expression: Expression, scope: Scope): ValueType {
-  return checkComputed(expression, scope, createFaultList(undefined));
+  // Its faults are told where it is checked: nothing of it is evaluated again.
+  return checkComputed(expression, { ...scope, constants: undefined }, createFaultList(undefined));
 }
 
 /** What values of a kind are as JSON; undefined where that is not known. */

@@ -155,11 +155,11 @@ function startOf({ program, leftOut, faults }: ReadProgram): Scope {
   };
 }
 
-/** Expressions over constants that are evaluated while one program is checked, at most. */
-const evaluationsMax = 100;
+/** Expressions over constants that are evaluated while one program is checked, and their steps (run/meter.ts), at most: a few ms. */
+const evaluated = { evaluations: 50, steps: 300_000 };
 
 function constantsOf({ params }: Program): Constants {
-  return { params, budget: { evaluations: evaluationsMax } };
+  return { params, budget: { ...evaluated } };
 }
 
 /** Whether an answer may bring other params. */

@@ -193,6 +193,41 @@ test.each<[string, readonly object[], string, readonly object[]]>([
     [{ id: "w", wait: { until: { $cel: "now + duration('10s')" } } }],
   ],
   [
+    "a map that goes on",
+    [deals, { id: "m", map: "deals", do: [say("x")], continueOnError: true }],
+    '"tolerate": {"percent": 100} beside its do',
+    [deals, { id: "m", map: "deals", do: [say("x")], tolerate: { percent: 100 } }],
+  ],
+  [
+    "a reduce that goes on",
+    // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+    [deals, { id: "r", reduce: "deals", as: { n: "sum value" }, onError: { then: "continue" } }],
+    'stands in an if that has one, {"id": "safe", "if": "true", "then": […], "onError": {"then": "continue"}}',
+    [
+      deals,
+      {
+        id: "safe",
+        if: "true",
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        then: [{ id: "r", reduce: "deals", as: { n: "sum value" } }],
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        onError: { then: "continue" },
+      },
+    ],
+  ],
+  [
+    "a number that is formatted",
+    [deals, { id: "m", map: "deals", do: [say({ $text: "{row.value:.2f}" })] }],
+    `{"$cel": "'%.2f'.format([row.value])"}`,
+    [deals, { id: "m", map: "deals", do: [say({ $cel: "'%.2f'.format([row.value])" })] }],
+  ],
+  [
+    "an age in days",
+    [deals, { id: "f", filter: "deals", where: "now - timestamp(row.title) > 3" }],
+    'duration("72h") for three days',
+    [deals, { id: "f", filter: "deals", where: 'now - timestamp(row.title) > duration("72h")' }],
+  ],
+  [
     "a set in the result",
     [deals, { id: "r", reduce: "deals", as: { n: "count" } }],
     'is the text "rows.deals", which would be answered as it stands: write {"$ref": "rows.deals"}',
@@ -204,6 +239,19 @@ test.each<[string, readonly object[], string, readonly object[]]>([
   expect((await faultsOf(wrong, { params, ...(result && { result: { n: result } }) })).join("\n")).toContain(told);
   expect(await faultsOf(right, { params, ...(result && { result: { n: { $ref: result } } }) })).toEqual([]);
   expect(await faultsOf(right, { params, ...(result && { result: { n: { $literal: result } } }) })).toEqual([]);
+});
+
+test("rows that start a program are handed on by its definition, and taken", async () => {
+  const each = (map: string) => ({ id: "m", map, do: [say("x")] });
+  expect((await faultsOf([each("rows")])).join("\n")).toContain(
+    '"input": {"rows": {"$ref": "rows"}} there, {"id": "found", "take": "input.rows", "keep": ["id"]} here',
+  );
+  const found = { id: "found", take: "input.rows", keep: ["id"] };
+  const inputSchema = {
+    type: "object",
+    properties: { rows: { type: "array", items: { type: "object", properties: { id: { type: "string" } } } } },
+  };
+  expect(await faultsOf([found, each("found")], { inputSchema, input: { rows: [] } })).toEqual([]);
 });
 
 test.each<[string, object]>([

@@ -101,6 +101,10 @@ const strays: readonly (readonly [RegExp, string])[] = [
     /^(order|direction|desc|asc)$/i,
     'leave it out: the order stands with its field, as in {"field": "value", "order": "desc"}',
   ],
+  [
+    /^(onerror|on_error|continueonerror|continue_on_error|ignoreerrors)$/i,
+    'leave it out here: rows of a map may fail by "tolerate": {"percent": 100} beside its do; what else takes no onError stands in an if that has one, {"id": "safe", "if": "true", "then": […], "onError": {"then": "continue"}}',
+  ],
   [/^(env|environment|secrets)$/i, 'leave it out: a secret stands where it is sent, as {"$secret": "<name>"}'],
 ];
 

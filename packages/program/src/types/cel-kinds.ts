@@ -276,6 +276,9 @@ function mismatch(name: string, left: CelKind, right: CelKind, isNumber = false)
 }
 
 function conversionHint(name: string, kinds: readonly CelKind[]): string {
+  if (kinds.includes("duration") && kinds.some((kind) => numbers.includes(kind))) {
+    return 'write a duration in the place of the number, in hours, minutes and seconds: duration("72h") for three days';
+  }
   const others = kinds.filter((kind) => kind !== "string");
   if (others.length !== 1) return "give both sides one type";
   if (others[0] === "list") return "join a list of texts: list.join(', ')";

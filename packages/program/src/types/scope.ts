@@ -156,7 +156,17 @@ export function findSet(
     return { fault: `${name} is no row set`, hint: hintOfNoSet(name, ended, scope.hints.sets) };
   }
   const known = [...scope.ended].flatMap(([id, { set }]) => (set === undefined ? [] : [id]));
-  return missing(scope, name, known, "row set");
+  const given = startingSets.has(name) && !scope.ids.has(name) ? hintOfStart(name) : undefined;
+  const lacking = missing(scope, name, known, "row set");
+  return given === undefined ? lacking : { ...lacking, hint: given };
+}
+
+/** What starts a standing program and has rows. */
+const startingSets: ReadonlySet<string> = new Set(["rows", "events"]);
+
+function hintOfStart(name: string): string {
+  const take = `{"id": "found", "take": "input.${name}", "keep": ["id"]}`;
+  return `what starts a program is handed on by its standing definition: "input": {"${name}": {"$ref": "${name}"}} there, ${take} here, and the set found`;
 }
 
 /** A call whose answer has a list leaves a set once it says which. */
@@ -192,6 +202,11 @@ function resolveRow(scope: Scope, name: string, path: Path): Resolved {
   if (scope.row === "any") return { type: undefined, maySkip: false };
   const { fields } = scope.row;
   if (!fields.has(name)) {
+    const [, formatted] = /^(\w+):/.exec(name) ?? [];
+    if (formatted !== undefined && fields.has(formatted)) {
+      const hint = `compute what is formatted: {"$cel": "'%.2f'.format([row.${formatted}])"}, in the place of the whole text`;
+      return { fault: `row has no field ${name}`, hint };
+    }
     const near = meantField(name, [...fields.keys()]);
     const meant = near === undefined ? "" : `did you mean row.${near}? `;
     return { fault: `row has no field ${name}`, hint: `${meant}keep it, or use ${[...fields.keys()].join(", ")}` };

@@ -13,7 +13,7 @@ import {
   type ToolCall,
   ToolCallSchema,
 } from "@svc/gen/tools";
-import type { CallAnswer } from "./call/call-tool.ts";
+import type { CallAnswer } from "./call/called.ts";
 import { fitBytes, selectFields } from "./call/shape.ts";
 import { warnOfUnmetFields } from "./call/unmet-fields.ts";
 

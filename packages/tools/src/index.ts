@@ -7,20 +7,14 @@ export type { ListedTool } from "./agents/meta-tools.ts";
 export { createToolsOffer } from "./agents/offer.ts";
 export { spoken } from "./agents/words.ts";
 export type { CodeAnswer, CodeCall, CodeCaller, CodeFinder } from "./call/call-code.ts";
-export {
-  type CallAnswer,
-  type Called,
-  type CallRequest,
-  createToolCaller,
-  type DrainingToolCaller,
-  type ReadyCall,
-  type ToolCaller,
-} from "./call/call-tool.ts";
+export type { CallRequest } from "./call/call-request.ts";
+export { createToolCaller, type DrainingToolCaller, type ToolCaller } from "./call/call-tool.ts";
+export type { CallAnswer, Called } from "./call/called.ts";
 export type { PersonAsker, PersonalCall } from "./call/for-person.ts";
 export { type Caller, createLedger, type Ledger } from "./call/ledger.ts";
 export { mask, maskArguments, maskedTexts } from "./call/mask.ts";
 export type { CallObservation, CallObserver } from "./call/observer.ts";
-export type { UnrecordedEnd } from "./call/ready-call.ts";
+export type { ReadyCall, UnrecordedEnd } from "./call/ready-call.ts";
 export { createRedactor, type Redactor } from "./call/redact.ts";
 export { redactTexts } from "./call/redact-texts.ts";
 export { type CallSweepOptions, callSweep } from "./call/retention.ts";

@@ -1,5 +1,6 @@
 import type { ProjectPrincipal } from "@svc/core";
-import type { CallRequest, ToolCaller } from "../call/call-tool.ts";
+import type { CallRequest } from "../call/call-request.ts";
+import type { ToolCaller } from "../call/call-tool.ts";
 import { toCallToolResponse } from "../convert.ts";
 import { answerOf } from "../service/call-answer.ts";
 import { type AskedCall, readCallRequest } from "../service/call-request.ts";

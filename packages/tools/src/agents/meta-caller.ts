@@ -1,6 +1,7 @@
 import { type CatalogViews, createValidator, type SchemaValidator } from "@svc/catalog";
 import type { ProjectPrincipal } from "@svc/core";
-import type { CallRequest, ToolCaller } from "../call/call-tool.ts";
+import type { CallRequest } from "../call/call-request.ts";
+import type { ToolCaller } from "../call/call-tool.ts";
 import type { ToolFinder } from "../embeddings/find-tools.ts";
 import type { ReachFinder } from "../search/reach.ts";
 import type { ToolAnswer } from "./answer.ts";

@@ -1,6 +1,6 @@
 import { createValidator, type SchemaValidator } from "@svc/catalog";
 import { type Binding, isObject } from "@svc/core";
-import type { CallRequest } from "../call/call-tool.ts";
+import type { CallRequest } from "../call/call-request.ts";
 import type { McpAddress } from "../mcp/address.ts";
 import { invalidParams } from "../mcp/errors.ts";
 import { complete, type McpContext, type McpOffer, type McpOutcome, type Params, refused } from "../mcp/offer.ts";

@@ -7,7 +7,7 @@ import { createTestDatabase } from "@svc/testing/database";
 import { createTestNode, testSealer } from "@svc/testing/node";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { answerOf } from "../service/call-answer.ts";
-import type { CallRequest } from "./call-tool.ts";
+import type { CallRequest } from "./call-request.ts";
 import { addProject } from "./test-node.ts";
 import { deskToolkit } from "./test-toolkits.ts";
 

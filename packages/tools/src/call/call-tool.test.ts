@@ -6,7 +6,7 @@ import { createTestDatabase } from "@svc/testing/database";
 import { testSealer } from "@svc/testing/node";
 import { afterAll, expect, test } from "vitest";
 import type { callOutcomes } from "../outcome.ts";
-import type { CallRequest } from "./call-tool.ts";
+import type { CallRequest } from "./call-request.ts";
 import { addProject, createTestNode, credential, type TestNode } from "./test-node.ts";
 import { deskToolkit } from "./test-toolkits.ts";
 import { answer, cut, timedOut } from "./test-transport.ts";

@@ -1,6 +1,6 @@
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
-import type { CallRequest } from "./call-tool.ts";
+import type { CallRequest } from "./call-request.ts";
 import { addProject, createTestNode } from "./test-node.ts";
 import { answer, cut, unreachable } from "./test-transport.ts";
 

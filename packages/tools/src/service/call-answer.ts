@@ -1,5 +1,5 @@
 import { assertExhaustive } from "@svc/core";
-import type { CallAnswer, Called } from "../call/call-tool.ts";
+import type { CallAnswer, Called } from "../call/called.ts";
 import { callInProgress, callLimited, callLimitPaused, idempotencyKeyReused, toolNotFound } from "../errors.ts";
 
 /** The answer of a call that has one. Throws TOOL_NOT_FOUND, IDEMPOTENCY_KEY_REUSED, CALL_IN_PROGRESS, CALL_LIMIT and CALL_LIMIT_PAUSED for one that has none. */

@@ -9,7 +9,7 @@ import {
   type ProjectPrincipal,
   parseExactJson,
 } from "@svc/core";
-import type { CallRequest } from "../call/call-tool.ts";
+import type { CallRequest } from "../call/call-request.ts";
 import type { ResultShape } from "../convert.ts";
 import { argumentsMalformed, callOptionInvalid, entityIdInvalid, idempotencyKeyInvalid } from "../errors.ts";
 

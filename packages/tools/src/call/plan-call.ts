@@ -1,0 +1,45 @@
+import { withoutExcess } from "@svc/catalog";
+import { type Clock, createId } from "@svc/core";
+import type { CallRequest } from "./call-request.ts";
+import type { FoundTool } from "./find-tool.ts";
+import { accountOf } from "./hooked-call.ts";
+import { deriveKey, digestCall } from "./idempotency.ts";
+import type { LedgerEntry } from "./ledger.ts";
+import type { CallPlan } from "./prepared-call.ts";
+
+type PlanContext = { readonly clock: Clock };
+
+/** A call of a tool that was found, with the arguments that its schema leaves. */
+export function planCall(context: PlanContext, asked: CallRequest, { tool, toolkit }: FoundTool) {
+  // First of all: whatever looks at arguments takes time for each of them, and for what is refused it is for nothing.
+  const isJudged = tool.kind === "action";
+  const { kept, faults: excess } = isJudged
+    ? withoutExcess(tool.inputSchema, asked.args)
+    : { kept: asked.args, faults: [] };
+  const request = { ...asked, args: kept as CallRequest["args"] };
+  const entry = entryOf(context, request, tool);
+  const derived = () => deriveKey(entry.caller.projectId, entry.idempotencyKey ?? entry.id, entry.callDigest);
+  const appKey = request.appKey ?? (entry.takesAppKey === true ? derived() : "");
+  return { request, entry, plan: { ...request, callDigest: entry.callDigest, excess, tool, toolkit, appKey } };
+}
+
+function entryOf({ clock }: PlanContext, request: CallRequest, tool: CallPlan["tool"]): LedgerEntry {
+  const { caller, args, entityId, idempotencyKey, formerKey, takeRecord } = request;
+  // One moment for both: lists find calls by the time in their ids.
+  const createdAt = clock.now();
+  return {
+    id: createId("call", createdAt),
+    caller,
+    action: tool.kind === "trigger" ? undefined : tool,
+    toolSlug: tool.slug,
+    accessClass: tool.class,
+    entityId,
+    args,
+    callDigest: digestCall({ toolSlug: tool.slug, account: accountOf(request), args }),
+    idempotencyKey,
+    formerKey,
+    createdAt,
+    takesAppKey: tool.kind === "action" && tool.idempotency !== undefined,
+    takeRecord,
+  };
+}

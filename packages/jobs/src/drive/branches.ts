@@ -1,32 +1,21 @@
 import type { Step } from "@svc/program";
 import { apply, type Work } from "../state/apply.ts";
-import type { Change, Edit, Next, Question } from "../state/change.ts";
+import type { Change, Next, Question } from "../state/change.ts";
 import { type AgainInstruction, branchOf, type StepInstruction } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
-import { isEnd } from "../state/statuses.ts";
-import { awaited, waitsForPerson } from "../steps/children.ts";
-import type { Child, StepEffects } from "../steps/effects.ts";
+import type { StepEffects } from "../steps/effects.ts";
 import { SharedLimits } from "../steps/shared-limits.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { question } from "./ask.ts";
 import { advanceWith, atTime, endRound, kindOf, skipUnlessDue, stepAtHand } from "./begin.ts";
-import { endChildren, type OpenChild, openChildren } from "./children.ts";
+import { askOf, withdrawQuestion } from "./branch-asks.ts";
+import { bounded, rowsIn, withinRows } from "./branch-limits.ts";
+import { type Blocked, type BranchesEnd, endBranches, isOver, readOpenChildren } from "./branches-end.ts";
 import { limitOf } from "./end.ts";
-import { afterHandling, failureOf, joinBranches } from "./failure.ts";
+import { afterHandling, failureOf } from "./failure.ts";
 import type { Port } from "./port.ts";
 
-/** What becomes of a job whose branches were driven: a change that is to be followed; undefined when it was parked and left. */
-export type BranchesEnd = { readonly work: Work; readonly change: Change } | undefined;
-
 type Driving = { readonly port: Port; readonly effects: StepEffects };
-
-/** What a branch waits for that time brings; where it waits for children, when it looks at them, and whether anything is due then. */
-type Blocked = {
-  readonly atMs: number;
-  readonly isWait: boolean;
-  readonly stepId: string;
-  readonly isForChildren?: boolean;
-};
 
 /**
  * Drives the branches of a `parallel`, an act of each at a time, until all have come to their end, none can go on, or the driver is wanted.
@@ -71,7 +60,7 @@ class BranchesRun {
   }
 
   async run(): Promise<BranchesEnd> {
-    for (const { id, limits } of await this.#readChildren()) this.#shared.hold(id, limits);
+    for (const { id, limits } of await readOpenChildren(this.#work.state, this.#port)) this.#shared.hold(id, limits);
     for (;;) {
       await this.#lookForAnswer();
       for (const branch of this.#parallel.branches.keys()) if (this.#mayGoOn(branch)) this.#start(branch);
@@ -79,7 +68,14 @@ class BranchesRun {
       await this.#untilMoved();
     }
     if (this.#failure !== undefined) throw this.#failure.error;
-    return this.#end();
+    return endBranches({
+      work: this.#work,
+      port: this.#port,
+      parallel: this.#parallel,
+      ending: this.#ending,
+      dues: this.#listBlocked(),
+      mustPause: this.#effects.mustPause,
+    });
   }
 
   #start(branch: number): void {
@@ -89,13 +85,6 @@ class BranchesRun {
       })
       .finally(() => this.#acting.delete(branch));
     this.#acting.set(branch, acting);
-  }
-
-  /** The jobs that the branches run. */
-  async #readChildren(): Promise<readonly Child[]> {
-    const { state } = this.#work;
-    const ids = openChildren(state).map(({ id }) => id);
-    return ids.length === 0 ? [] : this.#port.readChildren(state, ids);
   }
 
   /** Waits until a branch stops, one is due, or it is time to look for an answer. */
@@ -114,10 +103,7 @@ class BranchesRun {
   }
 
   #isOver(branch: number): boolean {
-    const { blocks, positions } = this.#work.state;
-    const block = blocks[this.#parallel.step.id];
-    const isOver = block?.kind === "parallel" && block.over.includes(branch);
-    return isOver || positions[branch]?.index === this.#parallel.branches[branch]?.join;
+    return isOver(this.#work.state, this.#parallel, branch);
   }
 
   #mayGoOn(branch: number): boolean {
@@ -267,7 +253,8 @@ class BranchesRun {
         return this.#apply(branch, limitOf(state, next));
       case "fail":
         await this.#apply(branch, failureOf(state, next));
-        return this.#withdraw();
+        this.#work = await withdrawQuestion(this.#work, this.#parallel, this.#port);
+        return;
       default:
         this.#ending = next;
     }
@@ -290,25 +277,6 @@ class BranchesRun {
     if (askOf(this.#work.state) !== undefined) await this.#port.onFaultPoint?.("after-ask-commit", { stepId: "" });
   }
 
-  /** The question of a branch that was given up is not asked any more. */
-  async #withdraw(): Promise<void> {
-    const { state } = this.#work;
-    const block = state.blocks[this.#parallel.step.id];
-    const over = block?.kind === "parallel" ? block.over : [];
-    const asking = over.flatMap((branch) => state.positions[branch]?.progress ?? []).find(({ askId }) => askId);
-    if (asking === undefined) return;
-    const { askId: _ask, ...progress } = asking;
-    await this.#port.locked(async (job) => {
-      const { events } = await job.closeAsks(state.principalChain);
-      const edits = [
-        { kind: "withdrawn", events },
-        { kind: "progress", progress },
-      ] as const;
-      const withdrawn = apply(this.#work, edits, this.#port.clock.now());
-      this.#work = (await job.commit(withdrawn, { task: "keep" })).work;
-    });
-  }
-
   /** Whether the question of a branch is settled by now. */
   async #lookForAnswer(): Promise<void> {
     const { clock, busyPollMs } = this.#port;
@@ -321,124 +289,4 @@ class BranchesRun {
       if (branch >= 0 && change.next.kind !== "leave") await this.#apply(branch, change);
     });
   }
-
-  /** What follows, now that no branch is at work. */
-  async #end(): Promise<BranchesEnd> {
-    const work = this.#work;
-    const { state } = work;
-    const then = (next: Next): BranchesEnd => ({ work, change: { edits: [], next } });
-    const ending = this.#ending;
-    if (ending?.kind === "end" || ending?.kind === "finish") {
-      const change = await endChildren(state, ending.chain, this.#port);
-      return change === undefined ? then(ending) : { work, change };
-    }
-    if (ending !== undefined) return then(ending);
-    if (this.#effects.mustPause(state)) return then({ kind: "on" });
-    if (state.positions.every((_position, branch) => this.#isOver(branch))) {
-      return { work, change: joinBranches(state, this.#parallel) };
-    }
-    const open = openChildren(state);
-    if (open.length > 0) return { work, change: await this.#leaveToChildren(open) };
-    const [first, ...others] = this.#listBlocked();
-    const askId = askOf(state);
-    if (askId !== undefined) return (await this.#park(askId, first?.atMs)) ? undefined : then({ kind: "on" });
-    if (first === undefined) throw new Error(`no branch of ${state.id} can go on`);
-    const { atMs, stepId } = first;
-    const isWait = [first, ...others].every((blocked) => blocked.isWait);
-    return then(isWait ? { kind: "wait", stepId, atMs } : { kind: "until", atMs });
-  }
-
-  /** The job is at work while a child of it is, or something is due; it is parked where all that is left waits for people. */
-  async #leaveToChildren(open: readonly OpenChild[]): Promise<Change> {
-    const { state } = this.#work;
-    const running = (await this.#readChildren()).filter(({ status }) => !isEnd(status));
-    // The branch of one that has ended goes on.
-    if (running.length < open.length) return { edits: [], next: { kind: "on" } };
-    const askId = askOf(state);
-    const dues = this.#listBlocked().filter(({ isForChildren }) => isForChildren !== true);
-    const [first] = dues;
-    const next: Next = {
-      kind: "await",
-      children: running.map(awaited),
-      ...(first !== undefined && { atMs: first.atMs }),
-      ...(askId !== undefined && { askId }),
-    };
-    const isParked = running.every(waitsForPerson) && dues.every(({ isWait }) => isWait);
-    return isParked ? { edits: this.#parkWith(running, open, first?.atMs), next } : { edits: [], next };
-  }
-
-  #parkWith(running: readonly Child[], open: readonly OpenChild[], wakeAt: number | undefined): Edit[] {
-    const { state } = this.#work;
-    const asking = state.positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.stepId;
-    const block = asking === undefined ? undefined : state.blocks[asking];
-    const [first] = running;
-    const stepId = open.find(({ id }) => id === first?.id)?.stepId ?? "";
-    const onChild = { reason: "child", stepId, ...(first !== undefined && { childJobId: first.id }) } as const;
-    const park = {
-      ...(block?.kind === "asked" ? block.park : onChild),
-      since: this.#port.clock.now(),
-      ...(wakeAt !== undefined && { wakeAt }),
-    };
-    const stops = asking !== undefined || running.every(({ isClockStopped }) => isClockStopped);
-    return [
-      { kind: "move", to: "parked", reason: park.reason },
-      { kind: "park", park },
-      ...(stops ? [{ kind: "deadline", clock: "stops" } as const] : []),
-    ];
-  }
-
-  /** Parks the job on the question of a branch, unless it was settled meanwhile: its answer then moved nothing. */
-  #park(askId: string, wakeAt: number | undefined): Promise<boolean> {
-    return this.#port.locked(async (job) => {
-      const { asks } = await job.closeAsks(undefined);
-      if (asks.find(({ id }) => id === askId)?.state !== "pending") return false;
-      const nowMs = this.#port.clock.now();
-      const { state } = this.#work;
-      const asking = state.positions.find(({ progress }) => progress?.askId === askId)?.progress?.stepId ?? "";
-      const block = state.blocks[asking];
-      if (block?.kind !== "asked") throw new Error(`what ${asking} asks is not known`);
-      const park = { ...block.park, since: nowMs, ...(wakeAt !== undefined && { wakeAt }) };
-      const edits = [
-        { kind: "move", to: "parked", reason: park.reason },
-        { kind: "park", park },
-        { kind: "deadline", clock: "stops" },
-      ] as const;
-      const task = wakeAt === undefined ? "end" : { dueAtMs: wakeAt };
-      await job.commit(apply(this.#work, edits, nowMs), { task });
-      return true;
-    });
-  }
-}
-
-function askOf({ positions }: JobState): string | undefined {
-  return positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
-}
-
-function rowsIn(edits: readonly Edit[]): number {
-  return edits.reduce((sum, edit) => sum + (edit.kind === "fetched" ? edit.rows.length : 0), 0);
-}
-
-/** Rows that other branches fetched meanwhile count as well, and those that their children may fetch. */
-function withinRows(change: Change, shared: SharedLimits): Change {
-  const first = change.edits.find((edit) => edit.kind === "fetched");
-  if (first === undefined || rowsIn(change.edits) <= shared.room().rows) return change;
-  const edits = change.edits.filter(({ kind }) => ["use", "calls", "note", "recorded", "called"].includes(kind));
-  return { edits, next: { kind: "limit", stepId: first.setId, limit: "rows" } };
-}
-
-/** At most so many calls at one time. */
-function bounded<Args extends unknown[], T>(max: number, call: (...args: Args) => Promise<T>) {
-  let free = max;
-  const waiting: (() => void)[] = [];
-  return async (...args: Args): Promise<T> => {
-    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    else free--;
-    try {
-      return await call(...args);
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free++;
-      else next();
-    }
-  };
 }

@@ -74,10 +74,13 @@ browserTest("a press, a key and what is typed are answered within their time", a
       };
       cpuMs = Math.max(cpuMs, (await measureWork(page, act)).cpuMs);
     }
-    // What takes less than 16 ms is not told.
-    const clockMs = await page.evaluate<number>(`new Promise((resolve) => new PerformanceObserver((list) =>
-      resolve(Math.max(16, ...list.getEntries().filter(({ interactionId }) => interactionId > 0).map(({ duration }) => duration))))
-      .observe({ type: "event", buffered: true, durationThreshold: 16 }))`);
+    // What takes less than 16 ms is not told, but for the first: it calls the observer where nothing else does.
+    const clockMs = await page.evaluate<number>(`new Promise((resolve) => {
+      const observer = new PerformanceObserver((list) =>
+        resolve(Math.max(16, ...list.getEntries().filter(({ interactionId }) => interactionId > 0).map(({ duration }) => duration))));
+      observer.observe({ type: "event", buffered: true, durationThreshold: 16 });
+      observer.observe({ type: "first-input", buffered: true });
+    })`);
     await page.close();
     return { clockMs, cpuMs };
   });

@@ -159,10 +159,25 @@ test("what takes long to compute is not computed, and neither are more than fift
   const params = { numbers };
   const before = process.cpuUsage();
   expect((await check([say({ $cel: long })], { params })).map(({ message }) => message)).toEqual([]);
-  const resultOf = (failing: number) =>
-    Object.fromEntries(numbers.map((number) => [`r${number}`, { $cel: `string(${number} / ${number - failing})` }]));
-  expect(await check([say("x")], { params, result: resultOf(10) })).toMatchObject([{ pointer: "/result/r10/$cel" }]);
-  expect(await check([say("x")], { params, result: resultOf(60) })).toEqual([]);
+  const saying = (failing: number) =>
+    numbers
+      .slice(0, 70)
+      .map((number) => ({ ...say({ $cel: `string(${number} / ${number - failing})` }), id: `s${number}` }));
+  expect(await check(saying(10), { params })).toMatchObject([{ pointer: "/steps/10/args/text/$cel" }]);
+  expect(await check(saying(60), { params })).toEqual([]);
+  // A run that has succeeded only lacks a result that cannot be made.
+  expect(await check([say("x")], { params, result: { r: { $cel: "string(1 / 0)" } } })).toEqual([]);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(1_000);
+});
+
+test("what is filled in is bounded: a check neither makes a text of a program's parts nor goes through a large one again and again", async () => {
+  const params = { long: "x".repeat(100_000), word: "x".repeat(9_000) };
+  const before = process.cpuUsage();
+  expect(await check([say({ $text: "{params.long}".repeat(6_000) })], { params })).toEqual([]);
+  const many = Array.from({ length: 1_000 }, (_, n) => ({ ...say({ $ref: "params.word" }), id: `s${n}` }));
+  // As many as are filled in are held to what the argument takes.
+  expect((await check(many, { params })).length).toBeLessThan(40);
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(1_000);
 });

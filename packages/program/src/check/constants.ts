@@ -1,5 +1,5 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
-import { parseExactJson, scalarText } from "@svc/core";
+import { holdsMoreThan, parseExactJson, scalarText } from "@svc/core";
 import type { JsonValue } from "../json.ts";
 import { calledOf, childrenOf, parseExpression, pathOfNode } from "../read/cel-syntax.ts";
 import { celValues } from "../run/cel-values.ts";
@@ -102,18 +102,30 @@ function filledPart(part: ValueTemplate, constants: Constants): ValueTemplate {
   }
 }
 
-function valueOfReference({ root, path }: Reference, { params }: Constants): JsonValue | undefined {
-  return root === "params" ? valueAt(params, path) : undefined;
+/** The most that one value fills in: what is larger is left to the run, which bounds it. */
+const filledMax = { values: 1_000, characters: 10_000 };
+
+/** What a reference fills in, at the charge of the check; undefined where that is not known before, or is too large. */
+function valueOfReference({ root, path }: Reference, { params, budget }: Constants): JsonValue | undefined {
+  const value = root === "params" ? valueAt(params, path) : undefined;
+  if (value === undefined || value === null) return value;
+  const charge = typeof value === "object" ? filledMax.characters : String(value).length;
+  if (charge > budget.characters || holdsMoreThan(value, filledMax)) return undefined;
+  budget.characters -= charge;
+  return value;
 }
 
 /** A text with its constant parts joined: a literal where all are. Left as it is where a constant is none that a text takes. */
 function filledText(text: TextTemplate, constants: Constants): ValueTemplate {
   const parts: (string | Reference)[] = [];
+  let length = 0;
   for (const part of text.parts) {
     const value = typeof part === "string" ? part : valueOfReference(part, constants);
     if (value === null && text.otherwise !== undefined) return { kind: "literal", ...text.otherwise };
     const written = value === undefined || value === null ? undefined : scalarText(value);
     const last = parts.at(-1);
+    length += written?.length ?? 0;
+    if (length > filledMax.characters) return text;
     if (written === undefined) parts.push(part);
     else if (typeof last === "string") parts.splice(-1, 1, last + written);
     else parts.push(written);

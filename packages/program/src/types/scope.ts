@@ -39,8 +39,14 @@ export type ScopeHints = {
   readonly expressionRows: string;
 };
 
-/** Values that are known before a program runs, and how many expressions over them are evaluated by then, and with how many steps, at most. */
-export type Constants = { readonly params: JsonObject; readonly budget: { evaluations: number; steps: number } };
+/**
+ * Values that are known before a program runs, and how many expressions over them are evaluated by then, with how many steps, and how many
+ * characters are filled in, at most.
+ */
+export type Constants = {
+  readonly params: JsonObject;
+  readonly budget: { evaluations: number; steps: number; characters: number };
+};
 
 /** What may be named at one place of a program. */
 export type Scope = {

@@ -31,10 +31,12 @@ export async function measureWork(page: Page, act: () => Promise<unknown>): Prom
 
 /** Measures, up to four times while the budget is broken, prints both figures beside it, and fails where that is broken: by the processor's time, and on a quiet machine by the clock. */
 export async function expectWithin(what: string, budgetMs: number, measure: () => Promise<Effort>): Promise<void> {
+  const isOver = ({ clockMs, cpuMs }: Effort) =>
+    cpuMs > processorBudgetMs(budgetMs) || (isClockJudged && clockMs > budgetMs);
   let best = await measure();
-  for (let n = 1; n < tries && best[judged] > budgetMs; n += 1) {
+  for (let n = 1; n < tries && isOver(best); n += 1) {
     const next = await measure();
-    if (next[judged] < best[judged]) best = next;
+    if (!isOver(next) || next[judged] < best[judged]) best = next;
   }
   const { clockMs, cpuMs } = best;
   const figures = `${clockMs.toFixed(0)} ms, ${cpuMs.toFixed(0)} of the processor, budget ${budgetMs}`;

@@ -24,6 +24,18 @@ export async function openPassedChecks() {
     return hash.digest("hex");
   };
   return {
+    /**
+     * The files that are not as they were when `keepFiles` was called, without those that are gone; undefined where nobody knows, or where what
+     * decides about each of them, at `paths`, has changed itself.
+     */
+    changedFiles: (paths) => {
+      const { decidedBy, files } = stamps.files ?? {};
+      if (contents === undefined || files === undefined || decidedBy !== stampOf(paths)) return undefined;
+      return [...contents].flatMap(([file, content]) => (content === "gone" || files[file] === content ? [] : [file]));
+    },
+    keepFiles: (paths) => {
+      stamps.files = { decidedBy: stampOf(paths), files: Object.fromEntries(contents ?? []) };
+    },
     has: (name, paths) => {
       const stamp = stampOf(paths);
       return stamp !== undefined && stamps[name] === stamp;

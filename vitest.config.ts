@@ -12,37 +12,48 @@ const measured = [
   ...(process.env["SVC_CRASH_ROUNDS"] === undefined ? [] : ["test/crash/**/*.test.ts", "test/console/load.test.ts"]),
   ...(process.env["SVC_ATTACK_ROUNDS"] === undefined ? [] : ["test/attacks/**/*.test.ts"]),
 ];
-const include = ["packages/**/*.test.ts", "test/**/*.test.ts"];
+const named = (folder: string, ...names: string[]) => names.map((name) => `${folder}/${name}.test.ts`);
 
-/**
- * What `npm test` has no time for: floods, of which only a machine with nothing else to do can say what they cost others, deaths that
- * take several processes and a minute, most of the console, lists of many rows, and guides that are run as they are printed.
- * `npm run test:attacks`, `npm run test:crash` and `npm run test:console` run them, and so does who names their file.
- */
+/** What `npm test` has no time for, and needs no machine of its own: most of the console, recorded histories, lists of many rows, and guides that are run as they are printed. `npm run test:rest` runs it, and so does CI. */
+const rest = [
+  ...named("test/console/journeys", "administration", "jobs", "links", "live", "settings", "tools", "triggers"),
+  ...named("test/console", "overview", "pages"),
+  ...named("test", "drill", "jobs/attack", "jobs/tutorial", "restored", "toolkits-guide"),
+  ...named("test", "conformance/sandbox", "recorded/database", "recorded/histories", "tools/every-tool"),
+  ...named("packages/db/src", "lists-of-jobs", "narrowed-lists", "walked-lists"),
+  ...named("packages/jobs/src/drive", "crash", "run-crash"),
+];
+
+/** Floods, of which only a machine with nothing else to do can say what they cost others. `npm run test:attacks` runs them. */
+const floods = named(
+  "test/attacks",
+  ...["arguments", "bodies", "call-limits", "connections", "expressions", "fairness", "poison"],
+);
+
+/** Deaths that take several processes and a minute, and pages by the clock. `npm run test:crash` and `npm run test:console` run them. */
+const deaths = [
+  ...named(
+    "test/crash",
+    "failover",
+    "jobs-points",
+    "jobs-postgres",
+    "polls",
+    "replay",
+    "standing",
+    "standing-postgres",
+  ),
+  ...named("test/console", "load"),
+];
+
+const isRest = process.env["SVC_TEST_REST"] !== undefined;
+const include = isRest ? rest : ["packages/**/*.test.ts", "test/**/*.test.ts"];
+
+/** Whoever names a file gets it. */
 const leftOut = process.argv.some((argument) => argument.endsWith(".test.ts"))
   ? []
   : [
-      ...(process.env["SVC_ATTACK_ROUNDS"] === undefined
-        ? ["arguments", "bodies", "call-limits", "connections", "expressions", "fairness", "poison"]
-        : []
-      ).map((name) => `test/attacks/${name}.test.ts`),
-      ...(process.env["SVC_CRASH_ROUNDS"] === undefined
-        ? [
-            ...["failover", "jobs-points", "jobs-postgres", "polls", "replay", "standing", "standing-postgres"].map(
-              (name) => `test/crash/${name}.test.ts`,
-            ),
-            ...["administration", "jobs", "links", "live", "settings", "tools", "triggers"].map(
-              (name) => `test/console/journeys/${name}.test.ts`,
-            ),
-            ...["load", "overview", "pages"].map((name) => `test/console/${name}.test.ts`),
-            ...["conformance/sandbox", "drill", "jobs/attack", "jobs/tutorial", "restored", "toolkits-guide"].map(
-              (name) => `test/${name}.test.ts`,
-            ),
-            ...["recorded/database", "recorded/histories", "tools/every-tool"].map((name) => `test/${name}.test.ts`),
-            ...["lists-of-jobs", "narrowed-lists", "walked-lists"].map((name) => `packages/db/src/${name}.test.ts`),
-            ...["crash", "run-crash"].map((name) => `packages/jobs/src/drive/${name}.test.ts`),
-          ]
-        : []),
+      ...(process.env["SVC_ATTACK_ROUNDS"] === undefined ? floods : []),
+      ...(process.env["SVC_CRASH_ROUNDS"] === undefined ? [...deaths, ...(isRest ? [] : rest)] : []),
     ];
 
 /** Files of packages that take more than ten seconds; vitest goes by the size of a file where it has no earlier run to go by. */

@@ -1,16 +1,17 @@
-// node scripts/count-tests.mjs <vitest's JSON> <exit status of the checks> <exit status of the tests>
+// node scripts/count-tests.mjs <exit status of the checks> <folder with NAME.json, vitest's report, and NAME.status, its exit status>
 // Prints "N passed, N failed" as the last line of .ci/run and exits 1 unless something passed and nothing failed. Names before it the
 // tests that passed only when they were run again.
-import { readFileSync } from "node:fs";
-import { relative } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
 
-const [file, checkStatus, testStatus] = process.argv.slice(2);
+const [checkStatus, folder] = process.argv.slice(2);
 
-/** Counts tests; a file that could not be loaded, and a run that failed without a failed test, count as one failure each. */
-function countTests() {
+/** Counts the tests of a run; a file that could not be loaded, and a run that failed without a failed test, count as one failure each. */
+function countTests(name) {
+  const status = readFileSync(join(folder, `${name}.status`), "utf8").trim();
   let report;
   try {
-    report = JSON.parse(readFileSync(file, "utf8"));
+    report = JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8"));
   } catch {
     return { passed: 0, failed: 1, again: [] };
   }
@@ -21,7 +22,7 @@ function countTests() {
   const passed = report.numPassedTests;
   return {
     passed,
-    failed: failed === 0 && (testStatus !== "0" || passed === 0) ? 1 : failed,
+    failed: failed === 0 && (status !== "0" || passed === 0) ? 1 : failed,
     again: passedAgain(report),
   };
 }
@@ -38,10 +39,13 @@ function passedAgain(report) {
   );
 }
 
-const tests = countTests();
+const runs = readdirSync(folder)
+  .filter((file) => file.endsWith(".status"))
+  .map((file) => countTests(file.slice(0, -".status".length)));
+const sum = (of) => runs.reduce((total, run) => total + of(run), 0);
 const isChecked = checkStatus === "0";
-const passed = tests.passed + (isChecked ? 1 : 0);
-const failed = tests.failed + (isChecked ? 0 : 1);
-for (const line of tests.again) process.stdout.write(`\n${line}\n`);
+const passed = sum((run) => run.passed) + (isChecked ? 1 : 0);
+const failed = sum((run) => run.failed) + (isChecked ? 0 : 1) + (runs.length === 0 ? 1 : 0);
+for (const line of runs.flatMap(({ again }) => again)) process.stdout.write(`\n${line}\n`);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -7,6 +7,10 @@ export type Forwarder = AsyncDisposable & {
   readonly url: string;
   /** Ends every connection and refuses others until `reopen`. */
   close(): Promise<void>;
+  /** Keeps what is sent, and connections made from now on, until `release`: the server is there, and answers nothing. */
+  hold(): void;
+  /** Sends on what was kept. */
+  release(): void;
   /** Takes connections again, to the server at `movedUrl` if it came back on another port. */
   reopen(movedUrl?: string): Promise<void>;
 };
@@ -15,6 +19,8 @@ export type Forwarder = AsyncDisposable & {
 export async function startForwarder(serverUrl: string): Promise<Forwarder> {
   let upstream = new URL(serverUrl);
   const sockets = new Set<Socket>();
+  const pairs = new Map<Socket, Socket>();
+  let isHeld = false;
   const server = createServer((socket) => {
     const ahead = connect(Number(upstream.port), upstream.hostname);
     for (const [from, to] of [
@@ -26,9 +32,11 @@ export async function startForwarder(serverUrl: string): Promise<Forwarder> {
         .on("error", () => {})
         .on("close", () => {
           sockets.delete(from);
+          pairs.delete(from);
           to.destroy();
         });
-      from.pipe(to);
+      pairs.set(from, to);
+      if (!isHeld) from.pipe(to);
     }
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -47,8 +55,19 @@ export async function startForwarder(serverUrl: string): Promise<Forwarder> {
   return {
     url: url.href,
     close,
+    hold() {
+      isHeld = true;
+      for (const [from, to] of pairs) from.unpipe(to);
+    },
+    release() {
+      // Piped twice, everything would be sent twice.
+      if (!isHeld) return;
+      isHeld = false;
+      for (const [from, to] of pairs) from.pipe(to);
+    },
     async reopen(movedUrl) {
       if (movedUrl !== undefined) upstream = new URL(movedUrl);
+      if (server.listening) return;
       server.listen(port, "127.0.0.1");
       await once(server, "listening");
     },

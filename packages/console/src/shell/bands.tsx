@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
+import { AdminService } from "@svc/gen/admin";
 import { IdentityService } from "@svc/gen/identity";
 import { useParams } from "@tanstack/react-router";
 import { type Away, useAway } from "../session/reachability.ts";
@@ -26,6 +27,12 @@ export function Bands() {
       // Refused, it waits until somebody has signed in: until then each answer would be the same.
       refetchInterval: ({ state }) => (isRefused(state.error) ? false : askAgainMs),
     },
+  );
+  // There nothing else would find out that calls are answered again.
+  useQuery(
+    AdminService.method.listProjects,
+    { pageSize: 1 },
+    { enabled: projectId === undefined && away !== undefined, refetchInterval: askAgainMs },
   );
   return (
     <section className={styles["bands"]} aria-label="About this session">

@@ -8,6 +8,7 @@ export function ListStates({
   isFiltered,
   empty,
   noMatch,
+  skeletonRows,
   children,
 }: {
   list: {
@@ -22,9 +23,11 @@ export function ListStates({
   empty: ReactNode;
   /** What stands there when nothing passes the filters, with a way to clear them. */
   noMatch: ReactNode;
+  /** How much room the first rows take while they load; that of a page unless stated. */
+  skeletonRows?: number;
   children: ReactNode;
 }) {
-  if (list.state === "loading") return <Skeleton />;
+  if (list.state === "loading") return <Skeleton {...(skeletonRows !== undefined && { rows: skeletonRows })} />;
   if (list.state === "failed") return <FaultNotice error={list.error} onRetry={list.reload} />;
   if (list.rows.length > 0 || list.hasMore) return children;
   return isFiltered ? noMatch : empty;

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useRows } from "../../calls/rows.ts";
 import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/button.tsx";
+import { ConfirmButton } from "../../ui/confirm-button.tsx";
 import { Copyable } from "../../ui/copy.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
@@ -55,11 +56,16 @@ export function AskEndpoints({ why }: { why: string | undefined }) {
           </Notice>
         )}
       </Section>
-      <FaultNotice error={remove.error} />
       <ListStates
         list={list}
         isFiltered={false}
-        empty={<Empty icon="send" title="No ask endpoints yet" />}
+        empty={
+          <Empty icon="send" title="No ask endpoints yet">
+            <p>
+              An ask endpoint is an address of yours that hears of every question, also where no contact is reached.
+            </p>
+          </Empty>
+        }
         noMatch={null}
       >
         <Stack>
@@ -69,9 +75,14 @@ export function AskEndpoints({ why }: { why: string | undefined }) {
               title={url}
               boxed
               actions={
-                <Button kind="danger" onPress={() => remove.send({ id })}>
-                  Delete
-                </Button>
+                <ConfirmButton
+                  words="Delete"
+                  title={`Delete the ask endpoint ${url}?`}
+                  says="It hears of no further question, and what waits to be posted there ends as a dead letter. The questions stay answerable."
+                  confirm="Delete the endpoint"
+                  busy="Deleting"
+                  act={() => remove.sendAsync({ id })}
+                />
               }
             >
               <Line>

@@ -1,5 +1,6 @@
 import type { Contact } from "@svc/gen/contacts";
 import { Button } from "../../ui/button.tsx";
+import { ConfirmButton } from "../../ui/confirm-button.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { Line, Stack } from "../../ui/stack.tsx";
@@ -21,7 +22,7 @@ export function ContactItem({
   contact: Contact;
   why: string | undefined;
   onEdit: () => void;
-  onDelete: () => void;
+  onDelete: () => Promise<unknown>;
 }) {
   const { principalId, name, reach, createdAt } = contact;
   return (
@@ -53,9 +54,15 @@ export function ContactItem({
           <Button why={why} onPress={onEdit}>
             Change
           </Button>
-          <Button kind="danger" why={why} onPress={onDelete}>
-            Delete
-          </Button>
+          <ConfirmButton
+            words="Delete"
+            why={why}
+            title={`Delete the contact ${principalId}?`}
+            says="A question that goes on to it is addressed to its id, which nothing reaches any more."
+            confirm="Delete the contact"
+            busy="Deleting"
+            act={onDelete}
+          />
         </Line>
       </Stack>
     </Disclosure>

@@ -4,7 +4,6 @@ import { useRows } from "../../calls/rows.ts";
 import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
 import { ListStates } from "../../ui/list-states.tsx";
 import { Line, Stack } from "../../ui/stack.tsx";
 import { ContactDialog } from "./contact-dialog.tsx";
@@ -22,11 +21,14 @@ export function Contacts({ why }: { why: string | undefined }) {
           New contact
         </Button>
       </Line>
-      <FaultNotice error={remove.error} />
       <ListStates
         list={list}
         isFiltered={false}
-        empty={<Empty icon="contact" title="No contacts yet" />}
+        empty={
+          <Empty icon="contact" title="No contacts yet">
+            <p>A contact is somebody whom jobs may ask, and how they are reached. A program names them by their id.</p>
+          </Empty>
+        }
         noMatch={null}
       >
         <ul>
@@ -36,7 +38,7 @@ export function Contacts({ why }: { why: string | undefined }) {
                 contact={contact}
                 why={why}
                 onEdit={() => setEdited(contact)}
-                onDelete={() => remove.send({ principalId: contact.principalId })}
+                onDelete={() => remove.sendAsync({ principalId: contact.principalId })}
               />
             </li>
           ))}

@@ -24,20 +24,25 @@ export default function DeliveriesPage() {
   const { projectId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { subscriptions, endpointOf } = useSubscriptions();
+  const { subscriptions, endpointOf, ...ofSubscriptions } = useSubscriptions();
   const request = deliveriesRequest(search, subscriptions?.[0]?.id ?? "", useNow(minuteMs));
   const subscriptionId = request.subscriptionId ?? "";
-  const list = useRows(TriggersService.method.listDeliveries, request, ({ deliveries }) => deliveries, {
+  const rows = useRows(TriggersService.method.listDeliveries, request, ({ deliveries }) => deliveries, {
     enabled: subscriptionId !== "" || isOfAll(search),
     refetchMs: lookMs,
   });
+  // Whose deliveries they would be is not known where the subscriptions could not be read: nothing loads then.
+  const isUnknown = subscriptions === undefined && ofSubscriptions.error !== null && !isOfAll(search);
+  const list = isUnknown ? { ...rows, ...ofSubscriptions, state: "failed" as const } : rows;
   const change = (to: DeliveriesSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
   const open = (deliveryId: string) =>
     void navigate({ to: "/p/$projectId/deliveries/$deliveryId", params: { projectId, deliveryId } });
-  const filters = subscriptions !== undefined && subscriptions.length > 0 && (
+  // Deliveries outlive their subscription, and are found by their state.
+  const isOfNone = subscriptions?.length === 0 && !isOfAll(search);
+  const filters = subscriptions !== undefined && !isOfNone && (
     <DeliveryFilters search={search} subscriptions={subscriptions} onChange={change} />
   );
-  if (subscriptions?.length === 0) {
+  if (isOfNone) {
     return (
       <Page title="Deliveries" fill>
         <NoSubscription />

@@ -1,7 +1,7 @@
 import { JobsService, JobView } from "@svc/gen/jobs";
 import { useRows } from "../../calls/rows.ts";
 import { Button } from "../../ui/button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
+import { ListStates } from "../../ui/list-states.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Line, Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
@@ -22,22 +22,22 @@ export function Children({ jobId, projectId, isOver }: { jobId: string; projectI
   );
   return (
     <Section title="Jobs that it runs">
-      <FaultNotice error={list.error} onRetry={list.reload} />
-      {list.state === "ready" && list.rows.length === 0 && <p>None was begun yet.</p>}
-      <Stack tight>
-        {list.rows.map((job) => (
-          <Line key={job.id} apart>
-            <Line>
-              <State word={jobStatusWord(job.status)} />
-              {jobTitle(job)}
+      <ListStates list={list} isFiltered={false} empty={<p>None was begun yet.</p>} noMatch={null} skeletonRows={2}>
+        <Stack tight>
+          {list.rows.map((job) => (
+            <Line key={job.id} apart>
+              <Line>
+                <State word={jobStatusWord(job.status)} />
+                {jobTitle(job)}
+              </Line>
+              <Line>
+                <Time at={job.createdAt} />
+                <JobLink projectId={projectId} id={job.id} />
+              </Line>
             </Line>
-            <Line>
-              <Time at={job.createdAt} />
-              <JobLink projectId={projectId} id={job.id} />
-            </Line>
-          </Line>
-        ))}
-      </Stack>
+          ))}
+        </Stack>
+      </ListStates>
       {list.hasMore && <Button onPress={list.loadMore}>Load more</Button>}
     </Section>
   );

@@ -1,7 +1,7 @@
 import { JobsService, type Saga } from "@svc/gen/jobs";
 import { useRows } from "../../calls/rows.ts";
 import { Button } from "../../ui/button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
+import { ListStates } from "../../ui/list-states.tsx";
 import { Section } from "../../ui/section.tsx";
 import { State } from "../../ui/state.tsx";
 import { Table } from "../../ui/table.tsx";
@@ -16,8 +16,13 @@ export function UndoEntries({ jobId, saga }: { jobId: string; saga: Saga }) {
         {saga.entries} recorded, {saga.done} undone{saga.failed > 0 && `, ${saga.failed} not`}. They are undone from the
         last one down.
       </p>
-      <FaultNotice error={list.error} onRetry={list.reload} />
-      {list.rows.length > 0 && (
+      <ListStates
+        list={list}
+        isFiltered={false}
+        empty={<p>Their details are gone with the rows of the job.</p>}
+        noMatch={null}
+        skeletonRows={2}
+      >
         <Table
           label="Undo entries"
           head={["Entry", "Step", "Row", "Undone by", "Entity", "State"]}
@@ -26,8 +31,7 @@ export function UndoEntries({ jobId, saga }: { jobId: string; saga: Saga }) {
             cells: [entry, stepId, ordinal, toolSlug, entityId, <State key="state" word={undoWord(state)} />],
           }))}
         />
-      )}
-      {list.state === "ready" && list.rows.length === 0 && <p>Their details are gone with the rows of the job.</p>}
+      </ListStates>
       {list.hasMore && <Button onPress={list.loadMore}>Load more</Button>}
     </Section>
   );

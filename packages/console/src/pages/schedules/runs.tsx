@@ -3,7 +3,8 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
 import { Button } from "../../ui/button.tsx";
 import { Choice } from "../../ui/choice.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
+import { NoMatch } from "../../ui/empty.tsx";
+import { ListStates } from "../../ui/list-states.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Line, Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
@@ -41,6 +42,7 @@ export function Runs({ id, projectId }: { id: string; projectId: string }) {
     ({ runs }) => runs,
     { refetchMs: lookMs },
   );
+  const change = (to: string | undefined) => void navigate({ search: { reason: to }, replace: true });
   const filter = (
     <Line>
       <Strip id={id} />
@@ -48,35 +50,39 @@ export function Runs({ id, projectId }: { id: string; projectId: string }) {
         label="Reason"
         value={reason ?? ""}
         options={[{ value: "", words: "any" }, ...reasons.map((word) => ({ value: word, words: word }))]}
-        onChange={(to) => void navigate({ search: { reason: to || undefined }, replace: true })}
+        onChange={(to) => change(to || undefined)}
       />
     </Line>
   );
   return (
     <Section title="Runs" actions={filter}>
-      <FaultNotice error={list.error} onRetry={list.reload} />
-      {list.state === "ready" && list.rows.length === 0 && (
-        <p>{reason === undefined ? "It has not run yet." : `No run has the reason ${reason}.`}</p>
-      )}
-      <Stack tight>
-        {list.rows.map((run) => (
-          <Line key={run.id} apart>
-            <Line>
-              <State word={runWord(run)} />
-              <span>
-                {run.kind}
-                {run.reason !== "" && `, ${run.reason}`}
-                {run.count > 1 && `, ${run.count} times`}
-                {run.detail !== "" && `: ${run.detail}`}
-              </span>
+      <ListStates
+        list={list}
+        isFiltered={reason !== undefined}
+        empty={<p>It has not run yet.</p>}
+        noMatch={<NoMatch title={`No run has the reason ${reason}`} onClear={() => change(undefined)} />}
+        skeletonRows={3}
+      >
+        <Stack tight>
+          {list.rows.map((run) => (
+            <Line key={run.id} apart>
+              <Line>
+                <State word={runWord(run)} />
+                <span>
+                  {run.kind}
+                  {run.reason !== "" && `, ${run.reason}`}
+                  {run.count > 1 && `, ${run.count} times`}
+                  {run.detail !== "" && `: ${run.detail}`}
+                </span>
+              </Line>
+              <Line>
+                <Time at={run.fireAt} />
+                {run.jobId !== "" && <JobLink projectId={projectId} id={run.jobId} />}
+              </Line>
             </Line>
-            <Line>
-              <Time at={run.fireAt} />
-              {run.jobId !== "" && <JobLink projectId={projectId} id={run.jobId} />}
-            </Line>
-          </Line>
-        ))}
-      </Stack>
+          ))}
+        </Stack>
+      </ListStates>
       {list.hasMore && <Button onPress={list.loadMore}>Load more</Button>}
     </Section>
   );

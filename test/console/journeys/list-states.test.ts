@@ -1,0 +1,139 @@
+import { createTestDatabase } from "@svc/testing/database";
+import { startForwarder } from "@svc/testing/forwarder";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, expect } from "vitest";
+import { browserTest, startConsole } from "../browser.ts";
+import { calendarSecret } from "../post-calendar.ts";
+
+// An empty, a loading, a failed and a filtered-to-nothing list look different, on every page: of each it is said here what stands in it.
+// The store is reached by a way that can be held, so that a list loads for as long as it is looked at, and closed, so that it fails.
+const database = await createTestDatabase();
+const store = await startForwarder(database.url);
+const variables = { SVC_DATABASE_URL: store.url, SVC_WEBHOOK_SECRET_CALENDAR: calendarSecret };
+const consoles = startConsole({ variables });
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
+
+// Whatever a test found wrong, the next one finds the store.
+afterEach(async () => {
+  store.release();
+  await store.reopen();
+});
+
+type ListedPage = {
+  /** Its path below that of the project, or one of the administration. */
+  path: string;
+  /** The headings of what stands in its lists while they are empty; none where something is always there. */
+  empty?: readonly string[];
+  /** What in its address lets nothing through, and the heading that is there then. */
+  filtered?: readonly [search: string, heading: string];
+  /** The service answers it without its store, so that it neither waits nor fails here. */
+  isOfMemory?: true;
+};
+
+const pages: readonly ListedPage[] = [
+  { path: "events", empty: ["No events yet"], filtered: ["?toolkit=calendar", "No event matches"] },
+  { path: "deliveries", empty: ["No subscription yet"], filtered: ["?state=dead_letter", "No delivery matches"] },
+  { path: "subscriptions", empty: ["No subscription yet"] },
+  { path: "replays", empty: ["No replay yet"] },
+  { path: "tools", filtered: ["?q=zzzz", "No tool matches"], isOfMemory: true },
+  { path: "accounts", empty: ["No accounts yet"], filtered: ["?entity=nobody", "No account matches"] },
+  { path: "calls", empty: ["No calls yet"], filtered: ["?tool=calendar.list_events", "No call matches"] },
+  { path: "jobs", empty: ["No jobs yet"], filtered: ["?title=none", "No job matches"] },
+  { path: "asks", empty: ["Nobody is asked anything"], filtered: ["?of=nobody", "No ask matches"] },
+  { path: "asks?show=settled", empty: ["Nothing was settled yet"], filtered: ["&of=nobody", "No ask matches"] },
+  { path: "contacts" },
+  { path: "contacts?tab=endpoints", empty: ["No ask endpoints yet"] },
+  { path: "skills", empty: ["No skills yet"] },
+  { path: "schedules", empty: ["No schedules yet"], filtered: ["?state=active", "No schedule matches"] },
+  { path: "settings" },
+  { path: "settings?tab=agents", empty: ["No agent was let in yet"] },
+  { path: "settings?tab=secrets", empty: ["No secrets yet"] },
+  { path: "settings?tab=limits", empty: ["No call limits yet"] },
+  { path: "admin/projects" },
+  { path: "admin/quarantine", empty: ["Nothing is held"], filtered: ["?toolkit=calendar", "No post matches"] },
+  { path: "admin/audit" },
+];
+
+/** What stands in the place of rows: what loads, what failed, and headings of lists without any. */
+function standsIn(page: Page) {
+  const main = page.getByRole("main");
+  return {
+    loading: main.getByText("Loading", { exact: true }),
+    failed: main.getByRole("alert").filter({ has: page.getByRole("button", { name: "Try again" }) }),
+    heading: (name: string | RegExp) => main.getByRole("heading", { name, exact: true }),
+  };
+}
+
+/** What stands where a list has no row, whichever list it is. */
+const anyEmpty = /^(?:No .+ (?:yet|matches)|Nobody is asked anything|Nothing was settled yet|Nothing is held)$/;
+
+browserTest.each(pages)("$path", async ({ path, empty = [], filtered, isOfMemory = false }) => {
+  const { page, faults } = await (path.startsWith("admin/")
+    ? consoles.open({ path, key: consoles.svc.adminToken })
+    : consoles.open({ path: `p/${consoles.projectId}/${path}` }));
+  const { loading, failed, heading } = standsIn(page);
+  const address = page.url();
+  const isEmpty = async () => {
+    for (const title of empty) await heading(title).first().waitFor();
+    await failed.first().waitFor({ state: "detached" });
+    await loading.first().waitFor({ state: "detached" });
+  };
+  await isEmpty();
+
+  if (filtered !== undefined) {
+    const [search, title] = filtered;
+    await page.goto(`${address}${search}`);
+    await heading(title).waitFor();
+    for (const other of empty) expect(await heading(other).count()).toBe(0);
+    await page.getByRole("main").getByRole("button", { name: "Clear filters" }).last().click();
+    await heading(title).waitFor({ state: "detached" });
+    expect(page.url()).not.toContain(search.slice(1));
+  }
+
+  if (isOfMemory) return;
+  store.hold();
+  await page.goto(address);
+  await loading.first().waitFor();
+  expect([await failed.count(), await heading(anyEmpty).count()]).toEqual([0, 0]);
+  store.release();
+  await isEmpty();
+
+  faults.expectStatus(503);
+  await store.close();
+  await page.goto(address);
+  await failed.first().waitFor();
+  await failed.first().getByText("STORE_UNAVAILABLE").waitFor();
+  expect(await heading(anyEmpty).count()).toBe(0);
+  await store.reopen();
+  await isEmpty();
+});
+
+// The last: it makes the first schedule.
+browserTest("the runs of a schedule, which are a list within a page", async () => {
+  const { json } = await consoles.svc.call("svc.v1.StandingService/CreateStandingProgram", {
+    slug: "daily",
+    definitionJson: JSON.stringify({
+      ...{ version: 1, title: "Each day", timeZone: "UTC", source: { schedule: { cron: ["0 12 * * *"] } } },
+      program: { version: 1, title: "Wait", steps: [{ id: "rest", wait: "1s" }] },
+    }),
+  });
+  const path = `p/${consoles.projectId}/schedules/${json.standingProgram.id}`;
+  const { page, faults } = await consoles.open({ path });
+  const runs = page.getByRole("region", { name: "Runs" });
+  await runs.getByText("It has not run yet.").waitFor();
+  await page.goto(`${page.url()}?reason=missed`);
+  await runs.getByRole("heading", { name: "No run has the reason missed" }).waitFor();
+  await runs.getByRole("button", { name: "Clear filters" }).click();
+  await runs.getByText("It has not run yet.").waitFor();
+  expect(page.url()).not.toContain("missed");
+  faults.expectStatus(503);
+  await store.close();
+  await page.reload();
+  await standsIn(page).failed.first().waitFor();
+  expect(await page.getByText("It has not run yet.").count()).toBe(0);
+  await store.reopen();
+  await runs.getByText("It has not run yet.").waitFor();
+});

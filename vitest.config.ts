@@ -16,7 +16,17 @@ const named = (folder: string, ...names: string[]) => names.map((name) => `${fol
 
 /** What `npm test` has no time for, and needs no machine of its own: most of the console, recorded histories, lists of many rows, and guides that are run as they are printed. `npm run test:rest` runs it, and so does CI. */
 const rest = [
-  ...named("test/console/journeys", "administration", "jobs", "links", "list-states", "live", "settings", "tools", "triggers"),
+  ...named(
+    "test/console/journeys",
+    "administration",
+    "jobs",
+    "links",
+    "list-states",
+    "live",
+    "settings",
+    "tools",
+    "triggers",
+  ),
   ...named("test/console", "overview", "pages"),
   ...named("test", "drill", "jobs/attack", "jobs/tutorial", "restored", "toolkits-guide"),
   ...named("test", "conformance/sandbox", "recorded/database", "recorded/histories", "tools/every-tool"),

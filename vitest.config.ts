@@ -26,6 +26,7 @@ const rest = [
     "settings",
     "tools",
     "triggers",
+    "urls",
   ),
   ...named("test/console", "overview", "pages"),
   ...named("test", "drill", "jobs/attack", "jobs/tutorial", "restored", "toolkits-guide"),

@@ -10,7 +10,7 @@ import { readJobsSearch } from "./pages/jobs/filters.ts";
 import { readOverviewSearch } from "./pages/overview/filters.ts";
 import { readProgramSearch } from "./pages/programs/search.ts";
 import { readProjectSearch } from "./pages/projects/filters.ts";
-import { readQuarantineSearch } from "./pages/quarantine/filters.ts";
+import { readQuarantinedSearch, readQuarantineSearch } from "./pages/quarantine/filters.ts";
 import { readReplaysSearch } from "./pages/replays/filters.ts";
 import { readScheduleSearch, readSchedulesSearch } from "./pages/schedules/filters.ts";
 import { readSettingsSearch } from "./pages/settings/filters.ts";
@@ -253,6 +253,7 @@ const quarantine = createRoute({
 const quarantined = createRoute({
   getParentRoute: () => admin,
   path: "quarantine/$postId",
+  validateSearch: readQuarantinedSearch,
   component: lazyRouteComponent(() => import("./pages/quarantine/detail.tsx")),
 });
 const audit = createRoute({

@@ -1,14 +1,17 @@
-import { useState } from "react";
+import { getRouteApi } from "@tanstack/react-router";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { hexBytesMax, hexOf, isJson, textOf } from "./body-text.ts";
 
+const route = getRouteApi("/admin/quarantine/$postId");
+
 /** The raw body of a post: as text where it is text, and byte by byte. */
 export function Body({ body }: { body: Uint8Array }) {
   const text = textOf(body);
-  const [shown, setShown] = useState<"text" | "hex">(text === undefined ? "hex" : "text");
+  const { body: shown = text === undefined ? "hex" : "text" } = route.useSearch();
+  const navigate = route.useNavigate();
   const hex = (
     <>
       <CodeBlock text={hexOf(body)} what="bytes" />
@@ -26,7 +29,7 @@ export function Body({ body }: { body: Uint8Array }) {
         <Tabs
           label="Body"
           selected={shown}
-          onSelect={setShown}
+          onSelect={(id) => void navigate({ search: { body: id }, replace: true })}
           tabs={[
             { id: "text", words: "Text", panel: asText || <p>It is no UTF-8 text.</p> },
             { id: "hex", words: "Bytes", panel: hex },

@@ -15,6 +15,17 @@ export type QuarantineSearch = SearchOf<typeof params>;
 /** Reads the search parameters of the list of quarantined posts. */
 export const readQuarantineSearch: (raw: Record<string, unknown>) => QuarantineSearch = searchReader(params);
 
+const postParams = {
+  /** How the body is shown; as text where it is text and nothing stands here. */
+  body: oneOfParam(["text", "hex"]),
+};
+
+/** The search parameters of the page of a quarantined post. */
+export type QuarantinedSearch = SearchOf<typeof postParams>;
+
+/** Reads the search parameters of the page of a quarantined post. */
+export const readQuarantinedSearch: (raw: Record<string, unknown>) => QuarantinedSearch = searchReader(postParams);
+
 /** What is asked of the service for these parameters. */
 export function quarantineRequest({
   toolkit,

@@ -1,0 +1,279 @@
+import { until } from "@svc/testing/until";
+import type { Page } from "playwright-core";
+import { beforeAll, expect } from "vitest";
+import { jobs } from "../areas/jobs.ts";
+import { settings } from "../areas/settings.ts";
+import { tools } from "../areas/tools.ts";
+import { triggers } from "../areas/triggers.ts";
+import { browserTest, startConsole } from "../browser.ts";
+import { heardOf } from "../look.ts";
+import { calendarSecret } from "../post-calendar.ts";
+
+// Every filter, range, tab, selection and open panel is in the address: what somebody has pressed together is seen by whoever gets the
+// address, in a browser of their own.
+const consoles = startConsole();
+let ids: Record<string, string> = {};
+beforeAll(async () => {
+  if (!consoles.isStarted) return;
+  for (const { seed } of [triggers, tools, settings, jobs]) ids = { ...ids, ...(await seed(consoles.svc)) };
+  // No trigger takes it: it is held.
+  await fetch(`${consoles.svc.url}/webhooks/calendar?token=${calendarSecret}`, {
+    method: "POST",
+    body: '{"of": "no trigger"}',
+  });
+  const { posts } = (await consoles.svc.admin("ListQuarantinedPosts", {})).json;
+  ids = { ...ids, post: posts[0].id };
+});
+
+type Pressed = {
+  /** Its path below that of the project, or one of the administration. */
+  path: () => string;
+  /** What is pressed and typed there. */
+  press: (page: Page) => Promise<unknown>;
+  /** What stands in the address then. */
+  search: RegExp;
+  /** What is there when all of it has come. */
+  shows: (page: Page) => Promise<unknown>;
+};
+
+/** Chooses of a filter with a closed set of values. */
+async function choose(page: Page, label: string, option: string): Promise<void> {
+  await page.getByRole("combobox", { name: new RegExp(`^${label}: `) }).click();
+  await page
+    .getByRole("option", { name: new RegExp(`^${option}`) })
+    .first()
+    .click();
+}
+/** Opens the first row beside the list. */
+const openFirst = (page: Page) => page.getByRole("grid").getByRole("row").nth(1).click();
+const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { name }).first().waitFor();
+
+const cases: Record<string, Pressed> = {
+  "overview: a range, and charts as tables": {
+    path: () => "overview",
+    press: async (page) => {
+      await press(page, "7 d");
+      await page.getByRole("switch", { name: "Tables" }).click();
+    },
+    search: /range=7d.*table=on/,
+    shows: (page) => page.getByRole("region", { name: "Deliveries by outcome, as a table" }).waitFor(),
+  },
+  "events: toolkit, trigger, entity, text, time, held still, and one beside the list": {
+    path: () => "events",
+    press: async (page) => {
+      await choose(page, "Toolkit", "calendar");
+      await choose(page, "Trigger", "events_changed");
+      await page.getByLabel("Text of the payload").fill("resource-1");
+      await choose(page, "Received", "last 7 d");
+      await page.getByRole("switch", { name: "Live" }).click();
+      await openFirst(page);
+    },
+    search:
+      /(?=.*toolkit=calendar)(?=.*trigger=calendar\.events_changed)(?=.*text=resource-1)(?=.*range=7d)(?=.*live=off).*open=evt_/,
+    shows: (page) => page.getByRole("region", { name: "Payload" }).getByText("resource-1").first().waitFor(),
+  },
+  "deliveries: to whom, state, time, and one beside the list": {
+    path: () => `deliveries?subscription=${ids["badId"]}`,
+    press: async (page) => {
+      await choose(page, "State", "pending");
+      await choose(page, "Queued", "last 24 h");
+      await openFirst(page);
+    },
+    search: /subscription=sub_.*state=pending.*range=24h.*open=dlv_/,
+    shows: (page) => page.getByText("The endpoint answered 503.").first().waitFor(),
+  },
+  "replays: the one that would be started": {
+    path: () => "events?toolkit=calendar&range=7d",
+    press: async (page) => {
+      await page.getByRole("link", { name: "Replay these" }).click();
+      await page.getByRole("dialog").waitFor();
+    },
+    search: /replays\?.*start=yes.*toolkit=calendar/,
+    shows: (page) =>
+      page
+        .getByRole("dialog")
+        .getByRole("button", { name: /^Replay \d+ deliver/ })
+        .waitFor(),
+  },
+  "tools: words, toolkit, class": {
+    path: () => "tools",
+    press: async (page) => {
+      await page.getByLabel("Search tools").fill("delete a message");
+      await choose(page, "Toolkit", "messaging_bot");
+      await choose(page, "Class", "destructive");
+    },
+    search: /(?=.*q=delete)(?=.*toolkit=messaging_bot).*class=destructive/,
+    shows: (page) => page.getByRole("link", { name: "messaging_bot.delete_message", exact: true }).waitFor(),
+  },
+  "a tool: arguments as JSON, and the same call in another way": {
+    path: () => `tools/messaging_bot.send_message?from=${ids["call"]}`,
+    press: async (page) => {
+      await page.getByRole("tab", { name: "JSON", exact: true }).click();
+      await page.getByRole("tab", { name: "TypeScript" }).click();
+    },
+    search: /(?=.*args=json).*as=typescript/,
+    shows: (page) => page.getByRole("button", { name: "Send in the sandbox", disabled: false }).waitFor(),
+  },
+  "accounts: entity, toolkit, state": {
+    path: () => "accounts",
+    press: async (page) => {
+      await page.getByLabel("Entity").fill("ada");
+      await choose(page, "Toolkit", "messaging_bot");
+      await choose(page, "State", "active");
+    },
+    search: /(?=.*entity=ada)(?=.*toolkit=messaging_bot).*state=active/,
+    shows: (page) =>
+      page
+        .getByRole("row", { name: /messaging_bot/ })
+        .first()
+        .waitFor(),
+  },
+  "accounts: the dialog that connects one": {
+    path: () => "accounts?connect=messaging_bot&for=grace",
+    press: (page) => page.getByRole("dialog").waitFor(),
+    search: /connect=messaging_bot.*for=grace/,
+    shows: (page) => page.getByRole("dialog").getByRole("button", { name: "Connect", exact: true }).waitFor(),
+  },
+  "calls: tool, entity, outcome, time, and one beside the list": {
+    path: () => "calls",
+    press: async (page) => {
+      await page.getByLabel("Tool").fill("messaging_bot.send_message");
+      await page.getByLabel("Entity").fill("ada");
+      await choose(page, "Outcome", "ok");
+      await choose(page, "Made", "last hour");
+      await openFirst(page);
+    },
+    search: /(?=.*tool=messaging_bot\.send_message)(?=.*entity=ada)(?=.*outcome=ok)(?=.*range=1h).*open=call_/,
+    shows: (page) => page.getByRole("region", { name: "Arguments" }).first().waitFor(),
+  },
+  "jobs: title, status, mode, time": {
+    path: () => "jobs",
+    press: async (page) => {
+      await page.getByLabel("Title").fill("Gather");
+      await choose(page, "Status", "succeeded");
+      await choose(page, "Mode", "live");
+      await choose(page, "Submitted", "last 24 h");
+    },
+    search: /(?=.*title=Gather)(?=.*status=succeeded)(?=.*mode=live).*range=24h/,
+    shows: (page) =>
+      page
+        .getByRole("row", { name: /Gather|No job/ })
+        .first()
+        .or(page.getByRole("heading", { name: "No job matches" }))
+        .waitFor(),
+  },
+  "jobs: those that wait for a person": {
+    path: () => "jobs",
+    press: (page) => press(page, "Waiting for a person"),
+    search: /preset=waiting/,
+    shows: (page) => page.getByRole("row").nth(1).waitFor(),
+  },
+  "a job: the log of a step, the newest first": {
+    path: () => `jobs/${ids["branching"]}`,
+    press: async (page) => {
+      await choose(page, "Of", "later");
+      await choose(page, "Order", "newest first");
+    },
+    search: /(?=.*step=later).*order=newest/,
+    shows: (page) => page.getByRole("region", { name: "Entries of the log" }).waitFor(),
+  },
+  "a job: its program": {
+    path: () => `jobs/${ids["done"]}`,
+    press: (page) => page.getByRole("tab", { name: "Program" }).click(),
+    search: /tab=program/,
+    shows: (page) => page.getByText('"steps"').first().waitFor(),
+  },
+  "asks: what was settled, of one contact": {
+    path: () => "asks",
+    press: async (page) => {
+      await press(page, "Settled");
+      await choose(page, "Held by", "lead");
+    },
+    search: /(?=.*show=settled).*of=lead/,
+    shows: (page) => heading(page, "No ask matches"),
+  },
+  "contacts: ask endpoints": {
+    path: () => "contacts",
+    press: (page) => page.getByRole("tab", { name: "Ask endpoints" }).click(),
+    search: /tab=endpoints/,
+    shows: (page) => heading(page, "No ask endpoints yet"),
+  },
+  "a skill: one of its versions": {
+    path: () => "skills/announce",
+    press: (page) => choose(page, "Version", "1"),
+    search: /version=1/,
+    shows: (page) => page.getByText('"steps"').first().waitFor(),
+  },
+  "schedules: a state": {
+    path: () => "schedules",
+    press: (page) => choose(page, "State", "paused"),
+    search: /state=paused/,
+    shows: (page) => heading(page, "No schedule matches"),
+  },
+  "a schedule: runs of a reason": {
+    path: () => `schedules/${ids["schedule"]}`,
+    press: (page) => choose(page, "Reason", "overlap"),
+    search: /reason=overlap/,
+    shows: (page) => heading(page, "No run has the reason overlap"),
+  },
+  "settings: a part of them": {
+    path: () => "settings",
+    press: (page) => page.getByRole("tab", { name: "Secrets" }).click(),
+    search: /tab=secrets/,
+    shows: (page) => page.getByText("billing_token").waitFor(),
+  },
+  "quarantine: toolkit, reason, released ones": {
+    path: () => "admin/quarantine",
+    press: async (page) => {
+      await choose(page, "Toolkit", "calendar");
+      await choose(page, "Reason", "no_trigger");
+      await page.getByRole("switch", { name: "Released ones, too" }).click();
+    },
+    search: /toolkit=calendar.*reason=no_trigger.*released=shown/,
+    shows: (page) =>
+      page
+        .getByRole("row", { name: /calendar/ })
+        .first()
+        .waitFor(),
+  },
+  "a quarantined post: its body byte by byte": {
+    path: () => `admin/quarantine/${ids["post"]}`,
+    press: (page) => page.getByRole("tab", { name: "Bytes" }).click(),
+    search: /body=hex/,
+    shows: (page) => page.getByRole("tabpanel", { name: "Bytes" }).waitFor(),
+  },
+  "a project: what it uses": {
+    path: () => `admin/projects/${consoles.projectId}`,
+    press: (page) => page.getByRole("tab", { name: "Usage" }).click(),
+    search: /tab=usage/,
+    shows: (page) => page.getByRole("tabpanel", { name: "Usage" }).waitFor(),
+  },
+};
+
+browserTest.each(Object.entries(cases))("%s", async (_, { path, press: act, search, shows }) => {
+  const isAdmin = path().startsWith("admin/");
+  const key = isAdmin ? { key: consoles.svc.adminToken } : {};
+  const open = (at: string) => consoles.open({ path: at, ...key });
+  const { page } = await open(isAdmin ? path() : `p/${consoles.projectId}/${path()}`);
+  await act(page);
+  await page.waitForURL(search);
+  await shows(page);
+  const seen = await valuesOf(page);
+  const { page: other } = await open(page.url().slice(`${consoles.svc.url}/console/`.length));
+  await shows(other);
+  await expect.poll(() => valuesOf(other), { timeout: 5_000 }).toEqual(seen);
+  expect(other.url()).toBe(page.url());
+});
+
+/** What a page shows, to readers and in its fields, and whether a dialog is open. */
+async function valuesOf(page: Page) {
+  // What is loaded when it is first shown, such as the viewer of JSON, has plain text in its place until then.
+  await until(async () => (await page.locator("main [aria-busy=true]").count()) === 0);
+  return {
+    // However JSON is laid out.
+    heard: (await heardOf(page)).replace(/\s+/g, ""),
+    fields: await page.evaluate("[...document.querySelectorAll('main :is(input, textarea)')].map((one) => one.value)"),
+    dialogs: await page.getByRole("dialog").count(),
+  };
+}

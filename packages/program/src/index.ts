@@ -48,8 +48,8 @@ export {
   resolveResult,
   resolveText,
   resolveValue,
+  valueAt,
 } from "./run/resolve.ts";
-export { valueAt } from "./run/value-at.ts";
 export { readSkillName, type SkillName } from "./skill-name.ts";
 export type { CallStep } from "./steps/call.ts";
 export type { HttpStep } from "./steps/http.ts";

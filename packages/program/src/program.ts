@@ -3,7 +3,7 @@ import type { JsonObject } from "./json.ts";
 import type { Limits } from "./limits.ts";
 import type { Point } from "./point.ts";
 import type { Step } from "./steps/index.ts";
-import type { ValueTemplate } from "./template.ts";
+import type { DeclaredResult } from "./template.ts";
 
 /** A program of version 1 that has its shape: every default applied, durations in milliseconds, references parsed. */
 export type Program = {
@@ -35,6 +35,3 @@ export type PlanApproval = "never" | "destructive" | "always";
 
 /** An end of a job that undoes what was done. */
 export type SagaEnd = "failed" | "aborted" | "cancelled";
-
-/** What a job answers with: scalars by name. */
-export type DeclaredResult = readonly (readonly [string, ValueTemplate])[];

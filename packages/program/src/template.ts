@@ -42,6 +42,9 @@ export type SecretTemplate = { readonly kind: "secret"; readonly name: string; r
 /** The fields of a template that is an object. */
 export type TemplateEntries = readonly (readonly [string, ValueTemplate])[];
 
+/** What a job answers with: scalars by name. */
+export type DeclaredResult = TemplateEntries;
+
 /** Stands for a faulty part of a template: of any type, so that what is around it can be checked still. */
 export const brokenTemplate: ValueTemplate & { readonly kind: "reference" } = {
   kind: "reference",

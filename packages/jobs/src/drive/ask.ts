@@ -1,4 +1,3 @@
-import type { PreparedAsk } from "@svc/asks";
 import type { DecisionDocument } from "@svc/db";
 import type { Change, Edit, Question } from "../state/change.ts";
 import { stepOf } from "../state/flow.ts";
@@ -20,10 +19,16 @@ export async function question(
   if (!isOwn && state.used.asks >= state.loaded.program.limits.asks) {
     return { edits: [], next: { kind: "limit", stepId, limit: "asks" } };
   }
+  const waits = underWay(state, asked);
   const nowMs = port.clock.now();
   const prepared = await port.prepareAsk(askInput(state, asked, nowMs));
   const park = parkOn(asked, { requestId: prepared.id, nowMs });
-  const put: Edit[] = [waiting(state, asked, prepared), { kind: "asked", prepared, isOfPlan: false }];
+  const { id: askId } = prepared;
+  const waiting: Edit =
+    waits.kind === "undo"
+      ? { kind: "undo", undo: { ...waits.undo, askId } }
+      : { kind: "progress", progress: { ...waits.progress, askId } };
+  const put: Edit[] = [waiting, { kind: "asked", prepared, isOfPlan: false }];
   if (isBeside) {
     const kept: Edit = { kind: "block", stepId, block: { kind: "asked", park } };
     return { edits: [{ kind: "use", used: { asks: 1 } }, kept, ...put], next: { kind: "commit" } };
@@ -40,12 +45,12 @@ export async function question(
   };
 }
 
-/** What is under way waits for the ask. */
-function waiting({ undo, positions }: JobState, { kind, stepId }: Question, { id: askId }: PreparedAsk): Edit {
-  if (kind === "undo_stuck") return { kind: "undo", undo: { stepId, ...undo, askId } };
+/** What is under way, and waits for the ask. */
+function underWay({ undo, positions }: JobState, { kind, stepId }: Question) {
+  if (kind === "undo_stuck") return { kind: "undo", undo: { stepId, ...undo } } as const;
   const progress = positions.find((position) => position.progress?.stepId === stepId)?.progress;
   if (progress === undefined) throw new Error(`step ${stepId} asks, and has not begun`);
-  return { kind: "progress", progress: { ...progress, askId } };
+  return { kind: "progress", progress } as const;
 }
 
 /** What a simulation answers: proceed, else skip; where neither is declared it ends. */

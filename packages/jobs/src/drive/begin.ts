@@ -8,6 +8,8 @@ import type { StepEffects } from "../steps/effects.ts";
 import { expressionFailed } from "../steps/expression-fault.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { FirstCall, Keep, StepAt, StepKind } from "../steps/step-kind.ts";
+import type { Driver } from "./driver.ts";
+import { follow } from "./follow.ts";
 import type { Port, ReadyAttempt } from "./port.ts";
 
 /** A job at the edge of an act that calls: what is to be committed before it, and the act's first call, where that begins with it. */
@@ -27,12 +29,21 @@ async function beginStep(work: Work, step: Step, port: Port): Promise<Beginning>
   return { work: begun, call: first && (await port.ready(begun.state, first.invocation, first.turn)) };
 }
 
-/** Begins a step that calls, and commits that. */
+/** Begins a step that calls, and commits that. Its call is left out where another holds its key: the act finds that one. */
 export async function beginCommitted(work: Work, step: Step, port: Port): Promise<Beginning> {
   const { begun, first } = await firstOf(work, step, port);
   if (first?.turn.tool.action.class === "read") return commitBesideRead(begun, first, port);
   const call = first && (await port.ready(begun.state, first.invocation, first.turn));
-  return commitBeginning({ work: begun, call }, port);
+  if (begun.state === begun.committed) return { work: begun, call };
+  try {
+    const committed = await port.commit(begun, { task: "keep", call: call?.begun });
+    if (call?.begun === undefined || committed.hasBegunCall) return { work: committed.work, call };
+    call.cancel();
+    return { work: committed.work, call: undefined };
+  } catch (error) {
+    call?.cancel();
+    throw error;
+  }
 }
 
 /** Nothing of a read stands in the store before it ends: it is readied while the beginning of its step is committed. */
@@ -55,9 +66,9 @@ async function firstOf(work: Work, step: Step, port: Port): Promise<Begun> {
   const rows = kind.beginsWith && { rows: kind.beginsWith };
   const hasBegun = work.state.positions[0]?.progress !== undefined;
   const begun = hasBegun ? work : apply(work, [{ kind: "begin", step, ...rows }], port.clock.now());
-  if (begun.state === begun.committed) return { begun, first: undefined };
+  if (kind.firstCall === undefined || begun.state === begun.committed) return { begun, first: undefined };
   const at = stepAtHand(begun, port.clock.now());
-  return { begun, first: at && (await kind.firstCall?.(at, port)) };
+  return { begun, first: at && (await kind.firstCall(at, port)) };
 }
 
 /** A job that is to be stored at work: it has started, and so has its first step, as far as that calls. */
@@ -88,20 +99,6 @@ export async function skipUnlessDue(
   return { edits: [{ kind: "skip", step }, go], next: { kind: "on" } };
 }
 
-/** Commits a beginning. Its call is left out where another holds its key: the act finds that one. */
-async function commitBeginning({ work, call }: Beginning, port: Port): Promise<Beginning> {
-  if (work.state === work.committed) return { work, call };
-  try {
-    const begun = await port.commit(work, { task: "keep", call: call?.begun });
-    if (call?.begun === undefined || begun.hasBegunCall) return { work: begun.work, call };
-    call.cancel();
-    return { work: begun.work, call: undefined };
-  } catch (error) {
-    call?.cancel();
-    throw error;
-  }
-}
-
 /**
  * The step where a job stands, with what its expressions take for `now`: when it began or, for one that has not begun, `nowMs`, at which
  * it then begins; where several branches are at work, the step of one. Undefined behind the last step, and at a jump.
@@ -118,6 +115,21 @@ export function stepAtHand({ state }: Work, nowMs: number, branch = 0): StepAt |
 export function atTime(state: JobState, now: number, branch = 0): JobState {
   const { generation = state.generation } = state.positions[branch] ?? {};
   return { ...state, generation, scope: { ...state.scope, now } };
+}
+
+/** One act of the step at hand, for which all is committed that has to be. */
+export async function advance({ work, call }: Beginning, driver: Driver): Promise<Work | undefined> {
+  const at = stepAtHand(work, driver.port.clock.now());
+  if (at === undefined) throw new Error(`${work.state.id} stands at no step`);
+  const { now = driver.port.clock.now() } = at.state.scope;
+  let kept = work;
+  const keep: Keep = async (edits) => {
+    driver.port.atWork();
+    kept = (await driver.port.commit(apply(kept, edits, driver.port.clock.now()), { task: "keep" })).work;
+    return atTime(kept.state, now);
+  };
+  const change = await advanceWith(at, { call, keep }, driver.effects);
+  return follow(kept, change, driver);
 }
 
 /** One act of a step. Its first call is the one that is ready, whose end is committed with what follows from it. */

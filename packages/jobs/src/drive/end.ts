@@ -3,7 +3,7 @@ import type { Change, Edit, Next } from "../state/change.ts";
 import { endCodeOf } from "../state/end-codes.ts";
 import { stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
-import type { Port } from "./port.ts";
+import type { LockedJob, Port } from "./port.ts";
 import { receiptOf, resultOf } from "./receipt.ts";
 
 type NextOf<Kind extends Next["kind"]> = Extract<Next, { kind: Kind }>;
@@ -70,34 +70,32 @@ export async function finish(work: Work, { status, reason, chain }: NextOf<"fini
   const resultJson = "text" in result ? result.text : "";
   // Only a job that has asked has an ask to withdraw.
   const hasAsked = used.asks > 0 || planApprovalId !== "" || saga.state === "stuck";
-  if (hasAsked) return finishLocked(closed, { end, chain, resultJson }, port);
+  if (hasAsked) return port.locked((job) => finishLocked(closed, { end, chain, resultJson }, { job, port }));
   const ended = apply(closed, end, port.clock.now());
   // One statement, as long as nobody else has written to the log since: the receipt names its last entry.
   const lastSeq = state.lastSeq + ended.pending.events.length;
   const receipt = receiptOf(ended.state, { resultJson, lastSeq, asks: [] }, port);
   if (!(await port.commitUnlessLogged(ended, { task: "end", receipt }))) {
-    await finishLocked(ended, { end: [], chain: undefined, resultJson }, port);
+    const rest = { end: [], chain: undefined, resultJson };
+    await port.locked((job) => finishLocked(ended, rest, { job, port }));
   }
 }
 
+type JobEnd = {
+  readonly end: readonly Edit[];
+  readonly chain: readonly string[] | undefined;
+  readonly resultJson: string;
+};
+type UnderLock = { readonly job: LockedJob; readonly port: Port };
+
 /** Under the job's lock. With a chain, what is still asked is withdrawn by it first. */
-async function finishLocked(
-  work: Work,
-  {
-    end,
-    chain,
-    resultJson,
-  }: { readonly end: readonly Edit[]; readonly chain: readonly string[] | undefined; readonly resultJson: string },
-  port: Port,
-): Promise<void> {
-  await port.locked(async (job) => {
-    const { events, asks } = await job.closeAsks(chain);
-    const withdrawn: Edit[] = chain === undefined ? [] : [{ kind: "withdrawn", events }];
-    const ended = apply(work, [...withdrawn, ...end], port.clock.now());
-    const lastSeq = job.lastSeq + ended.pending.events.length;
-    const receipt = receiptOf(ended.state, { resultJson, lastSeq, asks }, port);
-    await job.commit(ended, { task: "end", receipt });
-  });
+async function finishLocked(work: Work, { end, chain, resultJson }: JobEnd, { job, port }: UnderLock): Promise<void> {
+  const { events, asks } = await job.closeAsks(chain);
+  const withdrawn: Edit[] = chain === undefined ? [] : [{ kind: "withdrawn", events }];
+  const ended = apply(work, [...withdrawn, ...end], port.clock.now());
+  const lastSeq = job.lastSeq + ended.pending.events.length;
+  const receipt = receiptOf(ended.state, { resultJson, lastSeq, asks }, port);
+  await job.commit(ended, { task: "end", receipt });
 }
 
 /** A step that was at work when its job ended did not complete. */

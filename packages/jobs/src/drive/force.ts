@@ -12,7 +12,7 @@ import type { Change } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable, type JobStatus } from "../state/statuses.ts";
 import type { EngineContext } from "./context.ts";
-import { follow } from "./loop.ts";
+import { follow } from "./follow.ts";
 import { takeJob } from "./open.ts";
 import { afterLoopHold, type Hold, hold, isHoldReason, release } from "./park.ts";
 

@@ -8,7 +8,9 @@ import { expect, test } from "vitest";
 import type { Change } from "../state/change.ts";
 import type { JobRequest, JobState } from "../state/job.ts";
 import { isEnd, isParkable, type JobStatus, mayMove } from "../state/statuses.ts";
-import { createDriver, drive, follow, type Interrupts } from "./loop.ts";
+import type { Interrupts } from "./driver.ts";
+import { follow } from "./follow.ts";
+import { createDriver, drive } from "./loop.ts";
 import { hold, release } from "./park.ts";
 import { isPausable, pauseNow, pauseWaiting, resumeNow } from "./pause.ts";
 import { type Chooser, createMemory, deskTools, type Memory, NodeDied } from "./test-memory.ts";
@@ -379,7 +381,7 @@ async function commitOnce(
     const wanted = change(work.state, startedMs);
     if (wanted === undefined) return;
     try {
-      await follow(work, wanted, { port, interrupts: uninterrupted, startedMs });
+      await follow(work, wanted, { port, startedMs, isSliceOver: () => false });
     } catch (error) {
       if (!(error instanceof NodeDied)) throw error;
     }

@@ -5,54 +5,20 @@ import type { StepInstruction } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable } from "../state/statuses.ts";
 import { goesOn } from "../steps/children.ts";
-import type { StepEffects } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
-import type { Keep } from "../steps/step-kind.ts";
 import { resumeFromAsk } from "./answer.ts";
-import { question } from "./ask.ts";
-import {
-  advanceWith,
-  atTime,
-  type Beginning,
-  beginCommitted,
-  endRound,
-  skipUnlessDue,
-  started,
-  stepAtHand,
-} from "./begin.ts";
+import { advance, atTime, type Beginning, beginCommitted, endRound, skipUnlessDue, started } from "./begin.ts";
 import { runBranches } from "./branches.ts";
 import { endChildren, openChildren } from "./children.ts";
-import { beginUndo, endOf, finish, limitOf } from "./end.ts";
-import { afterHandling, failureOf } from "./failure.ts";
+import type { Driver, Interrupts } from "./driver.ts";
+import { finish } from "./end.ts";
+import { afterHandling } from "./failure.ts";
+import { follow, leave } from "./follow.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
 import { clockStops, pauseBetweenActs } from "./pause.ts";
 import type { Port } from "./port.ts";
 import { cancel, followTwin } from "./twin.ts";
 import { compensate } from "./undo.ts";
-
-/** What interrupts a driver from outside, where its worker says so; it is looked at between any two acts. */
-export type Interrupts = {
-  readonly isStopping: boolean;
-  /** The job is to be cancelled, as the next commit will find. */
-  readonly isCancelSeen: boolean;
-  /** The job is to be paused, as the next commit will find, unless it was resumed by then. */
-  isPauseSeen: boolean;
-  /** Whether others wait for this node. */
-  hasOthersWaiting(): boolean;
-};
-
-/** Who drives one job under one lease. */
-export type Driver = {
-  readonly port: Port;
-  readonly effects: StepEffects;
-  readonly interrupts: Interrupts;
-  readonly startedMs: number;
-  /** Leases of the job that ran out under those who drove it before, since it last got on. */
-  readonly losses: number;
-};
-
-/** Who carries out a change, without driving on from it. */
-export type Follower = Omit<Driver, "effects" | "losses">;
 
 /** A driver that begins now. */
 export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Driver {
@@ -60,12 +26,13 @@ export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Dr
     port,
     effects: {
       ...port,
-      mustPause: (state) => isSliceOver(driver) || mustEnd(state, driver),
+      mustPause: (state) => driver.isSliceOver() || mustEnd(state, driver),
       mustEnd: (state) => mustEnd(state, driver),
     },
     interrupts,
     startedMs: port.clock.now(),
     losses,
+    isSliceOver: () => port.clock.now() - driver.startedMs >= port.sliceMs && interrupts.hasOthersWaiting(),
   };
   return driver;
 }
@@ -100,7 +67,7 @@ async function act(work: Work, driver: Driver): Promise<Work | undefined> {
     return follow(seen, ending, driver);
   }
   if (isPaused(state, driver) && isParkable(state.status)) return pause(work, driver);
-  if (interrupts.isStopping || isSliceOver(driver)) return leave(work, driver, port.clock.now());
+  if (interrupts.isStopping || driver.isSliceOver()) return leave(work, driver, port.clock.now());
   const { pause: request, deadline } = state;
   if (request !== undefined && state.status === "parked" && "atMs" in deadline) {
     // Asked for while its driver came to the wait.
@@ -192,8 +159,8 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
   const [position] = positions;
   const instruction = position && loaded.flow.instructions[position.index];
   if (position === undefined || instruction === undefined) {
-    const next: Next = { kind: "finish", status: "succeeded", reason: "finished", chain };
-    return follow(work, { edits: [], next }, driver);
+    await finish(work, { kind: "finish", status: "succeeded", reason: "finished", chain }, driver.port);
+    return undefined;
   }
   if (instruction.kind === "join") throw new Error(`${work.state.id} stands alone at the end of a branch`);
   if (instruction.kind === "again") {
@@ -230,21 +197,6 @@ async function runIfDue(work: Work, instruction: StepInstruction, driver: Driver
   return advance(await readied(ready, instruction.step, driver), driver);
 }
 
-/** One act of the step at hand, for which all is committed that has to be. */
-async function advance({ work, call }: Beginning, driver: Driver): Promise<Work | undefined> {
-  const at = stepAtHand(work, driver.port.clock.now());
-  if (at === undefined) throw new Error(`${work.state.id} stands at no step`);
-  const { now = driver.port.clock.now() } = at.state.scope;
-  let kept = work;
-  const keep: Keep = async (edits) => {
-    driver.port.atWork();
-    kept = await committed(apply(kept, edits, driver.port.clock.now()), driver.port);
-    return atTime(kept.state, now);
-  };
-  const change = await advanceWith(at, { call, keep }, driver.effects);
-  return follow(kept, change, driver);
-}
-
 /** Whoever reads a set reads the store, and nobody calls an app for a job that has not begun the step and committed so far. */
 async function readied(work: Work, step: Step, driver: Driver): Promise<Beginning> {
   const { placed, runs, clearedSets, made } = work.pending;
@@ -253,64 +205,6 @@ async function readied(work: Work, step: Step, driver: Driver): Promise<Beginnin
   // What a call came to is in doubt until it is committed: nothing that may take long comes before that.
   const isDue = made.length > 0 || (needs === "rows" && placed.length + runs.length + clearedSets.length > 0);
   return { work: isDue ? await committed(work, driver.port) : work, call: undefined };
-}
-
-/**
- * Carries out a change and what follows from it: makes the job's state anew, puts its question, fails or ends it, commits it where
- * that is due. Undefined when the job is left.
- */
-export async function follow(before: Work, { edits, next }: Change, driver: Follower): Promise<Work | undefined> {
-  const { port } = driver;
-  const work = edits.length === 0 ? before : apply(before, edits, port.clock.now());
-  const { state } = work;
-  switch (next.kind) {
-    case "on":
-      return work;
-    case "commit":
-      return isSliceOver(driver) ? leave(work, driver, port.clock.now()) : committed(work, port);
-    case "until":
-      return leave(work, driver, next.atMs, true);
-    case "wait":
-      return follow(work, parkUntil(next, port.clock.now()), driver);
-    case "leave":
-      await port.commit(work, { task: "end" });
-      if (work.pending.asks.length > 0) await port.onFaultPoint?.("after-ask-commit", { stepId: "" });
-      return undefined;
-    case "await":
-      await port.awaitChildren(work, next);
-      return undefined;
-    case "ask":
-      return follow(work, await question(state, next.question, port), driver);
-    case "fail":
-      return follow(work, failureOf(state, next), driver);
-    case "limit":
-      return follow(work, limitOf(state, next), driver);
-    case "end":
-      return follow(work, endOf(state, next), driver);
-    case "undo":
-      return beginUndo(work, next.chain, port);
-    case "finish":
-      await finish(work, next, port);
-      return undefined;
-  }
-}
-
-/** Nothing of the job goes on before a time. */
-function parkUntil({ stepId, atMs }: Extract<Next, { kind: "wait" }>, nowMs: number): Change {
-  return {
-    edits: [
-      { kind: "move", to: "parked", reason: "wait" },
-      { kind: "park", park: { reason: "wait", stepId, since: nowMs, wakeAt: atMs } },
-    ],
-    next: { kind: "until", atMs },
-  };
-}
-
-/** Gives the job back until a time, or until it expires; what is pending is committed with it. */
-async function leave(work: Work, driver: Follower, atMs: number, isWait = false): Promise<undefined> {
-  const { deadline } = work.state;
-  const dueAtMs = "atMs" in deadline ? Math.min(atMs, deadline.atMs) : atMs;
-  await driver.port.commit(work, { task: { dueAtMs }, isWait });
 }
 
 async function committed(work: Work, port: Port): Promise<Work> {
@@ -341,8 +235,4 @@ function isOverdue({ deadline }: JobState, { clock }: Pick<Port, "clock">): bool
 function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
   const isEnding = state.cancel !== undefined && state.status !== "compensating";
   return losses >= (isEnding ? 2 : 1) * port.lossesMax && isParkable(state.status);
-}
-
-function isSliceOver({ port, interrupts, startedMs }: Follower): boolean {
-  return port.clock.now() - startedMs >= port.sliceMs && interrupts.hasOthersWaiting();
 }

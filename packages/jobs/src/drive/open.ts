@@ -22,7 +22,8 @@ import { withinParent } from "./child-job.ts";
 import { openChildren } from "./children.ts";
 import { changeOf } from "./commit.ts";
 import type { EngineContext } from "./context.ts";
-import { type Follower, follow, type Interrupts } from "./loop.ts";
+import type { Follower } from "./driver.ts";
+import { follow } from "./follow.ts";
 import { isPausable, pauseNow } from "./pause.ts";
 import type { Port } from "./port.ts";
 import type { CheckedRecord } from "./programs.ts";
@@ -125,7 +126,7 @@ export async function takeJob(
   const steps = await loadJobSteps(tx, job.id);
   const token = leaseToken ?? (await leaseRunTask(tx, leaseOf(context, job, nowMs)));
   const { work, port } = await open(context, tx, { job, steps }, { leaseToken: token });
-  return { work, follower: { port, interrupts: { ...uninterrupted }, startedMs: nowMs } };
+  return { work, follower: { port, startedMs: nowMs, isSliceOver: () => false } };
 }
 
 /** The lease of a job's run for this node. */
@@ -136,13 +137,6 @@ export function leaseOf(
 ): RunToLease {
   return { jobId, projectId, owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs };
 }
-
-const uninterrupted: Interrupts = {
-  isStopping: false,
-  isCancelSeen: false,
-  isPauseSeen: false,
-  hasOthersWaiting: () => false,
-};
 
 async function open(
   context: EngineContext,

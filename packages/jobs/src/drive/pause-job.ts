@@ -12,8 +12,8 @@ import type { Change } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable, type JobStatus } from "../state/statuses.ts";
 import type { EngineContext } from "./context.ts";
+import { follow } from "./follow.ts";
 import type { JobOfProject } from "./force.ts";
-import { follow } from "./loop.ts";
 import { leaseOf, takeJob } from "./open.ts";
 import { pauseNow, pauseWaiting, resumeNow } from "./pause.ts";
 

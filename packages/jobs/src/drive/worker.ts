@@ -12,7 +12,8 @@ import {
 } from "@svc/db";
 import type { Beginning } from "./begin.ts";
 import type { EngineContext } from "./context.ts";
-import { createDriver, drive, type Interrupts } from "./loop.ts";
+import type { Interrupts } from "./driver.ts";
+import { createDriver, drive } from "./loop.ts";
 import { type OpenJob, openJob, openNewJob, openPlannedJob, type PlannedJob, planNewJob } from "./open.ts";
 import { Places } from "./places.ts";
 import { LeaseLostError } from "./port.ts";

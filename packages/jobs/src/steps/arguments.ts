@@ -80,7 +80,7 @@ function needsOf(template: ValueTemplate): Needs {
 type FilledFrom = {
   readonly scope: RunScope;
   readonly stepArgs: JobState["stepArgs"];
-  readonly inputSchema?: JsonSchema;
+  readonly inputSchema?: JsonSchema | undefined;
 };
 
 /**
@@ -112,7 +112,7 @@ function filled({ call: { http }, args, secretUses, inputSchema }: Filling, read
     const [what, bounds] =
       http === undefined ? (["arguments", argumentBounds] as const) : (["request", requestBounds] as const);
     if (holdsMoreThan(resolved.value, bounds)) return tooLarge(what, bounds);
-    const isWhole = http !== undefined || inputSchema === undefined;
+    const isWhole = http !== undefined || inputSchema === undefined || !Object.values(resolved.value).includes(null);
     return { args: isWhole ? resolved.value : withoutNulls(resolved.value, inputSchema), secretUses };
   }
   const { code, message } = resolved.fault;

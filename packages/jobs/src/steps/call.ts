@@ -309,9 +309,10 @@ function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]):
   // A request of the program's own has no tool that could say how it is paged.
   const action = state.loaded.tools.get(step.tool)?.action;
   if (step.rows?.page !== undefined || action?.class !== "read") return [];
+  const asking = askingOf(step, args);
   const paging = pagingOf({ paging: undefined }, action);
   if (paging === undefined) return [];
-  if (!hasMorePages({ paging, action, args: askingOf(step, args), page: undefined, answer, list })) return [];
+  if (!hasMorePages({ paging, action, args: asking, page: undefined, answer, list })) return [];
   const message = `the rows are those of one page, and there are more: read them by "page": {"max": 20}`;
   return [
     { kind: "error", stepId: step.id, code: "PAGES_LEFT", ordinal: 0, message },

@@ -4,6 +4,7 @@ import {
   type Expression,
   type JsonObject,
   type JsonValue,
+  type PinnedTool,
   type RowState,
   type RowStep,
   valueAt,
@@ -15,7 +16,7 @@ import type { UnsentWrites } from "../state/simulated.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Child, SetRow, StepEffects, TakeRecord } from "./effects.ts";
 import { faultOfExpression } from "./expression-fault.ts";
-import { type CallFault, invoke, type Tally, toolOf } from "./invoke.ts";
+import { type CallFault, invoke, type Tally } from "./invoke.ts";
 import { type MapMemory, rowBytesMax } from "./map-memory.ts";
 import { memoryOf } from "./memory-of.ts";
 import { passingBytesMax } from "./set-memory.ts";
@@ -138,6 +139,8 @@ export type RowParts = {
   readonly memory: MapMemory;
   readonly takeRecord: TakeRecord;
   readonly children: RowChildren | undefined;
+  /** The tools of the step's calls, by their places; undefined for a skill. */
+  readonly tools: readonly (PinnedTool | undefined)[];
 };
 
 /** The jobs that rows run. */
@@ -150,7 +153,7 @@ export type RowChildren = {
 export async function runRow(
   { state, step, progress }: MapAt,
   work: RowWork,
-  { effects, memory, takeRecord, children }: RowParts,
+  { effects, memory, takeRecord, children, tools }: RowParts,
 ): Promise<RowEnd> {
   while (work.doneCalls < step.calls.length) {
     if (memory.bytes > passingBytesMax && !(await memory.goOn(work))) return undefined;
@@ -176,12 +179,9 @@ export async function runRow(
       if (end !== "on") return end;
       continue;
     }
+    const action = tools[work.doneCalls]?.action;
     const scope = { ...state.scope, row: work.row, calls: work.outputs };
-    const filling = fillCall(
-      call,
-      { scope, stepArgs: state.stepArgs, inputSchema: toolOf(state, call).action.inputSchema },
-      effects,
-    );
+    const filling = fillCall(call, { scope, stepArgs: state.stepArgs, inputSchema: action?.inputSchema }, effects);
     const filled = filling instanceof Promise ? await filling : filling;
     if ("fault" in filled) {
       work.state = "failed";
@@ -211,7 +211,7 @@ export async function runRow(
         }
         const bytes = memoryOf(invoked.value);
         const isTooLarge = work.bytes + bytes > rowBytesMax;
-        if (isTooLarge && toolOf(state, call).action.class === "read") {
+        if (isTooLarge && action?.class === "read") {
           work.state = "failed";
           work.fault = rowTooLarge(call.id);
           return undefined;

@@ -3,7 +3,7 @@ import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
 import type { StepEffects } from "./effects.ts";
 import { handBytesMax, keptBytesMax, type MapMemory } from "./map-memory.ts";
-import { type MapAt, type RowChildren, type RowWork, runRow } from "./map-row.ts";
+import { type MapAt, type RowChildren, type RowParts, type RowWork, runRow } from "./map-row.ts";
 import type { RowWindow } from "./map-window.ts";
 import { passingBytesMax } from "./set-memory.ts";
 
@@ -40,6 +40,7 @@ export type RowsContext = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;
   readonly children?: RowChildren | undefined;
+  readonly tools: RowParts["tools"];
   /** Commits a part; answers the job as it is then. Rows go on meanwhile. */
   keep(part: RowsPart): Promise<JobState>;
 };
@@ -59,6 +60,7 @@ export class RowsRun {
     this.#recordBytes += record.arguments.byteLength;
     this.#context.memory.bytes += record.arguments.byteLength;
   };
+  readonly #parts: RowParts;
   /** The job, as the last part that was kept left it. */
   #state: JobState;
   #ended: RowWork[] = [];
@@ -94,6 +96,8 @@ export class RowsRun {
     this.#size = Math.min(step.concurrency, state.loaded.program.limits.concurrency);
     this.#places = this.#size;
     this.#window = window;
+    const { effects, memory, children, tools } = context;
+    this.#parts = { effects, memory, takeRecord: this.#takeRecord, children, tools };
   }
 
   /** Runs rows until none is under way. Throws what a call, a read or a commit threw, once none is. */
@@ -108,13 +112,9 @@ export class RowsRun {
       await this.#context.effects.saveRecords(this.#records.splice(0));
       throw this.#failure.error;
     }
-    const works = this.#takeEnded();
+    const [works, records] = [this.#takeEnded(), this.#takeRecords()];
     const { open, isDone, progress } = this.#window.close(works);
-    const part = {
-      works: open.length === 0 ? works : inOrder([...works, ...open]),
-      records: this.#takeRecords(),
-      progress,
-    };
+    const part = { works: open.length === 0 ? works : inOrder([...works, ...open]), records, progress };
     return { part, open, isDone, limit: this.#limit, fullUntilMs: this.#fullUntilMs };
   }
 
@@ -216,20 +216,22 @@ export class RowsRun {
 
   /** Begins rows while there are places for them, each when the node has time: what comes from outside goes before. */
   #begin(): void {
-    while (this.#hasRow()) {
+    // Those that begin together are stopped together.
+    for (let isFirst = true; this.#hasRow(isFirst); isFirst = false) {
       const turn = this.#context.effects.spareTime();
       if (turn !== undefined) {
         this.#isInLine = true;
         void turn.then(this.#goOn);
         return;
       }
-      this.#beginNext();
+      void this.#run(this.#window.take());
     }
   }
 
-  /** Whether a row is to begin; reads on where it is time to. */
-  #hasRow(): boolean {
-    if (this.#isInLine || this.#isDry || this.#active >= this.#places || this.#mustStop()) return false;
+  /** Whether a row is to begin; reads on where it is time to. `isFirst` asks whether the run is to stop by now, too. */
+  #hasRow(isFirst: boolean): boolean {
+    if (this.#isInLine || this.#isDry || this.#active >= this.#places) return false;
+    if (isFirst && this.#mustStop()) return false;
     // Where commits wait for a place, what has ended does not pile up.
     if (this.#ended.length >= endedMax) return false;
     const mayRead = this.#window.mayRead({ ended: this.#endedCount, waiting: this.#waiting });
@@ -240,15 +242,10 @@ export class RowsRun {
     return hasNext && (!isFull || this.#active === 0);
   }
 
-  #beginNext(): void {
-    const row = this.#window.take();
-    if (row !== undefined) void this.#run(row);
-  }
-
   /** Begins the row whose turn it is, unless the run is to stop by now. */
   readonly #goOn = (): void => {
     this.#isInLine = false;
-    if (this.#hasRow()) this.#beginNext();
+    if (this.#hasRow(true)) void this.#run(this.#window.take());
     this.#begin();
     this.#move();
   };
@@ -260,10 +257,10 @@ export class RowsRun {
 
   async #run(row: RowWork): Promise<void> {
     this.#active++;
-    const { effects, memory, children } = this.#context;
+    const { memory } = this.#context;
     memory.begun.add(row);
     try {
-      const end = await runRow(this.#at, row, { effects, memory, takeRecord: this.#takeRecord, children });
+      const end = await runRow(this.#at, row, this.#parts);
       this.#active--;
       if (typeof end === "object") this.#wasFull(row, end.fullUntilMs);
       else if (end === undefined) this.#left(row);

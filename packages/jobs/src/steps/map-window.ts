@@ -53,9 +53,11 @@ export class RowWindow {
     return this.#queue.length > 0;
   }
 
-  /** Takes the next row to begin. */
-  take(): RowWork | undefined {
-    return this.#queue.shift();
+  /** Takes the next row to begin. Throws an Error where there is none: whoever takes one has looked. */
+  take(): RowWork {
+    const row = this.#queue.shift();
+    if (row === undefined) throw new Error("no row of the map is there to begin");
+    return row;
   }
 
   /** Puts back a row that was begun and could not go. */

@@ -51,19 +51,22 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): 
     return { edits: stands, next: staysParked ? { kind: "await", children: children.standings() } : { kind: "on" } };
   }
   let now = at.state;
+  const progressed = logged(map);
+  // Once for all rows: a great many make the same calls.
+  const tools = step.calls.map((call) => (call.kind === "run" ? undefined : toolOf(at.state, call)));
   const memory = new MapMemory(effects, () => effects.mustPause(now));
   const passed = new Set<number>();
   const keepPart = async (part: RowsPart) => {
     const { edits } = partEdits(map, now, part);
     for (const { ordinal } of part.works) passed.add(ordinal);
     const known = progress.children && { children: withoutRows(progress.children, passed) };
-    now = await keep([...edits, logged(map), { kind: "progress", progress: { ...part.progress, ...known } }]);
+    now = await keep([...edits, progressed, { kind: "progress", progress: { ...part.progress, ...known } }]);
     return now;
   };
   const window = new RowWindow(map, effects, { memory, used: children?.used });
   let end: RowsEnd;
   try {
-    end = await new RowsRun(map, window, { effects, memory, children, keep: keepPart }).run();
+    end = await new RowsRun(map, window, { effects, memory, children, tools, keep: keepPart }).run();
   } finally {
     if (memory.isWatched) memory.release();
   }

@@ -1,12 +1,13 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { holdsMoreThan, parseExactJson, scalarText } from "@svc/core";
 import type { JsonValue } from "../json.ts";
-import { calledOf, childrenOf, parseExpression, pathOfNode } from "../read/cel-syntax.ts";
+import { parseExpression } from "../read/cel-syntax.ts";
+import { calledOf, childrenOf, pathOfNode } from "../read/cel-tree.ts";
 import { celValues } from "../run/cel-values.ts";
 import { boundOf } from "../run/cost.ts";
 import { evaluationOf } from "../run/evaluation.ts";
 import { jsonOfCel } from "../run/json-of-cel.ts";
-import { valueAt } from "../run/value-at.ts";
+import { valueAt } from "../run/resolve.ts";
 import { type Expression, objectOf, type Reference, type TextTemplate, type ValueTemplate } from "../template.ts";
 import { isFunction } from "../types/cel-kinds.ts";
 import type { Constants, Scope } from "../types/scope.ts";

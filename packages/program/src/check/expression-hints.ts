@@ -1,6 +1,6 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { isObject } from "@svc/core";
-import { type NodePath, pathOfNode } from "../read/cel-syntax.ts";
+import { type NodePath, pathOfNode } from "../read/cel-tree.ts";
 import { hintOfForeign } from "../read/value-advice.ts";
 import type { ReferenceRoot } from "../template.ts";
 import { namesOf, typesOf, type ValueType } from "../types/schema-type.ts";

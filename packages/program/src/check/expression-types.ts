@@ -1,6 +1,6 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { formatValue } from "@svc/core";
-import { calledOf, childrenOf, type NodePath, pathOfNode } from "../read/cel-syntax.ts";
+import { calledOf, childrenOf, type NodePath, pathOfNode } from "../read/cel-tree.ts";
 import { hintOfSetField } from "../read/value-advice.ts";
 import type { ReferenceRoot } from "../template.ts";
 import { functionNamespaces, type Given, isFunction, kindOfCall, kindOfType } from "../types/cel-kinds.ts";

@@ -2,7 +2,7 @@ import { isObject } from "@svc/core";
 import { pathOf } from "../json.ts";
 import type { Point } from "../point.ts";
 import type { Program } from "../program.ts";
-import { valueAt } from "../run/value-at.ts";
+import { valueAt } from "../run/resolve.ts";
 import { stepsOf } from "../steps/index.ts";
 import { type Reference, referencesOf } from "../template.ts";
 import { resolveType } from "../types/scope.ts";

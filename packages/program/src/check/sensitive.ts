@@ -12,7 +12,8 @@ import {
 } from "@svc/catalog";
 import { isObject } from "@svc/core";
 import type { Path } from "../json.ts";
-import { childrenOf, type NodePath, parseExpression, pathOfNode } from "../read/cel-syntax.ts";
+import { parseExpression } from "../read/cel-syntax.ts";
+import { childrenOf, type NodePath, pathOfNode } from "../read/cel-tree.ts";
 import { referenceRoots } from "../read/reference.ts";
 import { type Expression, entriesOf, type Reference, type ReferenceRoot, type ValueTemplate } from "../template.ts";
 import type { Scope } from "../types/scope.ts";

@@ -1,7 +1,6 @@
 import type { JsonSchema } from "@svc/catalog";
 import { formatValue, scalarText } from "@svc/core";
-import type { DeclaredResult } from "../program.ts";
-import type { ValueTemplate } from "../template.ts";
+import type { DeclaredResult, ValueTemplate } from "../template.ts";
 import { ref } from "./form.ts";
 import { parsePath, referenceRoots } from "./reference.ts";
 import type { Node, ShapeReader } from "./shape.ts";

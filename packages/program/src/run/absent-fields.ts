@@ -1,6 +1,6 @@
 import { type CelEnv, type CelValue, isCelError, plan } from "@bufbuild/cel";
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
-import { childrenOf, type NodePath, pathOfNode } from "../read/cel-syntax.ts";
+import { childrenOf, type NodePath, pathOfNode } from "../read/cel-tree.ts";
 import type { CelValues } from "./cel-values.ts";
 
 /** Fields that are named, at most. */

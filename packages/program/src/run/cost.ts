@@ -1,7 +1,8 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { textExtent, wholeSteps } from "../functions/function.ts";
 import { functionsNamed } from "../functions/index.ts";
-import { calledOf, celLimits, childrenOf, pathOfNode } from "../read/cel-syntax.ts";
+import { celLimits } from "../read/cel-syntax.ts";
+import { calledOf, childrenOf, pathOfNode } from "../read/cel-tree.ts";
 import { containsSteps, matchesSteps } from "./cost-of-text.ts";
 import {
   type Chain,

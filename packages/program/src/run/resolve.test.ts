@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { JsonValue } from "../json.ts";
 import { parseTemplate } from "../read/reference.ts";
-import { computeExpressions, type RunScope, resolveResult, resolveValue } from "./resolve.ts";
-import { valueAt } from "./value-at.ts";
+import { computeExpressions, type RunScope, resolveResult, resolveValue, valueAt } from "./resolve.ts";
 
 const scope: RunScope = {
   input: { chat: "@team", list: [{ id: 1 }, { id: 2 }] },

@@ -1,9 +1,14 @@
-import { formatValue, isObject, scalarText } from "@svc/core";
-import { type JsonObject, type JsonValue, pointerOf } from "../json.ts";
-import type { DeclaredResult } from "../program.ts";
-import { type Expression, expressionsOf, type Reference, type TextTemplate, type ValueTemplate } from "../template.ts";
+import { formatValue, isObject, isRawJson, scalarText } from "@svc/core";
+import { type JsonObject, type JsonValue, type Path, pointerOf } from "../json.ts";
+import {
+  type DeclaredResult,
+  type Expression,
+  expressionsOf,
+  type Reference,
+  type TextTemplate,
+  type ValueTemplate,
+} from "../template.ts";
 import type { CelComputed } from "./evaluator.ts";
-import { valueAt } from "./value-at.ts";
 
 /** The values that references take at one place of a run; absent where there are none, such as a row outside of a map. */
 export type RunScope = {
@@ -167,6 +172,18 @@ export function resolveResult(result: DeclaredResult, scope: RunScope): Resoluti
 
 function lookUp({ root, path }: Reference, scope: RunScope): JsonValue | undefined {
   return valueAt(scope[root], path);
+}
+
+/** What stands at a path of a JSON value; undefined when nothing does. */
+export function valueAt(value: JsonValue | undefined, path: Path): JsonValue | undefined {
+  let current = value;
+  for (const step of path) {
+    if (typeof current !== "object" || current === null || isRawJson(current)) return undefined;
+    if (!Object.hasOwn(current, step)) return undefined;
+    if (Array.isArray(current) !== (typeof step === "number")) return undefined;
+    current = (current as Readonly<Record<string | number, JsonValue>>)[step];
+  }
+  return current;
 }
 
 function tooLong({ text, pointer }: Reference): ResolveFault {

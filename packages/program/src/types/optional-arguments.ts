@@ -23,7 +23,6 @@ function omittableOf(inputSchema: JsonSchema): ReadonlySet<string> {
 
 /** Arguments as they were filled in, without those that a null leaves out. */
 export function withoutNulls(args: JsonObject, inputSchema: JsonSchema): JsonObject {
-  if (!Object.values(args).includes(null)) return args;
   const omittable = omittableOf(inputSchema);
   return Object.fromEntries(Object.entries(args).filter(([name, value]) => value !== null || !omittable.has(name)));
 }

@@ -1,0 +1,63 @@
+import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
+
+/** The nodes directly below a node. */
+export function childrenOf({ exprKind }: Expr): Expr[] {
+  const nodes = (...candidates: (Expr | undefined)[]) => candidates.filter((node) => node !== undefined);
+  switch (exprKind.case) {
+    case "selectExpr":
+      return nodes(exprKind.value.operand);
+    case "callExpr":
+      return nodes(exprKind.value.target, ...exprKind.value.args);
+    case "listExpr":
+      return exprKind.value.elements;
+    case "structExpr":
+      return exprKind.value.entries.flatMap(({ keyKind, value }) => {
+        return nodes(keyKind.case === "mapKey" ? keyKind.value : undefined, value);
+      });
+    case "comprehensionExpr": {
+      const { iterRange, accuInit, loopCondition, loopStep, result } = exprKind.value;
+      return nodes(iterRange, accuInit, loopCondition, loopStep, result);
+    }
+    default:
+      return [];
+  }
+}
+
+/** What the comprehensions of a tree walk through. */
+export function rangesOf(tree: Expr): Expr[] {
+  const own = tree.exprKind.case === "comprehensionExpr" ? tree.exprKind.value.iterRange : undefined;
+  return [...(own === undefined ? [] : [own]), ...childrenOf(tree).flatMap(rangesOf)];
+}
+
+type CallNode = Extract<Expr["exprKind"], { case: "callExpr" }>["value"];
+
+/** What a call calls, with its namespace where `isFunction` knows the whole, and on what: undefined where on nothing. */
+export function calledOf(
+  { function: name, target }: CallNode,
+  isFunction: (name: string) => boolean,
+): { readonly name: string; readonly receiver: Expr | undefined } {
+  if (target?.exprKind.case !== "identExpr") return { name, receiver: target };
+  const whole = `${target.exprKind.value.name}.${name}`;
+  return isFunction(whole) ? { name: whole, receiver: undefined } : { name, receiver: target };
+}
+
+/** A chain of names: `row.items[0].id`. `isTest`: it stands in has(). */
+export type NodePath = { readonly root: string; readonly path: (string | number)[]; readonly isTest: boolean };
+
+/** The path that a chain of selections and constant indexes makes; undefined when it is none. */
+export function pathOfNode(node: Expr | undefined): NodePath | undefined {
+  const { exprKind } = node ?? { exprKind: { case: undefined } };
+  if (exprKind.case === "identExpr") return { root: exprKind.value.name.replace(/^\./, ""), path: [], isTest: false };
+  if (exprKind.case === "selectExpr") {
+    const { operand, field, testOnly } = exprKind.value;
+    const before = pathOfNode(operand);
+    return before && { ...before, path: [...before.path, field], isTest: testOnly };
+  }
+  if (exprKind.case !== "callExpr" || exprKind.value.function !== "_[_]") return undefined;
+  const [operand, index] = exprKind.value.args;
+  const before = pathOfNode(operand);
+  const constant = index?.exprKind.case === "constExpr" ? index.exprKind.value.constantKind : undefined;
+  if (constant?.case === "stringValue") return before && { ...before, path: [...before.path, constant.value] };
+  if (constant?.case === "int64Value") return before && { ...before, path: [...before.path, Number(constant.value)] };
+  return undefined;
+}

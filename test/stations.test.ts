@@ -1,0 +1,24 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { root } from "./source.ts";
+
+type Trace = { readonly status: string; readonly stations: readonly { readonly file: string }[] };
+
+/** Returns of version 0.1, counted by the same script (docs/architecture.md). */
+const before = 467;
+/** What the slices of a machine with other work add. */
+const slack = 20;
+
+test("a run returns to the files that it had left at most a third as often as it did in version 0.1", {
+  retry: 2,
+}, async () => {
+  const args = [join(root, "scripts/trace-run.mjs"), "--json", join(root, "docs/examples/ask-before-writing.json")];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 24 });
+  const { status, stations }: Trace = JSON.parse(stdout);
+  expect(status).toBe("JOB_STATUS_SUCCEEDED");
+  const files = new Set(stations.map(({ file }) => file));
+  expect(files.size).toBeGreaterThan(40);
+  expect(stations.length - files.size).toBeLessThanOrEqual(before / 3 + slack);
+});

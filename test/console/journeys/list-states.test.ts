@@ -1,9 +1,10 @@
 import { createTestDatabase } from "@svc/testing/database";
 import { startForwarder } from "@svc/testing/forwarder";
+import { until } from "@svc/testing/until";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
-import { calendarSecret } from "../post-calendar.ts";
+import { calendarSecret, postCalendar } from "../post-calendar.ts";
 
 // An empty, a loading, a failed and a filtered-to-nothing list look different, on every page: of each it is said here what stands in it.
 // The store is reached by a way that can be held, so that a list loads for as long as it is looked at, and closed, so that it fails.
@@ -30,7 +31,7 @@ type ListedPage = {
   /** What in its address lets nothing through, and the heading that is there then. */
   filtered?: readonly [search: string, heading: string];
   /** The service answers it without its store, so that it neither waits nor fails here. */
-  isOfMemory?: true;
+  isOfMemory?: boolean;
 };
 
 const pages: readonly ListedPage[] = [
@@ -38,6 +39,7 @@ const pages: readonly ListedPage[] = [
   { path: "deliveries", empty: ["No subscription yet"], filtered: ["?state=dead_letter", "No delivery matches"] },
   { path: "subscriptions", empty: ["No subscription yet"] },
   { path: "replays", empty: ["No replay yet"] },
+  { path: "ingest", isOfMemory: true },
   { path: "tools", filtered: ["?q=zzzz", "No tool matches"], isOfMemory: true },
   { path: "accounts", empty: ["No accounts yet"], filtered: ["?entity=nobody", "No account matches"] },
   { path: "calls", empty: ["No calls yet"], filtered: ["?tool=calendar.list_events", "No call matches"] },
@@ -70,7 +72,8 @@ function standsIn(page: Page) {
 /** What stands where a list has no row, whichever list it is. */
 const anyEmpty = /^(?:No .+ (?:yet|matches)|Nobody is asked anything|Nothing was settled yet|Nothing is held)$/;
 
-browserTest.each(pages)("$path", async ({ path, empty = [], filtered, isOfMemory = false }) => {
+/** Opens a page, and has what is to be seen there in each state of its lists. */
+async function openList({ path, empty = [], filtered, isOfMemory = false }: ListedPage) {
   const { page, faults } = await (path.startsWith("admin/")
     ? consoles.open({ path, key: consoles.svc.adminToken })
     : consoles.open({ path: `p/${consoles.projectId}/${path}` }));
@@ -81,37 +84,125 @@ browserTest.each(pages)("$path", async ({ path, empty = [], filtered, isOfMemory
     await failed.first().waitFor({ state: "detached" });
     await loading.first().waitFor({ state: "detached" });
   };
-  await isEmpty();
+  return {
+    isEmpty,
+    async isFiltered() {
+      if (filtered === undefined) return;
+      const [search, title] = filtered;
+      await page.goto(`${address}${search}`);
+      await heading(title).waitFor();
+      for (const other of empty) expect(await heading(other).count()).toBe(0);
+      await page.getByRole("main").getByRole("button", { name: "Clear filters" }).last().click();
+      await heading(title).waitFor({ state: "detached" });
+      expect(page.url()).not.toContain(search.slice(1));
+    },
+    async isLoading() {
+      if (isOfMemory) return;
+      await page.goto(address);
+      await loading.first().waitFor();
+      expect([await failed.count(), await heading(anyEmpty).count()]).toEqual([0, 0]);
+    },
+    async expectsFailure() {
+      faults.expectStatus(503);
+    },
+    async isFailed() {
+      if (isOfMemory) return;
+      await page.goto(address);
+      await failed.first().waitFor();
+      await failed.first().getByText("STORE_UNAVAILABLE").waitFor();
+      expect(await heading(anyEmpty).count()).toBe(0);
+    },
+  };
+}
 
-  if (filtered !== undefined) {
-    const [search, title] = filtered;
-    await page.goto(`${address}${search}`);
-    await heading(title).waitFor();
-    for (const other of empty) expect(await heading(other).count()).toBe(0);
-    await page.getByRole("main").getByRole("button", { name: "Clear filters" }).last().click();
-    await heading(title).waitFor({ state: "detached" });
-    expect(page.url()).not.toContain(search.slice(1));
+// Several at once: each tries for two seconds before it says that it failed, and each in a browser of its own, since one browser makes
+// six connections at most, which lists that load keep.
+const together = 6;
+const groups = pages.flatMap((_, place) => (place % together === 0 ? [pages.slice(place, place + together)] : []));
+
+browserTest.each(groups.map((group) => [group.map(({ path }) => path).join(", "), group] as const))(
+  "%s",
+  async (_, group) => {
+    const lists = await Promise.all(group.map(async (listed) => ({ path: listed.path, seen: await openList(listed) })));
+    const all = (state: keyof (typeof lists)[number]["seen"]) =>
+      Promise.all(
+        lists.map(({ path, seen }) =>
+          seen[state]().catch((cause) => {
+            throw new Error(`${path}, ${state}: ${cause}`, { cause });
+          }),
+        ),
+      );
+    await all("isEmpty");
+    await all("isFiltered");
+    store.hold();
+    await all("isLoading");
+    store.release();
+    await all("isEmpty");
+    await all("expectsFailure");
+    await store.close();
+    await all("isFailed");
+    await store.reopen();
+    await all("isEmpty");
+  },
+);
+
+// From here on something is made, so that lists are no longer empty.
+
+/** Lists within a page that has something else, too: what they hold of the store is locked, and then gone, while the page stands. */
+const parts = [
+  {
+    name: "the deliveries of an event",
+    table: "deliveries",
+    region: "Deliveries",
+    empty: "No subscription matched this event, so it was delivered to nobody.",
+    open: async () => {
+      await postCalendar(consoles.svc);
+      const list = () => consoles.svc.call("svc.v1.TriggersService/ListEvents", {});
+      await until(async () => (await list()).json.events?.length > 0);
+      const { json } = await list();
+      return consoles.open({ path: `p/${consoles.projectId}/events/${json.events[0].id}` });
+    },
+  },
+  {
+    name: "the keys of a project",
+    table: "api_keys",
+    region: "Keys",
+    empty: "No keys yet",
+    open: async () => {
+      const { json } = await consoles.svc.admin("CreateProject", { name: "without keys" });
+      return consoles.open({ path: `admin/projects/${json.project.id}`, key: consoles.svc.adminToken });
+    },
+  },
+];
+
+browserTest.each(parts)("$name, a list within a page", async ({ table, region, empty, open }) => {
+  const { sql } = database.db;
+  const { page, faults } = await open();
+  const part = page.getByRole("region", { name: region, exact: true });
+  const nothing = part.getByText(empty);
+  const tryAgain = part.getByRole("alert").getByRole("button", { name: "Try again" });
+  await nothing.waitFor();
+  await sql.begin(async (tx) => {
+    await tx`lock table ${tx(table)} in access exclusive mode`;
+    await page.reload();
+    await part.getByText("Loading", { exact: true }).waitFor();
+    expect([await nothing.count(), await tryAgain.count()]).toEqual([0, 0]);
+  });
+  await nothing.waitFor();
+  faults.expectStatus(500);
+  await sql`alter table ${sql(table)} rename to elsewhere`;
+  try {
+    await page.reload();
+    await tryAgain.waitFor();
+    expect(await nothing.count()).toBe(0);
+  } finally {
+    await sql`alter table elsewhere rename to ${sql(table)}`;
   }
-
-  if (isOfMemory) return;
-  store.hold();
-  await page.goto(address);
-  await loading.first().waitFor();
-  expect([await failed.count(), await heading(anyEmpty).count()]).toEqual([0, 0]);
-  store.release();
-  await isEmpty();
-
-  faults.expectStatus(503);
-  await store.close();
-  await page.goto(address);
-  await failed.first().waitFor();
-  await failed.first().getByText("STORE_UNAVAILABLE").waitFor();
-  expect(await heading(anyEmpty).count()).toBe(0);
-  await store.reopen();
-  await isEmpty();
+  await tryAgain.click();
+  await nothing.waitFor();
+  expect(await tryAgain.count()).toBe(0);
 });
 
-// The last: it makes the first schedule.
 browserTest("the runs of a schedule, which are a list within a page", async () => {
   const { json } = await consoles.svc.call("svc.v1.StandingService/CreateStandingProgram", {
     slug: "daily",

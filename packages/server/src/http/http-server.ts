@@ -84,7 +84,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.maxHeadersCount = 0;
   server.on("connection", (socket) => connections.accept(socket, options.tls !== undefined));
   server.on("secureConnection", (socket) => connections.secure(socket));
-  server.on("request", (req, res) => {
+  const serve = (req: IncomingMessage, res: ServerResponse) => {
     if (!connections.noteRequest(req.socket)) return;
     if (req.headers["transfer-encoding"] !== undefined) watchChunks(req, () => connections.punish(req.socket));
     if (mayBeLarge(req)) {
@@ -94,7 +94,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       });
     }
     route(options, req, res);
-  });
+  };
+  server.on("request", serve);
+  // Of an expectation that it does not know, Node answers 417 by itself: past the door, and without the headers of the path.
+  server.on("checkExpectation", serve);
   server.on("clientError", createClientErrorHandler());
   return {
     listen: (address) => listen(server, address),

@@ -124,7 +124,12 @@ browserTest("held posts are looked at, tried without effect, and released page a
 browserTest("who did what is listed", async () => {
   await consoles.svc.call("svc.v1.SecretsService/PutSecret", { name: "audited_token", value: "a-secret-of-audits" });
   const { page } = await asAdmin("audit");
-  await page.getByRole("row", { name: "SecretsService.PutSecret" }).getByText("audited_token").waitFor();
+  const row = page.getByRole("row", { name: "SecretsService.PutSecret" });
+  await row.getByText("audited_token").waitFor();
+  const who = row.getByText(/^key_.{4}…[0-9a-z]{4}$/);
+  const [shown, whole] = [await who.innerText(), await who.getAttribute("title")];
+  expect(whole).toMatch(/^key_[0-9a-z]{26}$/);
+  expect(whole?.slice(-4)).toBe(shown.slice(-4));
   expect(await findBarriers(page)).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 import { AdminService, type AuditEvent } from "@svc/gen/admin";
 import { getRouteApi } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
+import { shortId } from "../../ui/copy.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Grid } from "../../ui/grid.tsx";
 import type { Column } from "../../ui/grid-column.ts";
@@ -10,16 +11,27 @@ import { Line } from "../../ui/stack.tsx";
 import { Time } from "../../ui/time.tsx";
 
 const route = getRouteApi("/admin/audit");
+const anId = /^[a-z]+_[0-9a-z]{26}$/;
 const idOf = ({ id }: AuditEvent) => id;
 
 const columns: readonly Column<AuditEvent>[] = [
   { id: "at", title: "At", width: "136px", cell: ({ at }) => <Time at={at} /> },
   { id: "action", title: "Action", width: "minmax(200px, 2fr)", cell: ({ action }) => action },
-  { id: "subject", title: "To what", width: "minmax(160px, 2fr)", cell: ({ subject }) => subject },
+  { id: "subject", title: "To what", width: "minmax(160px, 2fr)", cell: ({ subject }) => named(subject) },
   { id: "outcome", title: "Outcome", width: "136px", cell: ({ outcome }) => outcome },
-  { id: "actor", title: "Who", width: "minmax(120px, 1fr)", cell: ({ actor }) => actor },
-  { id: "project", title: "Project", width: "minmax(120px, 1fr)", cell: ({ projectId }) => projectId || "deployment" },
+  { id: "actor", title: "Who", width: "minmax(120px, 1fr)", cell: ({ actor }) => named(actor) },
+  {
+    id: "project",
+    title: "Project",
+    width: "minmax(120px, 1fr)",
+    cell: ({ projectId }) => named(projectId || "deployment"),
+  },
 ];
+
+/** An id without its middle, as its end tells it from its neighbours; the whole of it is in the title. Other names stand as they are. */
+function named(name: string) {
+  return anId.test(name) ? <code title={name}>{shortId(name)}</code> : name;
+}
 
 /** Who did what, newest first. */
 export default function AuditPage() {
@@ -62,9 +74,9 @@ function auditCard({ action, subject, outcome, actor, at }: AuditEvent) {
         <b>{action}</b>
         <Time at={at} />
       </Line>
-      <span>{subject}</span>
+      <span>{named(subject)}</span>
       <Line apart>
-        <span>{actor}</span>
+        <span>{named(actor)}</span>
         <span>{outcome}</span>
       </Line>
     </>

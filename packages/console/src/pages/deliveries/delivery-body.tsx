@@ -12,7 +12,7 @@ import { useSubscriptions } from "./endpoints.ts";
 /** What is known of a delivery, its attempts, and the way to send its event again once it is given up. */
 export function DeliveryBody({ projectId, delivery }: { projectId: string; delivery: Delivery }) {
   const { endpointOf } = useSubscriptions();
-  const { id, eventId, subscriptionId, state, createdAt, nextAttemptAt, replayed } = delivery;
+  const { id, eventId, subscriptionId, state, attempts, createdAt, nextAttemptAt, replayed } = delivery;
   const eventLink = (
     <Link to="/p/$projectId/events/$eventId" params={{ projectId, eventId }}>
       <code>{eventId}</code>
@@ -36,6 +36,12 @@ export function DeliveryBody({ projectId, delivery }: { projectId: string; deliv
         ]}
       />
       <Section title="Attempts" actions={state === "dead_letter" && <ReplayButton eventId={eventId} />}>
+        {state === "pending" && attempts > 0 && (
+          <p>
+            It is sent again by itself, at its next attempt. “Replay” on the page of its event queues a second delivery
+            now.
+          </p>
+        )}
         <Attempts deliveryId={id} isPending={state === "pending"} />
       </Section>
     </Stack>

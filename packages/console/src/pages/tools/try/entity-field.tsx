@@ -31,7 +31,7 @@ export function EntityField({
   );
   return (
     <SuggestField
-      label="as entity"
+      label="As entity"
       value={entity}
       suggestions={entities}
       onChange={setEntity}

@@ -39,7 +39,7 @@ export function DeliveryBody({ projectId, delivery }: { projectId: string; deliv
         {state === "pending" && attempts > 0 && (
           <p>
             It is sent again by itself, at its next attempt. “Replay” on the page of its event queues a second delivery
-            now.
+            at once.
           </p>
         )}
         <Attempts deliveryId={id} isPending={state === "pending"} />

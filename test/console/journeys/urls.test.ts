@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { until } from "@svc/testing/until";
 import type { Page } from "playwright-core";
 import { beforeAll, expect } from "vitest";
@@ -247,7 +248,7 @@ const cases: Record<string, Pressed> = {
     path: () => `admin/projects/${consoles.projectId}`,
     press: (page) => page.getByRole("tab", { name: "Usage" }).click(),
     search: /tab=usage/,
-    shows: (page) => page.getByRole("tabpanel", { name: "Usage" }).waitFor(),
+    shows: (page) => page.getByRole("tabpanel", { name: "Usage" }).getByRole("listitem").first().waitFor(),
   },
 };
 
@@ -259,10 +260,16 @@ browserTest.each(Object.entries(cases))("%s", async (_, { path, press: act, sear
   await act(page);
   await page.waitForURL(search);
   await shows(page);
-  const seen = await valuesOf(page);
   const { page: other } = await open(page.url().slice(`${consoles.svc.url}/console/`.length));
   await shows(other);
-  await expect.poll(() => valuesOf(other), { timeout: 5_000 }).toEqual(seen);
+  // Read of both at each look: the first may still be loading what the second has.
+  const both = async () => [await valuesOf(page), await valuesOf(other)] as const;
+  await expect
+    .poll(async () => isDeepStrictEqual(...(await both())), { timeout: 5_000 })
+    .toBe(true)
+    .catch(() => undefined);
+  const [seen, seenThere] = await both();
+  expect(seenThere).toEqual(seen);
   expect(other.url()).toBe(page.url());
 });
 

@@ -65,6 +65,10 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/At most [\d.,]+(?: (?:ms|s|min|h|d))?(?=, SPAN)/g, "At most N"],
   [/\b(?:\d+ d \d+ h|\d+ h \d+ min|\d+ min \d+ s|\d+(?:\.\d+)? (?:ms|s|min|h|d))\b/g, "DURATION"],
   [/\b(?:in DURATION|DURATION ago|now)\b/g, "AGO"],
+  // What a node counts of calls has the page's own in it, and those of the page before.
+  [/(?<=Calls (?:a second|under way at once), at each node )[\d,]+/g, "N"],
+  [/(?<=Open streams, at each node )[\d,]+/g, "N"],
+  [/(?<=term: Calls\n\s+- definition: )"[\d,]+"/g, "N"],
   [/\b[0-9a-f]{64}\b/g, "HASH"],
   [/(?<=message-number: )\d+/g, "N"],
   [/\bsvc_\w{4}…/g, "svc_HINT…"],

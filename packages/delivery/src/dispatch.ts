@@ -1,72 +1,18 @@
-import type { AddressGuard, Clock, NodeId, ProjectId, Sealer, SubscriptionId } from "@svc/core";
-import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
-import {
-  type ClaimedDelivery,
-  type Executor,
-  expireDeliveries,
-  releaseDeliveries,
-  type SubscriptionHealth,
-} from "@svc/db";
-import { bodyFor } from "./body.ts";
+import type { ProjectId, SubscriptionId } from "@svc/core";
+import { type ClaimedDelivery, expireDeliveries, releaseDeliveries, type SubscriptionHealth } from "@svc/db";
 import { Claimer } from "./claimer.ts";
 import { conclude } from "./conclude.ts";
+import type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
 import { createEndpointCache, type Endpoint, type EndpointCache } from "./endpoint.ts";
 import { Holdings } from "./holdings.ts";
 import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
-import { type DispatchLimits, type ResolvedLimits, resolveLimits } from "./limits.ts";
-import type { DeliveryObserver } from "./observer.ts";
-import type { OutgoingDelivery } from "./outgoing.ts";
-import { type Attempt, isAborted, send } from "./send.ts";
+import { type ResolvedLimits, resolveLimits } from "./limits.ts";
+import { type OutgoingDelivery, outgoingOf } from "./outgoing.ts";
+import { type Attempt, isAborted } from "./send.ts";
+import { type Message, Sender } from "./sender.ts";
 import { createRecorder, type Recorder } from "./settle.ts";
 import { Shares } from "./shares.ts";
-import { headersFor } from "./sign.ts";
-
-/** What a dispatcher is made of. */
-export type DispatcherOptions = {
-  db: Executor;
-  clock: Clock;
-  sealer: Sealer;
-  guard: AddressGuard;
-  nodeId: NodeId;
-  observer: DeliveryObserver;
-  limits: DispatchLimits;
-  /** Spreads retries; in [0, 1). */
-  random: () => number;
-};
-
-/** The delivery engine of one node. */
-export type Dispatcher = {
-  /** Endpoints ready to send to, shared with whoever submits. */
-  readonly endpoints: EndpointCache;
-  /** How long the leases of `submit` must last. */
-  readonly leaseMs: number;
-  /**
-   * How many deliveries of a subscription it would send right away; 0 unless running, while full, while its project uses
-   * its share of the node, or while the endpoint backs off.
-   */
-  room(id: SubscriptionId, projectId: ProjectId): number;
-  /**
-   * Takes deliveries that were stored leased to this node, and sends them. `unleased` names the subscriptions for which
-   * others were stored with them that nobody holds: it comes to those as soon as it has room.
-   */
-  submit(deliveries: readonly OutgoingDelivery[], unleased?: ReadonlySet<SubscriptionId>): void;
-  /** Begins to claim due deliveries. */
-  start(): void;
-  /** Looks for due deliveries now. */
-  wake(): void;
-  /** Ends the pending deliveries of a subscription that was deactivated or deleted. */
-  expire(id: SubscriptionId): Promise<void>;
-  /** Posts what is no event to an agent's endpoint, once and at once; resolves to how it went, within `timeoutMs`. */
-  tell(
-    endpoint: Endpoint,
-    message: { readonly id: string; readonly body: string },
-    timeoutMs: number,
-  ): Promise<Attempt>;
-  /** Claims nothing more, finishes what is in flight for at most `graceMs`, and gives every other lease back. */
-  drain(graceMs: number): Promise<void>;
-  stats(): { held: number; inFlight: number };
-};
 
 const expireMax = 2_000;
 /** A lease is not used in its last moments: an attempt at its full length must end, and be recorded, before it runs out. */
@@ -82,7 +28,7 @@ class Engine implements Dispatcher {
   readonly leaseMs: number;
   readonly #options: DispatcherOptions;
   readonly #limits: ResolvedLimits;
-  readonly #agent: GuardedAgent;
+  readonly #sender: Sender;
   readonly #recorder: Recorder;
   readonly #claimer: Claimer;
   readonly #lanes: Lanes;
@@ -90,8 +36,6 @@ class Engine implements Dispatcher {
   readonly #shares: Shares;
   /** Lanes whose replayed deliveries wait only because project or node have no turn free for such. */
   readonly #blocked = new Set<Lane>();
-  /** By delivery as it was taken on: one claimed again while its old attempt goes on is another. */
-  readonly #aborters = new Map<OutgoingDelivery, () => void>();
   /** `draining` finishes what is in flight, `drained` has broken off the rest. */
   #state: "created" | "running" | "draining" | "drained" = "created";
 
@@ -104,14 +48,7 @@ class Engine implements Dispatcher {
     this.#shares = new Shares(limits);
     this.endpoints = createEndpointCache(options.sealer);
     this.leaseMs = limits.leaseMs;
-    this.#agent = createGuardedAgent({
-      guard: options.guard,
-      connections: limits.inFlightMax,
-      connectTimeoutMs: limits.attemptTimeoutMs,
-      // An attempt has a clock of its own, exact where undici's are not; these only clear away what it left behind.
-      headersTimeoutMs: limits.attemptTimeoutMs + 1_000,
-      bodyTimeoutMs: limits.attemptTimeoutMs + 1_000,
-    });
+    this.#sender = new Sender({ guard: options.guard, clock: options.clock, limits });
     this.#recorder = createRecorder({
       ...options,
       limits: limits.health,
@@ -193,11 +130,8 @@ class Engine implements Dispatcher {
     this.#claimer.wake();
   }
 
-  tell(endpoint: Endpoint, message: { readonly id: string; readonly body: string }, timeoutMs: number) {
-    const body = Buffer.from(message.body, "utf8");
-    const ids = { delivery: message.id, message: message.id };
-    const headers = headersFor(endpoint, ids, body, this.#options.clock.now());
-    return send(this.#agent, { origin: endpoint.origin, path: endpoint.path, headers, body, timeoutMs });
+  tell(endpoint: Endpoint, message: Message, timeoutMs: number): Promise<Attempt> {
+    return this.#sender.tell(endpoint, message, timeoutMs);
   }
 
   async expire(id: SubscriptionId): Promise<void> {
@@ -217,10 +151,10 @@ class Engine implements Dispatcher {
     grace.abort();
     this.#state = "drained";
     this.#giveBack(this.#lanes.takeWaiting());
-    for (const abort of [...this.#aborters.values()]) abort();
+    this.#sender.abortAll();
     await idle;
     await this.#recorder.idle();
-    await this.#agent.destroy();
+    await this.#sender.close();
   }
 
   #takeClaimed(claimed: readonly ClaimedDelivery[]): void {
@@ -230,21 +164,7 @@ class Engine implements Dispatcher {
       const lane = this.#lanes.of(delivery.subscriptionId, delivery.projectId);
       if (!delivery.probe && lane.unreportedFailures === 0) lane.recover();
       const endpoint = this.#openEndpoint(delivery);
-      if (endpoint === undefined) continue;
-      outgoing.push({
-        id: delivery.id,
-        projectId: delivery.projectId,
-        subscriptionId: delivery.subscriptionId,
-        queuedForMs: delivery.queuedForMs,
-        attempts: delivery.attempts,
-        probe: delivery.probe,
-        behind: delivery.behind,
-        endpoint,
-        messageId: endpoint.agent === undefined ? delivery.id : delivery.event.id,
-        body: bodyFor(endpoint, delivery.event),
-        receivedAtMs: delivery.event.receivedAtMs,
-        leaseUntilMs: delivery.leaseUntilMs,
-      });
+      if (endpoint !== undefined) outgoing.push(outgoingOf(delivery, endpoint));
     }
     this.submit(outgoing);
   }
@@ -305,16 +225,11 @@ class Engine implements Dispatcher {
   }
 
   async #attempt(lane: Lane, delivery: OutgoingDelivery): Promise<void> {
-    const { id, endpoint, messageId, body } = delivery;
     const startedAtMs = this.#options.clock.now();
     lane.inFlight++;
     if (delivery.behind) lane.behindInFlight++;
     this.#shares.begin(lane.projectId);
-    const headers = headersFor(endpoint, { delivery: id, message: messageId }, body, startedAtMs);
-    const { origin, path } = endpoint;
-    const request = { origin, path, headers, body, timeoutMs: this.#limits.attemptTimeoutMs };
-    const attempt = await send(this.#agent, request, (abort) => this.#aborters.set(delivery, abort));
-    this.#aborters.delete(delivery);
+    const attempt = await this.#sender.send(delivery, startedAtMs);
     lane.inFlight--;
     if (delivery.behind) lane.behindInFlight--;
     this.#shares.end(lane.projectId);

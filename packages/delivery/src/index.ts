@@ -1,5 +1,6 @@
 export { bodyFor, type DeliveredEvent, deliveryBody, occurrenceText } from "./body.ts";
-export { createDispatcher, type Dispatcher, type DispatcherOptions } from "./dispatch.ts";
+export { createDispatcher } from "./dispatch.ts";
+export type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
 export {
   createAgentEndpoint,
   type Endpoint,

@@ -24,7 +24,7 @@ import {
 import { borrowTestDatabase } from "@svc/testing/borrowed-database";
 import { createTestClock, type TestClock } from "@svc/testing/clock";
 import { createTestNode, type Told } from "@svc/testing/node";
-import type { Dispatcher } from "./dispatch.ts";
+import type { Dispatcher } from "./dispatcher.ts";
 import { signingSecretContext } from "./endpoint.ts";
 import type { DispatchLimits } from "./limits.ts";
 import type { AttemptObservation } from "./observer.ts";

@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { refusalOf } from "@svc/testing/project-client";
 import { startTestReceiver } from "@svc/testing/receiver";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { DecidedRuns } from "./decide/decided-runs.ts";
 import type { Decided } from "./engine/batch.ts";
 import { storeNotices } from "./engine/notices.ts";
 import { createStandingWorld, definitionText, type StandingWorld, settled, stateOf } from "./test-standing.ts";
@@ -46,7 +47,7 @@ async function listening(project: Awaited<ReturnType<StandingWorld["project"]>>,
 /** What came of a program that has paused by itself, and had missed times before. */
 function pausedAndMissed(projectId: ProjectId, id: StandingProgramId): Decided {
   const program = { id, projectId, slug: "herd", title: "Herd", version: 1, state: "active" };
-  const nothing = { newRuns: [], closed: new Map(), failedStarts: [] };
+  const nothing = { runs: new DecidedRuns(), failedStarts: [] };
   const book = { state: "paused", pauseReason: "drift", pauseDetail: "", missed: 2, ...nothing };
   return { program, version: { definition: {} }, book } as unknown as Decided;
 }

@@ -1,17 +1,17 @@
 import { createId, type Id, type JsonObject, type StandingRunId } from "@svc/core";
 import type {
   NewStandingRun,
-  StandingLane,
   StandingPauseReason,
   StandingProgramRecord,
-  StandingRunChange,
   StandingRunReason,
   StandingRunRecord,
 } from "@svc/db";
 import type { Given } from "../definition/definition.ts";
-import { localTimeOf } from "../schedule/zone.ts";
 import type { LoadedVersion } from "../versions.ts";
+import type { BookFacts } from "./book-facts.ts";
+import { DecidedRuns } from "./decided-runs.ts";
 import { givenOf, keyOf } from "./given.ts";
+import { heldBack, startFailuresMax } from "./held-back.ts";
 import { inputOf } from "./input.ts";
 import { Lanes } from "./lanes.ts";
 import {
@@ -26,53 +26,19 @@ import {
 import { decideStart, type LaneFacts, rateAfter, type Used, type Verdict } from "./verdict.ts";
 import { Windows } from "./windows.ts";
 
-/** A start that fails is tried again after so long, and twice as long each time; so often it may fail. */
-const startRetryMinMs = 5_000;
-const startRetryMaxMs = 300_000;
-const startFailuresMax = 8;
-
-/** What a book is opened with. */
-export type BookFacts = {
-  readonly program: StandingProgramRecord;
-  /** The program's version of today. */
-  readonly version: LoadedVersion;
-  readonly lanes: readonly StandingLane[];
-  /** Where rates stand, by key. */
-  readonly rates: ReadonlyMap<string, number>;
-  /** Until when keys of `dedupe` are remembered. */
-  readonly seenKeys: ReadonlyMap<string, number>;
-  /** Windows that are open, of the keys that events have. */
-  readonly windows: readonly StandingRunRecord[];
-  /** What was used today. */
-  readonly used: Used;
-  readonly nowMs: number;
-  /** Runs that its project may still have under way; shared by the books of a project. */
-  readonly room: { left: number };
-  /** Seals what a caller gave. */
-  readonly seal: (runId: StandingRunId, input: JsonObject) => Buffer;
-  /** Why runs could not be started when it was tried just now, by the names of their occurrences: they wait. */
-  readonly unstarted: ReadonlyMap<string, string>;
-  /** When the next day of a zone begins. */
-  readonly nextDayMs: (timeZone: string) => number;
-};
-
 /**
  * What is decided about one program in one transaction, which holds its row. Decisions see those before them; nothing is written
  * until the book is closed.
  */
 export class Book {
   readonly facts: BookFacts;
-  /** New runs, in the order of their decisions. */
-  readonly newRuns: NewStandingRun[] = [];
-  readonly changes: StandingRunChange[] = [];
+  readonly runs = new DecidedRuns();
   readonly starts: StartedRun[] = [];
   readonly cancels: Id<"job">[] = [];
   readonly rates = new Map<string, number>();
   /** Keys of `dedupe`, and until when they are remembered from now on. */
   readonly seenKeys = new Map<string, number>();
   readonly windows: Windows;
-  /** What became of windows whose time was over. */
-  readonly closed = new Map<StandingRunId, StandingRunRecord>();
   /** Runs that waited and were refused. */
   readonly declined: StandingRunRecord[] = [];
   /** Why runs were refused whose start failed again and again. */
@@ -91,9 +57,6 @@ export class Book {
   filtered = 0;
   failuresInRow: number;
   readonly #lanes: Lanes;
-  /** Where new runs stand, by their ids, and changes. */
-  readonly #newAt = new Map<StandingRunId, number>();
-  readonly #changeAt = new Map<StandingRunId, number>();
   #used: Used;
 
   constructor(facts: BookFacts) {
@@ -130,12 +93,12 @@ export class Book {
     const inLane = { ...run, lane: lane.text, rateKey: rateKey.text };
     const input = inputOf(version, given, occurrence.input);
     if ("fault" in input) return this.#refuse(inLane, "input_invalid", input.fault);
-    const held = this.#heldBack(run.sourceKey, 1);
+    const held = heldBack(this.facts, run.sourceKey, 1);
     const verdict = held?.verdict ?? this.#decide(version, lane.text, rateKey.text, false);
     const isKept = occurrence.input !== undefined || (occurrence.given !== undefined && verdict.kind === "queue");
     const sealed = isKept && input.value !== undefined ? this.facts.seal(run.id, input.value) : null;
     const decided = this.#apply({ ...inLane, ...held?.why, input: sealed, projectId: program.projectId }, verdict);
-    this.#push(decided);
+    this.runs.addOrCount(decided);
     if (verdict.kind === "start") this.#start(decided, { version, rateKey: rateKey.text, input: input.value });
     return decided;
   }
@@ -175,15 +138,15 @@ export class Book {
       const detail = (fault !== undefined && "fault" in fault ? fault.fault : "").slice(0, 1_000);
       const ended = { state: "refused", reason: "input_invalid", detail, notBefore: null, endedAt: nowMs } as const;
       this.failuresInRow++;
-      this.closed.set(run.id, { ...run, ...ended, decidedAt: nowMs, lane: "" });
+      this.runs.close({ ...run, ...ended, decidedAt: nowMs, lane: "" });
       return;
     }
-    const held = this.#heldBack(run.sourceKey, 1);
+    const held = heldBack(this.facts, run.sourceKey, 1);
     const verdict = held?.verdict ?? this.#decide(version, lane.text, rateKey.text, false);
     const sealed = verdict.kind === "queue" && input.value !== undefined ? this.facts.seal(run.id, input.value) : null;
     const inLane = { ...run, lane: lane.text, rateKey: rateKey.text, input: sealed, notBefore: null, decidedAt: nowMs };
     const decided = this.#apply({ ...inLane, ...held?.why }, verdict);
-    this.closed.set(run.id, decided);
+    this.runs.close(decided);
     if (verdict.kind === "start") this.#start(decided, { version, rateKey: rateKey.text, input: input.value });
   }
 
@@ -193,7 +156,7 @@ export class Book {
    */
   isHeldBack(run: StandingRunRecord): boolean {
     const { nowMs } = this.facts;
-    const held = this.#heldBack(run.sourceKey, run.startFailures + 1);
+    const held = heldBack(this.facts, run.sourceKey, run.startFailures + 1);
     if (held === undefined) {
       const isBefore = run.reason === "start_failed" && run.notBefore !== null && run.notBefore > nowMs;
       if (isBefore) this.#wake(run.notBefore);
@@ -206,19 +169,8 @@ export class Book {
     }
     const { notBefore, reason } = held.verdict;
     this.#wake(notBefore);
-    this.#change({ ...changeOf(run), ...held.why, reason, notBefore });
+    this.runs.change({ ...changeOf(run), ...held.why, reason, notBefore });
     return true;
-  }
-
-  /** What becomes of a run that could not be started when it was tried just now; undefined for any other. */
-  #heldBack(sourceKey: string, startFailures: number) {
-    const detail = this.facts.unstarted.get(sourceKey);
-    if (detail === undefined) return undefined;
-    const notBefore = this.facts.nowMs + Math.min(startRetryMaxMs, startRetryMinMs * 2 ** (startFailures - 1));
-    return {
-      verdict: { kind: "queue", reason: "start_failed", notBefore } as const,
-      why: { detail: detail.slice(0, 1_000), startFailures },
-    };
   }
 
   /** Decides anew about a run that waits. `input`: what its caller gave, or an event made. */
@@ -235,12 +187,12 @@ export class Book {
       const notBefore = verdict.kind === "queue" ? verdict.notBefore : null;
       this.#wake(notBefore);
       if (run.reason !== reason || run.notBefore !== notBefore)
-        this.#change({ ...changeOf(run), detail: "", reason, notBefore });
+        this.runs.change({ ...changeOf(run), detail: "", reason, notBefore });
       return;
     }
     this.#lanes.leave(run.lane, run.id);
     const started = this.#apply({ ...run, detail: "" }, verdict);
-    this.#change(changeOf(started));
+    this.runs.change(changeOf(started));
     this.#start(started, { version, rateKey: run.rateKey, input: filled.value });
   }
 
@@ -253,7 +205,7 @@ export class Book {
     );
     this.missed += count;
     const lastAt = count === 1 ? null : lastMs;
-    this.#add({ ...run, count, lastAt, state: "skipped", reason: "missed", endedAt: this.facts.nowMs });
+    this.runs.add({ ...run, count, lastAt, state: "skipped", reason: "missed", endedAt: this.facts.nowMs });
   }
 
   /** A run that is due and cannot start, since something of the program does not hold any more. */
@@ -265,7 +217,7 @@ export class Book {
   skip(occurrence: Occurrence, reason: StandingRunReason, version = this.facts.version): void {
     const run = this.#newRun(occurrence, version.record.version);
     this.skipped++;
-    this.#push({ ...run, state: "skipped", reason, endedAt: this.facts.nowMs });
+    this.runs.addOrCount({ ...run, state: "skipped", reason, endedAt: this.facts.nowMs });
   }
 
   /** A run that waits and cannot start any more: its version may not be run. */
@@ -274,7 +226,7 @@ export class Book {
     const ended = { state: "refused", reason, detail, notBefore: null, endedAt: this.facts.nowMs } as const;
     this.declined.push({ ...run, ...ended });
     if (reason === "start_failed") this.failedStarts.push(detail);
-    this.#change({ ...changeOf(run), ...ended });
+    this.runs.change({ ...changeOf(run), ...ended });
   }
 
   /** Nothing is started from now on, until somebody resumes the program. */
@@ -297,22 +249,9 @@ export class Book {
     const waits = { state: "queued", reason: "quota", notBefore, startedAt: null, jobId: null } as const;
     // What made it is not at hand when it is looked at again.
     const input = start.input === undefined ? null : this.facts.seal(run.id, start.input);
-    if (!this.#rewrite(run.id, { ...waits, input })) this.#change({ ...changeOf(run), ...waits });
+    if (!this.runs.rewrite(run.id, { ...waits, input })) this.runs.change({ ...changeOf(run), ...waits });
     this.started--;
     this.#wake(notBefore);
-  }
-
-  /** A run that is left out as the one before it was is counted in that. */
-  #push(run: NewStandingRun): void {
-    const before = this.newRuns.at(-1);
-    const isAlike =
-      run.state === "skipped" &&
-      before?.state === "skipped" &&
-      before.reason === run.reason &&
-      before.lane === run.lane &&
-      before.version === run.version;
-    if (!isAlike) this.#add(run);
-    else this.newRuns[this.newRuns.length - 1] = { ...before, count: before.count + 1, lastAt: run.fireAt };
   }
 
   #newRun(occurrence: Occurrence, version: number): NewStandingRun {
@@ -330,7 +269,7 @@ export class Book {
     } as const;
     this.failuresInRow++;
     if (reason === "start_failed") this.failedStarts.push(refused.detail);
-    this.#add(refused);
+    this.runs.add(refused);
     return refused;
   }
 
@@ -388,7 +327,7 @@ export class Book {
     this.#lanes.leave(lane, id);
     this.skipped++;
     const none = { detail: "", startFailures: 0, startedAt: null, jobId: null, blockingJobId: null };
-    if (!this.#rewrite(id, ended)) this.#change({ id, ...none, ...ended });
+    if (!this.runs.rewrite(id, ended)) this.runs.change({ id, ...none, ...ended });
   }
 
   #start(
@@ -406,33 +345,7 @@ export class Book {
     this.starts.push({ run, jobId: run.jobId, version, input });
   }
 
-  #add(run: NewStandingRun): void {
-    this.#newAt.set(run.id, this.newRuns.push(run) - 1);
-  }
-
-  /** Of a run that waited, what was decided last is written. */
-  #change(change: StandingRunChange): void {
-    const at = this.#changeAt.get(change.id);
-    if (at === undefined) this.#changeAt.set(change.id, this.changes.push(change) - 1);
-    else this.changes[at] = change;
-  }
-
-  /** Decides otherwise about a run that is not in the store yet, or was a window; false for any other. */
-  #rewrite(id: StandingRunId, as: Partial<NewStandingRun & StandingRunRecord>): boolean {
-    const closed = this.closed.get(id);
-    if (closed !== undefined) this.closed.set(id, { ...closed, ...as });
-    const at = this.#newAt.get(id);
-    const run = at === undefined ? undefined : this.newRuns[at];
-    if (at !== undefined && run !== undefined) this.newRuns[at] = { ...run, ...as };
-    return closed !== undefined || run !== undefined;
-  }
-
   #wake(atMs: number | null): void {
     if (atMs !== null) this.wakeAt = Math.min(this.wakeAt ?? atMs, atMs);
   }
-}
-
-/** The day of a time in a zone: `2026-03-14`. */
-export function dayOf(ms: number, timeZone: string): string {
-  return localTimeOf(ms, timeZone).date;
 }

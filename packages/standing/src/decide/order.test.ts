@@ -131,7 +131,7 @@ function model(policy: Policies, list: readonly Posted[]): string[] {
 /** The same of a book: runs that are left out alike stand for each other, and are told apart again. */
 function outcomesOf(book: Book): string[] {
   const words = { started: "started", queued: "wait", skipped: "skip", refused: "refuse" } as const;
-  const runs = book.newRuns.flatMap(({ state, reason, count }) => {
+  const runs = book.runs.added.flatMap(({ state, reason, count }) => {
     const word = words[state as keyof typeof words];
     return Array.from({ length: count }, () => (reason === "" ? word : `${word} ${reason}`));
   });

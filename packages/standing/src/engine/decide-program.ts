@@ -75,7 +75,7 @@ function trying(run: StandingRunRecord, act: () => void): void {
 
 function stepBackfill(book: Book, { backfill }: ProgramDue): SteppedBackfill | undefined {
   if (backfill === undefined) return undefined;
-  const waits = [...book.newRuns, ...book.closed.values()].filter(({ state }) => state === "queued").length;
+  const waits = book.runs.queued.length;
   return decideBackfill(book, backfill, backfill.waiting + waits);
 }
 

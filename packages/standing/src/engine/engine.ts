@@ -287,7 +287,7 @@ function tell({ observer, clock }: StandingContext, decided: readonly Decided[])
   const nowMs = clock.now();
   for (const { program, book } of decided) {
     const { id: programId, projectId } = program;
-    const made = [...book.newRuns, ...book.closed.values(), ...book.declined];
+    const made = [...book.runs.decided, ...book.declined];
     for (const { id: runId, version, kind, state, reason, count, jobId, fireAt, backfillId } of made) {
       const of = { runId, programId, projectId, version, kind, state, reason, count };
       observer.decided({

@@ -1,6 +1,6 @@
 import type { StandingProgramId } from "@svc/core";
 import { type Executor, readSeenKeys, readStandingWindows, type WindowKey } from "@svc/db";
-import type { BookFacts } from "../decide/book.ts";
+import type { BookFacts } from "../decide/book-facts.ts";
 import { keyOf } from "../decide/given.ts";
 import { givenOfOccurrence } from "../decide/occurrence.ts";
 import { type Candidate, candidatesOf, type ProgramDue } from "./due.ts";

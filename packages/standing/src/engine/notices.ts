@@ -92,7 +92,7 @@ function noticesOf(of: Decided): Notice[] {
       count: book.failedStarts.length,
     });
   }
-  const heldBack = [...book.newRuns, ...book.closed.values()].filter(({ reason }) => reason === "budget");
+  const heldBack = book.runs.decided.filter(({ reason }) => reason === "budget");
   if (heldBack.length > 0) {
     const isLeftOut = version.definition.budget?.whenOver === "skip";
     const detail = `the day's budget is used up: runs ${isLeftOut ? "are left out" : "wait for the next day"}`;

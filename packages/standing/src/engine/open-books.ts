@@ -8,11 +8,12 @@ import {
   type StandingRate,
   type StandingUsage,
 } from "@svc/db";
-import { Book, dayOf } from "../decide/book.ts";
+import { Book } from "../decide/book.ts";
 import { keyOf } from "../decide/given.ts";
 import { type ClosingWindow, givenOfOccurrence, givenOfWindow } from "../decide/occurrence.ts";
 import type { Given } from "../definition/definition.ts";
 import { nextDayOf } from "../schedule/schedule.ts";
+import { dayOf } from "../schedule/zone.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import { type Batch, type Candidate, candidatesOf, isWanted, type ProgramDue } from "./due.ts";

@@ -29,11 +29,11 @@ import {
   writeSeenKeys,
   writeStandingRates,
 } from "@svc/db";
-import { dayOf } from "../decide/book.ts";
 import type { StartedRun } from "../decide/occurrence.ts";
 import { windowChangeOf } from "../decide/windows.ts";
 import { storePoll } from "../poll/store.ts";
 import { stopListening } from "../programs/listen.ts";
+import { dayOf } from "../schedule/zone.ts";
 import type { Decided, DecidedBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
 import type { Batch } from "./due.ts";
@@ -65,7 +65,7 @@ export async function storeBatch(
   await insertStandingRuns(tx, newRuns);
   await changeStandingRuns(
     tx,
-    decided.flatMap(({ book }) => book.changes),
+    decided.flatMap(({ book }) => book.runs.changes),
   );
   await writeStandingRates(
     tx,
@@ -110,7 +110,7 @@ export async function storeBatch(
 async function storeWindows(tx: Executor, decided: readonly Decided[]): Promise<void> {
   await changeStandingWindows(
     tx,
-    decided.flatMap(({ book }) => [...book.windows.changes(), ...[...book.closed.values()].map(windowChangeOf)]),
+    decided.flatMap(({ book }) => [...book.windows.changes(), ...[...book.runs.closed.values()].map(windowChangeOf)]),
   );
   await insertStandingRuns(
     tx,
@@ -214,7 +214,7 @@ function callSeedOf(programId: StandingProgramId, { version, sourceKey }: Starte
 
 /** The new runs of a batch, but for one that is left out like the program's newest: that one stands for it too. */
 async function withoutMerged(tx: Executor, decided: readonly Decided[]): Promise<NewStandingRun[]> {
-  const firsts = decided.flatMap(({ book }) => book.newRuns.slice(0, 1)).filter(({ state }) => state === "skipped");
+  const firsts = decided.flatMap(({ book }) => book.runs.added.slice(0, 1)).filter(({ state }) => state === "skipped");
   const merged = await mergeSkippedStandingRuns(
     tx,
     firsts.map(({ programId, reason, lane, fireAt, lastAt, count }) => {
@@ -222,7 +222,7 @@ async function withoutMerged(tx: Executor, decided: readonly Decided[]): Promise
     }),
   );
   const gone = new Set(firsts.filter((_, place) => merged.has(place)).map(({ id }) => id));
-  return decided.flatMap(({ book }) => book.newRuns.filter(({ id }) => !gone.has(id)));
+  return decided.flatMap(({ book }) => book.runs.added.filter(({ id }) => !gone.has(id)));
 }
 
 function usageOf({ program: { id: programId }, version, book, counted }: Decided, nowMs: number) {
@@ -312,7 +312,7 @@ function tasksOf(
   nowMs: number,
 ): NewDueTask[] {
   const task = { ownerId, projectId, subject: "" };
-  const queued = [...book.newRuns, ...book.closed.values()].filter(({ state }) => state === "queued");
+  const queued = book.runs.queued;
   const lateAt = nowMs + version.definition.overlap.queueForMs + 1;
   const closeAt = book.windows.lookAt(nowMs, heldAgainMs);
   const admitAt = queued.length === 0 ? undefined : Math.min(book.wakeAt ?? lateAt, lateAt);

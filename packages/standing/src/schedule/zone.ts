@@ -44,3 +44,8 @@ export function localTimeOf(ms: number, timeZone: string): { readonly date: stri
     time: `${part("hour")}:${part("minute")}:${part("second")}`,
   };
 }
+
+/** The day of a time in a zone: `2026-03-14`. */
+export function dayOf(ms: number, timeZone: string): string {
+  return localTimeOf(ms, timeZone).date;
+}

@@ -23,10 +23,10 @@ import {
 } from "@svc/db";
 import type { StandingProgram } from "@svc/gen/standing";
 import { shownProgram } from "@svc/jobs";
-import { dayOf } from "../decide/book.ts";
 import type { StandingContext } from "../engine/context.ts";
 import { standingProgramNotFound } from "../errors.ts";
 import { fireTimeOf } from "../schedule/due.ts";
+import { dayOf } from "../schedule/zone.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
 import { toProgram } from "./convert.ts";
 

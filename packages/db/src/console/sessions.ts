@@ -64,14 +64,21 @@ const endOldSeats = statement<{ id: string }>(
    returning session_id as id`,
 );
 
-/** Gives a session the seat of a key, which it may have already; of the key's sessions the newest `most` keep theirs. */
+/** By primary keys. */
+const endSeatless = statement<{ id: string }>(
+  "end_seatless_console_session",
+  `delete from console_sessions where id = $1::uuid and admin_digest is null
+     and not exists (select from console_seats t where t.session_id = $1::uuid) returning id`,
+);
+
+/** Gives a session the seat of a key, which it may have already; of the key's sessions the newest `most` keep theirs, and one without seats ends. */
 export async function seatKey(
   db: Executor,
   seat: { sessionId: SessionId; keyId: KeyId; createdAt: number },
   most: number,
 ): Promise<void> {
   await db.orm.insert(consoleSeats).values(seat).onConflictDoNothing();
-  await endOldSeats(db, [uuidOfId(seat.keyId), most]);
+  for (const { id } of await endOldSeats(db, [uuidOfId(seat.keyId), most])) await endSeatless(db, [id]);
 }
 
 /** Takes a key's seat out of a session, which ends where it was the last. False when the session has no such seat. */
@@ -85,13 +92,6 @@ export function endConsoleSeat(db: Executor, { id, keyId }: { id: SessionId; key
     return ended.length > 0;
   });
 }
-
-/** By primary keys. */
-const endSeatless = statement<{ id: string }>(
-  "end_seatless_console_session",
-  `delete from console_sessions where id = $1::uuid and admin_digest is null
-     and not exists (select from console_seats t where t.session_id = $1::uuid) returning id`,
-);
 
 /** Takes the administrator's seat out of a session, which ends where it was the last. */
 export function endAdministratorSeat(db: Executor, id: SessionId): Promise<void> {

@@ -36,7 +36,7 @@ export async function identify(
     if (principal.kind === "project") return principal;
   }
   if (!text) throw keyNeeded();
-  return withinLimit(options, req, async () => {
+  return withinLimit(options, req, text, async () => {
     const key = await keys.find(digestSecret(text));
     if (key === undefined || !isValidKey(key, clock.now()))
       throw apiKeyInvalid(text.startsWith("svc_") && !isWellFormedApiKey(text));

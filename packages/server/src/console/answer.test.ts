@@ -174,6 +174,22 @@ test("who guesses links is not listened to for long", async () => {
   expect(await guess(await linkOf(await ask()))).toMatchObject({ status: 429, reason: "SIGN_INS_EXCEEDED" });
 });
 
+test("who holds a link is shown it a hundred times a minute at most, and has ten tries to answer, each an entry of the audit log", async () => {
+  const asked = await ask();
+  const token = await linkOf(asked);
+  const tries = await Promise.all(Array.from({ length: 20 }, () => post({ token, continuation: "skip" })));
+  const reasons = tries.map(({ reason }) => reason).sort();
+  expect(reasons).toEqual([...Array(10).fill("CONTINUATION_NOT_DECLARED"), ...Array(10).fill("SIGN_INS_EXCEEDED")]);
+  const { json } = await svc.admin("ListAuditEvents", { projectId, action: "AnswerLink.Answer", pageSize: 100 });
+  const mine = json.events.filter(({ subject }: { subject: string }) => subject === asked.requestId);
+  expect(mine).toHaveLength(10);
+  const shown: number[] = [];
+  for (let nth = 20; nth < 101; nth++) shown.push((await post({ token })).status);
+  expect(shown).toEqual([...Array(80).fill(200), 429]);
+  // Another link of the same question is none of that.
+  expect((await post({ token: await linkOf(asked), continuation: "abort" })).json.state).toBe("answered");
+});
+
 test("the store and the log have no token", async () => {
   const token = await linkOf(await ask());
   await post({ token, continuation: "proceed" });

@@ -28,9 +28,10 @@ export function createAnswer(options: AnswerOptions): PageCall {
   const { answerLinks, audit } = options;
   return async (body, req) => {
     const token = requireToken(body);
-    const { link, key } = await withinLimit(options, req, () => findGoodLink(options, "answer", token));
+    const { link, key } = await withinLimit(options, req, token, () => findGoodLink(options, "answer", token));
     const continuation = textField(body, "continuation");
     if (continuation !== undefined) {
+      options.limit.act(link.id);
       const [overridesJson = "", note = ""] = [textField(body, "overridesJson"), textField(body, "note")];
       const opened = { link, role: key.role };
       const { requestId = "", principalId = "" } = link.target.answer ?? {};

@@ -24,8 +24,9 @@ export function createConnect(options: ConnectOptions): PageCall {
   const { connectLinks, audit } = options;
   return async (body, req) => {
     const token = requireToken(body);
-    const { link, key } = await withinLimit(options, req, () => findGoodLink(options, "connect", token));
+    const { link, key } = await withinLimit(options, req, token, () => findGoodLink(options, "connect", token));
     const given = objectField(body, "connect");
+    if (given !== undefined) options.limit.act(link.id);
     const { toolkitSlug = "", entityId = "" } = link.target.connect ?? {};
     const about = { projectId: link.projectId, subject: toolkitSlug, entityId };
     const json =

@@ -20,12 +20,12 @@ export function linkInvalid(why: string, help: string): Fault {
   return fault({ code: "unauthenticated", reason: "LINK_INVALID", message: why, help });
 }
 
-/** An address tried to sign in too often. */
-export function signInsExceeded(retryAfterMs: number, most: number): Fault {
+/** An address tried to sign in too often, or a key or link was shown or used too often. `message` says which. */
+export function signInsExceeded(message: string, retryAfterMs: number): Fault {
   return fault({
     code: "resource_exhausted",
     reason: "SIGN_INS_EXCEEDED",
-    message: `more than ${most} attempts to sign in failed within a minute`,
+    message,
     help: "Try again after the time of Retry-After.",
     retryAfterMs,
   });

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type Clock, digestSecret, Fault } from "@svc/core";
+import { type Clock, digestSecret } from "@svc/core";
 import { type ApiKey, type ConsoleLink, type Database, findConsoleLink, findKeyById } from "@svc/db";
 import { isValidKey } from "../auth/key-cache.ts";
 import { linkInvalid } from "./errors.ts";
@@ -30,24 +30,14 @@ export type LinkOptions = {
   readonly addressOf: (req: IncomingMessage) => string;
 };
 
-/**
- * Lets an address try a secret, unless too many of its attempts failed: then rejects with SIGN_INS_EXCEEDED, and nothing is looked up. What
- * rejects as unauthenticated counts as failed.
- */
-export async function withinLimit<Result>(
+/** Lets the sender of a request try a secret: see `SignInLimit.attempt`. The secret is counted by its digest. */
+export function withinLimit<Result>(
   { limit, addressOf }: Pick<LinkOptions, "limit" | "addressOf">,
   req: IncomingMessage,
+  secret: string,
   attempt: () => Promise<Result>,
 ): Promise<Result> {
-  const address = addressOf(req);
-  const refusal = limit.refusalOf(address);
-  if (refusal !== undefined) throw refusal;
-  try {
-    return await attempt();
-  } catch (error) {
-    if (error instanceof Fault && error.code === "unauthenticated") limit.noteFailure(address);
-    throw error;
-  }
+  return limit.attempt(addressOf(req), digestSecret(secret).toString("latin1"), attempt);
 }
 
 /**

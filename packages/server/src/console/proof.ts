@@ -61,10 +61,15 @@ function textOf(header: string | string[] | undefined): string | undefined {
   return typeof header === "string" && header !== "" ? header : undefined;
 }
 
+/**
+ * The last of the cookies of that name: browsers send those of longer paths first, and another port of this host can set one there, which
+ * would stand before the service's own and keep its browser out.
+ */
 function cookieOf(header: string, name: string): string | undefined {
+  let last: string | undefined;
   for (const pair of header.split(";")) {
     const [key, value] = pair.trim().split("=", 2);
-    if (key === name && value) return value;
+    if (key === name && value) last = value;
   }
-  return undefined;
+  return last;
 }

@@ -85,6 +85,12 @@ test.each<[string, () => PageHeaders, number, string]>([
   expect(await refused(headers())).toMatchObject({ status, reason });
 });
 
+test("a cookie of the same name that another port set for a longer path keeps nobody out", async () => {
+  const [name] = session.cookie.split("=");
+  const answer = await refused({ cookie: `${name}=planted; ${session.cookie}` });
+  expect(answer).toMatchObject({ status: 200, json: { keyId } });
+});
+
 test("a foreign Host is refused before anything else", async () => {
   const body = JSON.stringify({ key: svc.key });
   const lines = [

@@ -1,36 +1,106 @@
-import { type Clock, type Fault, LeastRecentlyUsed } from "@svc/core";
+import { type Clock, Fault, LeastRecentlyUsed } from "@svc/core";
+import { createMinuteCount } from "../minute-count.ts";
 import { signInsExceeded } from "./errors.ts";
 
-/** Counts what fails to sign in, by the address it comes from. */
+/** Bounds what is done without a quota of a project: before it is known whose secret is shown, and by links. */
 export type SignInLimit = {
-  /** Why an address may not try now; undefined when it may. */
-  refusalOf(address: string): Fault | undefined;
-  /** An attempt of an address failed. */
-  noteFailure(address: string): void;
+  /**
+   * Lets an address try a secret, unless too many of its attempts failed, or the secret was shown too often: then rejects with
+   * SIGN_INS_EXCEEDED, and nothing is looked up. What rejects as unauthenticated counts as failed.
+   */
+  attempt<Result>(address: string, secret: string, work: () => Promise<Result>): Promise<Result>;
+  /** Throws SIGN_INS_EXCEEDED where a link has done too much: what it does is entered in the audit log for good. */
+  act(link: string): void;
 };
 
 const failuresMax = 10;
 const windowMs = 60_000;
 /** Addresses that are remembered: whoever has more of them than this has as many attempts anyway. */
 const addressesMax = 10_000;
+/** How often within a minute one secret may be shown, a good one too: each sign-in is rows in the store. */
+const shownMax = 100;
+/** How often within a minute one link may answer or connect, refused or not. */
+const actsMax = 10;
 
-/** Makes the count of a node: ten failures of an address within a minute, then none of its attempts is looked at until that is over. */
+/** So many attempts of an address wait for others of it at most. */
+const waitingMax = 100;
+const busyWaitMs = 1_000;
+
+/** What an address tries at this moment, and what waits for that; `present` are both. */
+type Trying = { present: number; underWay: number; readonly waiting: (() => void)[] };
+
+/**
+ * Makes the count of a node: ten failures of an address within a minute, then none of its attempts is looked at until that is over. What is
+ * under way counts as failed until it ends, so that ten are ten however many come at once; the others wait.
+ */
 export function createSignInLimit({ clock }: { clock: Clock }): SignInLimit {
   const failed = new LeastRecentlyUsed<string, { count: number; untilMs: number }>(addressesMax);
-  const current = (address: string) => {
+  const trying = new Map<string, Trying>();
+  const [shown, acts] = [createMinuteCount({ clock, most: shownMax }), createMinuteCount({ clock, most: actsMax })];
+  const failuresOf = (address: string) => {
     const found = failed.get(address);
     return found === undefined || found.untilMs <= clock.now() ? undefined : found;
   };
+  const noteFailure = (address: string) => {
+    const found = failuresOf(address);
+    if (found === undefined) failed.set(address, { count: 1, untilMs: clock.now() + windowMs });
+    else found.count += 1;
+  };
+  const refuse = (address: string) => {
+    const found = failuresOf(address);
+    if (found === undefined || found.count < failuresMax) return;
+    throw signInsExceeded(
+      `more than ${failuresMax} attempts to sign in failed within a minute`,
+      found.untilMs - clock.now(),
+    );
+  };
+  const isFull = (address: string, { underWay }: Trying) =>
+    underWay > 0 && (failuresOf(address)?.count ?? 0) + underWay >= failuresMax;
+  const enter = async (address: string, mine: Trying) => {
+    while (isFull(address, mine)) {
+      if (mine.waiting.length >= waitingMax)
+        throw signInsExceeded("too many attempts to sign in wait for each other", busyWaitMs);
+      await new Promise<void>((resolve) => mine.waiting.push(resolve));
+    }
+    refuse(address);
+    mine.underWay += 1;
+  };
+  const show = (secret: string) => {
+    const waitMs = shown(secret);
+    if (waitMs !== undefined)
+      throw signInsExceeded(`the same key or link was shown more than ${shownMax} times within a minute`, waitMs);
+  };
+  const tryIt = async <Result>(address: string, mine: Trying, work: () => Promise<Result>): Promise<Result> => {
+    await enter(address, mine);
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Fault && error.code === "unauthenticated") noteFailure(address);
+      throw error;
+    } finally {
+      mine.underWay -= 1;
+    }
+  };
   return {
-    refusalOf(address) {
-      const found = current(address);
-      if (found === undefined || found.count < failuresMax) return undefined;
-      return signInsExceeded(found.untilMs - clock.now(), failuresMax);
+    async attempt(address, secret, work) {
+      const mine = trying.get(address) ?? { present: 0, underWay: 0, waiting: [] };
+      trying.set(address, mine);
+      mine.present += 1;
+      try {
+        return await tryIt(address, mine, () => {
+          show(secret);
+          return work();
+        });
+      } finally {
+        mine.present -= 1;
+        mine.waiting.shift()?.();
+        if (mine.present === 0) trying.delete(address);
+      }
     },
-    noteFailure(address) {
-      const found = current(address);
-      if (found === undefined) failed.set(address, { count: 1, untilMs: clock.now() + windowMs });
-      else found.count += 1;
+    act(link) {
+      const waitMs = acts(link);
+      if (waitMs !== undefined)
+        throw signInsExceeded(`the link was used more than ${actsMax} times within a minute`, waitMs);
     },
   };
 }

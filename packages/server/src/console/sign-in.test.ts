@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { digestSecret, systemClock } from "@svc/core";
-import { sendAsPage, signInToConsole } from "@svc/testing/console-session";
+import { type PageHeaders, sendAsPage, signInToConsole } from "@svc/testing/console-session";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -150,6 +150,33 @@ test("after ten failures within a minute an address is not listened to, with a g
   expect((await attempt({ key: svc.key }, elsewhere())).status).toBe(200);
   // Who is in stays in.
   expect((await session.call(keyId, "svc.v1.IdentityService/GetIdentity", {}, headers)).status).toBe(200);
+});
+
+test("of any number of wrong keys at once ten are looked at, and good ones at once are all let in", async () => {
+  const attempt = (key: string, headers: PageHeaders) => sendAsPage(svc, "/console/session", { key }, { headers });
+  const headers = elsewhere();
+  const wrong = await Promise.all(
+    Array.from({ length: 150 }, (_, nth) => attempt(`nobody-has-this-key-${nth}`, headers)),
+  );
+  expect(wrong.filter(({ status }) => status === 401)).toHaveLength(10);
+  for (const { status, reason } of wrong) if (status !== 401) expect(reason).toBe("SIGN_INS_EXCEEDED");
+  const { key } = await createKey();
+  const from = elsewhere();
+  const good = await Promise.all(Array.from({ length: 40 }, () => attempt(key, from)));
+  expect(new Set(good.map(({ status }) => status))).toEqual(new Set([200]));
+});
+
+test("one key signs in a hundred times a minute at most, and leaves as many sessions as it may have", async () => {
+  const { apiKey, key } = await createKey();
+  const statuses: number[] = [];
+  for (let nth = 0; nth < 101; nth++)
+    statuses.push((await sendAsPage(svc, "/console/session", { key }, { headers: elsewhere() })).status);
+  expect(statuses.indexOf(429)).toBe(100);
+  const seatless =
+    "select id from console_sessions s where admin_digest is null and not exists (select from console_seats t where t.session_id = s.id)";
+  expect(await svc.database.db.sql.unsafe(seatless)).toEqual([]);
+  const { json } = await svc.call("svc.v1.ConsoleService/ListSessions", {}, { bearer: key });
+  expect([apiKey.id, json.sessions.length]).toEqual([apiKey.id, 50]);
 });
 
 test("what is posted is bounded before anybody is known", async () => {

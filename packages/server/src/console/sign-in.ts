@@ -62,7 +62,8 @@ export function createSignIn(options: SignInOptions): { POST: PageCall; DELETE: 
       const wanted = { key: textField(body, "key"), link: textField(body, "link") };
       if (wanted.key === undefined && wanted.link === undefined)
         return answerOf(await openOr401(sessions, proof), proof, options);
-      return withinLimit(options, req, async () => signIn(await seatOf(wanted, options), req, options));
+      const secret = wanted.key ?? wanted.link ?? "";
+      return withinLimit(options, req, secret, async () => signIn(await seatOf(wanted, options), req, options));
     },
     async DELETE(body, req) {
       const session = await openOr401(sessions, origin.proofOf(req));

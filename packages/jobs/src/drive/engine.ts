@@ -127,11 +127,11 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
     start: () => worker.start(),
     wake: () => worker.wake(),
     reserve: (projectId) => worker.reserve(projectId),
-    cancel: (jobId) => worker.cancel(jobId),
+    cancel: (jobId) => worker.held.cancel(jobId),
     settled: (tx, jobId) => settleJob(worker.context, tx, jobId),
     async park(job, chain) {
       const forced = await parkJob(worker.context, job, { reason: "administrator", chain });
-      if (forced.outcome === "done") worker.stop(job.jobId);
+      if (forced.outcome === "done") worker.held.stop(job.jobId);
       return forced;
     },
     async release(job, chain) {
@@ -141,7 +141,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
     },
     async pause(job, chain) {
       const paused = await pauseJob(worker.context, job, chain);
-      worker.pause(job.jobId);
+      worker.held.pause(job.jobId);
       worker.wake();
       return paused;
     },
@@ -157,7 +157,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
     },
     async reportHeldLoop(jobId, ms) {
       try {
-        if (await countLoopHold(worker.context, jobId, ms)) worker.stop(jobId);
+        if (await countLoopHold(worker.context, jobId, ms)) worker.held.stop(jobId);
       } catch (error) {
         observer.failed("park", error);
       }

@@ -1,4 +1,4 @@
-import type { Id, ProjectId } from "@svc/core";
+import type { ProjectId } from "@svc/core";
 import {
   type ClaimedJobTask,
   claimJobTasks,
@@ -6,13 +6,11 @@ import {
   isUnavailable,
   type JobRecord,
   type JobTaskKind,
-  type JobTaskLease,
   releaseJobTasks,
-  renewJobLeases,
 } from "@svc/db";
 import type { Beginning } from "./begin.ts";
 import type { EngineContext } from "./context.ts";
-import type { Interrupts } from "./driver.ts";
+import { type Held, HeldTasks } from "./held-tasks.ts";
 import { createDriver, drive } from "./loop.ts";
 import { type OpenJob, openJob, openNewJob, openPlannedJob, type PlannedJob, planNewJob } from "./open.ts";
 import { Places } from "./places.ts";
@@ -24,14 +22,6 @@ export type TaskHandler = (task: ClaimedJobTask) => Promise<void>;
 
 /** Who does the tasks that are not runs. */
 export type TaskHandlers = Readonly<Record<Exclude<JobTaskKind, "run" | "deadline">, TaskHandler>>;
-
-/** A task under way on this node, and what interrupts its driver. */
-type Held = {
-  readonly task: ClaimedJobTask;
-  /** The next lease that it loses would be the last. */
-  isSuspect: boolean;
-  readonly interrupts: { -readonly [Name in keyof Interrupts]: Interrupts[Name] };
-};
 
 /** A place that is kept for a job, and the lease that it is to be stored under. `begin` or `cancel` is to be called, once. */
 export type Reservation = {
@@ -55,17 +45,15 @@ const claimMax = 200;
 const sparePlaces = 64;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
-/** Until a lease whose task is locked is tried again: commits take milliseconds. */
-const lockedMs = 50;
-
 /**
- * Claims due tasks and does them, `runsMax` at a time, of one project at most its share. Leases are renewed for all of them in one statement.
+ * Claims due tasks and does them, `runsMax` at a time, of one project at most its share.
  */
 export class Worker {
   /** What its drivers work with. */
   readonly context: EngineContext;
+  /** What it has under way. */
+  readonly held: HeldTasks;
   readonly #handlers: TaskHandlers;
-  readonly #held = new Map<string, Held>();
   /** When tasks that this node gave back are due, as far as that is before its next look. */
   readonly #dues = new Set<number>();
   readonly #stopped = new AbortController();
@@ -85,12 +73,13 @@ export class Worker {
   constructor(parts: Omit<EngineContext, "onDue">, handlers: TaskHandlers) {
     this.context = { ...parts, onDue: this.#noteDue };
     this.#handlers = handlers;
+    this.held = new HeldTasks(parts);
     this.#places = new Places(parts.limits.runsMax);
   }
 
   start(): void {
     this.#isStarted = true;
-    this.#running = Promise.all([this.#claimLoop(), this.#renewLoop()]);
+    this.#running = Promise.all([this.#claimLoop(), this.held.renewUntil(this.#stopped.signal)]);
   }
 
   /** Looks now. */
@@ -114,56 +103,22 @@ export class Worker {
     return Math.max(0, dueMs - clock.now());
   }
 
-  /** Tells a driver on this node that its job is to be cancelled. */
-  cancel(jobId: Id<"job">): void {
-    for (const held of this.#held.values()) {
-      if (held.task.jobId === jobId && held.task.kind === "run") held.interrupts.isCancelSeen = true;
-    }
-  }
-
-  /** Tells a driver on this node that its job is to be paused. */
-  pause(jobId: Id<"job">): void {
-    for (const held of this.#held.values()) {
-      if (held.task.jobId === jobId && held.task.kind === "run") held.interrupts.isPauseSeen = true;
-    }
-  }
-
-  /** Tells a driver on this node that its job was taken from it: it begins nothing more. */
-  stop(jobId: Id<"job">): void {
-    for (const held of this.#held.values()) {
-      if (held.task.jobId === jobId && held.task.kind === "run") held.interrupts.isStopping = true;
-    }
-  }
-
   /** Claims nothing more, lets calls in flight end for at most `graceMs`, and gives the jobs back. */
   async drain(graceMs: number): Promise<void> {
     this.#isStopping = true;
     this.wake();
-    for (const { interrupts } of this.#held.values()) interrupts.isStopping = true;
+    this.held.stopAll();
     const done = new AbortController();
     const empty = this.#empty().then(() => done.abort());
     await Promise.race([empty, this.context.clock.wait(graceMs, done.signal)]);
-    await this.#release();
+    await this.held.release();
     this.#stopped.abort();
     await this.#running;
   }
 
-  /**
-   * Gives back what did not end in time, so that nobody waits for its lease to run out, nor counts it as lost. A driver that comes to a
-   * commit after this finds its lease gone; what it called is in the ledger.
-   */
-  async #release(): Promise<void> {
-    const { db, clock, observer } = this.context;
-    const left = [...this.#held.values()].map(({ task }) => task);
-    try {
-      await releaseJobTasks(db, left, clock.now());
-    } catch (error) {
-      if (!isUnavailable(error)) observer.failed("task", error);
-    }
-  }
-
+  /** How many tasks are under way. */
   stats(): { readonly held: number } {
-    return { held: this.#held.size };
+    return { held: this.held.count };
   }
 
   #empty(): Promise<void> {
@@ -222,8 +177,7 @@ export class Worker {
    */
   async #withoutSuspects(tasks: readonly ClaimedJobTask[]): Promise<readonly ClaimedJobTask[]> {
     const { db, clock, limits, observer } = this.context;
-    const isOneHeld = [...this.#held.values()].some(({ isSuspect }) => isSuspect);
-    const others = tasks.filter((task) => this.#isSuspect(task)).slice(isOneHeld ? 0 : 1);
+    const others = tasks.filter((task) => this.#isSuspect(task)).slice(this.held.hasSuspect() ? 0 : 1);
     if (others.length === 0) return tasks;
     try {
       await releaseJobTasks(db, others, clock.now() + limits.pollMs);
@@ -263,7 +217,6 @@ export class Worker {
 
   /** Does a task that has its place; `stored`: the job that its submission has just stored. */
   async #do(task: ClaimedJobTask, stored?: StoredJob): Promise<void> {
-    const key = keyOf(task);
     const interrupts = {
       isStopping: this.#isStopping,
       isCancelSeen: false,
@@ -271,7 +224,7 @@ export class Worker {
       hasOthersWaiting: () => this.#isFull,
     };
     const held: Held = { task, isSuspect: this.#isSuspect(task), interrupts };
-    this.#held.set(key, held);
+    this.held.add(held);
     try {
       if (task.kind === "run") await this.#drive(held, stored);
       else if (task.kind !== "deadline") await this.#handlers[task.kind](task);
@@ -279,7 +232,7 @@ export class Worker {
       if (error instanceof LeaseLostError) await error.recorded;
       else await this.#giveBack(task, error);
     } finally {
-      if (this.#held.get(key) === held) this.#held.delete(key);
+      this.held.delete(held);
       if (task.kind !== "run") this.wake();
       this.#leave(task.projectId);
     }
@@ -315,49 +268,6 @@ export class Worker {
       if (!isUnavailable(releaseError)) observer.failed("task", releaseError);
     }
   }
-
-  async #renewLoop(): Promise<void> {
-    const { clock, limits } = this.context;
-    for (;;) {
-      await clock.wait(limits.leaseMs / 3, this.#stopped.signal);
-      if (this.#stopped.signal.aborted) return;
-      await this.#renew();
-    }
-  }
-
-  /** Renews what is held. What somebody has locked at the moment is tried again, until the next renewal is due. */
-  async #renew(): Promise<void> {
-    const { clock, limits, observer } = this.context;
-    const endMs = clock.now() + limits.leaseMs / 3;
-    let left = [...this.#held.values()];
-    while (left.length > 0) {
-      try {
-        left = await this.#renewed(left);
-      } catch (error) {
-        observer.failed("renew", error);
-        return;
-      }
-      if (left.length > 0) await clock.wait(lockedMs, this.#stopped.signal);
-      if (clock.now() >= endMs || this.#stopped.signal.aborted) return;
-      left = left.filter((held) => this.#held.get(keyOf(held.task)) === held);
-    }
-  }
-
-  /** Renews leases; answers those whose tasks are locked. */
-  async #renewed(all: readonly Held[]): Promise<Held[]> {
-    const { db, clock, limits } = this.context;
-    const leases = all.map(({ task }) => task);
-    const found = await renewJobLeases(db, leases, clock.now() + limits.leaseMs);
-    const renewed = new Map(found.map((lease) => [keyOf(lease), lease]));
-    return all.filter(({ task, interrupts }) => {
-      const lease = renewed.get(keyOf(task));
-      if (lease?.isCancelled === true && task.kind === "run") this.cancel(task.jobId);
-      if (lease?.isPaused === true && task.kind === "run") this.pause(task.jobId);
-      // Lost: what it would still do is another node's to do, and its next commit will be refused.
-      if (lease === undefined) interrupts.isStopping = true;
-      return lease?.isRenewed === false;
-    });
-  }
 }
 
 /** Whether a project has its share with these tasks alone. */
@@ -378,8 +288,4 @@ function firstRunOf({ id: jobId, projectId, createdAt }: JobRecord): ClaimedJobT
     dueAt: createdAt,
     place: 1,
   };
-}
-
-function keyOf({ jobId, kind, subject }: JobTaskLease): string {
-  return `${jobId}/${kind}/${subject}`;
 }

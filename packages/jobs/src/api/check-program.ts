@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Fault, type ProjectPrincipal } from "@svc/core";
 import { type CheckProgramResponse, CheckProgramResponseSchema } from "@svc/gen/jobs";
-import { fieldOf, listedFaults } from "../errors.ts";
+import { fieldOf, listedFaults } from "../faulty-program.ts";
 import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
 import type { JobsContext } from "./context.ts";

@@ -17,7 +17,8 @@ import { canonicalJson, type JsonObject, type Program, parseCheckedProgram, pins
 import { type JobSubmission, submitJob } from "../drive/new-jobs.ts";
 import { jobSeals } from "../drive/seals.ts";
 import { openReadable } from "../drive/stored-program.ts";
-import { idempotencyKeyReused, inputInvalid, jobNotRetryable, paramsInvalid, programFaulty } from "../errors.ts";
+import { idempotencyKeyReused, inputInvalid, jobNotRetryable, paramsInvalid } from "../errors.ts";
+import { programFaulty } from "../faulty-program.ts";
 import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
 import { confirmerOf } from "./confirmer.ts";

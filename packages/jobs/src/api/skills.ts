@@ -14,7 +14,7 @@ import {
 } from "@svc/gen/jobs";
 import { parseCheckedProgram } from "@svc/program";
 import { openProgram } from "../drive/stored-program.ts";
-import { skillNotFound } from "../errors.ts";
+import { skillNotFound } from "../skills/errors.ts";
 import { promoteJob } from "../skills/promote.ts";
 import { skillToolSlug } from "../skills/toolkit.ts";
 import type { JobsContext } from "./context.ts";

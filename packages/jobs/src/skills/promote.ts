@@ -6,16 +6,16 @@ import { parseCheckedProgram, runsOf } from "@svc/program";
 import { youngerFaults } from "../api/check.ts";
 import type { JobsContext } from "../api/context.ts";
 import { openReadable } from "../drive/stored-program.ts";
+import { promotedProgramFaulty } from "../faulty-program.ts";
 import {
   jobNotPromotable,
-  promotedProgramFaulty,
   skillDescriptionInvalid,
   skillIncompatible,
   skillNotFound,
   skillSlugInvalid,
   skillSlugTaken,
   skillsTooMany,
-} from "../errors.ts";
+} from "./errors.ts";
 import { inputDifferences } from "./input-differences.ts";
 import { skillToolSlug } from "./toolkit.ts";
 

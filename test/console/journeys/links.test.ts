@@ -77,6 +77,7 @@ browserTest(
     await lookAt(page, "answer");
     await page.getByRole("button", { name: "Send: Retry with changes" }).press("Enter");
     await page.getByRole("status").filter({ hasText: "You answered “Retry with changes”." }).waitFor();
+    await page.getByText("12 reminders would go out").waitFor();
     await lookAt(page, "answer-settled");
     const { keyId } = (await consoles.svc.call("svc.v1.IdentityService/GetIdentity")).json;
     expect(await decisionOf(asked)).toMatchObject({
@@ -103,13 +104,16 @@ browserTest("of two tabs the second is told who settled it and how, and its answ
   expect((await decisionOf(asked)).continuation).toBe("proceed");
 });
 
-browserTest("what does not fit is refused beside the button, and what was filled in stays", async () => {
+browserTest("what does not fit is said at its field in plain words, and what was filled in stays", async () => {
   const { page, faults } = await open((await ask({ withChanges: true })).path);
   faults.expectStatus(400);
   await page.getByRole("radio", { name: "Retry with changes" }).check();
   await page.getByLabel("minValue").fill("many");
   await page.getByRole("button", { name: "Send: Retry with changes" }).click();
-  await page.getByRole("alert").filter({ hasText: "minValue" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "What you filled in does not fit." }).waitFor();
+  await page.getByText("must be a number").waitFor();
+  expect(await page.getByLabel("minValue").getAttribute("aria-invalid")).toBe("true");
+  expect(await page.getByRole("main").textContent()).not.toMatch(/json|schema/i);
   expect(await page.getByLabel("minValue").inputValue()).toBe("many");
 });
 

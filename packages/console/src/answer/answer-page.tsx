@@ -1,11 +1,12 @@
 import { useState } from "react";
-import { sentence } from "../link-page/frame.tsx";
 import type { PageAnswer, Refusal } from "../session/page-post.ts";
 import { Notice } from "../ui/notice.tsx";
 import { Stack } from "../ui/stack.tsx";
 import { readConfirmation } from "../words/confirmations.ts";
+import { sentence } from "../words/sentence.ts";
 import styles from "./answer-page.module.css";
 import type { Answer, Asked } from "./asked.ts";
+import { changesFault } from "./changes-fault.ts";
 import { QuestionForm } from "./question-form.tsx";
 import { SettledNotice } from "./settled-notice.tsx";
 
@@ -42,6 +43,7 @@ export function AnswerPage({ first, send }: { first: Asked; send: (body: object)
     if ("answer" in shown) setAsked(shown.answer as Asked);
     else setRefusal(shown.refusal);
   };
+  const wrong = refusal === undefined ? undefined : changesFault(refusal);
   const title = asked.contactName === "" ? "A question for you" : `A question for ${asked.contactName}`;
   return (
     <Stack>
@@ -50,18 +52,32 @@ export function AnswerPage({ first, send }: { first: Asked; send: (body: object)
       {asked.state === "pending" ? (
         <>
           <QuestionText question={asked.question} />
-          <QuestionForm asked={asked} onAnswer={(given) => void answer(given)} isSending={isSending} />
+          <QuestionForm asked={asked} wrong={wrong} onAnswer={(given) => void answer(given)} isSending={isSending} />
         </>
       ) : (
-        <SettledNotice settled={asked} isLate={isLate} />
+        <>
+          {first.state === "pending" && <QuestionText question={first.question} />}
+          <SettledNotice settled={asked} isLate={isLate} />
+        </>
       )}
-      {refusal !== undefined && (
-        <div role="alert">
-          <Notice tone="bad" title={sentence(refusal.message)}>
-            <p>{refusal.help}</p>
-          </Notice>
-        </div>
-      )}
+      {refusal !== undefined && <RefusalNotice refusal={refusal} isOfChanges={wrong !== undefined} />}
     </Stack>
+  );
+}
+
+/** Why the answer was not taken. What is wrong with a field stands there, too, so that this only leads back to it. */
+function RefusalNotice({ refusal: { message, help }, isOfChanges }: { refusal: Refusal; isOfChanges: boolean }) {
+  const [title, says] = isOfChanges
+    ? [
+        "What you filled in does not fit.",
+        "Your answer was not taken. Mend the field that is marked above, and send it again.",
+      ]
+    : [sentence(message), help];
+  return (
+    <div role="alert">
+      <Notice tone="bad" title={title}>
+        <p>{says}</p>
+      </Notice>
+    </div>
   );
 }

@@ -1,20 +1,21 @@
 import { useMemo } from "react";
+import type { PlacedFaults } from "../form/faults.ts";
 import { Form } from "../form/form.tsx";
 import { readSchema } from "../form/read-schema.ts";
 import type { Values } from "../form/value.ts";
 
-/** What a `retry-with` answer may change, as a form by the ask's schema. What is wrong with it the service says as a whole. */
+/** What a `retry-with` answer may change, as a form by the ask's schema. What is wrong with it the service says. */
 export default function Changes({
   schemaJson,
   values,
+  faults,
   onChange,
 }: {
   schemaJson: string;
   values: Values;
+  faults: PlacedFaults;
   onChange: (values: Values) => void;
 }) {
   const shape = useMemo(() => readSchema(schemaJson), [schemaJson]);
-  return <Form shape={shape} values={values} faults={noFaults} onChange={onChange} />;
+  return <Form shape={shape} values={values} faults={faults} onChange={onChange} />;
 }
-
-const noFaults = new Map<string, string[]>();

@@ -1,4 +1,5 @@
 import { type FormEvent, lazy, Suspense, useState } from "react";
+import type { PlacedFaults } from "../form/faults.ts";
 import type { Values } from "../form/value.ts";
 import { AreaField } from "../ui/field.tsx";
 import { Moment } from "../ui/moment.tsx";
@@ -15,10 +16,13 @@ const Changes = lazy(() => import("./changes.tsx"));
 /** The answers to choose from, what `retry-with` changes, a note, and the button that sends it: what it sends stands before it. */
 export function QuestionForm({
   asked,
+  wrong,
   onAnswer,
   isSending,
 }: {
   asked: Question;
+  /** What was wrong with the changes that were sent last. */
+  wrong: PlacedFaults | undefined;
   onAnswer: (answer: Answer) => void;
   isSending: boolean;
 }) {
@@ -43,7 +47,12 @@ export function QuestionForm({
         />
         {takesChanges && (
           <Suspense fallback={<p>Loading the form…</p>}>
-            <Changes schemaJson={asked.answerSchemaJson} values={values} onChange={setValues} />
+            <Changes
+              schemaJson={asked.answerSchemaJson}
+              values={values}
+              faults={wrong ?? noFaults}
+              onChange={setValues}
+            />
           </Suspense>
         )}
         <AreaField label="Note (optional)" value={note} onChange={setNote} hint="It is kept with your answer." />
@@ -60,6 +69,8 @@ export function QuestionForm({
     </form>
   );
 }
+
+const noFaults: PlacedFaults = new Map();
 
 /** As they are offered; of a confirmation, what becomes of it without an answer comes first. */
 function ordered({ continuations, confirms }: Question): readonly string[] {

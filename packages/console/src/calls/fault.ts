@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "@svc/gen/errors";
+import { pageWords } from "../words/page-words.ts";
 
 /** One thing that was wrong with a call, as the service told it. */
 export type Fault = {
@@ -7,6 +8,7 @@ export type Fault = {
   reason: string;
   /** Empty where no single field is at fault. */
   field: string;
+  /** What would be right, with the pages for the calls that the service named. */
   help: string;
 };
 
@@ -16,7 +18,9 @@ export type CallFailure = { message: string; code: string; requestId: string; fa
 /** What a call threw, as it is shown. Never throws. */
 export function failureOf(error: unknown): CallFailure {
   const cause = ConnectError.from(error);
-  const faults = cause.findDetails(ErrorDetailSchema).map(({ reason, field, help }) => ({ reason, field, help }));
+  const faults = cause.findDetails(ErrorDetailSchema).map(({ reason, field, help }) => ({
+    ...{ reason, field, help: pageWords(help) },
+  }));
   const unreachable = cause.code === Code.Unknown && cause.cause instanceof TypeError;
   return {
     message: unreachable ? "The service cannot be reached." : cause.rawMessage,

@@ -1,11 +1,11 @@
 import { type FormEvent, useState } from "react";
-import { sentence } from "../link-page/frame.tsx";
 import type { PageAnswer, Refusal } from "../session/page-post.ts";
 import { TextField } from "../ui/field.tsx";
 import { Moment } from "../ui/moment.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { PlainButton } from "../ui/plain-button.tsx";
 import { Stack } from "../ui/stack.tsx";
+import { sentence } from "../words/sentence.ts";
 import { Scopes } from "./scopes.tsx";
 import { connectOf, type Filled, fieldsOf, schemeOf, type Wanted } from "./wanted.ts";
 

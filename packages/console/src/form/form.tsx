@@ -27,6 +27,8 @@ export function Form({
   const isOpen = useRef(false);
   const required = shape.fields.filter(({ isRequired }) => isRequired);
   const optional = shape.fields.filter(({ isRequired }) => !isRequired);
+  // A few fields that all may stay empty are the whole form: a line to open would only stand before them.
+  const isShort = required.length === 0 && optional.length <= optionalShown;
   const filled = optional.filter(({ name }) => values[name] !== undefined).length;
   isOpen.current ||=
     filled > 0 ||
@@ -44,7 +46,8 @@ export function Form({
       <GroupFaults faults={faults.get("") ?? []} />
       {shape.fields.length === 0 && <p>It takes no arguments.</p>}
       <ObjectFields {...shared} shape={{ type: "object", fields: required }} />
-      {optional.length > 0 && (
+      {isShort && <ObjectFields {...shared} shape={{ type: "object", fields: optional }} />}
+      {optional.length > 0 && !isShort && (
         <Disclosure
           initiallyOpen={isOpen.current}
           summary={`${optional.length} optional${filled === 0 ? "" : `, ${filled} filled in`}`}

@@ -3,6 +3,7 @@ import type { Refusal } from "../session/page-post.ts";
 import { Notice } from "../ui/notice.tsx";
 import { PlainButton } from "../ui/plain-button.tsx";
 import { Stack } from "../ui/stack.tsx";
+import { sentence } from "../words/sentence.ts";
 import styles from "./frame.module.css";
 
 /** What is around the page of a link: one card, wide enough to read and as narrow as a phone. */
@@ -52,10 +53,4 @@ export function NoAnswer({ purpose }: { purpose: string }) {
       <p>Open the link that you were sent once more. Opening it changes nothing.</p>
     </Stack>
   );
-}
-
-/** A message of the service as a sentence of its own. */
-export function sentence(text: string): string {
-  const first = text.slice(0, 1).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(first) ? first : `${first}.`;
 }

@@ -5,6 +5,8 @@ import { CodeBlock } from "../ui/copy.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
+import { pageWords } from "../words/page-words.ts";
+import { sentence } from "../words/sentence.ts";
 import { enter } from "./enter.ts";
 import type { Refusal } from "./page-post.ts";
 import { currentSession, seatFor } from "./session.ts";
@@ -75,8 +77,8 @@ function SignInForm({
     <form className={styles["form"]} onSubmit={(event) => void submit(event)}>
       {refusal !== undefined && (
         <div role="alert">
-          <Notice tone="bad" title={refusal.message}>
-            {refusal.help}
+          <Notice tone="bad" title={sentence(refusal.message)}>
+            {pageWords(refusal.help)}
           </Notice>
         </div>
       )}

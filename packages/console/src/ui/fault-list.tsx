@@ -20,7 +20,9 @@ export function FaultList({
               <Icon name="cross" />
             </span>
             <span>
-              <b>Line {line}</b> {message}
+              <span className={styles["message"]}>
+                Line {line}: {message}
+              </span>
               {help !== "" && help !== message && <span className={styles["help"]}>{help}</span>}
               <span className={styles["reason"]}>{reason}</span>
             </span>

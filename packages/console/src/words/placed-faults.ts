@@ -1,4 +1,5 @@
 import { locatePointer } from "./json-pointer.ts";
+import { pageWords } from "./page-words.ts";
 
 /** Something wrong with a JSON text, as the service tells it; `pointer` is the JSON Pointer of what it is about. */
 export type TextFault = { reason: string; pointer: string; message: string; help: string };
@@ -10,14 +11,15 @@ export type PlacedFault = TextFault & { id: string; line: number; mark: { from: 
 export function placeFaults(text: string, faults: readonly TextFault[]): PlacedFault[] {
   return faults
     .map((fault, index) => {
-      const { reason, pointer, message, help } = fault;
+      const { reason, pointer, message } = fault;
+      const help = pageWords(fault.help);
       const { from, to } = locatePointer(text, pointer);
       const lineEnd = text.indexOf("\n", from);
       // A mark stays on its first line: one of a whole step would paint all of it.
       const end = lineEnd === -1 ? to : Math.min(to, lineEnd);
       const line = text.slice(0, from).split("\n").length;
       const says = help === "" || help === message ? message : `${message}\n${help}`;
-      return { ...fault, id: `${index} ${reason} ${pointer}`, line, mark: { from, to: end, text: says } };
+      return { ...fault, help, id: `${index} ${reason} ${pointer}`, line, mark: { from, to: end, text: says } };
     })
     .sort((a, b) => a.mark.from - b.mark.from);
 }

@@ -1,0 +1,42 @@
+/** Where on the pages stands what a call does. A call that is not here has no page, and keeps its name. */
+const places: Readonly<Record<string, readonly string[]>> = {
+  "the page Tools": ["ListTools", "SearchTools", "ListToolkits", "DescribeTool", "GetToolkitConnectSpec"],
+  "the page Accounts": ["ListConnections", "GetConnection"],
+  "“Connect an account” on the page Accounts": ["InitiateConnection"],
+  "“Project credential” on the page Accounts": ["SetProjectCredential"],
+  "the page Calls": ["ListToolCalls", "GetToolCall"],
+  "the page Contacts": ["ListContacts", "PutContact"],
+  "“Ask endpoints” on the page Contacts": ["ListAskEndpoints"],
+  "the page Asks": ["ListAsks", "GetAsk", "AnswerAsk"],
+  "the page Jobs": [
+    ...["ListJobs", "GetJob", "WatchJob", "ListJobEvents", "ListSteps", "CancelJob", "PromoteJob", "ListUndoEntries"],
+  ],
+  "“New program” on the page Jobs": ["SubmitJob", "CheckProgram"],
+  "the page Skills": ["ListSkills", "GetSkill", "DeleteSkill"],
+  "the page Schedules": [
+    ...["ListStandingPrograms", "GetStandingProgram", "UpdateStandingProgram", "ResumeStandingProgram"],
+    ...["ListStandingRuns"],
+  ],
+  "the page Events": ["ListEvents", "GetEvent"],
+  "the page Deliveries": ["ListDeliveries", "GetDelivery", "ListDeliveryAttempts"],
+  "the page Subscriptions": ["ListSubscriptions", "UpdateSubscription"],
+  "the page Replays": ["ListReplays", "GetReplay", "CancelReplay"],
+  "the page Ingest": ["ListIngestEndpoints"],
+  "“Secrets” in the settings": ["ListSecrets", "PutSecret"],
+  "“Call limits” in the settings": ["ListCallLimits", "PutCallLimit"],
+  "“Agents” in the settings": ["ListGrants"],
+  "“You” in the settings": ["ListSessions"],
+  "“Projects” in the administration": ["ListProjects"],
+  "“Keys” of the project in the administration": ["ListApiKeys", "CreateApiKey"],
+  "“Policy” of the project in the administration": ["SetProjectPolicy"],
+  "“Quarantine” in the administration": ["ListQuarantinedPosts", "ReleaseQuarantinedPosts"],
+  "the audit log in the administration": ["ListAuditEvents"],
+};
+
+const placeOf = new Map(Object.entries(places).flatMap(([place, calls]) => calls.map((call) => [call, place])));
+const callName = /\b(?:[A-Z][a-z]+){2,}\b/g;
+
+/** A sentence of the service with the calls that it names as whoever reads a page knows them: `ListTools` is the page Tools. */
+export function pageWords(text: string): string {
+  return text.replace(callName, (name) => placeOf.get(name) ?? name);
+}

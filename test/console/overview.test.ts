@@ -22,6 +22,9 @@ browserTest("what needs a person stands first, then charts with a table of the s
   await page.getByRole("link", { name: "1 ask waits" }).waitFor();
   await page.locator("canvas").nth(4).waitFor();
   await lookAt(page, "overview");
+  // Of which age they are depends on how long all this took.
+  const ages = page.getByRole("region", { name: "Deliveries that wait, by age" }).getByRole("definition");
+  expect((await ages.allInnerTexts()).reduce((sum, count) => sum + Number(count), 0)).toBe(3);
   await page.getByRole("switch", { name: "Tables" }).click();
   const row = page.getByRole("region", { name: "Deliveries by outcome, as a table" }).getByRole("row").nth(1);
   await row.waitFor();

@@ -14,6 +14,11 @@ export async function seedPeople(svc: TestServer): Promise<void> {
   }
 }
 
+/** A time of each day, as cron has it in UTC, that is about half a day away: whenever the tests are run, nothing starts while they look, and the next start is told as hours to come. */
+export function cronHalfADayAway(): string {
+  return `0 ${(new Date().getUTCHours() + 12) % 24} * * *`;
+}
+
 /** Submits a program and answers its job's id. Throws an Error for a refusal. */
 export async function submitProgram(
   svc: TestServer,

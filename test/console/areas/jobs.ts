@@ -3,6 +3,7 @@ import {
   announcingProgram,
   askingProgram,
   branchingProgram,
+  cronHalfADayAway,
   deletingProgram,
   jobWithStatus,
   seedPeople,
@@ -32,8 +33,8 @@ export const jobs: Area = {
         definitionJson: JSON.stringify({
           version: 1,
           title: "Announce lunch each day",
-          timeZone: "Europe/Berlin",
-          source: { schedule: { cron: ["0 12 * * *"] } },
+          timeZone: "UTC",
+          source: { schedule: { cron: [cronHalfADayAway()] } },
           program: announcingProgram,
         }),
       })

@@ -4,6 +4,7 @@ import { until } from "@svc/testing/until";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
+import { cronHalfADayAway } from "../jobs-seed.ts";
 import { calendarSecret, postCalendar } from "../post-calendar.ts";
 
 // An empty, a loading, a failed and a filtered-to-nothing list look different, on every page: of each it is said here what stands in it.
@@ -207,7 +208,7 @@ browserTest("the runs of a schedule, which are a list within a page", async () =
   const { json } = await consoles.svc.call("svc.v1.StandingService/CreateStandingProgram", {
     slug: "daily",
     definitionJson: JSON.stringify({
-      ...{ version: 1, title: "Each day", timeZone: "UTC", source: { schedule: { cron: ["0 12 * * *"] } } },
+      ...{ version: 1, title: "Each day", timeZone: "UTC", source: { schedule: { cron: [cronHalfADayAway()] } } },
       program: { version: 1, title: "Wait", steps: [{ id: "rest", wait: "1s" }] },
     }),
   });

@@ -3,7 +3,7 @@ import { repeats } from "@svc/testing/sample";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { browserTestsPlan, findChromium, noChromium } from "./chromium.ts";
+import { browserArguments, browserTestsPlan, findChromium, noChromium } from "./chromium.ts";
 import { type PageFaults, watchFaults } from "./faults.ts";
 import { calendarSecret } from "./post-calendar.ts";
 
@@ -120,10 +120,7 @@ let browser: Promise<Browser> | undefined;
 
 function startBrowser(): Promise<Browser> {
   if (executable === undefined) throw new Error("no browser was found");
-  // No name leads anywhere, as without a network.
-  const alone = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost";
-  const args = ["--disable-gpu", alone, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])];
-  return chromium.launch({ executablePath: executable, args });
+  return chromium.launch({ executablePath: executable, args: browserArguments() });
 }
 
 /** Contexts that no test uses, wide ones and those of a phone: what the console is made of is loaded and compiled once in each. */

@@ -37,6 +37,12 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/** How a browser of the tests is started: no name leads anywhere, as without a network. */
+export function browserArguments(): string[] {
+  const alone = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost";
+  return ["--disable-gpu", alone, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])];
+}
+
 /**
  * What becomes of the tests that need a Chromium: they run where there is one; else they are skipped, and in CI (`CI` set to anything) they
  * fail, since there nobody reads the line that says so.

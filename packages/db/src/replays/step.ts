@@ -25,9 +25,7 @@ export async function lockReplay(tx: Executor, id: ReplayId): Promise<ReplayReco
   return row === undefined ? undefined : replayColumns.read(row);
 }
 
-const movedFields = fieldsOf(
-  replays,
-  "id",
+const movedNames = [
   "state",
   "reason",
   "waitsForId",
@@ -39,7 +37,8 @@ const movedFields = fieldsOf(
   "pacedAt",
   "updatedAt",
   "endedAt",
-);
+] as const;
+const movedFields = fieldsOf(replays, "id", ...movedNames);
 
 /** What a step changes of a replay. */
 export type ReplayMove = ValuesOf<typeof movedFields>;
@@ -48,20 +47,7 @@ export type ReplayMove = ValuesOf<typeof movedFields>;
 const move = compose(
   "move_replay",
   { moved: rows(movedFields) },
-  ({ moved }) =>
-    query`update replays r set ${moved.set("i", [
-      "state",
-      "reason",
-      "waitsForId",
-      "total",
-      "uncountedFromId",
-      "queued",
-      "positionEventId",
-      "positionSubscriptionId",
-      "pacedAt",
-      "updatedAt",
-      "endedAt",
-    ])} from ${moved.from("i")} where r.id = i.id`,
+  ({ moved }) => query`update replays r set ${moved.set("i", movedNames)} from ${moved.from("i")} where r.id = i.id`,
 );
 
 /** Writes how far a locked replay came. */

@@ -72,9 +72,7 @@ export async function readStandingPrograms(
   return (await readPrograms(db, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
 }
 
-const changedFields = fieldsOf(
-  standingPrograms,
-  "id",
+const changedNames = [
   "state",
   "pauseReason",
   "pauseDetail",
@@ -87,7 +85,8 @@ const changedFields = fieldsOf(
   "filtered",
   "failuresInRow",
   "updatedAt",
-);
+] as const;
+const changedFields = fieldsOf(standingPrograms, "id", ...changedNames);
 
 /** What deciding about occurrences changes of a program. */
 export type StandingProgramChange = ValuesOf<typeof changedFields>;
@@ -97,20 +96,7 @@ const changePrograms = compose(
   "change_standing_programs",
   { changes: rows(changedFields) },
   ({ changes }) =>
-    query`update standing_programs p set ${changes.set("i", [
-      "state",
-      "pauseReason",
-      "pauseDetail",
-      "nextAt",
-      "previousAt",
-      "started",
-      "skipped",
-      "missed",
-      "seen",
-      "filtered",
-      "failuresInRow",
-      "updatedAt",
-    ])} from ${changes.from("i")} where p.id = i.id`,
+    query`update standing_programs p set ${changes.set("i", changedNames)} from ${changes.from("i")} where p.id = i.id`,
 );
 
 /** Writes what was decided of locked programs. */

@@ -66,9 +66,7 @@ export async function insertStandingRuns(tx: Executor, list: readonly NewStandin
   if (list.length > 0) await insert(tx, list);
 }
 
-const changedFields = fieldsOf(
-  standingRuns,
-  "id",
+const changedNames = [
   "state",
   "reason",
   "detail",
@@ -78,7 +76,8 @@ const changedFields = fieldsOf(
   "endedAt",
   "jobId",
   "blockingJobId",
-);
+] as const;
+const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 
 /** What becomes of a run that waited. */
 export type StandingRunChange = ValuesOf<typeof changedFields>;
@@ -88,17 +87,7 @@ const changeRuns = compose(
   "change_standing_runs",
   { changes: rows(changedFields) },
   ({ changes }) =>
-    query`update standing_runs r set ${changes.set("i", [
-      "state",
-      "reason",
-      "detail",
-      "notBefore",
-      "startFailures",
-      "startedAt",
-      "endedAt",
-      "jobId",
-      "blockingJobId",
-    ])} from ${changes.from("i")} where r.id = i.id`,
+    query`update standing_runs r set ${changes.set("i", changedNames)} from ${changes.from("i")} where r.id = i.id`,
 );
 
 /** Writes what became of waiting runs. */

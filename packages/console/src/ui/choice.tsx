@@ -10,6 +10,14 @@ import menu from "./menu.module.css";
 /** One of the values of a choice; `value` empty is the one that filters nothing. */
 export type ChoiceOption = { value: string; words: string; note?: string };
 
+/** What a filter is set to that filters nothing. */
+export const anyOption: ChoiceOption = { value: "", words: "any" };
+
+/** The options of a filter by words that are shown as they are, `any` first. */
+export function anyOf(words: readonly string[]): readonly ChoiceOption[] {
+  return [anyOption, ...words.map((word) => ({ value: word, words: word }))];
+}
+
 /** From so many options on, a choice can be searched. */
 const searchedFrom = 9;
 

@@ -1,5 +1,5 @@
-import { Button } from "../../ui/button.tsx";
-import { Choice } from "../../ui/choice.tsx";
+import { anyOf, anyOption, Choice } from "../../ui/choice.tsx";
+import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { TypedFilter } from "../../ui/typed-filter.tsx";
 import { accountStates } from "../../words/accounts.ts";
 import { useToolkits } from "../tools/catalog.ts";
@@ -27,23 +27,16 @@ export function AccountFilters({
       <Choice
         label="Toolkit"
         value={search.toolkit ?? ""}
-        options={[
-          { value: "", words: "any" },
-          ...toolkits.map(({ slug, name }) => ({ value: slug, words: slug, note: name })),
-        ]}
+        options={[anyOption, ...toolkits.map(({ slug, name }) => ({ value: slug, words: slug, note: name }))]}
         onChange={(toolkit) => onChange({ toolkit: toolkit || undefined })}
       />
       <Choice
         label="State"
         value={search.state ?? ""}
-        options={[{ value: "", words: "any" }, ...accountStates.map((value) => ({ value, words: value }))]}
+        options={anyOf(accountStates)}
         onChange={(value) => onChange({ state: accountStates.find((known) => known === value) })}
       />
-      {isFiltered(search) && (
-        <Button kind="quiet" icon="cross" onPress={() => onChange(noFilters)}>
-          Clear filters
-        </Button>
-      )}
+      {isFiltered(search) && <ClearFilters onPress={() => onChange(noFilters)} />}
     </>
   );
 }

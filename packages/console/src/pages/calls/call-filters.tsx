@@ -1,5 +1,6 @@
 import { Button } from "../../ui/button.tsx";
-import { Choice } from "../../ui/choice.tsx";
+import { anyOf, Choice } from "../../ui/choice.tsx";
+import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { SpanChoice } from "../../ui/span-choice.tsx";
 import { Switch } from "../../ui/switch.tsx";
 import { TypedFilter } from "../../ui/typed-filter.tsx";
@@ -25,18 +26,14 @@ export function CallFilters({ search, onChange }: { search: CallsSearch; onChang
       <Choice
         label="Outcome"
         value={search.outcome ?? ""}
-        options={[{ value: "", words: "any" }, ...callOutcomes.map((value) => ({ value, words: value }))]}
+        options={anyOf(callOutcomes)}
         onChange={(value) => onChange({ outcome: callOutcomes.find((known) => known === value) })}
       />
       <SpanChoice label="Made" span={search} onChange={onChange} />
       <Only what="job" id={search.job} onClear={() => onChange({ job: undefined })} />
       <Only what="account" id={search.account} onClear={() => onChange({ account: undefined })} />
       <Switch label="Live" on={search.live !== "off"} onChange={(on) => onChange({ live: on ? undefined : "off" })} />
-      {isFiltered(search) && (
-        <Button kind="quiet" icon="cross" onPress={() => onChange(noFilters)}>
-          Clear filters
-        </Button>
-      )}
+      {isFiltered(search) && <ClearFilters onPress={() => onChange(noFilters)} />}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { Subscription } from "@svc/gen/triggers";
-import { Button } from "../../ui/button.tsx";
-import { Choice } from "../../ui/choice.tsx";
+import { anyOf, Choice } from "../../ui/choice.tsx";
+import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { SpanChoice } from "../../ui/span-choice.tsx";
 import { deliveryStates } from "../../words/deliveries.ts";
 import { type DeliveriesSearch, isFiltered, isOfAll, noFilters } from "./filters.ts";
@@ -32,14 +32,12 @@ export function DeliveryFilters({
       <Choice
         label="State"
         value={search.state ?? ""}
-        options={[{ value: "", words: "any" }, ...deliveryStates.map((state) => ({ value: state, words: state }))]}
+        options={anyOf(deliveryStates)}
         onChange={(value) => onChange({ state: deliveryStates.find((state) => state === value) })}
       />
       <SpanChoice label="Queued" span={search} onChange={onChange} />
       {(isFiltered(search) || search.subscription !== undefined) && (
-        <Button kind="quiet" icon="cross" onPress={() => onChange({ ...noFilters, subscription: undefined })}>
-          Clear filters
-        </Button>
+        <ClearFilters onPress={() => onChange({ ...noFilters, subscription: undefined })} />
       )}
     </>
   );

@@ -3,7 +3,8 @@ import { TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
 import { useNow } from "../../clock.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
-import { Choice } from "../../ui/choice.tsx";
+import { anyOption, Choice } from "../../ui/choice.tsx";
+import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { SpanChoice } from "../../ui/span-choice.tsx";
 import { Switch } from "../../ui/switch.tsx";
@@ -28,7 +29,7 @@ export function EventFilters({
       <Choice
         label="Toolkit"
         value={search.toolkit ?? ""}
-        options={[{ value: "", words: "any" }, ...toolkits]}
+        options={[anyOption, ...toolkits]}
         onChange={(toolkit) => onChange({ toolkit: toolkit || undefined, trigger: undefined })}
       />
       {search.toolkit !== undefined && (
@@ -54,9 +55,7 @@ export function EventFilters({
       <Switch label="Live" on={search.live !== "off"} onChange={(on) => onChange({ live: on ? undefined : "off" })} />
       {isFiltered(search) && (
         <>
-          <Button kind="quiet" icon="cross" onPress={() => onChange(noFilters)}>
-            Clear filters
-          </Button>
+          <ClearFilters onPress={() => onChange(noFilters)} />
           <ReplayThese projectId={projectId} search={search} />
         </>
       )}

@@ -1,6 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService, ToolKind } from "@svc/gen/catalog";
-import { Choice } from "../../ui/choice.tsx";
+import { anyOption, Choice } from "../../ui/choice.tsx";
 
 /** Chooses one of a toolkit's triggers. */
 export function TriggerChoice({
@@ -22,7 +22,7 @@ export function TriggerChoice({
     <Choice
       label="Trigger"
       value={trigger ?? ""}
-      options={[{ value: "", words: "any" }, ...options]}
+      options={[anyOption, ...options]}
       onChange={(slug) => onChange(slug === "" ? undefined : slug)}
     />
   );

@@ -1,5 +1,5 @@
-import { Button } from "../../ui/button.tsx";
-import { Choice } from "../../ui/choice.tsx";
+import { anyOf, Choice } from "../../ui/choice.tsx";
+import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { SpanChoice } from "../../ui/span-choice.tsx";
 import { ToggleButton } from "../../ui/toggle-button.tsx";
 import { TypedFilter } from "../../ui/typed-filter.tsx";
@@ -7,12 +7,8 @@ import { jobStatuses, jobStatusWord } from "../../words/jobs.ts";
 import { noSpan } from "../../words/spans.ts";
 import { isFiltered, type JobsSearch, presets, presetWords } from "./filters.ts";
 
-const anything = { value: "", words: "any" };
-const modes = [anything, ...["live", "simulate", "rehearse"].map((mode) => ({ value: mode, words: mode }))];
-const statusOptions = [
-  anything,
-  ...jobStatuses.map((status) => ({ value: jobStatusWord(status).word, words: jobStatusWord(status).word })),
-];
+const modes = anyOf(["live", "simulate", "rehearse"]);
+const statusOptions = anyOf(jobStatuses.map((status) => jobStatusWord(status).word));
 
 /** The filters of the list of jobs: presets first, since they are what is looked for most. */
 export function JobFilters({ search, onChange }: { search: JobsSearch; onChange: (change: JobsSearch) => void }) {
@@ -53,11 +49,7 @@ export function JobFilters({ search, onChange }: { search: JobsSearch; onChange:
           {search.skill}
         </ToggleButton>
       )}
-      {isFiltered(search) && (
-        <Button kind="quiet" icon="cross" onPress={() => onChange(noFilters)}>
-          Clear filters
-        </Button>
-      )}
+      {isFiltered(search) && <ClearFilters onPress={() => onChange(noFilters)} />}
     </>
   );
 }

@@ -2,8 +2,8 @@ import { AdminService, type QuarantinedPost } from "@svc/gen/admin";
 import { getRouteApi } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
 import { useNow } from "../../clock.ts";
-import { Button } from "../../ui/button.tsx";
-import { Choice } from "../../ui/choice.tsx";
+import { anyOf, Choice } from "../../ui/choice.tsx";
+import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { Empty, NoMatch } from "../../ui/empty.tsx";
 import { Grid } from "../../ui/grid.tsx";
 import { ListStates } from "../../ui/list-states.tsx";
@@ -50,7 +50,7 @@ export default function QuarantinePage() {
           <Choice
             label="Reason"
             value={search.reason ?? ""}
-            options={[{ value: "", words: "any" }, ...quarantineReasons.map((value) => ({ value, words: value }))]}
+            options={anyOf(quarantineReasons)}
             onChange={(reason) => change({ reason: reason || undefined })}
           />
           <Switch
@@ -58,11 +58,7 @@ export default function QuarantinePage() {
             on={search.released !== undefined}
             onChange={(on) => change({ released: on ? "shown" : undefined })}
           />
-          {isFiltered(search) && (
-            <Button kind="quiet" icon="cross" onPress={clear}>
-              Clear filters
-            </Button>
-          )}
+          {isFiltered(search) && <ClearFilters onPress={clear} />}
         </>
       }
     >

@@ -1,7 +1,7 @@
 import { type StandingProgram, StandingService, StandingState } from "@svc/gen/standing";
 import { getRouteApi } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
-import { Choice } from "../../ui/choice.tsx";
+import { anyOf, Choice } from "../../ui/choice.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { Empty, NoMatch } from "../../ui/empty.tsx";
 import { Grid } from "../../ui/grid.tsx";
@@ -33,7 +33,7 @@ export default function SchedulesPage() {
     <Choice
       label="State"
       value={search.state ?? ""}
-      options={[{ value: "", words: "any" }, ...words.map((word) => ({ value: word, words: word }))]}
+      options={anyOf(words)}
       onChange={(value) => change({ state: words.find((word) => word === value) })}
     />
   );

@@ -2,7 +2,7 @@ import { StandingService } from "@svc/gen/standing";
 import { getRouteApi } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
 import { Button } from "../../ui/button.tsx";
-import { Choice } from "../../ui/choice.tsx";
+import { anyOf, Choice } from "../../ui/choice.tsx";
 import { NoMatch } from "../../ui/empty.tsx";
 import { ListStates } from "../../ui/list-states.tsx";
 import { Section } from "../../ui/section.tsx";
@@ -46,12 +46,7 @@ export function Runs({ id, projectId }: { id: string; projectId: string }) {
   const filter = (
     <Line>
       <Strip id={id} />
-      <Choice
-        label="Reason"
-        value={reason ?? ""}
-        options={[{ value: "", words: "any" }, ...reasons.map((word) => ({ value: word, words: word }))]}
-        onChange={(to) => change(to || undefined)}
-      />
+      <Choice label="Reason" value={reason ?? ""} options={anyOf(reasons)} onChange={(to) => change(to || undefined)} />
     </Line>
   );
   return (

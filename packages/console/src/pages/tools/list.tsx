@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { Choice } from "../../ui/choice.tsx";
+import { buttonClass } from "../../ui/button.tsx";
+import { anyOf, anyOption, Choice } from "../../ui/choice.tsx";
+import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { Empty, NoMatch } from "../../ui/empty.tsx";
 import { Grid } from "../../ui/grid.tsx";
 import { ListStates } from "../../ui/list-states.tsx";
@@ -87,32 +88,22 @@ function ToolFilters({
       <Choice
         label="Category"
         value={search.category ?? ""}
-        options={[
-          { value: "", words: "any" },
-          ...categories.map((value) => ({ value, words: value.replaceAll("-", " ") })),
-        ]}
+        options={[anyOption, ...categories.map((value) => ({ value, words: value.replaceAll("-", " ") }))]}
         onChange={(category) => onChange({ category: category || undefined, toolkit: undefined })}
       />
       <Choice
         label="Toolkit"
         value={search.toolkit ?? ""}
-        options={[
-          { value: "", words: "any" },
-          ...ofCategory.map(({ slug, name }) => ({ value: slug, words: slug, note: name })),
-        ]}
+        options={[anyOption, ...ofCategory.map(({ slug, name }) => ({ value: slug, words: slug, note: name }))]}
         onChange={(toolkit) => onChange({ toolkit: toolkit || undefined })}
       />
       <Choice
         label="Class"
         value={search.class ?? ""}
-        options={[{ value: "", words: "any" }, ...accessClasses.map((value) => ({ value, words: value }))]}
+        options={anyOf(accessClasses)}
         onChange={(value) => onChange({ class: accessClasses.find((known) => known === value) })}
       />
-      {isFiltered(search) && (
-        <Button kind="quiet" icon="cross" onPress={onClear}>
-          Clear filters
-        </Button>
-      )}
+      {isFiltered(search) && <ClearFilters onPress={onClear} />}
     </>
   );
 }

@@ -10,4 +10,4 @@ export type { EndedJob, EngineObserver, ParkedJob } from "./drive/observer.ts";
 export { type JobRowSweepOptions, type JobSweepOptions, jobRowSweep, jobSweep } from "./drive/retention.ts";
 export { readSkillToolkits } from "./skills/toolkit.ts";
 export type { CheckedStart, JobStarter, StartableProgram } from "./starts/starter.ts";
-export { argumentsOfPage, type FetchedPage, turnPage } from "./steps/page.ts";
+export { argumentSchema, argumentsOfPage, type FetchedPage, sizeOfPage, turnPage } from "./steps/page.ts";

@@ -74,7 +74,7 @@ export function hasMorePages(fetched: FetchedPage): boolean {
     return valueAt(answer, paging.more) === true;
   }
   if (paging.kind === "token") return afterToken(paging, fetched).kind !== "end";
-  const size = paging.size === undefined ? undefined : sizeOf(paging.size, action, args);
+  const size = paging.size === undefined ? undefined : sizeOfPage(paging.size, action, args);
   return size !== undefined && size > 0 && list.length >= size;
 }
 
@@ -91,7 +91,7 @@ function afterToken({ arg, from, query }: TokenPaging, { action, answer }: Fetch
     const message = `what stands at ${from.join(".")} is no link with a query parameter ${query}`;
     return { kind: "fault", fault: { code: "PAGE_LINK_INVALID", message } };
   }
-  const types = typesOf(propertyOf(action, arg));
+  const types = typesOf(argumentSchema(action, arg));
   const isNumber = types?.has("number") === true && !types.has("string") && /^\d{1,15}$/.test(text);
   return { kind: "next", token: isNumber ? Number(text) : text };
 }
@@ -99,7 +99,7 @@ function afterToken({ arg, from, query }: TokenPaging, { action, answer }: Fetch
 /** Without a number of rows that is known to be a full page, an empty one alone is the last. */
 function afterCount(paging: CountedPaging, { action, args, page, list }: FetchedPage, isMore: boolean): AfterPage {
   if (list.length === 0 && !isMore) return { kind: "end" };
-  const size = paging.size === undefined ? undefined : sizeOf(paging.size, action, args);
+  const size = paging.size === undefined ? undefined : sizeOfPage(paging.size, action, args);
   if (!isMore && size !== undefined && list.length < size) return { kind: "end" };
   const here = typeof page?.token === "number" ? page.token : firstOf(paging, args);
   return { kind: "next", token: here + (paging.kind === "number" ? 1 : list.length) };
@@ -111,12 +111,14 @@ function firstOf({ arg, start }: CountedPaging, args: JsonObject): number {
   return typeof given === "number" ? given : start;
 }
 
-function sizeOf(name: string, action: Action, args: JsonObject): number | undefined {
-  const size = args[name] ?? propertyOf(action, name)?.default;
+/** How many rows a full page has, as the call says by the argument `name`, or the tool by its default; undefined where neither does. */
+export function sizeOfPage(name: string, action: Action, args: JsonObject): number | undefined {
+  const size = args[name] ?? argumentSchema(action, name)?.default;
   return typeof size === "number" ? size : undefined;
 }
 
-function propertyOf({ inputSchema: { properties } }: Action, name: string) {
+/** The schema of an argument of a tool; undefined where the tool names no such. */
+export function argumentSchema({ inputSchema: { properties } }: Action, name: string) {
   const schema = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
   return isObject(schema) ? schema : undefined;
 }

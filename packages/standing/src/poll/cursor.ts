@@ -1,11 +1,19 @@
+import type { Action } from "@svc/catalog";
 import { isJsonNumber, isoTime, scalarText } from "@svc/core";
-import { type JsonObject, type JsonValue, valueAt } from "@svc/program";
+import { argumentSchema } from "@svc/jobs";
+import { type JsonObject, type JsonValue, typesOf, valueAt } from "@svc/program";
 import type { PollCursor, WalkSpec } from "./spec.ts";
 
 /** Why a cursor cannot go on. */
 export type CursorFault = { readonly code: "POLL_BOUND_INVALID"; readonly message: string };
 
 type Bound = { readonly bound: JsonValue; readonly takesNumbers: boolean };
+
+/** Whether an argument that lists are asked for from on is a number, and not a time. */
+export function takesNumbers(action: Action, name: string): boolean {
+  const types = typesOf(argumentSchema(action, name));
+  return types?.has("number") === true && !types.has("string");
+}
 
 /** The arguments of the pages of a walk, but for what asks for one page among them. */
 export function argumentsOfWalk(

@@ -1,7 +1,7 @@
 import type { JsonObject, StandingProgramId } from "@svc/core";
 import type { ClaimedDueTask, StandingPollRecord } from "@svc/db";
 import type { LoadedVersion } from "../versions.ts";
-import type { FoundRow, SeenRow } from "./walk.ts";
+import type { FoundRow, SeenRow } from "./met-rows.ts";
 
 /** What one poll came to, to be decided about and written in one transaction. */
 export type Polled = {

@@ -2,8 +2,8 @@ import type { JsonObject, StandingProgramId } from "@svc/core";
 import type { StandingProgramRecord } from "@svc/db";
 import type { Occurrence } from "../decide/occurrence.ts";
 import type { Batch, Candidate, Filtered, Prepared, PreparedPoll } from "../engine/due.ts";
+import type { FoundRow } from "./met-rows.ts";
 import { givenOfRows, type Polled } from "./polled.ts";
-import type { FoundRow } from "./walk.ts";
 
 /** Asks `when` about rows; an outcome for each, in their order. */
 type AskWhen = (polled: Polled, rows: readonly JsonObject[]) => Promise<readonly Filtered[]>;

@@ -3,9 +3,10 @@ import type { JsonObject, JsonValue } from "@svc/core";
 import { catalogOf } from "@svc/testing/catalog";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { KnownRow } from "./met-rows.ts";
 import type { WalkSpec } from "./spec.ts";
 import { newPollState, type PollState, parsePollState } from "./state.ts";
-import { type KnownRow, type ReadFault, walk } from "./walk.ts";
+import { type ReadFault, walk } from "./walk.ts";
 
 const minute = 60_000;
 const day = 86_400_000;

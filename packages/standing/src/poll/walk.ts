@@ -1,15 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import type { Action } from "@svc/catalog";
-import { isObject } from "@svc/core";
-import { argumentsOfPage, type FetchedPage, turnPage } from "@svc/jobs";
-import { type JsonObject, type JsonValue, typesOf, valueAt } from "@svc/program";
-import { argumentsOfWalk, boundOfRow, type CursorFault, nextBound } from "./cursor.ts";
-import { listOf, type PolledRow, type RowsFault, rowOf } from "./rows.ts";
+import { argumentsOfPage, type FetchedPage, sizeOfPage, turnPage } from "@svc/jobs";
+import { type JsonObject, type JsonValue, valueAt } from "@svc/program";
+import { argumentsOfWalk, nextBound, takesNumbers } from "./cursor.ts";
+import { type FoundRow, type KnownReader, MetRows, type SeenRow } from "./met-rows.ts";
+import { withPageSize } from "./page-size.ts";
+import { listOf, type RowsFault } from "./rows.ts";
 import type { WalkSpec } from "./spec.ts";
-import type { Candidate, OpenPage, OpenWalk, PollState } from "./state.ts";
-
-/** What an id was when it was last seen. */
-export type KnownRow = { readonly content: string; readonly seenAt: number };
+import type { OpenPage, OpenWalk, PollState } from "./state.ts";
+import { afterWholeWalk } from "./whole-walks.ts";
 
 /** A read that failed. `code` is the outcome of the call, or says what its answer lacks. */
 export type ReadFault = {
@@ -25,8 +24,7 @@ export type ReadFault = {
 /** What a walk does to the world outside. */
 export type WalkPort = {
   read(args: JsonObject): Promise<{ readonly answer: JsonValue } | { readonly fault: ReadFault }>;
-  /** Which of these ids are known, by digest. */
-  known(digests: readonly string[]): Promise<ReadonlyMap<string, KnownRow>>;
+  readonly known: KnownReader;
 };
 
 /** How far one poll goes. */
@@ -47,12 +45,6 @@ export type Walk = {
   readonly nowMs: number;
   readonly bounds: WalkBounds;
 };
-
-/** A row that makes a run, or a part of one. */
-export type FoundRow = Pick<PolledRow, "digest" | "row">;
-
-/** An id that is to be remembered, or that was seen again. */
-export type SeenRow = { readonly digest: string; readonly content: string };
 
 /** What one poll came to. */
 export type Walked =
@@ -75,12 +67,6 @@ export type Walked =
     }
   | { readonly kind: "failed"; readonly fault: ReadFault };
 
-const dayMs = 86_400_000;
-/** How long an id that no whole walk meets is remembered. */
-const rememberMs = 7 * dayMs;
-/** Rows that are taken before others have a turn. */
-const turnRows = 200;
-
 /** Walks a list from where the polls of a program stand. Nothing is written: what it answers is for one transaction. */
 export async function walk(asked: Walk, port: WalkPort): Promise<Walked> {
   const walker = new Walker(asked, port);
@@ -99,21 +85,12 @@ class Walker {
   readonly #port: WalkPort;
   readonly #takesNumbers: boolean;
   readonly #startedAt: number;
-  readonly #found: FoundRow[] = [];
-  readonly #remembered = new Map<string, SeenRow>();
-  readonly #refreshed: string[] = [];
-  #unknown = 0;
-  readonly #met = new Set<string>();
-  /** Where rows of this poll stand behind those of the polls before. */
-  readonly #firstOrder: number;
-  #candidates: readonly Candidate[];
+  readonly #met: MetRows;
   #page: OpenPage | null;
   #bound: JsonValue;
-  #highest: number | null;
   #isRepeated = false;
   #pages = 0;
   #rows = 0;
-  #characters = 0;
 
   constructor(asked: Walk, port: WalkPort) {
     this.#asked = asked;
@@ -121,10 +98,9 @@ class Walker {
     const { state, spec, action, nowMs } = asked;
     this.#startedAt = state.walk?.startedAt ?? nowMs;
     this.#page = state.walk?.page ?? null;
-    this.#highest = state.walk?.highest ?? null;
-    this.#candidates = state.walk?.candidates ?? [];
-    this.#firstOrder = 1 + Math.max(0, ...this.#candidates.map(({ order }) => Math.abs(order)));
     this.#takesNumbers = spec.cursor.kind === "after" && takesNumbers(action, spec.cursor.arg);
+    const rowsOf = { spec, state, nowMs, startedAt: this.#startedAt, takesNumbers: this.#takesNumbers };
+    this.#met = new MetRows(rowsOf, port.known);
     // What was there before is of no interest: the list is asked for from now on.
     const isFromNow = !state.isPrimed && state.first === "skip" && spec.cursor.kind === "after" && !this.#takesNumbers;
     this.#bound = state.bound === null && isFromNow ? this.#startedAt : state.bound;
@@ -146,8 +122,8 @@ class Walker {
       const isAtCap =
         this.#pages >= bounds.pagesMax ||
         this.#rows >= bounds.rowsMax ||
-        this.#found.length >= bounds.foundMax ||
-        this.#characters >= bounds.charactersMax;
+        this.#met.found.length >= bounds.foundMax ||
+        this.#met.characters >= bounds.charactersMax;
       if (isAtCap && this.#needsNoMore()) return this.#finish(false);
       if (isAtCap) return this.#cut();
       await setImmediate();
@@ -162,18 +138,15 @@ class Walker {
 
   async #readPage(): Promise<PageEnd | { readonly fault: ReadFault }> {
     const { spec, action } = this.#asked;
-    const fixed = withSize(
-      spec,
-      action,
-      argumentsOfWalk(spec, { bound: this.#bound, takesNumbers: this.#takesNumbers }),
-    );
+    const bound = { bound: this.#bound, takesNumbers: this.#takesNumbers };
+    const fixed = withPageSize(spec, action, argumentsOfWalk(spec, bound));
     const page = this.#page ?? undefined;
     const args = spec.paging === undefined ? fixed : argumentsOfPage(spec.paging, fixed, page);
     const read = await this.#port.read(args);
     if ("fault" in read) return read;
     const list = listOf(read.answer, spec.rows);
     if (!isList(list)) return { fault: list };
-    const met = await this.#take(list);
+    const met = await this.#met.take(list);
     if ("code" in met) return { fault: met };
     const { unknown, old } = met;
     this.#rows += list.length;
@@ -198,65 +171,6 @@ class Walker {
     return turned.kind === "next" ? { kind: "next", page: turned.page } : { fault: { ...turned.fault, isFinal: true } };
   }
 
-  /** Takes the rows of a page. Answers how many of them are unknown, and how many were known before this walk. */
-  async #take(list: readonly JsonValue[]): Promise<{ unknown: number; old: number } | RowsFault | CursorFault> {
-    const { spec, nowMs } = this.#asked;
-    const rows: PolledRow[] = [];
-    for (const [index, item] of list.entries()) {
-      const row = rowOf(item, index, spec);
-      if ("code" in row) return row;
-      const bound = boundOfRow(spec.cursor, item, { takesNumbers: this.#takesNumbers, nowMs });
-      if (typeof bound === "object") return bound;
-      if (bound !== undefined) this.#highest = Math.max(bound, this.#highest ?? bound);
-      // A row that a page before had moved on since.
-      if (this.#met.has(row.digest)) continue;
-      this.#met.add(row.digest);
-      rows.push(row);
-      this.#consider(row, bound);
-      if (rows.length % turnRows === 0) await setImmediate();
-    }
-    const known = await this.#port.known(rows.map(({ digest }) => digest));
-    const met = { unknown: 0, old: 0 };
-    for (const row of rows) {
-      const before = known.get(row.digest);
-      if (before === undefined) met.unknown++;
-      else if (before.seenAt < this.#startedAt) met.old++;
-      this.#classify(row, before);
-    }
-    this.#unknown += met.unknown;
-    return met;
-  }
-
-  #classify(row: PolledRow, before: KnownRow | undefined): void {
-    const { spec, state, nowMs } = this.#asked;
-    const { digest, content } = row;
-    const isNew = before === undefined || (spec.findsChanged && before.content !== content);
-    if (!isNew) {
-      if (before.seenAt < nowMs - dayMs) this.#refreshed.push(digest);
-      return;
-    }
-    this.#remembered.set(digest, { digest, content });
-    if (state.isPrimed || state.first === "all") this.#find(row);
-  }
-
-  #find({ digest, row }: FoundRow): void {
-    this.#found.push({ digest, row });
-    this.#characters += JSON.stringify(row).length;
-  }
-
-  /** Keeps a row of a first walk where it may be one of the last. */
-  #consider({ digest, row }: PolledRow, bound: number | undefined): void {
-    const { spec, state } = this.#asked;
-    const { first } = state;
-    if (state.isPrimed || typeof first !== "object") return;
-    const place = this.#firstOrder + this.#met.size;
-    const order = bound ?? (spec.cursor.kind === "newest" ? -place : place);
-    const least = this.#candidates[0];
-    if (least !== undefined && this.#candidates.length >= first.last && order <= least.order) return;
-    const kept = [...this.#candidates, { digest, order, row }].sort((a, b) => a.order - b.order);
-    this.#candidates = kept.slice(-first.last);
-  }
-
   #afterToken(answer: JsonValue, count: number): PageEnd {
     const { spec } = this.#asked;
     if (spec.cursor.kind !== "token") return { kind: "end" };
@@ -272,7 +186,7 @@ class Walker {
   /** A list of one page that is full may have more behind it. */
   #afterOnlyPage(args: JsonObject, count: number, unknown: number): PageEnd | { readonly fault: ReadFault } {
     const { spec, action, state } = this.#asked;
-    const size = spec.size === undefined ? undefined : sizeOf(spec.size, action, args);
+    const size = spec.size === undefined ? undefined : sizeOfPage(spec.size, action, args);
     if (size === undefined || count < size) return { kind: "end" };
     // The bound moves on, and the next poll finds what is behind.
     if (spec.cursor.kind === "after" && unknown > 0) return { kind: "cap" };
@@ -289,15 +203,20 @@ class Walker {
   }
 
   #open(page: OpenPage | null): OpenWalk {
-    return { startedAt: this.#startedAt, page, highest: this.#highest, candidates: this.#candidates };
+    const { highest, candidates } = this.#met;
+    return { startedAt: this.#startedAt, page, highest, candidates };
   }
 
   /** The walk is over. `goesOn`: the list does not end here, and the bound leads the next walk to what is behind. */
   #finish(goesOn: boolean): Walked {
     const { spec, state, nowMs } = this.#asked;
-    const bound = nextBound(spec.cursor, { bound: this.#bound, highest: this.#highest, startedAt: this.#startedAt });
+    const bound = nextBound(spec.cursor, {
+      bound: this.#bound,
+      highest: this.#met.highest,
+      startedAt: this.#startedAt,
+    });
     const isPrimed = state.isPrimed || !goesOn;
-    if (!state.isPrimed && isPrimed) for (const candidate of this.#candidates) this.#find(candidate);
+    if (!state.isPrimed && isPrimed) this.#met.findCandidates();
     const whole = spec.cursor.kind === "seen" ? afterWholeWalk(state.wholeWalks, this.#startedAt, nowMs) : undefined;
     const wholeWalks = whole?.walks ?? state.wholeWalks;
     const walk = isPrimed ? null : this.#open(null);
@@ -309,57 +228,13 @@ class Walker {
     state: PollState,
     { hasMore, forgetBefore }: { readonly hasMore: boolean; readonly forgetBefore: number | undefined },
   ): Walked {
-    const remembered = [...this.#remembered.values()];
+    const { found, unknown, refreshed } = this.#met;
+    const remembered = [...this.#met.remembered.values()];
     const counts = { pages: this.#pages, rows: this.#rows };
-    return {
-      kind: "read",
-      found: this.#found,
-      ...{ remembered, unknown: this.#unknown, refreshed: this.#refreshed, state, hasMore, ...counts, forgetBefore },
-    };
+    return { kind: "read", found, remembered, unknown, refreshed, state, hasMore, ...counts, forgetBefore };
   }
 }
 
 function isList(list: readonly JsonValue[] | RowsFault): list is readonly JsonValue[] {
   return Array.isArray(list);
-}
-
-/**
- * Whole walks so far with one more. Ids are forgotten that a walk of a week ago did not meet, nor any since; the last sight of an id is
- * written once a day, so it may be older by so much.
- */
-function afterWholeWalk(
-  walks: readonly number[],
-  startedAt: number,
-  nowMs: number,
-): { readonly walks: readonly number[]; readonly forgetBefore: number | undefined } {
-  const last = walks.at(-1);
-  if (last !== undefined && startedAt < last + dayMs) return { walks, forgetBefore: undefined };
-  const missed = walks.filter((at) => at <= nowMs - rememberMs).at(-1);
-  const kept = walks.filter((at) => missed === undefined || at >= missed);
-  return { walks: [...kept, startedAt], forgetBefore: missed === undefined ? undefined : missed - dayMs };
-}
-
-function takesNumbers({ inputSchema }: Action, name: string): boolean {
-  const types = typesOf(propertyOf(inputSchema, name));
-  return types?.has("number") === true && !types.has("string");
-}
-
-/** A page has as many rows as it may, where the tool says how many that is and the call does not say how many it wants. */
-function withSize({ paging, size }: WalkSpec, { inputSchema }: Action, args: JsonObject): JsonObject {
-  const name = size ?? (paging === undefined || paging.kind === "token" ? undefined : paging.size);
-  if (name === undefined || Object.hasOwn(args, name)) return args;
-  const most = propertyOf(inputSchema, name)?.maximum;
-  return typeof most === "number" ? { ...args, [name]: Math.min(most, pageRowsMax) } : args;
-}
-
-const pageRowsMax = 500;
-
-function sizeOf(name: string, { inputSchema }: Action, args: JsonObject): number | undefined {
-  const size = args[name] ?? propertyOf(inputSchema, name)?.default;
-  return typeof size === "number" ? size : undefined;
-}
-
-function propertyOf({ properties }: Action["inputSchema"], name: string) {
-  const schema = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-  return isObject(schema) ? schema : undefined;
 }

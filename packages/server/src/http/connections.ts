@@ -1,6 +1,21 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { addressGroup, type ClientAddresses, plainAddress } from "./client-address.ts";
+import {
+  type Connection,
+  connectionOf,
+  createRings,
+  everyStanding,
+  isBeingAnswered,
+  isUnasked,
+  keylessStandings,
+  mark,
+  promote,
+  type Rings,
+  type Standing,
+  sizeOf,
+  victimOf,
+} from "./connection-rings.ts";
 
 /** The connections of a node's listeners: who has them, and which end first when there are too many. */
 export type Connections = {
@@ -52,39 +67,8 @@ const keyedReserve = 0.25;
 const burstMax = 64;
 /** So long an address is not heard, milliseconds: each time it is, it may cost the node 15. */
 const punishedMs = 250;
-/** So long a client may take to send what the node waits for before it counts as idle, milliseconds. */
-const promptMs = 250;
-/** So long a request without a key may arrive once the server stops, milliseconds: a post may be large. */
-const arrivingMs = 2_000;
-/** So long a request without a key may be answered before its connection may be shed, milliseconds. */
-const answeringMs = 1_000;
 /** So exactly the order of use is kept: a connection moves in its ring at most once in so many milliseconds. */
 const orderMs = 1_000;
-/** Connections that are looked at before one is shed or refused. */
-const looksMax = 64;
-
-/** What a connection has shown: no request yet, requests without a valid key, or a key. */
-type Standing = "halfOpen" | "keyless" | "keyed";
-
-type Connection = {
-  /** The one that requests come on, once there is any. */
-  socket: HttpSocket;
-  readonly address: string;
-  readonly isProxied: boolean;
-  /** The node's rings and those of its address. */
-  readonly scopes: readonly Rings[];
-  standing: Standing;
-  usedMs: number;
-  orderedMs: number;
-  /** Requests in this turn of the event loop. */
-  burst: number;
-};
-
-/** Connections of each standing, least recently used first. */
-type Rings = Readonly<Record<Standing, Set<Connection>>>;
-
-/** The answer that a socket's parser has under way: `node:http` has no other word for a busy connection. */
-type HttpSocket = Socket & { _httpMessage?: ServerResponse | null; [connectionOf]?: Connection };
 
 /**
  * Makes the register. Over a limit nothing new is refused as long as another connection is worth less. The order in which they are shed:
@@ -178,7 +162,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
       socket.once("close", () => remove(connection));
     },
     noteRequest(socket) {
-      const connection = find(socket);
+      const connection = connectionOf(socket);
       if (connection === undefined || socket.destroyed) return false;
       if (bursts.size === 0) setImmediate(endBursts);
       connection.burst += 1;
@@ -196,15 +180,15 @@ export function createConnections(limits: ConnectionLimits): Connections {
       return true;
     },
     noteKey(socket) {
-      const connection = find(socket);
+      const connection = connectionOf(socket);
       if (connection !== undefined && connection.standing !== "keyed") promote(connection, "keyed");
     },
     punish(socket) {
-      const connection = find(socket);
+      const connection = connectionOf(socket);
       if (connection !== undefined) punish(connection);
     },
     addressOf(req) {
-      const connection = find(req.socket);
+      const connection = connectionOf(req.socket);
       if (connection !== undefined && !connection.isProxied) return connection.address;
       const peer = plainAddress(req.socket.remoteAddress ?? "");
       return addressGroup(addresses.isTrusted(peer) ? addresses.forwardedFor(peer, req) : peer);
@@ -222,84 +206,6 @@ export function createConnections(limits: ConnectionLimits): Connections {
   };
 }
 
-/** On the socket itself: each request asks three times, and a WeakMap of what is new costs the collector. */
-const connectionOf = Symbol("connection");
-
-function find(socket: HttpSocket): Connection | undefined {
-  return socket[connectionOf];
-}
-
-function mark(socket: HttpSocket, connection: Connection): void {
-  socket[connectionOf] = connection;
-}
-
-/** In the order in which they are shed. */
-const everyStanding: readonly Standing[] = ["halfOpen", "keyless", "keyed"];
-const keylessStandings = everyStanding.slice(0, 2);
-
 function endpointsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
-}
-
-function createRings(): Rings {
-  return { halfOpen: new Set(), keyless: new Set(), keyed: new Set() };
-}
-
-function sizeOf({ halfOpen, keyless, keyed }: Rings): number {
-  return halfOpen.size + keyless.size + keyed.size;
-}
-
-/** Puts a connection last in the rings of a standing, unless it was shed. */
-function promote(connection: Connection, standing: Standing): void {
-  for (const rings of connection.scopes) {
-    if (rings[connection.standing].delete(connection)) rings[standing].add(connection);
-  }
-  connection.standing = standing;
-}
-
-function victimOf(rings: Rings, standings: readonly Standing[], nowMs: number): Connection | undefined {
-  const { halfOpen, keyless, keyed } = rings;
-  const slow = findWaiting(halfOpen, nowMs - promptMs) ?? findWaiting(keyless, nowMs - promptMs);
-  const victim = slow ?? findAnswered(keyless, nowMs - answeringMs);
-  if (victim !== undefined) return victim;
-  const prompt = [findWaiting(halfOpen, nowMs), findWaiting(keyless, nowMs)].filter((found) => found !== undefined);
-  if (prompt.length > 0) return prompt.reduce((older, found) => (found.usedMs < older.usedMs ? found : older));
-  return standings.includes("keyed") ? findWaiting(keyed, nowMs) : undefined;
-}
-
-/** One that keeps the node waiting since `untilMs`: for a request, for the rest of one, or for the next. */
-function findWaiting(ring: Set<Connection>, untilMs: number): Connection | undefined {
-  let looks = 0;
-  for (const connection of ring) {
-    const isAnswered = isBeingAnswered(connection);
-    if (!isAnswered && connection.usedMs <= untilMs) return connection;
-    looks += 1;
-    if (looks === looksMax) break;
-    // Looked at last the next time.
-    if (isAnswered) promote(connection, connection.standing);
-  }
-  return undefined;
-}
-
-/** One whose answer takes since `untilMs`. */
-function findAnswered(ring: Set<Connection>, untilMs: number): Connection | undefined {
-  let looks = 0;
-  for (const connection of ring) {
-    if (connection.usedMs <= untilMs) return connection;
-    looks += 1;
-    if (looks === looksMax) break;
-  }
-  return undefined;
-}
-
-/** Whether a server that stops need not wait for it. */
-function isUnasked(connection: Connection, nowMs: number): boolean {
-  const waitedMs = nowMs - connection.usedMs;
-  if (connection.socket._httpMessage == null) return waitedMs >= promptMs;
-  return connection.standing !== "keyed" && !isBeingAnswered(connection) && waitedMs >= arrivingMs;
-}
-
-/** Whether a request is there whole and its answer is not. */
-function isBeingAnswered({ socket }: Connection): boolean {
-  return socket._httpMessage?.req.complete === true;
 }

@@ -1,0 +1,119 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** So long a client may take to send what the node waits for before it counts as idle, milliseconds. */
+const promptMs = 250;
+/** So long a request without a key may arrive once the server stops, milliseconds: a post may be large. */
+const arrivingMs = 2_000;
+/** So long a request without a key may be answered before its connection may be shed, milliseconds. */
+const answeringMs = 1_000;
+/** Connections that are looked at before one is shed or refused. */
+const looksMax = 64;
+
+/** What a connection has shown: no request yet, requests without a valid key, or a key. */
+export type Standing = "halfOpen" | "keyless" | "keyed";
+
+/** A connection that is open, and what decides when it is shed. */
+export type Connection = {
+  /** The one that requests come on, once there is any. */
+  socket: HttpSocket;
+  readonly address: string;
+  readonly isProxied: boolean;
+  /** The node's rings and those of its address. */
+  readonly scopes: readonly Rings[];
+  standing: Standing;
+  usedMs: number;
+  orderedMs: number;
+  /** Requests in this turn of the event loop. */
+  burst: number;
+};
+
+/** Connections of each standing, least recently used first. */
+export type Rings = Readonly<Record<Standing, Set<Connection>>>;
+
+/** The answer that a socket's parser has under way: `node:http` has no other word for a busy connection. */
+type HttpSocket = Socket & { _httpMessage?: ServerResponse | null; [marked]?: Connection };
+
+/** On the socket itself: each request asks three times, and a WeakMap of what is new costs the collector. */
+const marked = Symbol("connection");
+
+/** The connection that a socket belongs to, where it was marked. */
+export function connectionOf(socket: HttpSocket): Connection | undefined {
+  return socket[marked];
+}
+
+/** Notes on a socket which connection it belongs to. */
+export function mark(socket: HttpSocket, connection: Connection): void {
+  socket[marked] = connection;
+}
+
+/** In the order in which they are shed. */
+export const everyStanding: readonly Standing[] = ["halfOpen", "keyless", "keyed"];
+/** The same of those without a key. */
+export const keylessStandings = everyStanding.slice(0, 2);
+
+/** Rings without connections. */
+export function createRings(): Rings {
+  return { halfOpen: new Set(), keyless: new Set(), keyed: new Set() };
+}
+
+/** How many connections there are in rings. */
+export function sizeOf({ halfOpen, keyless, keyed }: Rings): number {
+  return halfOpen.size + keyless.size + keyed.size;
+}
+
+/** Puts a connection last in the rings of a standing, unless it was shed. */
+export function promote(connection: Connection, standing: Standing): void {
+  for (const rings of connection.scopes) {
+    if (rings[connection.standing].delete(connection)) rings[standing].add(connection);
+  }
+  connection.standing = standing;
+}
+
+/** Whom to end for a new connection, by the order that `createConnections` tells; of `standings` alone. Undefined where nobody can go. */
+export function victimOf(rings: Rings, standings: readonly Standing[], nowMs: number): Connection | undefined {
+  const { halfOpen, keyless, keyed } = rings;
+  const slow = findWaiting(halfOpen, nowMs - promptMs) ?? findWaiting(keyless, nowMs - promptMs);
+  const victim = slow ?? findAnswered(keyless, nowMs - answeringMs);
+  if (victim !== undefined) return victim;
+  const prompt = [findWaiting(halfOpen, nowMs), findWaiting(keyless, nowMs)].filter((found) => found !== undefined);
+  if (prompt.length > 0) return prompt.reduce((older, found) => (found.usedMs < older.usedMs ? found : older));
+  return standings.includes("keyed") ? findWaiting(keyed, nowMs) : undefined;
+}
+
+/** One that keeps the node waiting since `untilMs`: for a request, for the rest of one, or for the next. */
+function findWaiting(ring: Set<Connection>, untilMs: number): Connection | undefined {
+  let looks = 0;
+  for (const connection of ring) {
+    const isAnswered = isBeingAnswered(connection);
+    if (!isAnswered && connection.usedMs <= untilMs) return connection;
+    looks += 1;
+    if (looks === looksMax) break;
+    // Looked at last the next time.
+    if (isAnswered) promote(connection, connection.standing);
+  }
+  return undefined;
+}
+
+/** One whose answer takes since `untilMs`. */
+function findAnswered(ring: Set<Connection>, untilMs: number): Connection | undefined {
+  let looks = 0;
+  for (const connection of ring) {
+    if (connection.usedMs <= untilMs) return connection;
+    looks += 1;
+    if (looks === looksMax) break;
+  }
+  return undefined;
+}
+
+/** Whether a server that stops need not wait for it. */
+export function isUnasked(connection: Connection, nowMs: number): boolean {
+  const waitedMs = nowMs - connection.usedMs;
+  if (connection.socket._httpMessage == null) return waitedMs >= promptMs;
+  return connection.standing !== "keyed" && !isBeingAnswered(connection) && waitedMs >= arrivingMs;
+}
+
+/** Whether a request is there whole and its answer is not. */
+export function isBeingAnswered({ socket }: Connection): boolean {
+  return socket._httpMessage?.req.complete === true;
+}

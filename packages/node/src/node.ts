@@ -5,7 +5,6 @@ import {
   createConnectLinks,
   createDeploymentSecrets,
   type DeploymentSecrets,
-  makeConnectLink,
 } from "@svc/connections";
 import {
   type AddressGuard,
@@ -16,47 +15,31 @@ import {
   type NodeId,
   type WorkMeter,
 } from "@svc/core";
-import { createDispatcher, type Dispatcher, eventSweep } from "@svc/delivery";
-import { createJobs, type Jobs, jobRowSweep, jobSweep, readSkillToolkits } from "@svc/jobs";
+import { createDispatcher, type Dispatcher } from "@svc/delivery";
+import { createJobs, type Jobs, readSkillToolkits } from "@svc/jobs";
 import { evaluationThread } from "@svc/program";
-import { createStanding, type Standing, standingSweep } from "@svc/standing";
+import { createStanding, type Standing } from "@svc/standing";
 import {
   type CodeCaller,
   type CodeFinder,
-  callPaceSweep,
-  callSweep,
-  createConnectAccountTool,
-  createMcpServer,
   createMeaningFinder,
-  createReachFinder,
-  createToolsOffer,
   type McpServer,
   type PersonAsker,
   type ToolFinder,
-  vectorSweep,
   wordFinder,
 } from "@svc/tools";
 import {
-  agentSubscriptionSweep,
-  createEventsOffer,
   createIngest,
   createQuarantine,
   createReplayEngine,
   createRouting,
   type Ingest,
   type Quarantine,
-  quarantineSealSweep,
-  replaySweep,
 } from "@svc/triggers";
-import { activitySweep } from "./activity-sweep.ts";
+import { createAgents } from "./agents.ts";
 import { type Apps, createApps } from "./apps.ts";
-import { consoleSweep } from "./console-sweep.ts";
-import { deadTaskSweep } from "./dead-tasks.ts";
-import { erasureSweep } from "./erasure-sweep.ts";
-import { grantSweep } from "./grant-sweep.ts";
-import { createOperatorTools } from "./operators/tools.ts";
-import { type EngineName, engineNames, type NodeParts } from "./parts.ts";
-import { startRetention } from "./retention.ts";
+import { createEngines } from "./engines.ts";
+import type { NodeParts } from "./parts.ts";
 import { createServices, type RegisterServices } from "./services.ts";
 import { settledWithin } from "./settled-within.ts";
 
@@ -190,23 +173,11 @@ export function createNode(parts: NodeParts): Node {
   const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
   const connecting = { ...apps, views, db, clock, sealer, ...linked };
-  const agentTools = [
-    ...jobs.agentTools,
-    createConnectAccountTool((principal, asked) => makeConnectLink(connecting, principal, asked)),
-    ...createOperatorTools({ ...triggers, quarantine }),
-  ];
-  const findReach = createReachFinder(parts);
   const deploymentSecrets = createDeploymentSecrets({ db, sealer, clock });
   const finder = createFinder(parts, apps.guard, deploymentSecrets);
-  const eventRetentionMs = limits.retention.eventsMs;
-  const offers = [
-    createToolsOffer({ db, clock, views, caller, findReach, finder, agentTools }),
-    jobs.tasksOffer,
-    createEventsOffer({ db, clock, catalog, sealer, guard, dispatcher, eventRetentionMs }),
-  ];
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter, quarantine, deploymentSecrets },
-    mcp: createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers }),
+    mcp: createAgents(parts, { views, caller, jobs, finder, connecting, triggers, quarantine }),
     connectLinks: createConnectLinks(connecting),
     register: createServices({ ...parts, views, apps, jobs, standing, triggers, finder }),
     start(released) {
@@ -243,59 +214,7 @@ function createFinder(
 }
 
 const postBytesMaxDefault = 1_048_576;
-const standingRunsMsDefault = 30 * 86_400_000;
 
 function systemRandom(): number {
   return randomInt(0x1_0000_0000) / 0x1_0000_0000;
-}
-
-/** How an engine is started and what ends it: those that are drained need no more. */
-type Starter = () => { stop(): Promise<void> } | undefined;
-
-function createEngines(
-  { db, clock, sealer, limits, observer, engines = engineNames }: NodeParts,
-  { dispatcher, apps, jobs, standing }: Pick<Node, "dispatcher" | "apps" | "jobs" | "standing">,
-): { start(): void; stop(): Promise<void> } {
-  const { eventsMs, callsMs, jobRowsMs, jobsMs } = limits.retention;
-  const sweeps = [
-    eventSweep({ db, eventRetentionMs: eventsMs }),
-    replaySweep({ db, eventRetentionMs: eventsMs }),
-    quarantineSealSweep({ db, sealer }),
-    callSweep({ db, callRetentionMs: callsMs }),
-    callPaceSweep({ db }),
-    vectorSweep({ db }),
-    activitySweep({ db, eventRetentionMs: eventsMs }),
-    consoleSweep({ db }),
-    grantSweep({ db }),
-    agentSubscriptionSweep({ db, clock, dispatcher }),
-    jobRowSweep({ db, rowRetentionMs: Math.min(jobRowsMs, jobsMs ?? jobRowsMs) }),
-    ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
-    standingSweep({ db, runRetentionMs: limits.retention.standingRunsMs ?? standingRunsMsDefault }),
-    deadTaskSweep(db),
-    erasureSweep({ db, times: limits.erasures }),
-  ];
-  const starters: Readonly<Record<EngineName, Starter>> = {
-    deliveries: () => void dispatcher.start(),
-    jobs: () => void jobs.engine.start(),
-    standing() {
-      standing.engine.start();
-      return standing.engine;
-    },
-    renewal() {
-      apps.refresher.start();
-      return apps.refresher;
-    },
-    retention: () => startRetention({ clock, sweeps, onError: observer.sweepFailed }),
-  };
-  let started: ReturnType<Starter>[] = [];
-  let isStopped = false;
-  return {
-    start() {
-      if (!isStopped) started = engines.map((name) => starters[name]());
-    },
-    async stop() {
-      isStopped = true;
-      await Promise.all(started.map((engine) => engine?.stop()));
-    },
-  };
 }

@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { readAccountsSearch } from "./pages/accounts/filters.ts";
 import { readAsksSearch } from "./pages/asks/filters.ts";
+import { readAuditSearch } from "./pages/audit/filters.ts";
 import { readCallsSearch } from "./pages/calls/filters.ts";
 import { readContactsSearch } from "./pages/contacts/search.ts";
 import { readDeliveriesSearch } from "./pages/deliveries/filters.ts";
@@ -259,6 +260,7 @@ const quarantined = createRoute({
 const audit = createRoute({
   getParentRoute: () => admin,
   path: "audit",
+  validateSearch: readAuditSearch,
   component: lazyRouteComponent(() => import("./pages/audit/list.tsx")),
 });
 

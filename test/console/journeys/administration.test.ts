@@ -2,6 +2,7 @@ import { until } from "@svc/testing/until";
 import { beforeAll, expect } from "vitest";
 import { findBarriers } from "../axe.ts";
 import { browserTest, startConsole } from "../browser.ts";
+import { keyboardOf } from "../keyboard.ts";
 import { lookAt } from "../look.ts";
 import { calendarSecret, postCalendar } from "../post-calendar.ts";
 
@@ -132,6 +133,56 @@ browserTest("who did what is listed", async () => {
   expect(whole?.slice(-4)).toBe(shown.slice(-4));
   expect(await findBarriers(page)).toEqual([]);
 });
+
+browserTest(
+  "by keyboard alone the audit log is narrowed by action, key, project and time, and cleared again",
+  async () => {
+    for (const name of ["narrowed_token", "other_token"])
+      await consoles.svc.call("svc.v1.SecretsService/PutSecret", { name, value: "a-secret-of-audits" });
+    await consoles.svc.call("svc.v1.SecretsService/DeleteSecret", { name: "narrowed_token" });
+    const { page, faults } = await asAdmin("audit");
+    const keys = keyboardOf(page);
+    const rows = page.getByRole("grid", { name: "Audit log" }).getByRole("row");
+    await rows.filter({ hasText: "SecretsService.PutSecret" }).first().waitFor();
+    await keys.tabTo(
+      page.getByRole("searchbox", { name: "Action" }).or(page.getByRole("combobox", { name: "Action" })),
+    );
+    await keys.type("SecretsService.DeleteSecret");
+    await page.waitForURL(/action=SecretsService\.DeleteSecret/);
+    await rows.filter({ hasText: "SecretsService.PutSecret" }).first().waitFor({ state: "detached" });
+    const deed = rows.filter({ hasText: "narrowed_token" });
+    expect(await rows.count()).toBe(2);
+    await keys.tabTo(deed.getByRole("link", { name: /^key_/ }));
+    await keys.press("Enter");
+    await page.waitForURL(/who=key_[0-9a-z]{26}/);
+    await keys.tabTo(page.getByRole("combobox", { name: "Project: any" }));
+    await keys.press("Enter");
+    await page.getByRole("option", { name: "default" }).waitFor();
+    await keys.type("default");
+    await keys.press("Enter");
+    await page.waitForURL(/project=prj_[0-9a-z]{26}/);
+    await keys.tabTo(page.getByRole("combobox", { name: "Done: any time" }));
+    await keys.press("Enter");
+    await page.getByRole("option", { name: "last hour" }).waitFor();
+    await keys.press("ArrowDown", "Enter");
+    await page.waitForURL(/range=1h/);
+    await deed.waitFor();
+    await lookAt(page, "admin-audit");
+    faults.expectStatus(400);
+    const who = page.getByRole("searchbox", { name: "Who" }).or(page.getByRole("combobox", { name: "Who" }));
+    await keys.tabTo(who);
+    await keys.press("Control+a");
+    await keys.type("nobody");
+    await page.getByRole("alert").filter({ hasText: "ACTOR_INVALID (actor)" }).waitFor();
+    await keys.press("Control+a");
+    await keys.type("link");
+    await page.getByRole("heading", { name: "No deed matches" }).waitFor();
+    await keys.tabTo(page.getByRole("main").getByRole("button", { name: "Clear filters" }).last());
+    await keys.press("Enter");
+    await rows.filter({ hasText: "other_token" }).waitFor();
+    expect(page.url()).toMatch(/\/audit$/);
+  },
+);
 
 browserTest("a job that cannot be parked or released says why", async () => {
   const program = { version: 1, title: "Waits", steps: [{ id: "pause", wait: "1h" }] };

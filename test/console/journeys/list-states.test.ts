@@ -57,7 +57,7 @@ const pages: readonly ListedPage[] = [
   { path: "settings?tab=limits", empty: ["No call limits yet"] },
   { path: "admin/projects" },
   { path: "admin/quarantine", empty: ["Nothing is held"], filtered: ["?toolkit=calendar", "No post matches"] },
-  { path: "admin/audit" },
+  { path: "admin/audit", filtered: ["?action=None.Such", "No deed matches"] },
 ];
 
 /** What stands in the place of rows: what loads, what failed, and headings of lists without any. */

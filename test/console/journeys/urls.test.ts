@@ -238,6 +238,20 @@ const cases: Record<string, Pressed> = {
         .first()
         .waitFor(),
   },
+  "the audit log: project, who, action, time": {
+    path: () => "admin/audit",
+    press: async (page) => {
+      await choose(page, "Project", "default");
+      await page.getByLabel("Action").fill("SecretsService.PutSecret");
+      await choose(page, "Done", "last 24 h");
+      await page
+        .getByRole("row", { name: /billing_token/ })
+        .getByRole("link", { name: /^key_/ })
+        .click();
+    },
+    search: /(?=.*project=prj_)(?=.*action=SecretsService\.PutSecret)(?=.*range=24h).*who=key_/,
+    shows: (page) => page.getByRole("row", { name: /billing_token/ }).waitFor(),
+  },
   "a quarantined post: its body byte by byte": {
     path: () => `admin/quarantine/${ids["post"]}`,
     press: (page) => page.getByRole("tab", { name: "Bytes" }).click(),

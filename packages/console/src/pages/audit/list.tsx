@@ -1,14 +1,17 @@
 import { AdminService, type AuditEvent } from "@svc/gen/admin";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
+import { useNow } from "../../clock.ts";
 import { shortId } from "../../ui/copy.tsx";
-import { Empty } from "../../ui/empty.tsx";
+import { Empty, NoMatch } from "../../ui/empty.tsx";
 import { Grid } from "../../ui/grid.tsx";
 import type { Column } from "../../ui/grid-column.ts";
 import { ListStates } from "../../ui/list-states.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Line } from "../../ui/stack.tsx";
 import { Time } from "../../ui/time.tsx";
+import { AuditFilters } from "./audit-filters.tsx";
+import { type AuditSearch, auditRequest, isFiltered, noFilters } from "./filters.ts";
 
 const route = getRouteApi("/admin/audit");
 const anId = /^[a-z]+_[0-9a-z]{26}$/;
@@ -19,7 +22,7 @@ const columns: readonly Column<AuditEvent>[] = [
   { id: "action", title: "Action", width: "minmax(200px, 2fr)", cell: ({ action }) => action },
   { id: "subject", title: "To what", width: "minmax(160px, 2fr)", cell: ({ subject }) => named(subject) },
   { id: "outcome", title: "Outcome", width: "136px", cell: ({ outcome }) => outcome },
-  { id: "actor", title: "Who", width: "minmax(120px, 1fr)", cell: ({ actor }) => named(actor) },
+  { id: "actor", title: "Who", width: "minmax(120px, 1fr)", cell: ({ actor }) => <Who actor={actor} /> },
   {
     id: "project",
     title: "Project",
@@ -33,21 +36,33 @@ function named(name: string) {
   return anId.test(name) ? <code title={name}>{shortId(name)}</code> : name;
 }
 
+/** Who did something; leads to all that they did. */
+function Who({ actor }: { actor: string }) {
+  return (
+    <Link to="/admin/audit" search={(old) => ({ ...old, who: actor })}>
+      {named(actor)}
+    </Link>
+  );
+}
+
 /** Who did what, newest first. */
 export default function AuditPage() {
+  const search = route.useSearch();
   const navigate = route.useNavigate();
-  const list = useRows(AdminService.method.listAuditEvents, { pageSize: 200 }, ({ events }) => events);
+  const now = useNow(60_000);
+  const list = useRows(AdminService.method.listAuditEvents, auditRequest(search, now), ({ events }) => events);
+  const change = (to: AuditSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
   return (
-    <Page title="Audit log" fill>
+    <Page title="Audit log" fill filters={<AuditFilters search={search} events={list.rows} onChange={change} />}>
       <ListStates
         list={list}
-        isFiltered={false}
+        isFiltered={isFiltered(search)}
         empty={
           <Empty icon="check" title="Nothing was done yet">
             <p>Calls that change what someone may do, answers, and destructive calls of tools are listed here.</p>
           </Empty>
         }
-        noMatch={undefined}
+        noMatch={<NoMatch title="No deed matches" onClear={() => change(noFilters)} />}
       >
         <Grid
           label="Audit log"

@@ -1,4 +1,5 @@
 import { AdminService, type ApiKey } from "@svc/gen/admin";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
 import { useRows } from "../../calls/rows.ts";
@@ -108,6 +109,9 @@ function KeyItem({ apiKey }: { apiKey: ApiKey }) {
       {beside !== undefined && <p>{beside}</p>}
       {confirms !== undefined && <p>{confirms}</p>}
       <Copyable text={id} what="key id" />
+      <Link to="/admin/audit" search={{ who: id }}>
+        What it did
+      </Link>
     </Item>
   );
 }

@@ -3,6 +3,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { getCompileCacheDir } from "node:module";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { isObject } from "@svc/core";
 
 /** What YAML texts say, kept from one start to the next: reading 626 of them is a quarter of a start. */
 export type ParsedDefinitions = {
@@ -58,7 +59,7 @@ function keyOf(text: string): string {
 async function readKept(file: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     const kept: unknown = JSON.parse(await readFile(file, "utf8"));
-    return typeof kept === "object" && kept !== null ? (kept as Readonly<Record<string, unknown>>) : {};
+    return isObject(kept) ? kept : {};
   } catch {
     return {};
   }

@@ -1,4 +1,4 @@
-import { isoTime } from "@svc/core";
+import { isObject, isoTime } from "@svc/core";
 
 /** A JSON Schema, as far as a sample needs it. */
 export type SampleSchema = { readonly [keyword: string]: unknown };
@@ -54,5 +54,5 @@ function sampleText({ format, maxLength }: SampleSchema, name: string, nowMs: nu
 }
 
 function asSchema(value: unknown): SampleSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as SampleSchema) : {};
+  return isObject(value) ? value : {};
 }

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { formatValue } from "@svc/core";
+import { formatValue, isObject } from "@svc/core";
 import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
 import { parseKeepingNumbers } from "../text/json.ts";
@@ -127,10 +127,6 @@ function structuredCloneOf(args: Arguments): Arguments {
   );
 }
 
-function isObject(value: unknown): value is Arguments {
-  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-}
-
 function asSchema(value: unknown): Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Schema) : {};
+  return isObject(value) ? value : {};
 }

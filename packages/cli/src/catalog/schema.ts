@@ -1,3 +1,5 @@
+import { isObject } from "@svc/core";
+
 /** A JSON Schema, read for people: anything that is not an object counts as one that says nothing. */
 type Schema = { readonly [keyword: string]: unknown };
 
@@ -57,7 +59,7 @@ function alternativesOf(schema: Schema): string[] {
 }
 
 function asSchema(value: unknown): Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Schema) : {};
+  return isObject(value) ? value : {};
 }
 
 function textOf(value: unknown): string {

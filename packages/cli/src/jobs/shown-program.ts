@@ -1,3 +1,4 @@
+import { isObject } from "@svc/core";
 import type { Job } from "@svc/sdk";
 
 /** A step of a program, as far as it is shown. */
@@ -102,7 +103,7 @@ function parse(json: string): unknown {
 }
 
 function asObject(value: unknown): Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+  return isObject(value) ? value : {};
 }
 
 function asList(value: unknown): readonly unknown[] {

@@ -1,4 +1,4 @@
-import { type NodeId, type ProjectId, uuidOfId } from "@svc/core";
+import { isoTime, type NodeId, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { jobTasks } from "../schema/jobs.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
@@ -78,13 +78,13 @@ const claimTasks = statement<RawRow<ClaimedJobTask> & { readonly place: number }
 /** Claims due tasks of every kind for `owner`; see the statement for order and fairness. */
 export async function claimJobTasks(db: Executor, request: JobClaimRequest): Promise<ClaimedJobTask[]> {
   const rows = await claimTasks(db, [
-    new Date(request.nowMs).toISOString(),
+    isoTime(request.nowMs),
     arrayLiteral([...request.fullProjects].map(uuidOfId)),
     request.limit * windowFactor,
     request.share,
     request.limit,
     uuidOfId(request.owner),
-    new Date(request.leaseUntilMs).toISOString(),
+    isoTime(request.leaseUntilMs),
     request.spare ?? 0,
   ]);
   return rows.map(claimed.read);

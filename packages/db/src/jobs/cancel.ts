@@ -1,4 +1,4 @@
-import { type Id, type ProjectId, uuidOfId } from "@svc/core";
+import { type Id, isoTime, type ProjectId, uuidOfId } from "@svc/core";
 import { type Executor, withTransaction } from "../connect.ts";
 import { putJobTasks } from "../job-tasks/put.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
@@ -33,12 +33,7 @@ export function requestJobCancel(
   }: { jobId: Id<"job">; projectId: ProjectId; chain: readonly string[]; nowMs: number },
 ): Promise<{ status: string; isFinished: boolean } | undefined> {
   return withTransaction(db, async (tx) => {
-    const [row] = await request(tx, [
-      uuidOfId(jobId),
-      uuidOfId(projectId),
-      new Date(nowMs).toISOString(),
-      arrayLiteral([...chain]),
-    ]);
+    const [row] = await request(tx, [uuidOfId(jobId), uuidOfId(projectId), isoTime(nowMs), arrayLiteral([...chain])]);
     if (row === undefined) return undefined;
     if (!row.isFinished) await putJobTasks(tx, [{ jobId, projectId, kind: "run", subject: "", dueAt: nowMs }]);
     return { status: row.status, isFinished: row.isFinished };

@@ -1,4 +1,4 @@
-import { firstUuidAt, type Id, idOfUuid, uuidOfId } from "@svc/core";
+import { firstUuidAt, type Id, idOfUuid, isoTime, uuidOfId } from "@svc/core";
 import { type Executor, withTransaction } from "../connect.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
 import { statement } from "../sql/statement.ts";
@@ -54,7 +54,7 @@ export function sweepEndedJobs(db: Executor, batch: EndedJobBatch): Promise<Ende
   const { beforeMs, after, limit, logEntriesMax } = batch;
   return withTransaction(db, async (tx) => {
     const from = after === undefined ? firstUuidAt(0) : uuidOfId(after);
-    const found = await lockEnded(tx, [from, firstUuidAt(beforeMs), new Date(beforeMs).toISOString(), limit]);
+    const found = await lockEnded(tx, [from, firstUuidAt(beforeMs), isoTime(beforeMs), limit]);
     let entriesLeft = logEntriesMax;
     const taken = found.filter(({ last_seq }, index) => {
       entriesLeft -= last_seq;

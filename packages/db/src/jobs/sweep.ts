@@ -1,4 +1,4 @@
-import { type Id, idOfUuid, uuidOfId } from "@svc/core";
+import { type Id, idOfUuid, isoTime, uuidOfId } from "@svc/core";
 import { type Executor, withTransaction } from "../connect.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
 import { statement } from "../sql/statement.ts";
@@ -47,7 +47,7 @@ const jobsMax = 20;
  */
 export function sweepJobRows(db: Executor, beforeMs: number, limit: number): Promise<boolean> {
   return withTransaction(db, async (tx) => {
-    const found = await selectUnswept(tx, [new Date(beforeMs).toISOString(), jobsMax]);
+    const found = await selectUnswept(tx, [isoTime(beforeMs), jobsMax]);
     const swept: Id<"job">[] = [];
     let left = limit;
     for (const { id } of found) {

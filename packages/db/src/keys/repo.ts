@@ -1,4 +1,4 @@
-import { type ConfirmRule, type KeyId, noConfirmRule, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
+import { type ConfirmRule, isoTime, type KeyId, noConfirmRule, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
 import { and, desc, eq, getTableColumns, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { apiKeys, projectPolicies } from "../schema/index.ts";
@@ -94,6 +94,6 @@ export async function touchApiKeys(db: Executor, ids: readonly KeyId[], nowMs: n
     .update(apiKeys)
     .set({ lastUsedAt: nowMs })
     .where(
-      sql`${apiKeys.id} = any(${uuids}::uuid[]) and (${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} < ${new Date(nowMs).toISOString()}::timestamptz)`,
+      sql`${apiKeys.id} = any(${uuids}::uuid[]) and (${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} < ${isoTime(nowMs)}::timestamptz)`,
     );
 }

@@ -1,3 +1,4 @@
+import { isoTime } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { statement } from "../sql/statement.ts";
 
@@ -10,7 +11,7 @@ const sweepEnded = statement<{ id: string }>(
 
 /** Removes a batch of replays that ended before a time; answers how many. */
 export async function sweepReplays(db: Executor, beforeMs: number, limit: number): Promise<number> {
-  return (await sweepEnded(db, [new Date(beforeMs).toISOString(), limit])).length;
+  return (await sweepEnded(db, [isoTime(beforeMs), limit])).length;
 }
 
 /** Few are unfinished: replays_unfinished has them all. */
@@ -27,7 +28,7 @@ export async function expirePausedReplays(
   db: Executor,
   { beforeMs, nowMs, limit }: { beforeMs: number; nowMs: number; limit: number },
 ): Promise<number> {
-  return (await expirePaused(db, [new Date(beforeMs).toISOString(), new Date(nowMs).toISOString(), limit])).length;
+  return (await expirePaused(db, [isoTime(beforeMs), isoTime(nowMs), limit])).length;
 }
 
 /** By replays_unfinished and the key of tasks. */
@@ -43,5 +44,5 @@ const armLost = statement<{ id: string }>(
 
 /** Arms running replays that no task stands for, by whatever fault; answers how many. */
 export async function armLostReplays(db: Executor, nowMs: number, limit: number): Promise<number> {
-  return (await armLost(db, [new Date(nowMs).toISOString(), limit])).length;
+  return (await armLost(db, [isoTime(nowMs), limit])).length;
 }

@@ -1,4 +1,4 @@
-import { type Id, type IdPrefix, idOfUuid, parseExactJson, uuidOfId } from "@svc/core";
+import { type Id, type IdPrefix, idOfUuid, isoTime, parseExactJson, uuidOfId } from "@svc/core";
 import { customType } from "drizzle-orm/pg-core";
 import { type DocumentType, isVersionedText } from "../documents/document.ts";
 
@@ -14,7 +14,7 @@ export function idColumn<P extends IdPrefix>(prefix: P) {
 /** A point in time, read and written as epoch milliseconds (PostgreSQL keeps microseconds; no row of ours has them). */
 export const time = customType<{ data: number; driverData: string }>({
   dataType: () => "timestamp (3) with time zone",
-  toDriver: (ms) => new Date(ms).toISOString(),
+  toDriver: (ms) => isoTime(ms),
   // As ECMAScript writes times: read by any other rule, the years 1 to 49 would be those after 2000.
   fromDriver: (text) => Date.parse(text.replace(" ", "T").replace(/\+00$/, "Z")),
 });

@@ -1,4 +1,4 @@
-import { type EventId, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
+import { type EventId, idOfUuid, isoTime, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { standingArrivals } from "../schema/standing.ts";
 import { events } from "../schema/triggers.ts";
@@ -92,8 +92,8 @@ const zeroUuid = "00000000-0000-0000-0000-000000000000";
 /** Claims arrivals for `owner`. Of more projects than it takes arrivals the others are visited by the next claim. */
 export async function claimStandingArrivals(db: Executor, request: ArrivalClaimRequest): Promise<ArrivalClaim> {
   const { owner, nowMs, leaseUntilMs, limit, after } = request;
-  const now = new Date(nowMs).toISOString();
-  const lease = [uuidOfId(owner), new Date(leaseUntilMs).toISOString()];
+  const now = isoTime(nowMs);
+  const lease = [uuidOfId(owner), isoTime(leaseUntilMs)];
   const from = after === undefined ? zeroUuid : uuidOfId(after);
   const found = await claimArrivals(db, [now, limit * windowFactor, limit, ...lease, from]);
   const arrivals = found.filter(({ eventId }) => eventId !== null).map((row) => claimed.read(row));

@@ -1,4 +1,12 @@
-import { type BackfillId, type EventId, idOfUuid, type ProjectId, type StandingProgramId, uuidOfId } from "@svc/core";
+import {
+  type BackfillId,
+  type EventId,
+  idOfUuid,
+  isoTime,
+  type ProjectId,
+  type StandingProgramId,
+  uuidOfId,
+} from "@svc/core";
 import { and, eq, isNull } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { standingBackfills, standingRuns } from "../schema/standing.ts";
@@ -72,7 +80,7 @@ export async function cancelBackfill(
   { id, programId }: Pick<BackfillRecord, "id" | "programId">,
   { reason, nowMs }: { readonly reason: BackfillReason; readonly nowMs: number },
 ): Promise<number> {
-  const skipped = await skipQueued(tx, [uuidOfId(programId), uuidOfId(id), new Date(nowMs).toISOString()]);
+  const skipped = await skipQueued(tx, [uuidOfId(programId), uuidOfId(id), isoTime(nowMs)]);
   await moveBackfill(tx, { id, state: "cancelled", reason, endedAt: nowMs, updatedAt: nowMs });
   return skipped.length;
 }
@@ -221,7 +229,7 @@ export async function findTakenEvents(
 ): Promise<Map<EventId, { readonly isUndecided: boolean }>> {
   if (events.length === 0) return new Map();
   const ids = arrayLiteral(events.map(({ id }) => uuidOfId(id)));
-  const times = arrayLiteral(events.map(({ receivedAt }) => new Date(receivedAt).toISOString()));
+  const times = arrayLiteral(events.map(({ receivedAt }) => isoTime(receivedAt)));
   const found = await findTaken(db, [uuidOfId(programId), uuidOfId(projectId), ids, times]);
   return new Map(found.map(({ id, isUndecided }) => [idOfUuid("evt", id), { isUndecided }]));
 }
@@ -241,7 +249,7 @@ const armLost = statement<{ id: string }>(
 
 /** Arms backfills that no task stands for, by whatever fault; answers how many. */
 export async function armLostBackfills(db: Executor, nowMs: number, limit: number): Promise<number> {
-  return (await armLost(db, [new Date(nowMs).toISOString(), limit])).length;
+  return (await armLost(db, [isoTime(nowMs), limit])).length;
 }
 
 /** Few are unfinished: standing_backfills_running has them all. What stands still that long is of a program that is paused. */
@@ -257,7 +265,7 @@ export async function listStillBackfills(
   beforeMs: number,
   limit: number,
 ): Promise<Pick<BackfillRecord, "id" | "programId">[]> {
-  const found = await listStill(db, [new Date(beforeMs).toISOString(), limit]);
+  const found = await listStill(db, [isoTime(beforeMs), limit]);
   return found.map(({ id, programId }) => ({ id: idOfUuid("bkf", id), programId: idOfUuid("stp", programId) }));
 }
 
@@ -271,5 +279,5 @@ const sweepEnded = statement<{ id: string }>(
 
 /** Removes a batch of backfills that ended before a time; answers how many. */
 export async function sweepBackfills(db: Executor, beforeMs: number, limit: number): Promise<number> {
-  return (await sweepEnded(db, [new Date(beforeMs).toISOString(), limit])).length;
+  return (await sweepEnded(db, [isoTime(beforeMs), limit])).length;
 }

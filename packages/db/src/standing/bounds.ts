@@ -1,4 +1,4 @@
-import { idOfUuid, type KeyId, uuidOfId } from "@svc/core";
+import { idOfUuid, isoTime, type KeyId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { standingRates, standingUsage } from "../schema/standing.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
@@ -54,7 +54,7 @@ const sweepRates = statement<{ key: string }>(
 
 /** Removes a batch of rates that bound nothing since `beforeMs`; answers how many. */
 export async function sweepStandingRates(db: Executor, beforeMs: number, limit: number): Promise<number> {
-  return (await sweepRates(db, [new Date(beforeMs).toISOString(), limit])).length;
+  return (await sweepRates(db, [isoTime(beforeMs), limit])).length;
 }
 
 const usageColumns = selectList(standingUsage, ["programId", "day", "runs", "toolCalls", "writes"], "u");
@@ -99,6 +99,6 @@ const usableKeys = statement<{ id: string }>(
 
 /** Which of these keys are neither revoked nor expired. */
 export async function findUsableKeys(tx: Executor, ids: readonly KeyId[], nowMs: number): Promise<Set<KeyId>> {
-  const found = await usableKeys(tx, [arrayLiteral(ids.map(uuidOfId)), new Date(nowMs).toISOString()]);
+  const found = await usableKeys(tx, [arrayLiteral(ids.map(uuidOfId)), isoTime(nowMs)]);
   return new Set(found.map(({ id }) => idOfUuid("key", id)));
 }

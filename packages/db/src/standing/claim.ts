@@ -1,4 +1,4 @@
-import { idOfUuid, type NodeId, uuidOfId } from "@svc/core";
+import { idOfUuid, isoTime, type NodeId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import type { ClaimedReplay } from "../replays/task.ts";
 import { dueTasks } from "../schema/standing.ts";
@@ -74,8 +74,8 @@ export type DueClaim = { readonly tasks: readonly ClaimedDueTask[]; readonly rep
 /** Claims due tasks of standing programs and of paced replays for `owner`. */
 export async function claimDueTasks(db: Executor, request: DueClaimRequest): Promise<DueClaim> {
   const { owner, nowMs, leaseUntilMs, limit } = request;
-  const parameters = [new Date(nowMs).toISOString(), limit * windowFactor, limit, uuidOfId(owner)];
-  const rows = await claimTasks(db, [...parameters, new Date(leaseUntilMs).toISOString()]);
+  const parameters = [isoTime(nowMs), limit * windowFactor, limit, uuidOfId(owner)];
+  const rows = await claimTasks(db, [...parameters, isoTime(leaseUntilMs)]);
   const all = rows.map((row) => ({ ...claimed.read(row), dueOfProject: row.dueOfProject }));
   return {
     tasks: all.filter(({ kind }) => kind !== "replay"),

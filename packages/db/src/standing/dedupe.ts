@@ -1,4 +1,4 @@
-import type { StandingProgramId } from "@svc/core";
+import { isoTime, type StandingProgramId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { standingDedupe } from "../schema/standing.ts";
 import { fieldsBut, fieldsOf, type NewRow, type Row } from "../sql/codec.ts";
@@ -51,5 +51,5 @@ const sweepSeen = statement<{ key: string }>(
 
 /** Forgets a batch of keys that are not remembered since `beforeMs`; answers how many. */
 export async function sweepSeenKeys(db: Executor, beforeMs: number, limit: number): Promise<number> {
-  return (await sweepSeen(db, [new Date(beforeMs).toISOString(), limit])).length;
+  return (await sweepSeen(db, [isoTime(beforeMs), limit])).length;
 }

@@ -1,4 +1,4 @@
-import { type ProjectId, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
+import { isoTime, type ProjectId, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import type { JobStatus } from "../schema/words.ts";
 import { statement } from "../sql/statement.ts";
@@ -30,7 +30,7 @@ const endRun = statement<{ id: string }>(
 export async function endStandingRun(tx: Executor, ended: EndedStandingRun): Promise<void> {
   const { runId, programId, projectId, status, toolCalls, writes, nowMs } = ended;
   const ids = [uuidOfId(runId), uuidOfId(programId), uuidOfId(projectId)];
-  await endRun(tx, [...ids, status, toolCalls, writes, new Date(nowMs).toISOString()]);
+  await endRun(tx, [...ids, status, toolCalls, writes, isoTime(nowMs)]);
 }
 
 /** By standing_runs_started, and the jobs by their keys; no further than $2 runs. */
@@ -95,5 +95,5 @@ export async function wakeWaitingStandingRuns(
   db: Executor,
   { projectId, most, nowMs }: { projectId: ProjectId; most: number; nowMs: number },
 ): Promise<void> {
-  await wakeWaiting(db, [uuidOfId(projectId), most, new Date(nowMs).toISOString()]);
+  await wakeWaiting(db, [uuidOfId(projectId), most, isoTime(nowMs)]);
 }

@@ -1,4 +1,4 @@
-import { type Id, idOfUuid, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
+import { type Id, idOfUuid, isoTime, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { standingRuns } from "../schema/standing.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
@@ -161,7 +161,7 @@ export async function readStandingWakes(
   nowMs: number,
 ): Promise<StandingWakes[]> {
   if (ids.length === 0) return [];
-  const found = await readWakes(tx, [arrayLiteral(ids.map(uuidOfId)), new Date(nowMs).toISOString()]);
+  const found = await readWakes(tx, [arrayLiteral(ids.map(uuidOfId)), isoTime(nowMs)]);
   return found.map((row) => ({ ...row, programId: idOfUuid("stp", row.programId) }));
 }
 

@@ -1,4 +1,4 @@
-import { type ProjectId, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
+import { isoTime, type ProjectId, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { standingRuns } from "../schema/standing.ts";
 import {
@@ -76,8 +76,7 @@ export async function listStandingRuns(
   { after, limit }: StandingRunPlace,
 ): Promise<Listed[]> {
   const { fromUuid, beforeUuid } = idBounds({ sinceMs, untilMs }, after);
-  const timeOf = (ms: number | undefined, otherwise: string) =>
-    ms === undefined ? otherwise : new Date(ms).toISOString();
+  const timeOf = (ms: number | undefined, otherwise: string) => (ms === undefined ? otherwise : isoTime(ms));
   const times = [timeOf(sinceMs, "-infinity"), timeOf(untilMs, "infinity"), timeOf(sinceMs, "infinity")];
   const given = [uuidOfId(programId), beforeUuid, limit, uuidOfId(projectId), fromUuid, ...times];
   const states = arrayLiteral(state === undefined ? standingRunStates : [state]);

@@ -1,4 +1,4 @@
-import type { ProjectId, StandingProgramId } from "@svc/core";
+import { isoTime, type ProjectId, type StandingProgramId } from "@svc/core";
 import { and, eq, isNull } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { touchProjectRouting } from "../projects/repo.ts";
@@ -99,5 +99,5 @@ const sweepListeners = statement<{ id: string }>(
 
 /** Removes a batch of listeners that ended before a time; answers how many. */
 export async function sweepStandingListeners(db: Executor, beforeMs: number, limit: number): Promise<number> {
-  return (await sweepListeners(db, [new Date(beforeMs).toISOString(), limit])).length;
+  return (await sweepListeners(db, [isoTime(beforeMs), limit])).length;
 }

@@ -1,4 +1,4 @@
-import { type StandingProgramId, uuidOfId } from "@svc/core";
+import { isoTime, type StandingProgramId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { standingPolls, standingSeen } from "../schema/standing.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
@@ -139,7 +139,7 @@ export async function forgetStandingSeen(
   tx: Executor,
   { programId, generation, beforeMs, limit }: SeenIds & { readonly beforeMs: number; readonly limit: number },
 ): Promise<number> {
-  const before = new Date(beforeMs).toISOString();
+  const before = isoTime(beforeMs);
   return (await forgetSeen(tx, [uuidOfId(programId), generation, before, limit])).length;
 }
 

@@ -1,3 +1,4 @@
+import { isoTime } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { statement } from "../sql/statement.ts";
 
@@ -14,7 +15,7 @@ const sweepRuns = statement<{ id: string }>(
 
 /** Removes a batch of runs that ended before a time; answers how many. */
 export async function sweepStandingRuns(db: Executor, beforeMs: number, limit: number): Promise<number> {
-  return (await sweepRuns(db, [new Date(beforeMs).toISOString(), limit])).length;
+  return (await sweepRuns(db, [isoTime(beforeMs), limit])).length;
 }
 
 /**
@@ -46,7 +47,7 @@ const sweepPrograms = statement<{ id: string }>(
 
 /** Removes a batch of programs that were deleted before a time and whose runs are gone; answers how many. */
 export async function sweepStandingPrograms(db: Executor, beforeMs: number, limit: number): Promise<number> {
-  return (await sweepPrograms(db, [new Date(beforeMs).toISOString(), limit])).length;
+  return (await sweepPrograms(db, [isoTime(beforeMs), limit])).length;
 }
 
 /** By standing_programs_armed and the key of tasks. */
@@ -63,5 +64,5 @@ const armLost = statement<{ id: string }>(
 
 /** Arms active schedules and polls that are past due and that no task stands for, by whatever fault; answers how many. */
 export async function armLostStandingPrograms(db: Executor, dueBeforeMs: number, limit: number): Promise<number> {
-  return (await armLost(db, [new Date(dueBeforeMs).toISOString(), limit])).length;
+  return (await armLost(db, [isoTime(dueBeforeMs), limit])).length;
 }

@@ -1,4 +1,4 @@
-import type { NodeId, VaultKey } from "@svc/core";
+import { isoTime, type NodeId, type VaultKey } from "@svc/core";
 import { and, desc, eq, isNull, lt, max, ne, or, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { dataKeys, oldSubkeys, vaultCheck, vaultNodes, vaultRotations } from "../schema/index.ts";
@@ -129,7 +129,7 @@ export function listVaultNodes(db: Executor, since: number): Promise<VaultNode[]
   return db.orm
     .select()
     .from(vaultNodes)
-    .where(sql`${vaultNodes.seenAt} >= ${new Date(since).toISOString()}::timestamptz`);
+    .where(sql`${vaultNodes.seenAt} >= ${isoTime(since)}::timestamptz`);
 }
 
 /** The value that tells which vault key wraps; undefined before the first start. */

@@ -1,4 +1,5 @@
 import type { JsonSchema } from "@svc/catalog";
+import { isObject } from "@svc/core";
 import type { JsonValue } from "@svc/program";
 
 const depthMax = 8;
@@ -23,7 +24,7 @@ export function sampleOf(schema: JsonSchema, depth = 0, isSensitive = schema["x-
     case "object":
       return sampleObject(schema, depth, isSensitive);
     case "array":
-      return isSchema(schema.items) && Number(schema.minItems ?? 0) > 0 && depth < depthMax
+      return isObject(schema.items) && Number(schema.minItems ?? 0) > 0 && depth < depthMax
         ? [sampleOf(schema.items, depth + 1, isSensitive || schema.items["x-sensitive"] === true)]
         : [];
     case "string":
@@ -39,11 +40,11 @@ export function sampleOf(schema: JsonSchema, depth = 0, isSensitive = schema["x-
 }
 
 function sampleObject(schema: JsonSchema, depth: number, isSensitive: boolean): JsonValue {
-  if (!isSchema(schema.properties) || depth >= depthMax) return {};
+  if (!isObject(schema.properties) || depth >= depthMax) return {};
   return Object.fromEntries(
     Object.entries(schema.properties).map(([name, child]) => [
       name,
-      isSchema(child) ? sampleOf(child, depth + 1, isSensitive || child["x-sensitive"] === true) : null,
+      isObject(child) ? sampleOf(child, depth + 1, isSensitive || child["x-sensitive"] === true) : null,
     ]),
   );
 }
@@ -60,8 +61,4 @@ function sampleText({ format, minLength }: JsonSchema, isSensitive: boolean): st
 function typeOf({ type, properties }: JsonSchema): unknown {
   if (Array.isArray(type)) return type.find((name) => name !== "null") ?? "null";
   return type ?? (properties === undefined ? undefined : "object");
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

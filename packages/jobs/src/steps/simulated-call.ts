@@ -1,4 +1,4 @@
-import { isRawJson } from "@svc/core";
+import { isJsonObject, isRawJson } from "@svc/core";
 import { isCall, type JsonObject, type JsonValue, type MapCall, type SecretUse } from "@svc/program";
 import { createRedactor, mask, maskArguments, maskedTexts, readHttpAddress } from "@svc/tools";
 import type { JobState } from "../state/job.ts";
@@ -75,7 +75,7 @@ function withMask(value: JsonValue, [first, ...rest]: readonly (string | number)
     const items: readonly JsonValue[] = value;
     return items.map((item, index) => (index === first ? withMask(item, rest) : item));
   }
-  const fields = typeof value === "object" && value !== null ? (value as JsonObject) : {};
+  const fields = isJsonObject(value) ? value : {};
   return { ...fields, [first]: withMask(fields[first] ?? null, rest) };
 }
 

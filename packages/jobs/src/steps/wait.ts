@@ -1,3 +1,4 @@
+import { isoTime } from "@svc/core";
 import type { Change, Edit } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import { fillValue } from "./arguments.ts";
@@ -45,7 +46,7 @@ async function advanceWait(at: StepAt<"wait">, effects: StepEffects): Promise<Ch
 /** Why a wait is not begun: the job would expire before its time. While the deadline's clock stands still nobody knows. */
 function faultOfTime(wakeAt: number, { deadline }: JobState): string | undefined {
   if (!("atMs" in deadline) || wakeAt < deadline.atMs) return undefined;
-  const [wakes, expires] = [wakeAt, deadline.atMs].map((atMs) => new Date(atMs).toISOString());
+  const [wakes, expires] = [wakeAt, deadline.atMs].map(isoTime);
   return `it would wait until ${wakes}, but the job expires at ${expires}: raise limits.deadline`;
 }
 

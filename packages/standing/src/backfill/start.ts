@@ -1,4 +1,4 @@
-import { createId, firstUuidAt, idOfUuid, type ProjectPrincipal, type Work } from "@svc/core";
+import { createId, firstUuidAt, idOfUuid, isoTime, type ProjectPrincipal, type Work } from "@svc/core";
 import {
   addBackfill,
   type BackfillRecord,
@@ -159,7 +159,7 @@ function assertRunsAreKept(
 ): void {
   const forgottenFrom = Math.max(since, createdAt);
   if (forgottenFrom >= Math.min(until, keptFrom)) return;
-  const days = `from ${new Date(forgottenFrom).toISOString()} to ${new Date(Math.min(until, keptFrom)).toISOString()}`;
+  const days = `from ${isoTime(forgottenFrom)} to ${isoTime(Math.min(until, keptFrom))}`;
   throw backfillNotPossible(
     "since",
     `the runs ${days} are not kept any more, and what had one would make another`,

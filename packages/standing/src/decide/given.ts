@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isObject, isoTime, type JsonObject, scalarText } from "@svc/core";
+import { isObject, isoTime, type JsonObject, scalarText, storableText } from "@svc/core";
 import type { StandingRunRecord } from "@svc/db";
 import { fillGiven, type GivenTemplate } from "@svc/program";
 import type { Given } from "../definition/definition.ts";
@@ -38,7 +38,7 @@ export function keyOf(template: GivenTemplate | undefined, given: Given): { text
   if ("fault" in filled) return { fault: filled.fault.message };
   const text = scalarText(filled.value);
   if (text === undefined) return { fault: `a key is ${isObject(filled.value) ? "an object" : "a list"}, and no text` };
-  const storable = text.replaceAll("\0", "\u{fffd}").toWellFormed();
+  const storable = storableText(text);
   if (storable.length <= keyCharactersMax) return { text: storable };
   return { text: createHash("sha256").update(storable).digest("hex") };
 }

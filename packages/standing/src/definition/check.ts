@@ -4,6 +4,7 @@ import {
   bindingText,
   type Fault,
   formatValue,
+  isObject,
   isToolkitGranted,
   type JsonObject,
   type ProjectId,
@@ -83,8 +84,7 @@ export async function checkDefinition(
   const { faults, shared, definition, document } = await readDefinition(definitionJson, search, payloadOf, rowOf);
   if (!isStored) faults.takeYounger();
   const program = document?.program;
-  const isObject = typeof program === "object" && program !== null && !Array.isArray(program);
-  const start = isObject
+  const start = isObject(program)
     ? await starter.check({
         ...{ projectId, role, binding, programJson: JSON.stringify(program) },
         isInputMade: document?.input !== undefined,

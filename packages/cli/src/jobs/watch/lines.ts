@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { isoTime } from "@svc/core";
+import { isObject, isoTime } from "@svc/core";
 import type { Job, JobEvent } from "@svc/sdk";
 import type { CommandContext } from "../../command/context.ts";
 import { plainText } from "../../text/plain.ts";
@@ -59,7 +59,7 @@ function createDescriber(program: ShownProgram): (event: JobEvent) => string | u
     const payload = readPayload(event);
     const { stepId } = event;
     const rows = payload["rows"];
-    if (typeof rows === "object" && rows !== null) rowsOf.set(stepId, rows);
+    if (isObject(rows)) rowsOf.set(stepId, rows);
     if (event.type === "step-started") {
       rowsOf.delete(stepId);
       meter.measure({ stepId, atMs: timeOf(event), done: 0, total: undefined });
@@ -127,5 +127,5 @@ function word(payload: Payload, name: string): string {
 
 function readPayload({ payloadJson }: JobEvent): Payload {
   const value: unknown = payloadJson === "" ? {} : JSON.parse(payloadJson);
-  return typeof value === "object" && value !== null ? (value as Payload) : {};
+  return isObject(value) ? value : {};
 }

@@ -7,6 +7,7 @@ import { createRoot } from "react-dom/client";
 import { createQueryClient } from "./calls/query-client.ts";
 import { router } from "./routes.ts";
 import { enterByLink, watchLinks } from "./session/link.ts";
+import { LinkOfferDialog } from "./session/link-offer.tsx";
 import { refreshSeats } from "./session/refresh.ts";
 import { setLinkRefusal } from "./session/sign-in-need.ts";
 import { applyTheme } from "./shell/preferences.ts";
@@ -24,6 +25,7 @@ createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={createQueryClient()}>
       <RouterProvider router={router} />
+      <LinkOfferDialog />
     </QueryClientProvider>
   </StrictMode>,
 );

@@ -66,6 +66,35 @@ browserTest(
   },
 );
 
+browserTest(
+  "a link to a project that the browser is not signed in to waits for a word; one to its own does not",
+  async () => {
+    const { json } = await consoles.svc.admin("CreateProject", { name: "billing" });
+    const { key } = await createKey(json.project.id);
+    const made = await consoles.svc.call("svc.v1.ConsoleService/CreateSignInLink", {}, { bearer: key });
+    const link = made.json.url.split("#")[1];
+    const { page } = await consoles.open();
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    const projects = () =>
+      page.evaluate<string>("JSON.parse(localStorage['svc-session']).seats.map((one) => one.projectName).join()");
+    await page.goto(`${consoles.svc.url}/console/p/${json.project.id}/accounts#${link}`);
+    const dialog = page.getByRole("dialog", { name: "Sign in to another project?" });
+    await dialog.getByText("billing").first().waitFor();
+    expect(page.url()).not.toContain("link=");
+    await dialog.getByRole("button", { name: "Leave it" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    expect(await projects()).toBe("default");
+    // It was not spent by being looked at.
+    await page.goto(`${consoles.svc.url}/console/p/${json.project.id}/accounts#${link}`);
+    await dialog.getByRole("button", { name: "Sign in to billing" }).click();
+    await page.getByRole("heading", { name: "Accounts", level: 1 }).waitFor();
+    expect(await projects()).toBe("default,billing");
+    await page.goto(`${consoles.svc.url}/console/${await signInLink()}`);
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    expect(await dialog.isVisible()).toBe(false);
+  },
+);
+
 browserTest("who signs out has to sign in again, in every tab", async () => {
   const { page } = await consoles.open({ key: (await createKey(consoles.projectId)).key });
   const other = await consoles.open({ context: page.context() });

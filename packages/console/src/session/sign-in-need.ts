@@ -1,10 +1,14 @@
 import { useSyncExternalStore } from "react";
 import type { Refusal } from "./page-post.ts";
+import type { Seat } from "./session.ts";
 
-/** Whether a sign-in is wanted, and what the link in the address came to. */
-type Need = { isNeeded: boolean; linkRefusal: Refusal | undefined };
+/** A link that waits for a person's word: the seat that it would add, and what takes it. */
+export type LinkOffer = { readonly seat: Seat; readonly take: () => Promise<void> };
 
-let need: Need = { isNeeded: false, linkRefusal: undefined };
+/** Whether a sign-in is wanted, what the link in the address came to, and whether it waits for a word. */
+type Need = { isNeeded: boolean; linkRefusal: Refusal | undefined; linkOffer: LinkOffer | undefined };
+
+let need: Need = { isNeeded: false, linkRefusal: undefined, linkOffer: undefined };
 const listeners = new Set<() => void>();
 
 function change(to: Partial<Need>): void {
@@ -20,6 +24,11 @@ export function setSignInNeeded(isNeeded: boolean): void {
 /** Notes what the link in the address came to; undefined when it went well or there was none. */
 export function setLinkRefusal(linkRefusal: Refusal | undefined): void {
   change({ linkRefusal });
+}
+
+/** Asks a person whether a link is to be taken; undefined when that is settled. */
+export function setLinkOffer(linkOffer: LinkOffer | undefined): void {
+  change({ linkOffer });
 }
 
 function subscribe(listener: () => void): () => void {

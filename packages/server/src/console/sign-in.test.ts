@@ -75,6 +75,20 @@ test("a link that is opened in a session adds its seat", async () => {
   expect(answer.json.seats).toHaveLength(2);
 });
 
+test("looking at a link tells its seat, however often, and neither spends it nor signs in", async () => {
+  const { apiKey, key } = await createKey();
+  const link = await makeLink(key);
+  const look = (body: object) => sendAsPage(svc, "/console/session", body, { headers: elsewhere() });
+  for (let times = 0; times < 2; times++) {
+    const looked = await look({ link, look: true });
+    const seat = { keyId: apiKey.id, keyName: "of a link", projectId, projectName: "default", role: "member" };
+    expect([looked.json, looked.headers.get("set-cookie")]).toEqual([{ seat }, null]);
+  }
+  expect(await look({ key, look: true })).toMatchObject({ status: 401, reason: "LINK_INVALID" });
+  expect((await open(link)).status).toBe(200);
+  expect(await look({ link, look: true })).toMatchObject({ status: 401, reason: "LINK_INVALID" });
+});
+
 test("links are stored as digests, and stand in no line of the log", async () => {
   const link = await makeLink();
   await open(link);

@@ -11,6 +11,7 @@ import {
   type KeyId,
 } from "@svc/core";
 import {
+  type ApiKey,
   type ConsoleSession,
   type Database,
   endAdministratorSeat,
@@ -34,8 +35,9 @@ import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
 
 // /console/session, for the console's pages:
 //   POST {"key": "svc_…"} or {"link": "…"}: signs in. With the header Svc-Session of an open session the seat is added to it.
+//   POST {"link": "…", "look": true}: {"seat": {…}}, the seat that the link would give, which it still does afterwards.
 //   POST {}: the seats of the session that Svc-Session and the cookie belong to.
-//   Both answer {"half": "…", "seats": [{"keyId", "keyName", "projectId", "projectName", "role"}]}; role is member, approver or admin, and
+//   The first and the last answer {"half": "…", "seats": [{"keyId", "keyName", "projectId", "projectName", "role"}]}; role is member, approver or admin, and
 //   of the administrator's seat keyId is "admin" and the other three are empty. `half` is the one that was sent where there was one.
 //   DELETE: signs out. DELETE {"seat": "key_…"} or {"seat": "admin"} gives that seat up. Both answer {}.
 // Refusals: SESSION_INVALID, API_KEY_INVALID, LINK_INVALID (401), ORIGIN_REFUSED (403), SIGN_INS_EXCEEDED (429), REQUEST_MALFORMED (400).
@@ -63,6 +65,7 @@ export function createSignIn(options: SignInOptions): { POST: PageCall; DELETE: 
       if (wanted.key === undefined && wanted.link === undefined)
         return answerOf(await openOr401(sessions, proof), proof, options);
       const secret = wanted.key ?? wanted.link ?? "";
+      if (body["look"] === true) return withinLimit(options, req, secret, () => lookAt(wanted.link ?? "", options));
       return withinLimit(options, req, secret, async () => signIn(await seatOf(wanted, options), req, options));
     },
     async DELETE(body, req) {
@@ -104,6 +107,12 @@ async function seatOf(
   if (!(await spendConsoleLink(db, found.link, clock.now())))
     throw linkInvalid("the link was used already: it works once", "Run `npx svc console` for another one.");
   return { keyId: found.key.id };
+}
+
+/** The seat of a link, for a page that asks its person before it adds one of another project. */
+async function lookAt(link: string, options: SignInOptions): Promise<{ json: JsonObject }> {
+  const { key } = await findGoodLink(options, "sign_in", link);
+  return { json: { seat: await seatJson(key, options) } };
 }
 
 async function seatOfKey(text: string, { keys, clock, adminToken }: SignInOptions): Promise<Seat> {
@@ -164,18 +173,22 @@ async function giveUp(seat: string, { id, seats }: ConsoleSession, { db }: SignI
 async function answerOf(
   session: ConsoleSession,
   proof: Pick<SessionProof, "half"> | undefined,
-  { db, clock, sessions }: SignInOptions,
+  options: SignInOptions,
 ): Promise<{ json: JsonObject }> {
+  const { clock, sessions } = options;
   const valid = session.seats.filter((key) => isValidKey(key, clock.now()));
-  const seats: JsonValue[] = await Promise.all(
-    valid.map(async ({ id, name, projectId, role }) => {
-      const project = await findProject(db, projectId);
-      return { keyId: id, keyName: name, projectId, projectName: project?.name ?? "", role };
-    }),
-  );
+  const seats: JsonValue[] = await Promise.all(valid.map((key) => seatJson(key, options)));
   if (sessions.isAdministrator(session))
     seats.push({ keyId: "admin", keyName: "", projectId: "", projectName: "", role: "admin" });
   return { json: { half: proof?.half ?? "", seats } };
+}
+
+async function seatJson(
+  { id, name, projectId, role }: Pick<ApiKey, "id" | "name" | "projectId" | "role">,
+  { db }: Pick<SignInOptions, "db">,
+): Promise<JsonObject> {
+  const project = await findProject(db, projectId);
+  return { keyId: id, keyName: name, projectId, projectName: project?.name ?? "", role };
 }
 
 function cookieText(origin: ConsoleOrigin, value: string, maxAgeSeconds: number): string {

@@ -4,6 +4,7 @@ import { Notice } from "../ui/notice.tsx";
 import { Stack } from "../ui/stack.tsx";
 import { readConfirmation } from "../words/confirmations.ts";
 import { sentence } from "../words/sentence.ts";
+import { visible } from "../words/visible.ts";
 import styles from "./answer-page.module.css";
 import type { Answer, Asked } from "./asked.ts";
 import { changesFault } from "./changes-fault.ts";
@@ -13,13 +14,13 @@ import { SettledNotice } from "./settled-notice.tsx";
 /** The question; of a call that is to be confirmed, who made it and its arguments by themselves. */
 function QuestionText({ question }: { question: string }) {
   const confirmed = readConfirmation(question);
-  if (confirmed === undefined) return <p className={styles["question"]}>{question}</p>;
+  if (confirmed === undefined) return <p className={styles["question"]}>{visible(question)}</p>;
   return (
     <>
-      <p className={styles["question"]}>{confirmed.asks}</p>
-      <p>{confirmed.asker}</p>
+      <p className={styles["question"]}>{visible(confirmed.asks)}</p>
+      <p>{visible(confirmed.asker)}</p>
       <section aria-label="Arguments">
-        <pre className={styles["arguments"]}>{confirmed.args}</pre>
+        <pre className={styles["arguments"]}>{visible(confirmed.args)}</pre>
       </section>
     </>
   );
@@ -44,7 +45,7 @@ export function AnswerPage({ first, send }: { first: Asked; send: (body: object)
     else setRefusal(shown.refusal);
   };
   const wrong = refusal === undefined ? undefined : changesFault(refusal);
-  const title = asked.contactName === "" ? "A question for you" : `A question for ${asked.contactName}`;
+  const title = asked.contactName === "" ? "A question for you" : `A question for ${visible(asked.contactName)}`;
   return (
     <Stack>
       <title>{`${title} · svc`}</title>

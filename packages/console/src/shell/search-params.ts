@@ -19,7 +19,10 @@ export function oneOfParam<const Value extends string>(values: readonly Value[])
 /** A time as RFC 3339 writes it. */
 export const timeParam: ParamReader = (value) => (Number.isNaN(Date.parse(value)) ? undefined : value);
 
-/** Reads the parameters of a page (`validateSearch` of its route). What it does not know is left out. */
+/**
+ * Reads the parameters of a page (`validateSearch` of its route). What it does not know is undefined, and not left out: the router would put
+ * what stands in the address in its place.
+ */
 export function searchReader<Readers extends Record<string, ParamReader>>(
   readers: Readers,
 ): (raw: Record<string, unknown>) => SearchOf<Readers> {
@@ -27,8 +30,8 @@ export function searchReader<Readers extends Record<string, ParamReader>>(
     Object.fromEntries(
       Object.entries(readers).flatMap(([name, read]) => {
         const value = raw[name];
-        const known = typeof value === "string" ? read(value) : undefined;
-        return known === undefined ? [] : [[name, known]];
+        if (value === undefined) return [];
+        return [[name, typeof value === "string" ? read(value) : undefined]];
       }),
     ) as SearchOf<Readers>;
 }

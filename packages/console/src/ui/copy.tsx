@@ -1,3 +1,4 @@
+import { visible } from "../words/visible.ts";
 import { IconButton } from "./button.tsx";
 import { copyText } from "./clipboard.ts";
 import styles from "./copy.module.css";
@@ -11,7 +12,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
 export function Copyable({ text, what }: { text: string; what: string }) {
   return (
     <span className={styles["id"]}>
-      <span className={styles["whole"]}>{text}</span>
+      <span className={styles["whole"]}>{visible(text)}</span>
       <CopyButton text={text} what={what} />
     </span>
   );
@@ -21,7 +22,7 @@ export function Copyable({ text, what }: { text: string; what: string }) {
 export function CodeBlock({ text, what = "command" }: { text: string; what?: string }) {
   return (
     <div className={styles["block"]}>
-      <pre className={styles["code"]}>{text}</pre>
+      <pre className={styles["code"]}>{visible(text)}</pre>
       <div className={styles["button"]}>
         <CopyButton text={text} what={what} />
       </div>

@@ -1,4 +1,5 @@
 import { Fragment, type ReactNode } from "react";
+import { visible } from "../words/visible.ts";
 import styles from "./facts.module.css";
 
 /** What is known of one thing, as names and values. A value that is undefined leaves its line out. */
@@ -10,7 +11,7 @@ export function Facts({ facts }: { facts: readonly (readonly [name: string, valu
           value !== undefined && (
             <Fragment key={name}>
               <dt>{name}</dt>
-              <dd>{value}</dd>
+              <dd>{typeof value === "string" ? visible(value) : value}</dd>
             </Fragment>
           ),
       )}

@@ -1,4 +1,5 @@
 import type { MouseEvent, ReactNode, RefObject } from "react";
+import { visible } from "../words/visible.ts";
 import styles from "./grid.module.css";
 import { type Column, tracks } from "./grid-column.ts";
 
@@ -68,11 +69,15 @@ export function GridRow<Row>({
     >
       {columns.map(({ id, cell }) => (
         <div key={id} role="gridcell" className={styles["cell"]}>
-          {cell(row)}
+          {shown(cell(row))}
         </div>
       ))}
     </div>
   );
+}
+
+function shown(content: ReactNode): ReactNode {
+  return typeof content === "string" ? visible(content) : content;
 }
 
 /** Whether a press was meant for the row: not for a link in it, and not the end of a selection of its text. */

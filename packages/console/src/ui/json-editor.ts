@@ -4,6 +4,7 @@ import { search, searchKeymap } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { jsonColours, jsonLook } from "./json-colours.ts";
+import { jsonDeceiving } from "./json-deceiving.ts";
 
 /**
  * Shows JSON that cannot be changed in `host`. In a shadow root, where the editor adopts its style sheets: the policy of the pages
@@ -24,6 +25,7 @@ export function createJsonViewer(host: HTMLElement, text: string, label: string)
         keymap.of([...foldKeymap, ...searchKeymap]),
         syntaxHighlighting(jsonColours),
         jsonLook,
+        jsonDeceiving,
         EditorView.lineWrapping,
         EditorState.readOnly.of(true),
         EditorView.editable.of(false),

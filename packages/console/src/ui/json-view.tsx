@@ -1,5 +1,6 @@
 import { lazy, Suspense, useMemo } from "react";
 import { prettyJson } from "../words/pretty-json.ts";
+import { visible } from "../words/visible.ts";
 import { CopyButton } from "./copy.tsx";
 import styles from "./json-view.module.css";
 
@@ -16,7 +17,7 @@ export function JsonView({ text, label }: { text: string; label: string }) {
       <Suspense
         fallback={
           <pre aria-busy className={styles["plain"]}>
-            {pretty.slice(0, plainMax)}
+            {visible(pretty.slice(0, plainMax))}
           </pre>
         }
       >

@@ -13,6 +13,7 @@ import { search, searchKeymap } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { jsonColours, jsonLook } from "./json-colours.ts";
+import { jsonDeceiving } from "./json-deceiving.ts";
 
 /** Something wrong at a place of the text, shown there. */
 export type Mark = { from: number; to: number; text: string };
@@ -71,6 +72,7 @@ export function createJsonWriter(
         keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, ...searchKeymap]),
         syntaxHighlighting(jsonColours),
         jsonLook,
+        jsonDeceiving,
         look,
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),

@@ -1,5 +1,6 @@
 import { useMatch } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
+import { visible } from "../words/visible.ts";
 import { classNames } from "./class-names.ts";
 import styles from "./page.module.css";
 
@@ -42,7 +43,7 @@ export function Page({
   // That of what is shown. The address is ahead of it while a page that was never shown is on its way: the page before would take the focus for it.
   const pathname = useMatch({ strict: false, select: (match) => match.pathname });
   useEffect(() => {
-    document.title = `${tab} · svc`;
+    document.title = `${visible(tab)} · svc`;
   }, [tab]);
   useEffect(() => {
     const isOther = headedPath !== undefined && headedPath !== pathname;
@@ -55,7 +56,7 @@ export function Page({
       <header className={styles["head"]}>
         {back !== undefined && <div className={styles["back"]}>{back}</div>}
         <h1 ref={heading} tabIndex={-1} className={styles["title"]}>
-          {title}
+          {visible(title)}
         </h1>
         {state}
         {actions !== undefined && <div className={styles["actions"]}>{actions}</div>}

@@ -1,4 +1,5 @@
 import { type ReactNode, useId } from "react";
+import { visible } from "../words/visible.ts";
 import { classNames } from "./class-names.ts";
 import styles from "./section.module.css";
 
@@ -18,7 +19,7 @@ export function Section({
   return (
     <section className={classNames(styles["section"], boxed && styles["boxed"])} aria-labelledby={id}>
       <div className={styles["head"]}>
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>{visible(title)}</h2>
         {actions}
       </div>
       {children}

@@ -23,6 +23,8 @@ const headers: readonly (readonly [string, string])[] = [
   ["referrer-policy", "no-referrer"],
   ["cross-origin-opener-policy", "same-origin"],
   ["cross-origin-resource-policy", "same-origin"],
+  // Of refusals: files say otherwise. A proxy that keeps the 404 of a file would hide it from a page of the next version.
+  ["cache-control", "no-store"],
 ];
 
 /** Whether a path is the console's. */

@@ -6,6 +6,7 @@ import { Line } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
 import { askStateWord, decisionWords } from "../../words/asks.ts";
+import { visible } from "../../words/visible.ts";
 
 /** The columns of the inbox. */
 export function askColumns(projectId: string): readonly Column<Ask>[] {
@@ -32,7 +33,7 @@ export function askColumns(projectId: string): readonly Column<Ask>[] {
 export function askCard(ask: Ask) {
   return (
     <>
-      <b>{ask.question}</b>
+      <b>{visible(ask.question)}</b>
       <Line apart>
         <State word={askStateWord(ask.state)} />
         <Held ask={ask} />

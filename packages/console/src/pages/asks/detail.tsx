@@ -13,6 +13,7 @@ import { Time } from "../../ui/time.tsx";
 import { askStateWord, splitQuestion } from "../../words/asks.ts";
 import { readConfirmation } from "../../words/confirmations.ts";
 import { isConfirmation } from "../../words/continuations.ts";
+import { visible } from "../../words/visible.ts";
 import { JobLink } from "../jobs/columns.tsx";
 import { FiguresSection } from "../jobs/figures-section.tsx";
 import { jobTitle } from "../jobs/job-words.ts";
@@ -56,7 +57,7 @@ export default function AskPage() {
     >
       <FaultNotice error={asked.error ?? found.error} onRetry={() => void asked.refetch()} />
       {asked.isPending && <Skeleton />}
-      {more !== "" && <p>{more}</p>}
+      {more !== "" && <p>{visible(more ?? "")}</p>}
       {ask !== undefined && (
         <Columns>
           <Stack>

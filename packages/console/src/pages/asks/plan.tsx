@@ -3,6 +3,7 @@ import { CatalogService } from "@svc/gen/catalog";
 import { State } from "../../ui/state.tsx";
 import { classWord } from "../../words/calls.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
+import { visible } from "../../words/visible.ts";
 import { type ProgramStep, readProgram } from "../jobs/program.ts";
 import styles from "./plan.module.css";
 
@@ -40,18 +41,18 @@ function PlanStep({ step: { id, kind, says, tool, entity, args, when, undo } }: 
   return (
     <>
       <p>
-        <b>{id}</b> {isCall && tool !== "http" ? <ToolClass slug={tool} /> : null}{" "}
-        <span className={styles["kind"]}>{kind}</span> <code>{says}</code>
-        {entity !== "" && <> as {entity}</>}
+        <b>{visible(id)}</b> {isCall && tool !== "http" ? <ToolClass slug={tool} /> : null}{" "}
+        <span className={styles["kind"]}>{kind}</span> <code>{visible(says)}</code>
+        {entity !== "" && <> as {visible(entity)}</>}
         {when !== "" && (
           <>
             {" "}
-            when <code>{when}</code>
+            when <code>{visible(when)}</code>
           </>
         )}
-        {isCall && <span className={styles["kind"]}>{undo === "" ? "" : `, undone by ${undo}`}</span>}
+        {isCall && <span className={styles["kind"]}>{undo === "" ? "" : `, undone by ${visible(undo)}`}</span>}
       </p>
-      {args !== "" && <pre className={styles["args"]}>{prettyJson(args)}</pre>}
+      {args !== "" && <pre className={styles["args"]}>{visible(prettyJson(args))}</pre>}
     </>
   );
 }

@@ -8,6 +8,7 @@ import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
 import { attemptErrorWords, attemptWord } from "../../words/deliveries.ts";
 import { durationWords } from "../../words/time.ts";
+import { visible } from "../../words/visible.ts";
 import styles from "./attempts.module.css";
 
 const lookMs = 2_000;
@@ -57,7 +58,7 @@ function Attempt({
             "Answered",
             headers.length === 0 ? undefined : (
               <pre key="headers" className={styles["body"]}>
-                {headers.map(([name, value]) => `${name}: ${value}`).join("\n")}
+                {visible(headers.map(([name, value]) => `${name}: ${value}`).join("\n"))}
               </pre>
             ),
           ],
@@ -65,7 +66,7 @@ function Attempt({
             "Body",
             responseBody === "" ? undefined : (
               <pre key="body" className={styles["body"]}>
-                {responseBody}
+                {visible(responseBody)}
               </pre>
             ),
           ],

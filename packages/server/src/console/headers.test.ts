@@ -36,6 +36,8 @@ async function statusOf(
   await res.arrayBuffer();
   const had = Object.fromEntries(Object.keys(wanted).map((name) => [name, res.headers.get(name)]));
   expect(had, `${init.method ?? "GET"} ${path} answered ${res.status}`).toEqual(wanted);
+  // Nobody keeps a refusal: the file may be there with the next version.
+  if (res.status >= 400) expect(res.headers.get("cache-control"), path).toBe("no-store");
   return res.status;
 }
 

@@ -107,6 +107,7 @@ export { type ConnectedAccountRepository, connectedAccountsForProject } from "./
 export {
   type ConsoleLink,
   findConsoleLink,
+  restoreConsoleLink,
   retargetConsoleLink,
   spendConsoleLink,
   sweepConsoleLinks,

@@ -17,6 +17,7 @@ import {
   connectedAccountsForProject,
   findProject,
   makeConsoleLink,
+  restoreConsoleLink,
   retargetConsoleLink,
   spendConsoleLink,
 } from "@svc/db";
@@ -108,16 +109,21 @@ export function createConnectLinks(options: ConnectionsOptions): ConnectLinks {
       if (await isUsed(options, link)) return "used";
       const { projectId, keyId } = link;
       await options.sealer.ready([projectId]);
+      // Of any number that come at once, one connects. Consent is given elsewhere, and the link good until then.
+      const isAtOnce = target.scheme !== "oauth2";
+      if (isAtOnce && !(await spendConsoleLink(db, link, clock.now()))) return "used";
       const principal: ProjectPrincipal = { kind: "project", projectId, keyId, ...by };
       const { accountVariables, apiKey, basic } = given;
       const request = create(InitiateConnectionRequestSchema, {
         ...{ ...target, accountVariables, apiKey },
         ...(basic && { basic: create(BasicCredentialSchema, basic) }),
       });
-      const { account, authorizeUrl } = await initiate(options, request, principal);
+      const { account, authorizeUrl } = await initiate(options, request, principal).catch(async (error: unknown) => {
+        if (isAtOnce) await restoreConsoleLink(db, link);
+        throw error;
+      });
       // One that waits for consent is looked at when the link is opened again.
       await retargetConsoleLink(db, link.id, { connect: { ...target, accountId: account?.id ?? "" } });
-      if (authorizeUrl === "") await spendConsoleLink(db, link, clock.now());
       return { state: account?.state ?? "", authorizeUrl };
     },
   };

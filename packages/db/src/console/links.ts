@@ -28,6 +28,11 @@ export async function spendConsoleLink(db: Executor, { id }: Pick<ConsoleLink, "
   return spent.length > 0;
 }
 
+/** Makes a spent link good again: what it was spent for was refused. */
+export async function restoreConsoleLink(db: Executor, { id }: Pick<ConsoleLink, "id">): Promise<void> {
+  await db.orm.update(consoleLinks).set({ spentAt: null }).where(eq(consoleLinks.id, id));
+}
+
 /** Gives a link another target. */
 export async function retargetConsoleLink(
   db: Executor,

@@ -1,6 +1,7 @@
 import {
   findConsoleLink,
   insertConsoleLink,
+  restoreConsoleLink,
   retargetConsoleLink,
   spendConsoleLink,
   sweepConsoleLinks,
@@ -115,6 +116,11 @@ export const consolePlans: readonly Plan[] = [
   {
     name: "spend a link",
     run: (db) => spendConsoleLink(db, { id: seededId("lnk", 7) }, nowMs),
+    reads: { console_links: "console_links_pkey(id)" },
+  },
+  {
+    name: "restore a link",
+    run: (db) => restoreConsoleLink(db, { id: seededId("lnk", 7) }),
     reads: { console_links: "console_links_pkey(id)" },
   },
   {

@@ -65,6 +65,14 @@ test("what InitiateConnection refuses is refused, and the link stays", async () 
   expect((await post({ token, connect: { apiKey: "a-good-key" } })).json.state).toBe("active");
 });
 
+test("of any number of keys that are sent at once one is connected", async () => {
+  const token = await linkOf({ toolkitSlug: "incident_mgmt", entityId: "many" });
+  const keys = Array.from({ length: 8 }, (_, nth) => post({ token, connect: { apiKey: `key-${nth}` } }));
+  const statuses = (await Promise.all(keys)).map(({ status }) => status);
+  expect(statuses.sort()).toEqual([200, ...Array(7).fill(401)]);
+  expect(await accounts("incident_mgmt")).toHaveLength(1);
+});
+
 test("consent is asked for by the app's own page, and the link is spent once it was given", async () => {
   const token = await linkOf({ toolkitSlug: "calendar", entityId: "eve", redirectUrl: "http://127.0.0.1:9/done" });
   const started = await post({ token, connect: {} });

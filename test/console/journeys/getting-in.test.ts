@@ -98,10 +98,15 @@ browserTest(
 browserTest("who signs out has to sign in again, in every tab", async () => {
   const { page } = await consoles.open({ key: (await createKey(consoles.projectId)).key });
   const other = await consoles.open({ context: page.context() });
+  await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/events?entity=ada-of-the-first`);
+  const stored = () => page.evaluate<string>("JSON.stringify({...localStorage, ...sessionStorage})");
+  await until(async () => (await stored()).includes("ada-of-the-first"));
   await page.getByRole("button", { name: "Project default" }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();
   await page.getByLabel("API key").waitFor();
   await other.page.getByLabel("API key").waitFor();
+  // Whoever sits there next finds nothing of what was looked for. The page is loaded anew meanwhile.
+  await until(async () => !(await stored().catch(() => "ada-of-the-first")).includes("ada-of-the-first"));
 });
 
 browserTest(

@@ -1,3 +1,4 @@
+import { forgetKept } from "./kept-names.ts";
 import { postPage, type Refusal } from "./page-post.ts";
 import { currentSession, type Seat, setSession } from "./session.ts";
 
@@ -10,11 +11,16 @@ export async function enter(credential: { key: string } | { link: string }): Pro
   return undefined;
 }
 
-/** Ends the session on the service and forgets it here. */
+/**
+ * Ends the session on the service and forgets it here, with what was filled in and looked for: who signs in next at this browser may be
+ * somebody else. The page is loaded anew, since it has read some of that.
+ */
 export async function leave(): Promise<void> {
   const headers = halfHeaders();
   setSession(undefined);
   if ("svc-session" in headers) await postPage("session", {}, { method: "DELETE", headers });
+  forgetKept();
+  location.reload();
 }
 
 /** Gives one seat of the session up, by its key's id or `admin`; the others stay. The session ends with its last one. */

@@ -1,6 +1,7 @@
+import { keptNames } from "../session/kept-names.ts";
 import { parseSearch } from "./search-params.ts";
 
-const storedAs = "svc-last-filters";
+const storedAs = keptNames.filters;
 /** What is of a moment and not of a habit: times, what was open beside a list, and dialogs. */
 const momentary = ["open", "since", "until", "start", "dialog", "connect", "for", "like"];
 

@@ -1,4 +1,6 @@
-const storedAs = "svc-answer-as";
+import { keptNames } from "../../session/kept-names.ts";
+
+const storedAs = keptNames.answeredAs;
 
 function read(): Record<string, string> {
   try {

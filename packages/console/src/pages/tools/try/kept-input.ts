@@ -1,9 +1,10 @@
 import type { Values } from "../../../form/value.ts";
+import { keptNames } from "../../../session/kept-names.ts";
 
 /** What was last filled in for a tool. What its definition marks as sensitive is not in it. */
 export type KeptInput = { readonly entity: string; readonly values: Values };
 
-const storedAs = "svc-last-input";
+const storedAs = keptNames.input;
 /** So many tools are remembered, those that were tried last. */
 const toolsMax = 40;
 /** Longer input is not kept. */

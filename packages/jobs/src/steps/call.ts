@@ -1,23 +1,14 @@
-import { isObject } from "@svc/core";
-import {
-  type CallStep,
-  type JsonObject,
-  type JsonValue,
-  type MapCall,
-  type Paging,
-  pagingOf,
-  valueAt,
-} from "@svc/program";
+import { type CallStep, type JsonValue, type MapCall, valueAt } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import type { StepProgress } from "../state/progress.ts";
 import { fillCall, undoOf } from "./arguments.ts";
+import { argumentsOfStep, type CalledAt, leftPages, pagingOfStep, turnPageOfStep } from "./call-pages.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
-import { argumentsOfPage, hasMorePages, type PageProgress, type TurnedPage, turnPage } from "./page.ts";
 import { pickFields } from "./pick-fields.ts";
 import { systemQuestion } from "./questions.ts";
 import { unsentWrite } from "./simulated-call.ts";
-import type { FirstCall, RetriedAt, Retry, Settled, StepAt, StepKind } from "./step-kind.ts";
+import type { CallAt, FirstCall, RetriedAt, Retry, Settled, StepKind } from "./step-kind.ts";
 
 /** A tool call: the whole of it in one act, or, where its answer becomes rows, an act a page. */
 export const callKind = {
@@ -29,8 +20,6 @@ export const callKind = {
   answer: answerDoubt,
 } satisfies StepKind<"call"> & StepKind<"http">;
 
-/** A step that is one call: of a tool, or a request of the program's own. */
-type CallAt = StepAt<"call"> | StepAt<"http">;
 type RetriedCallAt = RetriedAt<"call"> | RetriedAt<"http">;
 
 /** The most of an answer that is kept as the value of a step. */
@@ -82,31 +71,6 @@ function hasWritten(at: RetriedCallAt): boolean {
   return hasAnswered(at) && write + destructive > 0;
 }
 
-type PageAt = { readonly paging: Paging; readonly page: PageProgress | undefined };
-
-/** The arguments of a page. Of a request it is the query that asks for it. */
-function argumentsOfStep(step: MapCall, args: JsonObject, { paging, page }: PageAt): JsonObject {
-  if (step.http === undefined) return argumentsOfPage(paging, args, page);
-  return { ...args, query: argumentsOfPage(paging, askingOf(step, args), page) };
-}
-
-/** The arguments among which there is what asks for a page. */
-function askingOf({ http }: MapCall, args: JsonObject): JsonObject {
-  if (http === undefined) return args;
-  return isObject(args["query"]) ? args["query"] : {};
-}
-
-/**
- * How the step's pages are asked for; undefined where it has one. Throws an Error when neither the program nor the pin says it, which the
- * checker rules out: one page would pass for the whole list.
- */
-function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): Paging | undefined {
-  if (step.rows?.page === undefined) return undefined;
-  const paging = pagingOf(step.rows.page, toolOf(state, step).action);
-  if (paging === undefined) throw new Error(`the pins of a job do not say how ${step.tool} is paged`);
-  return paging;
-}
-
 async function firstCall(at: CallAt, effects: Pick<StepEffects, "compute">): Promise<FirstCall | undefined> {
   if (at.progress?.isInDoubt === true) return undefined;
   const invocation = await invocationOf(at, effects);
@@ -138,9 +102,6 @@ async function advanceCall(at: CallAt, effects: StepEffects): Promise<Change> {
   }
   return takeAnswer({ ...at, args }, effects, invoked, edits);
 }
-
-/** A step whose call was made with these arguments. */
-type CalledAt = CallAt & { readonly args: JsonObject };
 
 function takeAnswer(
   at: CalledAt,
@@ -269,7 +230,7 @@ async function keepRows(
   if (!Array.isArray(list)) {
     return failed(step, edits, { code: "ROWS_MISSING", message: `the answer has no list at ${spec.from.join(".")}` });
   }
-  const turned = spec.page === undefined ? undefined : await turn(at, answer, list);
+  const turned = spec.page === undefined ? undefined : await turnPageOfStep(at, answer, list);
   if (turned?.kind === "repeated") return failed(step, edits, turned.fault);
   if (state.used.rows + list.length > state.loaded.program.limits.rows) {
     return { edits, next: { kind: "limit", stepId: step.id, limit: "rows" } };
@@ -301,35 +262,4 @@ async function keepRows(
     ],
     next: { kind: "commit" },
   };
-}
-
-/** A list that has pages, and of which the program wants none but the first: what is left is told. */
-function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]): Edit[] {
-  const { state, step, args } = at;
-  // A request of the program's own has no tool that could say how it is paged.
-  const action = state.loaded.tools.get(step.tool)?.action;
-  if (step.rows?.page !== undefined || action?.class !== "read") return [];
-  const asking = askingOf(step, args);
-  const paging = pagingOf({ paging: undefined }, action);
-  if (paging === undefined) return [];
-  if (!hasMorePages({ paging, action, args: asking, page: undefined, answer, list })) return [];
-  const message = `the rows are those of one page, and there are more: read them by "page": {"max": 20}`;
-  return [
-    { kind: "error", stepId: step.id, code: "PAGES_LEFT", ordinal: 0, message },
-    {
-      kind: "note",
-      note: { type: "pages-left", stepId: step.id, payload: { toolSlug: step.tool, rows: list.length } },
-    },
-  ];
-}
-
-/** What follows the page at hand; undefined where it is the last. */
-async function turn(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]): Promise<TurnedPage | undefined> {
-  const { state, step, progress, args } = at;
-  const { action } = toolOf(state, step);
-  const paging = pagingOfStep(at);
-  // A simulated write has a sample for its answer, which has no other page.
-  if (step.rows?.page === undefined || paging === undefined || (state.isSimulated && action.class !== "read")) return;
-  const asking = askingOf(step, args);
-  return turnPage({ paging, action, args: asking, page: progress?.page, answer, list }, step.rows.page.max);
 }

@@ -14,6 +14,9 @@ export type StepAt<Kind extends Step["kind"] = Step["kind"]> = {
   readonly progress: ProgressOf<Kind> | undefined;
 };
 
+/** A step that is one call: of a tool, or a request of the program's own. */
+export type CallAt = StepAt<"call"> | StepAt<"http">;
+
 /** A settled question. `chain`: who caused what follows from it. */
 export type Settled = {
   readonly kind: AskKind;

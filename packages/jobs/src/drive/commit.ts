@@ -16,7 +16,7 @@ import {
 import { committedWork, type Work } from "../state/apply.ts";
 import type { JobState } from "../state/job.ts";
 import { overridesOf } from "../state/overrides.ts";
-import { storedProgress } from "../state/progress.ts";
+import { storedProgress } from "../state/stored-progress.ts";
 import { childJob } from "./child-job.ts";
 import type { EndedRehearsal, EngineContext } from "./context.ts";
 import type { EndedJob, EngineObserver } from "./observer.ts";

@@ -2,7 +2,8 @@ import type { JobRecord, JobStepRecord } from "@svc/db";
 import type { JsonObject, JsonValue } from "@svc/program";
 import type { LoadedProgram, Position, StoredState } from "./job.ts";
 import type { StoredOverrides } from "./overrides.ts";
-import { noProgress, type Progress, readProgress } from "./progress.ts";
+import { noProgress, type Progress } from "./progress.ts";
+import { readProgress } from "./stored-progress.ts";
 
 /** Opens what is sealed of a job; `place` names column and row. */
 export type Opener = {

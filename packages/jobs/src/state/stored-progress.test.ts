@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { flatten } from "./flow.ts";
-import { noProgress, type ProgressOwner, readProgress, storedProgress } from "./progress.ts";
+import { noProgress } from "./progress.ts";
+import { type ProgressOwner, readProgress, storedProgress } from "./stored-progress.ts";
 
 const owner: ProgressOwner = {
   status: "running",

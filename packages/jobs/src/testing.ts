@@ -1,2 +1,2 @@
-export { submitJob } from "./drive/new-jobs.ts";
 export { createProgramCache } from "./drive/programs.ts";
+export { submitJob } from "./drive/submit-job.ts";

@@ -14,9 +14,10 @@ import {
 } from "@svc/core";
 import { findKeyedJob, jobsForProject, type ListedJob, loadJobProgram } from "@svc/db";
 import { canonicalJson, type JsonObject, type Program, parseCheckedProgram, pinsText } from "@svc/program";
-import { type JobSubmission, submitJob } from "../drive/new-jobs.ts";
+import type { JobSubmission } from "../drive/new-jobs.ts";
 import { jobSeals } from "../drive/seals.ts";
 import { openReadable } from "../drive/stored-program.ts";
+import { submitJob } from "../drive/submit-job.ts";
 import { idempotencyKeyReused, inputInvalid, jobNotRetryable, paramsInvalid } from "../errors.ts";
 import { programFaulty } from "../faulty-program.ts";
 import { checkApproval } from "./approval.ts";

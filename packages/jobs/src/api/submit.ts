@@ -12,7 +12,8 @@ import {
 import { findKeyedJob, type KeyedJob } from "@svc/db";
 import type { AcceptedProgram, JsonObject } from "@svc/program";
 import { canonicalHash, canonicalJson, pinsText, readProgram } from "@svc/program";
-import { type SkillProgram, type SubmittedJob, submitJob } from "../drive/new-jobs.ts";
+import type { SkillProgram } from "../drive/new-jobs.ts";
+import { type SubmittedJob, submitJob } from "../drive/submit-job.ts";
 import { idempotencyKeyReused } from "../errors.ts";
 import { programFaulty } from "../faulty-program.ts";
 import { checkApproval } from "./approval.ts";

@@ -12,6 +12,10 @@ export type SandboxOptions = Omit<OauthOptions, "findToolkit"> & {
   readonly findWhole?: TransportOptions["findWhole"];
 };
 
+/** Most rows of a project of which it is kept which list showed them, and the characters of those of all projects. */
+const seenPerProjectMax = 1000;
+const seenCharactersMax = 8 * 1024 * 1024;
+
 /** An emulator of every catalogued app inside the process, driven by the definitions. It listens nowhere and dials nothing. */
 export type Sandbox = { readonly transport: AppTransport; readonly oauth: SandboxOauth };
 
@@ -28,5 +32,14 @@ export function createSandbox({
 }: SandboxOptions): Sandbox {
   const { oauth, acceptsToken } = createSandboxOauth({ ...options, findToolkit });
   const store = new ObjectStore(limits);
-  return { transport: createSandboxTransport({ clock: options.clock, store, acceptsToken, turns, findWhole }), oauth };
+  // Rows that lists showed are let go of long before what calls made.
+  const seen = new ObjectStore({
+    ...limits,
+    objectsPerProjectMax: seenPerProjectMax,
+    charactersMax: seenCharactersMax,
+  });
+  return {
+    transport: createSandboxTransport({ clock: options.clock, store, seen, acceptsToken, turns, findWhole }),
+    oauth,
+  };
 }

@@ -1,12 +1,25 @@
+import { type Clock, LeastRecentlyUsed } from "@svc/core";
+
+const failures = ["429", "500", "slow", "cut", "unauthorized", "error"] as const;
+
 /** How the sandbox behaves towards one entity. */
 export type Scenario =
-  | { readonly name: "usual" | "429" | "500" | "slow" | "cut" | "unauthorized" | "error" }
+  | { readonly name: "usual" }
+  | {
+      readonly name: (typeof failures)[number];
+      /** How many calls of each tool it is played for, before the usual answers; undefined for all. */
+      readonly times: number | undefined;
+      /** The only tool that it is played for; undefined for all. */
+      readonly tool: string | undefined;
+    }
   | { readonly name: "pages"; readonly pages: number };
 
 const prefix = "sandbox:";
 
 /** Most pages that a scenario may ask for. */
 const pagesMax = 10_000;
+/** Most calls that a scenario may be played for before the usual answers. */
+const timesMax = 99;
 
 /**
  * The scenarios, chosen by naming the entity `sandbox:` and one of these. Requests are checked first in all of them: a request that the
@@ -23,21 +36,56 @@ export const scenarios: readonly { readonly name: string; readonly does: string 
     name: "error",
     does: "answers an error in the app's own form: inside a 200 where its definition says so, else 422",
   },
+  { name: "500=2", does: `any of the failures so often (1 to ${timesMax}) for each tool, then answers as usual` },
+  { name: "500=2@TOOL", does: "a failure, with or without a number, for this tool alone" },
 ];
 
 /** The scenario of an entity. Undefined when it begins with `sandbox:` and names none of the table. */
 export function scenarioOf(entityId: string): Scenario | undefined {
   if (!entityId.startsWith(prefix)) return { name: "usual" };
-  const name = entityId.slice(prefix.length);
-  switch (name) {
-    case "429":
-    case "500":
-    case "slow":
-    case "cut":
-    case "unauthorized":
-    case "error":
-      return { name };
+  const text = entityId.slice(prefix.length);
+  const pages = Number(/^pages=(\d{1,5})$/.exec(text)?.[1]);
+  if (pages >= 1 && pages <= pagesMax) return { name: "pages", pages };
+  const [, named, number, tool] = /^([a-z0-9]+)(?:=([1-9]\d?))?(?:@([a-z0-9_]+))?$/.exec(text) ?? [];
+  const name = failures.find((failure) => failure === named);
+  return name && { name, times: number === undefined ? undefined : Number(number), tool };
+}
+
+/** One tool of one entity's app. */
+export type Played = {
+  readonly projectId: string;
+  readonly entityId: string;
+  readonly toolkit: string;
+  readonly tool: string;
+};
+
+/** Tools that are counted, and how long after its last call one begins anew. */
+const countedMax = 10_000;
+const forgottenAfterMs = 10 * 60_000;
+
+/**
+ * Counts the calls that failed by a scenario which ends. A tool that was left alone for ten minutes fails again: so a program can be
+ * tried twice.
+ */
+export class ScenarioCounts {
+  readonly #clock: Clock;
+  readonly #calls = new LeastRecentlyUsed<string, { readonly count: number; readonly atMs: number }>(countedMax);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
-  const pages = Number(/^pages=(\d{1,5})$/.exec(name)?.[1]);
-  return pages >= 1 && pages <= pagesMax ? { name: "pages", pages } : undefined;
+
+  /** The scenario of this call: the entity's own, or the usual one where it is over or another tool's. Counts the call. */
+  next(scenario: Scenario, { projectId, entityId, toolkit, tool }: Played): Scenario {
+    if (scenario.name === "usual" || scenario.name === "pages") return scenario;
+    if (scenario.tool !== undefined && scenario.tool !== tool) return { name: "usual" };
+    if (scenario.times === undefined) return scenario;
+    const key = JSON.stringify([projectId, entityId, toolkit, tool]);
+    const before = this.#calls.get(key);
+    const now = this.#clock.now();
+    const isAnew = before === undefined || now - before.atMs >= forgottenAfterMs;
+    const count = isAnew ? 0 : before.count;
+    this.#calls.set(key, { count: count + 1, atMs: now });
+    return count < scenario.times ? scenario : { name: "usual" };
+  }
 }

@@ -35,6 +35,45 @@ test("the scenario cut does what is asked and breaks off", async () => {
   expect(JSON.stringify((await apps.call("sales_crm.list_deals", {})).body)).toContain("Made silently");
 });
 
+test("a scenario with a number fails so often for each tool, then works", async () => {
+  const apps = createApps();
+  const options = { entityId: "sandbox:500=2" };
+  const statusOf = async (slug: string) => (await apps.call(slug, {}, options)).status;
+  const statuses = [];
+  for (let round = 0; round < 4; round++) statuses.push(await statusOf("sales_crm.list_deals"));
+  expect(statuses).toEqual([500, 500, 200, 200]);
+  expect(await statusOf("sales_crm.list_persons")).toBe(500);
+  expect((await apps.call("sales_crm.list_deals", {}, { ...options, projectId: "prj_b" })).status).toBe(500);
+  apps.clock.advance(10 * 60_000);
+  expect(await statusOf("sales_crm.list_deals")).toBe(500);
+});
+
+test("a rate limit and a timeout that happen once", async () => {
+  const apps = createApps();
+  const limited = { entityId: "sandbox:429=1" };
+  const first = await apps.call("sales_crm.list_deals", {}, limited);
+  expect(first).toMatchObject({ status: 429, headers: { "retry-after": "1" } });
+  expect((await apps.call("sales_crm.list_deals", {}, limited)).status).toBe(200);
+  const slow = { entityId: "sandbox:slow=1" };
+  const sent = apps.send("sales_crm.list_deals", {}, slow);
+  await expect.poll(() => apps.clock.waiting()).toBe(1);
+  apps.clock.advance(5000);
+  expect(await sent).toMatchObject({ kind: "timeout" });
+  expect((await apps.call("sales_crm.list_deals", {}, slow)).status).toBe(200);
+});
+
+test("a scenario of one tool leaves the others alone", async () => {
+  const apps = createApps();
+  const statusOf = async (slug: string, entityId: string) => (await apps.call(slug, {}, { entityId })).status;
+  expect(await statusOf("sales_crm.list_deals", "sandbox:500@list_deals")).toBe(500);
+  expect(await statusOf("sales_crm.list_persons", "sandbox:500@list_deals")).toBe(200);
+  const once = "sandbox:429=1@list_persons";
+  expect(await statusOf("sales_crm.list_deals", once)).toBe(200);
+  expect([await statusOf("sales_crm.list_persons", once), await statusOf("sales_crm.list_persons", once)]).toEqual([
+    429, 200,
+  ]);
+});
+
 test("the scenario error speaks each app's own form", async () => {
   const apps = createApps();
   const options = { entityId: "sandbox:error" };
@@ -102,14 +141,21 @@ test("without a scenario a list has three items, or as many as asked for, and no
   expect(short.body).toMatchObject({ items: { length: 1 } });
 });
 
-test.each(["sandbox:", "sandbox:nope", "sandbox:pages=0", "sandbox:pages=99999", "sandbox:429 "])(
-  "%j is no scenario, and the refusal names those there are",
-  async (entityId) => {
-    const { status, body } = await createApps().call(...list, { entityId });
-    expect(status).toBe(400);
-    for (const { name } of scenarios) expect(JSON.stringify(body)).toContain(`sandbox:${name}`);
-  },
-);
+test.each([
+  "sandbox:",
+  "sandbox:nope",
+  "sandbox:500=0",
+  "sandbox:500=100",
+  "sandbox:500@",
+  "sandbox:usual=1",
+  "sandbox:pages=0",
+  "sandbox:pages=99999",
+  "sandbox:429 ",
+])("%j is no scenario, and the refusal names those there are", async (entityId) => {
+  const { status, body } = await createApps().call(...list, { entityId });
+  expect(status).toBe(400);
+  for (const { name } of scenarios) expect(JSON.stringify(body)).toContain(`sandbox:${name}`);
+});
 
 const samples = catalogOf({ toolkits: [sampleToolkits.payments] });
 const refund = ["payments.refund_payment", { payment_id: "p1", confirm: true }] as const;

@@ -7,12 +7,13 @@ import { badRequest, type Refusal, unauthorized } from "./app/refusal.ts";
 import { type AppReply, replyWith, replyWithError } from "./app/wrap.ts";
 import { answerCall } from "./data/answer.ts";
 import type { ObjectStore } from "./data/store.ts";
-import { type Scenario, scenarioOf, scenarios } from "./scenarios.ts";
+import { type Scenario, ScenarioCounts, scenarioOf, scenarios } from "./scenarios.ts";
 
 /** What the emulated apps need. */
 export type TransportOptions = {
   readonly clock: Clock;
   readonly store: ObjectStore;
+  readonly seen: ObjectStore;
   readonly acceptsToken: AcceptsToken;
   /** The toolkit of a call as its project sees it now, with all its tools; undefined where there is none. */
   readonly findWhole?: ((call: AppCall) => Promise<Toolkit | undefined>) | undefined;
@@ -22,11 +23,12 @@ export type TransportOptions = {
 
 /** A transport whose apps are emulated in the process, by their definitions. Nothing is dialled. */
 export function createSandboxTransport(options: TransportOptions): AppTransport {
-  return { send: (request, call, { timeoutMs }) => send(options, request, call, timeoutMs) };
+  const counts = new ScenarioCounts(options.clock);
+  return { send: (request, call, { timeoutMs }) => send({ ...options, counts }, request, call, timeoutMs) };
 }
 
 async function send(
-  { clock, store, acceptsToken, turns, findWhole }: TransportOptions,
+  { clock, store, seen, acceptsToken, turns, findWhole, counts }: TransportOptions & { counts: ScenarioCounts },
   request: AppRequest,
   call: AppCall,
   timeoutMs: number,
@@ -42,7 +44,16 @@ async function send(
   if (refusal !== undefined) return refuse(refusal);
   if ("status" in matched) return refuse(matched);
   await turns?.next(call.projectId);
-  return play(scenario, { clock, store, call: { ...call, toolkit: await appOf(call, findWhole) }, matched, timeoutMs });
+  const { projectId, entityId, toolkit, action } = call;
+  const played = counts.next(scenario, { projectId, entityId, toolkit: toolkit.slug, tool: action.name });
+  return play(played, {
+    clock,
+    store,
+    seen,
+    call: { ...call, toolkit: await appOf(call, findWhole) },
+    matched,
+    timeoutMs,
+  });
 }
 
 /**
@@ -60,14 +71,15 @@ async function appOf(call: AppCall, findWhole: TransportOptions["findWhole"]): P
 type Play = {
   readonly clock: Clock;
   readonly store: ObjectStore;
+  readonly seen: ObjectStore;
   readonly call: AppCall;
   readonly matched: MatchedRequest;
   readonly timeoutMs: number;
 };
 
-async function play(scenario: Scenario, { clock, store, call, matched, timeoutMs }: Play): Promise<AppAnswer> {
+async function play(scenario: Scenario, { clock, store, seen, call, matched, timeoutMs }: Play): Promise<AppAnswer> {
   const act = (pages?: number): AppAnswer => {
-    const answered = answerCall(call, matched, { store, pages });
+    const answered = answerCall(call, matched, { store, seen, pages });
     return "result" in answered ? reply(replyWith(call.action, answered.result)) : refuse(answered);
   };
   switch (scenario.name) {

@@ -1,18 +1,19 @@
 import type { Action } from "@svc/catalog";
 import type { AppCall } from "@svc/connections";
-import { isObject, replaceRawNumbers, scalarText } from "@svc/core";
-import { itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
+import { replaceRawNumbers, scalarText } from "@svc/core";
+import type { JsonObject } from "../app/json.ts";
 import type { MatchedRequest } from "../app/match-request.ts";
 import { notFound, type Refusal } from "../app/refusal.ts";
 import { type Facts, factsOf, mergeFacts, sayOf } from "./facts.ts";
-import { type Layout, layoutOf, type Place } from "./layout.ts";
+import { type Layout, layoutOf } from "./layout.ts";
 import { makeResult, type Plan, type Shown } from "./make.ts";
+import { madeUpId, schemaAt, shelfOf, show } from "./objects.ts";
 import { optionsFor } from "./options.ts";
-import { isPageArgument, pageFields, pageOf } from "./page.ts";
-import { plausibleScalar, uuidOf } from "./plausible.ts";
+import { referTo } from "./references.ts";
 import { type Kind, type Role, roleOf } from "./roles.ts";
+import { listPlan } from "./rows.ts";
 import { canonicalJson, digestOf, type Seed } from "./seed.ts";
-import type { ObjectStore, Shelf, StoredObject } from "./store.ts";
+import type { ObjectStore, StoredObject } from "./store.ts";
 
 /** What the app answers a call with: a result as the output schema has it. */
 export type Result = { readonly result: unknown };
@@ -25,6 +26,7 @@ type Work = {
   readonly facts: Facts;
   readonly seed: Seed;
   readonly store: ObjectStore;
+  readonly seen: ObjectStore;
 };
 
 /**
@@ -35,7 +37,7 @@ type Work = {
 export function answerCall(
   call: AppCall,
   request: MatchedRequest,
-  { store, pages }: { store: ObjectStore; pages: number | undefined },
+  { store, seen, pages }: { store: ObjectStore; seen: ObjectStore; pages: number | undefined },
 ): Result | Refusal {
   // Objects are told apart by text, and schemas turn the texts of numbers back: those beyond 2^53 - 1 keep their digits.
   const args = replaceRawNumbers(request.args, scalarText) as JsonObject;
@@ -49,6 +51,7 @@ export function answerCall(
     facts: factsOf(args, body, role.kind),
     seed: digestOf(call.toolkit.slug, call.action.name, canonicalJson(args)),
     store,
+    seen,
   };
   const gone = findGone(work);
   if (gone !== undefined) return notFound(gone);
@@ -76,6 +79,7 @@ function planOf(work: Work, pages: number | undefined): Plan {
     kind: role.kind,
     noun: role.noun.join("_") || call.toolkit.slug,
     optionsFor: optionsFor(call.toolkit, role.kind?.words ?? role.noun),
+    refer: (field) => referTo(call.toolkit, (shelf, id) => work.store.find(call.projectId, shelf, id), field),
     facts,
     layout,
     entity: undefined,
@@ -85,19 +89,14 @@ function planOf(work: Work, pages: number | undefined): Plan {
   switch (role.verb) {
     case "list":
     case "other":
-      return { ...plan, ...listPlan(work, pages) };
+      return { ...plan, ...listPlan({ ...work, ...plan }, pages) };
     case "create":
       return { ...plan, entity: create(work) };
     case "read":
     case "update":
     case "delete":
-      return { ...plan, ...(layout.list && listPlan(work, pages)), entity: changeOne(work, role.verb) };
+      return { ...plan, ...(layout.list && listPlan({ ...work, ...plan }, pages)), entity: changeOne(work, role.verb) };
   }
-}
-
-function shelfOf({ toolkit }: AppCall, kind: Kind, args: JsonObject): Shelf {
-  const scope = kind.scopeArguments.map((name) => String(args[name] ?? ""));
-  return { app: `${toolkit.ownerProjectId}/${toolkit.slug}`, kind: kind.name, scope: JSON.stringify(scope) };
 }
 
 /** What the call is about and was deleted, as a sentence. */
@@ -108,7 +107,7 @@ function findGone({ call, args, role, store }: Work): string | undefined {
     const isInScope = kind.scopeArguments.every((name) => args[name] !== undefined);
     const id = args[argument];
     if (isMadeHere || !isInScope || id === undefined) continue;
-    const found = store.find(call.projectId, shelfOf(call, kind, args), String(id));
+    const found = store.find(call.projectId, shelfOf(call.toolkit, kind, args), String(id));
     if (found?.state === "gone") return `there is no ${kind.name} ${String(id).slice(0, 80)}`;
   }
   return undefined;
@@ -120,12 +119,12 @@ function create(work: Work): Shown | undefined {
   const given = role.idArgument === undefined ? undefined : args[role.idArgument];
   if (kind === undefined || (given === undefined && layout.entity === undefined)) return undefined;
   const id = given === undefined ? newId(work, kind) : String(given);
-  const shelf = shelfOf(call, kind, args);
+  const shelf = shelfOf(call.toolkit, kind, args);
   const before = store.find(call.projectId, shelf, id);
   const isThere = before !== undefined && before.state !== "gone";
   const object: StoredObject = { shelf, id, state: "made", facts: isThere ? mergeFacts(before.facts, facts) : facts };
   store.put(call.projectId, object);
-  return show(shelf, id, object.facts);
+  return show(shelf, id, object.facts, true);
 }
 
 /** The id that the caller chose, by the name of the field that will show it; else one made up. */
@@ -133,86 +132,22 @@ function newId({ call, layout, facts, seed }: Work, kind: Kind): string {
   const idField = layout.entity?.idField ?? "id";
   const schema = schemaAt(call.action.outputSchema, [...(layout.entity?.place ?? []), idField]);
   const chosen = idField === "uri" ? undefined : sayOf(facts, [idField], schema);
-  return scalarText(chosen) ?? String(idOf(schema, idField, kind.name, seed));
+  return scalarText(chosen) ?? String(madeUpId(schema, idField, kind.name, seed));
 }
 
-function idOf(schema: JsonObject, idField: string, owner: string, seed: Seed): string | number {
-  const types = typesOf(schema);
-  if (types.length > 0 && !types.includes("string")) {
-    return Number(plausibleScalar({ schema, path: [idField], owner, seed, options: [] }));
-  }
-  if (idField === "uri" || schema["format"] === "uuid") return uuidOf(seed, [idField]);
-  if (/name$/i.test(idField)) return `${owner.replaceAll("_", "-")}-${digestOf(seed, "name").slice(0, 6)}`;
-  return String(plausibleScalar({ schema: { type: "string" }, path: ["id"], owner, seed, options: [] }));
-}
-
-function schemaAt(schema: JsonObject, place: Place): JsonObject {
-  return place.reduce<JsonObject>((held, step) => {
-    return step === "*" ? itemsOf(held) : (new Map(propertiesOf(held)).get(step) ?? {});
-  }, schema);
-}
-
-/** Fields that nobody spoke of follow from the id, so that a list and a get show the same object. */
-function show(shelf: Shelf, id: string | number, facts: Facts): Shown {
-  return { id, facts, seed: digestOf(shelf.app, shelf.kind, shelf.scope, String(id)) };
-}
-
-function changeOne({ call, args, role, facts, store }: Work, verb: "read" | "update" | "delete"): Shown | undefined {
+function changeOne(
+  { call, args, role, facts, store, seen }: Work,
+  verb: "read" | "update" | "delete",
+): Shown | undefined {
   const id = role.idArgument === undefined ? undefined : args[role.idArgument];
   if (role.kind === undefined || id === undefined) return undefined;
-  const shelf = shelfOf(call, role.kind, args);
+  const shelf = shelfOf(call.toolkit, role.kind, args);
   const before = store.find(call.projectId, shelf, String(id));
-  const known = before?.facts ?? {};
-  if (verb === "read") return show(shelf, String(id), mergeFacts(facts, known));
+  const known = (before ?? seen.find(call.projectId, shelf, String(id)))?.facts ?? {};
+  const isMade = before?.state === "made";
+  if (verb === "read") return show(shelf, String(id), mergeFacts(facts, known), isMade);
   const changed = mergeFacts(known, facts);
   const state = verb === "delete" ? "gone" : (before?.state ?? "known");
   store.put(call.projectId, { shelf, id: String(id), state, facts: verb === "delete" ? {} : changed });
-  return show(shelf, String(id), changed);
-}
-
-function listPlan(work: Work, pages: number | undefined): Pick<Plan, "items" | "page" | "facts"> {
-  const { call, args, layout, facts, role } = work;
-  const { list } = layout;
-  if (list === undefined) return { items: undefined, page: () => undefined, facts };
-  const wanted = Object.entries(args).filter(([name]) => !isPageArgument(call.action, name));
-  const filter = factsOf(Object.fromEntries(wanted), undefined, undefined);
-  const made = role.verb === "list" && role.kind !== undefined ? findMade(work, role.kind, filter) : [];
-  const page = pageOf(call.toolkit, call.action, args, { made: made.length, pages });
-  const seed = digestOf(call.toolkit.slug, call.action.name, canonicalJson(Object.fromEntries(wanted)));
-  const items: Shown[] = made.slice(page.start, page.end);
-  for (let index = Math.max(page.start, made.length); index < page.end; index++) {
-    const item = makeUpItem(work, filter, digestOf(seed, String(index)));
-    if (item !== undefined) items.push(item);
-  }
-  return { items, page: pageFields(call.toolkit, call.action, page, list.place), facts };
-}
-
-/** An item that nobody made. Undefined when it was deleted since it was first shown. */
-function makeUpItem({ call, args, layout, role, store }: Work, filter: Facts, seed: Seed): Shown | undefined {
-  const { list } = layout;
-  if (list?.idField === undefined) return { id: undefined, seed, facts: filter };
-  const kind = role.kind ?? { name: role.noun.join("_"), words: [], idArguments: new Set(), scopeArguments: [] };
-  const schema = schemaAt(call.action.outputSchema, [...list.place, "*", list.idField]);
-  const id = idOf(schema, list.idField, kind.name, seed);
-  const shelf = shelfOf(call, kind, args);
-  const known = store.find(call.projectId, shelf, String(id));
-  if (known?.state === "gone") return undefined;
-  return show(shelf, id, mergeFacts(filter, known?.facts ?? {}));
-}
-
-/** What calls made of a kind and a list's arguments do not rule out, in the order made. */
-function findMade({ call, args, store }: Work, kind: Kind, filter: Facts): Shown[] {
-  const shelf = shelfOf(call, kind, args);
-  const objects = store.made(call.projectId, shelf).filter(({ facts }) => isWanted(facts, filter));
-  return objects.map(({ id, facts }) => show(shelf, id, facts));
-}
-
-/** Only what was said of an object can rule it out; a text may be a part of what was said. */
-function isWanted(facts: Facts, filter: Facts): boolean {
-  return Object.entries(filter).every(([name, wanted]) => {
-    const said = Object.hasOwn(facts, name) ? facts[name] : undefined;
-    if (said === undefined || isObject(said) || isObject(wanted) || Array.isArray(said) || Array.isArray(wanted))
-      return true;
-    return String(said).toLowerCase().includes(String(wanted).toLowerCase());
-  });
+  return show(shelf, String(id), changed, isMade);
 }

@@ -7,7 +7,13 @@ import type { Kind } from "./roles.ts";
 import type { Seed } from "./seed.ts";
 
 /** An object to show: what is said of it, and the seed of everything else. */
-export type Shown = { readonly id: string | number | undefined; readonly seed: Seed; readonly facts: Facts };
+export type Shown = {
+  readonly id: string | number | undefined;
+  readonly seed: Seed;
+  readonly facts: Facts;
+  /** Whether a call made it. */
+  readonly isMade?: boolean;
+};
 
 /** What a result is made from. */
 export type Plan = {
@@ -17,6 +23,8 @@ export type Plan = {
   readonly noun: string;
   /** Values that the app is known to take for a field, by its name. */
   readonly optionsFor: (name: string) => readonly unknown[];
+  /** The value of a field that another object has, such as the name of an assignee; undefined where there is no such object. */
+  readonly refer: (field: { owner: string; shown: Shown; path: readonly string[]; schema: JsonObject }) => unknown;
   /** What the call said, heard outside the objects that the sandbox knows. */
   readonly facts: Facts;
   readonly layout: Layout;
@@ -146,8 +154,19 @@ function idOf(schema: JsonObject, name: string, here: Here): unknown {
 }
 
 function scalar(schema: JsonObject, path: readonly string[], here: Here): unknown {
-  const options = here.plan.optionsFor(path.at(-1) ?? "");
-  return plausibleScalar({ schema, path, owner: ownerOf(here), seed: here.shown.seed, options });
+  return madeUp(here.plan, { schema, path, owner: ownerOf(here), shown: here.shown });
+}
+
+/** The value of a field that nobody spoke of. */
+export function madeUp(
+  { optionsFor, refer }: Pick<Plan, "optionsFor" | "refer">,
+  { schema, path, owner, shown }: { schema: JsonObject; path: readonly string[]; owner: string; shown: Shown },
+): unknown {
+  const options = optionsFor(path.at(-1) ?? "");
+  const isNew = shown.isMade === true;
+  return (
+    refer({ owner, shown, path, schema }) ?? plausibleScalar({ schema, path, owner, seed: shown.seed, options, isNew })
+  );
 }
 
 function ownerOf({ kind, plan }: Here): string {

@@ -93,20 +93,20 @@ export function isPageArgument(action: Action, name: string): boolean {
 }
 
 /**
- * The page that a call asks for. The list has `made` items that calls made, filled up to three or to the number asked for; with
- * `pages` it has that many full pages, or one where nothing asks for the next.
+ * The page that a call asks for. `count` says how many items the list has, told how many it shows where nobody made any: three, or the
+ * number asked for. With `pages` it has that many full pages, or one where nothing asks for the next.
  */
 export function pageOf(
   toolkit: Toolkit,
   action: Action,
   args: JsonObject,
-  { made, pages }: { made: number; pages: number | undefined },
+  { count, pages }: { count: (usual: number) => number; pages: number | undefined },
 ): Page {
   const names = pageArgumentsOf(action);
   const asked = sizeOf(action, args, names.size);
   const size = asked ?? (pages === undefined ? pageSizeMax : pageSizeUsual);
   const isPaged = names.offset !== undefined || names.page !== undefined || takesToken(toolkit, action);
-  const total = pages === undefined ? Math.max(made, Math.min(size, itemsUsual)) : (isPaged ? pages : 1) * size;
+  const total = pages === undefined ? count(Math.min(size, itemsUsual)) : (isPaged ? pages : 1) * size;
   const start = Math.max(0, startOf(args, names, size, action));
   return { start, end: Math.min(start + size, total), total, size, number: Math.floor(start / size) + 1 };
 }
@@ -156,6 +156,7 @@ function takesToken(toolkit: Toolkit, action: Action): boolean {
 export function pageFields(toolkit: Toolkit, action: Action, page: Page, listPlace: Place | undefined) {
   const hasNext = page.end < page.total;
   const { from, more } = action.paging ?? {};
+  const totalName = `total${plainName(listPlace?.findLast((step) => step !== "*") ?? "-")}`;
   return (place: Place, schema: JsonObject): { value: unknown } | undefined => {
     if (listPlace === undefined || isInside(place, listPlace)) return undefined;
     const path = place.join(".");
@@ -170,7 +171,7 @@ export function pageFields(toolkit: Toolkit, action: Action, page: Page, listPla
     }
     if (moreFields.includes(name) && types.includes("boolean")) return { value: hasNext };
     if (!isNumber) return undefined;
-    if (totalFields.includes(name)) return { value: page.total };
+    if (totalFields.includes(name) || name === totalName) return { value: page.total };
     if (pageCountFields.includes(name)) return { value: Math.ceil(page.total / page.size) };
     return pageNames.includes(name) ? { value: page.number } : undefined;
   };

@@ -11,6 +11,8 @@ export type Wanted = {
   readonly seed: Seed;
   /** Values that the app is known to take for a field of this name; empty when none are known. */
   readonly options: readonly unknown[];
+  /** Whether a call just made the object: then it is as objects begin. */
+  readonly isNew?: boolean;
 };
 
 type Clue = Wanted & {
@@ -153,17 +155,21 @@ export function plausibleScalar(wanted: Wanted): unknown {
   return null;
 }
 
-/** Filters such as `all`, and ends that an object comes to by a call alone, are nothing that it begins with. */
-const unusual =
-  /^(?:all|any|none|deleted|archived|cancell?ed|lost|closed|removed|trashed|failed|cleaned|unsubscribed|rejected|expired)$/i;
+/** Values that are asked for, but which no object has. */
+const unreal = /^(?:all|any|none|deleted|removed|trashed)$/i;
+/** Ends that an object comes to by a call alone; nothing that it begins with. */
+const late = /^(?:archived|cancell?ed|lost|closed|failed|cleaned|unsubscribed|rejected|expired|disabled)$/i;
 
-/** A value that the app is known to take; a status is the first of them, as objects usually begin. */
+/** A value that the app is known to take. Of a status half the objects have the first, as objects begin; a new one has it as well. */
 function optionOf(clue: Clue, types: readonly unknown[]): unknown {
   const isTyped = (option: unknown) =>
     types.includes(typeof option) || (types.includes("integer") && Number.isInteger(option));
-  const usual = clue.options.filter((option) => isTyped(option) && !unusual.test(String(option)));
+  const real = clue.options.filter((option) => isTyped(option) && !unreal.test(String(option)));
+  if (!/\b(?:status|state)$/.test(clue.words)) return real[clue.number % real.length];
+  const usual = real.filter((option) => !late.test(String(option)));
   if (usual.length === 0) return undefined;
-  return /\b(?:status|state)$/.test(clue.words) ? usual[0] : usual[clue.number % usual.length];
+  const isFirst = clue.isNew === true || clue.number % 8 < 4;
+  return isFirst ? usual[0] : real[Math.trunc(clue.number / 8) % real.length];
 }
 
 function textOf(clue: Clue): string {

@@ -1,0 +1,206 @@
+import type { Action, Toolkit } from "@svc/catalog";
+import { isObject } from "@svc/core";
+import { type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
+import { type Field, type Fields, fieldsOf } from "./fields.ts";
+import { type Order, orderOf } from "./order.ts";
+import { isPageArgument } from "./page.ts";
+import { isHost } from "./references.ts";
+import { type Kind, roleOf } from "./roles.ts";
+import { plainName, singularOf, wordsOf } from "./words.ts";
+
+/** What is read of a row to see whether it fits: what was said of a field, or made up of it; undefined where the row has none. */
+export type Row = {
+  readonly said: (name: string) => unknown;
+  readonly field: (field: Field) => unknown;
+};
+
+/** Whether a row is one that a list is asked for, by one of its arguments. */
+export type Criterion = (row: Row) => boolean;
+
+/** What the arguments of a list say: which list it is, and which of its rows are asked for. */
+export type Asked = {
+  readonly bound: JsonObject;
+  readonly criteria: readonly Criterion[];
+  readonly order: Order | undefined;
+};
+
+const queryNames = new Set(["query", "q", "term", "search", "searchterm", "keyword", "keywords", "text"]);
+const lower = new Set(["since", "from", "min", "after"]);
+const upper = new Set(["until", "to", "max", "before"]);
+const vague = new Set(["time", "date", "at", "datetime", "day"]);
+/** Arguments that say how rows are shown, in what order or how they are looked for, not which. */
+const manner =
+  /^(?:sort|order|fields|exactmatch|include|exclude|expand|with|show|timezone|facet|highlight|isoverview|earliest|singleevents)/;
+
+/** Reads the arguments of a list. Required ones say which list it is, unless they are words to find or times. */
+export function askedOf(toolkit: Toolkit, action: Action, args: JsonObject): Asked {
+  const { required } = action.inputSchema as { required?: unknown };
+  const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
+  const fields = fieldsOf(toolkit, action);
+  const { kind } = roleOf(toolkit, action);
+  const bound: Record<string, unknown> = {};
+  const criteria: Criterion[] = [];
+  for (const [name, value] of Object.entries(withUnsaid(action, args))) {
+    if (isPageArgument(action, name) || value === undefined || value === null || isHost(action, name)) continue;
+    const isWhich = !queryNames.has(plainName(name)) && boundOf(name, value) === undefined;
+    if (isRequired(name) && isWhich) bound[name] = value;
+    else criteria.push(...criteriaOf(name, value, { fields, kind }));
+  }
+  return { bound, criteria, order: orderOf(action.inputSchema, args, fields) };
+}
+
+/**
+ * A choice that is left out may stand for some of its values, as its description says: `Without it triggered and acknowledged ones`, or
+ * `Without it all but the deleted ones`.
+ */
+function withUnsaid({ inputSchema }: Action, args: JsonObject): JsonObject {
+  const unsaid = propertiesOf(inputSchema).flatMap(([name, { enum: options, description }]) => {
+    const [, allBut, sentence] = /\bWithout it (all but the )?([\w ,]+) ones\b/.exec(String(description)) ?? [];
+    if (args[name] !== undefined || !Array.isArray(options) || sentence === undefined) return [];
+    const words = new Set(sentence.split(/\W+/));
+    return [[name, options.filter((option) => words.has(String(option)) === (allBut === undefined))] as const];
+  });
+  return { ...Object.fromEntries(unsaid), ...args };
+}
+
+type Known = { readonly fields: Fields; readonly kind: Kind | undefined };
+
+function criteriaOf(name: string, value: unknown, { fields, kind }: Known): Criterion[] {
+  const plain = plainName(name);
+  if (queryNames.has(plain)) return [hasWords(String(value), fields)];
+  const limit = boundOf(name, value);
+  if (limit !== undefined) {
+    const times = timeFields(limit, fields);
+    const [usual] = times;
+    if (usual === undefined) return [];
+    return [
+      (row) => isWithin(timeOf(row.field((times.find(([own]) => row.said(own) !== undefined) ?? usual)[1])), limit),
+    ];
+  }
+  if (manner.test(plain) || isObject(value)) return [];
+  const field = fieldFor(plain, fields, kind);
+  const wanted = (Array.isArray(value) ? value : [value]).filter((item) => !isObject(item)).map(plainText);
+  if (wanted.length === 0 || wanted.some((item) => item === "all" || item === "any")) return [];
+  const isPart = field !== undefined && /(?:name|title|summary|email)$/i.test(field.path.at(-1) ?? "");
+  return [
+    (row) => {
+      const held = row.said(plain) ?? (field && row.field(field));
+      if (field === undefined && held === undefined) return true;
+      const own = (Array.isArray(held) ? held : [held]).filter((item) => item !== undefined && !isObject(item));
+      return own.map(plainText).some((item) => wanted.some((text) => (isPart ? item.includes(text) : item === text)));
+    },
+  ];
+}
+
+function plainText(value: unknown): string {
+  return String(value).toLowerCase();
+}
+
+/** The field that an argument means: by its own name, by the noun's, as one of several, or inside another object. */
+function fieldFor(plain: string, fields: Fields, kind: Kind | undefined): Field | undefined {
+  const noun = kind?.words.join("") ?? "";
+  const bare = noun !== "" && plain.startsWith(noun) ? plain.slice(noun.length) : plain;
+  const names = [plain, singularOf(plain), bare, singularOf(bare), `${plain}id`, `is${plain}`].filter(
+    (name) => name !== "",
+  );
+  const exact = names.map((name) => fields.get(name)).find((field) => field !== undefined);
+  if (exact !== undefined) return exact;
+  const [, inside] = [...fields].find(([name]) => names.some((own) => own.length > 3 && name.endsWith(own))) ?? [];
+  return inside;
+}
+
+/** Every word of a query stands in a text of the row. */
+function hasWords(query: string, fields: Fields): Criterion {
+  const wanted = query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "" && word !== "*");
+  const texts = [...fields.values()].filter(({ path, schema }) => {
+    const isText =
+      /(?:name|title|summary|subject|description|content|body|text|email|note|address|identifier)s?$/i.test(
+        path.at(-1) ?? "",
+      );
+    return isText && (typesOf(schema).includes("string") || typesOf(schema).length === 0);
+  });
+  return (row) => {
+    const held = texts.map((field) => plainText(row.field(field) ?? "")).join("\n");
+    return wanted.every((word) => held.includes(word));
+  };
+}
+
+/** One end of a range of time: which end, when, and words of the field that it is about. */
+type Limit = {
+  readonly end: "lower" | "upper";
+  readonly ms: number;
+  readonly words: readonly string[];
+  readonly isDay: boolean;
+};
+
+function boundOf(name: string, value: unknown): Limit | undefined {
+  if (typeof value !== "string") return undefined;
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value);
+  const ms = isDay || /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(ms)) return undefined;
+  const words = wordsOf(name);
+  const strong = words.find((word) => lower.has(word) || upper.has(word));
+  const weak = words[0] === "start" || words[0] === "end" ? words[0] : undefined;
+  const said = strong ?? weak;
+  if (said === undefined) return undefined;
+  const end = lower.has(said) || said === "start" ? "lower" : "upper";
+  return { end, ms, isDay, words: words.filter((word) => word !== said && !vague.has(word)) };
+}
+
+/** The field of a time that no word of the argument names: when a thing was made or happened comes first. */
+const usualTimes = [
+  /^(?:created|createdat|createtime|createdtime|addtime|datecreated)$/,
+  /(?:occurredat|timestamp|^date|publishedat|receivedat)$/,
+];
+const timeEnds = new Set("time date timestamp at created updated since start end day".split(" "));
+
+function isTime([, { path, schema }]: readonly [string, Field]): boolean {
+  const types = typesOf(schema);
+  return (
+    timeEnds.has(wordsOf(path.at(-1) ?? "").at(-1) ?? "") && !types.includes("boolean") && !types.includes("array")
+  );
+}
+
+/** The fields that a limit is about; more than one where a time stands as a day or as an instant. */
+function timeFields({ words, end }: Limit, fields: Fields): readonly [string, Field][] {
+  const times = [...fields].filter(isTime);
+  const stems = words.map((word) => word.replace(/e?d$|e$/, ""));
+  const isAbout = ([name]: readonly [string, Field]) => stems.every((stem) => name.includes(stem));
+  if (stems.length > 0 && times.some(isAbout)) return alike(times, times.find(isAbout));
+  if (!stems.every((stem) => /^(?:creat|add)$/.test(stem))) return [];
+  const usual = usualTimes.map((pattern) => times.find(([name]) => pattern.test(name))).find((found) => found);
+  // What lasts from one time to another is in a window that it overlaps.
+  const lasting = times.find(([name]) => name.startsWith(end === "lower" ? "end" : "start"));
+  return alike(times, usual ?? lasting ?? times[0]);
+}
+
+/** A field and its siblings inside the same object: `start.date` and `start.dateTime`, the instant first. */
+function alike(
+  times: readonly [string, Field][],
+  found: readonly [string, Field] | undefined,
+): readonly [string, Field][] {
+  if (found === undefined) return [];
+  const [own, { path }] = found;
+  const holder = path.slice(0, -1).join(".");
+  const others = times.filter(
+    ([name, field]) => name === own || (holder !== "" && field.path.slice(0, -1).join(".") === holder),
+  );
+  return others.toSorted(([a], [b]) => b.length - a.length);
+}
+
+const dayMs = 86_400_000;
+
+/** The instant of a text or a number of seconds or milliseconds; undefined where it is none. */
+export function timeOf(value: unknown): number | undefined {
+  if (typeof value === "number") return value > 1e11 ? value : value * 1000;
+  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+function isWithin(ms: number | undefined, { end, ms: limit, isDay }: Limit): boolean {
+  if (ms === undefined) return false;
+  return end === "lower" ? ms >= limit : ms < limit + (isDay ? dayMs : 0);
+}

@@ -1,0 +1,43 @@
+import type { Toolkit } from "@svc/catalog";
+import { itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
+import type { Facts } from "./facts.ts";
+import type { Place } from "./layout.ts";
+import type { Shown } from "./make.ts";
+import { plausibleScalar, uuidOf } from "./plausible.ts";
+import type { Kind, Role } from "./roles.ts";
+import { digestOf, type Seed } from "./seed.ts";
+import type { Shelf } from "./store.ts";
+
+/** The kind of a tool's objects; of a noun that no tool names by an id, a kind that only its lists know. */
+export function kindOf({ kind, noun }: Role): Kind {
+  return kind ?? { name: noun.join("_"), words: noun, idArguments: new Set(), scopeArguments: [] };
+}
+
+/** Where the objects of a kind are kept that a call with these arguments is about. */
+export function shelfOf(toolkit: Toolkit, kind: Kind, args: JsonObject): Shelf {
+  const scope = kind.scopeArguments.map((name) => String(args[name] ?? ""));
+  return { app: `${toolkit.ownerProjectId}/${toolkit.slug}`, kind: kind.name, scope: JSON.stringify(scope) };
+}
+
+/** Fields that nobody spoke of follow from the id, so that a list and a get show the same object. */
+export function show(shelf: Shelf, id: string | number, facts: Facts, isMade = false): Shown {
+  return { id, facts, isMade, seed: digestOf(shelf.app, shelf.kind, shelf.scope, String(id)) };
+}
+
+/** A made-up id in the form of the field that shows it. */
+export function madeUpId(schema: JsonObject, idField: string, owner: string, seed: Seed): string | number {
+  const types = typesOf(schema);
+  if (types.length > 0 && !types.includes("string")) {
+    return Number(plausibleScalar({ schema, path: [idField], owner, seed, options: [] }));
+  }
+  if (idField === "uri" || schema["format"] === "uuid") return uuidOf(seed, [idField]);
+  if (/name$/i.test(idField)) return `${owner.replaceAll("_", "-")}-${digestOf(seed, "name").slice(0, 6)}`;
+  return String(plausibleScalar({ schema: { type: "string" }, path: ["id"], owner, seed, options: [] }));
+}
+
+/** The part of a schema that stands at a place of the result. */
+export function schemaAt(schema: JsonObject, place: Place): JsonObject {
+  return place.reduce<JsonObject>((held, step) => {
+    return step === "*" ? itemsOf(held) : (new Map(propertiesOf(held)).get(step) ?? {});
+  }, schema);
+}

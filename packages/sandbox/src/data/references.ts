@@ -1,0 +1,171 @@
+import type { Action, Toolkit } from "@svc/catalog";
+import { type JsonObject, propertiesOf, readScalar, typesOf } from "../app/json.ts";
+import { type Facts, sayOf } from "./facts.ts";
+import { layoutOf, type Place } from "./layout.ts";
+import type { Shown } from "./make.ts";
+import { kindOf, madeUpId, schemaAt, shelfOf, show } from "./objects.ts";
+import { optionsFor } from "./options.ts";
+import { plausibleScalar } from "./plausible.ts";
+import { type Kind, roleOf } from "./roles.ts";
+import { canonicalJson, digestOf, numberOf, type Seed } from "./seed.ts";
+import type { Shelf, StoredObject } from "./store.ts";
+import { plainName, singularOf, wordsOf } from "./words.ts";
+
+/** Looks an object up that a call made or changed. */
+export type Find = (shelf: Shelf, id: string) => StoredObject | undefined;
+
+/** A field that belongs to another object: whose, and which of its fields. */
+type Reference = {
+  readonly list: Action;
+  readonly place: Place;
+  readonly base: readonly string[];
+  readonly leaf: string;
+};
+
+/** Rows of a list that others refer to: as many as it shows. */
+const rowsMax = 3;
+const personWords = new Set(
+  "assignee owner creator lead author user member agent organizer reviewer requester reporter sender".split(" "),
+);
+const nameFields = ["name", "summary", "title", "displayname", "display_name", "full_name", "label"];
+
+/** The seed of the rows that a list shows for the arguments that say which list it is. */
+export function listSeed({ slug }: Toolkit, listName: string, bound: JsonObject): Seed {
+  return digestOf(slug, listName, canonicalJson(bound));
+}
+
+const knownReferences = new WeakMap<Toolkit, Map<string, Reference | undefined>>();
+
+/**
+ * The value of a field that is another object's: the service of an incident is one that the list of services shows, under the name that
+ * it has there. Undefined where the app lists no such objects.
+ */
+export function referTo(
+  toolkit: Toolkit,
+  find: Find,
+  { owner, shown, path, schema }: { owner: string; shown: Shown; path: readonly string[]; schema: JsonObject },
+): unknown {
+  const reference = referenceOf(toolkit, owner, path);
+  if (reference === undefined) return undefined;
+  const { list, base, leaf } = reference;
+  const said = sayOf(shown.facts, [...base, "id"], {});
+  const row = rowOf(toolkit, list, {
+    said,
+    facts: shown.facts,
+    index: numberOf(shown.seed, ...base, "reference") % rowsMax,
+  });
+  if (row === undefined) return undefined;
+  if (leaf === "id") return asTyped(row.shown.id, schema);
+  const changed = row.shown.id === undefined ? undefined : find(row.shelf, String(row.shown.id));
+  return fieldOf(toolkit, list, { ...row.shown, facts: changed?.facts ?? {} }, leaf);
+}
+
+function referenceOf(toolkit: Toolkit, owner: string, path: readonly string[]): Reference | undefined {
+  let known = knownReferences.get(toolkit);
+  if (known === undefined) {
+    known = new Map();
+    knownReferences.set(toolkit, known);
+  }
+  const key = `${owner} ${path.map((step) => (/^\d+$/.test(step) ? "0" : step)).join(".")}`;
+  if (!known.has(key)) known.set(key, findReference(toolkit, owner, path));
+  const found = known.get(key);
+  // The base holds the number of an item, which the key leaves out.
+  return found && { ...found, base: path.length === found.base.length ? path : path.slice(0, found.base.length) };
+}
+
+function findReference(toolkit: Toolkit, owner: string, path: readonly string[]): Reference | undefined {
+  const { base, words, leaf } = splitPath(path);
+  if (words.length === 0 || words.join("_") === owner) return undefined;
+  const list = findList(toolkit, words);
+  const place = list && layoutOf(list, roleOf(toolkit, list)).list?.place;
+  return list && place && { list, place, base, leaf };
+}
+
+/** `assignee.id` and `assignee_id` are both the id of an assignee; `assignee.name` is its name. */
+function splitPath(path: readonly string[]): { base: readonly string[]; words: readonly string[]; leaf: string } {
+  const last = path.findLast((step) => !/^\d+$/.test(step)) ?? "";
+  const ends = wordsOf(last);
+  const isId = ends.length > 1 && /^(?:ids?|uuid)$/.test(ends.at(-1) ?? "");
+  if (isId) return { base: path, words: ends.slice(0, -1), leaf: "id" };
+  const holders = path.slice(0, path.lastIndexOf(last));
+  const holder = holders.findLast((step) => !/^\d+$|^nodes$/.test(step));
+  if (holder === undefined) return { base: path, words: [], leaf: last };
+  const words = wordsOf(holder);
+  const singular = [...words.slice(0, -1), singularOf(words.at(-1) ?? "")];
+  return { base: holders, words: singular, leaf: plainName(last) === "id" ? "id" : last };
+}
+
+/** The list of the objects that some words name, whose rows have ids: of several the one that has to be told least. */
+function findList(toolkit: Toolkit, words: readonly string[]): Action | undefined {
+  const lists = toolkit.actions.filter((action) => hasRows(toolkit, action));
+  lists.sort((a, b) => requiredOf(a).length - requiredOf(b).length);
+  const find = (isNamed: (kind: Kind) => boolean) => lists.find((list) => isNamed(kindOf(roleOf(toolkit, list))));
+  const name = words.join("_");
+  return (
+    find((kind) => kind.name === name) ??
+    find((kind) => kind.idArguments.has(`${words.join("")}id`)) ??
+    find((kind) => kind.words.at(-1) === words.at(-1)) ??
+    (personWords.has(words.at(-1) ?? "") ? find((kind) => /^(?:user|member)$/.test(kind.name)) : undefined)
+  );
+}
+
+function hasRows(toolkit: Toolkit, action: Action): boolean {
+  const role = roleOf(toolkit, action);
+  return role.verb === "list" && layoutOf(action, role).list?.idField !== undefined;
+}
+
+/** The arguments that say which list it is. */
+function requiredOf(action: Action): string[] {
+  const { required } = action.inputSchema as { required?: unknown };
+  return Array.isArray(required) ? required.map(String).filter((name) => !isHost(action, name)) : [];
+}
+
+/** Whether an argument is a part of the app's address, which each call of one account has alike. */
+export function isHost(action: Action, name: string): boolean {
+  return new Map(propertiesOf(action.inputSchema)).get(name)?.["x-host"] === true;
+}
+
+/** A row of a list: the one whose id was said, or one that it shows. Undefined where nobody said what the list has to be told. */
+function rowOf(
+  toolkit: Toolkit,
+  list: Action,
+  { said, facts, index }: { said: unknown; facts: Facts; index: number },
+): { shelf: Shelf; shown: Shown } | undefined {
+  const role = roleOf(toolkit, list);
+  const layout = layoutOf(list, role).list;
+  const bound = requiredOf(list).map((name) => [name, facts[plainName(name)]] as const);
+  if (layout?.idField === undefined || bound.some(([, value]) => value === undefined)) return undefined;
+  const args = Object.fromEntries(bound);
+  const kind = kindOf(role);
+  const shelf = shelfOf(toolkit, kind, args);
+  const schema = schemaAt(list.outputSchema, [...layout.place, "*", layout.idField]);
+  const seed = digestOf(listSeed(toolkit, list.name, args), String(index));
+  const isSaid = typeof said === "string" || typeof said === "number";
+  const id = isSaid ? said : madeUpId(schema, layout.idField, kind.name, seed);
+  return { shelf, shown: show(shelf, id, {}) };
+}
+
+function asTyped(id: string | number | undefined, schema: JsonObject): unknown {
+  const types = typesOf(schema);
+  if (types.length === 0 || types.includes("string")) return id === undefined ? undefined : String(id);
+  const read = readScalar(String(id), { type: "integer" });
+  return typeof read === "number" ? read : undefined;
+}
+
+/** A field of a row as its own list shows it; what is asked for as its summary may be called name there. */
+function fieldOf(toolkit: Toolkit, list: Action, shown: Shown, leaf: string): unknown {
+  const role = roleOf(toolkit, list);
+  const place = layoutOf(list, role).list?.place ?? [];
+  const properties = propertiesOf(schemaAt(list.outputSchema, [...place, "*"]));
+  const find = (name: string) => properties.find(([own]) => plainName(own) === plainName(name));
+  const isName = nameFields.includes(leaf) || /name$/i.test(leaf);
+  const found = find(leaf) ?? (isName ? nameFields.map(find).find((own) => own !== undefined) : undefined);
+  if (found === undefined || propertiesOf(found[1]).length > 0) return undefined;
+  const [name, schema] = found;
+  const kind = kindOf(role);
+  const options = optionsFor(toolkit, kind.words)(name);
+  return (
+    sayOf(shown.facts, [name], schema) ??
+    plausibleScalar({ schema, path: [name], owner: kind.name, seed: shown.seed, options })
+  );
+}

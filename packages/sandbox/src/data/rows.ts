@@ -1,0 +1,161 @@
+import type { AppCall } from "@svc/connections";
+import type { JsonObject } from "../app/json.ts";
+import { askedOf, type Criterion, type Row } from "./criteria.ts";
+import { type Facts, factsOf, mergeFacts, sayOf } from "./facts.ts";
+import type { Field } from "./fields.ts";
+import type { Layout } from "./layout.ts";
+import { madeUp, type Plan, type Shown } from "./make.ts";
+import { kindOf, madeUpId, schemaAt, shelfOf, show } from "./objects.ts";
+import { compareValues, type Order } from "./order.ts";
+import { isPageArgument, pageFields, pageOf } from "./page.ts";
+import { listSeed } from "./references.ts";
+import { type Role, roleOf } from "./roles.ts";
+import { canonicalJson, digestOf, type Seed } from "./seed.ts";
+import type { ObjectStore } from "./store.ts";
+
+/** A call for a list, and what its rows are made up from. */
+export type ListWork = Pick<Plan, "optionsFor" | "refer" | "noun"> & {
+  readonly call: AppCall;
+  readonly args: JsonObject;
+  readonly role: Role;
+  readonly layout: Layout;
+  readonly facts: Facts;
+  readonly store: ObjectStore;
+  /** What was said of rows by the lists that showed them: a get shows it as well. */
+  readonly seen: ObjectStore;
+};
+
+/** Rows that are looked through for those that a list is asked for. */
+const rowsSearched = 60;
+
+/** The rows of a list that its arguments ask for, and the page of them. */
+export function listPlan(work: ListWork, pages: number | undefined): Pick<Plan, "items" | "page" | "facts"> {
+  const { call, args, layout, facts } = work;
+  const { list } = layout;
+  if (list === undefined) return { items: undefined, page: () => undefined, facts };
+  const listing = pages === undefined ? usualRows(work) : fullPages(work);
+  const page = pageOf(call.toolkit, call.action, args, { count: listing.count, pages });
+  const items = listing.rows(page.start, page.end);
+  return { items, page: pageFields(call.toolkit, call.action, page, list.place), facts };
+}
+
+type Listing = {
+  /** How many rows there are, told how many a list usually shows. */
+  readonly count: (usual: number) => number;
+  readonly rows: (start: number, end: number) => Shown[];
+};
+
+/** What calls made first, then rows that were there, as many as a list usually shows. */
+function usualRows(work: ListWork): Listing {
+  const { call, args } = work;
+  const { bound, criteria, order } = askedOf(call.toolkit, call.action, args);
+  const facts = factsOf(bound, undefined, undefined);
+  const made = findMade(work, facts);
+  const rows = made.filter((shown) => fits(work, shown, criteria));
+  const seed = listSeed(call.toolkit, sharedName(work, bound), bound);
+  return {
+    count: (usual) => {
+      const most = criteria.length === 0 ? usual : rowsSearched;
+      let left = usual - made.length;
+      for (let index = made.length; index < most && left > 0; index++) {
+        const row = makeUpRow(work, facts, digestOf(seed, String(index)));
+        if (row === undefined || !fits(work, row.shown, criteria)) continue;
+        if (!row.isGone) rows.push(row.shown);
+        left -= 1;
+      }
+      if (order !== undefined) sortRows(work, rows, order);
+      return rows.length;
+    },
+    rows: (start, end) => {
+      const shown = rows.slice(start, end);
+      for (const row of shown) note(work, row, facts);
+      return shown;
+    },
+  };
+}
+
+/** Keeps that a row is one of the list that it was shown in: an issue of the team that was asked for is read as that team's. */
+function note({ call, args, role, store, seen }: ListWork, { id, isMade }: Shown, facts: Facts): void {
+  if (id === undefined || isMade === true || Object.keys(facts).length === 0) return;
+  const shelf = shelfOf(call.toolkit, kindOf(role), args);
+  if (store.find(call.projectId, shelf, String(id)) !== undefined) return;
+  seen.put(call.projectId, { shelf, id: String(id), state: "known", facts });
+}
+
+/** For the scenario of many pages: rows that say of themselves whatever was asked for. */
+function fullPages(work: ListWork): Listing {
+  const { call, args } = work;
+  const wanted = Object.fromEntries(Object.entries(args).filter(([name]) => !isPageArgument(call.action, name)));
+  const facts = factsOf(wanted, undefined, undefined);
+  const seed = digestOf(call.toolkit.slug, call.action.name, canonicalJson(wanted));
+  const made = findMade(work, facts).filter((shown) =>
+    fits(work, shown, askedOf(call.toolkit, call.action, args).criteria),
+  );
+  return {
+    count: () => made.length,
+    rows: (start, end) => {
+      const rows = made.slice(start, end);
+      for (let index = Math.max(start, made.length); index < end; index++) {
+        const row = makeUpRow(work, facts, digestOf(seed, String(index)));
+        if (row !== undefined && !row.isGone) rows.push(row.shown);
+      }
+      return rows;
+    },
+  };
+}
+
+/** The list whose rows a search looks through: that of all objects of the kind, where it asks for nothing that the search does not say. */
+function sharedName({ call: { toolkit, action }, role }: ListWork, bound: JsonObject): string {
+  if (role.kind === undefined || Object.keys(bound).length > 0 || action.name.startsWith("list")) return action.name;
+  const whole = toolkit.actions.find((other) => {
+    const { verb, kind } = roleOf(toolkit, other);
+    const isSame = verb === "list" && kind === role.kind && other.name.startsWith("list");
+    return isSame && !(other.inputSchema as { required?: unknown }).required;
+  });
+  return whole?.name ?? action.name;
+}
+
+/** A row that nobody made. */
+function makeUpRow(work: ListWork, bound: Facts, seed: Seed): { shown: Shown; isGone: boolean } | undefined {
+  const { call, args, layout, role, store } = work;
+  const { list } = layout;
+  if (list?.idField === undefined) return { shown: { id: undefined, seed, facts: bound }, isGone: false };
+  const kind = kindOf(role);
+  const schema = schemaAt(call.action.outputSchema, [...list.place, "*", list.idField]);
+  const id = madeUpId(schema, list.idField, kind.name, seed);
+  const shelf = shelfOf(call.toolkit, kind, args);
+  const known = store.find(call.projectId, shelf, String(id));
+  return { shown: show(shelf, id, mergeFacts(bound, known?.facts ?? {})), isGone: known?.state === "gone" };
+}
+
+/** What calls made of a kind and the list's own arguments do not rule out, in the order made. */
+function findMade({ call, args, role, store }: ListWork, bound: Facts): Shown[] {
+  if (role.verb !== "list" || role.kind === undefined) return [];
+  const shelf = shelfOf(call.toolkit, role.kind, args);
+  const isElsewhere = (facts: Facts) =>
+    Object.entries(bound).some(([name, wanted]) => {
+      const said = Object.hasOwn(facts, name) ? facts[name] : undefined;
+      return said !== undefined && typeof said !== "object" && String(said) !== String(wanted);
+    });
+  const objects = store.made(call.projectId, shelf).filter(({ facts }) => !isElsewhere(facts));
+  return objects.map(({ id, facts }) => show(shelf, id, facts, true));
+}
+
+function fits(work: ListWork, shown: Shown, criteria: readonly Criterion[]): boolean {
+  if (criteria.length === 0) return true;
+  const said = (name: string) => (Object.hasOwn(shown.facts, name) ? shown.facts[name] : undefined);
+  const row: Row = { said, field: (field) => fieldOf(work, shown, field) };
+  return criteria.every((criterion) => criterion(row));
+}
+
+function sortRows(work: ListWork, rows: Shown[], { field, isDescending }: Order): void {
+  const values = new Map(rows.map((row) => [row, fieldOf(work, row, field)]));
+  const sign = isDescending ? -1 : 1;
+  rows.sort((a, b) => sign * compareValues(values.get(a), values.get(b)));
+}
+
+/** A field of a row as the row shows it. */
+function fieldOf(work: ListWork, shown: Shown, { path, schema }: Field): unknown {
+  const owner = work.role.kind?.name ?? work.noun;
+  return sayOf(shown.facts, path, schema) ?? madeUp(work, { schema, path, owner, shown });
+}

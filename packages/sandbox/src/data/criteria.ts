@@ -194,7 +194,7 @@ function alike(
 const dayMs = 86_400_000;
 
 /** The instant of a text or a number of seconds or milliseconds; undefined where it is none. */
-export function timeOf(value: unknown): number | undefined {
+function timeOf(value: unknown): number | undefined {
   if (typeof value === "number") return value > 1e11 ? value : value * 1000;
   const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;

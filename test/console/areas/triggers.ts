@@ -37,7 +37,7 @@ export const triggers: Area = {
       path: ({ event }) => `events?open=${event}`,
       shows: async (page) => {
         await page.getByRole("region", { name: "Payload" }).getByText("resource-1").waitFor();
-        await page.getByText("pending").first().waitFor();
+        await page.getByText("waits, since its endpoint fails").waitFor();
       },
     },
     {
@@ -45,7 +45,7 @@ export const triggers: Area = {
       path: ({ event }) => `events/${event}`,
       shows: async (page) => {
         await page.getByRole("region", { name: "Payload" }).getByText("resource-1").waitFor();
-        await page.getByText("pending").first().waitFor();
+        await page.getByText("waits, since its endpoint fails").waitFor();
       },
     },
     {

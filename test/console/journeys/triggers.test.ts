@@ -72,6 +72,15 @@ browserTest("a delivery that fails is found, its endpoint mended, and its event 
   await deliveries.getByRole("button", { name: "Replay" }).click();
   await page.getByRole("status").getByText("Queued one delivery.").waitFor();
   await deliveries.getByText("replayed").waitFor();
+  // Its endpoint is left alone for a while, and both say so; from the page of a delivery that one alone is sent again.
+  await deliveries.getByText("waits, since its endpoint fails").waitFor();
+  await deliveries.getByText("pending").last().click();
+  await deliveries.getByRole("link", { name: "Page of this delivery" }).last().click();
+  await page.getByRole("heading", { name: "Delivery", level: 1 }).waitFor();
+  const sentFrom = page.url();
+  await page.getByRole("button", { name: "Replay" }).click();
+  await page.waitForURL((url) => url.href !== sentFrom && url.pathname.includes("/deliveries/dlv_"));
+  await page.getByText("a replay", { exact: true }).waitFor();
 });
 
 browserTest("what comes in while somebody reads waits, and nothing moves until it is asked for", async () => {

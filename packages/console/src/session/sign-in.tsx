@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { Button } from "../ui/button.tsx";
 import { CodeBlock } from "../ui/copy.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -18,10 +18,13 @@ export function SignInPage({
   title = "Sign in to svc",
   says,
   onEntered,
+  back,
 }: {
   title?: string;
   says?: string;
   onEntered?: () => void;
+  /** The way back for who is signed in already. */
+  back?: ReactNode;
 }) {
   return (
     <main className={styles["screen"]}>
@@ -30,6 +33,7 @@ export function SignInPage({
         <h1>{title}</h1>
         {says !== undefined && <p>{says}</p>}
         <SignInForm onEntered={onEntered} />
+        {back}
       </div>
     </main>
   );

@@ -19,7 +19,8 @@ export function useLiveProject(projectId: string): void {
   const isPaused = useStreamPaused();
   const isReachable = useAway() === undefined;
   const since = useRef<Timestamp>(undefined);
-  const isOn = isVisible && !isPaused && isReachable;
+  // The administrator sees no project, and would be refused the stream every few seconds.
+  const isOn = projectId !== "admin" && isVisible && !isPaused && isReachable;
   useEffect(() => {
     if (!isOn) return undefined;
     const ended = new AbortController();

@@ -8,6 +8,8 @@ export type NavPage = {
   icon: IconName;
   /** The letter after `g` that leads there. */
   letter: string;
+  /** What else it is looked for as in the palette. */
+  findAs?: string;
   /** Its place, from 1, in the bar at the bottom of a phone, which has room for three and the way to more. */
   onPhone?: number;
 };
@@ -57,8 +59,22 @@ const adminGroups: typeof navGroups = [
   {
     title: "Administration",
     pages: [
-      { to: "/admin/projects", title: "Projects", icon: "project", letter: "p", onPhone: 1 },
-      { to: "/admin/quarantine", title: "Quarantine", icon: "ban", letter: "q", onPhone: 2 },
+      {
+        to: "/admin/projects",
+        title: "Projects",
+        icon: "project",
+        letter: "p",
+        findAs: "keys quotas usage policy",
+        onPhone: 1,
+      },
+      {
+        to: "/admin/quarantine",
+        title: "Quarantine",
+        icon: "ban",
+        letter: "q",
+        findAs: "held posts release",
+        onPhone: 2,
+      },
       { to: "/admin/audit", title: "Audit log", icon: "clock", letter: "l", onPhone: 3 },
     ],
   },

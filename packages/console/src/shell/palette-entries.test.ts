@@ -13,3 +13,10 @@ test("an id opens its page, words find pages and things to do, and anything is a
   expect(offered("")).not.toContain("Tools for “”");
   expect(offered("post a message", "admin")).toEqual([]);
 });
+
+test("a page of the administration is found from a project, too, also by what is on it", () => {
+  expect(offered("quaran")).toEqual(["Administration: Quarantine", "Tools for “quaran”"]);
+  expect(offered("usage")).toEqual(["Administration: Projects", "Tools for “usage”"]);
+  expect(offered("quaran", "admin")).toEqual(["Quarantine"]);
+  expect(offered("")).not.toContain("Administration: Quarantine");
+});

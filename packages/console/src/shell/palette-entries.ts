@@ -40,8 +40,17 @@ export function paletteEntries(typed: string, projectId: string): PaletteEntry[]
         params: { projectId },
       })),
     ...paletteActs.filter((act) => matches(act.words)).map((act) => ({ ...act, id: act.act, note: "" })),
+    ...administration(text, projectId, matches),
     ...toolSearch(text, projectId),
   ];
+}
+
+/** The pages of the administration, for whoever looks for one by its name: they ask for the administrator's token themselves. */
+function administration(text: string, projectId: string, matches: (title: string) => boolean): PaletteEntry[] {
+  if (text === "" || projectId === "admin") return [];
+  return pagesOf("admin")
+    .filter(({ title, findAs = "" }) => matches(`administration ${title} ${findAs}`))
+    .map(({ to, title, icon }) => ({ id: to, words: `Administration: ${title}`, note: "", icon, to, params: {} }));
 }
 
 /** The search of the tools for what is typed; the administration has none. */

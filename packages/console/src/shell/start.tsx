@@ -1,4 +1,4 @@
-import { Navigate, useNavigate } from "@tanstack/react-router";
+import { Link, Navigate, useNavigate } from "@tanstack/react-router";
 import { useRef } from "react";
 import { currentSession, useSession } from "../session/session.ts";
 import { SignInPage } from "../session/sign-in.tsx";
@@ -22,5 +22,12 @@ export function AddSeat() {
     if (added.role === "admin") return void navigate({ to: "/admin" });
     void navigate({ to: "/p/$projectId", params: { projectId: added.projectId } });
   };
-  return <SignInPage title="Another project" says="The projects of this session stay signed in." onEntered={openNew} />;
+  return (
+    <SignInPage
+      title="Sign in once more"
+      says="With a key of another project, or with the administrator's token (SVC_ADMIN_TOKEN of the deployment). What is signed in stays so."
+      onEntered={openNew}
+      back={known.current.length > 0 && <Link to="/">Back to the console</Link>}
+    />
+  );
 }

@@ -15,7 +15,7 @@ export type AskPlace =
 /** How a continuation stands on its button, and what it does. */
 export type ContinuationWords = { title: string; does: string };
 
-const undoFirst = "Undoes what the program's saga covers, then ends the job as aborted.";
+const undoFirst = "Stops here. What the program can undo is undone, then the job ends as aborted.";
 
 const words: Record<AskPlace, Record<Continuation, ContinuationWords>> = {
   judge: {

@@ -93,10 +93,15 @@ export function deliveryWhy(
   if (state !== "pending" || nextAttemptAt === undefined) return failure;
   const dueAt = timestampMs(nextAttemptAt);
   const when = relativeWords(dueAt, now) ?? "after a day and more";
-  // Due and not sent for more than a moment: its endpoint fails, and lets one delivery through at a time.
-  if (dueAt < now - graceMs) return `${failure} It waits, since its endpoint fails; it was due ${when}.`.trim();
+  if (isHeldBack(nextAttemptAt, now))
+    return `${failure} It waits, since its endpoint fails; it was due ${when}.`.trim();
   const attempt = attempts === 0 ? "First attempt" : "Next attempt";
   return `${failure} ${attempt} ${dueAt < now ? "now" : when}.`.trim();
 }
 
 const graceMs = 3_000;
+
+/** Whether a pending delivery is due and was not sent for more than a moment: its endpoint fails, and lets one through at a time. */
+export function isHeldBack(nextAttemptAt: Timestamp, now: number): boolean {
+  return timestampMs(nextAttemptAt) < now - graceMs;
+}

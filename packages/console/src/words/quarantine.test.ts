@@ -4,6 +4,9 @@ import { outcomeWords, quarantineReasons, quarantineReasonWord } from "./quarant
 test("a dry run tells what would be, a release what was done", () => {
   expect(outcomeWords("released", 1_204, true)).toBe("1,204 would become events");
   expect(outcomeWords("quarantined", 2, false)).toBe("2 failed again and stay");
+  expect(outcomeWords("quarantined", 1, false)).toBe("1 failed again and stays");
+  expect(outcomeWords("quarantined", 1, true)).toBe("1 would fail again and stay");
+  expect(outcomeWords("released", 1, false)).toBe("1 became an event");
   expect(outcomeWords("newer", 1, false)).toBe("1 newer");
 });
 

@@ -7,7 +7,7 @@ const reasons: Readonly<Record<string, Word>> = {
   },
   invalid_payload: {
     ...{ word: "invalid_payload", tone: "bad", icon: "alert" },
-    says: "The normalized body does not fit the trigger's output schema. Mending the definition lets it go on.",
+    says: "The normalized body does not fit the trigger's output schema. Mending the toolkit's definition lets it go on.",
   },
   no_project: {
     ...{ word: "no_project", tone: "warn", icon: "project" },
@@ -23,17 +23,35 @@ export function quarantineReasonWord(reason: string): Word {
   return reasons[reason] ?? unknownWord(reason);
 }
 
-const outcomes: Readonly<Record<string, { did: string; would: string }>> = {
-  released: { did: "became events", would: "would become events" },
-  ignored: { did: "are ignored by the definition now", would: "would be ignored by the definition" },
-  quarantined: { did: "failed again and stay", would: "would fail again and stay" },
-  already_released: { did: "had been released before", would: "were released before" },
-  missing: { did: "are no longer there", would: "are no longer there" },
+type OutcomeWords = { did: string; would: string; one?: Partial<Omit<OutcomeWords, "one">> };
+
+const outcomes: Readonly<Record<string, OutcomeWords>> = {
+  released: {
+    ...{ did: "became events", would: "would become events" },
+    one: { did: "became an event", would: "would become an event" },
+  },
+  ignored: {
+    ...{ did: "are ignored by the definition now", would: "would be ignored by the definition" },
+    one: { did: "is ignored by the definition now" },
+  },
+  quarantined: {
+    ...{ did: "failed again and stay", would: "would fail again and stay" },
+    one: { did: "failed again and stays" },
+  },
+  already_released: {
+    ...{ did: "had been released before", would: "were released before" },
+    one: { would: "was released before" },
+  },
+  missing: {
+    ...{ did: "are no longer there", would: "are no longer there" },
+    one: { did: "is no longer there", would: "is no longer there" },
+  },
 };
 
 /** What became of so many posts in a release, or would: `3 became events`, with their reasons where they stay. */
 export function outcomeWords(outcome: string, count: number, isDryRun: boolean): string {
   const words = outcomes[outcome];
-  const says = words === undefined ? outcome : isDryRun ? words.would : words.did;
+  const tense = isDryRun ? "would" : "did";
+  const says = (count === 1 ? words?.one?.[tense] : undefined) ?? words?.[tense] ?? outcome;
   return `${count.toLocaleString("en")} ${says}`;
 }

@@ -19,8 +19,8 @@ export function accountColumns(projectId: string): readonly Column<ConnectedAcco
     },
     { id: "entity", title: "Entity", width: "minmax(96px, 1fr)", cell: (account) => <span>{whose(account)}</span> },
     { id: "state", title: "State", width: "120px", cell: ({ state }) => <State word={accountWord(state)} /> },
-    { id: "scheme", title: "By", width: "minmax(112px, 1fr)", cell: ({ scheme }) => schemeWords(scheme) },
-    { id: "expires", title: "Runs out", width: "120px", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+    { id: "scheme", title: "By", width: "minmax(144px, 1fr)", cell: ({ scheme }) => schemeWords(scheme) },
+    { id: "expires", title: "Runs out", width: "104px", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
     {
       id: "error",
       title: "Last error",

@@ -6,6 +6,7 @@ import { CodeBlock } from "../../ui/copy.tsx";
 import { Empty, NoMatch } from "../../ui/empty.tsx";
 import { Grid } from "../../ui/grid.tsx";
 import { ListStates } from "../../ui/list-states.tsx";
+import { useIsPhone } from "../../ui/media.ts";
 import { Page } from "../../ui/page.tsx";
 import { Split } from "../../ui/split.tsx";
 import { AccountFilters } from "./account-filters.tsx";
@@ -35,14 +36,18 @@ export default function AccountsPage() {
     list.reload();
     change(noDialog);
   };
-  const actions = (
-    <>
-      <Button onPress={() => change({ dialog: "credential" })}>Project credential</Button>
-      <Button kind="primary" icon="plug" onPress={() => change({ dialog: "connect" })}>
-        Connect an account
-      </Button>
-    </>
+  const credential = (
+    <Button key="credential" onPress={() => change({ dialog: "credential" })}>
+      Project credential
+    </Button>
   );
+  const connect = (
+    <Button key="connect" kind="primary" icon="plug" onPress={() => change({ dialog: "connect" })}>
+      Connect an account
+    </Button>
+  );
+  // Beside each other what goes on is last; below each other, on a phone, it is first.
+  const actions = useIsPhone() ? [connect, credential] : [credential, connect];
   return (
     <Page
       title="Accounts"

@@ -1,5 +1,6 @@
 import { type Ask, AskState, type Job } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
+import { KeyName } from "../../session/key-name.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Notice } from "../../ui/notice.tsx";
@@ -58,7 +59,11 @@ function Settled({ ask: { jobId, decision, state, approvalId }, projectId }: { a
     >
       <p>
         <Time at={at} />
-        {keyId !== "" && `, vouched for by ${keyId}`}
+        {keyId !== "" && (
+          <>
+            , vouched for by the key <KeyName id={keyId} />
+          </>
+        )}
         {linkId !== undefined && `, by the link ${linkId}`}
         {surface !== "api" && surface !== "timeout" && `, on the delivery ${surface}`}.
       </p>

@@ -1,5 +1,6 @@
 import { AskState } from "@svc/gen/jobs";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { KeyName } from "../../session/key-name.tsx";
 import { seatFor, useSession } from "../../session/session.ts";
 import { CodeBlock, Copyable } from "../../ui/copy.tsx";
 import { Skeleton } from "../../ui/empty.tsx";
@@ -94,7 +95,10 @@ export default function AskPage() {
                   ["Raised", <Time key="at" at={ask.askedAt} />],
                   ["Reached by", ask.toolSlug || undefined],
                   ["Published", ask.delivery || undefined],
-                  ["Made by key", !confirms || job === undefined ? undefined : <code key="by">{planKeyOf(job)}</code>],
+                  [
+                    "Made by key",
+                    !confirms || job === undefined ? undefined : <KeyName key="by" id={planKeyOf(job)} />,
+                  ],
                   ["Job", <JobLink key="job" projectId={projectId} id={ask.jobId} />],
                   ["Title", job === undefined ? undefined : jobTitle(job)],
                   [

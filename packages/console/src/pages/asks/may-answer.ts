@@ -36,7 +36,7 @@ export function mayAnswer(
   if (planKey !== seat.keyId) {
     return {
       ok: false,
-      says: `Only the key that submitted the plan decides it. That was ${planKey}; this seat is ${seat.keyId}.`,
+      says: `Only the key that submitted the plan decides it. That was ${planKey}; this seat's key is “${seat.keyName || seat.keyId}”.`,
     };
   }
   if (contact?.approver !== true) {

@@ -1,6 +1,7 @@
 import type { ToolCall } from "@svc/gen/tools";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { KeyName } from "../../session/key-name.tsx";
 import { Copyable } from "../../ui/copy.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { Line } from "../../ui/stack.tsx";
@@ -28,7 +29,7 @@ export function CallFacts({ projectId, call }: { projectId: string; call: ToolCa
     ["Entity", entityId === "" ? "none: the call named the account" : entityId],
     ["Account", connectedAccountId === "" ? "none was found" : accountOf(projectId, connectedAccountId)],
     ["Job", call.jobId === "" ? undefined : jobOf(projectId, call)],
-    ["Key", <code key="key">{keyId}</code>],
+    ["Key", <KeyName key="key" id={keyId} />],
     ["Idempotency key", idempotencyKey === "" ? undefined : <Copyable key="idem" text={idempotencyKey} what="key" />],
     ["Id", <Copyable key="id" text={id} what="id" />],
   ];

@@ -56,17 +56,17 @@ function Attempt({
           ["Address", address === "" ? "none was chosen" : address],
           [
             "Answered",
-            headers.length === 0 ? undefined : (
-              <pre key="headers" className={styles["body"]}>
-                {visible(headers.map(([name, value]) => `${name}: ${value}`).join("\n"))}
+            responseBody === "" ? undefined : (
+              <pre key="body" className={styles["body"]}>
+                {visible(responseBody)}
               </pre>
             ),
           ],
           [
-            "Body",
-            responseBody === "" ? undefined : (
-              <pre key="body" className={styles["body"]}>
-                {visible(responseBody)}
+            "Headers",
+            headers.length === 0 ? undefined : (
+              <pre key="headers" className={styles["body"]}>
+                {visible(headers.map(([name, value]) => `${name}: ${value}`).join("\n"))}
               </pre>
             ),
           ],

@@ -1,9 +1,11 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Delivery } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
+import { useNow } from "../../clock.ts";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
-import { deliveryWord } from "../../words/deliveries.ts";
+import { deliveryWord, isHeldBack } from "../../words/deliveries.ts";
 import { Attempts } from "./attempts.tsx";
 
 /** One delivery of an event as a line that opens to its attempts. */
@@ -25,11 +27,7 @@ export function DeliveryItem({
           <span>{endpoint}</span>
           <span>{attempts === 1 ? "1 attempt" : `${attempts} attempts`}</span>
           {replayed && <span>replayed</span>}
-          {nextAttemptAt !== undefined && attempts > 0 && (
-            <span>
-              next <Time at={nextAttemptAt} />
-            </span>
-          )}
+          {state === "pending" && nextAttemptAt !== undefined && <Next at={nextAttemptAt} isFirst={attempts === 0} />}
         </>
       }
     >
@@ -40,5 +38,16 @@ export function DeliveryItem({
         </Link>
       </p>
     </Disclosure>
+  );
+}
+
+/** When the next attempt is, or that it waits for others to the same endpoint. The first is about to be made. */
+function Next({ at, isFirst }: { at: Timestamp; isFirst: boolean }) {
+  const isHeld = isHeldBack(at, useNow());
+  if (isHeld) return <span>waits, since its endpoint fails</span>;
+  return isFirst ? null : (
+    <span>
+      next <Time at={at} />
+    </span>
   );
 }

@@ -6,8 +6,19 @@ import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 
-/** Sends an event again to every active subscription that matches it now; what is queued appears among its deliveries. */
-export function ReplayButton({ eventId }: { eventId: string }) {
+/**
+ * Sends an event again to every active subscription that matches it now, or to one; what is queued appears among its deliveries, and
+ * `onQueued` is told the first of it.
+ */
+export function ReplayButton({
+  eventId,
+  subscriptionId = "",
+  onQueued,
+}: {
+  eventId: string;
+  subscriptionId?: string;
+  onQueued?: (deliveryId: string) => void;
+}) {
   const queries = useQueryClient();
   const transport = useTransport();
   const { listDeliveries, replayEvent } = TriggersService.method;
@@ -15,9 +26,13 @@ export function ReplayButton({ eventId }: { eventId: string }) {
     onSuccess: ({ deliveries }) => {
       announce(
         deliveries.length === 0
-          ? "No active subscription matches this event."
+          ? subscriptionId === ""
+            ? "No active subscription matches this event."
+            : "Its subscription is not active, or does not match this event any more."
           : `Queued ${countWords(deliveries.length)}.`,
       );
+      const first = deliveries[0]?.id;
+      if (first !== undefined) onQueued?.(first);
       const queryKey = createConnectQueryKey({
         schema: listDeliveries,
         transport,
@@ -29,7 +44,11 @@ export function ReplayButton({ eventId }: { eventId: string }) {
   });
   return (
     <>
-      <Button icon="replay" onPress={() => replay.send({ eventId })} busy={replay.isSending ? "Sending" : undefined}>
+      <Button
+        icon="replay"
+        onPress={() => replay.send({ eventId, subscriptionId })}
+        busy={replay.isSending ? "Sending" : undefined}
+      >
         Replay
       </Button>
       <FaultNotice error={replay.error} />

@@ -84,6 +84,8 @@ function limitWords(max: JobLimits, name: string): string {
 
 function timeOf(receipt: Receipt | undefined): string {
   const used = receipt?.limits?.used;
+  // It is told in whole seconds.
+  if (used?.deadlineSeconds === 0) return "0 s";
   return used === undefined ? "" : durationWords(used.deadlineSeconds * 1_000);
 }
 

@@ -85,8 +85,8 @@ export function JobBody({ job, simulation, projectId }: { job: Job; simulation: 
           />
         </Stack>
         <Stack>
+          {job.receipt !== undefined && <ReceiptSection job={job} receipt={job.receipt} projectId={projectId} />}
           <FiguresSection job={job} simulation={simulation} />
-          {job.receipt !== undefined && <ReceiptSection receipt={job.receipt} />}
           {job.attempts.length > 0 && <Attempts attempts={job.attempts} />}
           {job.saga !== undefined && job.saga.entries > 0 && <UndoEntries jobId={job.id} saga={job.saga} />}
           {runsSkills && <Children jobId={job.id} projectId={projectId} isOver={hasEnded(job.status)} />}

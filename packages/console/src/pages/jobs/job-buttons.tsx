@@ -40,7 +40,11 @@ export function JobButtons({ job, projectId }: { job: Job; projectId: string }) 
   return (
     <>
       {acts.retry && (
-        <Button kind="primary" icon="replay" onPress={() => setOpen("retry")}>
+        <Button
+          kind={job.lastError.startsWith("LIMIT_REACHED") ? "plain" : "primary"}
+          icon="replay"
+          onPress={() => setOpen("retry")}
+        >
           Retry
         </Button>
       )}

@@ -1,5 +1,6 @@
 import type { Job } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
+import { KeyName } from "../../session/key-name.tsx";
 import { Copyable } from "../../ui/copy.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { Section } from "../../ui/section.tsx";
@@ -19,7 +20,7 @@ export function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
           ["Attempt", attempt > 1 ? attempt : undefined],
           ["Submitted", <Time key="created" at={createdAt} />],
           ["Ended", finishedAt === undefined ? undefined : <Time key="ended" at={finishedAt} />],
-          ["By key", <code key="key">{submittedByKeyId}</code>],
+          ["By key", <KeyName key="key" id={submittedByKeyId} />],
           [
             "Calls",
             <Link key="calls" to="/p/$projectId/calls" params={{ projectId }} search={{ job: id }}>

@@ -1,5 +1,6 @@
 import type { Job } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
+import { buttonClass } from "../../ui/button.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -14,7 +15,7 @@ export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) 
   const { park, pausedAt, lastError, status } = job;
   return (
     <>
-      {lastError !== "" && <Notice tone="bad" title={lastError} />}
+      {lastError !== "" && <Failure job={job} projectId={projectId} />}
       {pausedAt !== undefined && park?.reason !== "paused" && !hasEnded(status) && (
         <Notice tone="warn" title="It is to be paused" icon="pause">
           <p>What is under way ends first, and what it waits for otherwise goes on waiting.</p>
@@ -22,6 +23,25 @@ export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) 
       )}
       {park !== undefined && <Parked job={job} projectId={projectId} />}
     </>
+  );
+}
+
+/** What last went wrong; where only another program can do better, the way there, since a retry would meet the same. */
+function Failure({ job: { id, lastError, status }, projectId }: { job: Job; projectId: string }) {
+  const isOfLimits = lastError.startsWith("LIMIT_REACHED") && hasEnded(status);
+  if (!isOfLimits) return <Notice tone="bad" title={lastError} />;
+  return (
+    <Notice
+      tone="bad"
+      title={lastError}
+      actions={
+        <Link to="/p/$projectId/programs/new" params={{ projectId }} search={{ from: id }} className={buttonClass()}>
+          Raise it in the program
+        </Link>
+      }
+    >
+      <p>A retry meets the same limit. Give the program more under “limits”, and submit that.</p>
+    </Notice>
   );
 }
 

@@ -1,4 +1,6 @@
-import type { Receipt } from "@svc/gen/jobs";
+import type { Job, Receipt } from "@svc/gen/jobs";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { Copyable } from "../../ui/copy.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
@@ -8,23 +10,35 @@ import { decisionWords } from "../../words/asks.ts";
 import { outcomeWord } from "../../words/jobs.ts";
 import { leftWords } from "./row-words.ts";
 
-/** The account of a job that has ended, with the hash by which a copy of it is checked. */
-export function ReceiptSection({ receipt }: { receipt: Receipt }) {
+/** The account of a job that has ended: what came of it first, then what it did, with the hash by which a copy of it is checked. */
+export function ReceiptSection({ job, receipt, projectId }: { job: Job; receipt: Receipt; projectId: string }) {
+  const calls = (words: string) => (
+    <Link key="calls" to="/p/$projectId/calls" params={{ projectId }} search={{ job: job.id }}>
+      {words}
+    </Link>
+  );
   return (
-    <Section title="Receipt">
-      <ReceiptFacts receipt={receipt} />
+    <>
       {receipt.resultJson !== "" && (
-        <>
-          <h3>Result</h3>
+        <Section title="Result">
           <JsonView text={receipt.resultJson} label="result" />
-        </>
+        </Section>
       )}
-    </Section>
+      <Section title="Receipt">
+        <ReceiptFacts receipt={receipt} calls={calls} />
+      </Section>
+    </>
   );
 }
 
-/** What a receipt says, without the result. */
-export function ReceiptFacts({ receipt }: { receipt: Receipt }) {
+/** What a receipt says, without the result; `calls` makes of how many calls there were what leads to them. */
+export function ReceiptFacts({
+  receipt,
+  calls: lead = (words) => words,
+}: {
+  receipt: Receipt;
+  calls?: (words: string) => ReactNode;
+}) {
   const { outcome, rows, calls, asks, approvals, saga, lastSeq, receiptHash } = receipt;
   const writes = (calls?.write ?? 0) + (calls?.destructive ?? 0);
   return (
@@ -41,7 +55,7 @@ export function ReceiptFacts({ receipt }: { receipt: Receipt }) {
                 ...leftWords(rows),
               ].join(", "),
         ],
-        ["Calls", calls === undefined ? undefined : callWords(calls.read, writes, calls.retried, calls.unknown)],
+        ["Calls", calls === undefined ? undefined : lead(callWords(calls.read, writes, calls.retried, calls.unknown))],
         [
           "Questions",
           asks === undefined || asks.raised === 0

@@ -7,6 +7,7 @@ import { useNow } from "../../clock.ts";
 import { Skeleton } from "../../ui/empty.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Line } from "../../ui/stack.tsx";
 import { Backlog } from "./backlog.tsx";
 import { Charts } from "./charts-section.tsx";
 import { type OverviewSearch, seriesRequest, zoomed } from "./filters.ts";
@@ -34,7 +35,7 @@ export default function OverviewPage() {
   const change = (to: OverviewSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
   const isFirst = anyEvent.data?.events.length === 0 && series.data?.lines.length === 0;
   return (
-    <Page title="Overview" filters={<OverviewFilters search={search} onChange={change} />}>
+    <Page title="Overview">
       <FaultNotice
         error={backlog.error ?? series.error}
         onRetry={() => void Promise.all([backlog.refetch(), series.refetch()])}
@@ -44,6 +45,13 @@ export default function OverviewPage() {
         backlog.isPending && <Skeleton rows={2} />
       ) : (
         <Needs projectId={projectId} backlog={backlog.data} />
+      )}
+      {!isFirst && (
+        <search aria-label="What the charts show">
+          <Line>
+            <OverviewFilters search={search} onChange={change} />
+          </Line>
+        </search>
       )}
       {series.isPending && <Skeleton rows={8} />}
       {!isFirst && series.data !== undefined && (

@@ -1,18 +1,22 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { AdminService } from "@svc/gen/admin";
 import { Role } from "@svc/gen/options";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
 import { useWrite } from "../../calls/write.ts";
+import { useNow } from "../../clock.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmFields } from "../../ui/confirm-fields.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormFrame } from "../../ui/form-frame.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { OptionsField } from "../../ui/options-field.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import { SelectField } from "../../ui/select-field.tsx";
+import { Line, Stack } from "../../ui/stack.tsx";
 import { TicksField } from "../../ui/ticks-field.tsx";
 import { agentToolChoices } from "../../words/agent-tools.ts";
 
@@ -27,6 +31,14 @@ const classes = [
   { value: "read", words: "Reads", says: "Nothing that changes anything." },
 ];
 
+const dayMs = 24 * 60 * 60 * 1_000;
+const lives = [
+  { value: "", words: "never" },
+  { value: "30", words: "in 30 days" },
+  { value: "90", words: "in 90 days" },
+  { value: "365", words: "in a year" },
+];
+
 /** Words of a line that commas part. */
 function wordsOf(line: string): string[] {
   return line
@@ -38,7 +50,10 @@ function wordsOf(line: string): string[] {
 /** Creates a key and shows its text, which nothing shows again. */
 export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: () => void }) {
   const [name, setName] = useState("");
+  const [isTried, setTried] = useState(false);
   const [role, setRole] = useState("member");
+  const [days, setDays] = useState("");
+  const now = useNow(60_000);
   const [entityId, setEntityId] = useState("");
   const [access, setAccess] = useState("");
   const [toolkits, setToolkits] = useState("");
@@ -48,52 +63,65 @@ export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onC
   // Not kept in the cache of calls: it goes with the dialog.
   const create = useWrite(AdminService.method.createApiKey, { isSecret: true, onSuccess: () => void refresh() });
   if (create.answer !== undefined) return <CreatedKey text={create.answer.key} onClose={onClose} />;
-  const send = () =>
+  const send = () => {
+    setTried(true);
+    if (name.trim() === "") return;
     create.send({
       ...{ projectId, name, role: role === "approver" ? Role.APPROVER : Role.MEMBER },
       ...{ entityId, accessClasses: wordsOf(access), toolkitSlugs: wordsOf(toolkits) },
       ...{ agentTools, ...(confirm.person !== "never" && { confirm }) },
+      ...(days !== "" && { expiresAt: timestampFromMs(now + Number(days) * dayMs) }),
     });
+  };
   return (
     <Dialog open onClose={onClose} title="Create a key" hideOnInteractOutside={false}>
       <FormFrame onSubmit={send}>
         <TextField
           label="Name"
-          required
+          isRequired
+          fault={isTried && name.trim() === "" ? "Say what it is for." : undefined}
           autoComplete="off"
           value={name}
           onChange={setName}
           hint="What it is for, 1 to 100 characters."
         />
         <OptionsField label="Role" value={role} options={roles} onChange={setRole} />
-        <TextField
-          label="Bound to the entity"
-          autoComplete="off"
-          mono
-          value={entityId}
-          onChange={setEntityId}
-          hint="Your own id of the one user whose accounts and rows it reaches. Empty: it reaches the whole project."
-        />
-        <OptionsField label="Tools it may use" value={access} options={classes} onChange={setAccess} />
-        <TextField
-          label="Of the toolkits"
-          autoComplete="off"
-          mono
-          value={toolkits}
-          onChange={setToolkits}
-          hint="Slugs with commas between, such as calendar,notes_wiki. Empty: of all."
-        />
-        <TicksField
-          label="Beside the tools of apps its agent may use"
-          options={agentToolChoices}
-          chosen={agentTools}
-          onChange={setAgentTools}
-        />
-        <ConfirmFields {...confirm} onChange={(to) => setConfirm({ ...confirm, ...to })} />
+        <SelectField label="It expires" value={days} options={lives} onChange={setDays} />
+        <Disclosure summary="Narrow it: one user, some tools, what an agent may do with it">
+          <Stack>
+            <TextField
+              label="Bound to the entity"
+              autoComplete="off"
+              mono
+              value={entityId}
+              onChange={setEntityId}
+              hint="Your own id of the one user whose accounts and rows it reaches. Empty: it reaches the whole project."
+            />
+            <OptionsField label="Tools it may use" value={access} options={classes} onChange={setAccess} />
+            <TextField
+              label="Of the toolkits"
+              autoComplete="off"
+              mono
+              value={toolkits}
+              onChange={setToolkits}
+              hint="Slugs with commas between, such as calendar,notes_wiki. Empty: of all."
+            />
+            <TicksField
+              label="Beside the tools of apps its agent may use"
+              options={agentToolChoices}
+              chosen={agentTools}
+              onChange={setAgentTools}
+            />
+            <ConfirmFields {...confirm} onChange={(to) => setConfirm({ ...confirm, ...to })} />
+          </Stack>
+        </Disclosure>
         <FaultNotice error={create.error} />
-        <Button kind="primary" type="submit" busy={create.isSending ? "Creating" : undefined}>
-          Create the key
-        </Button>
+        <Line>
+          <Button kind="primary" type="submit" busy={create.isSending ? "Creating" : undefined}>
+            Create the key
+          </Button>
+          <Button onPress={onClose}>Cancel</Button>
+        </Line>
       </FormFrame>
     </Dialog>
   );

@@ -43,9 +43,15 @@ export default function QuarantinedPostPage() {
       {post !== undefined && (
         <Columns>
           <Stack>
-            <Notice tone="warn" title={quarantineReasonWord(post.reason).says}>
-              <p>{post.detail}</p>
-            </Notice>
+            {post.releasedAt === undefined ? (
+              <Notice tone="warn" title={quarantineReasonWord(post.reason).says}>
+                <p>{post.detail}</p>
+              </Notice>
+            ) : (
+              <Notice tone="ok" title="It was released: what became of it is no longer held.">
+                <p>It had been held, since: {post.detail}</p>
+              </Notice>
+            )}
             <Body body={answer.data?.body ?? new Uint8Array()} />
           </Stack>
           <Stack>

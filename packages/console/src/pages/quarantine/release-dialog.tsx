@@ -27,9 +27,11 @@ export function ReleaseDialog({ filter, onClose }: { filter: ReleaseFilter; onCl
         ) : (
           <>
             <Button onPress={onClose}>Cancel</Button>
-            <Button onPress={() => void start(true)}>{step === "tried" ? "Dry run again" : "Dry run"}</Button>
+            <Button kind={step === "tried" ? "plain" : "primary"} onPress={() => void start(true)}>
+              {step === "tried" ? "Dry run again" : "Dry run"}
+            </Button>
             <Button
-              kind="primary"
+              kind={step === "tried" && !staysWhole(tally) ? "primary" : "plain"}
               why={step === "tried" ? undefined : "The dry run comes first: it says what would become of them"}
               onPress={() => void start(false)}
             >
@@ -40,6 +42,7 @@ export function ReleaseDialog({ filter, onClose }: { filter: ReleaseFilter; onCl
       }
     >
       <p>{whichWords(filter)}</p>
+      {step === "asked" && <p>The dry run comes first: it says what would become of it, and changes nothing.</p>}
       {step !== "asked" && <Tally tally={tally} step={step} />}
       <FaultNotice error={error} />
     </Dialog>
@@ -47,9 +50,14 @@ export function ReleaseDialog({ filter, onClose }: { filter: ReleaseFilter; onCl
 }
 
 /** What the press that releases is called: a number once it is known, and never one of posts that would all stay. */
-function releaseWords({ tried, outcomes }: ReleaseTally): string {
-  if (tried === 0) return "Release";
-  return outcomes["quarantined"] === tried ? "Release anyway" : `Release ${tried.toLocaleString("en")}`;
+function releaseWords(tally: ReleaseTally): string {
+  if (tally.tried === 0) return "Release";
+  return staysWhole(tally) ? "Release anyway" : `Release ${tally.tried.toLocaleString("en")}`;
+}
+
+/** Whether all of them fail again: then nothing is released, whatever is pressed. */
+function staysWhole({ tried, outcomes }: ReleaseTally): boolean {
+  return tried > 0 && outcomes["quarantined"] === tried;
 }
 
 function whichWords(filter: ReleaseFilter): string {
@@ -69,11 +77,12 @@ const titles = {
 
 function Tally({ tally, step }: { tally: ReleaseTally; step: keyof typeof titles }) {
   const isDryRun = step === "trying" || step === "tried";
+  const isInVain = step === "released" && staysWhole(tally);
   return (
     <div role="status">
       <Notice
-        tone={step === "released" ? "ok" : "info"}
-        title={`${titles[step]}: ${tally.tried.toLocaleString("en")} ${tally.tried === 1 ? "post" : "posts"}`}
+        tone={isInVain ? "warn" : step === "released" ? "ok" : "info"}
+        title={`${isInVain ? "Nothing was released" : titles[step]}: ${tally.tried.toLocaleString("en")} ${tally.tried === 1 ? "post" : "posts"}`}
       >
         {Object.entries(tally.outcomes).map(([outcome, count]) => (
           <p key={outcome}>{outcomeWords(outcome, count, isDryRun)}</p>

@@ -1,5 +1,6 @@
 import type { StandingProgram } from "@svc/gen/standing";
 import { Link } from "@tanstack/react-router";
+import { KeyName } from "../../session/key-name.tsx";
 import { Copyable } from "../../ui/copy.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { Section } from "../../ui/section.tsx";
@@ -29,7 +30,7 @@ export function ScheduleFacts({ program, projectId }: { program: StandingProgram
               ? undefined
               : `${usedToday.runs} runs, ${usedToday.toolCalls} calls, ${usedToday.writes} writes`,
           ],
-          ["By key", <code key="key">{keyId}</code>],
+          ["By key", <KeyName key="key" id={keyId} />],
           [
             "Asks",
             <Link key="asks" to="/p/$projectId/asks" params={{ projectId }} search={{ schedule: id }}>

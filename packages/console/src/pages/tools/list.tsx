@@ -81,7 +81,7 @@ function ToolFilters({
     <>
       <TypedFilter
         label="Search tools"
-        placeholder="What should be done? such as: post a message"
+        placeholder="What to do, such as: post a message"
         value={search.q ?? ""}
         onChange={(q) => onChange({ q: q || undefined })}
       />

@@ -1,6 +1,6 @@
 import type { Tool } from "@svc/gen/catalog";
 import { Button } from "../../../ui/button.tsx";
-import { Line } from "../../../ui/stack.tsx";
+import { Line, Stack } from "../../../ui/stack.tsx";
 import type { Check, useSend } from "./use-calls.ts";
 import type { TryInput } from "./use-try.ts";
 
@@ -36,16 +36,24 @@ export function SendButtons({
     );
   }
   return (
-    <Line>
-      <Button icon="pause" why={why} busy={sending.isSending && !sending.isHeld ? "Sending" : undefined} onPress={send}>
-        Hold it for confirmation
-      </Button>
-      {sending.isHeld && (
-        <Button kind="danger" icon="send" busy={sending.isSending ? "Sending" : undefined} onPress={sending.confirm}>
-          Confirm and send {where}
+    <Stack tight>
+      <Line>
+        <Button
+          icon="pause"
+          why={why}
+          busy={sending.isSending && !sending.isHeld ? "Sending" : undefined}
+          onPress={send}
+        >
+          Hold it for confirmation
         </Button>
-      )}
-    </Line>
+        {sending.isHeld && (
+          <Button kind="danger" icon="send" busy={sending.isSending ? "Sending" : undefined} onPress={sending.confirm}>
+            Confirm and send {where}
+          </Button>
+        )}
+      </Line>
+      {!sending.isHeld && <p>Nothing is sent by this press: it says what would be, and a second press sends it.</p>}
+    </Stack>
   );
 }
 

@@ -1,0 +1,8 @@
+import { shortId } from "../ui/copy.tsx";
+import { useSession } from "./session.ts";
+
+/** A key, by its name where this browser is signed in with it: of others a project is told the id alone. */
+export function KeyName({ id }: { id: string }) {
+  const name = useSession()?.seats.find(({ keyId }) => keyId === id)?.keyName ?? "";
+  return name === "" ? <code title={id}>{shortId(id)}</code> : <span title={id}>“{name}”</span>;
+}

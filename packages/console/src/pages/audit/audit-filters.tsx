@@ -1,7 +1,7 @@
 import { AdminService, type AuditEvent } from "@svc/gen/admin";
 import { useRows } from "../../calls/rows.ts";
-import { Button } from "../../ui/button.tsx";
-import { Choice } from "../../ui/choice.tsx";
+import { anyOption, Choice } from "../../ui/choice.tsx";
+import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { SpanChoice } from "../../ui/span-choice.tsx";
 import { TypedFilter } from "../../ui/typed-filter.tsx";
 import { type AuditSearch, isFiltered, noFilters } from "./filters.ts";
@@ -23,7 +23,7 @@ export function AuditFilters({
       <Choice
         label="Project"
         value={search.project ?? ""}
-        options={[{ value: "", words: "any" }, ...projects]}
+        options={[anyOption, ...projects]}
         onChange={(project) => onChange({ project: project || undefined })}
       />
       <TypedFilter
@@ -41,11 +41,7 @@ export function AuditFilters({
         onChange={(action) => onChange({ action: action || undefined })}
       />
       <SpanChoice label="Done" span={search} onChange={onChange} />
-      {isFiltered(search) && (
-        <Button kind="quiet" icon="cross" onPress={() => onChange(noFilters)}>
-          Clear filters
-        </Button>
-      )}
+      {isFiltered(search) && <ClearFilters onPress={() => onChange(noFilters)} />}
     </>
   );
 }

@@ -2,6 +2,7 @@ import { until } from "@svc/testing/until";
 import { expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
 import { seedPeople, submitProgram } from "../jobs-seed.ts";
+import { calendarSecret } from "../post-calendar.ts";
 
 // Texts and addresses of others, made to be read as what they are not.
 const consoles = startConsole({ seed: seedPeople });
@@ -82,4 +83,15 @@ browserTest("a page survives an address whose parameters are none that it knows"
     await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/${path}`);
     await page.getByRole("heading", { level: 1, name: heading }).waitFor();
   }
+});
+
+browserTest("a post that is nested 20,000 levels deep is shown", async () => {
+  const body = `${"[".repeat(20_000)}"deepest"${"]".repeat(20_000)}`;
+  await fetch(`${consoles.svc.url}/webhooks/calendar?token=${calendarSecret}`, { method: "POST", body });
+  const { posts } = (await consoles.svc.admin("ListQuarantinedPosts", {})).json;
+  const { page } = await consoles.open({ key: consoles.svc.adminToken, path: `admin/quarantine/${posts[0].id}` });
+  await page.getByRole("heading", { level: 2, name: "Body, 40,009 bytes" }).waitFor();
+  await page.getByRole("textbox", { name: "body" }).getByText("[").first().waitFor();
+  await page.getByRole("tab", { name: "Bytes" }).click();
+  await page.getByText("5b 5b 5b 5b").first().waitFor();
 });

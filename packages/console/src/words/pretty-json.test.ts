@@ -14,3 +14,10 @@ test("any JSON is laid out as JSON.stringify lays it out", () => {
 test("numbers keep all their digits", () => {
   expect(prettyJson('{"id":12345678901234567890.10}')).toBe('{\n  "id": 12345678901234567890.10\n}');
 });
+
+test("what is nested deeper than 32 levels stays on its line, so that a small text does not become a large one", () => {
+  const deep = `${"[".repeat(20_000)}1,2${"]".repeat(20_000)}`;
+  const pretty = prettyJson(deep);
+  expect(pretty.length).toBeLessThan(deep.length + 5_000);
+  expect(pretty.replaceAll(/\s/g, "")).toBe(deep);
+});

@@ -1,14 +1,17 @@
 const token = /"(?:\\.|[^"\\])*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
+/** What lies deeper stands as it came: indented, 20,000 brackets of a post would be more text than a browser holds. */
+const levelsMax = 32;
+
 /**
- * JSON text with a line for each value. The text is laid out as it is and not read: numbers keep all their digits. What is not JSON comes
- * back with its tokens laid out, which is better than nothing.
+ * JSON text with a line for each value, 32 levels deep. The text is laid out as it is and not read: numbers keep all their digits. What is
+ * not JSON comes back with its tokens laid out, which is better than nothing.
  */
 export function prettyJson(text: string): string {
   let depth = 0;
   let out = "";
   let before = "";
-  const line = () => `\n${"  ".repeat(depth)}`;
+  const line = () => (depth > levelsMax ? "" : `\n${"  ".repeat(depth)}`);
   for (const [part] of text.matchAll(token)) {
     if (part === "}" || part === "]") {
       depth = Math.max(0, depth - 1);

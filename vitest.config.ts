@@ -23,6 +23,7 @@ const rest = [
     "links",
     "list-states",
     "live",
+    "schedules",
     "settings",
     "tools",
     "triggers",

@@ -80,6 +80,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|stp|qrn|node|ses)_[a-z0-9]{26}\b/g, "$1_ID"],
   [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|stp|qrn|node|ses)_[a-z0-9]{3,4}…[a-z0-9]{4}\b/g, "$1_ID"],
   [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME"],
+  [/\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?=TIME)/g, "DAY "],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "TIME"],
   [/\b(?:\d\d-\d\d )?\d\d:\d\d to (?:\d\d-\d\d )?\d\d:\d\d\b/g, "SPAN"],
   [/At most [\d.,]+(?: (?:ms|s|min|h|d))?(?=, SPAN)/g, "At most N"],

@@ -13,7 +13,7 @@ import { readProgramSearch } from "./pages/programs/search.ts";
 import { readProjectSearch } from "./pages/projects/filters.ts";
 import { readQuarantinedSearch, readQuarantineSearch } from "./pages/quarantine/filters.ts";
 import { readReplaysSearch } from "./pages/replays/filters.ts";
-import { readScheduleSearch, readSchedulesSearch } from "./pages/schedules/filters.ts";
+import { readNewScheduleSearch, readScheduleSearch, readSchedulesSearch } from "./pages/schedules/filters.ts";
 import { readSettingsSearch } from "./pages/settings/filters.ts";
 import { readSkillSearch } from "./pages/skills/search.ts";
 import { readSubscriptionSearch } from "./pages/subscriptions/filters.ts";
@@ -163,6 +163,17 @@ const schedules = createRoute({
   validateSearch: readSchedulesSearch,
   component: lazyRouteComponent(() => import("./pages/schedules/list.tsx")),
 });
+const newSchedule = createRoute({
+  getParentRoute: () => project,
+  path: "schedules/new",
+  validateSearch: readNewScheduleSearch,
+  component: lazyRouteComponent(() => import("./pages/schedules/new.tsx")),
+});
+const changeSchedule = createRoute({
+  getParentRoute: () => project,
+  path: "schedules/$scheduleId/change",
+  component: lazyRouteComponent(() => import("./pages/schedules/change.tsx")),
+});
 const schedule = createRoute({
   getParentRoute: () => project,
   path: "schedules/$scheduleId",
@@ -289,7 +300,9 @@ const routeTree = root.addChildren([
     skills,
     skill,
     schedules,
+    newSchedule,
     schedule,
+    changeSchedule,
     ...toolPages,
     settings,
   ]),

@@ -12,7 +12,7 @@ const amount = "\u202e0001\u202c";
 const named = "⟨U+202E⟩0001⟨U+202C⟩";
 const markup = '<img src="x" onerror="window.deceived = 1">';
 
-async function askOf(point: object, more: readonly object[] = []): Promise<{ jobId: string; requestId: string }> {
+async function askOf(point: object): Promise<{ jobId: string; requestId: string }> {
   const jobId = await submitProgram(consoles.svc, {
     version: 1,
     title: `Pays ${amount} ${markup}`,
@@ -22,7 +22,6 @@ async function askOf(point: object, more: readonly object[] = []): Promise<{ job
         ...{ id: "send", call: "messaging_bot.send_message", entity: "ops" },
         args: { chat_id: "@team\u200b", text: `Pay ${amount} EUR` },
       },
-      ...more,
     ],
     points: { sure: { question: `Pay ${amount} EUR? ${markup}`, ...point } },
   });
@@ -47,20 +46,6 @@ browserTest("a plan to approve shows what nobody sees and what turns its neighbo
   await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/programs/new?from=${jobId}`);
   await page.getByRole("textbox", { name: "Program" }).getByText(named).first().waitFor();
   expect(await page.evaluate("window.deceived")).toBeUndefined();
-});
-
-browserTest("nothing of a plan to approve lies beside the page, however long its lines are", async () => {
-  const hidden = { id: "more", call: "messaging_bot.send_message", entity: "ops" };
-  const args = { chat_id: "@team", text: `Lunch at twelve${" ".repeat(400)}and the safe is open` };
-  const { jobId, requestId } = await askOf({ approval: true }, [{ ...hidden, args }]);
-  const { page } = await consoles.open({ path: `p/${consoles.projectId}/asks/${jobId}/${requestId}` });
-  const told = page.getByRole("region", { name: "The plan, literally" }).getByText("and the safe is open");
-  await told.waitFor();
-  const { scroll, client } = await told.evaluate(({ scrollWidth, clientWidth }) => ({
-    scroll: scrollWidth,
-    client: clientWidth,
-  }));
-  expect(scroll).toBeLessThanOrEqual(client);
 });
 
 browserTest("so does the page of an answer link", async () => {

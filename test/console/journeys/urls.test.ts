@@ -212,6 +212,15 @@ const cases: Record<string, Pressed> = {
     search: /state=paused/,
     shows: (page) => heading(page, "No schedule matches"),
   },
+  "a new schedule: the skill that it runs": {
+    path: () => "schedules/new",
+    press: (page) => choose(page, "Program", "runs skills.announce"),
+    search: /skill=announce/,
+    shows: async (page) => {
+      await page.getByRole("textbox", { name: "Program" }).getByText('"skills.announce"').waitFor();
+      await page.getByRole("button", { name: "Let it stand", disabled: false }).waitFor();
+    },
+  },
   "a schedule: runs of a reason": {
     path: () => `schedules/${ids["schedule"]}`,
     press: (page) => choose(page, "Reason", "overlap"),

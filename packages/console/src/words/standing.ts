@@ -71,3 +71,56 @@ export function runWord({ state, jobStatus }: Pick<StandingRun, "state" | "jobSt
     ? ((runs as Record<number, Word>)[state] ?? unknownWord(String(state)))
     : jobStatusWord(status);
 }
+
+/** What may start a schedule, as it is chosen. */
+export const startedByOptions: readonly { value: string; words: string; says: string }[] = [
+  { value: "cron", words: "Times of a calendar", says: "Cron expressions, by the clocks of a zone." },
+  { value: "every", words: "Time that passes", says: "Every so many minutes, hours or days." },
+  { value: "at", words: "Instants", says: "Once at each of them." },
+  { value: "trigger", words: "Events", says: "Each event of a trigger: what an app posts." },
+  { value: "poll", words: "New rows of a list", says: "A tool reads a list again and again." },
+];
+
+/** What the first poll of a schedule finds, as JSON text. */
+export const firstPolls: readonly { value: string; words: string }[] = [
+  { value: "", words: "nothing, as where nothing is said" },
+  { value: '"all"', words: "all that is there" },
+  { value: '{\n  "last": 10\n}', words: "the last 10 rows" },
+];
+
+/** What a run of a schedule that polls is made of. */
+export const pollRuns: readonly { value: string; words: string }[] = [
+  { value: "", words: "all rows that a poll finds, as where nothing is said" },
+  { value: "row", words: "each row" },
+];
+
+const overlaps: Readonly<Record<string, string>> = {
+  skip: "it is left out",
+  queueOne: "it waits, in place of one that waited before",
+  queueAll: "it waits behind the others",
+  cancelRunning: "it waits, and the jobs under way are cancelled",
+  allow: "it starts beside them",
+};
+
+/** What becomes of a run while others are under way where a definition says nothing, by what starts it. */
+export function overlapDefault(by: string): string {
+  return overlaps[by === "trigger" || by === "poll" ? "queueAll" : "skip"] ?? "";
+}
+
+/** What may become of a run while others are under way. */
+export function overlapOptions(by: string): { value: string; words: string }[] {
+  const named = Object.entries(overlaps).map(([value, words]) => ({ value, words: `${value}: ${words}` }));
+  return [{ value: "", words: `as where nothing is said: ${overlapDefault(by)}` }, ...named];
+}
+
+/** A time as the clocks of a zone show it, with its day of the week: `Mon 2026-03-16 09:00:00` of `2026-03-16T09:00:00`. */
+export function localWords(local: string): string {
+  const day = new Date(`${local}Z`).toLocaleDateString("en", { weekday: "short", timeZone: "UTC" });
+  return `${day} ${local.slice(0, 19).replace("T", " ")}`;
+}
+
+/** How many of the last events would have started a schedule. */
+export function matchedWords({ seen, matched }: { seen: number; matched: number }): string {
+  if (seen === 0) return "There is no event yet that could start it.";
+  return `${matched.toLocaleString("en")} of the last ${seen.toLocaleString("en")} events would have started it.`;
+}

@@ -18,3 +18,14 @@ export type ScheduleSearch = SearchOf<typeof runParams>;
 
 /** Reads the search parameters of the page of a schedule. */
 export const readScheduleSearch: (raw: Record<string, unknown>) => ScheduleSearch = searchReader(runParams);
+
+const newParams = {
+  /** Slug of the skill that it runs; a program that is written where it is not there. */
+  skill: textParam,
+};
+
+/** The search parameters of the page of a new schedule. */
+export type NewScheduleSearch = SearchOf<typeof newParams>;
+
+/** Reads the search parameters of the page of a new schedule. */
+export const readNewScheduleSearch: (raw: Record<string, unknown>) => NewScheduleSearch = searchReader(newParams);

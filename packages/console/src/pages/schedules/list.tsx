@@ -1,8 +1,8 @@
 import { type StandingProgram, StandingService, StandingState } from "@svc/gen/standing";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
+import { buttonClass } from "../../ui/button.tsx";
 import { anyOf, Choice } from "../../ui/choice.tsx";
-import { CodeBlock } from "../../ui/copy.tsx";
 import { Empty, NoMatch } from "../../ui/empty.tsx";
 import { Grid } from "../../ui/grid.tsx";
 import { ListStates } from "../../ui/list-states.tsx";
@@ -37,8 +37,13 @@ export default function SchedulesPage() {
       onChange={(value) => change({ state: words.find((word) => word === value) })}
     />
   );
+  const add = (
+    <Link to="/p/$projectId/schedules/new" params={{ projectId }} className={buttonClass("primary")}>
+      New schedule
+    </Link>
+  );
   return (
-    <Page title="Schedules" fill filters={filter}>
+    <Page title="Schedules" fill filters={filter} actions={add}>
       <ListStates
         list={list}
         isFiltered={search.state !== undefined}
@@ -66,8 +71,7 @@ export default function SchedulesPage() {
 function NoSchedules() {
   return (
     <Empty icon="schedule" title="No schedules yet">
-      <p>A standing program starts jobs by itself: at times, on events, or on what a poll finds. Make one:</p>
-      <CodeBlock text="npx svc standing create --help" />
+      <p>A schedule starts jobs of its program by itself: at times, on events, or on what a poll finds.</p>
     </Empty>
   );
 }

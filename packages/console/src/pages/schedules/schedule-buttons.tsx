@@ -1,13 +1,14 @@
 import { type StandingProgram, StandingService, StandingState } from "@svc/gen/standing";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
 import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
+import { DeleteSchedule } from "./delete-schedule.tsx";
 
-/** Runs a schedule now, pauses and resumes it. */
+/** Runs a schedule now, pauses and resumes it, leads to changing it, and deletes it after a question. */
 export function ScheduleButtons({
   program,
   projectId,
@@ -19,6 +20,7 @@ export function ScheduleButtons({
 }) {
   const { id, state, pauseReason } = program;
   const navigate = useNavigate();
+  const [isDeleting, setDeleting] = useState(false);
   const [idempotencyKey, setIdempotencyKey] = useState(randomKey);
   const { pauseStandingProgram, resumeStandingProgram, runStandingProgram } = StandingService.method;
   const pause = useWrite(pauseStandingProgram, { onSuccess: onDone });
@@ -53,6 +55,17 @@ export function ScheduleButtons({
           Pause
         </Button>
       )}
+      <Link
+        to="/p/$projectId/schedules/$scheduleId/change"
+        params={{ projectId, scheduleId: id }}
+        className={buttonClass()}
+      >
+        Change
+      </Link>
+      <Button kind="danger" onPress={() => setDeleting(true)}>
+        Delete
+      </Button>
+      {isDeleting && <DeleteSchedule program={program} projectId={projectId} onClose={() => setDeleting(false)} />}
       <FaultNotice error={run.error ?? pause.error ?? resume.error} />
     </>
   );

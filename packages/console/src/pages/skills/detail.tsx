@@ -75,6 +75,12 @@ export default function SkillPage() {
                       those that calls submitted
                     </Link>,
                   ],
+                  [
+                    "By itself",
+                    <Link key="new" to="/p/$projectId/schedules/new" params={{ projectId }} search={{ skill: slug }}>
+                      a schedule that runs it
+                    </Link>,
+                  ],
                 ]}
               />
             </Section>

@@ -1,0 +1,85 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { type StandingProgram, StandingService } from "@svc/gen/standing";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { useRefresh } from "../../calls/refresh.ts";
+import { useWrite } from "../../calls/write.ts";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Line, Stack } from "../../ui/stack.tsx";
+import { readDefinition } from "./draft.ts";
+import { ScheduleEditor } from "./schedule-editor.tsx";
+
+const route = getRouteApi("/p/$projectId/schedules/$scheduleId/change");
+
+/** Makes the next version of a schedule of the one that stands. */
+export default function ChangeSchedulePage() {
+  const { projectId, scheduleId } = route.useParams();
+  // Read once, so that nothing moves while it is changed; that somebody else has changed it meanwhile is told when it is sent.
+  const found = useQuery(
+    StandingService.method.getStandingProgram,
+    { id: scheduleId },
+    { staleTime: Number.POSITIVE_INFINITY },
+  );
+  const program = found.data?.standingProgram;
+  return (
+    <Page
+      title={program === undefined ? "Change a schedule" : `Change ${program.title || program.slug}`}
+      back={
+        <Link to="/p/$projectId/schedules/$scheduleId" params={{ projectId, scheduleId }}>
+          The schedule
+        </Link>
+      }
+    >
+      <FaultNotice error={found.error} onRetry={() => void found.refetch()} />
+      {found.isPending && <Skeleton />}
+      {program !== undefined && <ChangeSchedule key={program.version} program={program} projectId={projectId} />}
+    </Page>
+  );
+}
+
+function ChangeSchedule({ program, projectId }: { program: StandingProgram; projectId: string }) {
+  const { id, version, definitionJson: stands } = program;
+  const begun = useMemo(() => readDefinition(stands), [stands]);
+  const navigate = route.useNavigate();
+  const refresh = useRefresh(StandingService);
+  const update = useWrite(StandingService.method.updateStandingProgram, {
+    onSuccess: async () => {
+      announce("The schedule was changed.");
+      await navigate({ to: "/p/$projectId/schedules/$scheduleId", params: { projectId, scheduleId: id } });
+      await refresh();
+    },
+  });
+  return (
+    <ScheduleEditor begun={begun}>
+      {({ definitionJson, why }) => {
+        const isMasked = definitionJson.includes('"***"');
+        return (
+          <Stack>
+            {isMasked && (
+              <Notice tone="warn" title="Its input has values that are not shown">
+                <p>They stand there as ***. Write them again before it is sent.</p>
+              </Notice>
+            )}
+            <Line>
+              <Button
+                kind="primary"
+                why={why ?? (isMasked ? "Write the values again that stand there as ***" : undefined)}
+                busy={update.isSending ? "Sending" : undefined}
+                onPress={() => update.send({ id, definitionJson, expectedVersion: version })}
+              >
+                Change it
+              </Button>
+            </Line>
+            <p>It is version {version + 1}, and runs go on with it from now. Runs that wait keep their version.</p>
+            <FaultNotice error={update.error} />
+          </Stack>
+        );
+      }}
+    </ScheduleEditor>
+  );
+}

@@ -1,0 +1,57 @@
+import type { Fault } from "../../calls/fault.ts";
+import { type PlacedFault, placeFaults } from "../../words/placed-faults.ts";
+import { type Draft, pointers } from "./draft.ts";
+
+/** A field that can say what is wrong with it. */
+export type DraftField = keyof typeof pointers;
+
+/** What is wrong with a definition, where it is said: at a field, in the program, or beside both. */
+export type DefinitionFaults = {
+  at: Partial<Record<DraftField, string>>;
+  program: readonly PlacedFault[];
+  rest: readonly string[];
+};
+
+const byFields: Readonly<Record<Draft["by"], readonly DraftField[]>> = {
+  cron: ["cron"],
+  every: ["every"],
+  at: ["at"],
+  trigger: ["trigger", "entity"],
+  poll: ["call", "pollEntity", "pollEvery", "args", "first", "per"],
+};
+const always: readonly DraftField[] = [
+  ...(["title", "timeZone", "when", "input", "policy", "overlapMax", "rateMax", "ratePer"] as const),
+  ...(["runs", "toolCalls", "writes", "pauseAfter"] as const),
+];
+
+/** Says each fault that the service found in a definition at the field that it is about, as far as there is one; those of the program at their line. */
+export function placeDefinitionFaults(
+  by: Draft["by"],
+  programText: string,
+  faults: readonly Fault[],
+): DefinitionFaults {
+  const fields = [...byFields[by], ...always];
+  const at: Partial<Record<DraftField, string>> = {};
+  const rest: string[] = [];
+  const ofProgram = [];
+  for (const { reason, field, help } of faults) {
+    const pointer = field.replace(/^definitionJson/, "");
+    if (/^\/program(\/|$)/.test(pointer)) {
+      ofProgram.push({ reason, pointer: pointer.slice("/program".length), message: help, help: "" });
+      continue;
+    }
+    const name = fieldOf(fields, pointer);
+    if (name === undefined) rest.push(pointer === "" ? help : `${pointer} ${help}`);
+    else at[name] = at[name] === undefined ? help : `${at[name]} ${help}`;
+  }
+  return { at, program: placeFaults(programText, ofProgram), rest };
+}
+
+/** The field that writes what a pointer names, or a part of that; else the first one that writes a part of it. */
+function fieldOf(fields: readonly DraftField[], pointer: string): DraftField | undefined {
+  if (pointer === "") return undefined;
+  return (
+    fields.find((name) => pointer === pointers[name] || pointer.startsWith(`${pointers[name]}/`)) ??
+    fields.find((name) => pointers[name].startsWith(`${pointer}/`))
+  );
+}

@@ -1,0 +1,112 @@
+import { locatePointer } from "../../words/json-pointer.ts";
+import { prettyJson } from "../../words/pretty-json.ts";
+import { type Json, jsonOf, linesOf, objectOf, textOf } from "./draft-json.ts";
+
+/** What starts a schedule by itself, as it is chosen. */
+export type StartedBy = "cron" | "every" | "at" | "trigger" | "poll";
+
+/** What is written of a definition, as texts. What is empty is left to the service. */
+export type Draft = {
+  title: string;
+  timeZone: string;
+  by: StartedBy;
+  /** Expressions, one a line; `at` has instants so. */
+  cron: string;
+  at: string;
+  every: string;
+  toolkit: string;
+  trigger: string;
+  entity: string;
+  call: string;
+  pollEntity: string;
+  pollEvery: string;
+  /** JSON text, as `first` and `input` are. */
+  args: string;
+  first: string;
+  per: string;
+  when: string;
+  input: string;
+  policy: string;
+  overlapMax: string;
+  rateMax: string;
+  ratePer: string;
+  runs: string;
+  toolCalls: string;
+  writes: string;
+  pauseAfter: string;
+};
+
+/** Where in a definition the service finds fault with what a field says. */
+export const pointers: Readonly<Record<Exclude<keyof Draft, "by" | "toolkit">, string>> = {
+  title: "/title",
+  timeZone: "/timeZone",
+  cron: "/source/schedule/cron",
+  every: "/source/schedule/every",
+  at: "/source/schedule/at",
+  trigger: "/source/trigger/slug",
+  entity: "/source/trigger/entity",
+  call: "/source/poll/call",
+  pollEntity: "/source/poll/entity",
+  pollEvery: "/source/poll/every",
+  args: "/source/poll/args",
+  first: "/source/poll/first",
+  per: "/source/poll/per",
+  when: "/when",
+  input: "/input",
+  policy: "/overlap/policy",
+  overlapMax: "/overlap/max",
+  rateMax: "/rate/max",
+  ratePer: "/rate/per",
+  runs: "/budget/runs",
+  toolCalls: "/budget/toolCalls",
+  writes: "/budget/writes",
+  pauseAfter: "/pauseAfter",
+};
+
+/** What a new schedule begins with: nine o'clock on working days in this zone. */
+export function newDraft(timeZone: string): Draft {
+  return { ...draftOf({}), timeZone, cron: "0 9 * * 1-5" };
+}
+
+/** A definition that stands, as it is written again: its fields, the text of its program, and all that it has (`kept`). */
+export function readDefinition(definitionJson: string): { draft: Draft; programText: string; kept: Json } {
+  const definition = objectOf(JSON.parse(definitionJson));
+  const { from, to } = locatePointer(definitionJson, "/program");
+  // Taken out of the text as it is: read and written, 1.0 would be 1, which is of another type.
+  const programText = prettyJson(definitionJson.slice(from, to).replace(/^"program"\s*:/, ""));
+  return { draft: draftOf(definition), programText, kept: definition };
+}
+
+function draftOf(definition: Json): Draft {
+  const { schedule: times, trigger: event, poll: list } = objectOf(definition["source"]);
+  const [schedule, trigger, poll] = [objectOf(times), objectOf(event), objectOf(list)];
+  const [overlap, rate, budget] = [
+    objectOf(definition["overlap"]),
+    objectOf(definition["rate"]),
+    objectOf(definition["budget"]),
+  ];
+  const slug = textOf(trigger["slug"]);
+  return {
+    title: textOf(definition["title"]),
+    timeZone: textOf(definition["timeZone"]),
+    by:
+      list !== undefined
+        ? "poll"
+        : event !== undefined
+          ? "trigger"
+          : schedule["every"] !== undefined
+            ? "every"
+            : schedule["at"] !== undefined
+              ? "at"
+              : "cron",
+    ...{ cron: linesOf(schedule["cron"]), at: linesOf(schedule["at"]), every: textOf(schedule["every"]) },
+    ...{ toolkit: slug.split(".")[0] ?? "", trigger: slug, entity: textOf(trigger["entity"]) },
+    ...{ call: textOf(poll["call"]), pollEntity: textOf(poll["entity"]), pollEvery: textOf(poll["every"]) },
+    ...{ args: jsonOf(poll["args"]), first: jsonOf(poll["first"]), per: textOf(poll["per"]) },
+    ...{ when: textOf(definition["when"]), input: jsonOf(definition["input"]) },
+    ...{ policy: textOf(overlap["policy"]), overlapMax: textOf(overlap["max"]) },
+    ...{ rateMax: textOf(rate["max"]), ratePer: textOf(rate["per"]) },
+    ...{ runs: textOf(budget["runs"]), toolCalls: textOf(budget["toolCalls"]), writes: textOf(budget["writes"]) },
+    pauseAfter: textOf(definition["pauseAfter"]),
+  };
+}

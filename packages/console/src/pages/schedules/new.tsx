@@ -1,0 +1,144 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { JobsService } from "@svc/gen/jobs";
+import { StandingService } from "@svc/gen/standing";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { placeFailure } from "../../calls/fault.ts";
+import { useRows } from "../../calls/rows.ts";
+import { useWrite } from "../../calls/write.ts";
+import { usePreferences } from "../../shell/preferences.ts";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { Choice } from "../../ui/choice.tsx";
+import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { CheckField, TextField } from "../../ui/field.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Line, Stack } from "../../ui/stack.tsx";
+import { zoneName } from "../../words/time.ts";
+import { exampleProgram } from "../programs/example.ts";
+import { skeletonInput } from "../skills/skeleton-input.ts";
+import { programOfSkill } from "./definition-text.ts";
+import { newDraft } from "./draft.ts";
+import { ScheduleEditor } from "./schedule-editor.tsx";
+
+const route = getRouteApi("/p/$projectId/schedules/new");
+
+/** Makes a schedule, of a program that is written here or of a skill. */
+export default function NewSchedulePage() {
+  const { projectId } = route.useParams();
+  const { skill } = route.useSearch();
+  const navigate = route.useNavigate();
+  const skills = useRows(JobsService.method.listSkills, { pageSize: 100 }, (answer) => answer.skills);
+  return (
+    <Page
+      title="New schedule"
+      back={
+        <Link to="/p/$projectId/schedules" params={{ projectId }}>
+          Schedules
+        </Link>
+      }
+      filters={
+        <Choice
+          label="Program"
+          value={skill ?? ""}
+          options={[
+            { value: "", words: "written here" },
+            ...skills.rows.map(({ slug, toolSlug }) => ({ value: slug, words: `runs ${toolSlug}` })),
+          ]}
+          onChange={(slug) => void navigate({ search: { skill: slug || undefined }, replace: true })}
+        />
+      }
+    >
+      {skill === undefined ? (
+        <NewSchedule projectId={projectId} programText={exampleProgram} />
+      ) : (
+        <OfSkill key={skill} slug={skill} projectId={projectId} />
+      )}
+    </Page>
+  );
+}
+
+/** One that runs a skill, in the version that is the newest when it is made. */
+function OfSkill({ slug, projectId }: { slug: string; projectId: string }) {
+  const found = useQuery(JobsService.method.getSkill, { slug });
+  const skill = found.data?.skill;
+  return (
+    <>
+      <FaultNotice error={found.error} onRetry={() => void found.refetch()} />
+      {found.isPending && <Skeleton />}
+      {skill !== undefined && (
+        <NewSchedule
+          projectId={projectId}
+          programText={programOfSkill(skill.toolSlug, skeletonInput(skill.inputSchemaJson))}
+        />
+      )}
+    </>
+  );
+}
+
+function NewSchedule({ projectId, programText }: { projectId: string; programText: string }) {
+  const { zone } = usePreferences();
+  const navigate = route.useNavigate();
+  const [slug, setSlug] = useState("");
+  const [simulate, setSimulate] = useState(false);
+  const [paused, setPaused] = useState(false);
+  const create = useWrite(StandingService.method.createStandingProgram, {
+    onSuccess: ({ standingProgram }) => {
+      announce("The schedule stands.");
+      const scheduleId = standingProgram?.id ?? "";
+      void navigate({ to: "/p/$projectId/schedules/$scheduleId", params: { projectId, scheduleId } });
+    },
+  });
+  const { at, rest } = placeFailure(create.error, ["slug"]);
+  return (
+    <ScheduleEditor
+      begun={{ draft: newDraft(zoneName(zone)), programText, kept: {} }}
+      naming={
+        <TextField
+          label="Name"
+          mono
+          isRequired
+          autoComplete="off"
+          value={slug}
+          onChange={setSlug}
+          fault={at.slug}
+          hint="It is called by it: a lower-case letter, then lower-case letters, digits, - and _."
+        />
+      }
+    >
+      {({ definitionJson, why, needsApproval }) => (
+        <Stack>
+          <Line>
+            <Button
+              kind="primary"
+              icon="schedule"
+              why={why}
+              busy={create.isSending ? "Sending" : undefined}
+              onPress={() =>
+                create.send({ slug: slug.trim(), definitionJson, paused, simulate: needsApproval && simulate })
+              }
+            >
+              Let it stand
+            </Button>
+          </Line>
+          <CheckField
+            label="Paused at first"
+            checked={paused}
+            onChange={setPaused}
+            hint="It starts nothing until it is resumed on its page."
+          />
+          {needsApproval && (
+            <CheckField
+              label="Simulate before it is asked about"
+              checked={simulate}
+              onChange={setSimulate}
+              hint="Reads are made and writes are not sent; whoever approves sees what came of it."
+            />
+          )}
+          <FaultNotice error={rest} />
+        </Stack>
+      )}
+    </ScheduleEditor>
+  );
+}

@@ -1,0 +1,84 @@
+import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from "react";
+import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
+import { TextField } from "../../ui/field.tsx";
+import type { JsonWriteHandle } from "../../ui/json-write.tsx";
+import { Columns } from "../../ui/page.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import type { Draft } from "./draft.ts";
+import type { DraftForm } from "./draft-form.ts";
+import type { Json } from "./draft-json.ts";
+import { keptParts } from "./kept-parts.ts";
+import { LimitFields } from "./limit-fields.tsx";
+import { ScheduleVerdict } from "./schedule-verdict.tsx";
+import { SourceFields } from "./source-fields.tsx";
+import { useScheduleCheck } from "./use-schedule-check.ts";
+
+const JsonWrite = lazy(() => import("../../ui/json-write.tsx"));
+
+/** What is sent, why it may not be yet, and whether people are asked about it then. */
+export type Written = { definitionJson: string; why: string | undefined; needsApproval: boolean };
+
+/** What a schedule is written with: what starts it, its program, its limits, and what the service says of all that. */
+export function ScheduleEditor({
+  begun,
+  naming,
+  children,
+}: {
+  /** What it begins with; what is given later changes nothing. */
+  begun: { draft: Draft; programText: string; kept: Json };
+  /** Fields above all others. */
+  naming?: ReactNode;
+  /** The ways to send what is written. */
+  children: (written: Written) => ReactNode;
+}) {
+  const [{ kept, programText }] = useState(begun);
+  const [draft, setDraft] = useState(begun.draft);
+  const [text, setText] = useState(programText);
+  const editor = useRef<JsonWriteHandle>(null);
+  const check = useScheduleCheck(draft, text, kept);
+  const { faults, isCurrent } = check;
+  const { program } = faults;
+  const marks = useMemo(() => program.map(({ mark }) => mark), [program]);
+  const change = (to: Partial<Draft>) => setDraft((old) => ({ ...old, ...to }));
+  const form: DraftForm = {
+    ...{ draft, change },
+    fieldOf: (name, label) => ({
+      ...{ label, value: draft[name], fault: faults.at[name] },
+      onChange: (value) => change({ [name]: value }),
+    }),
+  };
+  const isFaulty = Object.keys(faults.at).length + program.length + faults.rest.length > 0;
+  const others = keptParts(kept);
+  return (
+    <Columns>
+      <Stack>
+        <Section title="Schedule">
+          <Stack>
+            {naming}
+            <TextField {...form.fieldOf("title", "Title")} hint="What it is for. Empty: the title of its program." />
+            <SourceFields form={form} />
+          </Stack>
+        </Section>
+        <Section title="Program">
+          <Suspense fallback={<Skeleton rows={12} />}>
+            <JsonWrite initial={programText} label="Program" marks={marks} onChange={setText} handle={editor} />
+          </Suspense>
+        </Section>
+        <Section title="Overlap and limits">
+          <LimitFields form={form} />
+          {others.length > 0 && <p>Stays as it is: {others.join(", ")}.</p>}
+        </Section>
+      </Stack>
+      <Stack>
+        {children({
+          ...{ definitionJson: check.definitionJson, needsApproval: check.preview?.needsApproval ?? false },
+          why: !isCurrent ? "It is being checked" : isFaulty ? "Mend what is wrong first" : undefined,
+        })}
+        <FaultNotice error={check.error} onRetry={check.retry} />
+        <ScheduleVerdict check={check} draft={draft} onGoTo={(offset) => editor.current?.goTo(offset)} />
+      </Stack>
+    </Columns>
+  );
+}

@@ -1,0 +1,73 @@
+import type { PreviewStandingProgramResponse } from "@svc/gen/standing";
+import { Facts } from "../../ui/facts.tsx";
+import { FaultList } from "../../ui/fault-list.tsx";
+import { GroupFaults } from "../../ui/field-group.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Section } from "../../ui/section.tsx";
+import { localWords, matchedWords } from "../../words/standing.ts";
+import { estimateFacts } from "../programs/estimate-facts.ts";
+import type { Draft } from "./draft.ts";
+import type { ScheduleCheck } from "./use-schedule-check.ts";
+
+/** What the service says of what is written: its faults, or when it runs next and what a run can do at most. */
+export function ScheduleVerdict({
+  check: { faults, preview, isCurrent },
+  draft,
+  onGoTo,
+}: {
+  check: ScheduleCheck;
+  draft: Draft;
+  onGoTo: (offset: number) => void;
+}) {
+  const atFields = Object.keys(faults.at).length;
+  const count = atFields + faults.program.length + faults.rest.length;
+  if (count > 0) {
+    return (
+      <Section title={`${count} ${count === 1 ? "fault" : "faults"}${isCurrent ? "" : ", checking"}`}>
+        {atFields > 0 && <p>{atFields === 1 ? "One stands at its field." : `${atFields} stand at their fields.`}</p>}
+        <GroupFaults faults={faults.rest} />
+        <FaultList faults={faults.program} onGoTo={onGoTo} />
+      </Section>
+    );
+  }
+  return preview === undefined ? null : <Preview preview={preview} draft={draft} />;
+}
+
+function Preview({ preview, draft }: { preview: PreviewStandingProgramResponse; draft: Draft }) {
+  const { nextTimes, estimate, needsApproval } = preview;
+  const zone = draft.timeZone || "UTC";
+  return (
+    <>
+      <Section title="Next runs">
+        {draft.by === "trigger" ? (
+          <p>{matchedWords(preview)}</p>
+        ) : nextTimes.length === 0 ? (
+          <p>{draft.by === "poll" ? "It is polled as soon as it stands." : "It is never due."}</p>
+        ) : (
+          <>
+            <p>By the clocks of {zone}:</p>
+            <ol>
+              {nextTimes.map(({ local }) => (
+                <li key={local}>
+                  <time>{localWords(local)}</time>
+                </li>
+              ))}
+            </ol>
+          </>
+        )}
+      </Section>
+      <Notice
+        tone={needsApproval ? "warn" : "ok"}
+        icon={needsApproval ? "lock" : "check"}
+        title={needsApproval ? "It is asked about once, and waits for approval" : "It needs no approval"}
+      >
+        {needsApproval && <p>The key that makes it is the only one that may approve it, and must be an approver's.</p>}
+      </Notice>
+      {estimate !== undefined && (
+        <Section title="What a run can do at most">
+          <Facts facts={estimateFacts(estimate)} />
+        </Section>
+      )}
+    </>
+  );
+}

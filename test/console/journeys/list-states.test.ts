@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
 import { createTestDatabase } from "@svc/testing/database";
 import { startForwarder } from "@svc/testing/forwarder";
+import { startTestReceiver } from "@svc/testing/receiver";
 import { until } from "@svc/testing/until";
-import type { Page } from "playwright-core";
+import type { Locator, Page, Route } from "playwright-core";
 import { afterAll, afterEach, expect } from "vitest";
-import { browserTest, startConsole } from "../browser.ts";
-import { cronHalfADayAway } from "../jobs-seed.ts";
+import { browserTest, type ConsolePage, startConsole } from "../browser.ts";
+import { cronHalfADayAway, jobWithStatus, submitProgram } from "../jobs-seed.ts";
 import { calendarSecret, postCalendar } from "../post-calendar.ts";
 
 // An empty, a loading, a failed and a filtered-to-nothing list look different, on every page: of each it is said here what stands in it.
@@ -149,13 +151,66 @@ browserTest.each(groups.map((group) => [group.map(({ path }) => path).join(", ")
 
 // From here on something is made, so that lists are no longer empty.
 
-/** Lists within a page that has something else, too: what they hold of the store is locked, and then gone, while the page stands. */
-const parts = [
+type Part = {
+  name: string;
+  /** The call that it is read by. */
+  call: string;
+  within: (page: Page) => Locator;
+  /** What stands there once it is known. */
+  stands: string;
+  /** What would stand there, too, if nothing were known. */
+  otherwise?: string;
+  /** It is tried again without anybody's asking. */
+  byItself?: boolean;
+  open: () => Promise<ConsolePage>;
+  /** What is pressed first, as of a line that opens. */
+  reveal?: (page: Page) => Promise<void>;
+};
+
+const region = (name: string) => (page: Page) => page.getByRole("region", { name, exact: true });
+const panel = (name: string) => (page: Page) => page.getByRole("tabpanel", { name, exact: true });
+
+/** The page of a job that waits for an hour. */
+async function openJob(): Promise<ConsolePage> {
+  const program = { version: 1, title: "Rest", steps: [{ id: "rest", wait: "1h" }] };
+  const id = await submitProgram(consoles.svc, program);
+  await jobWithStatus(consoles.svc, id, "PARKED");
+  return consoles.open({ path: `p/${consoles.projectId}/jobs/${id}` });
+}
+
+/** The page of an event with one delivery, to an endpoint that fails: one that was tried, or one that waits since. */
+async function openDelivery({ isTried }: { isTried: boolean }): Promise<ConsolePage> {
+  await using receiver = await startTestReceiver();
+  receiver.script({ status: 503, headers: { "retry-after": "600" }, body: "later" });
+  const { svc, projectId } = consoles;
+  // Its events go to its endpoint alone.
+  const { subscriptions = [] } = (await svc.call("svc.v1.TriggersService/ListSubscriptions", {})).json;
+  for (const { id } of subscriptions) {
+    await svc.call("svc.v1.TriggersService/UpdateSubscription", { id, active: false });
+  }
+  const { subscription } = (await svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl: receiver.url }))
+    .json;
+  const deliveries = async (): Promise<{ eventId: string; attempts: number }[]> =>
+    (await svc.call("svc.v1.TriggersService/ListDeliveries", { subscriptionId: subscription.id })).json.deliveries;
+  const areTried = async (attempts: string) => (await deliveries()).map((one) => one.attempts).join() === attempts;
+  await postCalendar(svc);
+  await until(() => areTried("1"));
+  if (!isTried) await postCalendar(svc);
+  await until(() => areTried(isTried ? "1" : "0,1"));
+  const [newest] = await deliveries();
+  return consoles.open({ path: `p/${projectId}/events/${newest?.eventId}` });
+}
+
+const line = (page: Page) => region("Deliveries")(page).getByRole("listitem");
+const openLine = (page: Page) => line(page).getByText("pending").click();
+
+/** Lists within a page that has something else, too: their call alone is held, and then answered that there is none of that name. */
+const parts: readonly Part[] = [
   {
     name: "the deliveries of an event",
-    table: "deliveries",
-    region: "Deliveries",
-    empty: "No subscription matched this event, so it was delivered to nobody.",
+    call: "ListDeliveries",
+    within: region("Deliveries"),
+    stands: "No subscription matched this event, so it was delivered to nobody.",
     open: async () => {
       await postCalendar(consoles.svc);
       const list = () => consoles.svc.call("svc.v1.TriggersService/ListEvents", {});
@@ -166,42 +221,104 @@ const parts = [
   },
   {
     name: "the keys of a project",
-    table: "api_keys",
-    region: "Keys",
-    empty: "No keys yet",
+    call: "ListApiKeys",
+    within: region("Keys"),
+    stands: "No keys yet",
     open: async () => {
       const { json } = await consoles.svc.admin("CreateProject", { name: "without keys" });
       return consoles.open({ path: `admin/projects/${json.project.id}`, key: consoles.svc.adminToken });
     },
   },
+  {
+    name: "what a project uses",
+    call: "GetProjectUsage",
+    within: panel("Usage"),
+    stands: "Private toolkits",
+    open: () => consoles.open({ path: `admin/projects/${consoles.projectId}?tab=usage`, key: consoles.svc.adminToken }),
+  },
+  {
+    name: "the steps of a job",
+    call: "ListSteps",
+    within: region("Steps"),
+    stands: "running",
+    otherwise: "waiting",
+    open: openJob,
+    // What the log tells has the steps read again.
+    reveal: (page) => panel("Log")(page).getByText("step-started").waitFor(),
+  },
+  {
+    name: "the log of a job",
+    call: "WatchJob",
+    within: panel("Log"),
+    stands: "step-started",
+    otherwise: "ended",
+    byItself: true,
+    open: openJob,
+  },
+  {
+    name: "the attempts of a delivery",
+    call: "ListDeliveryAttempts",
+    within: line,
+    stands: "The endpoint answered 503.",
+    otherwise: "No attempt was made yet.",
+    open: () => openDelivery({ isTried: true }),
+    reveal: openLine,
+  },
+  {
+    name: "the attempts of a delivery without any",
+    call: "ListDeliveryAttempts",
+    within: line,
+    stands: "No attempt was made yet.",
+    open: () => openDelivery({ isTried: false }),
+    reveal: openLine,
+  },
 ];
 
-browserTest.each(parts)("$name, a list within a page", async ({ table, region, empty, open }) => {
-  const { sql } = database.db;
-  const { page, faults } = await open();
-  const part = page.getByRole("region", { name: region, exact: true });
-  const nothing = part.getByText(empty);
-  const tryAgain = part.getByRole("alert").getByRole("button", { name: "Try again" });
-  await nothing.waitFor();
-  await sql.begin(async (tx) => {
-    await tx`lock table ${tx(table)} in access exclusive mode`;
-    await page.reload();
-    await part.getByText("Loading", { exact: true }).waitFor();
-    expect([await nothing.count(), await tryAgain.count()]).toEqual([0, 0]);
+/** Has one call of a page go on, be kept, or go to where the service has nothing. What was kept goes on when the way changes. */
+async function steerCall(page: Page, call: string) {
+  const kept: Route[] = [];
+  let way: "on" | "kept" | "astray" = "on";
+  await page.route(`**/svc.v1.*/${call}`, async (route) => {
+    if (way === "kept") kept.push(route);
+    else await route.continue(way === "astray" ? { url: `${route.request().url()}Gone` } : {});
   });
-  await nothing.waitFor();
-  faults.expectStatus(500);
-  await sql`alter table ${sql(table)} rename to elsewhere`;
-  try {
-    await page.reload();
-    await tryAgain.waitFor();
-    expect(await nothing.count()).toBe(0);
-  } finally {
-    await sql`alter table elsewhere rename to ${sql(table)}`;
-  }
-  await tryAgain.click();
-  await nothing.waitFor();
-  expect(await tryAgain.count()).toBe(0);
+  return async (to: typeof way) => {
+    way = to;
+    // The page may have given it up.
+    await Promise.all(kept.splice(0).map((route) => route.continue().catch(() => undefined)));
+  };
+}
+
+browserTest.each(parts)("$name, a list within a page", async (listed) => {
+  const { call, within, stands, otherwise = stands, byItself = false, open, reveal = async () => {} } = listed;
+  const { page, faults } = await open();
+  const part = within(page);
+  const known = part.getByText(stands);
+  const unknown = part.getByText(otherwise, { exact: true });
+  const loading = part.getByText("Loading", { exact: true });
+  const failed = part.getByRole("alert");
+  const counts = () => Promise.all([known, unknown, loading, failed].map((one) => one.count()));
+  await reveal(page);
+  await known.waitFor();
+  const send = await steerCall(page, call);
+  await send("kept");
+  await page.reload();
+  await reveal(page);
+  await loading.waitFor();
+  expect(await counts()).toEqual([0, 0, 1, 0]);
+  await send("on");
+  await known.waitFor();
+  await loading.waitFor({ state: "detached" });
+  faults.expectStatus(404);
+  await send("astray");
+  await page.reload();
+  await reveal(page);
+  // What else comes of the page may have it read once more, and it loads again until it has failed again.
+  await until(async () => isDeepStrictEqual(await counts(), [0, 0, 0, 1]), "it has failed");
+  await send("on");
+  if (!byItself) await failed.getByRole("button", { name: "Try again" }).click();
+  await known.waitFor();
+  await failed.waitFor({ state: "detached" });
 });
 
 browserTest("the runs of a schedule, which are a list within a page", async () => {

@@ -68,14 +68,17 @@ export function JobBody({ job, simulation, projectId }: { job: Job; simulation: 
         <Stack>
           <Section title="Steps">
             <FaultNotice error={steps.error} onRetry={() => void steps.refetch()} />
-            <Steps
-              program={program}
-              steps={steps.data?.steps ?? []}
-              receipts={job.stepReceipts}
-              endedAt={job.finishedAt === undefined ? undefined : timestampMs(job.finishedAt)}
-              selected={step}
-              onSelect={(id) => change({ step: id })}
-            />
+            {steps.isPending && <Skeleton rows={known.length} />}
+            {steps.data !== undefined && (
+              <Steps
+                program={program}
+                steps={steps.data.steps}
+                receipts={job.stepReceipts}
+                endedAt={job.finishedAt === undefined ? undefined : timestampMs(job.finishedAt)}
+                selected={step}
+                onSelect={(id) => change({ step: id })}
+              />
+            )}
           </Section>
           <Tabs
             label="More of the job"

@@ -8,12 +8,16 @@ export type JobLogState = {
   readonly entries: readonly JobEvent[];
   /** `opening` before the first entry, `ended` once the job has and its last entry is here. */
   readonly state: "opening" | "live" | "reconnecting" | "ended";
+  /** What it failed with, where it did again and again; it is tried on all the same. */
+  readonly error: unknown;
 };
 
 /** The log of one job, read for as long as somebody looks. */
 export type JobLog = { subscribe: (listener: () => void) => () => void; read: () => JobLogState };
 
 const waitsMs = [300, 1_000, 2_000, 5_000];
+/** A stream that fails is tried so often before it is said that the log cannot be read. */
+const failuresMax = 2;
 /** Entries that come together are shown together. */
 const gatherMs = 60;
 /** Where no place is free for a stream, the log is looked at this often. */
@@ -31,13 +35,13 @@ export function createJobLog(
 ): JobLog {
   const client = createClient(JobsService, transport);
   const listeners = new Set<() => void>();
-  let shown: JobLogState = { entries: [], state: "opening" };
+  let shown: JobLogState = { entries: [], state: "opening", error: undefined };
   let fresh: JobEvent[] = [];
   let gathering: ReturnType<typeof setTimeout> | undefined;
   let stop: AbortController | undefined;
 
-  const change = (state: JobLogState["state"]) => {
-    shown = { entries: fresh.length === 0 ? shown.entries : [...shown.entries, ...fresh], state };
+  const change = (state: JobLogState["state"], error?: unknown) => {
+    shown = { entries: fresh.length === 0 ? shown.entries : [...shown.entries, ...fresh], state, error };
     fresh = [];
     clearTimeout(gathering);
     gathering = undefined;
@@ -66,9 +70,10 @@ export function createJobLog(
           return;
         }
         isBrief = read.brief;
-      } catch {
-        // Why it broke does not matter: the band above the page says whether the service can be reached, and it is tried again.
-        if (!signal.aborted) change(lastSeq() === 0 ? "opening" : "reconnecting");
+      } catch (cause) {
+        // Why it broke does not matter at first: it is tried again, and the band above the page says whether the service can be reached.
+        const error = failures < failuresMax ? undefined : cause;
+        if (!signal.aborted) change(lastSeq() === 0 ? "opening" : "reconnecting", error);
       }
       if (lastSeq() > before) failures = 0;
       await pause(isBrief ? lookAgainMs : (waitsMs[Math.min(failures, waitsMs.length - 1)] ?? 0), signal);

@@ -3,6 +3,7 @@ import { Choice } from "../../ui/choice.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
 import { Line, Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -61,7 +62,8 @@ export default function Log({
           onChange={(order) => onChange({ order: order === "newest" ? "newest" : undefined })}
         />
       </Line>
-      {log.entries.length === 0 && log.state !== "ended" && <Skeleton rows={4} />}
+      {log.entries.length === 0 && <FaultNotice error={log.error} />}
+      {log.entries.length === 0 && log.error === undefined && log.state !== "ended" && <Skeleton rows={4} />}
       {log.entries.length > 0 && rows.length === 0 && <p>The log says nothing of {step} so far.</p>}
       {rows.length > 0 && (
         <VirtualList label="Entries of the log" rows={rows} rowId={({ seq }) => seq} follows={!newestFirst}>

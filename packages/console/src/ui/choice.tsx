@@ -34,15 +34,17 @@ export function Choice({
   onChange: (value: string) => void;
 }) {
   const [search, setSearch] = useState("");
+  const [isOpen, setOpen] = useState(false);
+  const [isSearched, setSearched] = useState(options.length >= searchedFrom);
+  // Its values may come while it is open, and it stays open: it can be searched from the next time on.
+  if (!isOpen && isSearched !== options.length >= searchedFrom) setSearched(options.length >= searchedFrom);
   const chosen = options.find((option) => option.value === value)?.words ?? value;
   const found = options.filter(({ words, note = "" }) =>
     `${words} ${note}`.toLowerCase().includes(search.toLowerCase()),
   );
-  const list = found.map((option) => (
-    <Option key={option.value} option={option} searched={options.length >= searchedFrom} />
-  ));
+  const list = found.map((option) => <Option key={option.value} option={option} searched={isSearched} />);
   const select = (
-    <Ariakit.SelectProvider value={value} setValue={onChange}>
+    <Ariakit.SelectProvider value={value} setValue={onChange} open={isOpen} setOpen={setOpen}>
       <Ariakit.Select
         className={classNames(buttonClass(), styles["button"], value !== "" && styles["on"])}
         aria-label={`${label}: ${chosen}`}
@@ -53,7 +55,7 @@ export function Choice({
         <Icon name="chevronDown" />
       </Ariakit.Select>
       <Ariakit.SelectPopover className={menu["menu"]} gutter={4} unmountOnHide portal aria-label={label}>
-        {options.length >= searchedFrom ? (
+        {isSearched ? (
           <>
             <Ariakit.Combobox
               className={classNames(inputClass, styles["search"])}
@@ -70,7 +72,7 @@ export function Choice({
       </Ariakit.SelectPopover>
     </Ariakit.SelectProvider>
   );
-  if (options.length < searchedFrom) return select;
+  if (!isSearched) return select;
   return (
     <Ariakit.ComboboxProvider resetValueOnHide setValue={setSearch}>
       {select}

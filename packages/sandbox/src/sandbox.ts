@@ -12,6 +12,8 @@ export type SandboxOptions = Omit<OauthOptions, "findToolkit"> & {
   readonly findWhole?: TransportOptions["findWhole"];
 };
 
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 /** Most rows of a project of which it is kept which list showed them, and the characters of those of all projects. */
 const seenPerProjectMax = 1000;
 const seenCharactersMax = 8 * 1024 * 1024;
@@ -32,6 +34,8 @@ export function createSandbox({
 }: SandboxOptions): Sandbox {
   const { oauth, acceptsToken } = createSandboxOauth({ ...options, findToolkit });
   const store = new ObjectStore(limits);
+  // What was there before lies before the day on which the sandbox began, and does not move with the days.
+  const baseMs = Math.floor(options.clock.now() / dayMs) * dayMs - 15 * hourMs;
   // Rows that lists showed are let go of long before what calls made.
   const seen = new ObjectStore({
     ...limits,
@@ -39,7 +43,7 @@ export function createSandbox({
     charactersMax: seenCharactersMax,
   });
   return {
-    transport: createSandboxTransport({ clock: options.clock, store, seen, acceptsToken, turns, findWhole }),
+    transport: createSandboxTransport({ clock: options.clock, store, seen, baseMs, acceptsToken, turns, findWhole }),
     oauth,
   };
 }

@@ -14,6 +14,8 @@ export type TransportOptions = {
   readonly clock: Clock;
   readonly store: ObjectStore;
   readonly seen: ObjectStore;
+  /** The end of the time that made-up objects come from. */
+  readonly baseMs: number;
   readonly acceptsToken: AcceptsToken;
   /** The toolkit of a call as its project sees it now, with all its tools; undefined where there is none. */
   readonly findWhole?: ((call: AppCall) => Promise<Toolkit | undefined>) | undefined;
@@ -28,7 +30,7 @@ export function createSandboxTransport(options: TransportOptions): AppTransport 
 }
 
 async function send(
-  { clock, store, seen, acceptsToken, turns, findWhole, counts }: TransportOptions & { counts: ScenarioCounts },
+  { clock, store, seen, baseMs, acceptsToken, turns, findWhole, counts }: TransportOptions & { counts: ScenarioCounts },
   request: AppRequest,
   call: AppCall,
   timeoutMs: number,
@@ -50,6 +52,7 @@ async function send(
     clock,
     store,
     seen,
+    baseMs,
     call: { ...call, toolkit: await appOf(call, findWhole) },
     matched,
     timeoutMs,
@@ -72,14 +75,18 @@ type Play = {
   readonly clock: Clock;
   readonly store: ObjectStore;
   readonly seen: ObjectStore;
+  readonly baseMs: number;
   readonly call: AppCall;
   readonly matched: MatchedRequest;
   readonly timeoutMs: number;
 };
 
-async function play(scenario: Scenario, { clock, store, seen, call, matched, timeoutMs }: Play): Promise<AppAnswer> {
+async function play(
+  scenario: Scenario,
+  { clock, store, seen, baseMs, call, matched, timeoutMs }: Play,
+): Promise<AppAnswer> {
   const act = (pages?: number): AppAnswer => {
-    const answered = answerCall(call, matched, { store, seen, pages });
+    const answered = answerCall(call, matched, { store, seen, pages, nowMs: clock.now(), baseMs });
     return "result" in answered ? reply(replyWith(call.action, answered.result)) : refuse(answered);
   };
   switch (scenario.name) {

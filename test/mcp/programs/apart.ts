@@ -92,8 +92,8 @@ export const apart: Readonly<Record<WishName, (call: CallApart) => Promise<objec
   },
   async "move-overdue"(call) {
     const open = await pagesOf(call, "sales_crm.list_activities", { done: false });
-    const overdue = open.filter(({ due_date: due }) => due < "2026-01-01");
-    await all(overdue, ({ id }) => call("sales_crm.update_activity", { activity_id: id, due_date: "2026-12-01" }));
+    const overdue = open.filter(({ due_date: due }) => due < "2099-01-01");
+    await all(overdue, ({ id }) => call("sales_crm.update_activity", { activity_id: id, due_date: "2099-12-01" }));
     return undefined;
   },
   async "win-back"(call) {

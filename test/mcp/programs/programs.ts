@@ -99,11 +99,11 @@ export const programs: Readonly<Record<WishName, object>> = {
   ),
   "move-overdue": program("Move overdue activities", [
     activities(["id", "due_date"]),
-    { id: "overdue", filter: "activities", where: "has(row.due_date) && row.due_date < '2026-01-01'" },
+    { id: "overdue", filter: "activities", where: "has(row.due_date) && row.due_date < '2099-01-01'" },
     {
       id: "move",
       map: "overdue",
-      do: [call("set", "sales_crm.update_activity", { activity_id: ref("row.id"), due_date: "2026-12-01" })],
+      do: [call("set", "sales_crm.update_activity", { activity_id: ref("row.id"), due_date: "2099-12-01" })],
     },
   ]),
   "win-back": program("Tag who unsubscribed", [

@@ -12,7 +12,7 @@ export const wishes = {
     'Leave the note "Seen by support" on every triggered incident of high urgency, from support@example.com.',
   "incidents-by-status":
     "How many incidents are there of each status? A line for each, such as triggered: 3, by the alphabet.",
-  "move-overdue": "Move all activities that are not done and were due before 2026-01-01 to 2026-12-01.",
+  "move-overdue": "Move all activities that are not done and were due before 2099-01-01 to 2099-12-01.",
   "win-back": 'Tag everyone who unsubscribed from the list news (us6) with "win-back".',
   "different-addresses": "How many different addresses, upper and lower case alike, are on the list news (us6)?",
   "best-campaign": 'Tell @marketing which sent campaign (us6) had the best open rate, as "Best: subject line".',

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Action } from "@svc/catalog";
 import type { AppCall } from "@svc/connections";
 import { replaceRawNumbers, scalarText } from "@svc/core";
@@ -5,14 +6,16 @@ import type { JsonObject } from "../app/json.ts";
 import type { MatchedRequest } from "../app/match-request.ts";
 import { notFound, type Refusal } from "../app/refusal.ts";
 import { type Facts, factsOf, mergeFacts, sayOf } from "./facts.ts";
+import { fieldsOf } from "./fields.ts";
 import { type Layout, layoutOf } from "./layout.ts";
-import { makeResult, type Plan, type Shown } from "./make.ts";
+import { makeResult, type Plan } from "./make.ts";
 import { madeUpId, schemaAt, shelfOf, show } from "./objects.ts";
 import { optionsFor } from "./options.ts";
 import { referTo } from "./references.ts";
 import { type Kind, type Role, roleOf } from "./roles.ts";
 import { listPlan } from "./rows.ts";
 import { canonicalJson, digestOf, type Seed } from "./seed.ts";
+import type { Shown } from "./shown.ts";
 import type { ObjectStore, StoredObject } from "./store.ts";
 
 /** What the app answers a call with: a result as the output schema has it. */
@@ -27,18 +30,21 @@ type Work = {
   readonly seed: Seed;
   readonly store: ObjectStore;
   readonly seen: ObjectStore;
+  readonly nowMs: number;
+  readonly baseMs: number;
+};
+
+/** What answers are made from besides the call. */
+export type Sources = Pick<Work, "store" | "seen" | "nowMs" | "baseMs"> & {
+  /** How many full pages a list has; undefined for one short page. */
+  readonly pages: number | undefined;
 };
 
 /**
  * Does what a call asks for and makes its result. Deterministic: the same request on the same state gives the same result, so creating
  * twice with the same arguments makes one object.
- * `pages`: how many full pages a list has; undefined for one short page.
  */
-export function answerCall(
-  call: AppCall,
-  request: MatchedRequest,
-  { store, seen, pages }: { store: ObjectStore; seen: ObjectStore; pages: number | undefined },
-): Result | Refusal {
+export function answerCall(call: AppCall, request: MatchedRequest, { pages, ...sources }: Sources): Result | Refusal {
   // Objects are told apart by text, and schemas turn the texts of numbers back: those beyond 2^53 - 1 keep their digits.
   const args = replaceRawNumbers(request.args, scalarText) as JsonObject;
   const body = replaceRawNumbers(request.body, scalarText);
@@ -50,8 +56,7 @@ export function answerCall(
     layout: layoutOf(call.action, role),
     facts: factsOf(args, body, role.kind),
     seed: digestOf(call.toolkit.slug, call.action.name, canonicalJson(args)),
-    store,
-    seen,
+    ...sources,
   };
   const gone = findGone(work);
   if (gone !== undefined) return notFound(gone);
@@ -80,6 +85,8 @@ function planOf(work: Work, pages: number | undefined): Plan {
     noun: role.noun.join("_") || call.toolkit.slug,
     optionsFor: optionsFor(call.toolkit, role.kind?.words ?? role.noun),
     refer: (field) => referTo(call.toolkit, (shelf, id) => work.store.find(call.projectId, shelf, id), field),
+    fields: role.verb === "list" ? fieldsOf(call.toolkit, call.action) : new Map(),
+    baseMs: work.baseMs,
     facts,
     layout,
     entity: undefined,
@@ -114,7 +121,7 @@ function findGone({ call, args, role, store }: Work): string | undefined {
 }
 
 function create(work: Work): Shown | undefined {
-  const { call, args, role, layout, facts, store } = work;
+  const { call, args, role, layout, facts, store, nowMs } = work;
   const { kind } = role;
   const given = role.idArgument === undefined ? undefined : args[role.idArgument];
   if (kind === undefined || (given === undefined && layout.entity === undefined)) return undefined;
@@ -122,9 +129,16 @@ function create(work: Work): Shown | undefined {
   const shelf = shelfOf(call.toolkit, kind, args);
   const before = store.find(call.projectId, shelf, id);
   const isThere = before !== undefined && before.state !== "gone";
-  const object: StoredObject = { shelf, id, state: "made", facts: isThere ? mergeFacts(before.facts, facts) : facts };
+  const object: StoredObject = {
+    shelf,
+    id,
+    state: "made",
+    facts: isThere ? mergeFacts(before.facts, facts) : facts,
+    madeMs: (isThere ? before.madeMs : undefined) ?? nowMs,
+    changedMs: nowMs,
+  };
   store.put(call.projectId, object);
-  return show(shelf, id, object.facts, true);
+  return show(shelf, id, object.facts, object);
 }
 
 /** The id that the caller chose, by the name of the field that will show it; else one made up. */
@@ -132,11 +146,15 @@ function newId({ call, layout, facts, seed }: Work, kind: Kind): string {
   const idField = layout.entity?.idField ?? "id";
   const schema = schemaAt(call.action.outputSchema, [...(layout.entity?.place ?? []), idField]);
   const chosen = idField === "uri" ? undefined : sayOf(facts, [idField], schema);
+  const { emailaddress: email } = facts;
+  // Members of mailing lists go by the hash of their address.
+  if (typeof email === "string" && kind.idArguments.has("subscriberhash"))
+    return hash("md5", email.toLowerCase(), "hex");
   return scalarText(chosen) ?? String(madeUpId(schema, idField, kind.name, seed));
 }
 
 function changeOne(
-  { call, args, role, facts, store, seen }: Work,
+  { call, args, role, facts, store, seen, nowMs }: Work,
   verb: "read" | "update" | "delete",
 ): Shown | undefined {
   const id = role.idArgument === undefined ? undefined : args[role.idArgument];
@@ -144,10 +162,17 @@ function changeOne(
   const shelf = shelfOf(call.toolkit, role.kind, args);
   const before = store.find(call.projectId, shelf, String(id));
   const known = (before ?? seen.find(call.projectId, shelf, String(id)))?.facts ?? {};
-  const isMade = before?.state === "made";
-  if (verb === "read") return show(shelf, String(id), mergeFacts(facts, known), isMade);
+  if (verb === "read") return show(shelf, String(id), mergeFacts(facts, known), before);
   const changed = mergeFacts(known, facts);
-  const state = verb === "delete" ? "gone" : (before?.state ?? "known");
-  store.put(call.projectId, { shelf, id: String(id), state, facts: verb === "delete" ? {} : changed });
-  return show(shelf, String(id), changed, isMade);
+  const isGone = verb === "delete";
+  const object: StoredObject = {
+    shelf,
+    id: String(id),
+    state: isGone ? "gone" : (before?.state ?? "known"),
+    facts: isGone ? {} : changed,
+    madeMs: before?.madeMs,
+    changedMs: nowMs,
+  };
+  store.put(call.projectId, object);
+  return show(shelf, String(id), changed, { ...object, state: before?.state ?? "known" });
 }

@@ -11,6 +11,8 @@ import { plainName, singularOf, wordsOf } from "./words.ts";
 /** What is read of a row to see whether it fits: what was said of a field, or made up of it; undefined where the row has none. */
 export type Row = {
   readonly said: (name: string) => unknown;
+  /** What was said of it in words. */
+  readonly texts: () => readonly string[];
   readonly field: (field: Field) => unknown;
 };
 
@@ -109,21 +111,23 @@ function fieldFor(plain: string, fields: Fields, kind: Kind | undefined): Field 
   return inside;
 }
 
-/** Every word of a query stands in a text of the row. */
+/** Whether a field holds words that people look for, by its name. */
+export function isText(name: string): boolean {
+  return /(?:name|title|summary|subject|description|content|body|text|email|note|address|identifier)s?$/i.test(name);
+}
+
+/** Every word of a query stands in a text of the row's own. */
 function hasWords(query: string, fields: Fields): Criterion {
   const wanted = query
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== "" && word !== "*");
   const texts = [...fields.values()].filter(({ path, schema }) => {
-    const isText =
-      /(?:name|title|summary|subject|description|content|body|text|email|note|address|identifier)s?$/i.test(
-        path.at(-1) ?? "",
-      );
-    return isText && (typesOf(schema).includes("string") || typesOf(schema).length === 0);
+    const types = typesOf(schema);
+    return path.length === 1 && isText(path[0] ?? "") && (types.includes("string") || types.length === 0);
   });
   return (row) => {
-    const held = texts.map((field) => plainText(row.field(field) ?? "")).join("\n");
+    const held = plainText([...row.texts(), ...texts.map((field) => row.field(field) ?? "")].join("\n"));
     return wanted.every((word) => held.includes(word));
   };
 }

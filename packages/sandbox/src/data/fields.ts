@@ -1,7 +1,7 @@
 import type { Action, Toolkit } from "@svc/catalog";
 import { type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
 import { isList, layoutOf } from "./layout.ts";
-import { schemaAt } from "./objects.ts";
+import { rowPlace, schemaAt } from "./objects.ts";
 import { type Role, roleOf } from "./roles.ts";
 import { plainName } from "./words.ts";
 
@@ -43,7 +43,7 @@ function findFields(toolkit: Toolkit, own: Action, { kind }: Role): Fields {
     const role = roleOf(toolkit, action);
     const { entity, list } = layoutOf(action, role);
     if (role.verb === "list" && list !== undefined)
-      addFields(fields, schemaAt(action.outputSchema, [...list.place, "*"]), []);
+      addFields(fields, schemaAt(action.outputSchema, rowPlace(list)), []);
     else if (role.verb === "read" && entity !== undefined)
       addFields(fields, schemaAt(action.outputSchema, entity.place), []);
   }

@@ -11,8 +11,10 @@ export type Place = readonly string[];
 export type Layout = {
   /** The object that the call is about; empty for the result itself. Undefined where the result shows none by its id. */
   readonly entity: { readonly place: Place; readonly idField: string | undefined } | undefined;
-  /** The list that the call asks for. */
-  readonly list: { readonly place: Place; readonly idField: string | undefined } | undefined;
+  /** The list that the call asks for. `inside`: the property of its items that holds the object, as results of a search have beside a score. */
+  readonly list:
+    | { readonly place: Place; readonly idField: string | undefined; readonly inside?: string | undefined }
+    | undefined;
 };
 
 type Node = { readonly place: Place; readonly schema: JsonObject };
@@ -64,7 +66,17 @@ function innermost(list: Layout["list"], nodes: readonly Node[], role: Role): La
 
 function placeOf(place: Place, list: JsonObject, role: Role): NonNullable<Layout["list"]> {
   const kind = role.kind ?? { name: "", words: role.noun, idArguments: new Set<string>(), scopeArguments: [] };
-  return { place, idField: findIdField(itemsOf(list), kind) };
+  const items = itemsOf(list);
+  const idField = findIdField(items, kind);
+  const [inside, schema = items] = (idField === undefined && propertiesOf(items).find(isResult)) || [];
+  const isOpen = role.kind !== undefined && propertiesOf(schema).length === 0;
+  const own = inside === undefined ? idField : findIdField(schema, kind);
+  return { place, idField: own ?? (isOpen ? "id" : undefined), inside };
+}
+
+/** Whether a property of a search's results holds what was found. */
+function isResult([name, schema]: readonly [string, JsonObject]): boolean {
+  return /^(?:item|document|record)$/.test(name) && typesOf(schema).includes("object");
 }
 
 function isSamePlace(a: Place, b: Place): boolean {

@@ -1,19 +1,13 @@
 import { isObject, isRawJson } from "@svc/core";
 import { itemsOf, type JsonObject, propertiesOf, readScalar, typesOf } from "../app/json.ts";
 import { type Facts, sayOf } from "./facts.ts";
+import type { Fields } from "./fields.ts";
 import { isList, type Layout, type Place } from "./layout.ts";
 import { plausibleScalar } from "./plausible.ts";
 import type { Kind } from "./roles.ts";
 import type { Seed } from "./seed.ts";
-
-/** An object to show: what is said of it, and the seed of everything else. */
-export type Shown = {
-  readonly id: string | number | undefined;
-  readonly seed: Seed;
-  readonly facts: Facts;
-  /** Whether a call made it. */
-  readonly isMade?: boolean;
-};
+import { nothing, type Shown } from "./shown.ts";
+import { plainName } from "./words.ts";
 
 /** What a result is made from. */
 export type Plan = {
@@ -23,6 +17,10 @@ export type Plan = {
   readonly noun: string;
   /** Values that the app is known to take for a field, by its name. */
   readonly optionsFor: (name: string) => readonly unknown[];
+  /** The fields of the listed objects, as all tools show them. */
+  readonly fields: Fields;
+  /** The end of the time that made-up objects come from. */
+  readonly baseMs: number;
   /** The value of a field that another object has, such as the name of an assignee; undefined where there is no such object. */
   readonly refer: (field: { owner: string; shown: Shown; path: readonly string[]; schema: JsonObject }) => unknown;
   /** What the call said, heard outside the objects that the sandbox knows. */
@@ -72,7 +70,8 @@ function make(schema: JsonObject, here: Here): unknown {
     return make(schema, { ...here, path: [], shown: plan.entity, kind: plan.kind, idField });
   }
   if (list !== undefined && plan.items !== undefined && isSame(list.place, place)) {
-    return plan.items.map((shown) => makeItem(schema, { ...here, shown, kind: plan.kind, idField: list.idField }));
+    const idField = list.inside === undefined ? list.idField : undefined;
+    return plan.items.map((shown) => makeItem(schema, { ...here, shown, kind: plan.kind, idField }));
   }
   if (isList(schema)) return makeList(schema, here);
   const types = typesOf(schema);
@@ -96,10 +95,11 @@ function makeList(schema: JsonObject, here: Here): unknown {
   if (here.budget.left <= 0 || (!isObject(items) && !isOnTheWay(place, plan))) return [];
   const least = typeof minItems === "number" ? Math.min(minItems, 100) : 0;
   const count = isOnTheWay(place, plan) ? 1 : Math.max(innerItems, least);
-  return Array.from({ length: count }, (_item, index) => {
+  const made = Array.from({ length: count }, (_item, index) => {
     const path = isOnTheWay(place, plan) ? here.path : [...here.path, String(index)];
     return make(itemsOf(schema), { ...here, place: [...place, "*"], path });
   });
+  return made.filter((item) => item !== undefined);
 }
 
 function makeObject(schema: JsonObject, here: Here): unknown {
@@ -107,29 +107,55 @@ function makeObject(schema: JsonObject, here: Here): unknown {
   const isRoot = here.path.length === 0;
   if (properties.length === 0) return makeOpen(schema, here);
   if (here.place.length > depthMax || here.budget.left <= 0) return {};
+  const isInstant = properties.some(([name]) => name === "dateTime");
   const made = properties.flatMap(([name, child]) => {
+    // A time stands as an instant or as a day, not as both.
+    if (isInstant && name === "date" && said(child, { ...here, path: [...here.path, name] }) === undefined) return [];
     if (isRoot && name === here.idField) return [[name, idOf(child, name, here)] as const];
     const isEnvelope =
       isRoot && here.idField === undefined && here.shown.seed === here.plan.seed && envelopes.has(name);
-    const path = isEnvelope ? [] : [...here.path, name];
-    const value = make(child, { ...here, place: [...here.place, name], path });
+    const { list } = here.plan.layout;
+    const isRow = list?.inside === name && isSame(here.place, [...list.place, "*"]);
+    const path = isEnvelope || isRow ? [] : [...here.path, name];
+    const idField = isRow ? list.idField : here.idField;
+    const value = make(child, { ...here, idField, place: [...here.place, name], path });
     if (value !== undefined) return [[name, value] as const];
     return Array.isArray(schema["required"]) && schema["required"].includes(name) ? [[name, null] as const] : [];
   });
-  return Object.fromEntries(made);
+  const isEmpty = made.length === 0 && here.path.length > 0 && here.shown.isMade === true;
+  return isEmpty ? undefined : Object.fromEntries(made);
 }
 
 /** An object whose fields nobody declared: what was said of it, else an id and a name, as most objects have. */
 function makeOpen(schema: JsonObject, here: Here): unknown {
   const { path, shown, idField } = here;
   if (path.length === 0 && idField !== undefined) {
-    const whole = wholeOf(shown.facts, here.kind);
-    return { ...whole, ...(whole[idField] === undefined && { [idField]: idOf({ type: "string" }, idField, here) }) };
+    const whole = { ...openFields(here), ...wholeOf(shown.facts, here.kind) };
+    return {
+      ...whole,
+      ...(whole[idField] === undefined && {
+        [idField]: idOf(here.plan.fields.get(plainName(idField))?.schema ?? { type: "string" }, idField, here),
+      }),
+    };
   }
   const known = path.length === 0 ? undefined : said(schema, here);
   if (known !== undefined) return known;
   const value = (name: string) => scalar({ type: "string" }, [...path, name], here);
-  return { id: value("id"), name: value("name") };
+  const made = { id: value("id"), name: value("name") };
+  return made.id === undefined && made.name === undefined ? undefined : made;
+}
+
+/** What other tools show of objects of this kind. */
+function openFields(here: Here): Record<string, unknown> {
+  const fields = [...here.plan.fields.values()].filter(({ path }) => path.length === 1 && path[0] !== here.idField);
+  const made = fields.map(({ path, schema }) => {
+    const known = sayOf(here.shown.facts, path, schema);
+    return [
+      path[0] ?? "",
+      known ?? madeUp(here.plan, { schema, path, owner: ownerOf(here), shown: here.shown }),
+    ] as const;
+  });
+  return Object.fromEntries(made.filter(([, value]) => value !== undefined && value !== null));
 }
 
 /** An object that is stored as it was sent stands whole in the argument that bears its kind's name. */
@@ -157,16 +183,23 @@ function scalar(schema: JsonObject, path: readonly string[], here: Here): unknow
   return madeUp(here.plan, { schema, path, owner: ownerOf(here), shown: here.shown });
 }
 
-/** The value of a field that nobody spoke of. */
+/** The value of a field that nobody spoke of; undefined where it has none. */
 export function madeUp(
-  { optionsFor, refer }: Pick<Plan, "optionsFor" | "refer">,
+  { optionsFor, refer, baseMs }: Pick<Plan, "optionsFor" | "refer" | "baseMs">,
   { schema, path, owner, shown }: { schema: JsonObject; path: readonly string[]; owner: string; shown: Shown },
 ): unknown {
+  const referred = refer({ owner, shown, path, schema });
+  if (referred !== undefined) return referred === nothing ? undefined : referred;
+  if (isLeftOut(shown, path)) return undefined;
   const options = optionsFor(path.at(-1) ?? "");
-  const isNew = shown.isMade === true;
-  return (
-    refer({ owner, shown, path, schema }) ?? plausibleScalar({ schema, path, owner, seed: shown.seed, options, isNew })
-  );
+  const { isMade: isNew = false, madeMs, changedMs, seed } = shown;
+  return plausibleScalar({ schema, path, owner, seed, options, isNew, times: { baseMs, madeMs, changedMs } });
+}
+
+/** A field of an object inside that a call gave, without this one: the start of an event that lasts whole days has no hour. */
+function isLeftOut({ facts }: Shown, path: readonly string[]): boolean {
+  const holder = path.slice(0, -1).map(plainName).join("");
+  return holder !== "" && Object.hasOwn(facts, holder) && isObject(facts[holder]);
 }
 
 function ownerOf({ kind, plan }: Here): string {

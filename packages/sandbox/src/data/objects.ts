@@ -1,12 +1,12 @@
 import type { Toolkit } from "@svc/catalog";
 import { itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
 import type { Facts } from "./facts.ts";
-import type { Place } from "./layout.ts";
-import type { Shown } from "./make.ts";
+import type { Layout, Place } from "./layout.ts";
 import { plausibleScalar, uuidOf } from "./plausible.ts";
 import type { Kind, Role } from "./roles.ts";
 import { digestOf, type Seed } from "./seed.ts";
-import type { Shelf } from "./store.ts";
+import type { Shown } from "./shown.ts";
+import type { Shelf, StoredObject } from "./store.ts";
 
 /** The kind of a tool's objects; of a noun that no tool names by an id, a kind that only its lists know. */
 export function kindOf({ kind, noun }: Role): Kind {
@@ -20,8 +20,9 @@ export function shelfOf(toolkit: Toolkit, kind: Kind, args: JsonObject): Shelf {
 }
 
 /** Fields that nobody spoke of follow from the id, so that a list and a get show the same object. */
-export function show(shelf: Shelf, id: string | number, facts: Facts, isMade = false): Shown {
-  return { id, facts, isMade, seed: digestOf(shelf.app, shelf.kind, shelf.scope, String(id)) };
+export function show(shelf: Shelf, id: string | number, facts: Facts, stored?: StoredObject): Shown {
+  const seed = digestOf(shelf.app, shelf.kind, shelf.scope, String(id));
+  return { id, facts, seed, isMade: stored?.state === "made", madeMs: stored?.madeMs, changedMs: stored?.changedMs };
 }
 
 /** A made-up id in the form of the field that shows it. */
@@ -33,6 +34,11 @@ export function madeUpId(schema: JsonObject, idField: string, owner: string, see
   if (idField === "uri" || schema["format"] === "uuid") return uuidOf(seed, [idField]);
   if (/name$/i.test(idField)) return `${owner.replaceAll("_", "-")}-${digestOf(seed, "name").slice(0, 6)}`;
   return String(plausibleScalar({ schema: { type: "string" }, path: ["id"], owner, seed, options: [] }));
+}
+
+/** Where the objects of a list stand in the result. */
+export function rowPlace({ place, inside }: NonNullable<Layout["list"]>): Place {
+  return [...place, "*", ...(inside === undefined ? [] : [inside])];
 }
 
 /** The part of a schema that stands at a place of the result. */

@@ -11,8 +11,18 @@ export type Wanted = {
   readonly seed: Seed;
   /** Values that the app is known to take for a field of this name; empty when none are known. */
   readonly options: readonly unknown[];
-  /** Whether a call just made the object: then it is as objects begin. */
+  /** Whether a call made the object: then it is as objects begin. */
   readonly isNew?: boolean;
+  readonly times?: Times;
+};
+
+/** When things happened to an object. */
+export type Times = {
+  /** The end of the time that made-up objects come from. */
+  readonly baseMs: number;
+  /** When a call made it, and when one changed it last. */
+  readonly madeMs?: number | undefined;
+  readonly changedMs?: number | undefined;
 };
 
 type Clue = Wanted & {
@@ -119,9 +129,12 @@ function nameOf({ parent, number, person, words }: Clue): string {
 const trueWords = /\b(ok|success|active|enabled|deleted|exists|supported|fired|approved|editable|reset login)\b/;
 const falseWords = /\b(more|archived|hidden|locked|error|declined|deprecated|closed|revoked|suppressed|overdue|bot)\b/;
 
-/** The start of 2026, and how far around it made-up times lie. */
-const baseMs = Date.UTC(2026, 0, 5, 9);
-const dayMs = 86_400_000;
+/** The end of the time that objects come from where nothing says when it is. */
+const usualBaseMs = Date.UTC(2026, 0, 4, 9);
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** How many days back made-up objects go; half of them are younger than a quarter of that. */
+const daysMax = 180;
 
 /** A text, number or boolean as its name, format and owner make one expect. The same seed and place give the same value. */
 export function plausibleScalar(wanted: Wanted): unknown {
@@ -217,20 +230,33 @@ export function uuidOf(seed: Seed, path: readonly string[]): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Times of one object are hours apart and in order: it starts before it ends, and is changed after it was made. */
+/**
+ * Times of one object are in order: it is changed after it was made, ends after it starts, and what it is due or planned for comes later.
+ * Objects that calls made have the times of these calls.
+ */
 function timeOf(clue: Clue): string {
   return isoTime(timeMsOf(clue));
 }
 
-function timeMsOf({ seed, path, words }: Clue): number {
+function timeMsOf({ seed, path, words, times }: Clue): number {
   const name = `${path.at(-2) ?? ""} ${words}`.toLowerCase();
-  const day = numberOf(seed, "day") % 180;
-  const hours = /expir|due|target|next|until/.test(name)
-    ? 24 * 30
-    : /end|updat|modif|edit|finish|last|sent|complet/.test(name)
-      ? 2
-      : 0;
-  return baseMs - day * dayMs + hours * 3_600_000;
+  const number = numberOf(seed, "day");
+  const isChange = /updat|modif|edit|chang|finish|last|sent|send|complet/.test(name);
+  const madeMs = times?.madeMs ?? (times?.baseMs ?? usualBaseMs) - agoMs(number);
+  if (isChange && times?.changedMs !== undefined) return times.changedMs;
+  if (isChange) return madeMs + (times?.madeMs === undefined ? 2 * hourMs : 0);
+  const isPlanned = /\b(?:start|starts|end|ends|due|day)\b|expir|target|next|until/.test(name) && !/creat/.test(name);
+  if (!isPlanned) return madeMs;
+  const halfHour = Math.floor(madeMs / (hourMs / 2)) * (hourMs / 2);
+  if (/expir|due|target|next|until/.test(name)) return halfHour + (7 + (number % 30)) * dayMs;
+  return halfHour + (number % 21) * dayMs + (/\bends?\b/.test(name) ? 2 * hourMs : 0);
+}
+
+/** How long before the end of their time an object was made: many lately, few long ago, at any time of a working day. */
+function agoMs(number: number): number {
+  const share = (number % 1009) / 1009;
+  const days = Math.floor(daysMax * share * share);
+  return days * dayMs - (Math.floor(number / 1009) % (8 * 3600)) * 1000;
 }
 
 function numberFor(clue: Clue, isFraction: boolean): number {

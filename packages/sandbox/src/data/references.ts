@@ -1,13 +1,13 @@
 import type { Action, Toolkit } from "@svc/catalog";
 import { type JsonObject, propertiesOf, readScalar, typesOf } from "../app/json.ts";
 import { type Facts, sayOf } from "./facts.ts";
-import { layoutOf, type Place } from "./layout.ts";
-import type { Shown } from "./make.ts";
-import { kindOf, madeUpId, schemaAt, shelfOf, show } from "./objects.ts";
+import { layoutOf } from "./layout.ts";
+import { kindOf, madeUpId, rowPlace, schemaAt, shelfOf, show } from "./objects.ts";
 import { optionsFor } from "./options.ts";
 import { plausibleScalar } from "./plausible.ts";
 import { type Kind, roleOf } from "./roles.ts";
 import { canonicalJson, digestOf, numberOf, type Seed } from "./seed.ts";
+import { nothing, type Shown } from "./shown.ts";
 import type { Shelf, StoredObject } from "./store.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
@@ -17,8 +17,9 @@ export type Find = (shelf: Shelf, id: string) => StoredObject | undefined;
 /** A field that belongs to another object: whose, and which of its fields. */
 type Reference = {
   readonly list: Action;
-  readonly place: Place;
   readonly base: readonly string[];
+  /** What the other object is to this one, such as an assignee. */
+  readonly word: string;
   readonly leaf: string;
 };
 
@@ -26,6 +27,12 @@ type Reference = {
 const rowsMax = 3;
 const personWords = new Set(
   "assignee owner creator lead author user member agent organizer reviewer requester reporter sender".split(" "),
+);
+/** People who are meant by what was made without a word of them: whoever made it. */
+const authorWords = new Set("creator author owner user member organizer sender requester reporter".split(" "));
+/** Others that an object has only once somebody said so. */
+const optionalWords = new Set(
+  "assignee lead agent reviewer project milestone cycle parent org organization person contact deal label".split(" "),
 );
 const nameFields = ["name", "summary", "title", "displayname", "display_name", "full_name", "label"];
 
@@ -47,12 +54,14 @@ export function referTo(
 ): unknown {
   const reference = referenceOf(toolkit, owner, path);
   if (reference === undefined) return undefined;
-  const { list, base, leaf } = reference;
-  const said = sayOf(shown.facts, [...base, "id"], {});
+  const { list, base, word, leaf } = reference;
+  const said = sayOf(shown.facts, leaf === "id" && base === path ? base : [...base, "id"], {});
+  if (said === undefined && shown.isMade === true && optionalWords.has(word)) return nothing;
+  const isAuthor = shown.isMade === true && authorWords.has(word);
   const row = rowOf(toolkit, list, {
     said,
     facts: shown.facts,
-    index: numberOf(shown.seed, ...base, "reference") % rowsMax,
+    index: isAuthor ? 0 : numberOf(shown.seed, ...base, "reference") % rowsMax,
   });
   if (row === undefined) return undefined;
   if (leaf === "id") return asTyped(row.shown.id, schema);
@@ -66,19 +75,16 @@ function referenceOf(toolkit: Toolkit, owner: string, path: readonly string[]): 
     known = new Map();
     knownReferences.set(toolkit, known);
   }
-  const key = `${owner} ${path.map((step) => (/^\d+$/.test(step) ? "0" : step)).join(".")}`;
+  const key = `${owner} ${path.join(".")}`;
   if (!known.has(key)) known.set(key, findReference(toolkit, owner, path));
-  const found = known.get(key);
-  // The base holds the number of an item, which the key leaves out.
-  return found && { ...found, base: path.length === found.base.length ? path : path.slice(0, found.base.length) };
+  return known.get(key);
 }
 
 function findReference(toolkit: Toolkit, owner: string, path: readonly string[]): Reference | undefined {
   const { base, words, leaf } = splitPath(path);
   if (words.length === 0 || words.join("_") === owner) return undefined;
   const list = findList(toolkit, words);
-  const place = list && layoutOf(list, roleOf(toolkit, list)).list?.place;
-  return list && place && { list, place, base, leaf };
+  return list && { list, base, word: words.at(-1) ?? "", leaf };
 }
 
 /** `assignee.id` and `assignee_id` are both the id of an assignee; `assignee.name` is its name. */
@@ -90,7 +96,7 @@ function splitPath(path: readonly string[]): { base: readonly string[]; words: r
   const holders = path.slice(0, path.lastIndexOf(last));
   const holder = holders.findLast((step) => !/^\d+$|^nodes$/.test(step));
   if (holder === undefined) return { base: path, words: [], leaf: last };
-  const words = wordsOf(holder);
+  const words = wordsOf(holder).at(-1) === "by" ? ["creator"] : wordsOf(holder);
   const singular = [...words.slice(0, -1), singularOf(words.at(-1) ?? "")];
   return { base: holders, words: singular, leaf: plainName(last) === "id" ? "id" : last };
 }
@@ -125,12 +131,30 @@ export function isHost(action: Action, name: string): boolean {
   return new Map(propertiesOf(action.inputSchema)).get(name)?.["x-host"] === true;
 }
 
+type ReferredRow = { readonly shelf: Shelf; readonly shown: Shown };
+
+const knownRows = new WeakMap<Toolkit, Map<string, ReferredRow | undefined>>();
+
 /** A row of a list: the one whose id was said, or one that it shows. Undefined where nobody said what the list has to be told. */
 function rowOf(
   toolkit: Toolkit,
   list: Action,
   { said, facts, index }: { said: unknown; facts: Facts; index: number },
-): { shelf: Shelf; shown: Shown } | undefined {
+): ReferredRow | undefined {
+  const required = requiredOf(list);
+  if (required.length > 0 || said !== undefined) return findRow(toolkit, list, { said, facts, index });
+  const known = knownRows.get(toolkit) ?? new Map<string, ReferredRow | undefined>();
+  knownRows.set(toolkit, known);
+  const key = `${list.name} ${index}`;
+  if (!known.has(key)) known.set(key, findRow(toolkit, list, { said, facts, index }));
+  return known.get(key);
+}
+
+function findRow(
+  toolkit: Toolkit,
+  list: Action,
+  { said, facts, index }: { said: unknown; facts: Facts; index: number },
+): ReferredRow | undefined {
   const role = roleOf(toolkit, list);
   const layout = layoutOf(list, role).list;
   const bound = requiredOf(list).map((name) => [name, facts[plainName(name)]] as const);
@@ -138,7 +162,7 @@ function rowOf(
   const args = Object.fromEntries(bound);
   const kind = kindOf(role);
   const shelf = shelfOf(toolkit, kind, args);
-  const schema = schemaAt(list.outputSchema, [...layout.place, "*", layout.idField]);
+  const schema = schemaAt(list.outputSchema, [...rowPlace(layout), layout.idField]);
   const seed = digestOf(listSeed(toolkit, list.name, args), String(index));
   const isSaid = typeof said === "string" || typeof said === "number";
   const id = isSaid ? said : madeUpId(schema, layout.idField, kind.name, seed);
@@ -155,8 +179,8 @@ function asTyped(id: string | number | undefined, schema: JsonObject): unknown {
 /** A field of a row as its own list shows it; what is asked for as its summary may be called name there. */
 function fieldOf(toolkit: Toolkit, list: Action, shown: Shown, leaf: string): unknown {
   const role = roleOf(toolkit, list);
-  const place = layoutOf(list, role).list?.place ?? [];
-  const properties = propertiesOf(schemaAt(list.outputSchema, [...place, "*"]));
+  const layout = layoutOf(list, role).list;
+  const properties = layout === undefined ? [] : propertiesOf(schemaAt(list.outputSchema, rowPlace(layout)));
   const find = (name: string) => properties.find(([own]) => plainName(own) === plainName(name));
   const isName = nameFields.includes(leaf) || /name$/i.test(leaf);
   const found = find(leaf) ?? (isName ? nameFields.map(find).find((own) => own !== undefined) : undefined);

@@ -146,6 +146,12 @@ function findKinds(actions: readonly Action[]): Kind[] {
     if (last === undefined || found.has(noun.join("_")) || taken.has(plainName(last))) continue;
     add(action, noun, last);
   }
+  for (const { action, noun } of actions.map((one) => ({ action: one, ...readName(one) })).filter(makesOne)) {
+    const name = noun.join("_");
+    const list = actions.find((other) => isListOf(other, noun));
+    if (list === undefined || found.has(name) || found.has(noun.at(-1) ?? "")) continue;
+    found.set(name, { words: noun, idArguments: new Set(), scopes: pathArguments(list) });
+  }
   // The longest first, so that a sub_issue is not taken for an issue.
   return [...found.entries()]
     .map(([name, { words, idArguments, scopes }]) => ({ name, words, idArguments, scopeArguments: scopes }))
@@ -156,6 +162,20 @@ function findKinds(actions: readonly Action[]): Kind[] {
 function namesOne({ action, verb, noun, to }: Named & { readonly action: Action }): boolean {
   if (noun.join("") === "" || to === "from" || to === "to" || verbs.list.has(verb)) return false;
   return action.class === "read" ? verbs.read.has(verb) : !verbs.create.has(verb) && !verbs.copy.has(verb);
+}
+
+/** Whether a tool makes one object and answers with its id. */
+function makesOne({ action, verb, noun, to }: Named & { readonly action: Action }): boolean {
+  return (
+    verbs.create.has(verb) && noun.join("") !== "" && to === "" && JSON.stringify(action.outputSchema).includes('"id":')
+  );
+}
+
+/** Whether a tool answers with one list, which is of these objects. */
+function isListOf(action: Action, noun: readonly string[]): boolean {
+  const named = readName(action);
+  const isNamed = verbs.list.has(named.verb) && named.isPlural && named.noun.join("_") === noun.join("_");
+  return isNamed && JSON.stringify(action.outputSchema).split('"id":').length <= 4;
 }
 
 function findRole(action: Action, kinds: readonly Kind[]): Role {
@@ -172,7 +192,7 @@ function findRole(action: Action, kinds: readonly Kind[]): Role {
   const idArgument = kind === undefined || verb === "list" || verbs.copy.has(named.verb) ? undefined : idOf(kind);
   return {
     verb,
-    kind: isForeign(verb, kind, named, subjects, idOf) ? undefined : kind,
+    kind: isForeign(action, { verb, kind, named, subjects, idOf }) ? undefined : kind,
     idArgument,
     noun: named.noun,
     subjects,
@@ -181,14 +201,24 @@ function findRole(action: Action, kinds: readonly Kind[]): Role {
 
 /** A list of what belongs to one object: the rows of a database are no databases, and the products of a deal not all products. */
 function isForeign(
-  verb: Role["verb"],
-  kind: Kind | undefined,
-  { noun }: Named,
-  subjects: Role["subjects"],
-  idOf: (kind: Kind) => string | undefined,
+  action: Action,
+  {
+    verb,
+    kind,
+    named: { noun },
+    subjects,
+    idOf,
+  }: Pick<Role, "verb" | "kind" | "subjects"> & { named: Named; idOf: (kind: Kind) => string | undefined },
 ): boolean {
   if (verb !== "list" || kind === undefined) return false;
-  return idOf(kind) !== undefined || (subjects.length > 0 && kind.name !== noun.join("_"));
+  if (idOf(kind) !== undefined) return true;
+  return subjects.length > 0 && kind.name !== noun.join("_") && !isInside(kind, noun, action);
+}
+
+/** Whether a noun is a kind's short name inside the object that the path names: the members of `/lists/{list_id}/members` are list_members. */
+function isInside({ words }: Kind, noun: readonly string[], action: Action): boolean {
+  const holders = pathArguments(action).map((name) => wordsOf(name).slice(0, -1).join("_"));
+  return holders.some((holder) => holder !== "" && `${holder}_${noun.join("_")}` === words.join("_"));
 }
 
 /** Whether an argument says by its name whose id it is: `issue_id`, but not `id` and not `name`. */
@@ -202,7 +232,7 @@ function pair(
   kinds: readonly Kind[],
   idOf: (kind: Kind) => string | undefined,
 ): Pick<Role, "verb" | "kind"> {
-  const exact = kinds.find(({ name }) => name === noun.join("_"));
+  const exact = kinds.find(({ name }) => name === noun.join("_")) ?? kinds.find((kind) => isInside(kind, noun, action));
   const asEnd = exact ?? kinds.find(({ words }) => endsWith(noun, words));
   const inside = exact ?? kinds.find((kind) => idOf(kind) !== undefined && contains(noun, kind.words));
   const hasId = exact !== undefined && idOf(exact) !== undefined;

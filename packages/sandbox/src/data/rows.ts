@@ -1,20 +1,22 @@
 import type { AppCall } from "@svc/connections";
 import type { JsonObject } from "../app/json.ts";
-import { askedOf, type Criterion, type Row } from "./criteria.ts";
+import { askedOf, type Criterion, isText, type Row } from "./criteria.ts";
 import { type Facts, factsOf, mergeFacts, sayOf } from "./facts.ts";
 import type { Field } from "./fields.ts";
 import type { Layout } from "./layout.ts";
-import { madeUp, type Plan, type Shown } from "./make.ts";
-import { kindOf, madeUpId, schemaAt, shelfOf, show } from "./objects.ts";
+import { madeUp, type Plan } from "./make.ts";
+import { kindOf, madeUpId, rowPlace, schemaAt, shelfOf, show } from "./objects.ts";
 import { compareValues, type Order } from "./order.ts";
 import { isPageArgument, pageFields, pageOf } from "./page.ts";
 import { listSeed } from "./references.ts";
 import { type Role, roleOf } from "./roles.ts";
 import { canonicalJson, digestOf, type Seed } from "./seed.ts";
+import type { Shown } from "./shown.ts";
 import type { ObjectStore } from "./store.ts";
+import { plainName } from "./words.ts";
 
 /** A call for a list, and what its rows are made up from. */
-export type ListWork = Pick<Plan, "optionsFor" | "refer" | "noun"> & {
+export type ListWork = Pick<Plan, "optionsFor" | "refer" | "noun" | "baseMs" | "fields"> & {
   readonly call: AppCall;
   readonly args: JsonObject;
   readonly role: Role;
@@ -56,7 +58,7 @@ function usualRows(work: ListWork): Listing {
   return {
     count: (usual) => {
       const most = criteria.length === 0 ? usual : rowsSearched;
-      let left = usual - made.length;
+      let left = isInNew(work) ? 0 : usual - made.length;
       for (let index = made.length; index < most && left > 0; index++) {
         const row = makeUpRow(work, facts, digestOf(seed, String(index)));
         if (row === undefined || !fits(work, row.shown, criteria)) continue;
@@ -80,6 +82,14 @@ function note({ call, args, role, store, seen }: ListWork, { id, isMade }: Shown
   const shelf = shelfOf(call.toolkit, kindOf(role), args);
   if (store.find(call.projectId, shelf, String(id)) !== undefined) return;
   seen.put(call.projectId, { shelf, id: String(id), state: "known", facts });
+}
+
+/** Whether a list is of what belongs to an object that a call made: nothing was in it before. */
+function isInNew({ call, args, role, store }: ListWork): boolean {
+  return role.subjects.some(({ kind, argument }) => {
+    const id = String(args[argument]);
+    return store.find(call.projectId, shelfOf(call.toolkit, kind, args), id)?.state === "made";
+  });
 }
 
 /** For the scenario of many pages: rows that say of themselves whatever was asked for. */
@@ -121,11 +131,13 @@ function makeUpRow(work: ListWork, bound: Facts, seed: Seed): { shown: Shown; is
   const { list } = layout;
   if (list?.idField === undefined) return { shown: { id: undefined, seed, facts: bound }, isGone: false };
   const kind = kindOf(role);
-  const schema = schemaAt(call.action.outputSchema, [...list.place, "*", list.idField]);
+  const schema =
+    work.fields.get(plainName(list.idField))?.schema ??
+    schemaAt(call.action.outputSchema, [...rowPlace(list), list.idField]);
   const id = madeUpId(schema, list.idField, kind.name, seed);
   const shelf = shelfOf(call.toolkit, kind, args);
   const known = store.find(call.projectId, shelf, String(id));
-  return { shown: show(shelf, id, mergeFacts(bound, known?.facts ?? {})), isGone: known?.state === "gone" };
+  return { shown: show(shelf, id, mergeFacts(bound, known?.facts ?? {}), known), isGone: known?.state === "gone" };
 }
 
 /** What calls made of a kind and the list's own arguments do not rule out, in the order made. */
@@ -138,13 +150,14 @@ function findMade({ call, args, role, store }: ListWork, bound: Facts): Shown[] 
       return said !== undefined && typeof said !== "object" && String(said) !== String(wanted);
     });
   const objects = store.made(call.projectId, shelf).filter(({ facts }) => !isElsewhere(facts));
-  return objects.map(({ id, facts }) => show(shelf, id, facts, true));
+  return objects.map((object) => show(shelf, object.id, object.facts, object));
 }
 
 function fits(work: ListWork, shown: Shown, criteria: readonly Criterion[]): boolean {
   if (criteria.length === 0) return true;
   const said = (name: string) => (Object.hasOwn(shown.facts, name) ? shown.facts[name] : undefined);
-  const row: Row = { said, field: (field) => fieldOf(work, shown, field) };
+  const texts = () => Object.entries(shown.facts).flatMap(([name, value]) => (isText(name) ? [String(value)] : []));
+  const row: Row = { said, texts, field: (field) => fieldOf(work, shown, field) };
   return criteria.every((criterion) => criterion(row));
 }
 

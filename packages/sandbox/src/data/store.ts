@@ -27,6 +27,9 @@ export type StoredObject = {
   /** `made`: a call made it, so lists show it. `known`: a call changed an object that was there. `gone`: a call deleted it. */
   readonly state: "made" | "known" | "gone";
   readonly facts: Facts;
+  /** When a call made it, and when one changed it last, epoch milliseconds. */
+  readonly madeMs?: number | undefined;
+  readonly changedMs?: number | undefined;
 };
 
 type Entry = { readonly object: StoredObject; readonly characters: number };

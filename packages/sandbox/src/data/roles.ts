@@ -146,7 +146,7 @@ function findKinds(actions: readonly Action[]): Kind[] {
     if (last === undefined || found.has(noun.join("_")) || taken.has(plainName(last))) continue;
     add(action, noun, last);
   }
-  for (const { action, noun } of actions.map((one) => ({ action: one, ...readName(one) })).filter(makesOne)) {
+  for (const { noun } of actions.map((one) => ({ action: one, ...readName(one) })).filter(makesOne)) {
     const name = noun.join("_");
     const list = actions.find((other) => isListOf(other, noun));
     if (list === undefined || found.has(name) || found.has(noun.at(-1) ?? "")) continue;

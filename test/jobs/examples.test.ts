@@ -181,11 +181,17 @@ test("tickets that nobody has touched for thirty days are closed, and opened aga
   expect(closed).toBeGreaterThan(0);
   expect(closed).toBeLessThanOrEqual(of);
   expect(on).toMatch(/^\d{4}-\d{2}-\d{2}$/);
-  const failing = JSON.parse(example("close-stale-tickets")) as { steps: { id: string; entity?: string }[] };
+  const failing = JSON.parse(example("close-stale-tickets")) as {
+    input: object;
+    steps: { id: string; entity?: string }[];
+  };
   const steps = failing.steps.map((step) => (step.id === "tell" ? { ...step, entity: "sandbox:error" } : step));
-  const submitted = await client.jobs.submitJob({ programJson: JSON.stringify({ ...failing, steps }) });
+  // Those of the first team were touched just now.
+  const input = { ...failing.input, team: "team-billing" };
+  const submitted = await client.jobs.submitJob({ programJson: JSON.stringify({ ...failing, input, steps }) });
   const failed = await reach(submitted.job?.id ?? "", hasEnded);
-  expect(failed.saga).toMatchObject({ state: "compensated", entries: 2 * closed, done: 2 * closed });
+  expect(failed.saga).toMatchObject({ state: "compensated", done: failed.saga?.entries });
+  expect(failed.saga?.entries).toBeGreaterThan(0);
 });
 
 test("a destructive plan is simulated, approved and run", async () => {

@@ -196,3 +196,26 @@ browserTest("a job that succeeded is made a skill, which is called", async () =>
   await page.getByRole("link", { name: "Open the job" }).click();
   await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
 });
+
+browserTest("a job that met its own limit leads to its program, where the limit is raised", async () => {
+  const { svc } = consoles;
+  // How many rows there will be no check knows: that nothing may be written shows when the first would be.
+  const send = {
+    id: "send",
+    call: "messaging_bot.send_message",
+    entity: "ops",
+    args: { chat_id: "@team", text: "Hi" },
+  };
+  const fetch = { id: "fetch", call: "sales_crm.list_deals", entity: "ops", rows: { from: "data[]", keep: ["id"] } };
+  const limited = {
+    ...{ version: 1, title: "Tell of each deal", limits: { writes: 0 } },
+    steps: [fetch, { id: "tell", map: "fetch", do: [send] }],
+  };
+  const id = await submitProgram(svc, limited);
+  await jobWithStatus(svc, id, "FAILED");
+  const { page } = await consoles.open({ path: path(`jobs/${id}`) });
+  await page.getByText("A retry meets the same limit.").waitFor();
+  await page.getByRole("link", { name: "Raise it in the program" }).click();
+  await page.getByRole("textbox", { name: "Program" }).getByText('"writes"').waitFor();
+  expect(new URL(page.url()).searchParams.get("from")).toBe(id);
+});

@@ -66,7 +66,10 @@ export function DeliveryBody({ projectId, delivery }: { projectId: string; deliv
         ) : (
           state === "pending" &&
           attempts > 0 && (
-            <p>It is sent again by itself, at its next attempt. “Replay” queues a second delivery at once.</p>
+            <p>
+              It is sent again by itself, at its next attempt. A replay is a second delivery, which waits, too, while
+              the endpoint fails.
+            </p>
           )
         )}
         <Attempts deliveryId={id} isPending={state === "pending"} />

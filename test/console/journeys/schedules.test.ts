@@ -129,6 +129,9 @@ browserTest("a schedule is changed, paused, resumed, started once and deleted by
   await page.getByRole("button", { name: "Change it", disabled: false }).waitFor();
   await press("button", "Change it");
   await page.getByRole("alert").filter({ hasText: "STANDING_VERSION_STALE" }).waitFor();
+  await press("button", "Begin again with what stands now");
+  await page.getByText("It is version 4, and runs go on with it from now.").waitFor();
+  expect(await page.getByLabel("Title", { exact: true }).inputValue()).toBe("Tell the team each year");
   await press("link", "The schedule");
   await press("button", "Delete");
   const dialog = page.getByRole("dialog", { name: "Delete the schedule yearly?" });

@@ -2,6 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { type StandingProgram, StandingService } from "@svc/gen/standing";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { failureOf } from "../../calls/fault.ts";
 import { useRefresh } from "../../calls/refresh.ts";
 import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
@@ -11,7 +12,7 @@ import { FaultNotice } from "../../ui/fault.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Line, Stack } from "../../ui/stack.tsx";
-import { readDefinition } from "./draft.ts";
+import { hasHiddenInput, readDefinition } from "./draft.ts";
 import { ScheduleEditor } from "./schedule-editor.tsx";
 
 const route = getRouteApi("/p/$projectId/schedules/$scheduleId/change");
@@ -37,12 +38,28 @@ export default function ChangeSchedulePage() {
     >
       <FaultNotice error={found.error} onRetry={() => void found.refetch()} />
       {found.isPending && <Skeleton />}
-      {program !== undefined && <ChangeSchedule key={program.version} program={program} projectId={projectId} />}
+      {program !== undefined && (
+        <ChangeSchedule
+          key={program.version}
+          program={program}
+          projectId={projectId}
+          onReload={() => void found.refetch()}
+        />
+      )}
     </Page>
   );
 }
 
-function ChangeSchedule({ program, projectId }: { program: StandingProgram; projectId: string }) {
+function ChangeSchedule({
+  program,
+  projectId,
+  onReload,
+}: {
+  program: StandingProgram;
+  projectId: string;
+  /** Reads what stands now, which is begun with where it is another version. */
+  onReload: () => void;
+}) {
   const { id, version, definitionJson: stands } = program;
   const begun = useMemo(() => readDefinition(stands), [stands]);
   const navigate = route.useNavigate();
@@ -57,7 +74,7 @@ function ChangeSchedule({ program, projectId }: { program: StandingProgram; proj
   return (
     <ScheduleEditor begun={begun}>
       {({ definitionJson, why }) => {
-        const isMasked = definitionJson.includes('"***"');
+        const isMasked = hasHiddenInput(definitionJson);
         return (
           <Stack>
             {isMasked && (
@@ -77,9 +94,19 @@ function ChangeSchedule({ program, projectId }: { program: StandingProgram; proj
             </Line>
             <p>It is version {version + 1}, and runs go on with it from now. Runs that wait keep their version.</p>
             <FaultNotice error={update.error} />
+            {isStale(update.error) && (
+              <Line>
+                <Button onPress={onReload}>Begin again with what stands now</Button>
+              </Line>
+            )}
           </Stack>
         );
       }}
     </ScheduleEditor>
   );
+}
+
+/** Whether somebody else has changed it since it was read. */
+function isStale(error: unknown): boolean {
+  return error !== null && failureOf(error).faults.some(({ reason }) => reason === "STANDING_VERSION_STALE");
 }

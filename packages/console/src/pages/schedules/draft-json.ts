@@ -3,6 +3,16 @@ import { prettyJson } from "../../words/pretty-json.ts";
 /** A JSON object, as a definition and its parts are. */
 export type Json = Record<string, unknown>;
 
+const json = JSON as JSON & { rawJSON(text: string): object };
+
+/** What a JSON text says. A number that would be read as another one, such as one of many digits, is kept as its text. Throws a SyntaxError. */
+export function parseExact(text: string): unknown {
+  return JSON.parse(text, (_, value: unknown, context?: { source?: string }) => {
+    const source = context?.source;
+    return typeof value === "number" && source !== undefined && String(value) !== source ? json.rawJSON(source) : value;
+  });
+}
+
 /** What says something: parts that are undefined or empty are left to the service. */
 export function given(json: Json): Json {
   return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== undefined && value !== ""));
@@ -15,6 +25,7 @@ export function objectOf(value: unknown): Json {
 
 /** A part as it is written in a field; empty where there is none. */
 export function textOf(value: unknown): string {
+  if (typeof value === "object" && value !== null && "rawJSON" in value) return String(value.rawJSON);
   return value === undefined || typeof value === "object" ? "" : String(value);
 }
 
@@ -40,7 +51,7 @@ export function jsonOf(value: unknown): string {
 export function readValue(text: string): unknown {
   if (text.trim() === "") return undefined;
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch {
     return text;
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { definitionText, programOfSkill } from "./definition-text.ts";
-import { type Draft, newDraft, readDefinition } from "./draft.ts";
+import { type Draft, hasHiddenInput, newDraft, readDefinition } from "./draft.ts";
 import { placeDefinitionFaults } from "./draft-faults.ts";
 import { keptParts } from "./kept-parts.ts";
 
@@ -45,6 +45,16 @@ test("what stands is written again as it was, with what the form does not show a
   expect(keptParts(kept)).toEqual(["drift", "schedule.jitter", "overlap.queueFor", "budget.whenOver"]);
   const bounded = JSON.parse(definitionText({ ...draft, policy: "", runs: "" }, programText, kept));
   expect([bounded.overlap, bounded.budget, bounded.drift]).toEqual([undefined, undefined, "follow"]);
+});
+
+test("numbers keep their digits, and what is not shown is known by its place", () => {
+  const json = `{"input":{"id":12345678901234567890,"worth":1.0},"dedupe":{"window":3},"pauseAfter":1e1,"program":${program}}`;
+  const { draft, programText, kept } = readDefinition(json);
+  const again = definitionText({ ...draft, title: "***" }, programText, kept);
+  expect(draft.pauseAfter).toBe("1e1");
+  expect(again).toContain('"input":{"id":12345678901234567890,"worth":1.0}');
+  expect([hasHiddenInput(again), hasHiddenInput('{"input": {"token": "***"}}')]).toEqual([false, true]);
+  expect([hasHiddenInput('{"program": {"input": {"token": "***"}}}'), hasHiddenInput("{")]).toEqual([true, false]);
 });
 
 test("the program of a skill runs it with its input", () => {

@@ -1,6 +1,6 @@
 import { locatePointer } from "../../words/json-pointer.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
-import { type Json, jsonOf, linesOf, objectOf, textOf } from "./draft-json.ts";
+import { type Json, jsonOf, linesOf, objectOf, parseExact, textOf } from "./draft-json.ts";
 
 /** What starts a schedule by itself, as it is chosen. */
 export type StartedBy = "cron" | "every" | "at" | "trigger" | "poll";
@@ -70,7 +70,7 @@ export function newDraft(timeZone: string): Draft {
 
 /** A definition that stands, as it is written again: its fields, the text of its program, and all that it has (`kept`). */
 export function readDefinition(definitionJson: string): { draft: Draft; programText: string; kept: Json } {
-  const definition = objectOf(JSON.parse(definitionJson));
+  const definition = objectOf(parseExact(definitionJson));
   const { from, to } = locatePointer(definitionJson, "/program");
   // Taken out of the text as it is: read and written, 1.0 would be 1, which is of another type.
   const programText = prettyJson(definitionJson.slice(from, to).replace(/^"program"\s*:/, ""));
@@ -109,4 +109,15 @@ function draftOf(definition: Json): Draft {
     ...{ runs: textOf(budget["runs"]), toolCalls: textOf(budget["toolCalls"]), writes: textOf(budget["writes"]) },
     pauseAfter: textOf(definition["pauseAfter"]),
   };
+}
+
+/** Whether a definition has values in what its program takes that the service did not show, `***` in their place. */
+export function hasHiddenInput(definitionJson: string): boolean {
+  try {
+    const { input, program } = objectOf(parseExact(definitionJson));
+    return JSON.stringify([input, objectOf(program)["input"]]).includes('"***"');
+  } catch {
+    // It is being written: that it is no JSON is told elsewhere.
+    return false;
+  }
 }

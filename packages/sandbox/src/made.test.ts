@@ -165,3 +165,25 @@ test("notes, members of a list and pages are found once they were made", async (
   const pages = (await apps.call("notes_wiki.search_pages", { query: "holiday" })).body;
   expect(at(pages, "results")).toHaveLength(1);
 });
+
+test("documents are found by their words, an archived board says so, and nothing new is complete", async () => {
+  const apps = createApps();
+  const books = { collectionName: "books" };
+  await apps.call("search_engine.index_document", { ...books, document: { id: "1", title: "Dune", year: 1965 } });
+  await apps.call("search_engine.index_document", { ...books, document: { id: "2", title: "Emma", year: 1815 } });
+  const found = async (q: string, collectionName = "books") => {
+    const { body } = await apps.call("search_engine.search_collection", { collectionName, q, query_by: "title" });
+    return at(body, "hits") as Row[];
+  };
+  expect(await found("dune")).toMatchObject([{ document: { id: "1", title: "Dune", year: 1965 } }]);
+  expect(await found("alien")).toEqual([]);
+  expect(await found("dune", "films")).toEqual([]);
+  const board = (await apps.call("work_mgmt.create_board", { board_name: "Old" })).body;
+  const one = { board_id: at(board, "data.create_board.id") };
+  await apps.call("work_mgmt.archive_board", { ...one, confirm: true });
+  expect(at((await apps.call("work_mgmt.get_board", one)).body, "data.boards.0.state")).toBe("archived");
+  const signers = [{ email_address: "b@example.com", name: "Ben" }];
+  const request = { file_urls: ["https://example.com/a.pdf"], signers, title: "Contract" };
+  const sent = (await apps.call("esignature.send_signature_request", request)).body;
+  expect(at(sent, "signature_request.is_complete")).toBe(false);
+});

@@ -12,7 +12,7 @@ import { makeResult, type Plan } from "./make.ts";
 import { madeUpId, schemaAt, shelfOf, show } from "./objects.ts";
 import { optionsFor } from "./options.ts";
 import { referTo } from "./references.ts";
-import { type Kind, type Role, roleOf } from "./roles.ts";
+import { asListOf, type Kind, type Role, roleOf } from "./roles.ts";
 import { listPlan } from "./rows.ts";
 import { canonicalJson, digestOf, type Seed } from "./seed.ts";
 import type { Shown } from "./shown.ts";
@@ -48,19 +48,33 @@ export function answerCall(call: AppCall, request: MatchedRequest, { pages, ...s
   // Objects are told apart by text, and schemas turn the texts of numbers back: those beyond 2^53 - 1 keep their digits.
   const args = replaceRawNumbers(request.args, scalarText) as JsonObject;
   const body = replaceRawNumbers(request.body, scalarText);
-  const role = roleOf(call.toolkit, call.action);
+  const { role, layout } = roleAndLayout(call);
   const work: Work = {
     call,
     args,
     role,
-    layout: layoutOf(call.action, role),
-    facts: factsOf(args, body, role.kind),
+    layout,
+    facts: { ...(role.verb === "update" && endOf(call.action)), ...factsOf(args, body, role.kind) },
     seed: digestOf(call.toolkit.slug, call.action.name, canonicalJson(args)),
     ...sources,
   };
   const gone = findGone(work);
   if (gone !== undefined) return notFound(gone);
   return { result: makeFitting(call.action, planOf(work, pages)) };
+}
+
+function roleAndLayout({ toolkit, action }: AppCall): { role: Role; layout: Layout } {
+  const named = roleOf(toolkit, action);
+  const layout = layoutOf(action, named);
+  const inside = layout.list?.inside;
+  if (named.kind !== undefined || inside === undefined) return { role: named, layout };
+  const role = asListOf(toolkit, named, inside);
+  return { role, layout: layoutOf(action, role) };
+}
+
+/** What becomes of an object by the name of a tool that says nothing else: an archived board says so. */
+function endOf({ name }: Action): Facts {
+  return name.startsWith("archive_") ? { archived: true, state: "archived" } : {};
 }
 
 /** What was said may not fit where it is shown; what is made up does. */

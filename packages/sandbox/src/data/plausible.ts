@@ -282,7 +282,10 @@ function numberFor(clue: Clue, isFraction: boolean): number {
   return bounded(1 + (number % 50));
 }
 
-function booleanFor({ words, number }: Clue): boolean {
+const endWords = /\b(complete|completed|done|finished|paid|signed|sent|viewed)\b/;
+
+function booleanFor({ words, number, isNew }: Clue): boolean {
+  if (isNew === true && endWords.test(words)) return false;
   if (falseWords.test(words)) return false;
   return trueWords.test(words) || number % 2 === 0;
 }

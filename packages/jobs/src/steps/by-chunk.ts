@@ -20,8 +20,6 @@ export type MadeOfChunk =
 /** How a kind takes the rows of its set: a chunk an act. */
 type Chunked<Kind extends ChunkedKind> = {
   make(at: StepAt<Kind>, chunk: SetChunk, effects: StepEffects): Promise<MadeOfChunk>;
-  /** Whether the fields of the rows are opened. Default: they are. */
-  readonly withData?: (step: StepAt<Kind>["step"]) => boolean;
 };
 
 /** The acts of a kind that goes through a set: a chunk an act, or less of it where the rows take long. */
@@ -40,7 +38,7 @@ async function advanceByChunk<Kind extends ChunkedKind>(
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
   const { source: setId, states } = step;
   const done: ProgressOf<ChunkedKind> | undefined = progress;
-  const range = { setId, states, fromOrdinal: done?.next ?? 0, withData: chunked.withData?.(step) };
+  const range = { setId, states, fromOrdinal: done?.next ?? 0, withData: needsFields(step) };
   const chunk = given ?? (await effects.readChunk(state, range));
   const { rows, next, bytes } = chunk;
   if (given === undefined && bytes > passingBytesMax) {
@@ -63,4 +61,9 @@ async function advanceByChunk<Kind extends ChunkedKind>(
     ],
     next: { kind: "commit" },
   };
+}
+
+/** Of rows that are only counted the fields stay sealed. */
+function needsFields(step: StepAt<ChunkedKind>["step"]): boolean {
+  return step.kind !== "reduce" || step.as.some(([, { kind }]) => kind !== "count");
 }

@@ -3,13 +3,13 @@ import { noRows } from "../state/counts.ts";
 import { byChunk, type MadeOfChunk } from "./by-chunk.ts";
 import type { SetChunk, StepEffects } from "./effects.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
-import { addRows, needsFields, runningTotal, storedTotal, valuesOf } from "./totals.ts";
+import { addRows, runningTotal, storedTotal, valuesOf } from "./totals.ts";
 
 /** Values over a set. */
 export const reduceKind: StepKind<"reduce"> = {
   needs: "rows",
   set: undefined,
-  advance: byChunk({ make: addChunk, withData: (step) => needsFields(step.as) }),
+  advance: byChunk({ make: addChunk }),
   retried: "anew",
   answer: undefined,
 };

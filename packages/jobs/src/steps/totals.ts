@@ -31,11 +31,6 @@ type Of<Kind extends Reduction["kind"]> = Extract<Reduction, { readonly kind: Ki
 /** Most of a text or a list, in bytes: what the value of a step may have. */
 const bytesMax = 65_536;
 
-/** Whether values over rows need their fields. */
-export function needsFields(reductions: Reductions): boolean {
-  return reductions.some(([, { kind }]) => kind !== "count");
-}
-
 /** A value to be gone on with; without one that is known, from nothing. */
 export function runningTotal({ count, sum, best, text = "", list = [], bytes = 0 }: Total = nothing): RunningTotal {
   return { count, sum, best, text, list: [...list], bytes };

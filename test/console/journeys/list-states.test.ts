@@ -346,3 +346,18 @@ browserTest("the runs of a schedule, which are a list within a page", async () =
   await store.reopen();
   await runs.getByText("It has not run yet.").waitFor();
 });
+
+browserTest("a filter that is opened before its values have come stays open, and has them when they come", async () => {
+  const { page } = await consoles.open({ path: `p/${consoles.projectId}/accounts` });
+  const send = await steerCall(page, "ListToolkits");
+  await send("kept");
+  await page.reload();
+  await page.getByRole("combobox", { name: "Toolkit: any" }).click();
+  await page.getByRole("option", { name: "any" }).waitFor();
+  expect(await page.getByRole("option").count()).toBe(1);
+  await send("on");
+  await page.getByRole("option", { name: /^messaging_bot/ }).click();
+  await page.getByRole("combobox", { name: "Toolkit: messaging_bot" }).waitFor();
+  await page.getByRole("combobox", { name: "Toolkit: messaging_bot" }).click();
+  await page.getByRole("combobox", { name: "Search Toolkit" }).waitFor();
+});

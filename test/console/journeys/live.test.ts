@@ -83,6 +83,7 @@ async function openMinimizable(path: string) {
 }
 
 browserTest("a tab that is hidden keeps no stream, and is told what it missed when it is shown", async () => {
+  await postCalendar(consoles.svc);
   const { page, minimize, freeze, restore, streams, faults } = await openMinimizable("events");
   for (const between of [async () => {}, freeze]) {
     await until(() => streams.project() === 1, "it has its stream");

@@ -287,10 +287,7 @@ browserTest.each(Object.entries(cases))("%s", async (_, { path, press: act, sear
   await shows(other);
   // Read of both at each look: the first may still be loading what the second has.
   const both = async () => [await valuesOf(page), await valuesOf(other)] as const;
-  await expect
-    .poll(async () => isDeepStrictEqual(...(await both())), { timeout: 5_000 })
-    .toBe(true)
-    .catch(() => undefined);
+  await until(async () => isDeepStrictEqual(...(await both())), "both show the same").catch(() => undefined);
   const [seen, seenThere] = await both();
   expect(seenThere).toEqual(seen);
   expect(other.url()).toBe(page.url());

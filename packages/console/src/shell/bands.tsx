@@ -3,6 +3,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { AdminService } from "@svc/gen/admin";
 import { IdentityService } from "@svc/gen/identity";
 import { useParams } from "@tanstack/react-router";
+import { isSandboxPage } from "../session/base.ts";
 import { type Away, useAway } from "../session/reachability.ts";
 import { classNames } from "../ui/class-names.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -37,7 +38,7 @@ export function Bands() {
   return (
     <section className={styles["bands"]} aria-label="About this session">
       {away !== undefined && <Reconnecting away={away} />}
-      {identity.data?.deployment?.sandbox === true && <Sandbox />}
+      {(identity.data?.deployment?.sandbox ?? isSandboxPage) && <Sandbox />}
       <NotPrivate />
     </section>
   );

@@ -79,6 +79,19 @@ test("the answer page stands at its own path", async () => {
   expect(await (await get("/console/answer")).text()).toContain("<title>answer</title>");
 });
 
+test("in a sandbox the page of the console says so from the first, those of links do not", async () => {
+  const sandbox = await startTestServer({ variables: { SVC_SANDBOX: "force" }, consoleFolder: folder });
+  try {
+    const says = '<meta name="svc-sandbox" content="on">';
+    const textOf = async (url: string) => await (await fetch(url)).text();
+    expect(await textOf(`${sandbox.url}/console/`)).toContain(says);
+    expect(await textOf(`${sandbox.url}/console/answer`)).not.toContain(says);
+    expect(await textOf(`${svc.url}/console/`)).not.toContain(says);
+  } finally {
+    await sandbox.stop();
+  }
+});
+
 test("a page that the browser has is not sent again", async () => {
   const etag = (await get("/console/")).headers.get("etag") ?? "";
   expect((await get("/console/", { "if-none-match": `"other", ${etag}` })).status).toBe(304);

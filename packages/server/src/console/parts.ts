@@ -23,11 +23,11 @@ export type ConsoleParts = {
 
 /** Reads the built pages, of `folder` or of the checkout. Undefined where the configuration serves no console. */
 export async function readBuiltConsole(
-  { isConsoleOn, role, publicUrl }: Config,
+  { isConsoleOn, role, publicUrl, isSandbox }: Config,
   folder: string = builtFolder,
 ): Promise<BuiltConsole | undefined> {
   if (!isConsoleOn || role === "worker") return undefined;
-  return readConsole(folder, consoleBase(publicUrl));
+  return readConsole(folder, { base: consoleBase(publicUrl), isSandbox });
 }
 
 /** Makes the parts that calls share with the console. */

@@ -33,8 +33,14 @@ export type BuiltConsole = { readonly files: ReadonlyMap<string, ConsoleFile> } 
 const failureFile = "build-error.txt";
 const failureCharacters = 8_000;
 
-/** Reads what was built into a folder, which may be missing. Pages get `<base href>` set to `base`. */
-export async function readConsole(folder: string, base: string): Promise<BuiltConsole> {
+/**
+ * Reads what was built into a folder, which may be missing. Pages get `<base href>` set to `base`; that of the console says, too, whether
+ * the apps are a sandbox, so that its band is there from the first and moves nothing.
+ */
+export async function readConsole(
+  folder: string,
+  { base, isSandbox }: { base: string; isSandbox: boolean },
+): Promise<BuiltConsole> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoreMissing);
   const paths = entries
     .filter((entry) => entry.isFile())
@@ -49,7 +55,12 @@ export async function readConsole(folder: string, base: string): Promise<BuiltCo
     const type = types[extname(path)];
     // What begins with a dot is the build's own.
     if (type === undefined || path === failureFile || path.startsWith(".")) continue;
-    files.set(path, path.endsWith(".html") ? pageOf(body, base) : fileOf(path, { type, body }, all));
+    files.set(
+      path,
+      path.endsWith(".html")
+        ? pageOf(body, base, isSandbox && path === "index.html")
+        : fileOf(path, { type, body }, all),
+    );
   }
   return { files };
 }
@@ -69,11 +80,15 @@ function fileOf(
 }
 
 /** Compressed here: what stands beside the file has another base. */
-function pageOf(html: Buffer, base: string): ConsoleFile {
-  const body = Buffer.from(withBase(html.toString("utf8"), base));
+function pageOf(html: Buffer, base: string, isSandbox: boolean): ConsoleFile {
+  const based = withBase(html.toString("utf8"), base);
+  const body = Buffer.from(isSandbox ? based.replace(/<base\b[^>]*>/i, (tag) => `${tag}${sandboxTag}`) : based);
   const type = types[".html"] ?? "";
   return { type, body, br: brotliCompressSync(body), gzip: gzipSync(body), etag: etagOf(body) };
 }
+
+/** Read by packages/console (session/base.ts). */
+const sandboxTag = '<meta name="svc-sandbox" content="on">';
 
 function withBase(html: string, base: string): string {
   const tag = `<base href="${base.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}">`;

@@ -1,6 +1,8 @@
 import type { Job } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
 import { buttonClass } from "../../ui/button.tsx";
+import { Skeleton } from "../../ui/empty.tsx";
+import { FaultNotice } from "../../ui/fault.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -70,6 +72,8 @@ function Parked({ job, projectId }: { job: Job; projectId: string }) {
         </p>
         {park.childJobId !== "" && <JobLink projectId={projectId} id={park.childJobId} />}
       </Notice>
+      {requestId !== "" && asked.isPending && <Skeleton rows={14} />}
+      <FaultNotice error={asked.error} onRetry={() => void asked.refetch()} />
       {ask !== undefined && (
         <Section
           title={ask.question}

@@ -24,7 +24,7 @@ export function TryFrom({
   const { from = "" } = search;
   const earlier = useQuery(ToolsService.method.getToolCall, { id: from }, { enabled: from !== "" });
   const shape = readSchema(tool.inputSchemaJson, tool.accessClass === "destructive" ? ["confirm"] : []);
-  if (from !== "" && earlier.isPending) return <Skeleton rows={4} />;
+  if (from !== "" && earlier.isPending) return <Skeleton rows={12} />;
   const call = earlier.data?.call;
   // What is masked in the ledger is no argument: it has to be filled in anew.
   const ofCall: KeptInput | undefined = call && {

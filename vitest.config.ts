@@ -19,6 +19,7 @@ const rest = [
   ...named(
     "test/console/journeys",
     "administration",
+    "habits",
     "jobs",
     "links",
     "list-states",

@@ -39,7 +39,8 @@ function isExecutable(path: string): boolean {
 
 /** How a browser of the tests is started: no name leads anywhere, as without a network. */
 export function browserArguments(): string[] {
-  const alone = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost";
+  const alone =
+    "--host-resolver-rules=MAP console.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost";
   return ["--disable-gpu", alone, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])];
 }
 

@@ -1,0 +1,133 @@
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { browserTest, startConsole } from "../browser.ts";
+import { postCalendar } from "../post-calendar.ts";
+
+// What whoever uses the console may count on, on whichever page.
+const consoles = startConsole({
+  variables: { SVC_HOSTS: "console.test" },
+  seed: async (svc) => {
+    for (let n = 0; n < 2; n += 1) await postCalendar(svc);
+    const account = { toolkitSlug: "messaging_bot", entityId: "ada", scheme: "api_key", apiKey: "k" };
+    await svc.call("svc.v1.ConnectionsService/InitiateConnection", account);
+  },
+});
+const path = (page: string) => `p/${consoles.projectId}/${page}`;
+const rows = (page: Page) => page.getByRole("row", { name: "calendar.events_changed" });
+const focusRow = async (page: Page) => {
+  await rows(page).first().waitFor();
+  await rows(page).first().focus();
+};
+const newestId = async (): Promise<string> =>
+  (await consoles.svc.call("svc.v1.TriggersService/ListEvents", {})).json.events[0].id;
+
+/** Reads what was copied, by pasting it where nothing comes of it. */
+async function pasted(page: Page): Promise<string> {
+  await page.keyboard.press("ControlOrMeta+k");
+  const input = page.getByRole("dialog").getByRole("combobox");
+  await input.waitFor();
+  await page.keyboard.press("ControlOrMeta+v");
+  const text = await input.inputValue();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  return text;
+}
+
+browserTest("keys of a list copy, open beside it, close, filter, help and lead elsewhere", async () => {
+  const { page } = await consoles.open({ path: path("events") });
+  const { keyboard } = page;
+  await focusRow(page);
+  await keyboard.press("c");
+  await page.getByRole("status").getByText("Copied id.").waitFor();
+  expect(await pasted(page)).toBe(await newestId());
+  await focusRow(page);
+  await keyboard.press("o");
+  await page.getByRole("region", { name: "Payload" }).waitFor();
+  await keyboard.press("Escape");
+  await page.getByRole("region", { name: "Payload" }).waitFor({ state: "detached" });
+  await keyboard.press("/");
+  await page.locator("search :focus").waitFor();
+  await focusRow(page);
+  await keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  await keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await focusRow(page);
+  await keyboard.press("g");
+  await keyboard.press("d");
+  await page.locator("h1:focus", { hasText: "Deliveries" }).waitFor();
+});
+
+browserTest("single letters can be turned off; arrows go on, and what was typed elsewhere never counted", async () => {
+  const { page } = await consoles.open({ path: path("events") });
+  const { keyboard } = page;
+  await page.getByLabel("Text of the payload").press("?");
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await page.getByRole("button", { name: "Clear filters" }).first().click();
+  await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+  await page.getByRole("checkbox", { name: "Single letters" }).uncheck();
+  await keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await focusRow(page);
+  const address = page.url();
+  for (const key of ["c", "o", "j", "?", "/", "g", "d"]) await keyboard.press(key);
+  await rows(page).first().and(page.locator(":focus")).waitFor();
+  expect([page.url(), await page.getByRole("dialog").count()]).toEqual([address, 0]);
+  await keyboard.press("ArrowDown");
+  await rows(page).nth(1).and(page.locator(":focus")).waitFor();
+});
+
+browserTest("a list has the filters that it was left with, and times say both and in which zone", async () => {
+  const { page } = await consoles.open({ path: path("events?toolkit=calendar") });
+  await rows(page).first().waitFor();
+  const time = rows(page).first().locator("time");
+  expect(await time.getAttribute("title")).toMatch(
+    /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]\S*, (?:now|\d+ (?:s|min) ago)$/,
+  );
+  const nav = (name: RegExp) => page.getByRole("navigation").getByRole("link", { name }).first().click();
+  await nav(/^Deliveries/);
+  await page.getByRole("heading", { name: "Deliveries", level: 1 }).waitFor();
+  await nav(/^Events\b.*filtered/);
+  await page.waitForURL(/\/events\?toolkit=calendar$/);
+  await page.keyboard.press("ControlOrMeta+k");
+  await page.keyboard.type("Times in UTC");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => time.getAttribute("title")).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, /);
+});
+
+browserTest("nothing moves longer than 80 ms, and nothing at all for whoever wants it so", async () => {
+  const { page } = await consoles.open({ path: path("events") });
+  const longest = (): Promise<number> =>
+    page.evaluate(`Math.max(...[...document.querySelectorAll("*")].flatMap((e) =>
+      getComputedStyle(e).transitionDuration.split(",").map(Number.parseFloat)))`);
+  expect(await longest()).toBe(0);
+  await page.emulateMedia({ reducedMotion: "no-preference" });
+  expect(await longest()).toBe(0.08);
+  await page.emulateMedia({ reducedMotion: "reduce" });
+});
+
+browserTest("off this machine and without https a band says so, ids are copied, and calls are made", async () => {
+  const { page, faults } = await consoles.open({ key: null });
+  const elsewhere = `http://console.test:${new URL(consoles.svc.url).port}`;
+  faults.expectOrigin(elsewhere);
+  await page.goto(`${elsewhere}/console/${path(`events/${await newestId()}`)}`);
+  await page.getByLabel("API key").fill(consoles.svc.key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("Not https: this session can be read on the way.").waitFor();
+  expect(await page.evaluate("[typeof navigator.clipboard, typeof crypto.randomUUID]")).toEqual([
+    "undefined",
+    "undefined",
+  ]);
+  await page.getByRole("button", { name: "Copy id" }).click();
+  await page.getByRole("status").getByText("Copied id.").waitFor();
+  expect(await pasted(page)).toBe(await newestId());
+  await page.goto(`${elsewhere}/console/${path("tools/messaging_bot.send_message")}`);
+  await page.getByLabel("as entity").fill("ada");
+  await page.getByLabel("chat_id", { exact: true }).fill("4711");
+  await page.getByLabel("text", { exact: true }).fill("From elsewhere");
+  await page.getByRole("button", { name: "Send in the sandbox", disabled: false }).click();
+  await page.getByRole("region", { name: "Result", exact: true }).getByText("ok", { exact: true }).waitFor();
+  // Browsers say so of every page that is not https.
+  const isOfHttp = (line: string) => line.includes("Cross-Origin-Opener-Policy header has been ignored");
+  faults.seen.splice(0, faults.seen.length, ...faults.seen.filter((line) => !isOfHttp(line)));
+});

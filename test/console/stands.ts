@@ -29,7 +29,7 @@ export async function cutOffAtDouble(page: Page): Promise<string[]> {
   let found: string[] = [];
   const fits = async () => {
     found = await page.evaluate<string[]>(beyond);
-    return found.length === 0 && (await page.evaluate("document.documentElement.scrollWidth <= innerWidth"));
+    return found.length === 0 && (await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth"));
   };
   await until(fits, "it fits", 5_000).catch(() => undefined);
   if (size !== null) await page.setViewportSize(size);

@@ -23,6 +23,7 @@ function normalize(text: string): string {
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replace(/"durationMs":\d+/g, '"durationMs":0')
     .replace(/"date":"[^"]+"/g, '"date":"DATE"')
+    .replace(/(\\?"date\\?": ?)\d{10}\b/g, "$1SECONDS")
     .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
     .trim();
 }

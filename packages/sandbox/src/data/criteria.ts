@@ -26,6 +26,9 @@ export type Asked = {
   readonly order: Order | undefined;
 };
 
+/** So much of what is asked for is looked at, of each row anew: a call answers within milliseconds, whatever it asks for. */
+const [queryMax, wordsMax, wantedMax] = [2_000, 20, 100];
+
 const queryNames = new Set(["query", "q", "term", "search", "searchterm", "keyword", "keywords", "text"]);
 const lower = new Set(["since", "from", "min", "after"]);
 const upper = new Set(["until", "to", "max", "before"]);
@@ -81,7 +84,8 @@ function criteriaOf(name: string, value: unknown, { fields, kind }: Known): Crit
   }
   if (manner.test(plain) || isObject(value)) return [];
   const field = fieldFor(plain, fields, kind);
-  const wanted = (Array.isArray(value) ? value : [value]).filter((item) => !isObject(item)).map(plainText);
+  const given = (Array.isArray(value) ? value : [value]).filter((item) => !isObject(item)).map(plainText);
+  const wanted = [...new Set(given)].slice(0, wantedMax);
   if (wanted.length === 0 || wanted.some((item) => item === "all" || item === "any")) return [];
   const isPart = field !== undefined && /(?:name|title|summary|email)$/i.test(field.path.at(-1) ?? "");
   return [
@@ -118,10 +122,8 @@ export function isText(name: string): boolean {
 
 /** Every word of a query stands in a text of the row's own. */
 function hasWords(query: string, fields: Fields): Criterion {
-  const wanted = query
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "" && word !== "*");
+  const words = query.slice(0, queryMax).toLowerCase().split(/\s+/);
+  const wanted = [...new Set(words)].filter((word) => word !== "" && word !== "*").slice(0, wordsMax);
   const texts = [...fields.values()].filter(({ path, schema }) => {
     const types = typesOf(schema);
     return path.length === 1 && isText(path[0] ?? "") && (types.includes("string") || types.length === 0);

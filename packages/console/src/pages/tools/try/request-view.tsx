@@ -8,7 +8,8 @@ import type { Check } from "./use-calls.ts";
 export function RequestView({ check: { answer, error }, fault }: { check: Check; fault: string | undefined }) {
   if (fault !== undefined) return <p>{fault}</p>;
   if (error !== null && error !== undefined) return <FaultNotice error={error} />;
-  if (answer === undefined) return <Skeleton rows={5} />;
+  // Between one line of what is missing and a request of some eight: neither moves what is below far.
+  if (answer === undefined) return <Skeleton rows={4} />;
   if (answer.request !== undefined) return <CodeBlock text={requestText(answer.request)} what="request" />;
   if (answer.outcome === "invalid_arguments") {
     const { length } = answer.faults;

@@ -194,3 +194,16 @@ test("a change moves a row from one filter to the other", async () => {
   const won = await apps.rows("sales_crm.list_deals", { status: "won" }, "data");
   expect(won.map(({ id }) => id)).toContain(deal?.["id"]);
 });
+
+test("of what calls made a list looks through the newest five hundred, and one that asks for nothing has all of it", async () => {
+  const apps = createLists();
+  for (let nth = 0; nth < 501; nth++) await apps.call("sales_crm.create_person", { name: `Person ${nth}` });
+  const found = async (term: string) => {
+    const { body } = await apps.call("sales_crm.search_persons", { term });
+    return JSON.stringify(body).includes(`"${term}"`);
+  };
+  expect([await found("Person 500"), await found("Person 1")]).toEqual([true, true]);
+  expect(await found("Person 0")).toBe(false);
+  const all = await apps.rows("sales_crm.list_persons", { limit: 2 }, "data");
+  expect(all.map(({ name }) => name)).toEqual(["Person 0", "Person 1"]);
+});

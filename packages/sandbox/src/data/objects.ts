@@ -21,8 +21,19 @@ export function shelfOf(toolkit: Toolkit, kind: Kind, args: JsonObject): Shelf {
 
 /** Fields that nobody spoke of follow from the id, so that a list and a get show the same object. */
 export function show(shelf: Shelf, id: string | number, facts: Facts, stored?: StoredObject): Shown {
-  const seed = digestOf(shelf.app, shelf.kind, shelf.scope, String(id));
-  return { id, facts, seed, isMade: stored?.state === "made", madeMs: stored?.madeMs, changedMs: stored?.changedMs };
+  let seed: Seed | undefined;
+  return {
+    id,
+    facts,
+    // Of the thousands that a list may have, it shows a page: the others need none.
+    get seed() {
+      seed ??= digestOf(shelf.app, shelf.kind, shelf.scope, String(id));
+      return seed;
+    },
+    isMade: stored?.state === "made",
+    madeMs: stored?.madeMs,
+    changedMs: stored?.changedMs,
+  };
 }
 
 /** A made-up id in the form of the field that shows it. */

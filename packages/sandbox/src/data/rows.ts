@@ -29,6 +29,8 @@ export type ListWork = Pick<Plan, "optionsFor" | "refer" | "noun" | "baseMs" | "
 
 /** Rows that are looked through for those that a list is asked for. */
 const rowsSearched = 60;
+/** Objects that calls made, the newest, among which a list looks for those that it is asked for, or that it puts in order. */
+const madeSearched = 500;
 
 /** The rows of a list that its arguments ask for, and the page of them. */
 export function listPlan(work: ListWork, pages: number | undefined): Pick<Plan, "items" | "page" | "facts"> {
@@ -52,7 +54,8 @@ function usualRows(work: ListWork): Listing {
   const { call, args } = work;
   const { bound, criteria, order } = askedOf(call.toolkit, call.action, args);
   const facts = factsOf(bound, undefined, undefined);
-  const made = findMade(work, facts);
+  const all = findMade(work, facts);
+  const made = criteria.length === 0 && order === undefined ? all : all.slice(-madeSearched);
   const rows = made.filter((shown) => fits(work, shown, criteria));
   const seed = listSeed(call.toolkit, sharedName(work, bound), bound);
   return {
@@ -98,9 +101,9 @@ function fullPages(work: ListWork): Listing {
   const wanted = Object.fromEntries(Object.entries(args).filter(([name]) => !isPageArgument(call.action, name)));
   const facts = factsOf(wanted, undefined, undefined);
   const seed = digestOf(call.toolkit.slug, call.action.name, canonicalJson(wanted));
-  const made = findMade(work, facts).filter((shown) =>
-    fits(work, shown, askedOf(call.toolkit, call.action, args).criteria),
-  );
+  const { criteria } = askedOf(call.toolkit, call.action, args);
+  const all = findMade(work, facts);
+  const made = (criteria.length === 0 ? all : all.slice(-madeSearched)).filter((shown) => fits(work, shown, criteria));
   return {
     count: () => made.length,
     rows: (start, end) => {

@@ -1,4 +1,4 @@
-import type { EventId, ProjectId } from "@svc/core";
+import type { ProjectId } from "@svc/core";
 import {
   type AskRecord,
   type EventDeliveries,
@@ -7,8 +7,10 @@ import {
   readLoggedAskDeliveries,
 } from "@svc/db";
 
+const fates = ["", "pending", "delivered", "dead-letter"] as const;
+
 /** Fate of an ask's publication to endpoints; empty when it was published to none. */
-export type AskDelivery = "" | "pending" | "delivered" | "dead-letter";
+export type AskDelivery = (typeof fates)[number];
 
 /** An ask as far as its publication goes. */
 export type PublishedAsk = Pick<AskRecord, "id" | "jobId" | "eventIds">;
@@ -25,18 +27,17 @@ export async function readAskDeliveries(
   projectId: ProjectId,
   asks: readonly PublishedAsk[],
 ): Promise<AskDeliveryState[]> {
-  const eventIds = asks.flatMap((ask) => ask.eventIds) as EventId[];
+  const eventIds = asks.flatMap((ask) => ask.eventIds);
   const found = await readEventDeliveries(db, projectId, eventIds);
   const byEvent = new Map(found.map((entry) => [entry.eventId, entry]));
-  const entriesOf = (ask: PublishedAsk) => (ask.eventIds as EventId[]).flatMap((id) => byEvent.get(id) ?? []);
+  const entriesOf = (ask: PublishedAsk) => ask.eventIds.flatMap((id) => byEvent.get(id) ?? []);
   const past = asks.filter((ask) => ask.eventIds.length > 0 && entriesOf(ask).length === 0);
   const logged = await readLoggedAskDeliveries(db, past);
   return asks.map((ask) => {
     const entries = entriesOf(ask);
-    if (entries.length === 0) {
-      return { delivery: (logged.get(ask.id) ?? "") as AskDelivery, nextAttemptAt: undefined };
-    }
-    return stateOf(entries);
+    if (entries.length > 0) return stateOf(entries);
+    const known = logged.get(ask.id);
+    return { delivery: fates.find((fate) => fate === known) ?? "", nextAttemptAt: undefined };
   });
 }
 

@@ -1,4 +1,4 @@
-import { createId, type EventId } from "@svc/core";
+import { createId } from "@svc/core";
 import {
   type AskRecord,
   addAskEvent,
@@ -64,7 +64,7 @@ async function publish(context: AskContext, tx: Executor, job: LockedJob, ask: A
   };
   await recordEvents(tx, [event], undefined, { owner: nodeId, untilMs: nowMs });
   await addAskEvent(tx, ask.id, event.id);
-  await logDelivery(tx, job, { ...ask, eventIds: [...ask.eventIds, event.id as EventId] }, nowMs);
+  await logDelivery(tx, job, { ...ask, eventIds: [...ask.eventIds, event.id] }, nowMs);
   const subject = subjectText({ kind: "watch", askId: ask.id });
   const { jobId, projectId } = ask;
   await putJobTasks(tx, [{ jobId, projectId, kind: "publish", subject, dueAt: nowMs + watchMinMs }]);

@@ -1,4 +1,4 @@
-import { firstUuidAt, type IdPrefix, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
+import { firstUuidAt, type Id, type IdPrefix, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { events } from "../schema/index.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
@@ -14,7 +14,7 @@ export type WatchedKind = (typeof watchedKinds)[number];
 /** A row as it is now. */
 export type WatchedRow = {
   readonly kind: WatchedKind;
-  readonly id: string;
+  readonly id: Id<IdPrefix>;
   /** Empty of an event. */
   readonly state: string;
   /** Grows with what the state does not tell: attempts of a delivery, hops of an ask. */
@@ -96,7 +96,7 @@ export async function readWatchedAgain(
   rows: readonly Pick<WatchedRow, "kind" | "id">[],
 ): Promise<WatchedRow[]> {
   const of = (kind: WatchedKind) => {
-    const ids = rows.filter((row) => row.kind === kind).map(({ id }) => uuidOfId(id as never));
+    const ids = rows.filter((row) => row.kind === kind).map(({ id }) => uuidOfId(id));
     return arrayLiteral(ids);
   };
   return (await selectAgain(db, [of("delivery"), of("call"), of("job"), of("ask")])).map(read);
@@ -143,9 +143,9 @@ const selectEvents = statement<RawRow<Row<typeof events>>>(
 export async function readWatchedEvents(
   db: Executor,
   projectId: ProjectId,
-  ids: readonly string[],
+  ids: readonly Id<IdPrefix>[],
 ): Promise<Row<typeof events>[]> {
-  const uuids = ids.map((id) => uuidOfId(id as never));
+  const uuids = ids.map((id) => uuidOfId(id));
   return (await selectEvents(db, [uuidOfId(projectId), arrayLiteral(uuids)])).map((row) => columns.read(row));
 }
 

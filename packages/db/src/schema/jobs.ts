@@ -1,3 +1,4 @@
+import type { EventId } from "@svc/core";
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { askCountsDocument, escalationDocument } from "../documents/ask.ts";
@@ -341,7 +342,7 @@ export const jobAsks = pgTable(
     deliveredAt: time("delivered_at"),
     standingProgramId: text("standing_program_id").notNull().default(""),
     /** Ids of the events it was published as, one a hop. */
-    eventIds: text("event_ids").array().notNull().default([]),
+    eventIds: text("event_ids").array().$type<EventId[]>().notNull().default([]),
     refusedAnswers: integer("refused_answers").notNull().default(0),
     askedAt: time("asked_at").notNull(),
     /** As it is shown: what the answer schema marks as sensitive is masked in its overrides. */

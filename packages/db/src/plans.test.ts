@@ -1,4 +1,3 @@
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -6,7 +5,10 @@ import { statementNames } from "./sql/statement.ts";
 import { activityPlans } from "./test-plans/activity.ts";
 import { askPlans } from "./test-plans/asks.ts";
 import { auditPlans } from "./test-plans/audit.ts";
+import { catalogPlans } from "./test-plans/catalog.ts";
+import { connectionPlans } from "./test-plans/connections.ts";
 import { consolePlans } from "./test-plans/console.ts";
+import { contactPlans } from "./test-plans/contacts.ts";
 import { deliveryPlans, subscriptionPlans } from "./test-plans/deliveries.ts";
 import { erasurePlans } from "./test-plans/erasures.ts";
 import {
@@ -17,16 +19,24 @@ import {
   sentBy,
   type TableReads,
 } from "./test-plans/explain.ts";
+import { exportPlans } from "./test-plans/exports.ts";
 import { grantPlans } from "./test-plans/grants.ts";
 import { hookPlans } from "./test-plans/hooks.ts";
 import { jobPlans, taskPlans } from "./test-plans/jobs.ts";
+import { keyPlans } from "./test-plans/keys.ts";
 import type { Plan } from "./test-plans/plan.ts";
 import { accountPlans, callPlans, limitPlans, projectPlans } from "./test-plans/projects.ts";
+import { quarantinePlans } from "./test-plans/quarantine.ts";
 import { replayPlans } from "./test-plans/replays.ts";
 import { forgetStatistics, type Statistics, seeded } from "./test-plans/seed.ts";
+import { skillPlans } from "./test-plans/skills.ts";
 import { standingPlans } from "./test-plans/standing.ts";
+import { agentSubscriptionPlans } from "./test-plans/subscriptions.ts";
+import { taskTablePlans } from "./test-plans/task-tables.ts";
 import { toolVectorPlans } from "./test-plans/tool-vectors.ts";
+import { sourcesIn, watchQueries } from "./test-plans/unrun-queries.ts";
 import { usagePlans } from "./test-plans/usage.ts";
+import { vaultPlans } from "./test-plans/vault.ts";
 
 // Every statement has a plan here: what it reads and by which index, whatever the server's statistics say. Nothing reads a
 // table as a whole.
@@ -51,11 +61,25 @@ const plans: readonly Plan[] = [
   ...auditPlans,
   ...erasurePlans,
   ...toolVectorPlans,
+  ...vaultPlans,
+  ...catalogPlans,
+  ...exportPlans,
+  ...taskTablePlans,
+  ...skillPlans,
+  ...quarantinePlans,
+  ...connectionPlans,
+  ...contactPlans,
+  ...keyPlans,
+  ...agentSubscriptionPlans,
 ];
 
 const modes: readonly PlanMode[] = ["custom", "generic"];
 const everyStatistics: readonly Statistics[] = ["fresh", "stale", "absent"];
 const sent = new Map<Plan, SentStatement>();
+/** All that the runs of plans sent. */
+const allSent = new Set<string>();
+/** Places in the package that send a query, and that no run of a plan came to. */
+let unrun: string[] = [];
 /** How each was planned, under which circumstances. */
 const planned = new Map<Plan, Planned[]>();
 
@@ -65,7 +89,11 @@ const { db, drop } = await createTestDatabase({ filled: seeded });
 afterAll(drop);
 
 beforeAll(async () => {
+  const sources = sourcesIn(import.meta.dirname);
+  for (const file of sources) await import(join(import.meta.dirname, file));
+  const takeUnrun = await watchQueries(import.meta.dirname, sources);
   for (const plan of plans) sent.set(plan, await statementOf(plan));
+  unrun = await takeUnrun();
   await planAll("stale");
   await forgetStatistics(db);
   await planAll("absent");
@@ -89,15 +117,23 @@ async function planAll(statistics: Statistics): Promise<void> {
   }
 }
 
-/** What a plan's run sends: the statement of its name, or the one query it consists of. */
+/** What a plan's run sends: the statement of its name, or the one query that it consists of or that has its words. */
 async function statementOf(plan: Plan): Promise<SentStatement> {
-  const isNamed = statementNames().includes(plan.name)
-    ? (text: string) => text.startsWith(`/* ${plan.name} */`)
-    : undefined;
+  const { name, words } = plan;
+  const isNamed = statementNames().includes(name) ? (text: string) => text.startsWith(`/* ${name} */`) : undefined;
   const all = await sentBy(db, plan.run, plan.isSlow === true ? isNamed : undefined);
-  const [found] = isNamed === undefined ? all : all.filter(({ text }) => isNamed(text));
-  if (found === undefined) throw new Error(`${plan.name} was not run, but ${all.map(({ text }) => text.slice(0, 40))}`);
-  return found;
+  for (const { text } of all) allSent.add(text);
+  const found = all.filter(({ text }) =>
+    isNamed !== undefined ? isNamed(text) : !isPlannedByName(text) && text.includes(words ?? ""),
+  );
+  const [first] = found;
+  if (first === undefined) throw new Error(`${name} was not run, but ${all.map(({ text }) => text.slice(0, 40))}`);
+  return first;
+}
+
+/** Whether a text is a statement's, which has its plan by its name. */
+function isPlannedByName(text: string): boolean {
+  return text.startsWith("/* ");
 }
 
 /** What is wrong with how a statement reads; empty when nothing is. */
@@ -117,14 +153,20 @@ function faultsOf(plan: Plan, { statistics, reads: { access, isSorted } }: Plann
   return faults;
 }
 
-test("every statement has a plan", async () => {
-  const folder = import.meta.dirname;
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  const sources = files.filter((file) => file.endsWith(".ts") && !/\.(?:test|fixture|testing)\.ts$/.test(file));
-  for (const file of sources) await import(join(folder, file));
+test("every statement has a plan", () => {
   const known = new Set(plans.map(({ name }) => name));
   // Those of other tests, whose files may share the process, are named test_.
   expect(statementNames().filter((name) => !known.has(name) && !name.startsWith("test_"))).toEqual([]);
+});
+
+test("every query is run by a plan", () => {
+  expect(unrun).toEqual([]);
+});
+
+test("every query that the run of a plan sends has a plan", () => {
+  const planned = new Set([...sent.values()].map(({ text }) => text));
+  const isSetting = (text: string) => /^(?:set local|savepoint|release|rollback|lock table) /.test(text);
+  expect([...allSent].filter((text) => !planned.has(text) && !isPlannedByName(text) && !isSetting(text))).toEqual([]);
 });
 
 test("every index is read by a statement", async () => {

@@ -7,6 +7,8 @@ export type Plan = {
   readonly name: string;
   /** Which of several runs of the same statement. */
   readonly variant?: string;
+  /** Of a run that sends several queries of the query builder: what only the one that is meant has in its text. */
+  readonly words?: string;
   /** Runs it; other statements may run with it. */
   readonly run: (executor: Executor) => Promise<unknown>;
   /**

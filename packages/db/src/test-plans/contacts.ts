@@ -1,0 +1,4 @@
+import type { Plan } from "./plan.ts";
+
+/** Contacts. */
+export const contactPlans: readonly Plan[] = [];

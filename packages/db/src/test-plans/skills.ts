@@ -1,0 +1,4 @@
+import type { Plan } from "./plan.ts";
+
+/** Skills. */
+export const skillPlans: readonly Plan[] = [];

@@ -6,8 +6,9 @@ import type { Quarantine, TriggersContext } from "@svc/triggers";
 /** What tools of operators' agents work with. */
 export type OperatorContext = TriggersContext & { readonly quarantine: Quarantine };
 
-/** Annotations of a tool that reads, and of one that sends again. */
+/** Annotations of a tool that reads. */
 export const reads: ListedTool["annotations"] = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
+/** Annotations of a tool that sends again. */
 export const sends: ListedTool["annotations"] = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 
 /** The schema of a tool that takes texts. */

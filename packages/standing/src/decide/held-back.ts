@@ -1,8 +1,9 @@
 import type { BookFacts } from "./book-facts.ts";
 
-/** A start that fails is tried again after so long, and twice as long each time; so often it may fail. */
+/** A start that fails is tried again after so long, and twice as long each time. */
 const startRetryMinMs = 5_000;
 const startRetryMaxMs = 300_000;
+/** So often the start of a run may fail. */
 export const startFailuresMax = 8;
 
 /** What becomes of a run that could not be started when it was tried just now, for the `startFailures`th time; undefined for any other. */

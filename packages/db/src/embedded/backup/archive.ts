@@ -13,8 +13,9 @@ export type BackupManifest = {
   readonly machine: string;
 };
 
-/** Entries beside those of the store: the first, and the last, without which a backup is cut off. */
+/** The first entry of a backup, which says what it is. */
 export const manifestEntry = "svc-backup.json";
+/** The last one, without which a backup is cut off. */
 export const endEntry = "svc-backup-end.json";
 
 /** An archive that is being written. */

@@ -1,4 +1,5 @@
-import type { connectedAccounts } from "../schema/connections.ts";
+import { sql } from "drizzle-orm";
+import { connectedAccounts } from "../schema/connections.ts";
 import type { ConnectedAccountState } from "../schema/words.ts";
 
 /** A connected account with its sealed credential. */
@@ -18,3 +19,6 @@ export const erased = {
   refreshAt: null,
   refreshLeaseUntil: null,
 };
+
+/** Whether one account, found by its id, is active. As a filter alone: without statistics a plan went past all that a project has active. */
+export const isActive = sql`${connectedAccounts.state} is not distinct from 'active'`;

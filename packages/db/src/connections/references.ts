@@ -1,11 +1,12 @@
-import type { AccountId, ProjectId } from "@svc/core";
-import { and, eq, inArray, notInArray } from "drizzle-orm";
+import { type AccountId, type ProjectId, uuidOfId } from "@svc/core";
+import { and, eq, notInArray, sql } from "drizzle-orm";
 import { putAccountReferences } from "../account-references/repo.ts";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import { touchRouting } from "../projects/repo.ts";
 import { connectedAccounts } from "../schema/connections.ts";
 import { accountReferences } from "../schema/triggers.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
 import type { ConnectedAccount } from "./account.ts";
 
 /** Takes the references of accounts out of the deployment's routing; moves its version when there were any. */
@@ -17,7 +18,12 @@ export async function releaseAccountReferences(
   if (accountIds.length === 0) return;
   const released = await tx.orm
     .delete(accountReferences)
-    .where(and(eq(accountReferences.projectId, projectId), inArray(accountReferences.accountId, [...accountIds])))
+    .where(
+      and(
+        eq(accountReferences.projectId, projectId),
+        sql`${accountReferences.accountId} = any(${arrayLiteral(accountIds.map(uuidOfId))}::uuid[])`,
+      ),
+    )
     .returning({ reference: accountReferences.reference });
   if (released.length > 0) await touchRouting(tx);
 }

@@ -3,7 +3,7 @@ import { and, eq, isNull, lte, or } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { connectedAccounts } from "../schema/connections.ts";
 import { statement } from "../sql/statement.ts";
-import type { ConnectedAccount } from "./account.ts";
+import { type ConnectedAccount, isActive } from "./account.ts";
 
 /** An account by its project and id. */
 export type AccountKey = { projectId: ProjectId; id: AccountId };
@@ -45,7 +45,7 @@ export async function claimAccountRefresh(
       and(
         eq(table.projectId, projectId),
         eq(table.id, id),
-        eq(table.state, "active"),
+        isActive,
         or(isNull(table.refreshLeaseUntil), lte(table.refreshLeaseUntil, nowMs)),
       ),
     )
@@ -77,7 +77,7 @@ export async function settleAccountRefresh(
       and(
         eq(table.projectId, lease.projectId),
         eq(table.id, lease.id),
-        eq(table.state, "active"),
+        isActive,
         replacing === undefined ? eq(table.refreshLeaseUntil, lease.leaseUntilMs) : eq(table.credential, replacing),
       ),
     )
@@ -95,12 +95,5 @@ export async function expireAccount(
   await db.orm
     .update(table)
     .set({ state: "expired", lastError: change.lastError, updatedAt: change.nowMs, refreshAt: null })
-    .where(
-      and(
-        eq(table.projectId, projectId),
-        eq(table.id, id),
-        eq(table.state, "active"),
-        eq(table.credential, change.credential),
-      ),
-    );
+    .where(and(eq(table.projectId, projectId), eq(table.id, id), isActive, eq(table.credential, change.credential)));
 }

@@ -3,6 +3,7 @@ import { and, asc, count, eq, gt, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { contacts, jobAsks } from "../schema/jobs.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
+import { newestWith } from "../sql/newest-first.ts";
 
 /** A person of a project whom jobs may ask. */
 export type Contact = Omit<typeof contacts.$inferSelect, "projectId">;
@@ -85,18 +86,7 @@ export function contactsForProject(db: Executor, projectId: ProjectId): ContactR
         if (await isLastApprover(tx, projectId, principalId)) return "last_approver";
         const [known] = await tx.orm.select(columns).from(contacts).where(own(principalId)).for("update");
         if (known === undefined) return "missing";
-        const [ask] = await tx.orm
-          .select({ id: jobAsks.id })
-          .from(jobAsks)
-          .where(
-            and(
-              eq(jobAsks.projectId, projectId),
-              eq(jobAsks.state, "pending"),
-              sql`${principalId} = any(${jobAsks.deliveredPrincipals})`,
-            ),
-          )
-          .limit(1);
-        if (ask !== undefined) return "asked";
+        if (await isAsked(tx, projectId, principalId)) return "asked";
         await tx.orm.delete(contacts).where(own(principalId));
         return "deleted";
       }),
@@ -112,4 +102,15 @@ async function isLastApprover(tx: Executor, projectId: ProjectId, principalId: s
     .orderBy(asc(contacts.principalId))
     .for("update");
   return approvers.length === 1 && approvers[0]?.principalId === principalId;
+}
+
+/** Whether a pending ask has reached it. By the index that has the pending ones apart: all that were ever asked are many. */
+async function isAsked(tx: Executor, projectId: ProjectId, principalId: string): Promise<boolean> {
+  const { where } = newestWith(jobAsks, projectId, { key: sql`(${jobAsks.state} || ' ')`, value: "pending " });
+  const [ask] = await tx.orm
+    .select({ id: jobAsks.id })
+    .from(jobAsks)
+    .where(and(where, sql`${principalId} = any(${jobAsks.deliveredPrincipals})`))
+    .limit(1);
+  return ask !== undefined;
 }

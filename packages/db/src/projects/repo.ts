@@ -72,7 +72,13 @@ export function createFirstProject(db: Executor, name: string, nowMs: number): P
   return withTransaction(db, async (tx) => {
     // Whoever makes a project holds this row: the second waits here, and then sees the first one's.
     await tx.orm.select().from(routingState).for("update");
-    const [other] = await tx.orm.select({ id: projects.id }).from(projects).where(ne(projects.name, name)).limit(1);
+    const [other] = await tx.orm
+      .select({ id: projects.id })
+      .from(projects)
+      .where(ne(projects.name, name))
+      // By the index of names, two of which tell it.
+      .orderBy(projects.name)
+      .limit(1);
     return other === undefined ? createProject(tx, name, nowMs) : undefined;
   });
 }

@@ -1,5 +1,5 @@
-import type { KeyId, ProjectId, SubscriptionId } from "@svc/core";
-import { and, count, eq, gt, inArray, sql } from "drizzle-orm";
+import { type KeyId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
+import { and, count, eq, inArray, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
@@ -42,27 +42,23 @@ export type AgentSubscriptionRepository = {
 
 /** The subscriptions that agents of one project made over MCP. */
 export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId): AgentSubscriptionRepository {
+  // As a filter alone: a project that had none when statistics were made was read as a whole, whatever it has by now.
+  const isOfProject = sql`${subscriptions.projectId} is not distinct from ${uuidOfId(projectId)}::uuid`;
   const own = (mcpId: string) =>
     // In the words of subscriptions_mcp: a plan for any value knows no other.
-    and(eq(subscriptions.mcpId, mcpId), sql`${subscriptions.mcpId} <> ''`, eq(subscriptions.projectId, projectId));
+    and(eq(subscriptions.mcpId, mcpId), sql`${subscriptions.mcpId} <> ''`, isOfProject);
   return {
     async find(mcpId) {
       const [row] = await db.orm.select().from(subscriptions).where(own(mcpId));
       return row;
     },
     async hasEndpoint(keyId, endpointUrl, nowMs) {
-      const [row] = await db.orm
-        .select({ id: subscriptions.id })
+      // Asked for a time, the store goes through what ends later in all projects; of a key there are few.
+      const rows = await db.orm
+        .select({ expiresAt: subscriptions.expiresAt })
         .from(subscriptions)
-        .where(
-          and(
-            eq(subscriptions.keyId, keyId),
-            eq(subscriptions.endpointUrl, endpointUrl),
-            gt(subscriptions.expiresAt, nowMs),
-          ),
-        )
-        .limit(1);
-      return row !== undefined;
+        .where(and(eq(subscriptions.keyId, keyId), eq(subscriptions.endpointUrl, endpointUrl)));
+      return rows.some(({ expiresAt }) => expiresAt !== null && expiresAt > nowMs);
     },
     create: ({ keyId, expiresAt, ...subscription }, { perKeyMax, nowMs }) =>
       withTransaction(db, async (tx) => {

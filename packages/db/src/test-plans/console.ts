@@ -60,6 +60,12 @@ export const consolePlans: readonly Plan[] = [
     reads: { console_sessions: "console_sessions_pkey(id)" },
   },
   {
+    name: "give a session the seat of a key",
+    words: `insert into "console_seats"`,
+    run: (db) => seatKey(db, { sessionId, keyId, createdAt: nowMs }, 50),
+    reads: {},
+  },
+  {
     name: "end_old_console_seats",
     run: (db) => seatKey(db, { sessionId, keyId, createdAt: nowMs }, 50),
     reads: {
@@ -69,6 +75,12 @@ export const consolePlans: readonly Plan[] = [
         "console_seats_key(session_id, key_id)",
       ],
     },
+  },
+  {
+    name: "take the seat of a key out of a session",
+    words: `delete from "console_seats"`,
+    run: (db) => endConsoleSeat(db, { id: sessionId, keyId }),
+    reads: { console_seats: ["console_seats_key(session_id, key_id)", "console_seats_of_key(key_id, session_id)"] },
   },
   {
     name: "end_seatless_console_session",

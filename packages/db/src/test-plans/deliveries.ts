@@ -382,6 +382,11 @@ export const deliveryPlans: readonly Plan[] = [
     reads: { deliveries: "deliveries_pkey(id)" },
   },
   {
+    name: "the attempts of a delivery",
+    run: (db) => deliveriesForProject(db, projectId).findAttempts(seededId("dlv", 1)),
+    reads: { deliveries: "deliveries_pkey(id)" },
+  },
+  {
     name: "a page of deliveries of an event",
     statistics: ["fresh"],
     run: (db) =>

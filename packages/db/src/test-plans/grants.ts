@@ -51,6 +51,12 @@ const token = { digest, grantId, kind: "access" as const, expiresAt: nowMs, spen
 /** Grants, their clients, codes and tokens. */
 export const grantPlans: readonly Plan[] = [
   {
+    name: "store a client",
+    words: `insert into "grant_clients"`,
+    run: (db) => insertGrantClient(db, client, 1_000),
+    reads: {},
+  },
+  {
     name: "forget_unused_grant_clients",
     run: (db) => insertGrantClient(db, client, 1_000),
     reads: { grant_clients: ["grant_clients_used(used_at)", "grant_clients_pkey(id)"] },
@@ -96,7 +102,13 @@ export const grantPlans: readonly Plan[] = [
     run: (db) => sweepGrantCodes(db, seededAt(500), 100),
     reads: { grant_codes: ["grant_codes_expires(expires_at)", "grant_codes_pkey(digest)"] },
   },
-  { name: "store a grant", run: (db) => insertGrant(db, grant, key), reads: {} },
+  {
+    name: "store the key of a grant",
+    words: `insert into "api_keys"`,
+    run: (db) => insertGrant(db, grant, key),
+    reads: {},
+  },
+  { name: "store a grant", words: `insert into "grants"`, run: (db) => insertGrant(db, grant, key), reads: {} },
   {
     name: "list_grants",
     isOrdered: true,

@@ -1,4 +1,27 @@
+import { createApiKey, ensureApiKey, revokeApiKey, touchApiKeys } from "../keys/repo.ts";
+import { nowMs } from "../test-rows.ts";
 import type { Plan } from "./plan.ts";
+import { seededId } from "./seed.ts";
 
-/** Keys of projects. */
-export const keyPlans: readonly Plan[] = [];
+const keyId = seededId("key", 501);
+const key = {
+  ...{ id: seededId("key", 500_000), projectId: seededId("prj", 1), role: "member" as const, name: "", hint: "" },
+  ...{ digest: Buffer.alloc(32, 9), createdAt: nowMs },
+};
+
+/** Keys as they are made, used and revoked. */
+export const keyPlans: readonly Plan[] = [
+  { name: "store a key", run: (db) => createApiKey(db, key), reads: {} },
+  { name: "store a key unless it is known", run: (db) => ensureApiKey(db, key), reads: {} },
+  {
+    name: "revoke a key",
+    words: `update "api_keys"`,
+    run: (db) => revokeApiKey(db, keyId, nowMs),
+    reads: { api_keys: "api_keys_pkey(id)" },
+  },
+  {
+    name: "note the use of keys",
+    run: (db) => touchApiKeys(db, [keyId, seededId("key", 7)], nowMs),
+    reads: { api_keys: "api_keys_pkey(id)" },
+  },
+];

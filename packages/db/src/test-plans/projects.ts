@@ -25,8 +25,15 @@ import { probeWrites } from "../probe-writes.ts";
 import { keepAudience, readAudience } from "../projects/audience.ts";
 import { readHttpHosts } from "../projects/http-hosts.ts";
 import { readConfirmRules } from "../projects/plan-policy.ts";
-import { findProject, listProjects } from "../projects/repo.ts";
-import { holdDeploymentRouting, holdProjectRouting } from "../projects/routing.ts";
+import {
+  createFirstProject,
+  createProject,
+  findProject,
+  findProjectByName,
+  listProjects,
+  setProjectPolicy,
+} from "../projects/repo.ts";
+import { holdDeploymentRouting, holdProjectRouting, readDeploymentRouting } from "../projects/routing.ts";
 import { findQuarantinedIds, listHeldQuarantinedPosts } from "../quarantine/held.ts";
 import { listQuarantinedPosts } from "../quarantine/list-page.ts";
 import { findQuarantinedPost } from "../quarantine/repo.ts";
@@ -390,6 +397,57 @@ export const projectPlans: readonly Plan[] = [
     name: "a project with its policy",
     run: (db) => findProject(db, projectId),
     reads: { projects: "projects_pkey(id)", project_policies: "project_policies_pkey(project_id)" },
+  },
+  {
+    name: "a project by its name",
+    run: (db) => findProjectByName(db, "p7"),
+    reads: { projects: "projects_name(name)", project_policies: "project_policies_pkey(project_id)" },
+  },
+  {
+    name: "make a project",
+    words: `insert into "projects"`,
+    run: (db) => createProject(db, "new", nowMs),
+    reads: {},
+  },
+  {
+    name: "make the first contact of a project",
+    words: `insert into "contacts"`,
+    run: (db) => createProject(db, "new", nowMs),
+    reads: {},
+  },
+  {
+    // Its one row.
+    name: "move the version of the deployment's routing",
+    words: `update "routing_state"`,
+    run: (db) => createProject(db, "new", nowMs),
+    reads: { routing_state: ["Seq Scan", "routing_state_pkey()"] },
+  },
+  {
+    // Its one row.
+    name: "hold off whoever makes a project",
+    words: `from "routing_state"`,
+    run: (db) => createFirstProject(db, "new", nowMs),
+    reads: { routing_state: ["Seq Scan", "routing_state_pkey()"] },
+  },
+  {
+    name: "whether there is a project of another name",
+    words: `"name" <> $1`,
+    run: (db) => createFirstProject(db, "new", nowMs),
+    reads: { projects: "projects_name()" },
+    isOrdered: true,
+    rowsMax: { projects: 2 },
+  },
+  {
+    name: "set the policy of a project",
+    words: `insert into "project_policies"`,
+    run: (db) => setProjectPolicy(db, projectId, { planApproval: "always", redirectUrls: [], quotas: {} }),
+    reads: {},
+  },
+  {
+    // All of it, at each change: nodes keep which projects there are.
+    name: "the deployment's routing",
+    run: (db) => readDeploymentRouting(db),
+    reads: { routing_state: ["Seq Scan", "routing_state_pkey()"], projects: ["Seq Scan", "projects_pkey()"] },
   },
   {
     name: "a page of projects",

@@ -1,9 +1,10 @@
-import { isoTime, type ProjectId } from "@svc/core";
-import { and, eq, inArray } from "drizzle-orm";
+import { isoTime, type ProjectId, uuidOfId } from "@svc/core";
+import { type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import { touchProjectRouting } from "../projects/repo.ts";
 import { subscriptions } from "../schema/index.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
@@ -41,21 +42,14 @@ export async function deleteEndedSubscriptions(
 function deleteOfProject(db: Executor, projectId: ProjectId, ended: readonly Subscription[], nowMs: number) {
   return withTransaction(db, async (tx) => {
     await touchProjectRouting(tx, projectId);
-    const ids = ended.map(({ id }) => id);
-    const present = await tx.orm
-      .select()
-      .from(subscriptions)
-      .where(and(eq(subscriptions.projectId, projectId), inArray(subscriptions.id, ids)))
-      .for("update");
+    const present = await tx.orm.select().from(subscriptions).where(isOneOf(ended)).for("update");
     const over = present.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= nowMs);
-    if (over.length > 0) {
-      await tx.orm.delete(subscriptions).where(
-        inArray(
-          subscriptions.id,
-          over.map(({ id }) => id),
-        ),
-      );
-    }
+    if (over.length > 0) await tx.orm.delete(subscriptions).where(isOneOf(over));
     return over;
   });
+}
+
+/** One text for any number of them. By the primary key: an id has its project. */
+function isOneOf(those: readonly Subscription[]): SQL {
+  return sql`${subscriptions.id} = any(${arrayLiteral(those.map(({ id }) => uuidOfId(id)))}::uuid[])`;
 }

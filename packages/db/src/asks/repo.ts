@@ -1,5 +1,6 @@
 import { type Id, type ProjectId, uuidOfId } from "@svc/core";
-import { and, asc, desc, eq, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, lt, type SQL, sql } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
 import { jobAsks } from "../schema/jobs.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
@@ -73,16 +74,50 @@ export type AskRepository = {
 /** The condition of partial indexes in their words: a plan for any value knows no other. */
 const isPending = sql`${jobAsks.state} = 'pending'`;
 
+/** Whether a column has a value, as a condition that no index serves: see `filterBy`. */
+function isSame(column: PgColumn, value: string | undefined): SQL | undefined {
+  return value === undefined ? undefined : sql`${column} is not distinct from ${value}`;
+}
+
 /** By the index that fits what is asked for. */
-function newestAsks(
-  projectId: ProjectId,
-  { state, principalId }: Pick<AskFilter, "state" | "principalId">,
-  before: string | undefined,
-) {
+function newestAsks(projectId: ProjectId, filter: AskFilter, after: Id<"ask"> | undefined) {
+  const { state, principalId, jobId, standingProgramId } = filter;
+  if (jobId !== undefined || standingProgramId !== undefined) return newestOfOne(projectId, filter, after);
   const key = keyOf([jobAsks.state, state], [jobAsks.principalId, principalId]);
+  const before = after && uuidOfId(after);
   return key === undefined
     ? newestOfProject(jobAsks, projectId, before)
     : newestWith(jobAsks, projectId, { ...key, before });
+}
+
+/**
+ * Those of a job, or of a standing program, in the order of their index; whatever else is asked for is looked at in the rows. With
+ * `project_id = …` beside a job, a plan without statistics went through all asks of the project.
+ */
+function newestOfOne(
+  projectId: ProjectId,
+  { state, principalId, jobId, standingProgramId }: AskFilter,
+  after: Id<"ask"> | undefined,
+) {
+  const also = and(
+    isSame(jobAsks.state, state),
+    isSame(jobAsks.principalId, principalId),
+    after === undefined ? undefined : lt(jobAsks.id, after),
+  );
+  if (jobId === undefined) {
+    const ofProgram = sql`${jobAsks.standingProgramId} = ${standingProgramId} and ${jobAsks.standingProgramId} <> ''`;
+    return {
+      where: and(eq(jobAsks.projectId, projectId), ofProgram, also),
+      orderBy: [desc(jobAsks.projectId), desc(jobAsks.standingProgramId), desc(jobAsks.id)],
+    };
+  }
+  const isOwn = and(isOfProject(projectId), isSame(jobAsks.standingProgramId, standingProgramId));
+  return { where: and(eq(jobAsks.jobId, jobId), isOwn, also), orderBy: [desc(jobAsks.jobId), desc(jobAsks.id)] };
+}
+
+/** Rows are found by their jobs, whatever the statistics say of the project. */
+function isOfProject(projectId: ProjectId): SQL {
+  return sql`${jobAsks.projectId} is not distinct from ${uuidOfId(projectId)}::uuid`;
 }
 
 /** The asks of one project. Ids are in the order of time, which is the order of a list. */
@@ -96,27 +131,13 @@ export function asksForProject(db: Executor, projectId: ProjectId): AskRepositor
         .where(and(ofProject, jobId === undefined ? undefined : eq(jobAsks.jobId, jobId), eq(jobAsks.id, id)));
       return row;
     },
-    list({ state, principalId, jobId, standingProgramId }, { after, limit }) {
-      const isNarrow = jobId !== undefined || standingProgramId !== undefined;
-      const newest = isNarrow
-        ? { where: ofProject, orderBy: [desc(jobAsks.id)] }
-        : newestAsks(projectId, { state, principalId }, after && uuidOfId(after));
+    list(filter, { after, limit }) {
+      const { where, orderBy } = newestAsks(projectId, filter, after);
       return db.orm
         .select()
         .from(jobAsks)
-        .where(
-          and(
-            newest.where,
-            state === undefined || !isNarrow ? undefined : state === "pending" ? isPending : eq(jobAsks.state, state),
-            principalId === undefined || !isNarrow ? undefined : eq(jobAsks.principalId, principalId),
-            jobId === undefined ? undefined : eq(jobAsks.jobId, jobId),
-            standingProgramId === undefined
-              ? undefined
-              : sql`${eq(jobAsks.standingProgramId, standingProgramId)} and ${jobAsks.standingProgramId} <> ''`,
-            after === undefined ? undefined : lt(jobAsks.id, after),
-          ),
-        )
-        .orderBy(...newest.orderBy)
+        .where(where)
+        .orderBy(...orderBy)
         .limit(limit);
     },
     listPending: async (jobIds) => {
@@ -126,8 +147,7 @@ export function asksForProject(db: Executor, projectId: ProjectId): AskRepositor
         .from(jobAsks)
         .where(
           and(
-            // By the jobs, whatever the statistics say of the project.
-            sql`${jobAsks.projectId} is not distinct from ${uuidOfId(projectId)}::uuid`,
+            isOfProject(projectId),
             sql`${jobAsks.jobId} = any(${arrayLiteral(jobIds.map(uuidOfId))}::uuid[])`,
             isPending,
           ),

@@ -5,7 +5,7 @@ import { lockJobOfAsk } from "../asks/lock-job.ts";
 import { noteAskReached } from "../asks/note-reached.ts";
 import { passAskOn } from "../asks/pass-on.ts";
 import { readLoggedAskDeliveries } from "../asks/read-logged-deliveries.ts";
-import { asksForProject, findAsk, findPendingAsk, listJobAsks } from "../asks/repo.ts";
+import { asksForProject, findAsk, findPendingAsk, insertAsk, listJobAsks, type NewAsk } from "../asks/repo.ts";
 import { settleAsk } from "../asks/settle.ts";
 import { wasJobConfirmed } from "../asks/was-confirmed.ts";
 import { contactsForProject } from "../contacts/repo.ts";
@@ -21,6 +21,15 @@ const id = seededId("ask", 1);
 const page = { after: undefined, limit: 51 };
 const everyAsk = { state: undefined, principalId: undefined, jobId: undefined, standingProgramId: undefined };
 const byKey = { job_asks: "job_asks_pkey(id)" };
+
+const ask: NewAsk = {
+  ...{ id: seededId("ask", 500_000), projectId, jobId: seededId("job", 3), stepId: "", pointId: "", question: "" },
+  ...{ answerSchema: "", escalation: [], counts: null, hopIndex: 0, principalId: "p1", deliveredPrincipals: [] },
+  ...{ deadlineAt: null, approvalId: "", keyId: seededId("key", 1), standingProgramId: "", askedAt: nowMs },
+  kind: "judge",
+  continuations: ["proceed"],
+  defaultContinuation: "",
+};
 
 /** Questions, and those who are asked. */
 export const askPlans: readonly Plan[] = [
@@ -58,6 +67,17 @@ export const askPlans: readonly Plan[] = [
     reads: { job_events: "job_events_key(job_id)" },
     isOrdered: true,
   },
+  { name: "put a question", run: (db) => insertAsk(db, ask), reads: {} },
+  {
+    name: "an ask of a project",
+    run: (db) => asksForProject(db, projectId).find(id),
+    reads: { job_asks: ["job_asks_pkey(id)", "job_asks_project(project_id, id)"] },
+  },
+  {
+    name: "an ask of a project's job",
+    run: (db) => asksForProject(db, projectId).find(id, jobId),
+    reads: { job_asks: ["job_asks_pkey(id)", "job_asks_project(project_id, id)", "job_asks_job(job_id, id)"] },
+  },
   {
     name: "an ask of a job",
     run: (db) => findAsk(db, jobId, id),
@@ -83,6 +103,32 @@ export const askPlans: readonly Plan[] = [
     name: "a page of a standing program's asks",
     run: (db) => asksForProject(db, projectId).list({ ...everyAsk, standingProgramId: seededId("stp", 1) }, page),
     reads: { job_asks: "job_asks_standing(project_id, standing_program_id)" },
+    isOrdered: true,
+  },
+  {
+    name: "a page of a job's asks",
+    run: (db) => asksForProject(db, projectId).list({ ...everyAsk, jobId }, page),
+    reads: { job_asks: "job_asks_job(job_id)" },
+  },
+  {
+    name: "the next page of a job's pending asks of a principal",
+    run: (db) =>
+      asksForProject(db, projectId).list(
+        { state: "pending", principalId: "p1", jobId, standingProgramId: seededId("stp", 1) },
+        { after: seededId("ask", 5_001), limit: 51 },
+      ),
+    reads: { job_asks: "job_asks_job(job_id, id)" },
+    isOrdered: true,
+  },
+  {
+    name: "the next page of a standing program's pending asks of a principal",
+    run: (db) =>
+      asksForProject(db, projectId).list(
+        { ...everyAsk, state: "pending", principalId: "p1", standingProgramId: seededId("stp", 1) },
+        { after: seededId("ask", 5_001), limit: 51 },
+      ),
+    reads: { job_asks: "job_asks_standing(project_id, standing_program_id, id)" },
+    isOrdered: true,
   },
   {
     name: "a page of asks",

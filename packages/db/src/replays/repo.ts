@@ -1,7 +1,8 @@
 import { type EventId, firstUuidAt, idOfUuid, type ProjectId, type ReplayId, uuidOfId } from "@svc/core";
-import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { replays } from "../schema/replays.ts";
+import { newestOfProject } from "../sql/newest-first.ts";
 import { statement } from "../sql/statement.ts";
 import { putDueTasks } from "../standing/settle-tasks.ts";
 import type { ReplayRecord } from "./record.ts";
@@ -87,13 +88,15 @@ export function replaysForProject(db: Executor, projectId: ProjectId): ReplayRep
       const [row] = await db.orm.select().from(replays).where(own(id));
       return row;
     },
-    list: (page) =>
-      db.orm
+    list({ after, limit }) {
+      const { where, orderBy } = newestOfProject(replays, projectId, after && uuidOfId(after));
+      return db.orm
         .select()
         .from(replays)
-        .where(and(eq(replays.projectId, projectId), page.after === undefined ? undefined : lt(replays.id, page.after)))
-        .orderBy(desc(replays.id))
-        .limit(page.limit),
+        .where(where)
+        .orderBy(...orderBy)
+        .limit(limit);
+    },
     change: (id, changeOf) =>
       withTransaction(db, async (tx) => {
         const [before] = await tx.orm.select().from(replays).where(own(id)).for("no key update");

@@ -1,3 +1,4 @@
+import type { Executor } from "../connect.ts";
 import { countReplayMatches, findReplayMatches } from "../replays/match.ts";
 import { firstEventAt, type NewReplay, replaysForProject } from "../replays/repo.ts";
 import { lockReplay, moveReplay, type ReplayMove, readReplayedSubscriptions } from "../replays/step.ts";
@@ -36,6 +37,18 @@ const matching = {
   deliveries: ["deliveries_event(project_id, event_id)"],
 };
 
+const byId = ["replays_pkey(id)", "replays_project(project_id, id)"];
+
+/** Starts a replay of a project that has none. */
+function start(db: Executor) {
+  return replaysForProject(db, seededId("prj", 5_000)).start(started, 10);
+}
+
+/** Ends a replay that is under way. */
+function cancel(db: Executor) {
+  return replaysForProject(db, projectId).change(id, () => ({ state: "cancelled", endedAt: nowMs, updatedAt: nowMs }));
+}
+
 /** Paced replays. */
 export const replayPlans: readonly Plan[] = [
   {
@@ -64,6 +77,16 @@ export const replayPlans: readonly Plan[] = [
   },
   { name: "lock_replay_starts", run: (db) => replaysForProject(db, projectId).start(started, 10), reads: {} },
   {
+    name: "the replays of a project that have not ended",
+    words: `select "id", "subscription_id"`,
+    run: (db) => replaysForProject(db, projectId).start(started, 10),
+    reads: { replays: "replays_unfinished(project_id)" },
+  },
+  { name: "start a replay", words: `insert into "replays"`, run: start, reads: {} },
+  { name: "a replay", run: (db) => replaysForProject(db, projectId).find(id), reads: { replays: byId } },
+  { name: "a replay that is to be changed", words: "for no key update", run: cancel, reads: { replays: byId } },
+  { name: "change a replay", words: `update "replays"`, run: cancel, reads: { replays: byId } },
+  {
     name: "sweep_replays",
     run: (db) => sweepReplays(db, seededAt(10), 100),
     reads: { replays: ["replays_ended(ended_at)", "replays_pkey(id)"] },
@@ -80,9 +103,14 @@ export const replayPlans: readonly Plan[] = [
   },
   {
     name: "a page of replays",
-    statistics: ["fresh"],
     run: (db) => replaysForProject(db, projectId).list({ after: undefined, limit: 51 }),
-    reads: { replays: "replays_project(project_id)" },
+    reads: { replays: "replays_project(project_id, id)" },
+    isOrdered: true,
+  },
+  {
+    name: "the next page of replays",
+    run: (db) => replaysForProject(db, projectId).list({ after: seededId("rpl", 5_001), limit: 51 }),
+    reads: { replays: "replays_project(project_id, id)" },
     isOrdered: true,
   },
 ];

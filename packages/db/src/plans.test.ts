@@ -22,6 +22,7 @@ import {
 import { exportPlans } from "./test-plans/exports.ts";
 import { grantPlans } from "./test-plans/grants.ts";
 import { hookPlans } from "./test-plans/hooks.ts";
+import { jobWritePlans } from "./test-plans/job-writes.ts";
 import { jobPlans, taskPlans } from "./test-plans/jobs.ts";
 import { keyPlans } from "./test-plans/keys.ts";
 import type { Plan } from "./test-plans/plan.ts";
@@ -31,6 +32,7 @@ import { replayPlans } from "./test-plans/replays.ts";
 import { forgetStatistics, type Statistics, seeded } from "./test-plans/seed.ts";
 import { skillPlans } from "./test-plans/skills.ts";
 import { standingPlans } from "./test-plans/standing.ts";
+import { standingRepositoryPlans } from "./test-plans/standing-repositories.ts";
 import { agentSubscriptionPlans } from "./test-plans/subscriptions.ts";
 import { taskTablePlans } from "./test-plans/task-tables.ts";
 import { toolVectorPlans } from "./test-plans/tool-vectors.ts";
@@ -43,6 +45,7 @@ import { vaultPlans } from "./test-plans/vault.ts";
 
 const plans: readonly Plan[] = [
   ...jobPlans,
+  ...jobWritePlans,
   ...taskPlans,
   ...askPlans,
   ...deliveryPlans,
@@ -53,6 +56,7 @@ const plans: readonly Plan[] = [
   ...projectPlans,
   ...usagePlans,
   ...standingPlans,
+  ...standingRepositoryPlans,
   ...replayPlans,
   ...activityPlans,
   ...consolePlans,

@@ -1,5 +1,13 @@
-import { type Id, idOfUuid, type ProjectId, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
-import { and, eq, inArray } from "drizzle-orm";
+import {
+  type Id,
+  idOfUuid,
+  isoTime,
+  type ProjectId,
+  type StandingProgramId,
+  type StandingRunId,
+  uuidOfId,
+} from "@svc/core";
+import { and, eq } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { standingRuns } from "../schema/standing.ts";
 import type { StandingRunReason } from "../schema/words.ts";
@@ -190,6 +198,28 @@ export type StandingRunRepository = {
   listStartedJobs(programId: StandingProgramId): Promise<Id<"job">[]>;
 };
 
+/**
+ * By standing_runs_queued and standing_runs_closing, in the words of these, then by primary key: with the states as values, all that a
+ * program ever ran was gone through.
+ */
+const skipOpen = statement<{ id: string }>(
+  "skip_open_standing_runs",
+  `update standing_runs set state = 'skipped', reason = $3::text, not_before = null, ended_at = $4::timestamptz
+   where id = any(array(select id from (
+     (select id, project_id from standing_runs where program_id = $1::uuid and state = 'queued' offset 0) union all
+     (select id, project_id from standing_runs where program_id = $1::uuid and state in ('collecting', 'closing') offset 0)) r
+     where project_id = $2::uuid))
+   returning id::text as id`,
+);
+
+/** By standing_runs_running, in its words. */
+const listStarted = statement<{ jobId: string }>(
+  "list_started_standing_jobs",
+  `select job_id::text as "jobId" from (
+     select job_id, project_id from standing_runs where program_id = $1::uuid and state = 'started' offset 0) r
+   where project_id = $2::uuid and job_id is not null`,
+);
+
 /** The runs of the standing programs of one project. */
 export function standingRunsForProject(db: Executor, projectId: ProjectId): StandingRunRepository {
   const own = eq(standingRuns.projectId, projectId);
@@ -211,19 +241,11 @@ export function standingRunsForProject(db: Executor, projectId: ProjectId): Stan
     },
     list: (programId, filter, page) => listStandingRuns(db, { projectId, programId }, filter, page),
     async skipOpen(programId, reason, nowMs) {
-      const gone = await db.orm
-        .update(standingRuns)
-        .set({ state: "skipped", reason, notBefore: null, endedAt: nowMs })
-        .where(and(ofProgram(programId), inArray(standingRuns.state, ["queued", "collecting", "closing"])))
-        .returning({ id: standingRuns.id });
-      return gone.length;
+      return (await skipOpen(db, [uuidOfId(programId), uuidOfId(projectId), reason, isoTime(nowMs)])).length;
     },
     async listStartedJobs(programId) {
-      const found = await db.orm
-        .select({ jobId: standingRuns.jobId })
-        .from(standingRuns)
-        .where(and(ofProgram(programId), eq(standingRuns.state, "started")));
-      return found.flatMap(({ jobId }) => jobId ?? []);
+      const found = await listStarted(db, [uuidOfId(programId), uuidOfId(projectId)]);
+      return found.map(({ jobId }) => idOfUuid("job", jobId));
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Executor } from "../connect.ts";
 import {
   findHookAnswersOfKey,
   listHookAnswers,
@@ -16,6 +17,16 @@ const callId = seededId("call", 7);
 const hookId = seededId("hok", 7);
 const byId = ["call_hooks_project(project_id, id)", "call_hooks_pkey(id)"];
 
+/** Makes a hook of a project with thousands. */
+function create(db: Executor) {
+  const hook = { id: seededId("hok", 500_000), endpointUrl: "", signingSecret: Buffer.alloc(1), position: 0 };
+  const asked = { phase: "before", toolkitSlugs: [], accessClasses: [], isActive: true, createdAt: nowMs } as const;
+  return callHooksForProject(db, projectId).create(
+    { ...hook, ...asked, toolkitSlugs: [], accessClasses: [] },
+    1_000_000,
+  );
+}
+
 /** Hooks, and what they said. */
 export const hookPlans: readonly Plan[] = [
   {
@@ -27,6 +38,24 @@ export const hookPlans: readonly Plan[] = [
     name: "the hooks of a project",
     run: (db) => callHooksForProject(db, seededId("prj", 9)).list(),
     reads: { call_hooks: "call_hooks_project(project_id)" },
+  },
+  {
+    name: "hold a project for a new hook",
+    words: `from "projects"`,
+    run: create,
+    reads: { projects: "projects_pkey(id)" },
+  },
+  {
+    name: "how many hooks a project has",
+    words: "select count(*)",
+    run: create,
+    reads: { call_hooks: "call_hooks_project(project_id)" },
+  },
+  { name: "make a hook", words: `insert into "call_hooks"`, run: create, reads: {} },
+  {
+    name: "a hook of which nothing is changed",
+    run: (db) => callHooksForProject(db, projectId).update(hookId, {}),
+    reads: { call_hooks: byId },
   },
   {
     name: "change a hook",

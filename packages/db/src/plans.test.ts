@@ -29,6 +29,8 @@ import type { Plan } from "./test-plans/plan.ts";
 import { accountPlans, callPlans, limitPlans, projectPlans } from "./test-plans/projects.ts";
 import { quarantinePlans } from "./test-plans/quarantine.ts";
 import { replayPlans } from "./test-plans/replays.ts";
+import { resealPlans } from "./test-plans/reseal.ts";
+import { restorePlans } from "./test-plans/restores.ts";
 import { forgetStatistics, type Statistics, seeded } from "./test-plans/seed.ts";
 import { skillPlans } from "./test-plans/skills.ts";
 import { standingPlans } from "./test-plans/standing.ts";
@@ -66,6 +68,8 @@ const plans: readonly Plan[] = [
   ...erasurePlans,
   ...toolVectorPlans,
   ...vaultPlans,
+  ...resealPlans,
+  ...restorePlans,
   ...catalogPlans,
   ...exportPlans,
   ...taskTablePlans,

@@ -84,7 +84,8 @@ async function revokeAccounts(tx: Executor, projectId: ProjectId, toolkitSlug: s
     .where(
       and(
         eq(connectedAccounts.projectId, projectId),
-        eq(connectedAccounts.toolkitSlug, toolkitSlug),
+        // As connected_accounts_toolkit has it.
+        sql`(${connectedAccounts.toolkitSlug} || ' ') = ${`${toolkitSlug} `}`,
         eq(connectedAccounts.isPrivate, true),
         ne(connectedAccounts.state, "revoked"),
       ),

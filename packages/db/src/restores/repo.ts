@@ -31,11 +31,12 @@ export async function findRestore(db: Executor): Promise<Restore | undefined> {
 /** Statuses of jobs that have not ended. */
 const live = sql.raw(`('${jobStatuses.slice(0, jobStatuses.indexOf("succeeded")).join("', '")}')`);
 
-/** Deliveries that are pending, and live jobs that have not ended and no other job runs. All of them are gone through. */
+/** Deliveries that are pending, and live jobs that have not ended and no other job runs. All of them are gone through, project by project. */
 export async function countHeldWork(db: Executor): Promise<HeldWork> {
   const deliveries = await countPendingDeliveries(db);
   const [row] = await db.orm.execute<{ jobs: number }>(
-    sql`select count(*)::int4 as jobs from jobs where mode = 'live' and parent_job_id is null and status in ${live}`,
+    sql`select count(*)::int4 as jobs from projects p cross join lateral (
+      select 1 from jobs where project_id = p.id and mode = 'live' and parent_job_id is null and status in ${live} offset 0) j`,
   );
   return { deliveries, jobs: row?.jobs ?? 0 };
 }
@@ -58,10 +59,21 @@ export function resumeRestored(
     const restore = resumed.toSorted((a, b) => b.restoredAt - a.restoredAt)[0];
     if (restore === undefined) return undefined;
     if (!isNothingSince) {
-      // What was submitted to this store itself, nobody else knows of.
-      await tx.orm.execute(sql`update jobs set restored_from = ${isoTime(restore.backupEndsAt)}::timestamptz
-        where mode = 'live' and status in ${live} and created_at < ${isoTime(restore.restoredAt)}::timestamptz`);
+      await doubtRestoredJobs(tx, restore);
     }
     return { restore, waited };
   });
+}
+
+/**
+ * Notes in the live jobs that have not ended that they stand as of the backup. What was submitted to this store itself, nobody else knows of.
+ * Those that no other job runs are found project by project: any number of jobs have ended.
+ */
+async function doubtRestoredJobs(tx: Executor, { backupEndsAt, restoredAt }: Restore): Promise<void> {
+  const isDoubted = sql`mode = 'live' and status in ${live} and created_at < ${isoTime(restoredAt)}::timestamptz`;
+  await tx.orm.execute(sql`update jobs set restored_from = ${isoTime(backupEndsAt)}::timestamptz
+    where ${isDoubted} and id = any(array(
+      select j.id from projects p cross join lateral (
+        select id from jobs where project_id = p.id and parent_job_id is null and ${isDoubted} offset 0) j
+      union all select id from jobs where parent_job_id is not null and ${isDoubted}))`);
 }

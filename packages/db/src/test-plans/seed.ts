@@ -202,6 +202,11 @@ function seedingOf(from: number, share: number): string[] {
      select ${digest()}, ${owner()}, ${id("key", "n")}, '', '', '', '', '', '', '{}', '{}', seeded_at(n), seeded_at(n), ${id("grt", "n")} from ${series(half)}`,
     `insert into grant_tokens (digest, grant_id, kind, expires_at)
      select ${digest()}, ${id("grt", "n")}, case when n % 2 = 0 then 'access' else 'refresh' end, seeded_at(n) from ${series(half)}`,
+    `insert into data_keys (project_id, use, rotation, wrapped, created_at)
+     select case when n > 2 then ${id("prj", "1 + (n - 1) / 2")} end, case when n % 2 = 1 then 'seal' else 'digest' end, 0, '', seeded_at(n) from ${series(rowsMax)}`,
+    `insert into deployment_secrets (name, value, created_at, updated_at)
+     select 's-' || n, ${digest()}, seeded_at(n), seeded_at(n) from ${series(half)}`,
+    `insert into old_subkeys (key_id, purpose, secret, created_at) select 'k' || n, 'p', '', seeded_at(n) from ${series(half)}`,
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { DataKeyUse, KeyScope, ProjectId } from "@svc/core";
-import { eq, inArray, isNull, sql } from "drizzle-orm";
+import { eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { dataKeys, projects } from "../schema/index.ts";
 
@@ -70,10 +70,15 @@ export async function rewrapDataKey(db: Executor, number: number, wrapped: Buffe
   await db.orm.update(dataKeys).set({ wrapped }).where(eq(dataKeys.number, number));
 }
 
-/** Removes the sealing keys that a rotation has replaced: none without a newer one of its scope. */
+/**
+ * Removes the sealing keys that a rotation has replaced: none without a newer one of its scope, which is looked for among those of the scope.
+ * Whoever makes keys waits for this.
+ */
 export async function removeReplacedDataKeys(db: Executor, lastOldNumber: number): Promise<void> {
+  const isReplaced = (scope: SQL) =>
+    sql`exists (select from data_keys n where ${scope} and n.use = 'seal' and n.number > ${lastOldNumber} offset 0)`;
   await db.orm.execute(sql`delete from data_keys k where k.use = 'seal' and k.number <= ${lastOldNumber}
-    and exists (select 1 from data_keys n where n.project_id is not distinct from k.project_id and n.use = 'seal' and n.number > ${lastOldNumber})`);
+    and case when k.project_id is null then ${isReplaced(sql`n.project_id is null`)} else ${isReplaced(sql`n.project_id = k.project_id`)} end`);
 }
 
 /** Holds up whoever makes data keys until the end of the transaction. */

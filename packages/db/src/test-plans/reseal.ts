@@ -13,11 +13,10 @@ function keyIndexOf({ name, key: [column] }: SealedTable): string {
   return named?.getName() ?? `${name}_pkey`;
 }
 
-/** What names a row's project, by primary key; nothing where it stands in the row. */
+/** How the project of a row is found: by primary key, where it stands in another table's. */
 function projectReads({ project }: SealedTable): Plan["reads"] {
-  return project === "deployment" || "project" in project || !("table" in project)
-    ? {}
-    : { [project.table]: `${project.table}_pkey(${project.id})` };
+  if (project === "deployment" || !("table" in project)) return {};
+  return { [project.table]: `${project.table}_pkey(${project.id})` };
 }
 
 /** The key of a table's first row, and what stands behind it. */
@@ -53,10 +52,8 @@ function plansOf(table: SealedTable): Plan[] {
       variant: name,
       words: "written",
       run: async (db) => {
-        const row = {
-          key: JSON.parse(await behindFirst(db, name)),
-          values: columns.map(() => ({ sealed, context: "" })),
-        };
+        const first: string[] = JSON.parse(await behindFirst(db, name));
+        const row = { key: first, values: columns.map(() => ({ sealed, context: "" })) };
         await writeResealed(db, name, [{ row, sealed: columns.map(() => sealed) }]);
       },
       reads: { [name]: byKey },

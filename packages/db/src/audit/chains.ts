@@ -104,7 +104,7 @@ export async function placeAuditEvents(tx: Executor, events: readonly PlacedAudi
   await tx.sql.unsafe(
     `update audit_events e set position = v.position, mac = v.mac, hash = v.hash, outcome = v.outcome, about_digest = v.digest
      from unnest($1::uuid[], $2::int4[], $3::bytea[], $4::bytea[], $5::text[], $6::bytea[]) as v(id, position, mac, hash, outcome, digest)
-     where e.id = v.id and e.position is null`,
+     where e.id = any($1::uuid[]) and e.id = v.id and e.position is null`,
     [
       arrayLiteral(events.map(({ id }) => uuidOfId(id))),
       arrayLiteral(events.map(({ position }) => String(position))),

@@ -100,9 +100,9 @@ const small = new Set(["standing_backfills", "console_links", "grant_codes"]);
 test("what goes with a row is found by an index of it, to be exported and to be erased: no table is gone through", async () => {
   const [projectId, uuid] = [(await createProject(db, "plans", nowMs)).id, "018bcfe5-6800-7000-8000-000000000001"];
   for (const erased of erasedTables) {
-    for (const [index, { parent, key }] of waysOf(erased).entries()) {
+    for (const [index, { parent, erased: other, key }] of waysOf(erased).entries()) {
       const name = getTableName(erased.table);
-      const owners = { parent, key, ids: [uuid] };
+      const owners = { parent, erased: other, key, ids: [uuid] };
       const order = keyColumns(erased.table);
       const owned = sql`${key} = any(${`{${uuid}}`}::uuid[])`;
       const runs = [

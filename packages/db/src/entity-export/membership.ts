@@ -1,5 +1,5 @@
 import { type Id, idOfUuid, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
-import { eq, getTableName, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableName, type SQL, sql } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
 import { jobsUnderEntity, programsOfEntity, runsOfEntity } from "../erasures/rules.ts";
@@ -59,7 +59,8 @@ export async function rowsOfEntity(
       id: string;
       of: string;
     }>(sql`select ${key}::text as id, ${parentKey}::text as of
-      from ${table} join ${parent.table} on ${parent.on} where ${key} = any(${arrayLiteral(asked)}::uuid[])`);
+      from (select * from ${table} where ${key} = any(${arrayLiteral(asked)}::uuid[])) ${sql.identifier(getTableName(table))}
+      cross join lateral (select * from ${parent.table} where ${and(parent.on, parent.from)} offset 0) ${sql.identifier(getTableName(parent.table))}`);
     const of = await rowsOfEntity(db, named, other, [...new Set(pairs.map((pair) => pair.of))]);
     for (const pair of pairs) if (of.has(pair.of)) found.add(pair.id);
   }

@@ -2,6 +2,7 @@ import { isoTime, type ProjectId, parseExactJson } from "@svc/core";
 import { getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
+import { whereKey } from "../erasures/walk.ts";
 import type { ErasedTable, RowParent } from "../schema/erased-tables.ts";
 import { exportOf } from "../schema/exported-columns.ts";
 import { sealedContext, sealedTables } from "../schema/sealed-columns.ts";
@@ -33,16 +34,22 @@ export type PageQuery = {
   readonly erased: ErasedTable;
   readonly projectId: ProjectId;
   readonly where?: SQL | undefined;
-  readonly owners?: { readonly parent: RowParent; readonly key: PgColumn; readonly ids: readonly string[] };
+  readonly owners?: {
+    readonly parent: RowParent;
+    readonly erased: ErasedTable;
+    readonly key: PgColumn;
+    readonly ids: readonly string[];
+  };
   /** Ways by which each row's parent is told. */
   readonly ways?: readonly { readonly parent: RowParent; readonly key: PgColumn }[];
   readonly order: readonly PgColumn[];
   readonly after?: RowKey | undefined;
+  /** Of what the rows of a page hold, beyond which it ends with the row that reached it. */
+  readonly bytesMax?: number;
 };
 
 const rowsMax = 500;
-/** Of the texts and bytes of a page, beyond which it ends with the row that reached it. */
-const bytesMax = 2_097_152;
+const bytesOfPage = 2_097_152;
 
 /** The next rows, in the order of the owners' keys and of `order`. `isEnd`: there are no more behind them. */
 export async function readRows(db: Executor, query: PageQuery): Promise<{ rows: FoundRow[]; isEnd: boolean }> {
@@ -54,7 +61,7 @@ export async function readRows(db: Executor, query: PageQuery): Promise<{ rows: 
 }
 
 function pageText(query: PageQuery): SQL {
-  const { erased, owners, ways = [], order } = query;
+  const { erased, owners, ways = [], order, bytesMax = bytesOfPage } = query;
   const columns = Object.values<PgColumn>(getTableColumns(erased.table));
   const selected = columns.filter((column) => exportOf(erased.table, column) !== "left out");
   const name = (text: string) => sql.identifier(text);
@@ -74,7 +81,10 @@ function pageText(query: PageQuery): SQL {
 }
 
 /** The rows of a page, with the sizes of what they hold, which are known without reading it. */
-function rowsText({ erased, where, owners, ways = [], order, after }: PageQuery, selected: readonly PgColumn[]): SQL {
+function rowsText(
+  { erased, projectId, where, owners, ways = [], order, after }: PageQuery,
+  selected: readonly PgColumn[],
+): SQL {
   const { table } = erased;
   const sizes = selected.flatMap((column) => sizeOf(column) ?? []);
   const told = ways.map(
@@ -82,16 +92,15 @@ function rowsText({ erased, where, owners, ways = [], order, after }: PageQuery,
       sql`, (select ${key} from ${parent.table} where ${parent.on} limit 1) as ${sql.identifier(`w${index}`)}`,
   );
   const conditions = [where, after && isBehind(order, after)].filter((one) => one !== undefined);
-  const rows = (
-    on: SQL,
-  ) => sql`select ${table}.*, ${sizes.length === 0 ? sql`0` : sql.join(sizes, sql` + `)} as bytes_${sql.join(told)}
+  const rows = (on: SQL) => sql`select ${table}.*, ${sql.join([sql`1`, ...sizes], sql` + `)} as bytes_${sql.join(told)}
     from ${table} where ${sql.join([on, ...conditions], sql` and `)} order by ${sql.join([...order], sql`, `)} limit ${rowsMax}::int4`;
   if (owners === undefined) return rows(sql`true`);
   const { parent, key, ids } = owners;
+  const isOwner = whereKey(owners.erased, projectId, sql`= any(${arrayLiteral([...ids])}::uuid[])`);
   const parentName = sql.identifier(getTableName(parent.table));
   // Row by row of the owners, each by the index of what goes with it: no plan may read the table as a whole instead.
   return sql`select r.*, ${key} as owner_
-    from (select * from ${parent.table} where ${key} = any(${arrayLiteral([...ids])}::uuid[]) order by ${key}) ${parentName}
+    from (select * from ${parent.table} where ${isOwner} order by ${key}) ${parentName}
     cross join lateral (${rows(parent.on)}) r order by ${key}, ${sql.join(
       order.map(({ name }) => sql`r.${sql.identifier(name)}`),
       sql`, `,

@@ -14,8 +14,8 @@ import { programsOfEntityAlone } from "./programs.ts";
 /** Rows of one table, never none. */
 type ExportedPage = { readonly table: string; readonly rows: readonly ExportedRow[] };
 
-/** Whose rows, and where they are read. */
-type Walk = { readonly db: Executor; readonly named: NamedEntity };
+/** Whose rows, where they are read, and how much at a time. */
+type Walk = { readonly db: Executor; readonly named: NamedEntity } & Pick<PageQuery, "bytesMax">;
 
 const lookedAtMax = 500;
 /** Rows with others that go with them, at a time. */
@@ -25,13 +25,18 @@ const ownersMax = 100;
  * Everything that an erasure of an entity would remove now, each row once, page by page, each of which is a statement of its own: what changes
  * meanwhile is there as it was when its page was read. Rows that go with others stand behind them.
  */
-export async function* exportEntity(db: Executor, named: NamedEntity): AsyncGenerator<ExportedPage> {
+export async function* exportEntity(
+  db: Executor,
+  named: NamedEntity,
+  pages: Pick<PageQuery, "bytesMax"> = {},
+): AsyncGenerator<ExportedPage> {
+  const walk = { db, named, ...pages };
   for (const erased of erasedTables) {
     const { entity } = erased;
-    if (entity === "as what runs them") yield* programsAlone({ db, named }, erased);
+    if (entity === "as what runs them") yield* programsAlone(walk, erased);
     if (typeof entity !== "object" || "none" in entity) continue;
-    if (erased.key === undefined) yield* rowsNamed({ db, named }, erased);
-    else yield* rowsLookedAt({ db, named }, erased);
+    if (erased.key === undefined) yield* rowsNamed(walk, erased);
+    else yield* rowsLookedAt(walk, erased);
   }
 }
 
@@ -73,11 +78,7 @@ async function* rowsOf(
   const query = { erased, where: and(project, isOne, where), order: [key] };
   for await (const rows of pagesOf(walk, query)) {
     yield pageOf(erased, rows);
-    yield* rowsAlong(
-      walk,
-      erased,
-      rows.flatMap((row) => row.key),
-    );
+    yield* rowsAlong(walk, erased, rows.map(uuidIn));
   }
 }
 
@@ -129,17 +130,12 @@ async function* rowsByWay(walk: Walk, { erased, way, before, owners }: Along): A
   const query = {
     ...{ erased, ways: before, owners: { ...way, ids: owners } },
     where: names && sql`${names} is not true`,
-    order: keyColumns(erased.table),
+    order: way.parent.order ?? keyColumns(erased.table),
   };
   for await (const found of pagesOf(walk, query)) {
     const rows = await withoutOthers(walk, erased, before, found);
     if (rows.length > 0) yield pageOf(erased, rows);
-    if (key !== undefined && rows.length > 0)
-      yield* rowsAlong(
-        walk,
-        erased,
-        rows.flatMap((row) => row.key),
-      );
+    if (key !== undefined && rows.length > 0) yield* rowsAlong(walk, erased, rows.map(uuidIn));
   }
 }
 
@@ -151,15 +147,8 @@ async function withoutOthers(
   found: readonly FoundRow[],
 ): Promise<FoundRow[]> {
   const isByRule = typeof erased.entity === "object" && "rule" in erased.entity;
-  const own = isByRule
-    ? await ownRows(
-        db,
-        named,
-        erased,
-        found.flatMap(({ key }) => key),
-      )
-    : new Set<string>();
-  let rows = found.filter(({ key: [uuid = ""] }) => !own.has(uuid));
+  const own = isByRule ? await ownRows(db, named, erased, found.map(uuidIn)) : new Set<string>();
+  let rows = found.filter((row) => !own.has(uuidIn(row)));
   for (const [index, way] of before.entries()) {
     const parents = rows.flatMap((row) => row.parents[index] ?? []);
     const theirs = await rowsOfEntity(db, named, way.erased, [...new Set(parents)]);
@@ -170,13 +159,13 @@ async function withoutOthers(
 
 /** All pages of a query. Where many rows go with one, those are read by themselves, so that each page begins where the last one ended. */
 async function* pagesOf(
-  { db, named: { projectId } }: Walk,
-  query: Omit<PageQuery, "projectId" | "after">,
+  { db, named: { projectId }, ...pages }: Walk,
+  query: Omit<PageQuery, "projectId" | "after" | "bytesMax">,
 ): AsyncGenerator<FoundRow[]> {
   let ids = query.owners?.ids ?? [];
   for (let after: RowKey | undefined; ; ) {
     const owners = query.owners && { ...query.owners, ids: after === undefined ? ids : ids.slice(0, 1) };
-    const { rows, isEnd } = await readRows(db, { ...query, projectId, after, ...(owners && { owners }) });
+    const { rows, isEnd } = await readRows(db, { ...query, ...pages, projectId, after, ...(owners && { owners }) });
     if (rows.length > 0) yield rows;
     const last = rows.at(-1);
     const isOver = isEnd || last === undefined;
@@ -189,6 +178,11 @@ async function* pagesOf(
     if (isOver) [ids, after] = [ids.slice(1), undefined];
     else [ids, after] = [ids.filter((id) => id >= (last.owner ?? "")), last.key];
   }
+}
+
+/** The key of a row that others go with, which is the last that it is ordered by. */
+function uuidIn({ key }: FoundRow): string {
+  return key.at(-1) ?? "";
 }
 
 function pageOf({ table }: ErasedTable, rows: readonly FoundRow[]): ExportedPage {

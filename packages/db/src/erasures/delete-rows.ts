@@ -5,6 +5,7 @@ import { type ErasedTable, erasedTables, type RowParent } from "../schema/erased
 import { arrayLiteral } from "../sql/array-literal.ts";
 import { notePrograms } from "./programs.ts";
 import type { Erasure } from "./repo.ts";
+import { whereKey } from "./walk.ts";
 
 /** What a batch may delete still, and what it has. */
 export type Batch = {
@@ -46,7 +47,8 @@ export async function deleteRows(batch: Batch, erased: ErasedTable, rows: SQL): 
       sql`select ${key}::text as id ${rows} limit ${ownersMax}::int4`,
     );
     if (found.length === 0) return true;
-    const owners = sql`${key} = any(${arrayLiteral(found.map(({ id }) => id))}::uuid[])`;
+    const isFound = sql`= any(${arrayLiteral(found.map(({ id }) => id))}::uuid[])`;
+    const owners = whereKey(erased, batch.erasure.projectId, isFound);
     for (const child of children) {
       for (const parent of child.parents ?? []) {
         if (parent.table !== table) continue;

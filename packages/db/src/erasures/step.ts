@@ -1,15 +1,16 @@
 import { type Id, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
-import { and, eq, getTableName, inArray, sql } from "drizzle-orm";
+import { and, eq, getTableName, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { isForeignKeyViolation } from "../driver-error.ts";
 import { requestJobCancel } from "../jobs/cancel.ts";
 import { type ErasedTable, erasedTables } from "../schema/erased-tables.ts";
 import { contacts, dataKeys, events, jobPrograms, jobs, projects } from "../schema/index.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
 import { type Batch, deleteRows, note, rowsWhere } from "./delete-rows.ts";
 import { erasePrograms } from "./programs.ts";
 import { type Erasure, moveErasure, takeErasure } from "./repo.ts";
 import { eventsOfAsks, jobsOfEntity, programsOfEntity, runsOfEntity } from "./rules.ts";
-import { isNext, isWalked, lookAtProject } from "./walk.ts";
+import { isNext, isWalked, lookAtProject, whereKey } from "./walk.ts";
 
 /** Times of an erasure, milliseconds. */
 export type ErasureTimes = {
@@ -186,9 +187,10 @@ async function chosenOf(batch: Batch, { entity }: ErasedTable, ids: readonly str
 
 function deleteChosen(batch: Batch, erased: ErasedTable, ids: readonly string[]): Promise<boolean> | true {
   const { key } = erased;
-  return ids.length === 0 || key === undefined
-    ? true
-    : deleteRows(batch, erased, rowsWhere(erased, inArray(key, [...ids])));
+  if (ids.length === 0 || key === undefined) return true;
+  const uuids = ids.map((id) => String(key.mapToDriverValue(id)));
+  const isChosen = sql`= any(${arrayLiteral(uuids)}::uuid[])`;
+  return deleteRows(batch, erased, rowsWhere(erased, whereKey(erased, batch.erasure.projectId, isChosen)));
 }
 
 /** A project without an approver could decide nothing any more: its last one stays as a name that nobody is behind. */

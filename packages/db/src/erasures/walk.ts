@@ -54,7 +54,7 @@ export async function lookAtProject(
   const rows = await db.orm.execute<{ place: string; id: string; is_named: boolean }>(
     sql`select n.place::text as place, n.id::text as id, ${names} as is_named
       from (${nextOfProject(erased, { projectId, after, limit })}) n
-      cross join lateral (select * from ${table} where ${key} = n.id offset 0) ${sql.identifier(getTableName(table))}
+      cross join lateral (select * from ${table} where ${whereKey(erased, projectId, sql`= n.id`)} offset 0) ${sql.identifier(getTableName(table))}
       order by n.place, n.id`,
   );
   const last = rows.at(-1);
@@ -62,6 +62,13 @@ export async function lookAtProject(
     named: rows.filter((row) => row.is_named).map(({ id }) => id),
     next: last === undefined || rows.length < limit ? undefined : cursorOf(last),
   };
+}
+
+/** That a row of a project has this key: by the whole of the primary key where that begins with the project, so that no other project is looked into. */
+export function whereKey({ table, key, project }: Gone, projectId: ProjectId, compared: SQL): SQL {
+  if (key === undefined) throw new Error(`${getTableName(table)} has no key`);
+  const isWithin = project !== undefined && keyColumns(table)[0]?.name === project.name;
+  return isWithin ? sql`${project} = ${uuidOfId(projectId)}::uuid and ${key} ${compared}` : sql`${key} ${compared}`;
 }
 
 /** Where the page behind a row begins. */

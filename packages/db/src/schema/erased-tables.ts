@@ -25,7 +25,14 @@ export type EntityNaming =
   | { readonly none: string };
 
 /** A row goes with that row of another table for which this holds. */
-export type RowParent = { readonly table: PgTable; readonly on: SQL };
+export type RowParent = {
+  readonly table: PgTable;
+  readonly on: SQL;
+  /** What holds as well, where the other row is looked for from this one, and no index of its table serves `on`. */
+  readonly from?: SQL;
+  /** In which order they are gone through where the primary key does not begin with what `on` gives: an index has them so. */
+  readonly order?: readonly PgColumn[];
+};
 
 /** What an erasure does with a table. */
 export type ErasedTable = {
@@ -55,7 +62,12 @@ export const erasedTables: readonly ErasedTable[] = [
   { table: t.grants, project: t.grants.projectId, key: t.grants.id, entity: { names: grantOf } },
   {
     table: t.grantTokens,
-    parents: [{ table: t.grants, on: sql`${t.grantTokens.grantId} = ${t.grants.id}` }],
+    parents: [
+      {
+        ...{ table: t.grants, on: sql`${t.grantTokens.grantId} = ${t.grants.id}` },
+        order: [t.grantTokens.grantId, t.grantTokens.digest],
+      },
+    ],
     ...along(),
   },
   { table: t.apiKeys, project: t.apiKeys.projectId, key: t.apiKeys.id, entity: of(t.apiKeys.entityId) },
@@ -112,8 +124,14 @@ export const erasedTables: readonly ErasedTable[] = [
   {
     ...{ table: t.standingRuns, project: t.standingRuns.projectId, key: t.standingRuns.id },
     parents: [
-      { table: t.standingPrograms, on: sql`${t.standingRuns.programId} = ${t.standingPrograms.id}` },
-      { table: t.jobs, on: sql`${t.standingRuns.id} = ${t.jobs.standingRunId}` },
+      {
+        ...{ table: t.standingPrograms, on: sql`${t.standingRuns.programId} = ${t.standingPrograms.id}` },
+        order: [t.standingRuns.programId, t.standingRuns.id],
+      },
+      {
+        ...{ table: t.jobs, on: sql`${t.standingRuns.id} = ${t.jobs.standingRunId}` },
+        from: sql`${t.standingRuns.jobId} = ${t.jobs.id}`,
+      },
     ],
     entity: { rule: "runs" },
   },
@@ -269,8 +287,9 @@ function keyOfProgram(key: PgColumn, programId: PgColumn): Pick<ErasedTable, "en
 }
 
 function isOfProject({ projectId }: NamedEntity, programId: PgColumn): SQL {
-  return sql`${programId} in (
-    select ${t.standingPrograms.id} from ${t.standingPrograms} where ${t.standingPrograms.projectId} = ${uuidOfId(projectId)}::uuid)`;
+  // As an array, each of which is looked up: joined, all that programs of others have may be read beside them.
+  return sql`${programId} = any(array(
+    select ${t.standingPrograms.id} from ${t.standingPrograms} where ${t.standingPrograms.projectId} = ${uuidOfId(projectId)}::uuid))`;
 }
 
 function along(): Pick<ErasedTable, "entity"> {

@@ -1,8 +1,16 @@
+import { uuidOfId } from "@svc/core";
 import {
+  findAuditChainFrom,
   findAuditChains,
+  findBrokenAuditChains,
+  findChainedProjects,
+  findSentEntities,
   hasUnplacedAuditEvents,
   listPlacedAuditEvents,
   listUnplacedAuditEvents,
+  lockAuditChains,
+  placeAuditEvents,
+  putAuditChain,
 } from "../audit/chains.ts";
 import { endAuditEvent, insertAuditEvent } from "../audit/events.ts";
 import { type AuditFilter, listAuditEvents } from "../audit/list.ts";
@@ -16,6 +24,7 @@ const event = {
   ...{ id, projectId, at: nowMs, actor: "admin" as const, actorId: null, action: "Test.Do1", subject: "" },
   ...{ entityDigest: null },
 };
+const bytes = Buffer.from([1]);
 const unplaced = { unknownBefore: nowMs, without: [] };
 const page = { after: seededId("aud", 20_000), limit: 51 };
 const ofActor = { actor: { actor: "admin" as const, id: null } };
@@ -58,6 +67,59 @@ export const auditPlans: readonly Plan[] = [
   {
     name: "chains of projects",
     run: (db) => findAuditChains(db, [projectId]),
+    reads: { audit_chains: "audit_chains_pkey(project_id)" },
+  },
+  { name: "lock the chains", run: lockAuditChains, reads: {} },
+  {
+    name: "entries that wait for places, but of some chains",
+    isOrdered: true,
+    run: (db) => listUnplacedAuditEvents(db, { unknownBefore: nowMs, without: [projectId], limit: 500 }),
+    reads: { audit_events: "audit_events_waiting()" },
+  },
+  {
+    name: "entities of calls that were sent",
+    run: (db) => findSentEntities(db, [uuidOfId(seededId("call", 1)), uuidOfId(seededId("call", 2))]),
+    reads: { tool_calls: "tool_calls_pkey(id)" },
+  },
+  {
+    name: "the chain of a project or the next one",
+    isOrdered: true,
+    run: (db) => findAuditChainFrom(db, projectId, false),
+    reads: { audit_chains: "audit_chains_pkey(project_id)" },
+    rowsMax: { audit_chains: 1 },
+  },
+  {
+    name: "the next chain",
+    isOrdered: true,
+    run: (db) => findAuditChainFrom(db, projectId, true),
+    reads: { audit_chains: "audit_chains_pkey(project_id)" },
+    rowsMax: { audit_chains: 1 },
+  },
+  {
+    name: "store a chain",
+    run: (db) => putAuditChain(db, { projectId, key: bytes, length: 1, hash: bytes, mac: bytes }),
+    reads: {},
+  },
+  {
+    name: "give entries their places",
+    run: (db) =>
+      placeAuditEvents(db, [
+        { id: seededId("aud", 200), position: 1_000_000, mac: bytes, hash: bytes, outcome: "ok", entityDigest: null },
+      ]),
+    reads: { audit_events: ["audit_events_pkey(id)", "audit_events_waiting(id)"] },
+  },
+  {
+    name: "chains that are broken",
+    // Whoever verifies the log reads all of it, entry by entry; this is its end.
+    run: findBrokenAuditChains,
+    reads: {
+      audit_events: "audit_events_position()",
+      audit_chains: ["Seq Scan", "audit_chains_pkey()", "audit_chains_pkey(project_id)"],
+    },
+  },
+  {
+    name: "projects that have a chain",
+    run: (db) => findChainedProjects(db, [projectId]),
     reads: { audit_chains: "audit_chains_pkey(project_id)" },
   },
   {

@@ -35,7 +35,7 @@ export async function sentBy(
         // The query builder looks at the options of a whole pool.
         if (name === "options") return db.sql.options;
         if (name !== "unsafe") return Reflect.get(target, name, target);
-        return (text: string, parameters: readonly unknown[], options: object) => {
+        return (text: string, parameters: readonly unknown[] = [], options: object = {}) => {
           sent.push({ text, parameters });
           if (isLast(text)) throw wasLast;
           return target.unsafe(text, parameters as never[], options);

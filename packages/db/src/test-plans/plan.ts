@@ -8,7 +8,7 @@ export type Plan = {
   /** Which of several runs of the same statement. */
   readonly variant?: string;
   /** Of a run that sends several queries of the query builder: what only the one that is meant has in its text. */
-  readonly words?: string;
+  readonly words?: string | RegExp;
   /** Runs it; other statements may run with it. */
   readonly run: (executor: Executor) => Promise<unknown>;
   /**

@@ -207,6 +207,9 @@ function seedingOf(from: number, share: number): string[] {
     `insert into deployment_secrets (name, value, created_at, updated_at)
      select 's-' || n, ${digest()}, seeded_at(n), seeded_at(n) from ${series(half)}`,
     `insert into old_subkeys (key_id, purpose, secret, created_at) select 'k' || n, 'p', '', seeded_at(n) from ${series(half)}`,
+    `insert into tool_calls (id, project_id, tool_slug, access_class, entity_id, step_id, outcome, failure, message, provider_status, arguments_digest, arguments, is_truncated, is_sandbox, idempotency_key, created_at, duration_ms, provider_ms)
+     select ${id("call", "100000 + n")}, ${owner()}, 'desk.tool_' || n % 7, 'write', 'entity-' || n % 50, '', 'failed', 'failure_' || n % 6,
+       '', 400, '', '', false, false, 'f' || n, seeded_at(n), 1, 1 from ${series(half)}`,
   ];
 }
 

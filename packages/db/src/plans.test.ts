@@ -129,7 +129,9 @@ async function planAll(statistics: Statistics): Promise<void> {
 async function statementOf(plan: Plan): Promise<SentStatement> {
   const { name, words } = plan;
   const isNamed = statementNames().includes(name) ? (text: string) => text.startsWith(`/* ${name} */`) : undefined;
-  const all = plan.isSlow === true ? await sentBy(db, plan.run, isNamed) : await sentOnce(plan.run);
+  const all = await (isNamed === undefined
+    ? sentOnce(plan.run)
+    : sentBy(db, plan.run, plan.isSlow === true ? isNamed : undefined));
   for (const { text } of all) allSent.add(text);
   const found = all.filter(({ text }) =>
     isNamed !== undefined ? isNamed(text) : !isPlannedByName(text) && hasWords(text, words ?? ""),

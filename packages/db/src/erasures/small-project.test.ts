@@ -20,7 +20,7 @@ const entityId = "entity-6";
 const nowMs = seededAt(400_000);
 const times = { graceMs: 0, jobsMs: 0, pollMs: 1_000 };
 /** Tables without an index by project, since their rows are gone within a day, and few. */
-const swept = new Set(["console_links", "grant_codes", "hook_answers", "replays"]);
+const swept = new Set(["console_links", "grant_codes"]);
 
 const own = new Map<string, number>();
 

@@ -127,7 +127,6 @@ const lookPlans = erasedTables.flatMap((erased): Plan[] => {
   if (key === undefined || project === undefined) return [];
   const name = getTableName(table);
   const words = new RegExp(`^select n\\.place::text as place.*cross join lateral \\(select \\* from "${name}"`, "s");
-  // Without statistics all of a program's runs may be read and sorted, which a store with many of them never lacks.
   return [
     { name: `look at ${name} for those of an entity`, words, run: eraseWholeEntity, reads: readsOfLook(erased, true) },
     { name: `look at ${name} of a project`, words, run: eraseWholeProject, reads: readsOfLook(erased, false) },

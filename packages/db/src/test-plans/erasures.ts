@@ -189,7 +189,7 @@ const namedReads: Readonly<Record<string, { readonly entity?: Plan["reads"]; rea
       // The one by toolkit for each toolkit of the deployment.
       connected_accounts: [
         ...["connected_accounts_entity(project_id)", "connected_accounts_project(project_id)"],
-        "connected_accounts_toolkit((toolkit_slug || ' '::text), project_id)",
+        "connected_accounts_toolkit(project_id)",
       ],
     },
   },

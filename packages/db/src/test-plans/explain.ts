@@ -167,7 +167,17 @@ function accessesOf(node: RawNode, columns: Map<string, string[]>): string[] {
 function indexAccess(node: RawNode, columns: Map<string, string[]>): string {
   const index = node["Index Name"] ?? "";
   const condition = node["Index Cond"] ?? "";
-  // Columns of other rows of the plan stand behind their alias and a dot.
-  const searched = (columns.get(index) ?? []).filter((name) => new RegExp(`(?<![.\\w])${name}(?!\\w)`).test(condition));
+  const searched = (columns.get(index) ?? []).filter((name) => isSearched(name, condition));
   return `${index}(${searched.join(", ")})`;
+}
+
+function isSearched(column: string, condition: string): boolean {
+  // A plan has other brackets around an expression than the definition of its index.
+  if (/\W/.test(column)) return withoutBrackets(condition).includes(withoutBrackets(column));
+  // Columns of other rows of the plan stand behind their alias and a dot.
+  return new RegExp(`(?<![.\\w])${column}(?!\\w)`).test(condition);
+}
+
+function withoutBrackets(text: string): string {
+  return text.replaceAll(/[()]/g, "");
 }

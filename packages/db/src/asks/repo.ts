@@ -4,6 +4,7 @@ import type { PgColumn } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
 import { jobAsks } from "../schema/jobs.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
+import { filterColumn } from "../sql/filter.ts";
 import { keyOf, newestOfProject, newestWith } from "../sql/newest-first.ts";
 
 /** A question as its row holds it. */
@@ -74,9 +75,9 @@ export type AskRepository = {
 /** The condition of partial indexes in their words: a plan for any value knows no other. */
 const isPending = sql`${jobAsks.state} = 'pending'`;
 
-/** Whether a column has a value, as a condition that no index serves: see `filterBy`. */
+/** Where a value is asked for, that a column has it, as a condition that no index serves. */
 function isSame(column: PgColumn, value: string | undefined): SQL | undefined {
-  return value === undefined ? undefined : sql`${column} is not distinct from ${value}`;
+  return value === undefined ? undefined : filterColumn(column, value);
 }
 
 /** By the index that fits what is asked for. */
@@ -117,7 +118,7 @@ function newestOfOne(
 
 /** Rows are found by their jobs, whatever the statistics say of the project. */
 function isOfProject(projectId: ProjectId): SQL {
-  return sql`${jobAsks.projectId} is not distinct from ${uuidOfId(projectId)}::uuid`;
+  return filterColumn(jobAsks.projectId, projectId);
 }
 
 /** The asks of one project. Ids are in the order of time, which is the order of a list. */

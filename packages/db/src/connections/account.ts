@@ -1,6 +1,6 @@
-import { sql } from "drizzle-orm";
 import { connectedAccounts } from "../schema/connections.ts";
 import type { ConnectedAccountState } from "../schema/words.ts";
+import { filterColumn } from "../sql/filter.ts";
 
 /** A connected account with its sealed credential. */
 export type ConnectedAccount = typeof connectedAccounts.$inferSelect;
@@ -21,4 +21,4 @@ export const erased = {
 };
 
 /** Whether one account, found by its id, is active. As a filter alone: without statistics a plan went past all that a project has active. */
-export const isActive = sql`${connectedAccounts.state} is not distinct from 'active'`;
+export const isActive = filterColumn(connectedAccounts.state, "active");

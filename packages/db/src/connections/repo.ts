@@ -4,6 +4,7 @@ import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import { connectedAccounts } from "../schema/connections.ts";
 import type { ConnectedAccountState } from "../schema/words.ts";
+import { filterColumn } from "../sql/filter.ts";
 import { keyOf, newestOfProject, newestWith } from "../sql/newest-first.ts";
 import { type AccountDefinition, type ConnectedAccount, type ConnectedAccountFilter, erased } from "./account.ts";
 import { releaseAccountReferences } from "./references.ts";
@@ -172,7 +173,7 @@ function inState(state: ConnectedAccountState | "", nowMs: number): SQL | undefi
   if (state === "") return undefined;
   if (state !== "active") return eq(column, state);
   // As a filter alone: without statistics a plan took the index of active ones, and went past all of them.
-  return and(sql`${column} is not distinct from ${state}`, or(isNull(expiresAt), gt(expiresAt, nowMs)));
+  return and(filterColumn(column, state), or(isNull(expiresAt), gt(expiresAt, nowMs)));
 }
 
 /** The condition of the partial index in its words: a plan for any value knows no other. */

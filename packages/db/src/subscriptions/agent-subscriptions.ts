@@ -1,4 +1,4 @@
-import { type KeyId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
+import type { KeyId, ProjectId, SubscriptionId } from "@svc/core";
 import { and, count, eq, inArray, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
@@ -6,6 +6,7 @@ import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
 import { touchProjectRouting } from "../projects/repo.ts";
 import { usageOfProject } from "../projects/usage.ts";
 import { apiKeys, grants, subscriptions } from "../schema/index.ts";
+import { filterColumn } from "../sql/filter.ts";
 import { freshHealth, type NewSubscription, type Subscription } from "./repo.ts";
 
 /** A subscription that an agent makes over MCP: by which key, for how long, from which position on. */
@@ -43,7 +44,7 @@ export type AgentSubscriptionRepository = {
 /** The subscriptions that agents of one project made over MCP. */
 export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId): AgentSubscriptionRepository {
   // As a filter alone: a project that had none when statistics were made was read as a whole, whatever it has by now.
-  const isOfProject = sql`${subscriptions.projectId} is not distinct from ${uuidOfId(projectId)}::uuid`;
+  const isOfProject = filterColumn(subscriptions.projectId, projectId);
   const own = (mcpId: string) =>
     // In the words of subscriptions_mcp: a plan for any value knows no other.
     and(eq(subscriptions.mcpId, mcpId), sql`${subscriptions.mcpId} <> ''`, isOfProject);

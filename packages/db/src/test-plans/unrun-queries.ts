@@ -17,6 +17,7 @@ export async function watchQueries(folder: string, files: readonly string[]): Pr
   await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
   return async () => {
     const { result } = await session.post("Profiler.takePreciseCoverage");
+    await session.post("Profiler.stopPreciseCoverage");
     session.disconnect();
     return files.flatMap((file) => {
       const url = pathToFileURL(join(folder, file)).href;

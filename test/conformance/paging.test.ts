@@ -17,7 +17,7 @@ const toolkits = Map.groupBy(
   ({ toolkitSlug }) => toolkitSlug,
 );
 
-/** Lists of more than one page that can be called, by toolkit. The other three have none: their lists take no argument that asks for another page. */
+/** Lists of more than one page that can be called, by toolkit. The other two have none: their lists take no argument that asks for another page. */
 const counts: Readonly<Record<string, number>> = {
   bank_link: 4,
   calendar: 5,
@@ -25,6 +25,7 @@ const counts: Readonly<Record<string, number>> = {
   email_marketing: 8,
   esignature: 5,
   incident_mgmt: 10,
+  issue_tracker: 11,
   notes_wiki: 3,
   sales_crm: 13,
   scheduling: 10,

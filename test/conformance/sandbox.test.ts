@@ -115,8 +115,8 @@ function resultOf({ response }: Action, { status, body }: AppAnswer & { kind: "a
   return response.under === "" ? bare : { [response.under]: bare };
 }
 
-test("there are 609 callable tools", () => {
-  expect(callable).toHaveLength(609);
+test("there are 607 callable tools", () => {
+  expect(callable).toHaveLength(607);
 });
 
 test.each(cases)("%s is answered within its output schema, by every scheme of its toolkit", async (_slug, action) => {

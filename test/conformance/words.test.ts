@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { JsonSchema } from "@svc/catalog";
 import { expect, test } from "vitest";
 import { actions, catalog, readDefinition } from "./definitions.ts";
@@ -77,8 +78,8 @@ const brands = [
   "Notion|Evernote|Confluence|OneNote|Coda\\.io|Roam Research|Obsidian|Slite|Zapier|Figma|Loom\\.com|Miro",
 ].join("|");
 
-/** Names that the specification itself gives to tools, paths and values. */
-const boundNames = /\bapple_pay\b|\bapplePay\b/g;
+/** Names that the specification itself gives to tools, paths and values, and the path that only the app can name. */
+const boundNames = /\bapple_pay\b|\bapplePay\b|\/paypal\/updateOrder\b/g;
 
 test("no definition names a brand or leaves work undone", async () => {
   const brand = new RegExp(`\\b(${brands}|Apple ?Pay)\\b`, "i");
@@ -130,3 +131,17 @@ test.each([...catalog.toolkits.values()])(
     expect(unknown).toEqual([]);
   },
 );
+
+test("docs/toolkits.md lists every stand-in that an overlay replaces for the real app", async () => {
+  const docs = await readFile(new URL("../../docs/toolkits.md", import.meta.url), "utf8");
+  const definitions = await Promise.all([...catalog.toolkits.keys(), ...catalog.tools.keys()].map(readDefinition));
+  const headers = /\b(?:x-(?:searchingest|searchengine|calendar)|BANKLINK|NOTESWIKI)-[a-z-]+\b/gi;
+  const values = /^\s+- (providerIndex|warehouse|container|analyticsWarehouseExport|ecom_[a-z])$/gm;
+  const listed = /\b(provider|providerInsights|ecom_[a-z])(?=[,\]])/g;
+  const code = definitions.map((text) => text.replaceAll(/^\s*#.*$/gm, ""));
+  const found = [headers, values, listed].flatMap((pattern) =>
+    code.flatMap((text) => [...text.matchAll(pattern)].map((match) => match[1] ?? match[0])),
+  );
+  expect(new Set(found).size).toBeGreaterThan(15);
+  expect([...new Set(found)].filter((name) => !docs.includes(`\`${name}\``))).toEqual([]);
+});

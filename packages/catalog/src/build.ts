@@ -155,7 +155,7 @@ function buildAction(toolkit: ToolkitDocument, name: string, document: ActionDoc
     ...buildDefinition(toolkit, name, document, bindings),
     kind: "action",
     class: document.class,
-    callable: document.callable ?? true,
+    ...callabilityOf(document),
     inputSchema,
     idempotency: document.idempotency,
     request: {
@@ -178,6 +178,10 @@ function buildAction(toolkit: ToolkitDocument, name: string, document: ActionDoc
   };
 }
 
+function callabilityOf({ callable = true, uncallableReason }: ActionDocument) {
+  return { callable, uncallableReason: callable ? "" : (uncallableReason ?? "Its definition only describes it.") };
+}
+
 const confirmProperty: JsonSchema = {
   type: "boolean",
   default: false,
@@ -190,6 +194,7 @@ function buildTrigger(toolkit: ToolkitDocument, name: string, document: TriggerD
     kind: "trigger",
     class: "read",
     callable: false,
+    uncallableReason: "It is a trigger: the app sends its events, and subscriptions receive them.",
     inputSchema: { type: "object", properties: {}, additionalProperties: false },
     matches: compileMatch(document.match),
     normalize: compileNormalize(document),

@@ -27,6 +27,7 @@ export function toToolMessage(tool: Tool): ToolMessage {
     requiredScopes: [...tool.scopes],
     accessClass: tool.class,
     callable: tool.callable,
+    uncallableReason: tool.uncallableReason,
     ownerProjectId: tool.ownerProjectId,
     pagingJson: tool.kind === "action" && tool.paging !== undefined ? JSON.stringify(tool.paging) : "",
     pollJson: tool.kind === "action" && tool.poll !== undefined ? JSON.stringify(tool.poll) : "",

@@ -120,6 +120,7 @@ export type ActionDocument = {
   readonly description: string;
   readonly intents: readonly string[];
   readonly callable?: boolean;
+  readonly uncallableReason?: string;
   readonly idempotency?: { argument?: string; header?: string; maxLength?: number };
   readonly input: JsonSchema;
   readonly output: JsonSchema;

@@ -110,6 +110,8 @@ export type ToolDefinition = {
   readonly description: string;
   readonly intents: readonly string[];
   readonly callable: boolean;
+  /** Sentence for the caller on why the tool cannot be called; empty if it can. */
+  readonly uncallableReason: string;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
 };

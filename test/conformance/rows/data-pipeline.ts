@@ -98,7 +98,7 @@ export const dataPipelineRows: readonly ToolFacts[] = [
     arguments: [
       "metadata_id* string in body.metadataId",
       "source_id* string in body.sourceId",
-      "config object in body.settings",
+      "config object ={} in body.settings",
       "enabled boolean =true in body.enabled",
     ],
     result: ["data.destination.enabled b", "data.destination.id s", "data.destination.name s"],

@@ -47,7 +47,7 @@ function checkReach(view: CatalogView, { toolSlug, entityId, argsJson }: GivenRe
   const tool = view.tools.get(toolSlug);
   if (tool === undefined) throw reachToolNotFound(toolSlug);
   if (tool.kind !== "action") throw reachToolUnsuitable(toolSlug, "is not called by anybody");
-  if (!tool.callable) throw reachToolUnsuitable(toolSlug, "is described only");
+  if (!tool.callable) throw reachToolUnsuitable(toolSlug, "cannot be called");
   if (tool.class === "destructive") throw reachToolUnsuitable(toolSlug, "is destructive");
   if (!isName(entityId)) throw reachEntityInvalid(entityId);
   const args = readArguments(argsJson);

@@ -119,6 +119,7 @@ export function toolText({
   kind,
   accessClass,
   callable,
+  uncallableReason,
   description,
   requiredScopes,
   inputSchemaJson,
@@ -127,7 +128,7 @@ export function toolText({
   pollJson,
 }: Tool): string {
   const notes = [
-    callable ? `Call it with ${callerOf(accessClass)}.` : "It cannot be called.",
+    callable ? `Call it with ${callerOf(accessClass)}.` : `It cannot be called. ${uncallableReason}`,
     ...(accessClass === "destructive" ? ['It is held until its arguments carry "confirm": true.'] : []),
     ...(requiredScopes.length === 0 ? [] : [`Its account needs the scopes ${requiredScopes.join(" ")}.`]),
   ];

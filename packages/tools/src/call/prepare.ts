@@ -152,9 +152,8 @@ function ended(outcome: CallResult["outcome"], message: string, account?: Callab
   return { result: resultOf({ outcome, message }), account };
 }
 
-function notCallable({ slug, kind }: Tool): string {
-  if (kind === "trigger") return `${slug} is a trigger: the app sends its events, and subscriptions receive them`;
-  return `${slug} is described only; it cannot be called`;
+function notCallable({ slug, uncallableReason }: Tool): string {
+  return `${slug} cannot be called. ${uncallableReason}`;
 }
 
 function heldMessage({ slug }: Action): string {

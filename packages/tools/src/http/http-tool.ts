@@ -57,6 +57,7 @@ function actionOf({ access, keyHeader }: HttpEffect): Action {
     description: "",
     intents: [],
     callable: true,
+    uncallableReason: "",
     inputSchema: {},
     outputSchema: {},
     idempotency: keyHeader === undefined ? undefined : { header: keyHeader },

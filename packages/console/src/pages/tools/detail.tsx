@@ -58,7 +58,7 @@ function ToolBody({ projectId, tool }: { projectId: string; tool: Tool }) {
         />
       ) : (
         <Notice tone="info" title="It cannot be called">
-          It is a trigger, or its definition only describes it.
+          {tool.uncallableReason}
         </Notice>
       )}
       <Section title="Schemas">

@@ -33,7 +33,11 @@ export function checkAction(
     if (declared !== undefined) checkPlaces(file, declared, tree);
   }
   if (document.uncallableReason !== undefined && document.callable !== false) {
-    file.fault(["uncallableReason"], "is on a tool that can be called", "write callable: false too, or remove the reason");
+    file.fault(
+      ["uncallableReason"],
+      "is on a tool that can be called",
+      "write callable: false too, or remove the reason",
+    );
   }
   checkResponse(file, document);
   checkIdempotency(file, document, declared);

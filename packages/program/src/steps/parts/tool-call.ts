@@ -149,7 +149,12 @@ function findAction(slug: string, path: Path, check: Check): Action | undefined 
   } else if (tool.kind !== "action") {
     faults.add("PROGRAM_TOOL_NOT_CALLABLE", path, `${slug} is a trigger`, "call an action; triggers send events");
   } else if (!tool.callable) {
-    faults.add("PROGRAM_TOOL_NOT_CALLABLE", path, `${slug} cannot be called. ${tool.uncallableReason}`, "call another tool of its toolkit");
+    faults.add(
+      "PROGRAM_TOOL_NOT_CALLABLE",
+      path,
+      `${slug} cannot be called. ${tool.uncallableReason}`,
+      "call another tool of its toolkit",
+    );
   } else {
     actions.set(slug, tool);
     return tool;

@@ -45,6 +45,7 @@ export type {
 export { nearest } from "./nearest.ts";
 export { pinToolkit, type ToolkitPin, toolkitFromPin } from "./pin.ts";
 export { type CatalogViews, createCatalogViews } from "./private/private-toolkits.ts";
+export { readProviderTime } from "./provider-time.ts";
 export { type RenderedRequest, RequestValueError, renderRequest } from "./render-request.ts";
 export type { SchemaFault } from "./schema-faults.ts";
 export {

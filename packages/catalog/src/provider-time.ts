@@ -1,4 +1,4 @@
-import { scalarText } from "@svc/core";
+import { scalarText, secondsOf } from "@svc/core";
 
 /** The years 1 to 9999, which RFC 3339 can write. */
 const earliestMs = -62_135_596_800_000;
@@ -13,7 +13,7 @@ const charactersMax = 100;
 /**
  * The time that a provider wrote, in epoch milliseconds; undefined for what is none, and for years that RFC 3339 cannot write. Never throws.
  * - RFC 3339 and what is close to it: a space for the T, no seconds, no offset (read as UTC), no time (midnight), a comma before the
- *   fraction, ISO 8601's basic form, slashes in the date. A leap second is the second after it.
+ *   fraction, ISO 8601's basic form, slashes in the date.
  * - RFC 5322 (2822, 822) with its obsolete zones, RFC 850 and asctime, which HTTP knows as well (RFC 9110, 5.6.7).
  * - Unix time, before 1970 too: seconds, or by their size milliseconds, microseconds or nanoseconds.
  */
@@ -49,37 +49,6 @@ const unixTime: Form = {
   },
 };
 
-type Fields = {
-  readonly year: number;
-  /** 1 to 12. */
-  readonly month: number;
-  readonly day: number;
-  readonly hour?: number;
-  readonly minute?: number;
-  readonly second?: number;
-  /** A fraction of a second, as text of its digits. */
-  readonly fraction?: string;
-  /** Minutes east of UTC. */
-  readonly offset?: number | undefined;
-};
-
-function timeOf({ year, month, day, hour = 0, minute = 0, second = 0, fraction = "", offset = 0 }: Fields) {
-  // The last second of a minute may be a leap second, and a day may end at 24:00.
-  const isTime = minute <= 59 && second <= 60 && (hour <= 23 || (hour === 24 && minute === 0 && second === 0));
-  if (!isTime || !isDate(year, month, day)) return undefined;
-  const date = new Date(0);
-  // Not by Date.UTC, which takes the years 0 to 99 for those of the last century.
-  date.setUTCFullYear(year, month - 1, day);
-  const seconds = (hour * 60 + minute - offset) * 60 + second;
-  return date.getTime() + seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
-}
-
-function isDate(year: number, month: number, day: number): boolean {
-  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  const days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-  return day >= 1 && day <= (days[month - 1] ?? 0);
-}
-
 const zoneText = String.raw`(?<zone>[A-Za-z]{1,4}|(?:UTC|GMT|utc|gmt)?[+-]\d\d(?::?\d\d)?)`;
 const clockText = String.raw`(?<hour>\d\d?):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,](?<fraction>\d+))?)?`;
 const basicClockText = String.raw`(?<hour>\d\d)(?<minute>\d\d)(?:(?<second>\d\d)(?:[.,](?<fraction>\d+))?)?`;
@@ -102,16 +71,16 @@ function readFields(groups: Readonly<Record<string, string | undefined>>): numbe
   const { year = "", month = "", day, hour = "0", minute = "0", second = "0", fraction = "", zone } = groups;
   const offset = offsetOf(zone);
   if (offset === undefined) return undefined;
-  return timeOf({
+  const time = {
     year: yearOf(year),
     month: /^\d/.test(month) ? Number(month) : months.indexOf(month.toLowerCase().slice(0, 3)) + 1,
     day: Number(day),
     hour: Number(hour),
     minute: Number(minute),
     second: Number(second),
-    fraction,
-    offset,
-  });
+  };
+  const seconds = secondsOf(time, offset);
+  return seconds === undefined ? undefined : seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
 }
 
 /** RFC 5322, 4.3: of two digits those below 50 are of this century, and of three all are counted from 1900. */

@@ -183,6 +183,9 @@ export {
   type TemplateTree,
 } from "./template-tree.ts";
 export { isEntityId, isPrintableText, storableText } from "./text.ts";
+export { secondsOf } from "./time/civil.ts";
+export { readRetryAfter } from "./time/http-date.ts";
+export { readTime, timeForm } from "./time/rfc3339.ts";
 export { type AtOnce, createAtOnce } from "./work/at-once.ts";
 export type { HeldMemory, MemoryBounds, MemoryHold } from "./work/held-memory.ts";
 export { Lines } from "./work/lines.ts";

@@ -1,6 +1,7 @@
+import { readRetryAfter } from "@svc/core";
 import type { DeliverySettlement } from "@svc/db";
 import type { OutgoingDelivery } from "./outgoing.ts";
-import { parseRetryAfter, retryWaitMs } from "./retry-schedule.ts";
+import { retryAfterMaxMs, retryWaitMs } from "./retry-schedule.ts";
 import type { Attempt } from "./send.ts";
 
 /**
@@ -17,7 +18,8 @@ export function conclude(
 ): { settlement: DeliverySettlement; retryAfterMs: number; isUnwanted: boolean } {
   const number = delivery.attempts + 1;
   const isDelivered = attempt.error === "";
-  const retryAfterMs = isDelivered ? 0 : parseRetryAfter(attempt.responseHeaders["retry-after"], times.nowMs);
+  const asked = isDelivered ? undefined : attempt.responseHeaders["retry-after"];
+  const retryAfterMs = readRetryAfter(asked, times.nowMs, retryAfterMaxMs) ?? 0;
   const isUnwanted = delivery.endpoint.agent !== undefined && unwanted.includes(attempt.statusCode);
   const waitMs =
     isDelivered || isUnwanted ? undefined : retryWaitMs(limits.retryScheduleMs, number, retryAfterMs, random);

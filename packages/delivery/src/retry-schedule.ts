@@ -20,11 +20,3 @@ export function retryWaitMs(
   if (wait === undefined) return undefined;
   return Math.max(Math.round(wait * (0.8 + 0.4 * random)), retryAfterMs);
 }
-
-/** The wait a Retry-After header asks for (seconds or a date, RFC 9110 section 10.2.3), at most 24 hours; 0 when it asks for none. */
-export function parseRetryAfter(value: string | undefined, nowMs: number): number {
-  if (value === undefined) return 0;
-  const text = value.trim();
-  const ms = /^\d{1,10}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), retryAfterMaxMs) : 0;
-}

@@ -1,4 +1,4 @@
-import { confirmScopes, parseDuration, systemClock } from "@svc/core";
+import { confirmScopes, parseDuration, readTime, systemClock } from "@svc/core";
 import { type Command, InvalidArgumentError, Option } from "commander";
 
 /** The option of commands that can print what the server answered as it is. */
@@ -51,14 +51,9 @@ export function parseSpan(text: string): number {
 
 /** Reads a moment, given as RFC 3339 or as how long ago it was, as epoch milliseconds. Throws InvalidArgumentError. */
 export function parseMoment(text: string): number {
-  const ms = /^\d{4}-/.test(text) ? instantOf(text) : momentAgo(text);
+  const ms = /^\d{4}-/.test(text) ? readTime(text) : momentAgo(text);
   if (ms !== undefined) return ms;
   throw new InvalidArgumentError("expected a time such as 2026-03-14T09:00:00Z, or how long ago it was, such as 2h");
-}
-
-function instantOf(text: string): number | undefined {
-  const ms = Date.parse(text);
-  return /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(ms) ? ms : undefined;
 }
 
 function momentAgo(text: string): number | undefined {

@@ -280,6 +280,18 @@ test("an until that is a duration is told how a duration is waited for", async (
   expect(job.lastError).toMatch(/^TIME_INVALID: step rest: until is not a timestamp .*; a duration .* "wait": "2d"/);
 });
 
+test.each(["task 12", "2026", "2027-02-30T09:00:00Z", "2027-01-01T24:00:00Z", "2027-01-01T09:00:00", "Fri Jan 1 2027"])(
+  "an until that names %s fails",
+  async (at) => {
+    const bench = await benches.bench();
+    bench.engine();
+    const steps = [{ id: "rest", wait: { until: { $ref: "input.at" } } }];
+    const id = await bench.submit({ input: { at }, steps });
+    const { job } = await bench.reach(id, "failed", "parked");
+    expect(job.lastError).toMatch(/^TIME_INVALID: step rest: until is not a timestamp/);
+  },
+);
+
 test("a cancelled map finishes what is in flight, begins nothing more, and ends", async () => {
   const world = createWorld({ items: 40 });
   const bench = await benches.bench(world);

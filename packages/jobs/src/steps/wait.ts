@@ -1,4 +1,4 @@
-import { isoTime } from "@svc/core";
+import { isoTime, readTime } from "@svc/core";
 import type { Change, Edit } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import { fillValue } from "./arguments.ts";
@@ -53,6 +53,5 @@ function faultOfTime(wakeAt: number, { deadline }: JobState): string | undefined
 async function wakeTime({ state, step: { wait } }: StepAt<"wait">, effects: StepEffects): Promise<number | undefined> {
   if ("forMs" in wait) return effects.clock.now() + wait.forMs;
   const resolved = await fillValue(wait.until, state.scope, effects);
-  const time = "value" in resolved && typeof resolved.value === "string" ? Date.parse(resolved.value) : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
+  return "value" in resolved && typeof resolved.value === "string" ? readTime(resolved.value) : undefined;
 }

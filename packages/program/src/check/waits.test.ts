@@ -75,6 +75,9 @@ test("a constant that is no time is refused where a time is waited for, of what 
     return "faults" in checked ? checked.faults.map(({ pointer, message }) => `${pointer} ${message}`) : [];
   };
   const wrong = ["/steps/0/wait/until is a constant that is no time"];
+  for (const at of ["2027-02-30T09:00:00Z", "2027-01-01T24:00:00Z", "2027-01-01T09:00Z", "task 12", "2026"])
+    expect(await check({ $ref: "params.at" }, { at }), at).toEqual(wrong);
+  expect(await check({ $ref: "params.at" }, { at: "2027-01-01t09:00:00.5z" })).toEqual([]);
   expect(await check({ $ref: "params.at" }, { at: "tomorrow" })).toEqual(wrong);
   expect(await check({ $text: "{params.day} 09:00" }, { day: "2026-12-01" })).toEqual(wrong);
   expect(await check({ $cel: "'2026-12-01'" }, {})).toEqual(wrong);

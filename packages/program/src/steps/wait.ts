@@ -1,4 +1,4 @@
-import { formatValue, isObject } from "@svc/core";
+import { formatValue, isObject, readTime } from "@svc/core";
 import { fillConstants } from "../check/constants.ts";
 import type { Check } from "../check/context.ts";
 import { computedType } from "../check/expression.ts";
@@ -120,14 +120,18 @@ function checkUntil(until: ValueTemplate, path: Path, scope: Scope, faults: Chec
     const { template } = fillConstants(until, scope);
     const isFaulty = template.kind === "literal" && !isTime(template) && faults.count === before;
     if (isFaulty) faults.addYounger("PROGRAM_MALFORMED", path, "is a constant that is no time", timeHint);
-  } else if (!isTime(until)) faults.add("PROGRAM_MALFORMED", path, "is no time", timeHint);
+  } else if (!isTime(until)) {
+    // Version 0.1 let pass a day that its month does not have, and 24:00.
+    const isForm = until.kind === "literal" && typeof until.value === "string" && timestampPattern.test(until.value);
+    faults[isForm ? "addYounger" : "add"]("PROGRAM_MALFORMED", path, "is no time", timeHint);
+  }
 }
 
 const timeHint =
   'write one such as "2026-05-01T09:00:00Z", a $ref to one, or {"$cel": "now + duration(\'24h\')"}; a duration is waited for by "wait": "2d" itself';
 
 function isTime(until: ValueTemplate): boolean {
-  return until.kind === "literal" && typeof until.value === "string" && isTimestamp(until.value);
+  return until.kind === "literal" && typeof until.value === "string" && readTime(until.value) !== undefined;
 }
 
 function checkTimeType(reference: Reference, path: Path, scope: Scope, faults: Check["faults"]): void {
@@ -146,8 +150,3 @@ function checkComputedTime(expression: Expression, path: Path, scope: Scope, fau
 }
 
 const timestampPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i;
-
-/** Whether a text is an RFC 3339 timestamp of a time that exists. */
-function isTimestamp(text: string): boolean {
-  return timestampPattern.test(text) && !Number.isNaN(Date.parse(text));
-}

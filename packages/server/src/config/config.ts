@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Audience } from "@svc/catalog";
-import { createAddressGuard, formatValue, parseVaultKeys, type VaultKey } from "@svc/core";
+import { createAddressGuard, formatValue, parseVaultKeys, readTime, type VaultKey } from "@svc/core";
 import type { EmbeddingsPlace } from "@svc/node";
 import type { LevelWithSilent } from "pino";
 import { ConfigError } from "./config-error.ts";
@@ -174,8 +174,8 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
 
 /** An RFC 3339 time with its offset. */
 function parseInstant(text: string): number {
-  const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) throw new Error(`${formatValue(text)} is no time, such as 2026-03-02T09:00:00Z`);
+  const at = readTime(text);
+  if (at === undefined) throw new Error(`${formatValue(text)} is no time, such as 2026-03-02T09:00:00Z`);
   return at;
 }
 

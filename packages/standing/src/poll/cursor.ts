@@ -1,4 +1,4 @@
-import type { Action } from "@svc/catalog";
+import { type Action, readProviderTime } from "@svc/catalog";
 import { isJsonNumber, isoTime, scalarText } from "@svc/core";
 import { argumentSchema } from "@svc/jobs";
 import { type JsonObject, type JsonValue, typesOf, valueAt } from "@svc/program";
@@ -55,8 +55,9 @@ export function boundOfRow(
     if (!isJsonNumber(value)) return invalid("number");
     return Number(scalarText(value));
   }
-  const atMs = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(atMs) ? invalid("time") : Math.min(atMs, nowMs);
+  // A number is no time here: how it is counted is not known.
+  const atMs = typeof value === "string" && !/^[\s\d.+-]*$/.test(value) ? readProviderTime(value) : undefined;
+  return atMs === undefined ? invalid("time") : Math.min(atMs, nowMs);
 }
 
 /** The bound of the next walk, after one whose rows have `highest` at most. Without `from` it is when the walk began. */

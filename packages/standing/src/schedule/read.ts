@@ -1,4 +1,4 @@
-import { formatDuration, formatValue, type Work } from "@svc/core";
+import { formatDuration, formatValue, readTime, timeForm, type Work } from "@svc/core";
 import type { Node, ShapeReader } from "@svc/program";
 import type { DefinitionFaults } from "../definition/faults.ts";
 import { bounds, catchUpForm, expressionsMax, scheduleForm, timesMax } from "../definition/forms.ts";
@@ -76,20 +76,37 @@ function readExpression(node: Node, { reader, faults, search }: ScheduleReading)
   }
 }
 
-const instantPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
-
 function readInstant(node: Node, { reader, faults }: ScheduleReading): number | undefined {
   const text = reader.text(node, { max: 40 });
   if (text === undefined) return undefined;
-  const ms = instantPattern.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isFinite(ms)) return ms;
-  faults.add(
-    "SCHEDULE_INVALID",
-    node.path,
-    `is ${formatValue(text)}, which is no instant`,
-    'write "2027-01-01T09:00:00Z"',
+  const ms = readTime(text);
+  if (ms !== undefined) return ms;
+  const stored = storedTime(text);
+  const add = stored === undefined ? faults.add : faults.addYounger;
+  add("SCHEDULE_INVALID", node.path, `is ${formatValue(text)}, which is no time that exists`, `write ${timeForm}`);
+  return stored;
+}
+
+const storedForm =
+  /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
+
+/** A time that version 0.1 took: without seconds, at 24:00, or on a day that its month does not have, which it counted on from. */
+function storedTime(text: string): number | undefined {
+  const found = storedForm.exec(text);
+  if (found === null) return undefined;
+  const [, year, month, day, hour, minute, second = 0, fraction = "", sign, hours = 0, minutes = 0] = found;
+  const ms = Number(fraction.slice(0, 3).padEnd(3, "0"));
+  const east = (Number(hours) * 60 + Number(minutes)) * 60_000;
+  const local = Date.UTC(
+    Number(year),
+    Number(month) - 1,
+    Number(day),
+    Number(hour),
+    Number(minute),
+    Number(second),
+    ms,
   );
-  return undefined;
+  return sign === "-" ? local + east : local - east;
 }
 
 function readCatchUp(node: Node, reader: ShapeReader): Schedule["catchUp"] {

@@ -1,10 +1,9 @@
 import type { Action } from "@svc/catalog";
-import { JsonTooLargeError, parseExactJson } from "@svc/core";
+import { JsonTooLargeError, parseExactJson, readRetryAfter } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import { excerpt, excerptOfBody } from "./answer-text.ts";
 import { readPayload, valueAt } from "./payload.ts";
 import type { Redactor } from "./redact.ts";
-import { parseRetryAfter } from "./retry-after.ts";
 
 /** An app's answer with its status. Header names are in lower case. */
 export type Answer = {
@@ -18,6 +17,9 @@ export type Answer = {
  * 8 MiB of an answer could hold four million.
  */
 const answerValuesMax = 200_000;
+
+/** Longest wait that an app's Retry-After is granted. */
+const retryAfterMaxMs = 3_600_000;
 
 /** `isRepeatable`: the same request may be sent again without doing anything twice. `redact` goes over the app's own words. */
 export type ReadOptions = { readonly isRepeatable: boolean; readonly nowMs: number; readonly redact: Redactor };
@@ -46,7 +48,7 @@ export function readAnswer(action: Action, answer: Answer, options: ReadOptions)
 }
 
 function rateLimited(answer: Answer, nowMs: number): CallResult {
-  const retryAfterMs = parseRetryAfter(answer.headers["retry-after"], nowMs);
+  const retryAfterMs = readRetryAfter(answer.headers["retry-after"], nowMs, retryAfterMaxMs);
   const wait = retryAfterMs === undefined ? "" : ` It asks to wait ${Math.ceil(retryAfterMs / 1000)} s.`;
   return resultOf({
     outcome: "rate_limited",
@@ -64,7 +66,7 @@ function failed(action: Action, answer: Answer, { isRepeatable, nowMs, redact }:
     outcome: "provider_error",
     providerStatus: status,
     retryable: isRepeatable && [500, 502, 503, 504].includes(status),
-    retryAfterMs: parseRetryAfter(answer.headers["retry-after"], nowMs),
+    retryAfterMs: readRetryAfter(answer.headers["retry-after"], nowMs, retryAfterMaxMs),
     message: `the app answered ${status}${text === "" ? "" : `: ${text}`}`,
   });
 }

@@ -1,11 +1,10 @@
 import type { Action } from "@svc/catalog";
 import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connections";
-import type { Clock } from "@svc/core";
+import { type Clock, readRetryAfter } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import { takesKey } from "./idempotency.ts";
 import { readAnswer } from "./read-answer.ts";
 import type { Redactor } from "./redact.ts";
-import { parseRetryAfter } from "./retry-after.ts";
 
 /** Time a call has in all, from when it is first sent. */
 export const callTimeoutMs = 30_000;
@@ -67,7 +66,7 @@ function secondTryAfter(action: Action, answer: AppAnswer, nowMs: number): numbe
   if (answer.kind === "unreachable") return pauseMs;
   if (answer.kind !== "answer" || action.class !== "read") return undefined;
   if (![429, 502, 503, 504].includes(answer.status)) return undefined;
-  const asked = parseRetryAfter(answer.headers["retry-after"], nowMs) ?? pauseMs;
+  const asked = readRetryAfter(answer.headers["retry-after"], nowMs, Number.POSITIVE_INFINITY) ?? pauseMs;
   return asked <= patienceMs ? asked : undefined;
 }
 

@@ -1,0 +1,53 @@
+import { secondsOf } from "./civil.ts";
+
+const days = "Mon|Tue|Wed|Thu|Fri|Sat|Sun";
+const longDays = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday";
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const month = `(?<month>${months.join("|")})`;
+const clock = String.raw`(?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)`;
+
+/** IMF-fixdate, the obsolete form of RFC 850, and that of asctime. */
+const forms = [
+  String.raw`(?:${days}), (?<day>\d\d) ${month} (?<year>\d{4}) ${clock} GMT`,
+  String.raw`(?:${longDays}), (?<day>\d\d)-${month}-(?<year>\d\d) ${clock} GMT`,
+  String.raw`(?:${days}) ${month} (?<day>\d\d| \d) ${clock} (?<year>\d{4})`,
+].map((form) => new RegExp(`^${form}$`));
+
+/**
+ * The point in time of an HTTP-date in any of its three forms (RFC 9110, 5.6.7), in epoch milliseconds. Undefined for any other text and
+ * for a day or time that does not exist. A year of two digits is of the 50 years after `nowMs` or of the past. The day of the week is not
+ * compared with the date, nor has the time zone of the process a part in it.
+ */
+export function readHttpDate(text: string, nowMs: number): number | undefined {
+  for (const form of forms) {
+    const found = form.exec(text)?.groups;
+    if (found === undefined) continue;
+    const { year = "", month = "", day, hour, minute, second } = found;
+    const seconds = secondsOf({
+      year: year.length === 2 ? yearOf(Number(year), nowMs) : Number(year),
+      month: months.indexOf(month) + 1,
+      day: Number(day),
+      hour: Number(hour),
+      minute: Number(minute),
+      second: Number(second),
+    });
+    return seconds === undefined ? undefined : seconds * 1000;
+  }
+  return undefined;
+}
+
+/** The year of these last two digits that is no more than 50 years ahead. */
+function yearOf(lastDigits: number, nowMs: number): number {
+  const last = new Date(nowMs).getUTCFullYear() + 50;
+  return last - ((last - lastDigits) % 100);
+}
+
+/**
+ * The wait that Retry-After asks for (RFC 9110, 10.2.3), seconds or an HTTP-date, in milliseconds: 0 for a date that is past, at most
+ * `maxMs`. Undefined where the header is absent or is neither.
+ */
+export function readRetryAfter(text: string | null | undefined, nowMs: number, maxMs: number): number | undefined {
+  const trimmed = text?.replace(/^[ \t]+|[ \t]+$/g, "") ?? "";
+  const atMs = /^\d+$/.test(trimmed) ? nowMs + Number(trimmed) * 1000 : readHttpDate(trimmed, nowMs);
+  return atMs === undefined ? undefined : Math.min(Math.max(atMs - nowMs, 0), maxMs);
+}

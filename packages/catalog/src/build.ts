@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ProjectId, parseDuration, parseTemplateTree } from "@svc/core";
+import { type ProjectId, parseDuration, parseTemplateTree, placeholdersOfTree } from "@svc/core";
 import { type DeploymentValues, decidesOrigin, fillInDeployment } from "./base-url.ts";
 import type {
   ActionDocument,
@@ -196,8 +196,14 @@ function buildTrigger(toolkit: ToolkitDocument, name: string, document: TriggerD
     callable: false,
     uncallableReason: "It is a trigger: the app sends its events, and subscriptions receive them.",
     inputSchema: { type: "object", properties: {}, additionalProperties: false },
+    readsBody: readsBody(document),
     matches: compileMatch(document.match),
     normalize: compileNormalize(document),
     sample: (nowMs) => samplePost(document, nowMs),
   };
+}
+
+function readsBody({ match, payload, account, dedupe, occurredAt }: TriggerDocument): boolean {
+  const tree = parseTemplateTree({ payload, account, dedupe, occurredAt });
+  return match.body !== undefined || placeholdersOfTree(tree).some(([{ root }]) => root === "body");
 }

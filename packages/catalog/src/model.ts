@@ -152,6 +152,8 @@ export type Action = ToolDefinition & {
 /** An event the app sends. The first trigger of a toolkit that matches a verified post normalizes it. */
 export type Trigger = ToolDefinition & {
   readonly kind: "trigger";
+  /** True if anything of the definition is taken from the body of a post. */
+  readonly readsBody: boolean;
   matches(post: Post): boolean;
   /** Never throws: a post the definition cannot take is a fault, and belongs in quarantine. */
   normalize(post: Post): NormalizedPost | NormalizeFault;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { SamplePost } from "@svc/catalog";
-import { systemClock } from "@svc/core";
+import { readForeignText, systemClock } from "@svc/core";
 import { type Command, Option } from "commander";
 import { addServerOptions, type ServerOptions, serverUrl } from "./client/open-client.ts";
 import type { CommandContext } from "./command/context.ts";
@@ -100,9 +100,14 @@ function expectation(
   { slug, webhook, triggers }: ReceivingToolkit,
   { headers, query, body }: ProviderPost,
 ): Expectation {
-  const post = { headers, query, body: parseJsonBody(body.toString("utf8")) };
+  const read = readForeignText(body, headers["content-type"]);
+  if ("fault" in read)
+    return { slug: "", fault: `the body ${read.fault}; the service will keep the post in quarantine` };
+  const post = { headers, query, body: parseJsonBody(read.text) };
   if (webhook.ignores(post)) return { slug: "", fault: `${slug} ignores such a post; the service will store nothing` };
   const trigger = triggers.find((known) => known.matches(post));
+  if (read.text !== "" && post.body === undefined)
+    return { slug: "", fault: "the body is not JSON; the service will keep the post in quarantine" };
   const normalized = trigger?.normalize(post) ?? { fault: "no trigger matches" };
   if (!("fault" in normalized)) return { slug: trigger?.slug ?? "", fault: "", account: normalized.account };
   return {

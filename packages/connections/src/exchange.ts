@@ -1,4 +1,5 @@
 import { AddressRefusedError } from "@svc/core";
+import { answerHeaderBytesMax } from "@svc/core/dial";
 import type { Dispatcher } from "undici";
 import type { Allowance } from "./answer-budget.ts";
 import type { AppAnswer } from "./app-transport.ts";
@@ -141,6 +142,8 @@ const words: Readonly<Record<string, string>> = {
   EAI_AGAIN: "the host's address could not be looked up",
   EHOSTUNREACH: "the host cannot be reached",
   ENETUNREACH: "the network cannot be reached",
+  UND_ERR_HEADERS_OVERFLOW: `the answer's headers are larger than ${answerHeaderBytesMax / 1024} KiB`,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer is not HTTP",
   UND_ERR_INVALID_ARG: "the request cannot be written as HTTP",
 };
 
@@ -149,7 +152,8 @@ function answerOfError(error: unknown, sent: boolean): AppAnswer {
   const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   if (cause instanceof AddressRefusedError) return { kind: "refused", message: cause.message };
   const code = cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "";
-  const message = words[code] ?? otherWords(code);
+  const isMalformed = cause instanceof Error && cause.name === "HTTPParserError";
+  const message = isMalformed ? "the answer is not HTTP" : (words[code] ?? otherWords(code));
   if (!sent) return { kind: "unreachable", message };
   const isTimeout = code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT";
   return { kind: isTimeout ? "timeout" : "broken", sent, message };
@@ -157,6 +161,5 @@ function answerOfError(error: unknown, sent: boolean): AppAnswer {
 
 function otherWords(code: string): string {
   if (/TLS|SSL|CERT|SELF_SIGNED|UNABLE_TO/.test(code)) return `TLS failed (${code})`;
-  if (code.startsWith("HPE_")) return "the answer is not HTTP";
   return code === "" ? "the connection failed" : `the connection failed (${code})`;
 }

@@ -39,6 +39,9 @@ export type GuardedAgentOptions = {
   resolve?: ResolveName;
 };
 
+/** Bytes of header names and values that an answer may have: twelve of the largest cookies, and more. A larger one fails the request. */
+export const answerHeaderBytesMax = 262_144;
+
 /**
  * Makes an agent with one keep-alive pool per origin, HTTP/1.1, one request at a time on a connection. A refused
  * address fails the request with AddressRefusedError before anything is dialled.
@@ -50,6 +53,7 @@ export function createGuardedAgent(options: GuardedAgentOptions): GuardedAgent {
     pipelining: 1,
     headersTimeout: options.headersTimeoutMs,
     bodyTimeout: options.bodyTimeoutMs,
+    maxHeaderSize: answerHeaderBytesMax,
     maxResponseSize: options.responseBytesMax ?? -1,
     ...(options.keepAliveMs === undefined ? {} : { keepAliveTimeout: options.keepAliveMs }),
     ...(options.keepAliveMaxMs === undefined ? {} : { keepAliveMaxTimeout: options.keepAliveMaxMs }),

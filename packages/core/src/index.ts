@@ -33,6 +33,7 @@ export {
   noConfirmRule,
 } from "./confirm.ts";
 export { consoleOff, linkExpiry } from "./console-link.ts";
+export { acceptedEncodings, type BodyDecoder, createBodyDecoder } from "./content-coding.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
 export { checkEndpointUrl } from "./endpoint-url.ts";
 export {
@@ -55,6 +56,7 @@ export {
   parseExactJson,
   wholeNumber,
 } from "./exact-json.ts";
+export { type ForeignText, isReadableForm, readForeignText } from "./foreign-text.ts";
 export { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
 export { createHmacKey, type HmacKey, hmacSha256, isHmacSha256 } from "./hmac.ts";
 export { type HttpTarget, httpTargetOf, parseHttpHost } from "./http-host.ts";

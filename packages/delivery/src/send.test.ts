@@ -200,10 +200,26 @@ test.each([
   expect(await post(server.origin)).toMatchObject({ error });
 });
 
-test("headers without end are a failure", async () => {
-  using server = await startRawServer(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(40_000)}`, (socket) => socket.end());
-  expect(await post(server.origin)).toMatchObject({ statusCode: 0, error: "http_malformed" });
+test("headers without end are a failure with a name of their own", async () => {
+  using server = await startRawServer(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(400_000)}`, (socket) => socket.end());
+  expect(await post(server.origin)).toMatchObject({ statusCode: 0, error: "headers_too_large" });
 });
+
+test("an answer with 64 KiB of headers is an answer", async () => {
+  const bytes = `HTTP/1.1 200 OK\r\nx: ${"y".repeat(65_536)}\r\ncontent-length: 0\r\n\r\n`;
+  using server = await startRawServer(bytes, (socket) => socket.end());
+  expect(await post(server.origin)).toMatchObject({ statusCode: 200, error: "" });
+});
+
+test.each(["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n"])(
+  "what comes before the answer (%j) is neither it nor a failure",
+  async (before) => {
+    using server = await startRawServer(`${before}HTTP/1.1 204 No Content\r\n\r\n`, (socket) => socket.end());
+    expect(await post(server.origin)).toMatchObject({ statusCode: 204, error: "" });
+    using silent = await startRawServer(before, (socket) => socket.end());
+    expect(await post(silent.origin)).toMatchObject({ statusCode: 0, error: "connection_closed" });
+  },
+);
 
 test("header values of any byte can be stored as JSON text", async () => {
   const bytes = Buffer.concat([

@@ -92,6 +92,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     statusCode: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
+    // 1xx: the answer itself is still to come (RFC 9110, 15.2).
+    if (statusCode < 200) return;
     this.#statusCode = statusCode;
     this.#headers = headers;
   }
@@ -144,9 +146,10 @@ const networkCodes: Record<string, string> = {
   EAI_AGAIN: "dns_unavailable",
   EHOSTUNREACH: "host_unreachable",
   ENETUNREACH: "network_unreachable",
+  UND_ERR_HEADERS_OVERFLOW: "headers_too_large",
 };
 
-const malformedCodes = new Set(["UND_ERR_RESPONSE", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "UND_ERR_HEADERS_OVERFLOW"]);
+const malformedCodes = new Set(["UND_ERR_RESPONSE", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"]);
 
 /** The code of a failed request: the cause first, since happy-eyeballs wraps it in an AggregateError. */
 function networkError(error: unknown): string {

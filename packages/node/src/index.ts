@@ -30,7 +30,6 @@ export {
 export {
   type Admission,
   type Admitted,
-  acceptedEncodings,
   eventMessage,
   healthMessage,
   type InboundPost,

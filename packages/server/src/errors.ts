@@ -78,6 +78,14 @@ export function requestMalformed({
   return fault({ code: "invalid_argument", reason: "REQUEST_MALFORMED", message, field, help });
 }
 
+/** The query of a post has bytes that are not text. */
+export function queryMalformed(): Fault {
+  return requestMalformed({
+    message: "the query has percent-encoded bytes that are not UTF-8",
+    help: "Encode each character of the query as UTF-8.",
+  });
+}
+
 /** An enum field holds a number without a name. */
 export function enumValueUnknown(field: string, value: number, names: readonly string[]): Fault {
   return fault({

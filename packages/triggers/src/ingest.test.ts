@@ -330,12 +330,96 @@ test("any JSON that fits the schema becomes an event with the same text", async 
   expect(stored.sort()).toEqual(titles.sort());
 });
 
-test("a body that is empty or not JSON still matches by headers", async () => {
+test("a body that is empty still matches by headers, whatever type it declares, where the trigger reads no body", async () => {
   await using cluster = await createTestCluster();
   await cluster.project();
   await using node = createTestNode(cluster);
-  for (const [number, body] of [Buffer.alloc(0), Buffer.from("<xml/>"), Buffer.from([0xff])].entries())
-    expect(await node.ingest.accept({ ...changePost({ number }), body })).toMatchObject({ outcome: "accepted" });
+  for (const [number, type] of [undefined, "application/json; utf-8", "text/plain"].entries()) {
+    const post = changePost({ number });
+    const headers = { ...post.headers, ...(type !== undefined && { "content-type": type }) };
+    const sent = { ...post, headers, body: Buffer.alloc(0) };
+    expect(await node.ingest.accept(sent)).toMatchObject({ outcome: "accepted" });
+  }
+});
+
+const utf32 = (text: string) => Buffer.from(Uint32Array.from(text, (character) => character.codePointAt(0)!).buffer);
+const utf16 = (text: string, mark: number[] = []) => Buffer.concat([Buffer.from(mark), Buffer.from(text, "utf16le")]);
+
+test.each<[string, Buffer, string | undefined, RegExp]>([
+  ["NaN", Buffer.from('{"a":NaN}'), undefined, /the body is not JSON$/],
+  ["XML", Buffer.from("<?xml version='1.0'?><a/>"), "application/xml", /not JSON but XML or HTML/],
+  ["a form", Buffer.from("payload=%7B%7D&a=b"), "application/x-www-form-urlencoded", /not JSON but a form/],
+  ["two values", Buffer.from("{}{}"), "application/json", /not JSON/],
+  ["spaces alone", Buffer.from(" \n"), "application/json", /not JSON/],
+  ["UTF-16 that is not declared", utf16('{"a":1}'), "application/json", /must declare the charset/],
+  ["no UTF-8", Buffer.from('{"a":"caf\xe9"}', "latin1"), "application/json", /not text of the charset UTF-8/],
+  ["half a character", Buffer.from([0x22, 0xc3, 0x22]), undefined, /not text of the charset UTF-8/],
+  ["a surrogate in UTF-8", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), undefined, /not text of the charset UTF-8/],
+  ["no ASCII", Buffer.from('"caf\xc3\xa9"', "latin1"), "text/plain; charset=us-ascii", /charset "us-ascii"/],
+  ["no UTF-16", utf16('"\ud800"'), "application/json; charset=utf-16le", /charset "utf-16le"/],
+  [
+    "a charset that there is not",
+    Buffer.from("{}"),
+    "application/json; charset=klingon",
+    /"klingon", which is not read/,
+  ],
+  ["a charset that is none", Buffer.from("e30="), "application/json; charset=base64", /"base64", which is not read/],
+  ["two charsets", Buffer.from("{}"), "application/json; charset=utf-8; charset=latin1", /more than one charset/],
+])(
+  "a body of %s is kept in quarantine and says why, although no field of it is needed",
+  async (_what, body, type, why) => {
+    await using cluster = await createTestCluster();
+    await cluster.project();
+    await using node = createTestNode(cluster);
+    const post = changePost({ number: 1 });
+    const headers = { ...post.headers, ...(type !== undefined && { "content-type": type }) };
+    expect(await node.ingest.accept({ ...post, headers, body })).toEqual({
+      outcome: "quarantined",
+      reason: "invalid_payload",
+    });
+    const [kept] = await quarantined(cluster);
+    expect(kept?.detail).toMatch(why);
+    expect((await node.quarantine.find(kept!.id))?.body).toEqual(body);
+  },
+);
+
+test.each<[string, string, (json: string) => Buffer]>([
+  ["UTF-8", "application/json;charset=UTF-8", (json) => Buffer.from(json)],
+  ["a quoted charset", 'application/json ; Charset="utf8"', (json) => Buffer.from(json)],
+  ["ISO-8859-1", "application/json; charset=ISO-8859-1", (json) => Buffer.from(json, "latin1")],
+  ["UTF-16 with its mark", "application/json", (json) => utf16(json, [0xff, 0xfe])],
+  ["UTF-16, big end first", "application/json; charset=utf-16be", (json) => utf16(json).swap16()],
+  ["UTF-16 without a mark", "application/json; charset=utf-16", (json) => utf16(json).swap16()],
+  ["UTF-32, which TextDecoder does not have", "application/json; charset=utf-32le", utf32],
+  [
+    "code page 850",
+    "application/json; charset=cp850",
+    (json) => Buffer.from(json.replace("\u00e9", "\x82").replace("\u00fc", "\x81"), "latin1"),
+  ],
+])("a body of %s is read as what it is, and verified as it came", async (_what, type, encode) => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const json = issuePost({ title: "caf\u00e9 \u00fc" }).body.toString();
+  const post = signedCodePost(encode(json), { "x-code-event": "issues", "content-type": type });
+  expect(await node.ingest.accept(post)).toEqual({ outcome: "accepted", events: 1 });
+  const [event] = await eventsOf(cluster, projectId);
+  expect(JSON.parse(event?.payload ?? "").title).toBe("caf\u00e9 \u00fc");
+});
+
+test("two keys that differ in bytes that are no UTF-8 never become one", async () => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  await using node = createTestNode(cluster);
+  for (const id of ["caf\xe9", "caf\xe8"]) {
+    const text = `{"id":"${id}","type":"payment.settled","account":"a","payment":{"id":"p","amount":1}}`;
+    const post = signedPayment(Buffer.from(text, "latin1"));
+    expect(await node.ingest.accept(post)).toMatchObject({ outcome: "quarantined" });
+    const headers = { ...post.headers, "content-type": "application/json; charset=iso-8859-1" };
+    expect(await node.ingest.accept({ ...post, headers })).toMatchObject({ outcome: "accepted" });
+  }
+  expect(await cluster.count("quarantined_posts")).toBe(2);
+  expect(await cluster.count("events")).toBe(2);
 });
 
 test("integers beyond 2^53 keep their digits in payload, account and key, so that neighbours are no twins", async () => {

@@ -1,8 +1,15 @@
 import type { Catalog, Toolkit, Webhook } from "@svc/catalog";
-import { assertExhaustive, type Clock, createBatcher, type NodeId, type ProjectId, type Sealer } from "@svc/core";
+import {
+  assertExhaustive,
+  type Clock,
+  createBatcher,
+  createBodyDecoder,
+  type NodeId,
+  type ProjectId,
+  type Sealer,
+} from "@svc/core";
 import { type Executor, isUnavailable, putQuarantinedPosts, type QuarantinedPost } from "@svc/db";
 import type { Dispatcher } from "@svc/delivery";
-import { createBodyDecoder } from "./decode-body.ts";
 import { normalize } from "./normalize.ts";
 import type { InboundPost, IngestOutcome } from "./outcome.ts";
 import { createPostQuotas, type PostQuotas } from "./post-quotas.ts";

@@ -1,5 +1,5 @@
 import type { Toolkit, Trigger, Webhook } from "@svc/catalog";
-import { parseExactJson } from "@svc/core";
+import { parseExactJson, readForeignText } from "@svc/core";
 import type { InboundPost } from "./outcome.ts";
 import type { NormalizedEvent } from "./store.ts";
 
@@ -10,19 +10,26 @@ export type Normalized =
   | { outcome: "challenge"; challenge: string }
   | { outcome: "quarantined"; reason: "no_trigger" | "invalid_payload"; detail: string };
 
-/** Parses and normalizes a verified post, its body decoded, with the first trigger that matches. A body that is empty or not JSON can still match by headers. */
+/**
+ * Parses and normalizes a verified post, its body decoded, with the first trigger that matches. A body that is empty can still match by
+ * headers; one that cannot be read is never an event.
+ */
 export function normalize(
   toolkit: Toolkit & { webhook: Webhook },
   post: InboundPost,
   receivedAtMs: number,
 ): Normalized {
-  const parsed = { headers: post.headers, query: post.query, body: parseBody(post.body) };
+  const read = readBody(post);
+  const parsed = { headers: post.headers, query: post.query, body: "value" in read ? read.value : undefined };
   const challenge = slackChallenge(toolkit.webhook, parsed.body);
   if (challenge !== undefined) return { outcome: "challenge", challenge };
   if (toolkit.webhook.ignores(parsed)) return { outcome: "ignored" };
   const trigger = toolkit.triggers.find((candidate) => candidate.matches(parsed));
   if (trigger === undefined)
-    return { outcome: "quarantined", reason: "no_trigger", detail: noTriggerDetail(toolkit, parsed.body) };
+    return { outcome: "quarantined", reason: "no_trigger", detail: noTriggerDetail(toolkit, read) };
+  const unread = "value" in read ? emptyFault(trigger, post) : read.fault;
+  if (unread !== undefined)
+    return { outcome: "quarantined", reason: "invalid_payload", detail: faultDetail(trigger, unread) };
   const normalized = trigger.normalize(parsed);
   if ("fault" in normalized)
     return { outcome: "quarantined", reason: "invalid_payload", detail: faultDetail(trigger, normalized.fault) };
@@ -57,15 +64,35 @@ function payloadText(payload: unknown): string | undefined {
   }
 }
 
-function parseBody(body: Buffer): unknown {
-  // A byte order mark is no JSON, and parsers may ignore it (RFC 8259, 8.1).
-  const text = body.toString("utf8").replace(/^\ufeff/, "");
-  if (text === "") return undefined;
+/** The value that a body holds, undefined if it is empty; or why it cannot be read, as a sentence. */
+type ReadBody = { readonly value: unknown } | { readonly fault: string };
+
+function readBody({ body, headers }: InboundPost): ReadBody {
+  const read = readForeignText(body, headers["content-type"]);
+  if ("fault" in read) return { fault: `the body ${read.fault}` };
+  if (read.text === "") return { value: undefined };
   try {
-    return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
-  } catch {
-    return undefined; // not JSON, or too deep to keep its digits: headers may still tell what it is
+    return { value: parseExactJson(read.text, { depthMax: Number.POSITIVE_INFINITY }) };
+  } catch (error) {
+    // The parser's own message quotes the body.
+    if (error instanceof RangeError) return { fault: "the body is nested too deeply to be read" };
+    return { fault: `the body is not JSON${formOf(read.text)}` };
   }
+}
+
+/** What a text that is not JSON looks like, for its sender to see what to change. */
+function formOf(text: string): string {
+  if (text.includes("\0")) return ", and has bytes as UTF-16 has them: its content-type must declare the charset";
+  if (/^\s*</.test(text)) return " but XML or HTML";
+  if (/^[\w.%+[\]-]+=/.test(text)) return " but a form";
+  return "";
+}
+
+/** Nothing was sent where JSON was declared, and the trigger reads it. */
+function emptyFault(trigger: Trigger, { body, headers }: InboundPost): string | undefined {
+  if (body.byteLength > 0 || !trigger.readsBody) return undefined;
+  const isJson = /^[^;]*[/+]json\s*(?:;|$)/i.test(headers["content-type"] ?? "");
+  return isJson ? "the body is empty, and its content-type says that it is JSON" : undefined;
 }
 
 function slackChallenge(webhook: Webhook, body: unknown): string | undefined {
@@ -74,9 +101,9 @@ function slackChallenge(webhook: Webhook, body: unknown): string | undefined {
   return type === "url_verification" && typeof challenge === "string" ? challenge : undefined;
 }
 
-function noTriggerDetail(toolkit: Toolkit, body: unknown): string {
+function noTriggerDetail(toolkit: Toolkit, read: ReadBody): string {
   const slugs = toolkit.triggers.map((trigger) => trigger.slug).join(", ");
-  const shape = body === undefined ? "Its body is empty, not JSON, or nested too deeply to be read." : "";
+  const shape = "fault" in read ? `Besides, ${read.fault}.` : read.value === undefined ? "Its body is empty." : "";
   return `No trigger of the toolkit matches the post (it has ${slugs === "" ? "none" : slugs}). ${shape}`.trim();
 }
 

@@ -1,5 +1,12 @@
 import type { Catalog } from "@svc/catalog";
-import { type Clock, type QuarantineId, type Sealer, storableText } from "@svc/core";
+import {
+  type BodyDecoder,
+  type Clock,
+  createBodyDecoder,
+  type QuarantineId,
+  type Sealer,
+  storableText,
+} from "@svc/core";
 import {
   type Executor,
   findQuarantinedPost,
@@ -11,7 +18,6 @@ import {
   withTransaction,
 } from "@svc/db";
 import type { Dispatcher } from "@svc/delivery";
-import { type BodyDecoder, createBodyDecoder } from "./decode-body.ts";
 import { brokenDetail, noProjectDetail, webhookToolkit } from "./ingest.ts";
 import { type Normalized, normalize } from "./normalize.ts";
 import { type Envelope, openEnvelope, quarantineContext } from "./quarantined-row.ts";

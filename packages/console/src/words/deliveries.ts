@@ -53,6 +53,7 @@ const errors: Record<string, string> = {
   network_unreachable: "No way leads to the endpoint's network.",
   network_error: "The connection to the endpoint failed.",
   http_malformed: "The endpoint's answer was not HTTP.",
+  headers_too_large: "The headers of the endpoint's answer are larger than 256 KiB.",
   address_refused: "The endpoint's name leads to an address that this deployment does not deliver to.",
   subscription_inactive: "The subscription was paused or deleted first.",
   tls_error: "The endpoint's certificate was not accepted.",

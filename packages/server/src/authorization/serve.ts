@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isObject, type JsonObject, parseExactJson } from "@svc/core";
+import { isObject, isReadableForm, type JsonObject, parseExactJson, readForeignText } from "@svc/core";
 import type { CallErrorMapper } from "../calls/call-error.ts";
 import { methodNotAllowed } from "../errors.ts";
 import { answerError, answerJson } from "../http/answer.ts";
@@ -52,7 +52,9 @@ export async function readForm(
   repeats: readonly string[] = [],
 ): Promise<URLSearchParams> {
   requireType(req, "application/x-www-form-urlencoded");
-  const form = new URLSearchParams((await readWhole(req, intake)).toString("utf8"));
+  const text = await readText(req, intake);
+  if (!isReadableForm(text)) throw new AuthorizationRefusal("invalid_request", "the form is not percent-encoded UTF-8");
+  const form = new URLSearchParams(text);
   requireOnce(form, repeats);
   return form;
 }
@@ -60,7 +62,7 @@ export async function readForm(
 /** Reads a JSON object. Throws AuthorizationRefusal for anything else. */
 export async function readJson(req: IncomingMessage, { intake }: Pick<ServeOptions, "intake">): Promise<JsonObject> {
   requireType(req, "application/json");
-  const json = parse((await readWhole(req, intake)).toString("utf8"));
+  const json = parse(await readText(req, intake));
   if (!isObject(json)) throw new AuthorizationRefusal("invalid_request", "the body is no JSON object");
   return json as JsonObject;
 }
@@ -84,6 +86,12 @@ export function requireOnce(parameters: URLSearchParams, repeats: readonly strin
 function requireType(req: IncomingMessage, type: string): void {
   const given = (req.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
   if (given !== type) throw new AuthorizationRefusal("invalid_request", `the content type is not ${type}`, 415);
+}
+
+async function readText(req: IncomingMessage, intake: Intake): Promise<string> {
+  const read = readForeignText(await readWhole(req, intake), req.headers["content-type"]);
+  if ("text" in read) return read.text;
+  throw new AuthorizationRefusal("invalid_request", `the body ${read.fault}`);
 }
 
 async function readWhole(req: IncomingMessage, intake: Intake): Promise<Buffer> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Fault, isObject, type JsonObject, type JsonValue, parseExactJson } from "@svc/core";
+import { type Fault, isObject, type JsonObject, type JsonValue, parseExactJson, readForeignText } from "@svc/core";
 import type { CallErrorMapper } from "../calls/call-error.ts";
 import { contentTypeUnsupported, methodNotAllowed } from "../errors.ts";
 import { answerError, answerJson } from "../http/answer.ts";
@@ -68,7 +68,9 @@ async function readJson(req: IncomingMessage, intake: Intake): Promise<JsonObjec
   if (!hasBody(req)) return {};
   const charge = intake.charge(req, "keyless");
   try {
-    return parse((await readBody(req, bodyBytesMax, charge)).toString("utf8"));
+    const read = readForeignText(await readBody(req, bodyBytesMax, charge), req.headers["content-type"]);
+    if ("fault" in read) throw malformed();
+    return parse(read.text);
   } catch (error) {
     await pauseBeforeRefusal(error);
     throw error instanceof BodyError ? bodyFault(error, bodyBytesMax) : error;

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { type Fault, formatValue } from "@svc/core";
+import { type Fault, formatValue, readForeignText } from "@svc/core";
 import { requestMalformed } from "../errors.ts";
 
 /**
@@ -113,7 +113,8 @@ function findMessage(desc: DescMessage, typeName: string, seen = new Set<DescMes
 
 function parseJson(body: Uint8Array): JsonValue | undefined {
   try {
-    return JSON.parse(Buffer.from(body).toString("utf8")) as JsonValue;
+    const read = readForeignText(body);
+    return "text" in read ? (JSON.parse(read.text) as JsonValue) : undefined;
   } catch {
     return undefined; // compressed, or binary
   }

@@ -77,6 +77,18 @@ test.each([
   expect(answer.json.message).not.toMatch(/svc\.v1\.\w+\.\w+ from JSON/);
 });
 
+test.each([
+  ["bytes that are not UTF-8", Buffer.from('{"toolkitSlug":"caf\xe9"}', "latin1"), "application/json", 400],
+  ["the same, compressed", gzipSync(Buffer.from('{"toolkitSlug":"caf\xe9"}', "latin1")), "application/json", 400],
+  ["UTF-16", Buffer.from("\ufeff{}", "utf16le"), "application/json", 400],
+  ["another charset", Buffer.from("{}"), "application/json; charset=iso-8859-1", 415],
+])("JSON in %s is refused: nothing of it is replaced", async (_name, body, type, status) => {
+  const encoding: Record<string, string> = body[0] === 0x1f ? { "content-encoding": "gzip" } : {};
+  const headers = { authorization: `Bearer ${svc.key}`, "content-type": type, ...encoding };
+  const res = await fetch(`${svc.url}/${listEvents}`, { method: "POST", headers, body });
+  expect(await readAnswer(res)).toMatchObject({ status, code: "invalid_argument" });
+});
+
 test.each(["0a", "80", "0a01ff", "ffffffff"])("the binary body %s is refused as malformed", async (hex) => {
   const res = await fetch(`${svc.url}/${listEvents}`, {
     method: "POST",

@@ -71,6 +71,48 @@ test("an unknown version is answered with the latest, and refused as a header", 
   ]);
 });
 
+test.each(["2026-07-28", "2027-03-01", "2026-06-18", "banana", ""])(
+  "a handshake is agreed on whatever version it names (%j), in its header too",
+  async (version) => {
+    const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "new", version: "1" } };
+    for (const named of [params, { ...params, _meta: { "io.modelcontextprotocol/protocolVersion": "2027-03-01" } }]) {
+      const res = await mcp.post(
+        rpc(1, "initialize", named),
+        version === "" ? {} : { "mcp-protocol-version": version },
+      );
+      const answer = await jsonOf(res);
+      expect([res.status, answer.id, answer.result.protocolVersion]).toEqual([200, 1, "2025-11-25"]);
+    }
+  },
+);
+
+test("what is refused carries the id of its request", async () => {
+  const future = { "mcp-protocol-version": "2027-03-01" };
+  const named = { _meta: { "io.modelcontextprotocol/protocolVersion": "2025-06-18" } };
+  const refusals: [unknown, Record<string, string>][] = [
+    [rpc(7, "tools/list"), future],
+    [rpc(7, "tools/list", named), future],
+    [{ ...rpc(7, "tools/list"), params: [] }, {}],
+    [{ id: 7, method: "tools/list" }, {}],
+    [{ id: 7, method: "tools/list" }, future],
+  ];
+  for (const [body, headers] of refusals) {
+    const res = await mcp.post(body, headers);
+    const answer = await jsonOf(res);
+    expect([res.status, answer.id, answer.error.code]).toEqual([400, 7, expect.any(Number)]);
+  }
+});
+
+test("a body that is not text of its charset is no JSON, and one of another charset is read", async () => {
+  const call = Buffer.from(JSON.stringify(toolCall(1, "search_tools", { query: "caf\u00e9" })), "latin1");
+  expect((await jsonOf(mcp.post(call))).error).toMatchObject({
+    code: -32_700,
+    message: expect.stringContaining("UTF-8"),
+  });
+  const declared = await mcp.post(call, { "content-type": "application/json; charset=iso-8859-1" });
+  expect((await jsonOf(declared)).result.isError).not.toBe(true);
+});
+
 test("who is nobody is told by HTTP how to be somebody, before the body is looked at", async () => {
   const none = await fetch(mcp.url, {
     method: "POST",

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Fault, Principal, ProjectPrincipal, WorkMeter } from "@svc/core";
+import { type Fault, type Principal, type ProjectPrincipal, readForeignText, type WorkMeter } from "@svc/core";
 import { type McpHeaders, type McpServer, spokenFault } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 import { enterDeeds } from "../audit/enter-deeds.ts";
@@ -133,7 +133,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
   const events = createEventStream(req, res);
   let stepUp: Refusal | undefined;
   const { status, body: text } = await server.serve({
-    body: body.toString(),
+    body: readForeignText(body, req.headers["content-type"]),
     headers: headersOf(req),
     ...{ query, principal, signal },
     enter: enterDeeds(options.audit, principal),

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isReadableForm, readForeignText } from "@svc/core";
 import { type EnterConsent, type OauthAnswer, type OauthPages, type Sandbox, sandboxAuthorizePath } from "@svc/node";
 import { asDeed } from "../audit/as-deed.ts";
 import type { AuditLog } from "../audit/log.ts";
@@ -98,5 +99,7 @@ async function readForm(req: IncomingMessage, intake: Intake): Promise<URLSearch
   const charge = intake.charge(req, "keyless");
   const body = await readBody(req, formBytesMax, charge);
   charge.release();
-  return new URLSearchParams(body.toString());
+  const read = readForeignText(body, req.headers["content-type"]);
+  // What it carries is sealed: a form that cannot be read holds no seal that opens.
+  return new URLSearchParams("text" in read && isReadableForm(read.text) ? read.text : "");
 }

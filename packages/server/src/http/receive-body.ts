@@ -1,6 +1,7 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Fault, WorkMeter } from "@svc/core";
-import { lineOf } from "../calls/answers.ts";
+import { isJsonType, lineOf } from "../calls/answers.ts";
 import { type Call, ownerOf } from "../calls/call.ts";
 import { toConnectError } from "../calls/connect-error.ts";
 import { requestMalformed } from "../errors.ts";
@@ -25,9 +26,20 @@ export async function receiveBody(req: IncomingMessage, { call, body, meter }: R
   work.charge({ bytes: bytes.byteLength });
   if (isLarge) await work.turn();
   work.run(() => body.chargeValues());
-  const isJson = req.headers["content-type"]?.startsWith("application/json") === true;
+  const type = req.headers["content-type"] ?? "";
+  // The decoder would replace what is not UTF-8; a frame of a stream begins with its length.
+  const isFramed = /^application\/connect\+json/i.test(type);
+  if ((isFramed || isJsonType(type)) && !isUtf8(isFramed ? bytes.subarray(frameHeadBytes) : bytes))
+    throw toConnectError(notUtf8());
+  const isJson = type.startsWith("application/json");
   if (isJson && work.run(() => isNestedDeeper(bytes, depthMax))) throw toConnectError(nestedTooDeep());
   return bytes;
+}
+
+const frameHeadBytes = 5;
+
+function notUtf8(): Fault {
+  return requestMalformed({ message: "the body is not UTF-8", help: "Send JSON as UTF-8 (RFC 8259, 8.1)." });
 }
 
 function nestedTooDeep(): Fault {

@@ -58,7 +58,7 @@ export type TestMcp = {
   app: (request: AppRequest) => Promise<AppAnswer>;
   /** What reading the catalog fails with. */
   storeFault: Error | undefined;
-  /** Posts as a client would; a body that is no text as JSON. */
+  /** Posts as a client would; a body that is neither text nor bytes as JSON. */
   post(body: unknown, headers?: Record<string, string>): Promise<Response>;
   /** Forgets what was heard and lets the app answer an empty object. */
   reset(): void;
@@ -235,6 +235,6 @@ function post(url: string, body: unknown, headers: Record<string, string> = {}):
       accept: "application/json, text/event-stream",
       ...headers,
     },
-    body: typeof body === "string" ? body : JSON.stringify(body),
+    body: typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body),
   });
 }

@@ -67,6 +67,15 @@ beforeEach(() => {
 const post = (path: string, body: string | Buffer | ReadableStream = "{}", headers: Record<string, string> = {}) =>
   fetch(`${url}${path}`, { method: "POST", body, headers, duplex: "half" } as RequestInit);
 
+test("a query whose bytes are not UTF-8 is refused: two keys in it would become one", async () => {
+  for (const query of ["token=a&key=caf%E9", "caf%E9=1", "token=a&key=%ed%a0%80"]) {
+    const res = await post(`/webhooks/calendar?${query}`);
+    expect(await readAnswer(res)).toMatchObject({ status: 400, reason: "REQUEST_MALFORMED" });
+  }
+  expect(posts).toEqual([]);
+  expect((await post("/webhooks/calendar?token=100%25&key=caf%C3%A9&odd=%zz")).status).toBe(202);
+});
+
 test("the engine gets the exact bytes, lower-case headers and the decoded query", async () => {
   const body = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
   const res = await post("/webhooks/calendar?token=a%2Bb&x=1", body, { "X-Thing": "Value" });

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { assertExhaustive } from "@svc/core";
-import { type Admission, type Admitted, acceptedEncodings, type InboundPost, type IngestOutcome } from "@svc/node";
+import { acceptedEncodings, assertExhaustive, isReadableForm } from "@svc/core";
+import type { Admission, Admitted, InboundPost, IngestOutcome } from "@svc/node";
 import {
   bodyTooLarge,
   callUnknown,
@@ -8,6 +8,7 @@ import {
   internalFault,
   methodNotAllowed,
   nodeOverloaded,
+  queryMalformed,
   storeUnavailable,
   webhookSecretUnset,
   webhookUnknown,
@@ -29,7 +30,7 @@ export type PostReceiver = {
 };
 
 /** What became of a post, for the metrics. */
-export type PostOutcome = IngestOutcome["outcome"] | "aborted" | "failed";
+export type PostOutcome = IngestOutcome["outcome"] | "malformed" | "aborted" | "failed";
 
 /** How posts are served. */
 export type WebhookOptions = {
@@ -63,6 +64,11 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     if (!slugPattern.test(slug)) return answerError(res, callUnknown(path), 404);
     if (req.method !== "POST")
       return answerError(res, methodNotAllowed(req.method ?? "", "POST"), 405, { allow: "POST" });
+    // Its bytes would be replaced, and two keys in it become one.
+    if (!isReadableForm(query)) {
+      onPost("", "malformed");
+      return answerError(res, queryMalformed());
+    }
     const parsed = query === "" ? noQuery : new URLSearchParams(query);
     const admission = ingest.admit(slug, parsed);
     if (admission.outcome !== "admitted") {

@@ -2,7 +2,7 @@ import { isObject } from "@svc/core";
 import { metaKeys } from "./2026-07-28/envelope.ts";
 import type { McpMessage, McpMessages, NoMessages } from "./messages.ts";
 import type { McpHeaders } from "./request.ts";
-import { isOlderVersion } from "./versions.ts";
+import { isNewerVersion, isOlderVersion } from "./versions.ts";
 
 /**
  * Whether a POST is to be read by the newer revision: its message says so of itself, or else its header names a version that no client
@@ -11,9 +11,10 @@ import { isOlderVersion } from "./versions.ts";
 export function isNewer(read: McpMessages | NoMessages, { version }: McpHeaders): boolean {
   const messages = "error" in read ? [] : read.messages;
   const claims = messages.flatMap((message) => claimOf(message) ?? []);
+  // A handshake is none of the newer revision's, unless it says that it is of that very one: it agrees on a version that is spoken.
+  if (messages.some((message) => message.kind === "request" && message.method === "initialize"))
+    return claims.some(isNewerVersion);
   if (claims.length > 0) return claims.some((claim) => !isOlderVersion(claim));
-  // A handshake is none of the newer revision's, whatever it comes with.
-  if (messages.some((message) => message.kind === "request" && message.method === "initialize")) return false;
   return version !== undefined && !isOlderVersion(version);
 }
 

@@ -29,7 +29,7 @@ export function createMcpServer({ version, offers }: McpServerOptions): McpServe
       const read = readMessages(body);
       const { era, served } = isNewer(read, request.headers) ? newer : older;
       onLabel(labelOf(read, served));
-      if ("error" in read) return era.faultOf(read.error);
+      if ("error" in read) return era.faultOf(read.error, read.id);
       const address = readAddress(query);
       return within(request.signal, () => era.answer(read, { ...request, served, address }));
     },

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { readMessages } from "./messages.ts";
 
 const ping = (id?: unknown) => ({ jsonrpc: "2.0", ...(id !== undefined && { id }), method: "ping" });
-const read = (body: unknown) => readMessages(typeof body === "string" ? body : JSON.stringify(body));
+const read = (body: unknown) => readMessages({ text: typeof body === "string" ? body : JSON.stringify(body) });
 
 test("a message is a request, a notification or a response; what has no parameters has none given", () => {
   expect(read(ping(1))).toEqual({
@@ -34,7 +34,16 @@ test.each([
   ["half a text", '{"a":', -32_700],
   ["nothing", "", -32_700],
 ])("%s is refused", (_name, body, code) => {
-  expect(read(body)).toEqual({ error: { code, message: expect.any(String) } });
+  expect(read(body)).toMatchObject({ error: { code, message: expect.any(String) } });
+  expect(read(body)).not.toHaveProperty("messages");
+});
+
+test("what is refused has the id of the request that it may have meant", () => {
+  expect(read({ ...ping("a"), params: [] })).toMatchObject({ id: "a" });
+  expect(read({ id: 7, method: "ping" })).toMatchObject({ id: 7 });
+  for (const none of [{ ...ping(1), id: {} }, 7, "{", []])
+    expect(read(none)).not.toHaveProperty("id", expect.anything());
+  expect(readMessages({ fault: "is not text" })).toMatchObject({ error: { code: -32_700 } });
 });
 
 test("no text makes it throw", () => {

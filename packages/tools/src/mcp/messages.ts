@@ -1,4 +1,4 @@
-import { isJsonNumber, isObject, type JsonNumber, parseExactJson } from "@svc/core";
+import { type ForeignText, isJsonNumber, isObject, type JsonNumber, parseExactJson } from "@svc/core";
 import { argumentValuesMax } from "../service/call-request.ts";
 import { invalidRequest, type McpError, unreadable } from "./errors.ts";
 import type { Params } from "./offer.ts";
@@ -15,23 +15,25 @@ export type McpMessage =
 /** The messages of one POST. A batch holds one at least. */
 export type McpMessages = { readonly messages: readonly McpMessage[]; readonly isBatch: boolean };
 
-/** Why a body holds none. */
-export type NoMessages = { readonly error: McpError };
+/** Why a body holds none; with the id of the request that it may have meant, if that can be read. */
+export type NoMessages = { readonly error: McpError; readonly id?: MessageId | undefined };
 
 /** Messages of one batch, so that a POST cannot ask for more than a client would. */
 const batchMax = 100;
 
 /** Reads the body of a POST, which may hold as many values as the arguments of one call. */
-export function readMessages(body: string): McpMessages | NoMessages {
+export function readMessages(body: ForeignText): McpMessages | NoMessages {
+  if ("fault" in body) return { error: unreadable(`the body ${body.fault}`) };
   let json: unknown;
   try {
-    json = parseExactJson(body, { valuesMax: argumentValuesMax });
+    json = parseExactJson(body.text, { valuesMax: argumentValuesMax });
   } catch (error) {
     return { error: unreadable((error as SyntaxError).message) };
   }
   if (!Array.isArray(json)) {
     const message = readMessage(json);
-    return typeof message === "string" ? { error: invalidRequest(message) } : { messages: [message], isBatch: false };
+    if (typeof message === "string") return { error: invalidRequest(message), id: idOf(json) };
+    return { messages: [message], isBatch: false };
   }
   if (json.length === 0) return { error: invalidRequest("the batch is empty") };
   if (json.length > batchMax) return { error: invalidRequest(`the batch has more than ${batchMax} messages`) };
@@ -55,6 +57,11 @@ function readBatch(json: readonly unknown[]): McpMessages | NoMessages {
 }
 
 const noParams: Params = {};
+
+function idOf(json: unknown): MessageId | undefined {
+  const id = isObject(json) ? json["id"] : undefined;
+  return typeof id === "string" || isJsonNumber(id) ? id : undefined;
+}
 
 /** A message, or what is wrong with it. */
 function readMessage(json: unknown): McpMessage | string {

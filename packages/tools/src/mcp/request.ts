@@ -1,4 +1,4 @@
-import type { Fault, ProjectPrincipal } from "@svc/core";
+import type { Fault, ForeignText, ProjectPrincipal } from "@svc/core";
 
 /** Something that stands in the audit log, in the words of the call of the API that does the same: `JobsService.CancelJob`. */
 export type McpDeed = { readonly action: string; readonly subject: string; readonly entityId?: string | undefined };
@@ -8,7 +8,7 @@ export type EnterDeed = <Result>(deed: McpDeed, act: () => Promise<Result>) => P
 
 /** One POST of a caller that is known. */
 export type McpRequest = {
-  readonly body: string;
+  readonly body: ForeignText;
   readonly headers: McpHeaders;
   /** What stands after the question mark of the address. */
   readonly query: string;

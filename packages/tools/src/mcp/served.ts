@@ -1,6 +1,6 @@
 import type { McpAddress } from "./address.ts";
 import type { McpError } from "./errors.ts";
-import type { McpMessages } from "./messages.ts";
+import type { McpMessages, MessageId } from "./messages.ts";
 import type { McpMethod, McpOffer, Params, Revision } from "./offer.ts";
 import type { McpAnswer, McpRequest } from "./request.ts";
 
@@ -11,8 +11,8 @@ export type Era = {
   ownMethods(served: Omit<Served, "methods">): Readonly<Record<string, McpMethod>>;
   /** Answers a POST. */
   answer(messages: McpMessages, exchange: Exchange): Promise<McpAnswer>;
-  /** Answers a POST that holds no message which could be answered. */
-  faultOf(error: McpError): McpAnswer;
+  /** Answers a POST that holds no message which could be answered; `id` is that of the request it may have meant. */
+  faultOf(error: McpError, id?: MessageId): McpAnswer;
 };
 
 /** All that a server has to say in one revision: its offers, joined. */

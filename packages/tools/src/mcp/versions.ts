@@ -10,6 +10,11 @@ export function isOlderVersion(version: unknown): boolean {
   return typeof version === "string" && older.includes(version);
 }
 
+/** Whether clients call the protocol so who say with every request what they speak. */
+export function isNewerVersion(version: unknown): boolean {
+  return typeof version === "string" && newer.includes(version);
+}
+
 /** The code of a version that is not spoken; the newer revision's, and told to older clients too, whose revisions have none. */
 const unsupportedVersionCode = -32_022;
 

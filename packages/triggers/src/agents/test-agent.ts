@@ -57,7 +57,7 @@ export async function createTestAgent(
     keyId,
     async ask(method, params = {}, query = "") {
       const { body } = await node.mcp.serve({
-        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+        body: { text: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }) },
         headers: { version: undefined, method: undefined, name: undefined },
         query,
         principal: { kind: "project", projectId, keyId, role: "member", binding },

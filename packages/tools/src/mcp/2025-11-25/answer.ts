@@ -9,9 +9,11 @@ type Request = Extract<McpMessage, { kind: "request" }>;
 
 /** Answers a POST of a client that begins with a handshake: one message, or several as clients before 2025-06-18 send them. */
 export async function answer({ messages, isBatch }: McpMessages, exchange: Exchange): Promise<McpAnswer> {
-  const fault = envelopeFault(exchange.headers);
-  if (fault !== undefined) return faultOf(fault);
   const requests = messages.filter((message): message is Request => message.kind === "request");
+  // A handshake agrees on the version: what its header names is what the client would like to speak.
+  const isHandshake = requests.some(({ method }) => method === "initialize");
+  const fault = isHandshake ? undefined : envelopeFault(exchange.headers);
+  if (fault !== undefined) return faultOf(fault, isBatch ? undefined : requests[0]?.id);
   // Nothing follows from notifications: what a client cancels is what it waits for, and it ends that by going away.
   if (requests.length === 0) return { status: 202, body: "" };
   const isAlone = requests.length === 1;

@@ -20,7 +20,7 @@ export function responseOf(id: MessageId, outcome: McpOutcome): object {
   }
 }
 
-/** The answer to what holds no request that could be answered. */
-export function faultOf(error: McpError): McpAnswer {
-  return { status: 400, body: JSON.stringify({ jsonrpc: "2.0", id: null, error }) };
+/** The answer to a request that is refused before its method is asked. JSON-RPC has the id null where it cannot be read. */
+export function faultOf(error: McpError, id: MessageId | null = null): McpAnswer {
+  return { status: 400, body: JSON.stringify({ jsonrpc: "2.0", id, error }) };
 }

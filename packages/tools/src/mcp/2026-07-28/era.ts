@@ -4,4 +4,9 @@ import { ownMethods } from "./methods.ts";
 import { faultOf } from "./results.ts";
 
 /** The revision in which every request stands for itself. */
-export const newerEra: Era = { revision: "2026-07-28", ownMethods, answer, faultOf };
+export const newerEra: Era = {
+  revision: "2026-07-28",
+  ownMethods,
+  answer,
+  faultOf: (error, id) => faultOf(error, id === undefined ? {} : { id }),
+};

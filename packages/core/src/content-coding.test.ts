@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createBodyDecoder } from "./decode-body.ts";
+import { createBodyDecoder } from "./content-coding.ts";
 
 const bytesMax = 100_000;
 const { decode } = createBodyDecoder(bytesMax);

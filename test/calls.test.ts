@@ -547,11 +547,11 @@ const connections: Case[] = [
 const answer = "callId,outcome,resultJson,message,retryable,providerStatus,warnings,sandbox,faults,replayed,jobId";
 const deals = { toolSlug: "sales_crm.list_deals", entityId: "ann" };
 const tools: Case[] = [
-  ["SearchTools", { query: "list the deals" }, "ok results"],
+  ["SearchTools", { query: "list the deals" }, "ok results,confidence"],
   [
     "SearchTools",
     { query: "deals", toolkitSlug: "sales_crm", kind: "TOOL_KIND_ACTION", accessClass: "read", limit: 50 },
-    "ok results",
+    "ok results,confidence",
   ],
   ["SearchTools", { query: "" }, "invalid_argument QUERY_INVALID"],
   ["SearchTools", { query: "x".repeat(1_001) }, "invalid_argument QUERY_INVALID"],

@@ -5,8 +5,13 @@ import { monotonicMicros } from "../monotonic.ts";
 /** What somebody wants, and the tools that are right for it. */
 export type SearchCase = { readonly intent: string; readonly accepts: readonly string[] };
 
-/** How well a search finds the accepted tools: the share of cases that have one first, and among the first five. */
-export type Recall = { readonly at1: number; readonly at5: number; readonly misses: readonly Miss[] };
+/** How well a search finds the accepted tools: the share of cases that have one first, among the first five, and that find nothing. */
+export type Recall = {
+  readonly at1: number;
+  readonly at5: number;
+  readonly empty: number;
+  readonly misses: readonly Miss[];
+};
 
 /** A case whose first tool is not an accepted one. `rank` counts from 1; 0 when none of the accepted is among the first eight. */
 export type Miss = { readonly searched: SearchCase; readonly rank: number; readonly found: readonly string[] };
@@ -16,7 +21,7 @@ export type Find = (query: string) => readonly string[] | Promise<readonly strin
 
 /** The slugs that a search finds. */
 export function finderOf(search: ToolSearch): (query: string) => readonly string[] {
-  return (query) => search.search({ query }).map(({ tool }) => tool.slug);
+  return (query) => search.search({ query }).results.map(({ tool }) => tool.slug);
 }
 
 /** Searches for every case once, one after the other. */
@@ -27,7 +32,8 @@ export async function recallOf(find: Find, cases: readonly SearchCase[]): Promis
     outcomes.push({ searched, found, rank: found.findIndex((slug) => searched.accepts.includes(slug)) + 1 });
   }
   const shareWithin = (last: number) => outcomes.filter(({ rank }) => rank > 0 && rank <= last).length / cases.length;
-  return { at1: shareWithin(1), at5: shareWithin(5), misses: outcomes.filter(({ rank }) => rank !== 1) };
+  const empty = outcomes.filter(({ found }) => found.length === 0).length / cases.length;
+  return { at1: shareWithin(1), at5: shareWithin(5), empty, misses: outcomes.filter(({ rank }) => rank !== 1) };
 }
 
 /** What searches take: on the clock, and in time of the processor, which other work on the machine makes hardly longer. */

@@ -24,8 +24,8 @@ export type MeaningTimes = {
 export type Meaning = {
   /** What is found when every query has its vector, however long that takes. Rejects with why the endpoint has none. */
   recallOf(catalog: Catalog, cases: readonly SearchCase[]): Promise<Recall>;
-  /** The queries that find something. */
-  findSomething(catalog: Catalog, queries: readonly string[]): Promise<string[]>;
+  /** The queries that find something with high confidence. */
+  findSurely(catalog: Catalog, queries: readonly string[]): Promise<string[]>;
   /** What searches take with the bounds of a node: those that ask once for every case, the others `rounds` times. */
   timesOf(catalog: Catalog, cases: readonly SearchCase[], rounds: number): Promise<MeaningTimes>;
   close(): Promise<void>;
@@ -47,17 +47,17 @@ export async function openMeaning(settings: EmbeddingsSettings, database: BenchD
   const find = (catalog: Catalog) => async (query: string) => {
     const found = await patient.finder.find(projectId, catalog, { query });
     patient.check();
-    return found.map(({ tool }) => tool.slug);
+    return found;
   };
   return {
     async recallOf(catalog, cases) {
       await patient.prepare(catalog);
-      return recallOf(find(catalog), cases);
+      return recallOf(async (query) => (await find(catalog)(query)).results.map(({ tool }) => tool.slug), cases);
     },
-    async findSomething(catalog, queries) {
+    async findSurely(catalog, queries) {
       await patient.prepare(catalog);
       const finding: string[] = [];
-      for (const query of queries) if ((await find(catalog)(query)).length > 0) finding.push(query);
+      for (const query of queries) if ((await find(catalog)(query)).confidence === "high") finding.push(query);
       return finding;
     },
     async timesOf(catalog, cases, rounds) {

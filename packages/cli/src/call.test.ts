@@ -213,7 +213,7 @@ test("an outcome that there is not is refused with those there are", async () =>
 test("search lists tools with class and first sentence, best first", async () => {
   const { code, printed, noted } = await svc("search", "tell", "the", "team", "chat", "--limit", "2");
   expect(code).toBe(0);
-  expect(printed[0]).toMatch(/^TOOL +CLASS +DESCRIPTION$/);
+  expect(printed[0]).toMatch(/^TOOL +CLASS +CONFIDENCE +DESCRIPTION$/);
   expect(printed.slice(1).filter((line) => /^\S/.test(line))).toHaveLength(2);
   expect(noted).toEqual([expect.stringMatching(/^`svc catalog show \w+\.\w+` shows what a tool takes\.$/)]);
 });

@@ -30,14 +30,16 @@ async function searchTools(query: string, options: SearchOptions, context: Comma
   const { toolkit: toolkitSlug = "", class: accessClass = "", limit } = options;
   const found = await tools.searchTools({ query, toolkitSlug, accessClass, limit });
   if (options.json) return context.print(messageText(SearchToolsResponseSchema, found));
-  const rows = found.results.flatMap(({ tool }) =>
-    tool === undefined ? [] : [[tool.slug, tool.accessClass, firstSentence(tool.description)]],
+  const rows = found.results.flatMap(({ tool, confidence }) =>
+    tool === undefined ? [] : [[tool.slug, tool.accessClass, confidence, firstSentence(tool.description)]],
   );
   if (rows.length === 0) {
     context.note("No tool fits. Say it in other words, or with fewer filters.");
     return;
   }
-  for (const line of wrappedTableLines(["TOOL", "CLASS", "DESCRIPTION"], rows)) context.print(line);
+  for (const line of wrappedTableLines(["TOOL", "CLASS", "CONFIDENCE", "DESCRIPTION"], rows)) context.print(line);
+  if (found.confidence === "low")
+    context.note("Hardly a word of it fits these tools. Say it in other words, or name the toolkit.");
   context.note(`\`svc catalog show ${rows[0]?.[0]}\` shows what a tool takes.`);
 }
 

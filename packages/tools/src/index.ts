@@ -44,6 +44,7 @@ export {
 } from "./mcp/offer.ts";
 export type { EnterDeed, McpHeaders } from "./mcp/request.ts";
 export { type CallOutcome, type CallResult, callOutcomes } from "./outcome.ts";
+export type { FoundTool } from "./search/judge.ts";
 export { createReachFinder } from "./search/reach.ts";
-export { createToolSearch, type FoundTool, searchOf, type ToolSearch } from "./search/tool-search.ts";
+export { createToolSearch, searchOf, type ToolSearch } from "./search/tool-search.ts";
 export { createToolsService, type ToolsServiceOptions } from "./service/service.ts";

@@ -160,7 +160,7 @@ test("a promoted program is a tool of its project at once, and of no other", asy
   const search = (of: typeof view, kind?: "action" | "code") =>
     searchOf(of)
       .search({ query: "greet a colleague with a friendly note", kind })
-      .map((found) => found.tool.slug);
+      .results.map((found) => found.tool.slug);
   expect(search(view)[0]).toBe("skills.greet");
   expect(search(view, "code")).toEqual(["skills.greet"]);
   expect(search(view, "action")).not.toContain("skills.greet");

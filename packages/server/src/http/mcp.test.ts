@@ -67,14 +67,17 @@ test("a search names what fits in a line each, as text and as data", async () =>
     limit: 3,
   });
   const { tools } = structuredContent;
-  expect([isError, tools.length, text.split("\n").length]).toEqual([false, 3, 3]);
+  expect([isError, tools.length, text.split("\n").length]).toEqual([false, 3, 4]);
   expect(tools).toContainEqual({
     slug: "calendar.delete_event",
     description: expect.stringMatching(/^Deletes one event/),
     accessClass: "destructive",
     requiredArguments: ["calendar_id", "event_id"],
     callWith: "call_tool",
+    confidence: "high",
   });
+  expect(structuredContent.confidence).toBe("high");
+  expect(text).toContain("\nConfidence: high. Take the first.");
   expect(text).toContain("calendar.delete_event(calendar_id, event_id) [destructive: call_tool] Deletes one event");
   for (const line of text.split("\n")) expect(line.length).toBeLessThan(300);
 });

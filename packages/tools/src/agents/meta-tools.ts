@@ -23,7 +23,8 @@ export const resultBytesDefault = 20_000;
 
 /** What an agent is told that is given the meta-tools. */
 export const instructions = `Tools of many apps (calendars, mail, issues, payments and more), reached through four tools:
-1. search_tools: say in plain words what you want to do; it returns slugs of fitting tools, and which tool calls each.
+1. search_tools: say in plain words what you want to do; it returns slugs of fitting tools, which tool calls each, and a confidence. \
+high: take the first. medium: describe two and compare. low: tell the user what is missing before you call, and call nothing but a read.
 2. describe_tool: read the argument schema of the one you choose. Do not guess arguments.
 3. read_tool for a tool of class read, call_tool for any other: call it by its slug, with entity_id: the user whose connected \
 account is used.
@@ -37,7 +38,8 @@ const searchTools: MetaTool = {
   title: "Search tools",
   description:
     "Finds tools of the connected apps by what you want to do. Start here: their slugs are not listed anywhere else. " +
-    "Returns, best first, each tool's slug, required arguments, class (read, write or destructive), the tool that calls it, and a line about it. " +
+    "Returns, best first, each tool's slug, required arguments, class (read, write or destructive), the tool that calls it, and a line about it; " +
+    "and a confidence, high, medium or low. " +
     "Read the one you choose with describe_tool before you call it. Nothing fits: say it in other words.",
   inputSchema: {
     type: "object",
@@ -146,7 +148,7 @@ const callTool: MetaTool = {
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
 };
 
-/** The tools that agents are given. Their texts are written for a model, and cost each of its prompts about 1,050 tokens. */
+/** The tools that agents are given. Their texts are written for a model, and cost each of its prompts about 1,060 tokens. */
 export const metaTools: readonly MetaTool[] = [searchTools, describeTool, readTool, callTool];
 
 /** The meta-tool to call a tool of a class with. */

@@ -1,6 +1,7 @@
 import type { CatalogView, ToolDefinition } from "@svc/catalog";
 import type { ProjectPrincipal } from "@svc/core";
 import type { ToolFinder } from "../embeddings/find-tools.ts";
+import type { Confidence } from "../search/confidence.ts";
 import type { ToolQuery } from "../search/tool-search.ts";
 import { readSearchRequest } from "../service/search-request.ts";
 import { answered, firstSentence, type ToolAnswer } from "./answer.ts";
@@ -23,7 +24,7 @@ export type SearchContext = Pick<ToolQuery, "reachOf"> & {
 /** Long enough for what tells two tools apart, short enough for fifty of them. */
 const lineMax = 140;
 
-/** Answers search_tools: a line for each tool that fits, best first. Throws the refusals of SearchTools. */
+/** Answers search_tools: a line for each tool that fits, best first, and how far to trust them. Throws the refusals of SearchTools. */
 export async function answerSearch(
   view: CatalogView,
   args: SearchArguments,
@@ -32,14 +33,23 @@ export async function answerSearch(
   const { query, toolkit = "", access_class: accessClass = "", limit = 0 } = args;
   const asked = readSearchRequest({ query, toolkitSlug: toolkit, accessClass, limit });
   const found = await finder.find(principal.projectId, view, { ...asked, binding: principal.binding, reachOf });
-  const tools = found.map(({ tool }) => lineOf(tool));
-  if (tools.length > 0) return answered({ tools }, tools.map(textOf).join("\n"));
+  const { confidence } = found;
+  const tools = found.results.map((result) => ({ ...lineOf(result.tool), confidence: result.confidence }));
+  if (confidence !== undefined)
+    return answered({ confidence, tools }, [...tools.map(textOf), `Confidence: ${adviceFor[confidence]}`].join("\n"));
   const isUnknown = toolkit !== "" && !view.toolkits.has(toolkit);
   return answered(
     { tools },
     isUnknown ? `There is no toolkit ${JSON.stringify(toolkit)}. ${leaveOut}` : `No tool fits. ${sayOtherwise}`,
   );
 }
+
+/** What an agent does with what was found. */
+const adviceFor: Readonly<Record<Confidence, string>> = {
+  high: "high. Take the first.",
+  medium: "medium. Describe two of them and compare before you call one.",
+  low: "low. Tell the user what is missing before you call, or say it in other words. Call nothing but a read.",
+};
 
 const leaveOut = "Leave toolkit out to search all of them.";
 const sayOtherwise = "Say it in other words, or with fewer filters.";

@@ -3,8 +3,9 @@ import type { Catalog } from "@svc/catalog";
 import type { AddressGuard, Clock, ProjectId } from "@svc/core";
 import type { Database } from "@svc/db";
 import type { Nearness } from "../search/fuse.ts";
+import type { FoundTools } from "../search/judge.ts";
 import { toldBy } from "../search/query-words.ts";
-import { type FoundTool, searchOf, type ToolQuery } from "../search/tool-search.ts";
+import { searchOf, type ToolQuery } from "../search/tool-search.ts";
 import { createVectorKeeper, type ToolkitVectors, type VectorKeeper } from "./background.ts";
 import { createEmbeddingsEndpoint, type EmbeddingsPlace, type EndpointOptions } from "./endpoint.ts";
 import type { AskedFor, EmbeddingsObserver } from "./observer.ts";
@@ -19,7 +20,7 @@ export type ToolFinder = {
    * The tools of a project's view that fit, best first. It waits at most 300 ms for the endpoint, whose answer is charged to the project, and does
    * without it then. Never rejects.
    */
-  find(projectId: ProjectId, view: Catalog, query: ToolQuery): Promise<FoundTool[]>;
+  find(projectId: ProjectId, view: Catalog, query: ToolQuery): Promise<FoundTools>;
   /** Has the vectors of a view, in the background, before anybody searches it. Whether those of every toolkit are there. */
   prepare(view: Catalog): boolean;
   close(): Promise<void>;

@@ -12,6 +12,8 @@ export type Meaning = {
   readonly terms: readonly KnownTerm[];
   /** That a tool holds it shows no fit. */
   readonly isVague: boolean;
+  /** True if it is what a tool is called with: a tool need not hold it. */
+  readonly isData: boolean;
   /** The word as it is written, which names are worth more for; undefined where none has it. */
   readonly form: KnownTerm | undefined;
 };
@@ -31,7 +33,7 @@ const spellingShare = 0.4;
 /** Words of one query that are tried as misspelled: each walks the spellings of all toolkits. */
 const spelledWordsMax = 6;
 /** What a name counts that no tool holds, of another word: most are what a tool is called with. */
-const unknownNameShare = 0.75;
+const unknownNameShare = 0.25;
 /** What a vague word counts of another, where no tool holds it. */
 const vagueShare = 0.5;
 /** What a word is worth at least that no tool holds: in a query of such words alone there is no other to compare it with. */
@@ -41,10 +43,10 @@ const unknownWorthMin = 1.5;
 export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanings {
   let spelledWords = 0;
   let unknown = 0;
-  const known = words.flatMap(({ term: word, form, synonyms, share, isNumber, isName, isVague }) => {
+  const known = words.flatMap(({ term: word, form, synonyms, share, isData, isName, isVague }) => {
     let terms = knownTerms(word, synonyms, view);
     if (terms.length === 0) {
-      if (isNumber) return [];
+      if (isData) return [];
       unknown += isName ? unknownNameShare : isVague ? vagueShare : 1;
       terms = !isName && spelledWords++ < spelledWordsMax ? spelledTerms(word, view) : [];
     }
@@ -52,10 +54,10 @@ export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanin
     const shared = terms.map((found) => ({ ...found, worth: found.worth * share }));
     const worth = Math.max(...shared.map((found) => found.worth));
     const [written] = findTerm(formMark + form, view, () => formShare * worth);
-    return [{ word, worth, terms: shared, form: written, isVague }];
+    return [{ word, worth, terms: shared, form: written, isVague, isData }];
   });
   const most = Math.max(unknownWorthMin, ...known.map(({ worth, isVague }) => (isVague ? 0 : worth)));
-  const worthOfKnown = known.reduce((sum, { worth }) => sum + worth, 0);
+  const worthOfKnown = known.reduce((sum, { worth, isData }) => sum + (isData ? 0 : worth), 0);
   return { known, worthOfAll: worthOfKnown + unknown * most };
 }
 

@@ -1,3 +1,4 @@
+import { isTime, partText } from "./data-words.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling, readWords, termOf } from "./words.ts";
 
@@ -20,18 +21,21 @@ export type QueryWord = {
   readonly share: number;
   /** Whether it is likely a name, which no word is a spelling of. */
   readonly isName: boolean;
-  /** Whether it has a digit: no definition is expected to hold it. */
-  readonly isNumber: boolean;
-  /** Whether it qualifies things of all kinds (`old`, `best`), or is a number: that a tool holds it shows no fit. */
+  /** True if it is what a tool is called with, such as an id, a time or quoted text: no definition is expected to hold it. */
+  readonly isData: boolean;
+  /** True if it qualifies things of all kinds (`old`, `best`), or is data: that a tool holds it shows no fit. */
   readonly isVague: boolean;
 };
 
 /** What a word counts behind the preposition that follows the object: `delete an event from my calendar` is about events. */
 const contextShare = 0.8;
 
-/** What a word counts that people fill sentences with (`provide specific information`), and one that qualifies things of all kinds, or a number. */
+/** What a word counts that people fill sentences with (`provide specific information`), and one that qualifies things of all kinds. */
 const fillerShare = 0.35;
 const qualifierShare = 0.5;
+/** What a word of data counts, and one that says when. */
+const dataShare = 0.3;
+const timeShare = 0.5;
 
 const synonyms = collectSynonyms(vocabulary.synonyms);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat());
@@ -49,10 +53,17 @@ const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
  * of what is wanted.
  */
 export function readQuery(text: string): Query {
-  const told = toldBy(text);
+  const { told, data } = partText(toldBy(text));
   const words = readWords(told);
   const names = namesIn(told);
   const found = new Map<string, QueryWord>();
+  const add = (word: string, share: number, isData: boolean) => {
+    const term = termOf(word);
+    if (found.has(term)) return;
+    const isVague = isData || qualifiers.has(word);
+    const others = isData ? [] : [...(synonyms.get(term) ?? [])];
+    found.set(term, { term, form: word, synonyms: others, share, isName: names.has(word), isData, isVague });
+  };
   let hasObject = false;
   let isContext = false;
   for (const word of words) {
@@ -60,14 +71,12 @@ export function readQuery(text: string): Query {
       isContext ||= hasObject && prepositions.has(word);
       continue;
     }
-    hasObject ||= !verbs.has(word);
-    const term = termOf(word);
-    if (found.has(term)) continue;
-    const share = (isContext ? contextShare : 1) * shareOf(word);
-    const [isName, isNumber] = [names.has(word), /\d/.test(word)];
-    const isVague = isNumber || qualifiers.has(word);
-    found.set(term, { term, form: word, synonyms: [...(synonyms.get(term) ?? [])], share, isName, isNumber, isVague });
+    const isVerb = verbs.has(word);
+    const isData = isTime(word) || (isVerb && names.has(word));
+    hasObject ||= !isVerb && !isData;
+    add(word, isData ? timeShare : (isContext ? contextShare : 1) * shareOf(word), isData);
   }
+  for (const word of readWords(data)) if (isTelling(word)) add(word, dataShare, true);
   return { words, telling: [...found.values()] };
 }
 
@@ -78,7 +87,7 @@ export function toldBy(text: string): string {
 
 function shareOf(word: string): number {
   if (fillers.has(word)) return fillerShare;
-  return qualifiers.has(word) || /\d/.test(word) ? qualifierShare : 1;
+  return qualifiers.has(word) ? qualifierShare : 1;
 }
 
 /** Whether it has a sign of programs for each two words, and three at least: more than a sentence that holds a list or an object has. */
@@ -90,7 +99,7 @@ function isProgram(text: string): boolean {
 
 /** Words with a capital inside of a sentence, in lower case. */
 function namesIn(text: string): ReadonlySet<string> {
-  const found = text.matchAll(/(?<=[\p{L}\p{N},;]\s+)\p{Lu}\p{Ll}+/gu);
+  const found = text.matchAll(/(?<=[\p{L}\p{N},;:"'(]\s*)(?<=[\s"'(])\p{Lu}\p{Ll}+/gu);
   return new Set(Array.from(found, ([name]) => name.toLowerCase()));
 }
 

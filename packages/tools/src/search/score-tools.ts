@@ -6,32 +6,28 @@ import type { IndexedTool, ViewIndex } from "./view-index.ts";
 /** A tool with its score. */
 export type ScoredTool = IndexedTool & { readonly score: number };
 
-/**
- * The least share of a query that the best tool must hold, else nothing fits, in a catalog whose tools all have sayings, and in one
- * without: that no tool holds a word says little there.
- */
-const coverageMin = { said: 0.52, unsaid: 0.05 };
+/** The tools that fit, and the share of the query that the best of them holds. */
+export type ScoredTools = { readonly found: readonly ScoredTool[]; readonly share: number };
 
 /**
- * The `count` tools that fit best of those that pass, and up to as many that fit as well as the last, in the order of the view; none
- * where all hold too little of the query. BM25 summed over the fields of a tool, less for words it does not hold, less when it does
- * something else than what is wanted.
+ * The `count` tools that fit best of those that pass, and up to as many that fit as well as the last, in the order of the view. BM25
+ * summed over the fields of a tool, less for words it does not hold, less when it does something else than what is wanted.
  */
 export function scoreTools(
   view: ViewIndex,
   { known, worthOfAll }: Meanings,
   wanted: { readonly demand: Deeds; readonly count: number; shareOf(found: IndexedTool): number },
-): ScoredTool[] {
+): ScoredTools {
   const { scores, shown } = scoreByWords(view, known);
-  const most = shown.reduce((a, b) => Math.max(a, b), 0);
-  const least = coverageMin.unsaid + (coverageMin.said - coverageMin.unsaid) * view.saidShare;
-  // What is worth less than 1 is in most tools, and fits none of them.
-  if (most < Math.max(worthOfAll, view.saidShare) * least) return [];
   const fits = fitsOf(wanted.demand);
+  let most = 0;
   for (let at = 0; at < scores.length; at++) {
     const score = scores[at] ?? 0;
     const indexed = view.tools[at];
-    if (score > 0 && indexed !== undefined) scores[at] = score * (fits[indexed.deeds] ?? 1) * wanted.shareOf(indexed);
+    if (score === 0 || indexed === undefined) continue;
+    const share = (fits[indexed.deeds] ?? 1) * wanted.shareOf(indexed);
+    scores[at] = score * share;
+    if (share > 0) most = Math.max(most, shown[at] ?? 0);
   }
   const scoreMin = leastOfBest(scores, wanted.count);
   const found: ScoredTool[] = [];
@@ -42,7 +38,8 @@ export function scoreTools(
     if (score === 0 || score < scoreMin || indexed === undefined) continue;
     if (score > scoreMin || ties++ < wanted.count) found.push({ ...indexed, score });
   }
-  return found;
+  // What is worth less than 1 is in most tools, and fits none of them.
+  return { found, share: most / Math.max(worthOfAll, view.saidShare) };
 }
 
 /** The lowest of the `count` highest scores, 0 when there are fewer. A word may be in thousands of tools: they are not sorted. */

@@ -19,15 +19,15 @@ export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): Wor
   const covered = new Float64Array(view.tools.length);
   const shown = new Float64Array(view.tools.length);
   const best = new Float64Array(view.tools.length);
-  const ofToolkits = new Float64Array(view.toolkitCount);
-  const bestOfToolkits = new Float64Array(view.toolkitCount);
-  for (const { terms, worth, form, isVague } of meanings) {
+  const ofToolkits = new Float64Array(view.toolkits.length);
+  const bestOfToolkits = new Float64Array(view.toolkits.length);
+  for (const { terms, worth, form, isVague, isData } of meanings) {
     for (const at of raiseToBest(best, terms)) {
       const gain = best[at] ?? 0;
       const toolkit = toolkitOf[at] ?? 0;
       scores[at] = (scores[at] ?? 0) + gain;
       const part = Math.min(worth, 3 * gain);
-      covered[at] = (covered[at] ?? 0) + part;
+      if (!isData) covered[at] = (covered[at] ?? 0) + part;
       if (!isVague) shown[at] = (shown[at] ?? 0) + part;
       best[at] = 0;
       if (gain > (bestOfToolkits[toolkit] ?? 0)) bestOfToolkits[toolkit] = gain;
@@ -39,7 +39,7 @@ export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): Wor
       best[at] = 0;
     }
   }
-  const worthOfAll = meanings.reduce((sum, { worth }) => sum + worth, 0);
+  const worthOfAll = meanings.reduce((sum, { worth, isData }) => sum + (isData ? 0 : worth), 0);
   const most = ofToolkits.reduce((a, b) => Math.max(a, b), 0);
   const fits = ofToolkits.map((score) => (score / most) ** toolkitExponent);
   for (let at = 0; at < scores.length; at++) {

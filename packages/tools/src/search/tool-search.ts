@@ -1,15 +1,17 @@
 import type { AccessClass, Catalog } from "@svc/catalog";
 import { type Binding, isToolGranted } from "@svc/core";
+import { confidenceOf } from "./confidence.ts";
 import { demandOf } from "./deeds.ts";
 import { fuse, type Nearness } from "./fuse.ts";
+import { type FoundTools, judge, noneFound, plausibleTools } from "./judge.ts";
 import { meaningsOf } from "./meanings.ts";
 import { preferNames } from "./prefer-names.ts";
 import { preferPhrases } from "./prefer-phrases.ts";
 import { readQuery } from "./query-words.ts";
-import { matchedWords, scoreTools } from "./score-tools.ts";
+import { scoreTools } from "./score-tools.ts";
 import { spreadOverToolkits } from "./spread.ts";
 import type { SearchedTool } from "./toolkit-index.ts";
-import { type IndexedTool, indexView, type ViewIndex } from "./view-index.ts";
+import { type IndexedTool, indexView, namesToolkit, type ViewIndex } from "./view-index.ts";
 
 /** What is looked for. Empty or left out filters let every tool pass; `limit` is the most tools to return, default 8. */
 export type ToolQuery = {
@@ -29,17 +31,10 @@ export type ToolQuery = {
 /** Whether a tool can be called now: its app is `connected`, nobody connected it yet, or the deployment does not say where it is. */
 export type Reach = "connected" | "unconnected" | "unbound";
 
-/** A tool that fits, how well (comparable within one answer only), and the words of the query that it was found by, as indexed. */
-export type FoundTool = {
-  readonly tool: SearchedTool;
-  readonly score: number;
-  readonly matchedTerms: readonly string[];
-};
-
 /** Ranks the callable tools of one view by intent. */
 export type ToolSearch = {
-  /** The tools that fit, best first, those of equal score by slug. Reads memory alone. */
-  search(query: ToolQuery): FoundTool[];
+  /** Reads memory alone. */
+  search(query: ToolQuery): FoundTools;
 };
 
 /** What is left of a score: one that can be called comes before one that fits a little better and cannot. */
@@ -65,7 +60,7 @@ export function createToolSearch(view: Catalog): ToolSearch {
   let index: ViewIndex | undefined;
   return {
     search({ query, toolkitSlug = "", kind, accessClass = "", limit = limitDefault, reachOf, binding, nearness }) {
-      if (kind === "trigger") return [];
+      if (kind === "trigger") return noneFound;
       index ??= indexView(view);
       const { words, telling } = readQuery(query);
       const meanings = meaningsOf(telling, index);
@@ -77,12 +72,16 @@ export function createToolSearch(view: Catalog): ToolSearch {
       const reachShareOf = (tool: SearchedTool) => (reachOf === undefined ? 1 : reachShares[reachOf(tool)]);
       const shareOf = (found: IndexedTool) => (passes(found) ? reachShareOf(found.tool) : 0);
       const wanted = { demand: demandOf(words), count: limit + candidatesMore, shareOf };
-      const byWords = scoreTools(index, meanings, wanted).map((scored) => preferPhrases(scored, meanings.known));
+      const { found, share } = scoreTools(index, meanings, wanted);
+      const isToolkitNamed = toolkitSlug !== "" || namesToolkit(words, index);
+      const isFound = isToolkitNamed || confidenceOf(share, index.saidShare) !== undefined;
+      const byWords = isFound ? found.map((scored) => preferPhrases(scored, meanings.known)) : [];
       const ranked = nearness === undefined ? byWords : fuse(index, byWords, { ...wanted, nearness });
-      const asked = telling.map(({ term }) => term);
-      return spreadOverToolkits(preferNames(ranked, asked), limit).map((found) => {
-        return { tool: found.tool, score: found.score, matchedTerms: matchedWords(found, meanings.known) };
-      });
+      const asked = telling.flatMap(({ term, isData }) => (isData ? [] : [term]));
+      const spread = spreadOverToolkits(preferNames(ranked, asked), limit);
+      const listed = spread.length > 0 || toolkitSlug === "" ? spread : plausibleTools(index, wanted);
+      const { saidShare } = index;
+      return judge(listed.slice(0, limit), { share, saidShare, known: meanings.known, nearness, isToolkitNamed });
     },
   };
 }

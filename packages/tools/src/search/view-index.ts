@@ -24,7 +24,7 @@ export type ViewIndex = {
   readonly tools: readonly IndexedTool[];
   /** Of each tool, the place of its toolkit among those of the view. */
   readonly toolkitOf: Uint32Array;
-  readonly toolkitCount: number;
+  readonly toolkits: readonly ToolkitIndex[];
   /** The share of its tools that have sayings. */
   readonly saidShare: number;
   /** Undefined for a term that no tool holds. */
@@ -45,7 +45,7 @@ export function indexView(view: Catalog): ViewIndex {
   return {
     tools,
     toolkitOf: Uint32Array.from(indexes.flatMap((index, at) => index.tools.map(() => at))),
-    toolkitCount: indexes.length,
+    toolkits: indexes,
     saidShare: indexes.reduce((sum, { saidCount }) => sum + saidCount, 0) / Math.max(1, tools.length),
     find(term) {
       const found = known.get(term) ?? joinPostings(term, indexes, tools.length);
@@ -86,4 +86,10 @@ function spelledLike(word: string, indexes: readonly ToolkitIndex[]): ReadonlySe
     for (const term of spellings.fuzzyGet(word, word.length < 8 ? 1 : 2).keys()) found.add(term);
   }
   return found;
+}
+
+/** True if the words of a query hold the slug of one of the toolkits. */
+export function namesToolkit(words: readonly string[], { toolkits }: ViewIndex): boolean {
+  const text = ` ${words.join(" ")} `;
+  return toolkits.some(({ toolkitSlug }) => text.includes(` ${toolkitSlug.replaceAll("_", " ")} `));
 }

@@ -46,12 +46,13 @@ export function createToolsService(options: ToolsServiceOptions): ServiceImpl<ty
       const principal = requireProject(ctx);
       const view = await views.forProject(principal.projectId);
       const reachOf = await findReach(view, principal);
-      const found = await finder.find(principal.projectId, view, { ...search, binding: principal.binding, reachOf });
-      const results = found.map(({ tool, score, matchedTerms }) => {
+      const { binding, projectId } = principal;
+      const found = await finder.find(projectId, view, { ...search, binding, reachOf });
+      const results = found.results.map(({ tool, matchedTerms, ...fit }) => {
         const message = view.messages.tools.get(tool.slug)?.tool;
-        return { ...(message && { tool: message }), score, matchedTerms: [...matchedTerms] };
+        return { ...(message && { tool: message }), ...fit, matchedTerms: [...matchedTerms] };
       });
-      return create(SearchToolsResponseSchema, { results });
+      return create(SearchToolsResponseSchema, { results, confidence: found.confidence ?? "" });
     },
     async describeTool({ slug }, ctx) {
       const { projectId, binding } = requireProject(ctx);

@@ -1,0 +1,45 @@
+import vocabulary from "./vocabulary.json" with { type: "json" };
+import { isTelling, wordsOf } from "./words.ts";
+
+/** A text with what a tool is called with taken out of it: ids, numbers, times, quoted and dictated text. */
+export type PartedText = { readonly told: string; readonly data: string };
+
+const times: ReadonlySet<string> = new Set([...vocabulary.times, ...vocabulary.currencies]);
+const quoted =
+  /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‹[^›]*›|`[^`]*`|(?<=^|[\s(:=])['‘][^'’]+['’](?=$|[\s).,;:!?])|\{[^{}]*[:"][^{}]*\}/gu;
+/** A run of signs with a digit, such as `MOB-412`, `10:30` or `$25`. */
+const idLike = /\S*\p{N}\S*/gu;
+/** A name of a tool, such as `create_task_v1`, begins with a verb, and no part of it is digits alone. */
+const nameLike = /^([a-z]+)(?:_[a-z]+\d*)*_[a-z]+\d*$/;
+const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat());
+/** What follows is the text or the name that a tool is to write. */
+const dictating = /(?::\s|\s(?:saying|called|named|titled|namens|llamad[oa]|appelée?|intitulée?)\s)/iu;
+/** Telling words that stand before a dictated text at the least: else it is what says what is wanted. */
+const toldMin = 2;
+
+/** Parts a query into what says what is wanted and the data in it. A query of data alone is taken as it is. */
+export function partText(text: string): PartedText {
+  const data: string[] = [];
+  const takeOut = (part: string) => {
+    data.push(part);
+    return " ";
+  };
+  const plain = text
+    .replaceAll(quoted, takeOut)
+    .replaceAll(idLike, (part) => (verbs.has(nameLike.exec(part)?.[1] ?? "") ? part : takeOut(part)));
+  const { told, dictated } = partDictated(plain);
+  if (wordsOf(told).some(isTelling)) return { told, data: [...data, dictated].join(" ") };
+  return { told: text, data: "" };
+}
+
+function partDictated(text: string): { readonly told: string; readonly dictated: string } {
+  const found = dictating.exec(text);
+  const told = found === null ? "" : text.slice(0, found.index);
+  if (found === null || wordsOf(told).filter(isTelling).length < toldMin) return { told: text, dictated: "" };
+  return { told, dictated: text.slice(found.index + found[0].length) };
+}
+
+/** True if a word says when, or how much money. */
+export function isTime(word: string): boolean {
+  return times.has(word);
+}

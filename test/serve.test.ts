@@ -200,6 +200,25 @@ test("a port in use, a database that is away or refuses, and a wrong definition 
   await database.drop();
 });
 
+test("a secret of SVC_ENV_FILE that the environment overrides is named at start and at SIGHUP, without its value", async () => {
+  const database = await createTestDatabase();
+  const file = join(await dataDir(), "variables");
+  writeFileSync(file, "SVC_WEBHOOK_SECRET_CALENDAR=ofthefile\nSVC_SANDBOX=off\n");
+  const variables = { SVC_DATABASE_URL: database.url, SVC_VAULT_KEY: generateVaultKey(), SVC_PORT: "0", SVC_ENV_FILE: file };
+  const svc = run({ ...variables, SVC_WEBHOOK_SECRET_CALENDAR: "oftheenvironment" });
+  await addressOf(svc);
+  const said = "so the file's values have no effect: SVC_WEBHOOK_SECRET_CALENDAR";
+  expect(svc.out().split(said)).toHaveLength(2);
+  writeFileSync(file, "SVC_WEBHOOK_SECRET_CALENDAR=another\nSVC_SANDBOX=on\n");
+  svc.child.kill("SIGHUP");
+  await expect.poll(() => svc.out().split(said).length, { timeout: 60_000 }).toBe(3);
+  expect(svc.out()).toContain("only a start reads them: SVC_SANDBOX");
+  svc.child.kill("SIGTERM");
+  expect(await svc.exit).toEqual([0, null]);
+  expect(svc.out()).not.toMatch(/ofthefile|oftheenvironment|another/);
+  await database.drop();
+});
+
 test("SIGHUP brings a new webhook secret, and a broken file keeps the old ones", async () => {
   const database = await createTestDatabase();
   const folder = await dataDir();

@@ -11,7 +11,7 @@ import { type Server, startServer } from "./server.ts";
 import { announce } from "./start/announce.ts";
 import { endProcess, stopServer } from "./start/ending.ts";
 import { foreseenFault, refuse } from "./start/refusal.ts";
-import { reloadEnvironment } from "./start/reload.ts";
+import { reloadEnvironment, warnOfOverridden } from "./start/reload.ts";
 
 /** Who runs a server: `onLoaded` is waited for when everything is loaded and nothing listened to yet, `onStarted` hears that requests may come. */
 export type ServeOptions = {
@@ -45,6 +45,7 @@ export async function serve({
   if (processNumber !== undefined) return serveAsProcess({ config, logger, nextSignal, onLoaded, onStarted });
   const unknown = unknownVariablesText(config.environment);
   if (unknown !== undefined) logger.warn(unknown);
+  warnOfOverridden(config.environment, logger);
   if (config.processes > 1) return superviseProcesses({ config, logger, output, nextSignal, program });
   const server = await start(config, { logger, onLoaded });
   onStarted();

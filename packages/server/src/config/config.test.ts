@@ -124,6 +124,7 @@ test("every variable is read, and every variable that is read is documented", ()
       return undefined;
     },
     names: () => [],
+    overridden: () => [],
     reload: () => undefined,
   };
   loadConfig(environment, places);
@@ -229,12 +230,32 @@ test("the environment wins over SVC_ENV_FILE, and a reload brings new secrets", 
   expect(config).toMatchObject({ port: 9_000, host: "::1" });
   expect(config.environment.get("SVC_WEBHOOK_SECRET_CALENDAR")).toBe("first");
   writeFileSync(file, "SVC_WEBHOOK_SECRET_CALENDAR=second first\n");
-  expect(environment.reload()).toEqual([{ variable: "SVC_WEBHOOK_SECRET_CALENDAR", secrets: 2 }]);
-  expect(environment.reload()).toEqual([]);
+  expect(environment.overridden()).toEqual(["SVC_PORT"]);
+  expect(environment.reload()).toEqual({
+    changed: [{ variable: "SVC_WEBHOOK_SECRET_CALENDAR", secrets: 2 }],
+    waiting: ["SVC_HOST"],
+  });
+  expect(environment.reload()).toMatchObject({ changed: [] });
   expect(config.environment.get("SVC_WEBHOOK_SECRET_CALENDAR")).toBe("second first");
   rmSync(file);
   expect(() => environment.reload()).toThrow(ConfigError);
   expect(config.environment.get("SVC_WEBHOOK_SECRET_CALENDAR")).toBe("second first");
+});
+
+test("variables of SVC_ENV_FILE that the environment sets too are named, secrets and empty ones of the file included", () => {
+  const file = join(folder, "overridden");
+  writeFileSync(file, "SVC_WEBHOOK_SECRET_CALENDAR=new\nSVC_PORT=\nSVC_HOST=::1\nSVC_LOG_LEVEL=warn\nOTHER=x\n");
+  const environment = openEnvironment({
+    SVC_ENV_FILE: file,
+    SVC_WEBHOOK_SECRET_CALENDAR: "old",
+    SVC_PORT: "9000",
+    SVC_LOG_LEVEL: "",
+    OTHER: "y",
+  });
+  expect(environment.overridden()).toEqual(["OTHER", "SVC_PORT", "SVC_WEBHOOK_SECRET_CALENDAR"]);
+  writeFileSync(file, "SVC_WEBHOOK_SECRET_CALENDAR=newer\nSVC_PORT=1\nSVC_LOG_LEVEL=debug\nSVC_EMBEDDINGS_KEY=k\n");
+  expect(environment.reload()).toEqual({ changed: [], waiting: ["SVC_HOST", "SVC_LOG_LEVEL"] });
+  expect(environment.overridden()).toEqual(["SVC_PORT", "SVC_WEBHOOK_SECRET_CALENDAR"]);
 });
 
 test("without SVC_ENV_FILE there is nothing to reload", () => {

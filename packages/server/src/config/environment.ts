@@ -2,9 +2,18 @@ import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { ConfigError } from "./config-error.ts";
 import { faultsOfEnvFile } from "./env-file.ts";
+import { configVariables } from "./variables.ts";
 
 /** A webhook secret's variable that a reload changed, and how many secrets it holds now. */
 export type SecretChange = { readonly variable: string; readonly secrets: number };
+
+/** The result of reading SVC_ENV_FILE again. Variables are named, never their values. */
+export type Reload = {
+  /** The webhook secrets that changed, by variable. */
+  readonly changed: readonly SecretChange[];
+  /** Variables that differ from the value of the start, and that only a start reads. */
+  readonly waiting: readonly string[];
+};
 
 /** The variables of the process, over those of SVC_ENV_FILE. */
 export type Environment = {
@@ -12,11 +21,13 @@ export type Environment = {
   get(name: string): string | undefined;
   /** Names of the variables that are set, here and in the file. */
   names(): string[];
+  /** Names of the variables of SVC_ENV_FILE that the environment sets as well, so that the file's value has no effect. */
+  overridden(): string[];
   /**
-   * Reads SVC_ENV_FILE again and tells the webhook secrets that changed; undefined without such a file. Throws ConfigError, and
-   * keeps what it had, when the file cannot be read or is malformed.
+   * Reads SVC_ENV_FILE again and returns what changed; undefined without such a file. Throws ConfigError, and keeps what it had,
+   * when the file cannot be read or is malformed.
    */
-  reload(): readonly SecretChange[] | undefined;
+  reload(): Reload | undefined;
 };
 
 /**
@@ -24,23 +35,30 @@ export type Environment = {
  * The process's own variables are copied: reading process.env asks the system each time, and every post asks for a secret.
  */
 export function openEnvironment(
-  variables: Readonly<Record<string, string | undefined>> = { ...process.env },
+  variables: Variables = { ...process.env },
 ): Environment {
   const file = variables["SVC_ENV_FILE"] || undefined;
-  let fromFile = readVariables(file);
+  const atStart = readVariables(file);
+  let fromFile = atStart;
   const get = (name: string) => variables[name] || fromFile[name] || undefined;
   return {
     get,
     names: () => [...new Set([...Object.keys(variables), ...Object.keys(fromFile)])],
+    overridden: () =>
+      Object.keys(fromFile)
+        .filter((name) => variables[name])
+        .sort(),
     reload() {
       if (file === undefined) return undefined;
       const before = fromFile;
-      const next = readVariables(file);
-      fromFile = next;
-      return Object.keys({ ...before, ...next })
-        .filter((name) => name.startsWith(secretPrefix) && (variables[name] || before[name] || undefined) !== get(name))
-        .sort()
-        .map((variable) => ({ variable, secrets: get(variable)?.trim().split(/\s+/).filter(Boolean).length ?? 0 }));
+      fromFile = readVariables(file);
+      const differs = (from: Variables) => (name: string) => (variables[name] || from[name] || undefined) !== get(name);
+      const named = Object.keys({ ...atStart, ...before, ...fromFile }).sort();
+      const changed = named.filter((name) => name.startsWith(secretPrefix)).filter(differs(before));
+      return {
+        changed: changed.map((variable) => ({ variable, secrets: secretsIn(get(variable)) })),
+        waiting: named.filter((name) => startVariables.includes(name)).filter(differs(atStart)),
+      };
     },
   };
 }
@@ -48,7 +66,18 @@ export function openEnvironment(
 /** How the variables of webhook secrets begin. */
 export const secretPrefix = "SVC_WEBHOOK_SECRET_";
 
-function readVariables(file: string | undefined): Record<string, string | undefined> {
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Variables that are read at a start alone. */
+const startVariables: readonly string[] = configVariables
+  .map(({ name }) => name)
+  .filter((name) => name !== "SVC_EMBEDDINGS_KEY");
+
+function secretsIn(text = ""): number {
+  return text.split(/\s+/).filter(Boolean).length;
+}
+
+function readVariables(file: string | undefined): Variables {
   if (file === undefined) return {};
   const text = readText(file);
   const faults = faultsOfEnvFile(text);

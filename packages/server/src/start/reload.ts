@@ -1,19 +1,32 @@
 import type { Config } from "../config/config.ts";
+import type { Environment } from "../config/environment.ts";
 import type { Logger } from "../logger.ts";
 
-/** Reads SVC_ENV_FILE again, where it is set, and logs what changed, or why it could not be read. */
+/** Reads SVC_ENV_FILE again, where it is set, and logs what changed, what has no effect, or why it could not be read. */
 export function reloadEnvironment({ environment, tls }: Config, logger: Logger): void {
   try {
-    const changed = environment.reload();
-    if (changed === undefined) {
+    const reload = environment.reload();
+    if (reload === undefined) {
       if (tls === undefined) logger.warn("SIGHUP: SVC_ENV_FILE is not set, so there is no file to read again");
       return;
     }
-    const names = changed.map(
+    const names = reload.changed.map(
       ({ variable, secrets }) => `${variable} (${secrets === 1 ? "1 secret" : `${secrets} secrets`})`,
     );
     logger.info(`SVC_ENV_FILE is read again; webhook secrets changed: ${names.join(", ") || "none"}`);
+    if (reload.waiting.length > 0)
+      logger.warn(`SVC_ENV_FILE: these variables changed, and only a start reads them: ${reload.waiting.join(", ")}`);
+    warnOfOverridden(environment, logger);
   } catch (err) {
     logger.error({ err }, "SVC_ENV_FILE is not read again: what it held before stays");
   }
+}
+
+/** Logs the variables of SVC_ENV_FILE that have no effect, because the environment sets them too. Values are not logged. */
+export function warnOfOverridden(environment: Environment, logger: Logger): void {
+  const names = environment.overridden();
+  if (names.length === 0) return;
+  logger.warn(
+    `SVC_ENV_FILE: the environment sets these variables too and wins, so the file's values have no effect: ${names.join(", ")}`,
+  );
 }

@@ -204,7 +204,12 @@ test("a secret of SVC_ENV_FILE that the environment overrides is named at start 
   const database = await createTestDatabase();
   const file = join(await dataDir(), "variables");
   writeFileSync(file, "SVC_WEBHOOK_SECRET_CALENDAR=ofthefile\nSVC_SANDBOX=off\n");
-  const variables = { SVC_DATABASE_URL: database.url, SVC_VAULT_KEY: generateVaultKey(), SVC_PORT: "0", SVC_ENV_FILE: file };
+  const variables = {
+    SVC_DATABASE_URL: database.url,
+    SVC_VAULT_KEY: generateVaultKey(),
+    SVC_PORT: "0",
+    SVC_ENV_FILE: file,
+  };
   const svc = run({ ...variables, SVC_WEBHOOK_SECRET_CALENDAR: "oftheenvironment" });
   await addressOf(svc);
   const said = "so the file's values have no effect: SVC_WEBHOOK_SECRET_CALENDAR";

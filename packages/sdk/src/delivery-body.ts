@@ -1,6 +1,7 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { type Ask, AskSchema } from "@svc/gen/jobs";
 import { DeliveryVerificationError } from "./delivery-verification-error.ts";
+import { addToJson } from "./stringify.ts";
 
 /** The body of a delivered event. */
 export type EventDeliveryBody = {
@@ -59,7 +60,9 @@ function readAsk({ id, jobId, ask }: Record<string, unknown>): AskDeliveryBody {
   if (typeof id !== "string") throw invalid("id: expected a text");
   if (typeof jobId !== "string") throw invalid("jobId: expected a text");
   try {
-    return { type: "ask_raised", id, jobId, ask: fromJson(AskSchema, ask as JsonValue, { ignoreUnknownFields: true }) };
+    const message = fromJson(AskSchema, ask as JsonValue, { ignoreUnknownFields: true });
+    addToJson(AskSchema, message);
+    return { type: "ask_raised", id, jobId, ask: message };
   } catch {
     throw invalid("ask: expected an ask");
   }

@@ -1,3 +1,4 @@
+export { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 export { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 export type { ApiKey, Project, ProjectPolicy, QuarantinedPost, QuarantineRelease } from "@svc/gen/admin";
 export {

@@ -1,6 +1,9 @@
+import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
+import { checkRequest, nearestName } from "./check-request.ts";
 import { createReadRetry } from "./retry.ts";
+import { addToJson } from "./stringify.ts";
 
 /** Longer than the 30 s that the service gives an app: whether a call was executed is told by the service, not guessed here. */
 const defaultTimeoutMs = 45_000;
@@ -22,6 +25,7 @@ export type ConnectionOptions = {
 
 /** A transport that speaks Connect's JSON over fetch and presents `bearer`. Throws a TypeError for options that cannot work. */
 export function createSvcTransport(options: ConnectionOptions, bearer: string): Transport {
+  checkNames(options);
   const baseUrl = checkedBaseUrl(options.baseUrl);
   const transport = createConnectTransport({
     baseUrl,
@@ -30,10 +34,45 @@ export function createSvcTransport(options: ConnectionOptions, bearer: string): 
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });
   return {
-    unary: transport.unary,
-    // A watched job may run for days: a stream ends when its caller says so (a timeout of 0 is none).
-    stream: (method, signal, timeoutMs, ...rest) => transport.stream(method, signal, timeoutMs ?? 0, ...rest),
+    async unary(method, signal, timeoutMs, header, input, contextValues) {
+      checkRequest(method.input, input);
+      const response = await transport.unary(method, signal, timeoutMs, header, input, contextValues);
+      addToJson(method.output, response.message);
+      return response;
+    },
+    async stream(method, signal, timeoutMs, header, input, contextValues) {
+      const checked = checkedRequests(method.input, input);
+      // A watched job may run for days: a stream ends when its caller says so (a timeout of 0 is none).
+      const response = await transport.stream(method, signal, timeoutMs ?? 0, header, checked, contextValues);
+      return { ...response, message: withToJson(method.output, response.message) };
+    },
   };
+}
+
+async function* checkedRequests<T>(desc: DescMessage, requests: AsyncIterable<T>): AsyncGenerator<T> {
+  for await (const request of requests) {
+    checkRequest(desc, request);
+    yield request;
+  }
+}
+
+async function* withToJson<T extends Message>(desc: DescMessage, messages: AsyncIterable<T>): AsyncGenerator<T> {
+  for await (const message of messages) {
+    addToJson(desc, message);
+    yield message;
+  }
+}
+
+const optionNames = ["baseUrl", "apiKey", "adminToken", "fetch", "timeoutMs", "interceptors"];
+
+/** An option that does not exist would be ignored: code without types learns of it here. */
+function checkNames(options: object): void {
+  const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
+  if (unknown === undefined) return;
+  const near = nearestName(unknown, optionNames);
+  throw new TypeError(
+    `option ${JSON.stringify(unknown)} is unknown${near === undefined ? "" : `: did you mean ${near}?`}`,
+  );
 }
 
 function checkedBaseUrl(baseUrl: string): string {

@@ -34,9 +34,7 @@ export type Environment = {
  * Opens the environment and reads SVC_ENV_FILE where it is set. Throws ConfigError when that file cannot be read or is malformed.
  * The process's own variables are copied: reading process.env asks the system each time, and every post asks for a secret.
  */
-export function openEnvironment(
-  variables: Variables = { ...process.env },
-): Environment {
+export function openEnvironment(variables: Variables = { ...process.env }): Environment {
   const file = variables["SVC_ENV_FILE"] || undefined;
   const atStart = readVariables(file);
   let fromFile = atStart;

@@ -1,5 +1,6 @@
 import { type DescField, type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { nearest } from "@svc/catalog/nearest";
 import { type Fault, formatValue, readForeignText } from "@svc/core";
 import { requestMalformed } from "../errors.ts";
 
@@ -31,10 +32,12 @@ function unknownKey(message: string, input: DescMessage): Fault | undefined {
   if (match === null) return undefined;
   const [, typeName = "", key = ""] = match;
   const names = findMessage(input, typeName)?.fields.map((field) => field.jsonName) ?? [];
+  const near = nearest(key, names);
+  const meant = near === undefined ? "" : `Did you mean ${near}? `;
   const help =
     names.length === 0
       ? `${shortName(typeName)} has no fields.`
-      : `${shortName(typeName)} has the fields ${names.join(", ")}.`;
+      : `${meant}${shortName(typeName)} has the fields ${names.join(", ")}.`;
   // A name may be as long as the request.
   return requestMalformed({
     field: key.slice(0, keyMax).toWellFormed(),

@@ -1,4 +1,18 @@
 import { gzipSync } from "node:zlib";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { AdminService } from "@svc/gen/admin";
+import { CatalogService } from "@svc/gen/catalog";
+import { ConnectionsService } from "@svc/gen/connections";
+import { ConsoleService } from "@svc/gen/console";
+import { ContactsService } from "@svc/gen/contacts";
+import { GrantsService } from "@svc/gen/grants";
+import { IdentityService } from "@svc/gen/identity";
+import { JobsService } from "@svc/gen/jobs";
+import { SecretsService } from "@svc/gen/secrets";
+import { StandingService } from "@svc/gen/standing";
+import { StatsService } from "@svc/gen/stats";
+import { ToolsService } from "@svc/gen/tools";
+import { TriggersService } from "@svc/gen/triggers";
 import { readAnswer, startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -105,6 +119,67 @@ test("an unknown field is answered with the fields there are", async () => {
   expect(answer.json.message).toBe('field "tool" is unknown');
   expect(answer.json.details[0].debug.help).toBe("GetToolRequest has the fields slug, projectId.");
 });
+
+test("an unknown field is answered with the nearest known one", async () => {
+  const answer = await svc.call(listEvents, { entitiId: "ada" });
+  expect(answer.json.details[0].debug.help).toMatch(/^Did you mean entityId\? ListEventsRequest has the fields /);
+});
+
+const services = [
+  AdminService,
+  CatalogService,
+  ConnectionsService,
+  ConsoleService,
+  ContactsService,
+  GrantsService,
+  IdentityService,
+  JobsService,
+  SecretsService,
+  StandingService,
+  StatsService,
+  ToolsService,
+  TriggersService,
+];
+
+test.each(
+  services
+    .flatMap((service) => service.methods)
+    .map((method) => [`${method.parent.typeName}/${method.name}`, method] as const),
+)("%s refuses a field that it does not have, at every depth", async (path, { input, methodKind }) => {
+  const bearer = path.startsWith("svc.v1.AdminService/") ? svc.adminToken : svc.key;
+  for (const request of withUnknownField(input)) {
+    const answer =
+      methodKind === "unary" ? await svc.call(path, request, { bearer }) : await watch(path, request, bearer);
+    expect(answer).toMatchObject({ code: "invalid_argument", reason: "REQUEST_MALFORMED", field: "noSuchField" });
+  }
+});
+
+/** Requests that have a field too many, in themselves or in a message within. */
+function* withUnknownField(desc: DescMessage, outer: readonly DescMessage[] = []): Generator<object> {
+  yield { noSuchField: 1 };
+  for (const { fieldKind, message, jsonName } of desc.fields) {
+    if (message === undefined || message.typeName.startsWith("google.") || outer.includes(message)) continue;
+    for (const inner of withUnknownField(message, [...outer, desc])) {
+      yield { [jsonName]: fieldKind === "list" ? [inner] : fieldKind === "map" ? { key: inner } : inner };
+    }
+  }
+}
+
+/** The error that a stream ends with. */
+async function watch(path: string, request: object, bearer: string) {
+  const body = Buffer.from(JSON.stringify(request));
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(body.length, 1);
+  const headers = { authorization: `Bearer ${bearer}`, "content-type": "application/connect+json" };
+  const answer = await fetch(`${svc.url}/${path}`, { method: "POST", headers, body: Buffer.concat([head, body]) });
+  const { error } = JSON.parse(
+    Buffer.from(await answer.arrayBuffer())
+      .subarray(5)
+      .toString(),
+  );
+  const { reason, field } = error.details[0].debug;
+  return { code: error.code, reason, field };
+}
 
 test("an enum number without a name is refused, and a name is taken", async () => {
   expect(await svc.call("svc.v1.CatalogService/ListTools", { kind: 99 })).toMatchObject({

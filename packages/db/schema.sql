@@ -323,6 +323,7 @@ create table events (
   occurred_at timestamp(3) with time zone not null,
   received_at timestamp(3) with time zone not null,
   dedupe_key text not null,
+  account text,
   constraint events_key PRIMARY KEY (project_id, id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000);
 CREATE UNIQUE INDEX events_dedupe ON public.events USING btree (((encode(substr(sha256((replace((((((project_id)::text || '/'::text) || trigger_slug) || '/'::text) || dedupe_key), '\'::text, '\\'::text))::bytea), 1, 16), 'hex'::text))::uuid)) WHERE (dedupe_key <> ''::text);

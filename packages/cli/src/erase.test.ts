@@ -11,7 +11,7 @@ let variables: Record<string, string>;
 
 beforeAll(async () => {
   server = await startTestServer({
-    variables: { SVC_SANDBOX: "force" },
+    variables: { SVC_SANDBOX: "force", SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" },
     erasures: { graceMs: 0, pollMs: 100 },
   });
   variables = { SVC_URL: server.url, SVC_ADMIN_TOKEN: server.adminToken, SVC_API_KEY: server.key };
@@ -93,6 +93,50 @@ test("an entity is erased once that is said, with what was deleted by table; ano
   const [, id = ""] = /(ers_\w+) is done: 3 rows deleted/.exec(erased.noted.join("\n")) ?? [];
   const followed = JSON.parse((await svc("erase", "--follow", id, "--json")).printed.join("\n"));
   expect(followed).toMatchObject({ id, state: "done", entityId: "", counts: { tool_calls: 1, connected_accounts: 1 } });
+});
+
+/** A post of the shipped calendar trigger that names the account `channel`. */
+async function postEvent(channel: string, number: number): Promise<void> {
+  const headers = {
+    "x-calendar-resource-state": "exists",
+    "x-calendar-channel-id": channel,
+    "x-calendar-message-number": String(number),
+    "x-calendar-resource-id": "r",
+    "x-calendar-resource-uri": "https://calendar.example/calendars/c/events",
+  };
+  const answer = await fetch(`${server.url}/webhooks/calendar?token=swordfish`, { method: "POST", headers });
+  expect([answer.status, await answer.json()]).toEqual([202, { accepted: 1 }]);
+}
+
+test("an event that came before its account was connected is counted by a dry run, which changes nothing, and erased", async () => {
+  await postEvent("channel-of-ida", 1);
+  await postEvent("channel-of-another", 1);
+  await connectAndCall("ida");
+  const { json } = await server.call("svc.v1.ConnectionsService/ListConnections", { entityId: "ida" });
+  const references = { id: json.accounts[0].id, references: ["channel-of-ida"] };
+  expect(await server.call("svc.v1.ConnectionsService/SetAccountReferences", references)).toMatchObject({ code: "ok" });
+  await postEvent("channel-of-ida", 2);
+  const events = async () => (await server.call("svc.v1.TriggersService/ListEvents", {})).json.events;
+  expect((await events()).map(({ entityId }: { entityId: string }) => entityId)).toEqual(["ida", "", ""]);
+  const erase = ["erase", "--project", "default", "--entity", "ida"];
+  const counted = await svc(...erase, "--dry-run");
+  expect(counted.printed).toEqual([
+    expect.stringMatching(/^TABLE +ROWS +SUCH AS$/),
+    expect.stringMatching(/^account_references +1 +calendar\/channel-of-ida$/),
+    expect.stringMatching(/^connected_accounts +1 +acc_\w+$/),
+    expect.stringMatching(/^events +2 +evt_\w+, evt_\w+$/),
+    expect.stringMatching(/^tool_calls +1 +call_\w+$/),
+  ]);
+  expect(counted.noted).toContain("A dry run: 5 rows would be deleted; nothing was.");
+  expect(counted.noted.join("\n")).toMatch(/Not searched:[\s\S]* quarantined_posts: [\s\S]* backups: [\s\S]* wal: /);
+  const { erasure } = JSON.parse(`{"erasure":${(await svc(...erase, "--dry-run", "--json")).printed.join("\n")}}`);
+  expect(erasure).toMatchObject({ id: "", state: "dry_run", counts: { events: 2 }, partial: false });
+  expect([(await events()).length, await callsOf("ida")]).toEqual([3, 1]);
+  const erased = await svc(...erase, "--yes");
+  expect(erased.noted.join("\n")).toMatch(/5 rows deleted[\s\S]*Not searched:[\s\S]* log: /);
+  expect(
+    (await events()).map(({ payloadJson }: { payloadJson: string }) => JSON.parse(payloadJson).channel_id),
+  ).toEqual(["channel-of-another"]);
 });
 
 test("a person at a terminal is asked, and says yes or nothing is erased", async () => {

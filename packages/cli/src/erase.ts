@@ -4,10 +4,12 @@ import type { CommandContext } from "./command/context.ts";
 import { CommandError } from "./command/error.ts";
 import { addExamples } from "./command/examples.ts";
 import { addJson, type JsonOption } from "./command/options.ts";
-import { confirmErasure, type ErasureOptions, followErasure } from "./erase/follow.ts";
+import { confirmErasure, type ErasureOptions, followErasure, printErasure } from "./erase/follow.ts";
 import { findProject } from "./projects/find-project.ts";
 
-type EraseOptions = AdminOptions & JsonOption & ErasureOptions & { project?: string; entity?: string; follow?: string };
+type EraseOptions = AdminOptions &
+  JsonOption &
+  ErasureOptions & { project?: string; entity?: string; follow?: string; dryRun?: true };
 
 /** Adds `svc erase`. */
 export function addEraseCommand(program: Command, context: CommandContext): void {
@@ -17,6 +19,7 @@ export function addEraseCommand(program: Command, context: CommandContext): void
     .option("--project <project>", "id or name of the project")
     .option("--entity <entity>", "the project's own id of the entity")
     .option("--follow <id>", "follow an erasure that was begun before, ers_…, and begin none")
+    .option("--dry-run", "count what would be deleted, with ids of some rows, and delete nothing")
     .option("--yes", "do not ask")
     .option("--no-wait", "print the id of the erasure and do not wait for its end")
     .action((options: EraseOptions) => eraseEntity(options, context));
@@ -25,6 +28,7 @@ export function addEraseCommand(program: Command, context: CommandContext): void
     "\nIt goes on when the command ends, or the service. Nothing brings back what was erased, but a backup of before.",
   );
   addExamples(erase, [
+    "svc erase --project billing --entity ada --dry-run",
     "svc erase --project billing --entity ada",
     "svc erase --project billing --entity ada --yes --json",
     "svc erase --follow ers_01h455vb4pex5vsknk084sn02q",
@@ -32,7 +36,7 @@ export function addEraseCommand(program: Command, context: CommandContext): void
 }
 
 async function eraseEntity(options: EraseOptions, context: CommandContext): Promise<void> {
-  const { project, entity: entityId, follow } = options;
+  const { project, entity: entityId, follow, dryRun } = options;
   const client = openAdminClient(options, context);
   if (follow !== undefined) {
     const { erasure } = await client.admin.getErasure({ id: follow });
@@ -42,6 +46,10 @@ async function eraseEntity(options: EraseOptions, context: CommandContext): Prom
     throw new CommandError("nothing says whom to erase: give --project and --entity, or --follow and an erasure", 2);
   }
   const { id, name } = await findProject(client, project);
+  if (dryRun === true) {
+    const { erasure } = await client.admin.eraseEntity({ projectId: id, entityId, dryRun });
+    return printErasure(erasure, options, context);
+  }
   await confirmErasure(`everything of entity "${entityId}" of project "${name}"`, options, context);
   const { erasure } = await client.admin.eraseEntity({ projectId: id, entityId });
   await followErasure(client, erasure, options, context);

@@ -17,7 +17,8 @@ export function toConnectedAccount(row: ConnectedAccount, nowMs: number): Connec
     state: ranOut ? "expired" : row.state,
     accountVariables: { ...row.variables },
     grantedScopes: row.grantedScopes,
-    references: row.references,
+    // Those of an account that has ended are kept for an erasure alone.
+    references: row.state === "superseded" || row.state === "revoked" ? [] : row.references,
     lastError: ranOut ? "its credential ran out" : row.lastError,
     createdAt: timestampFromMs(row.createdAt),
     updatedAt: timestampFromMs(row.updatedAt),

@@ -171,6 +171,7 @@ export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
 export type { ExportedRow } from "./entity-export/page.ts";
 export { exportEntity } from "./entity-export/walk.ts";
+export { previewErasure, unsearchedTables } from "./erasures/preview.ts";
 export { beginErasure, type Erasure, findErasure, hasDueErasure } from "./erasures/repo.ts";
 export { type ErasureTimes, stepErasure } from "./erasures/step.ts";
 export { type EventsToFollow, type FollowedEvents, followEvents } from "./events/follow.ts";

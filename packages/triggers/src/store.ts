@@ -225,6 +225,7 @@ function planEvents(
       occurredAtMs: post.occurredAtMs,
       receivedAtMs: post.receivedAtMs,
       dedupeKey,
+      account: post.account,
       deliveries: [],
       heardAt: routing.heardAt(projectId, post),
     };

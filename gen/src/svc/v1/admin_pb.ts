@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/admin.proto.
  */
 export const file_svc_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSK3AgoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBotCgtDb3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBInoKB1Byb2plY3QSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgZwb2xpY3kYBCABKAsyFS5zdmMudjEuUHJvamVjdFBvbGljeSKuAQoNUHJvamVjdFBvbGljeRIVCg1wbGFuX2FwcHJvdmFsGAEgASgJEhUKDXJlZGlyZWN0X3VybHMYAiADKAkSJQoGcXVvdGFzGAMgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgEIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5EiYKB2NvbmZpcm0YBSABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSIwCg1Db25maXJtUG9saWN5Eg4KBnBlcnNvbhgBIAEoCRIPCgdjb250YWN0GAIgASgJIhsKCkh0dHBQb2xpY3kSDQoFaG9zdHMYASADKAkizgEKDVByb2plY3RRdW90YXMSDQoFY2FsbHMYASABKAUSGAoQY29uY3VycmVudF9jYWxscxgCIAEoBRINCgVwb3N0cxgDIAEoBRIVCg1zdWJzY3JpcHRpb25zGAQgASgFEhoKEnBlbmRpbmdfZGVsaXZlcmllcxgFIAEoBRIMCgRqb2JzGAYgASgFEhQKDG9wZW5fc3RyZWFtcxgHIAEoBRIYChBwcml2YXRlX3Rvb2xraXRzGAggASgFEhQKDHN0b3JlZF9ieXRlcxgJIAEoASJqCgpRdW90YVVzYWdlEgwKBG5hbWUYASABKAkSDAoEdXNlZBgCIAEoARIMCgRtb3N0GAMgASgBEhIKCmlzX2RlZmF1bHQYBCABKAgSDQoFc2NvcGUYBSABKAkSDwoHcmVmdXNlZBgGIAEoDSKhAwoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSGgoEcm9sZRgDIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYBCABKAkSDAoEaGludBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWVudGl0eV9pZBgKIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgLIAMoCRIVCg10b29sa2l0X3NsdWdzGAwgAygJEhMKC2FnZW50X3Rvb2xzGA4gAygJEiYKB2NvbmZpcm0YDSABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSKRAwoPUXVhcmFudGluZWRQb3N0EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGZGV0YWlsGAQgASgJEjUKB2hlYWRlcnMYBSADKAsyJC5zdmMudjEuUXVhcmFudGluZWRQb3N0LkhlYWRlcnNFbnRyeRIxCgVxdWVyeRgGIAMoCzIiLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuUXVlcnlFbnRyeRISCgpib2R5X2J5dGVzGAcgASgFEi8KC3JlY2VpdmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWxlYXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlIKEVF1YXJhbnRpbmVSZWxlYXNlEgoKAmlkGAEgASgJEg8KB291dGNvbWUYAiABKAkSEAoIYWNjZXB0ZWQYAyABKAUSDgoGcmVhc29uGAQgASgJIiQKFENyZWF0ZVByb2plY3RSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoVQ3JlYXRlUHJvamVjdFJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCI8ChNMaXN0UHJvamVjdHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlIKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEiEKCHByb2plY3RzGAEgAygLMg8uc3ZjLnYxLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIoICChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSGgoEcm9sZRgCIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYAyABKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJZW50aXR5X2lkGAUgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAYgAygJEhUKDXRvb2xraXRfc2x1Z3MYByADKAkSEwoLYWdlbnRfdG9vbHMYCSADKAkSJgoHY29uZmlybRgIIAEoCzIVLnN2Yy52MS5Db25maXJtUG9saWN5IkQKFENyZWF0ZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5EgsKA2tleRgCIAEoCSJPChJMaXN0QXBpS2V5c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJQChNMaXN0QXBpS2V5c1Jlc3BvbnNlEiAKCGFwaV9rZXlzGAEgAygLMg4uc3ZjLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiIQoTUmV2b2tlQXBpS2V5UmVxdWVzdBIKCgJpZBgBIAEoCSI3ChRSZXZva2VBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleSLMAQoXU2V0UHJvamVjdFBvbGljeVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1wbGFuX2FwcHJvdmFsGAIgASgJEhUKDXJlZGlyZWN0X3VybHMYAyADKAkSJQoGcXVvdGFzGAQgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgFIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5EiYKB2NvbmZpcm0YBiABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSI8ChhTZXRQcm9qZWN0UG9saWN5UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IiwKFkdldFByb2plY3RVc2FnZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCSKCAQoXR2V0UHJvamVjdFVzYWdlUmVzcG9uc2USIgoGcXVvdGFzGAEgAygLMhIuc3ZjLnYxLlF1b3RhVXNhZ2USDQoFY2FsbHMYAiABKA0SDQoFcG9zdHMYAyABKA0SFAoMcG9zdHNfYmV5b25kGAQgASgNEg8KB25vZGVfaWQYBSABKAkihAEKG0xpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSDgoGcmVhc29uGAIgASgJEhgKEGluY2x1ZGVfcmVsZWFzZWQYAyABKAgSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiXwocTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZRImCgVwb3N0cxgBIAMoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIicKGUdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QSCgoCaWQYASABKAkiUQoaR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2USJQoEcG9zdBgBIAEoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSDAoEYm9keRgCIAEoDCLRAQoeUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0EgsKA2lkcxgBIAMoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdkcnlfcnVuGAUgASgIEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJImYKH1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USKgoHcmVzdWx0cxgBIAMoCzIZLnN2Yy52MS5RdWFyYW50aW5lUmVsZWFzZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoOUGFya0pvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiKwoPUGFya0pvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiNwoRUmVsZWFzZUpvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiLgoSUmVsZWFzZUpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IihgIKDVZhdWx0Um90YXRpb24SDgoGbnVtYmVyGAEgASgNEg0KBXN0YXRlGAIgASgJEhEKCXRvX2tleV9pZBgDIAEoCRIUCgxmcm9tX2tleV9pZHMYBCADKAkSEAoIcmVzZWFsZWQYBSABKAESDAoEcGFzcxgGIAEoDRIMCgRzZWVuGAcgASgBEg0KBXRvdGFsGAggASgBEg8KB3Byb2JsZW0YCSABKAkSLgoKc3RhcnRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhQKElJvdGF0ZVZhdWx0UmVxdWVzdCI+ChNSb3RhdGVWYXVsdFJlc3BvbnNlEicKCHJvdGF0aW9uGAEgASgLMhUuc3ZjLnYxLlZhdWx0Um90YXRpb24i1wEKB1Jlc3RvcmUSMgoOYmFja3VwX2VuZHNfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jlc3RvcmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXN1bWVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1ub3RoaW5nX3NpbmNlGAQgASgIEhIKCmRlbGl2ZXJpZXMYBSABKAESDAoEam9icxgGIAEoASITChFHZXRSZXN0b3JlUmVxdWVzdCI2ChJHZXRSZXN0b3JlUmVzcG9uc2USIAoHcmVzdG9yZRgBIAEoCzIPLnN2Yy52MS5SZXN0b3JlIi4KFVJlc3VtZVJlc3RvcmVkUmVxdWVzdBIVCg1ub3RoaW5nX3NpbmNlGAEgASgIIjoKFlJlc3VtZVJlc3RvcmVkUmVzcG9uc2USIAoHcmVzdG9yZRgBIAEoCzIPLnN2Yy52MS5SZXN0b3JlIhkKF0dldFZhdWx0Um90YXRpb25SZXF1ZXN0IkMKGEdldFZhdWx0Um90YXRpb25SZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uIoABChBEZXBsb3ltZW50U2VjcmV0EgwKBG5hbWUYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOQoaUHV0RGVwbG95bWVudFNlY3JldFJlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSJHChtQdXREZXBsb3ltZW50U2VjcmV0UmVzcG9uc2USKAoGc2VjcmV0GAEgASgLMhguc3ZjLnYxLkRlcGxveW1lbnRTZWNyZXQiLQodRGVsZXRlRGVwbG95bWVudFNlY3JldFJlcXVlc3QSDAoEbmFtZRgBIAEoCSIgCh5EZWxldGVEZXBsb3ltZW50U2VjcmV0UmVzcG9uc2UiHgocTGlzdERlcGxveW1lbnRTZWNyZXRzUmVxdWVzdCJKCh1MaXN0RGVwbG95bWVudFNlY3JldHNSZXNwb25zZRIpCgdzZWNyZXRzGAEgAygLMhguc3ZjLnYxLkRlcGxveW1lbnRTZWNyZXQi1AEKCkF1ZGl0RXZlbnQSCgoCaWQYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnByb2plY3RfaWQYAyABKAkSDQoFYWN0b3IYBCABKAkSDgoGYWN0aW9uGAUgASgJEg8KB3N1YmplY3QYBiABKAkSFQoNZW50aXR5X2RpZ2VzdBgHIAEoCRIPCgdvdXRjb21lGAggASgJEhAKCHBvc2l0aW9uGAkgASgNEhQKDHRvb2xfY2FsbF9pZBgKIAEoCSLIAQoWTGlzdEF1ZGl0RXZlbnRzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg0KBWFjdG9yGAIgASgJEg4KBmFjdGlvbhgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJIlYKF0xpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlEiIKBmV2ZW50cxgBIAMoCzISLnN2Yy52MS5BdWRpdEV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJjCgpBdWRpdEZhdWx0EhIKCnByb2plY3RfaWQYASABKAkSEAoIcG9zaXRpb24YAiABKA0SEAoIZXZlbnRfaWQYAyABKAkSDAoEa2luZBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJIj0KCUF1ZGl0SGVhZBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmxlbmd0aBgCIAEoDRIMCgRoYXNoGAMgASgJIisKFVZlcmlmeUF1ZGl0TG9nUmVxdWVzdBISCgpwYWdlX3Rva2VuGAEgASgJIogBChZWZXJpZnlBdWRpdExvZ1Jlc3BvbnNlEg8KB2NoZWNrZWQYASABKA0SIgoGZmF1bHRzGAIgAygLMhIuc3ZjLnYxLkF1ZGl0RmF1bHQSIAoFaGVhZHMYAyADKAsyES5zdmMudjEuQXVkaXRIZWFkEhcKD25leHRfcGFnZV90b2tlbhgEIAEoCSI7ChJFcmFzZUVudGl0eVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkiNwoTRXJhc2VFbnRpdHlSZXNwb25zZRIgCgdlcmFzdXJlGAEgASgLMg8uc3ZjLnYxLkVyYXN1cmUiKgoURGVsZXRlUHJvamVjdFJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCSI5ChVEZWxldGVQcm9qZWN0UmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIh8KEUdldEVyYXN1cmVSZXF1ZXN0EgoKAmlkGAEgASgJIjYKEkdldEVyYXN1cmVSZXNwb25zZRIgCgdlcmFzdXJlGAEgASgLMg8uc3ZjLnYxLkVyYXN1cmUiPAoTRXhwb3J0RW50aXR5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCWVudGl0eV9pZBgCIAEoCSIlChRFeHBvcnRFbnRpdHlSZXNwb25zZRINCgVsaW5lcxgBIAMoCTKLFAoMQWRtaW5TZXJ2aWNlEmgKDUNyZWF0ZVByb2plY3QSHC5zdmMudjEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuQ3JlYXRlUHJvamVjdFJlc3BvbnNlIhqouxgDsLsYAri7GALKuxgKcHJvamVjdC5pZBJXCgxMaXN0UHJvamVjdHMSGy5zdmMudjEuTGlzdFByb2plY3RzUmVxdWVzdBocLnN2Yy52MS5MaXN0UHJvamVjdHNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEnIKDENyZWF0ZUFwaUtleRIbLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlIieouxgDsLsYAri7GALKuxgKYXBpX2tleS5pZNK7GAllbnRpdHlfaWQSVAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJlCgxSZXZva2VBcGlLZXkSGy5zdmMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5SZXZva2VBcGlLZXlSZXNwb25zZSIaqLsYA7C7GAK4uxgCyrsYCmFwaV9rZXkuaWQScQoQU2V0UHJvamVjdFBvbGljeRIfLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVxdWVzdBogLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsK7GApwcm9qZWN0X2lkEmAKD0dldFByb2plY3RVc2FnZRIeLnN2Yy52MS5HZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0Gh8uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlc3BvbnNlIgyouxgDsLsYAri7GAESbwoUTGlzdFF1YXJhbnRpbmVkUG9zdHMSIy5zdmMudjEuTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJpChJHZXRRdWFyYW50aW5lZFBvc3QSIS5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBoiLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZSIMqLsYA7C7GAK4uxgBEngKF1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzEiYuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBonLnN2Yy52MS5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAISUgoHUGFya0pvYhIWLnN2Yy52MS5QYXJrSm9iUmVxdWVzdBoXLnN2Yy52MS5QYXJrSm9iUmVzcG9uc2UiFqi7GAOwuxgCuLsYAsK7GAZqb2JfaWQSWwoKUmVsZWFzZUpvYhIZLnN2Yy52MS5SZWxlYXNlSm9iUmVxdWVzdBoaLnN2Yy52MS5SZWxlYXNlSm9iUmVzcG9uc2UiFqi7GAOwuxgCuLsYAsK7GAZqb2JfaWQSVAoLUm90YXRlVmF1bHQSGi5zdmMudjEuUm90YXRlVmF1bHRSZXF1ZXN0Ghsuc3ZjLnYxLlJvdGF0ZVZhdWx0UmVzcG9uc2UiDKi7GAOwuxgCuLsYAhJjChBHZXRWYXVsdFJvdGF0aW9uEh8uc3ZjLnYxLkdldFZhdWx0Um90YXRpb25SZXF1ZXN0GiAuc3ZjLnYxLkdldFZhdWx0Um90YXRpb25SZXNwb25zZSIMqLsYA7C7GAK4uxgBEnQKE1B1dERlcGxveW1lbnRTZWNyZXQSIi5zdmMudjEuUHV0RGVwbG95bWVudFNlY3JldFJlcXVlc3QaIy5zdmMudjEuUHV0RGVwbG95bWVudFNlY3JldFJlc3BvbnNlIhSouxgDsLsYAri7GALCuxgEbmFtZRJ9ChZEZWxldGVEZXBsb3ltZW50U2VjcmV0EiUuc3ZjLnYxLkRlbGV0ZURlcGxveW1lbnRTZWNyZXRSZXF1ZXN0GiYuc3ZjLnYxLkRlbGV0ZURlcGxveW1lbnRTZWNyZXRSZXNwb25zZSIUqLsYA7C7GAK4uxgCwrsYBG5hbWUScgoVTGlzdERlcGxveW1lbnRTZWNyZXRzEiQuc3ZjLnYxLkxpc3REZXBsb3ltZW50U2VjcmV0c1JlcXVlc3QaJS5zdmMudjEuTGlzdERlcGxveW1lbnRTZWNyZXRzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJRCgpHZXRSZXN0b3JlEhkuc3ZjLnYxLkdldFJlc3RvcmVSZXF1ZXN0Ghouc3ZjLnYxLkdldFJlc3RvcmVSZXNwb25zZSIMqLsYA7C7GAK4uxgBEl0KDlJlc3VtZVJlc3RvcmVkEh0uc3ZjLnYxLlJlc3VtZVJlc3RvcmVkUmVxdWVzdBoeLnN2Yy52MS5SZXN1bWVSZXN0b3JlZFJlc3BvbnNlIgyouxgDsLsYAri7GAISYAoPTGlzdEF1ZGl0RXZlbnRzEh4uc3ZjLnYxLkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QaHy5zdmMudjEuTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJdCg5WZXJpZnlBdWRpdExvZxIdLnN2Yy52MS5WZXJpZnlBdWRpdExvZ1JlcXVlc3QaHi5zdmMudjEuVmVyaWZ5QXVkaXRMb2dSZXNwb25zZSIMqLsYA7C7GAK4uxgBEm8KC0VyYXNlRW50aXR5Ehouc3ZjLnYxLkVyYXNlRW50aXR5UmVxdWVzdBobLnN2Yy52MS5FcmFzZUVudGl0eVJlc3BvbnNlIieouxgDsLsYAri7GALKuxgKZXJhc3VyZS5pZNK7GAllbnRpdHlfaWQSaAoNRGVsZXRlUHJvamVjdBIcLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsq7GAplcmFzdXJlLmlkEmYKDEV4cG9ydEVudGl0eRIbLnN2Yy52MS5FeHBvcnRFbnRpdHlSZXF1ZXN0Ghwuc3ZjLnYxLkV4cG9ydEVudGl0eVJlc3BvbnNlIhmouxgDsLsYAri7GALSuxgJZW50aXR5X2lkMAESUQoKR2V0RXJhc3VyZRIZLnN2Yy52MS5HZXRFcmFzdXJlUmVxdWVzdBoaLnN2Yy52MS5HZXRFcmFzdXJlUmVzcG9uc2UiDKi7GAOwuxgCuLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSKfAwoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgxub3Rfc2VhcmNoZWQYCyADKAsyFy5zdmMudjEuVW5zZWFyY2hlZFBsYWNlEiYKB3NhbXBsZXMYDCADKAsyFS5zdmMudjEuRXJhc3VyZVNhbXBsZRIPCgdwYXJ0aWFsGA0gASgIGi0KC0NvdW50c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDToCOAEiMAoPVW5zZWFyY2hlZFBsYWNlEg0KBXBsYWNlGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIrCg1FcmFzdXJlU2FtcGxlEg0KBXRhYmxlGAEgASgJEgsKA2lkcxgCIAMoCSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kirgEKDVByb2plY3RQb2xpY3kSFQoNcGxhbl9hcHByb3ZhbBgBIAEoCRIVCg1yZWRpcmVjdF91cmxzGAIgAygJEiUKBnF1b3RhcxgDIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBCABKAsyEi5zdmMudjEuSHR0cFBvbGljeRImCgdjb25maXJtGAUgASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiMAoNQ29uZmlybVBvbGljeRIOCgZwZXJzb24YASABKAkSDwoHY29udGFjdBgCIAEoCSIbCgpIdHRwUG9saWN5Eg0KBWhvc3RzGAEgAygJIs4BCg1Qcm9qZWN0UXVvdGFzEg0KBWNhbGxzGAEgASgFEhgKEGNvbmN1cnJlbnRfY2FsbHMYAiABKAUSDQoFcG9zdHMYAyABKAUSFQoNc3Vic2NyaXB0aW9ucxgEIAEoBRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKAUSDAoEam9icxgGIAEoBRIUCgxvcGVuX3N0cmVhbXMYByABKAUSGAoQcHJpdmF0ZV90b29sa2l0cxgIIAEoBRIUCgxzdG9yZWRfYnl0ZXMYCSABKAEiagoKUXVvdGFVc2FnZRIMCgRuYW1lGAEgASgJEgwKBHVzZWQYAiABKAESDAoEbW9zdBgDIAEoARISCgppc19kZWZhdWx0GAQgASgIEg0KBXNjb3BlGAUgASgJEg8KB3JlZnVzZWQYBiABKA0ioQMKBkFwaUtleRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEhoKBHJvbGUYAyABKA4yDC5zdmMudjEuUm9sZRIMCgRuYW1lGAQgASgJEgwKBGhpbnQYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYCiABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCyADKAkSFQoNdG9vbGtpdF9zbHVncxgMIAMoCRITCgthZ2VudF90b29scxgOIAMoCRImCgdjb25maXJtGA0gASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kikQMKD1F1YXJhbnRpbmVkUG9zdBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSDgoGcmVhc29uGAMgASgJEg4KBmRldGFpbBgEIAEoCRI1CgdoZWFkZXJzGAUgAygLMiQuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5IZWFkZXJzRW50cnkSMQoFcXVlcnkYBiADKAsyIi5zdmMudjEuUXVhcmFudGluZWRQb3N0LlF1ZXJ5RW50cnkSEgoKYm9keV9ieXRlcxgHIAEoBRIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVsZWFzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wGi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGiwKClF1ZXJ5RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJSChFRdWFyYW50aW5lUmVsZWFzZRIKCgJpZBgBIAEoCRIPCgdvdXRjb21lGAIgASgJEhAKCGFjY2VwdGVkGAMgASgFEg4KBnJlYXNvbhgEIAEoCSIkChRDcmVhdGVQcm9qZWN0UmVxdWVzdBIMCgRuYW1lGAEgASgJIjkKFUNyZWF0ZVByb2plY3RSZXNwb25zZRIgCgdwcm9qZWN0GAEgASgLMg8uc3ZjLnYxLlByb2plY3QiPAoTTGlzdFByb2plY3RzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJSChRMaXN0UHJvamVjdHNSZXNwb25zZRIhCghwcm9qZWN0cxgBIAMoCzIPLnN2Yy52MS5Qcm9qZWN0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKCAgoTQ3JlYXRlQXBpS2V5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhoKBHJvbGUYAiABKA4yDC5zdmMudjEuUm9sZRIMCgRuYW1lGAMgASgJEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWVudGl0eV9pZBgFIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgGIAMoCRIVCg10b29sa2l0X3NsdWdzGAcgAygJEhMKC2FnZW50X3Rvb2xzGAkgAygJEiYKB2NvbmZpcm0YCCABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSJEChRDcmVhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleRILCgNrZXkYAiABKAkiTwoSTGlzdEFwaUtleXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUAoTTGlzdEFwaUtleXNSZXNwb25zZRIgCghhcGlfa2V5cxgBIAMoCzIOLnN2Yy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiNwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkizAEKF1NldFByb2plY3RQb2xpY3lSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSFQoNcGxhbl9hcHByb3ZhbBgCIAEoCRIVCg1yZWRpcmVjdF91cmxzGAMgAygJEiUKBnF1b3RhcxgEIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBSABKAsyEi5zdmMudjEuSHR0cFBvbGljeRImCgdjb25maXJtGAYgASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiPAoYU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCIsChZHZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiggEKF0dldFByb2plY3RVc2FnZVJlc3BvbnNlEiIKBnF1b3RhcxgBIAMoCzISLnN2Yy52MS5RdW90YVVzYWdlEg0KBWNhbGxzGAIgASgNEg0KBXBvc3RzGAMgASgNEhQKDHBvc3RzX2JleW9uZBgEIAEoDRIPCgdub2RlX2lkGAUgASgJIoQBChtMaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIYChBpbmNsdWRlX3JlbGVhc2VkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJIl8KHExpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USJgoFcG9zdHMYASADKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSInChlHZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0EgoKAmlkGAEgASgJIlEKGkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlEiUKBHBvc3QYASABKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EgwKBGJvZHkYAiABKAwi0QEKHlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBILCgNpZHMYASADKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHZHJ5X3J1bhgFIAEoCBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJmCh9SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEioKB3Jlc3VsdHMYASADKAsyGS5zdmMudjEuUXVhcmFudGluZVJlbGVhc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKDlBhcmtKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIisKD1BhcmtKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIjcKEVJlbGVhc2VKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIi4KElJlbGVhc2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIoYCCg1WYXVsdFJvdGF0aW9uEg4KBm51bWJlchgBIAEoDRINCgVzdGF0ZRgCIAEoCRIRCgl0b19rZXlfaWQYAyABKAkSFAoMZnJvbV9rZXlfaWRzGAQgAygJEhAKCHJlc2VhbGVkGAUgASgBEgwKBHBhc3MYBiABKA0SDAoEc2VlbhgHIAEoARINCgV0b3RhbBgIIAEoARIPCgdwcm9ibGVtGAkgASgJEi4KCnN0YXJ0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIUChJSb3RhdGVWYXVsdFJlcXVlc3QiPgoTUm90YXRlVmF1bHRSZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uItcBCgdSZXN0b3JlEjIKDmJhY2t1cF9lbmRzX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZXN0b3JlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmVzdW1lZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNbm90aGluZ19zaW5jZRgEIAEoCBISCgpkZWxpdmVyaWVzGAUgASgBEgwKBGpvYnMYBiABKAEiEwoRR2V0UmVzdG9yZVJlcXVlc3QiNgoSR2V0UmVzdG9yZVJlc3BvbnNlEiAKB3Jlc3RvcmUYASABKAsyDy5zdmMudjEuUmVzdG9yZSIuChVSZXN1bWVSZXN0b3JlZFJlcXVlc3QSFQoNbm90aGluZ19zaW5jZRgBIAEoCCI6ChZSZXN1bWVSZXN0b3JlZFJlc3BvbnNlEiAKB3Jlc3RvcmUYASABKAsyDy5zdmMudjEuUmVzdG9yZSIZChdHZXRWYXVsdFJvdGF0aW9uUmVxdWVzdCJDChhHZXRWYXVsdFJvdGF0aW9uUmVzcG9uc2USJwoIcm90YXRpb24YASABKAsyFS5zdmMudjEuVmF1bHRSb3RhdGlvbiKAAQoQRGVwbG95bWVudFNlY3JldBIMCgRuYW1lGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjkKGlB1dERlcGxveW1lbnRTZWNyZXRSZXF1ZXN0EgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkiRwobUHV0RGVwbG95bWVudFNlY3JldFJlc3BvbnNlEigKBnNlY3JldBgBIAEoCzIYLnN2Yy52MS5EZXBsb3ltZW50U2VjcmV0Ii0KHURlbGV0ZURlcGxveW1lbnRTZWNyZXRSZXF1ZXN0EgwKBG5hbWUYASABKAkiIAoeRGVsZXRlRGVwbG95bWVudFNlY3JldFJlc3BvbnNlIh4KHExpc3REZXBsb3ltZW50U2VjcmV0c1JlcXVlc3QiSgodTGlzdERlcGxveW1lbnRTZWNyZXRzUmVzcG9uc2USKQoHc2VjcmV0cxgBIAMoCzIYLnN2Yy52MS5EZXBsb3ltZW50U2VjcmV0ItQBCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgJEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpwcm9qZWN0X2lkGAMgASgJEg0KBWFjdG9yGAQgASgJEg4KBmFjdGlvbhgFIAEoCRIPCgdzdWJqZWN0GAYgASgJEhUKDWVudGl0eV9kaWdlc3QYByABKAkSDwoHb3V0Y29tZRgIIAEoCRIQCghwb3NpdGlvbhgJIAEoDRIUCgx0b29sX2NhbGxfaWQYCiABKAkiyAEKFkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRINCgVhY3RvchgCIAEoCRIOCgZhY3Rpb24YAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJWChdMaXN0QXVkaXRFdmVudHNSZXNwb25zZRIiCgZldmVudHMYASADKAsyEi5zdmMudjEuQXVkaXRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiYwoKQXVkaXRGYXVsdBISCgpwcm9qZWN0X2lkGAEgASgJEhAKCHBvc2l0aW9uGAIgASgNEhAKCGV2ZW50X2lkGAMgASgJEgwKBGtpbmQYBCABKAkSDwoHbWVzc2FnZRgFIAEoCSI9CglBdWRpdEhlYWQSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZsZW5ndGgYAiABKA0SDAoEaGFzaBgDIAEoCSIrChVWZXJpZnlBdWRpdExvZ1JlcXVlc3QSEgoKcGFnZV90b2tlbhgBIAEoCSKIAQoWVmVyaWZ5QXVkaXRMb2dSZXNwb25zZRIPCgdjaGVja2VkGAEgASgNEiIKBmZhdWx0cxgCIAMoCzISLnN2Yy52MS5BdWRpdEZhdWx0EiAKBWhlYWRzGAMgAygLMhEuc3ZjLnYxLkF1ZGl0SGVhZBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkiTAoSRXJhc2VFbnRpdHlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJZW50aXR5X2lkGAIgASgJEg8KB2RyeV9ydW4YAyABKAgiNwoTRXJhc2VFbnRpdHlSZXNwb25zZRIgCgdlcmFzdXJlGAEgASgLMg8uc3ZjLnYxLkVyYXN1cmUiKgoURGVsZXRlUHJvamVjdFJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCSI5ChVEZWxldGVQcm9qZWN0UmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIh8KEUdldEVyYXN1cmVSZXF1ZXN0EgoKAmlkGAEgASgJIjYKEkdldEVyYXN1cmVSZXNwb25zZRIgCgdlcmFzdXJlGAEgASgLMg8uc3ZjLnYxLkVyYXN1cmUiPAoTRXhwb3J0RW50aXR5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCWVudGl0eV9pZBgCIAEoCSIlChRFeHBvcnRFbnRpdHlSZXNwb25zZRINCgVsaW5lcxgBIAMoCTKLFAoMQWRtaW5TZXJ2aWNlEmgKDUNyZWF0ZVByb2plY3QSHC5zdmMudjEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuQ3JlYXRlUHJvamVjdFJlc3BvbnNlIhqouxgDsLsYAri7GALKuxgKcHJvamVjdC5pZBJXCgxMaXN0UHJvamVjdHMSGy5zdmMudjEuTGlzdFByb2plY3RzUmVxdWVzdBocLnN2Yy52MS5MaXN0UHJvamVjdHNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEnIKDENyZWF0ZUFwaUtleRIbLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlIieouxgDsLsYAri7GALKuxgKYXBpX2tleS5pZNK7GAllbnRpdHlfaWQSVAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJlCgxSZXZva2VBcGlLZXkSGy5zdmMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5SZXZva2VBcGlLZXlSZXNwb25zZSIaqLsYA7C7GAK4uxgCyrsYCmFwaV9rZXkuaWQScQoQU2V0UHJvamVjdFBvbGljeRIfLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVxdWVzdBogLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsK7GApwcm9qZWN0X2lkEmAKD0dldFByb2plY3RVc2FnZRIeLnN2Yy52MS5HZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0Gh8uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlc3BvbnNlIgyouxgDsLsYAri7GAESbwoUTGlzdFF1YXJhbnRpbmVkUG9zdHMSIy5zdmMudjEuTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJpChJHZXRRdWFyYW50aW5lZFBvc3QSIS5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBoiLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZSIMqLsYA7C7GAK4uxgBEngKF1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzEiYuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBonLnN2Yy52MS5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAISUgoHUGFya0pvYhIWLnN2Yy52MS5QYXJrSm9iUmVxdWVzdBoXLnN2Yy52MS5QYXJrSm9iUmVzcG9uc2UiFqi7GAOwuxgCuLsYAsK7GAZqb2JfaWQSWwoKUmVsZWFzZUpvYhIZLnN2Yy52MS5SZWxlYXNlSm9iUmVxdWVzdBoaLnN2Yy52MS5SZWxlYXNlSm9iUmVzcG9uc2UiFqi7GAOwuxgCuLsYAsK7GAZqb2JfaWQSVAoLUm90YXRlVmF1bHQSGi5zdmMudjEuUm90YXRlVmF1bHRSZXF1ZXN0Ghsuc3ZjLnYxLlJvdGF0ZVZhdWx0UmVzcG9uc2UiDKi7GAOwuxgCuLsYAhJjChBHZXRWYXVsdFJvdGF0aW9uEh8uc3ZjLnYxLkdldFZhdWx0Um90YXRpb25SZXF1ZXN0GiAuc3ZjLnYxLkdldFZhdWx0Um90YXRpb25SZXNwb25zZSIMqLsYA7C7GAK4uxgBEnQKE1B1dERlcGxveW1lbnRTZWNyZXQSIi5zdmMudjEuUHV0RGVwbG95bWVudFNlY3JldFJlcXVlc3QaIy5zdmMudjEuUHV0RGVwbG95bWVudFNlY3JldFJlc3BvbnNlIhSouxgDsLsYAri7GALCuxgEbmFtZRJ9ChZEZWxldGVEZXBsb3ltZW50U2VjcmV0EiUuc3ZjLnYxLkRlbGV0ZURlcGxveW1lbnRTZWNyZXRSZXF1ZXN0GiYuc3ZjLnYxLkRlbGV0ZURlcGxveW1lbnRTZWNyZXRSZXNwb25zZSIUqLsYA7C7GAK4uxgCwrsYBG5hbWUScgoVTGlzdERlcGxveW1lbnRTZWNyZXRzEiQuc3ZjLnYxLkxpc3REZXBsb3ltZW50U2VjcmV0c1JlcXVlc3QaJS5zdmMudjEuTGlzdERlcGxveW1lbnRTZWNyZXRzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJRCgpHZXRSZXN0b3JlEhkuc3ZjLnYxLkdldFJlc3RvcmVSZXF1ZXN0Ghouc3ZjLnYxLkdldFJlc3RvcmVSZXNwb25zZSIMqLsYA7C7GAK4uxgBEl0KDlJlc3VtZVJlc3RvcmVkEh0uc3ZjLnYxLlJlc3VtZVJlc3RvcmVkUmVxdWVzdBoeLnN2Yy52MS5SZXN1bWVSZXN0b3JlZFJlc3BvbnNlIgyouxgDsLsYAri7GAISYAoPTGlzdEF1ZGl0RXZlbnRzEh4uc3ZjLnYxLkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QaHy5zdmMudjEuTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJdCg5WZXJpZnlBdWRpdExvZxIdLnN2Yy52MS5WZXJpZnlBdWRpdExvZ1JlcXVlc3QaHi5zdmMudjEuVmVyaWZ5QXVkaXRMb2dSZXNwb25zZSIMqLsYA7C7GAK4uxgBEm8KC0VyYXNlRW50aXR5Ehouc3ZjLnYxLkVyYXNlRW50aXR5UmVxdWVzdBobLnN2Yy52MS5FcmFzZUVudGl0eVJlc3BvbnNlIieouxgDsLsYAri7GALKuxgKZXJhc3VyZS5pZNK7GAllbnRpdHlfaWQSaAoNRGVsZXRlUHJvamVjdBIcLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5EZWxldGVQcm9qZWN0UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsq7GAplcmFzdXJlLmlkEmYKDEV4cG9ydEVudGl0eRIbLnN2Yy52MS5FeHBvcnRFbnRpdHlSZXF1ZXN0Ghwuc3ZjLnYxLkV4cG9ydEVudGl0eVJlc3BvbnNlIhmouxgDsLsYAri7GALSuxgJZW50aXR5X2lkMAESUQoKR2V0RXJhc3VyZRIZLnN2Yy52MS5HZXRFcmFzdXJlUmVxdWVzdBoaLnN2Yy52MS5HZXRFcmFzdXJlUmVzcG9uc2UiDKi7GAOwuxgCuLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
  * The erasure of an entity, or of a project.
@@ -53,14 +53,14 @@ export type Erasure = Message<"svc.v1.Erasure"> & {
   entityId: string;
 
   /**
-   * `running`, `waiting` (for jobs to end, or for the last pass) or `done`.
+   * `running`, `waiting` (for jobs to end, or for the last pass) or `done`; `dry_run` of a dry run, which has no id.
    *
    * @generated from field: string state = 5;
    */
   state: string;
 
   /**
-   * Rows that were deleted, by the table they were in.
+   * Rows that were deleted, or would be, by the table they are in.
    *
    * @generated from field: map<string, uint32> counts = 6;
    */
@@ -93,6 +93,27 @@ export type Erasure = Message<"svc.v1.Erasure"> & {
    * @generated from field: google.protobuf.Timestamp finished_at = 10;
    */
   finishedAt?: Timestamp | undefined;
+
+  /**
+   * Places that may still have something of the entity or project, because an erasure does not search them.
+   *
+   * @generated from field: repeated svc.v1.UnsearchedPlace not_searched = 11;
+   */
+  notSearched: UnsearchedPlace[];
+
+  /**
+   * Ids of some rows that a dry run counted, at most 5 of each table. Empty unless state is `dry_run`.
+   *
+   * @generated from field: repeated svc.v1.ErasureSample samples = 12;
+   */
+  samples: ErasureSample[];
+
+  /**
+   * True if a dry run ended after 20 seconds: counts are of what it had looked at by then.
+   *
+   * @generated from field: bool partial = 13;
+   */
+  partial: boolean;
 };
 
 /**
@@ -101,6 +122,62 @@ export type Erasure = Message<"svc.v1.Erasure"> & {
  */
 export const ErasureSchema: GenMessage<Erasure> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 0);
+
+/**
+ * A place that an erasure does not search.
+ *
+ * @generated from message svc.v1.UnsearchedPlace
+ */
+export type UnsearchedPlace = Message<"svc.v1.UnsearchedPlace"> & {
+  /**
+   * Name of the place: a table of the store, such as `quarantined_posts`, or `log`, `backups`, `wal`, `texts`, `receivers`.
+   *
+   * @generated from field: string place = 1;
+   */
+  place: string;
+
+  /**
+   * Reason why it is not searched, and what to do.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message svc.v1.UnsearchedPlace.
+ * Use `create(UnsearchedPlaceSchema)` to create a new message.
+ */
+export const UnsearchedPlaceSchema: GenMessage<UnsearchedPlace> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 1);
+
+/**
+ * Some of the rows of a table that an erasure would delete.
+ *
+ * @generated from message svc.v1.ErasureSample
+ */
+export type ErasureSample = Message<"svc.v1.ErasureSample"> & {
+  /**
+   * Name of the table.
+   *
+   * @generated from field: string table = 1;
+   */
+  table: string;
+
+  /**
+   * Ids of the rows; parts of a key are joined by `/`.
+   *
+   * @generated from field: repeated string ids = 2;
+   */
+  ids: string[];
+};
+
+/**
+ * Describes the message svc.v1.ErasureSample.
+ * Use `create(ErasureSampleSchema)` to create a new message.
+ */
+export const ErasureSampleSchema: GenMessage<ErasureSample> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 2);
 
 /**
  * A tenant of the deployment: the owner of keys, subscriptions, events and jobs.
@@ -142,7 +219,7 @@ export type Project = Message<"svc.v1.Project"> & {
  * Use `create(ProjectSchema)` to create a new message.
  */
 export const ProjectSchema: GenMessage<Project> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 1);
+  messageDesc(file_svc_v1_admin, 3);
 
 /**
  * What the deployment allows a project and holds it to.
@@ -192,7 +269,7 @@ export type ProjectPolicy = Message<"svc.v1.ProjectPolicy"> & {
  * Use `create(ProjectPolicySchema)` to create a new message.
  */
 export const ProjectPolicySchema: GenMessage<ProjectPolicy> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 2);
+  messageDesc(file_svc_v1_admin, 4);
 
 /**
  * Which calls of a key, or of all keys of a project, a person confirms before they are sent. Such a call is held whatever its
@@ -224,7 +301,7 @@ export type ConfirmPolicy = Message<"svc.v1.ConfirmPolicy"> & {
  * Use `create(ConfirmPolicySchema)` to create a new message.
  */
 export const ConfirmPolicySchema: GenMessage<ConfirmPolicy> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 3);
+  messageDesc(file_svc_v1_admin, 5);
 
 /**
  * Where http steps of a project's programs may send requests. It holds at once: also a job that was
@@ -247,7 +324,7 @@ export type HttpPolicy = Message<"svc.v1.HttpPolicy"> & {
  * Use `create(HttpPolicySchema)` to create a new message.
  */
 export const HttpPolicySchema: GenMessage<HttpPolicy> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 4);
+  messageDesc(file_svc_v1_admin, 6);
 
 /**
  * How much of the service a project may use. For each quota 0 means its default and -1 no bound. What
@@ -333,7 +410,7 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
  * Use `create(ProjectQuotasSchema)` to create a new message.
  */
 export const ProjectQuotasSchema: GenMessage<ProjectQuotas> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 5);
+  messageDesc(file_svc_v1_admin, 7);
 
 /**
  * What a project uses of one quota.
@@ -391,7 +468,7 @@ export type QuotaUsage = Message<"svc.v1.QuotaUsage"> & {
  * Use `create(QuotaUsageSchema)` to create a new message.
  */
 export const QuotaUsageSchema: GenMessage<QuotaUsage> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 6);
+  messageDesc(file_svc_v1_admin, 8);
 
 /**
  * A key of a project, without its text.
@@ -504,7 +581,7 @@ export type ApiKey = Message<"svc.v1.ApiKey"> & {
  * Use `create(ApiKeySchema)` to create a new message.
  */
 export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 7);
+  messageDesc(file_svc_v1_admin, 9);
 
 /**
  * A verified inbound post that could not become an event.
@@ -584,7 +661,7 @@ export type QuarantinedPost = Message<"svc.v1.QuarantinedPost"> & {
  * Use `create(QuarantinedPostSchema)` to create a new message.
  */
 export const QuarantinedPostSchema: GenMessage<QuarantinedPost> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 8);
+  messageDesc(file_svc_v1_admin, 10);
 
 /**
  * What became of one post in a release.
@@ -629,7 +706,7 @@ export type QuarantineRelease = Message<"svc.v1.QuarantineRelease"> & {
  * Use `create(QuarantineReleaseSchema)` to create a new message.
  */
 export const QuarantineReleaseSchema: GenMessage<QuarantineRelease> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 9);
+  messageDesc(file_svc_v1_admin, 11);
 
 /**
  * Request of CreateProject.
@@ -650,7 +727,7 @@ export type CreateProjectRequest = Message<"svc.v1.CreateProjectRequest"> & {
  * Use `create(CreateProjectRequestSchema)` to create a new message.
  */
 export const CreateProjectRequestSchema: GenMessage<CreateProjectRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 10);
+  messageDesc(file_svc_v1_admin, 12);
 
 /**
  * Response of CreateProject.
@@ -671,7 +748,7 @@ export type CreateProjectResponse = Message<"svc.v1.CreateProjectResponse"> & {
  * Use `create(CreateProjectResponseSchema)` to create a new message.
  */
 export const CreateProjectResponseSchema: GenMessage<CreateProjectResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 11);
+  messageDesc(file_svc_v1_admin, 13);
 
 /**
  * Request of ListProjects.
@@ -699,7 +776,7 @@ export type ListProjectsRequest = Message<"svc.v1.ListProjectsRequest"> & {
  * Use `create(ListProjectsRequestSchema)` to create a new message.
  */
 export const ListProjectsRequestSchema: GenMessage<ListProjectsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 12);
+  messageDesc(file_svc_v1_admin, 14);
 
 /**
  * Response of ListProjects.
@@ -727,7 +804,7 @@ export type ListProjectsResponse = Message<"svc.v1.ListProjectsResponse"> & {
  * Use `create(ListProjectsResponseSchema)` to create a new message.
  */
 export const ListProjectsResponseSchema: GenMessage<ListProjectsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 13);
+  messageDesc(file_svc_v1_admin, 15);
 
 /**
  * Request of CreateApiKey.
@@ -807,7 +884,7 @@ export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
  * Use `create(CreateApiKeyRequestSchema)` to create a new message.
  */
 export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 14);
+  messageDesc(file_svc_v1_admin, 16);
 
 /**
  * Response of CreateApiKey.
@@ -836,7 +913,7 @@ export type CreateApiKeyResponse = Message<"svc.v1.CreateApiKeyResponse"> & {
  * Use `create(CreateApiKeyResponseSchema)` to create a new message.
  */
 export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 15);
+  messageDesc(file_svc_v1_admin, 17);
 
 /**
  * Request of ListApiKeys.
@@ -871,7 +948,7 @@ export type ListApiKeysRequest = Message<"svc.v1.ListApiKeysRequest"> & {
  * Use `create(ListApiKeysRequestSchema)` to create a new message.
  */
 export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 16);
+  messageDesc(file_svc_v1_admin, 18);
 
 /**
  * Response of ListApiKeys.
@@ -899,7 +976,7 @@ export type ListApiKeysResponse = Message<"svc.v1.ListApiKeysResponse"> & {
  * Use `create(ListApiKeysResponseSchema)` to create a new message.
  */
 export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 17);
+  messageDesc(file_svc_v1_admin, 19);
 
 /**
  * Request of RevokeApiKey.
@@ -920,7 +997,7 @@ export type RevokeApiKeyRequest = Message<"svc.v1.RevokeApiKeyRequest"> & {
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 18);
+  messageDesc(file_svc_v1_admin, 20);
 
 /**
  * Response of RevokeApiKey.
@@ -941,7 +1018,7 @@ export type RevokeApiKeyResponse = Message<"svc.v1.RevokeApiKeyResponse"> & {
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 19);
+  messageDesc(file_svc_v1_admin, 21);
 
 /**
  * Request of SetProjectPolicy. planApproval and redirectUrls are set as given, what follows where it
@@ -999,7 +1076,7 @@ export type SetProjectPolicyRequest = Message<"svc.v1.SetProjectPolicyRequest"> 
  * Use `create(SetProjectPolicyRequestSchema)` to create a new message.
  */
 export const SetProjectPolicyRequestSchema: GenMessage<SetProjectPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 20);
+  messageDesc(file_svc_v1_admin, 22);
 
 /**
  * Response of SetProjectPolicy.
@@ -1020,7 +1097,7 @@ export type SetProjectPolicyResponse = Message<"svc.v1.SetProjectPolicyResponse"
  * Use `create(SetProjectPolicyResponseSchema)` to create a new message.
  */
 export const SetProjectPolicyResponseSchema: GenMessage<SetProjectPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 21);
+  messageDesc(file_svc_v1_admin, 23);
 
 /**
  * Request of GetProjectUsage.
@@ -1041,7 +1118,7 @@ export type GetProjectUsageRequest = Message<"svc.v1.GetProjectUsageRequest"> & 
  * Use `create(GetProjectUsageRequestSchema)` to create a new message.
  */
 export const GetProjectUsageRequestSchema: GenMessage<GetProjectUsageRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 22);
+  messageDesc(file_svc_v1_admin, 24);
 
 /**
  * Response of GetProjectUsage.
@@ -1090,7 +1167,7 @@ export type GetProjectUsageResponse = Message<"svc.v1.GetProjectUsageResponse"> 
  * Use `create(GetProjectUsageResponseSchema)` to create a new message.
  */
 export const GetProjectUsageResponseSchema: GenMessage<GetProjectUsageResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 23);
+  messageDesc(file_svc_v1_admin, 25);
 
 /**
  * Request of ListQuarantinedPosts.
@@ -1139,7 +1216,7 @@ export type ListQuarantinedPostsRequest = Message<"svc.v1.ListQuarantinedPostsRe
  * Use `create(ListQuarantinedPostsRequestSchema)` to create a new message.
  */
 export const ListQuarantinedPostsRequestSchema: GenMessage<ListQuarantinedPostsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 24);
+  messageDesc(file_svc_v1_admin, 26);
 
 /**
  * Response of ListQuarantinedPosts.
@@ -1167,7 +1244,7 @@ export type ListQuarantinedPostsResponse = Message<"svc.v1.ListQuarantinedPostsR
  * Use `create(ListQuarantinedPostsResponseSchema)` to create a new message.
  */
 export const ListQuarantinedPostsResponseSchema: GenMessage<ListQuarantinedPostsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 25);
+  messageDesc(file_svc_v1_admin, 27);
 
 /**
  * Request of GetQuarantinedPost.
@@ -1188,7 +1265,7 @@ export type GetQuarantinedPostRequest = Message<"svc.v1.GetQuarantinedPostReques
  * Use `create(GetQuarantinedPostRequestSchema)` to create a new message.
  */
 export const GetQuarantinedPostRequestSchema: GenMessage<GetQuarantinedPostRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 26);
+  messageDesc(file_svc_v1_admin, 28);
 
 /**
  * Response of GetQuarantinedPost.
@@ -1216,7 +1293,7 @@ export type GetQuarantinedPostResponse = Message<"svc.v1.GetQuarantinedPostRespo
  * Use `create(GetQuarantinedPostResponseSchema)` to create a new message.
  */
 export const GetQuarantinedPostResponseSchema: GenMessage<GetQuarantinedPostResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 27);
+  messageDesc(file_svc_v1_admin, 29);
 
 /**
  * Request of ReleaseQuarantinedPosts. The filters combine; at least one of ids, toolkitSlug, since
@@ -1280,7 +1357,7 @@ export type ReleaseQuarantinedPostsRequest = Message<"svc.v1.ReleaseQuarantinedP
  * Use `create(ReleaseQuarantinedPostsRequestSchema)` to create a new message.
  */
 export const ReleaseQuarantinedPostsRequestSchema: GenMessage<ReleaseQuarantinedPostsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 28);
+  messageDesc(file_svc_v1_admin, 30);
 
 /**
  * Response of ReleaseQuarantinedPosts.
@@ -1308,7 +1385,7 @@ export type ReleaseQuarantinedPostsResponse = Message<"svc.v1.ReleaseQuarantined
  * Use `create(ReleaseQuarantinedPostsResponseSchema)` to create a new message.
  */
 export const ReleaseQuarantinedPostsResponseSchema: GenMessage<ReleaseQuarantinedPostsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 29);
+  messageDesc(file_svc_v1_admin, 31);
 
 /**
  * Request of ParkJob.
@@ -1336,7 +1413,7 @@ export type ParkJobRequest = Message<"svc.v1.ParkJobRequest"> & {
  * Use `create(ParkJobRequestSchema)` to create a new message.
  */
 export const ParkJobRequestSchema: GenMessage<ParkJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 30);
+  messageDesc(file_svc_v1_admin, 32);
 
 /**
  * Response of ParkJob.
@@ -1357,7 +1434,7 @@ export type ParkJobResponse = Message<"svc.v1.ParkJobResponse"> & {
  * Use `create(ParkJobResponseSchema)` to create a new message.
  */
 export const ParkJobResponseSchema: GenMessage<ParkJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 31);
+  messageDesc(file_svc_v1_admin, 33);
 
 /**
  * Request of ReleaseJob.
@@ -1385,7 +1462,7 @@ export type ReleaseJobRequest = Message<"svc.v1.ReleaseJobRequest"> & {
  * Use `create(ReleaseJobRequestSchema)` to create a new message.
  */
 export const ReleaseJobRequestSchema: GenMessage<ReleaseJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 32);
+  messageDesc(file_svc_v1_admin, 34);
 
 /**
  * Response of ReleaseJob.
@@ -1406,7 +1483,7 @@ export type ReleaseJobResponse = Message<"svc.v1.ReleaseJobResponse"> & {
  * Use `create(ReleaseJobResponseSchema)` to create a new message.
  */
 export const ReleaseJobResponseSchema: GenMessage<ReleaseJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 33);
+  messageDesc(file_svc_v1_admin, 35);
 
 /**
  * A rotation of the vault key.
@@ -1499,7 +1576,7 @@ export type VaultRotation = Message<"svc.v1.VaultRotation"> & {
  * Use `create(VaultRotationSchema)` to create a new message.
  */
 export const VaultRotationSchema: GenMessage<VaultRotation> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 34);
+  messageDesc(file_svc_v1_admin, 36);
 
 /**
  * Request of RotateVault.
@@ -1514,7 +1591,7 @@ export type RotateVaultRequest = Message<"svc.v1.RotateVaultRequest"> & {
  * Use `create(RotateVaultRequestSchema)` to create a new message.
  */
 export const RotateVaultRequestSchema: GenMessage<RotateVaultRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 35);
+  messageDesc(file_svc_v1_admin, 37);
 
 /**
  * Response of RotateVault.
@@ -1535,7 +1612,7 @@ export type RotateVaultResponse = Message<"svc.v1.RotateVaultResponse"> & {
  * Use `create(RotateVaultResponseSchema)` to create a new message.
  */
 export const RotateVaultResponseSchema: GenMessage<RotateVaultResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 36);
+  messageDesc(file_svc_v1_admin, 38);
 
 /**
  * A backup that the store was restored from.
@@ -1591,7 +1668,7 @@ export type Restore = Message<"svc.v1.Restore"> & {
  * Use `create(RestoreSchema)` to create a new message.
  */
 export const RestoreSchema: GenMessage<Restore> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 37);
+  messageDesc(file_svc_v1_admin, 39);
 
 /**
  * Request of GetRestore.
@@ -1606,7 +1683,7 @@ export type GetRestoreRequest = Message<"svc.v1.GetRestoreRequest"> & {
  * Use `create(GetRestoreRequestSchema)` to create a new message.
  */
 export const GetRestoreRequestSchema: GenMessage<GetRestoreRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 38);
+  messageDesc(file_svc_v1_admin, 40);
 
 /**
  * Response of GetRestore.
@@ -1627,7 +1704,7 @@ export type GetRestoreResponse = Message<"svc.v1.GetRestoreResponse"> & {
  * Use `create(GetRestoreResponseSchema)` to create a new message.
  */
 export const GetRestoreResponseSchema: GenMessage<GetRestoreResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 39);
+  messageDesc(file_svc_v1_admin, 41);
 
 /**
  * Request of ResumeRestored.
@@ -1649,7 +1726,7 @@ export type ResumeRestoredRequest = Message<"svc.v1.ResumeRestoredRequest"> & {
  * Use `create(ResumeRestoredRequestSchema)` to create a new message.
  */
 export const ResumeRestoredRequestSchema: GenMessage<ResumeRestoredRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 40);
+  messageDesc(file_svc_v1_admin, 42);
 
 /**
  * Response of ResumeRestored.
@@ -1670,7 +1747,7 @@ export type ResumeRestoredResponse = Message<"svc.v1.ResumeRestoredResponse"> & 
  * Use `create(ResumeRestoredResponseSchema)` to create a new message.
  */
 export const ResumeRestoredResponseSchema: GenMessage<ResumeRestoredResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 41);
+  messageDesc(file_svc_v1_admin, 43);
 
 /**
  * Request of GetVaultRotation.
@@ -1685,7 +1762,7 @@ export type GetVaultRotationRequest = Message<"svc.v1.GetVaultRotationRequest"> 
  * Use `create(GetVaultRotationRequestSchema)` to create a new message.
  */
 export const GetVaultRotationRequestSchema: GenMessage<GetVaultRotationRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 42);
+  messageDesc(file_svc_v1_admin, 44);
 
 /**
  * Response of GetVaultRotation.
@@ -1706,7 +1783,7 @@ export type GetVaultRotationResponse = Message<"svc.v1.GetVaultRotationResponse"
  * Use `create(GetVaultRotationResponseSchema)` to create a new message.
  */
 export const GetVaultRotationResponseSchema: GenMessage<GetVaultRotationResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 43);
+  messageDesc(file_svc_v1_admin, 45);
 
 /**
  * A secret of the deployment itself without its value, which nobody reads back.
@@ -1741,7 +1818,7 @@ export type DeploymentSecret = Message<"svc.v1.DeploymentSecret"> & {
  * Use `create(DeploymentSecretSchema)` to create a new message.
  */
 export const DeploymentSecretSchema: GenMessage<DeploymentSecret> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 44);
+  messageDesc(file_svc_v1_admin, 46);
 
 /**
  * Request of PutDeploymentSecret.
@@ -1769,7 +1846,7 @@ export type PutDeploymentSecretRequest = Message<"svc.v1.PutDeploymentSecretRequ
  * Use `create(PutDeploymentSecretRequestSchema)` to create a new message.
  */
 export const PutDeploymentSecretRequestSchema: GenMessage<PutDeploymentSecretRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 45);
+  messageDesc(file_svc_v1_admin, 47);
 
 /**
  * Response of PutDeploymentSecret.
@@ -1790,7 +1867,7 @@ export type PutDeploymentSecretResponse = Message<"svc.v1.PutDeploymentSecretRes
  * Use `create(PutDeploymentSecretResponseSchema)` to create a new message.
  */
 export const PutDeploymentSecretResponseSchema: GenMessage<PutDeploymentSecretResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 46);
+  messageDesc(file_svc_v1_admin, 48);
 
 /**
  * Request of DeleteDeploymentSecret.
@@ -1811,7 +1888,7 @@ export type DeleteDeploymentSecretRequest = Message<"svc.v1.DeleteDeploymentSecr
  * Use `create(DeleteDeploymentSecretRequestSchema)` to create a new message.
  */
 export const DeleteDeploymentSecretRequestSchema: GenMessage<DeleteDeploymentSecretRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 47);
+  messageDesc(file_svc_v1_admin, 49);
 
 /**
  * Response of DeleteDeploymentSecret.
@@ -1826,7 +1903,7 @@ export type DeleteDeploymentSecretResponse = Message<"svc.v1.DeleteDeploymentSec
  * Use `create(DeleteDeploymentSecretResponseSchema)` to create a new message.
  */
 export const DeleteDeploymentSecretResponseSchema: GenMessage<DeleteDeploymentSecretResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 48);
+  messageDesc(file_svc_v1_admin, 50);
 
 /**
  * Request of ListDeploymentSecrets.
@@ -1841,7 +1918,7 @@ export type ListDeploymentSecretsRequest = Message<"svc.v1.ListDeploymentSecrets
  * Use `create(ListDeploymentSecretsRequestSchema)` to create a new message.
  */
 export const ListDeploymentSecretsRequestSchema: GenMessage<ListDeploymentSecretsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 49);
+  messageDesc(file_svc_v1_admin, 51);
 
 /**
  * Response of ListDeploymentSecrets.
@@ -1862,7 +1939,7 @@ export type ListDeploymentSecretsResponse = Message<"svc.v1.ListDeploymentSecret
  * Use `create(ListDeploymentSecretsResponseSchema)` to create a new message.
  */
 export const ListDeploymentSecretsResponseSchema: GenMessage<ListDeploymentSecretsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 50);
+  messageDesc(file_svc_v1_admin, 52);
 
 /**
  * Someone did something.
@@ -1948,7 +2025,7 @@ export type AuditEvent = Message<"svc.v1.AuditEvent"> & {
  * Use `create(AuditEventSchema)` to create a new message.
  */
 export const AuditEventSchema: GenMessage<AuditEvent> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 51);
+  messageDesc(file_svc_v1_admin, 53);
 
 /**
  * Request of ListAuditEvents.
@@ -2011,7 +2088,7 @@ export type ListAuditEventsRequest = Message<"svc.v1.ListAuditEventsRequest"> & 
  * Use `create(ListAuditEventsRequestSchema)` to create a new message.
  */
 export const ListAuditEventsRequestSchema: GenMessage<ListAuditEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 52);
+  messageDesc(file_svc_v1_admin, 54);
 
 /**
  * Response of ListAuditEvents.
@@ -2039,7 +2116,7 @@ export type ListAuditEventsResponse = Message<"svc.v1.ListAuditEventsResponse"> 
  * Use `create(ListAuditEventsResponseSchema)` to create a new message.
  */
 export const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 53);
+  messageDesc(file_svc_v1_admin, 55);
 
 /**
  * Something that is wrong in the audit log.
@@ -2088,7 +2165,7 @@ export type AuditFault = Message<"svc.v1.AuditFault"> & {
  * Use `create(AuditFaultSchema)` to create a new message.
  */
 export const AuditFaultSchema: GenMessage<AuditFault> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 54);
+  messageDesc(file_svc_v1_admin, 56);
 
 /**
  * The end of a chain that was compared.
@@ -2123,7 +2200,7 @@ export type AuditHead = Message<"svc.v1.AuditHead"> & {
  * Use `create(AuditHeadSchema)` to create a new message.
  */
 export const AuditHeadSchema: GenMessage<AuditHead> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 55);
+  messageDesc(file_svc_v1_admin, 57);
 
 /**
  * Request of VerifyAuditLog.
@@ -2144,7 +2221,7 @@ export type VerifyAuditLogRequest = Message<"svc.v1.VerifyAuditLogRequest"> & {
  * Use `create(VerifyAuditLogRequestSchema)` to create a new message.
  */
 export const VerifyAuditLogRequestSchema: GenMessage<VerifyAuditLogRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 56);
+  messageDesc(file_svc_v1_admin, 58);
 
 /**
  * Response of VerifyAuditLog.
@@ -2186,7 +2263,7 @@ export type VerifyAuditLogResponse = Message<"svc.v1.VerifyAuditLogResponse"> & 
  * Use `create(VerifyAuditLogResponseSchema)` to create a new message.
  */
 export const VerifyAuditLogResponseSchema: GenMessage<VerifyAuditLogResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 57);
+  messageDesc(file_svc_v1_admin, 59);
 
 /**
  * Request of EraseEntity.
@@ -2207,6 +2284,13 @@ export type EraseEntityRequest = Message<"svc.v1.EraseEntityRequest"> & {
    * @generated from field: string entity_id = 2;
    */
   entityId: string;
+
+  /**
+   * Counts what would be deleted now, and changes nothing: no key ends and no job is cancelled.
+   *
+   * @generated from field: bool dry_run = 3;
+   */
+  dryRun: boolean;
 };
 
 /**
@@ -2214,7 +2298,7 @@ export type EraseEntityRequest = Message<"svc.v1.EraseEntityRequest"> & {
  * Use `create(EraseEntityRequestSchema)` to create a new message.
  */
 export const EraseEntityRequestSchema: GenMessage<EraseEntityRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 58);
+  messageDesc(file_svc_v1_admin, 60);
 
 /**
  * Response of EraseEntity.
@@ -2223,7 +2307,7 @@ export const EraseEntityRequestSchema: GenMessage<EraseEntityRequest> = /*@__PUR
  */
 export type EraseEntityResponse = Message<"svc.v1.EraseEntityResponse"> & {
   /**
-   * The erasure as it begins, or as it stands.
+   * The erasure as it begins, or as it stands; of a dry run, what it counted.
    *
    * @generated from field: svc.v1.Erasure erasure = 1;
    */
@@ -2235,7 +2319,7 @@ export type EraseEntityResponse = Message<"svc.v1.EraseEntityResponse"> & {
  * Use `create(EraseEntityResponseSchema)` to create a new message.
  */
 export const EraseEntityResponseSchema: GenMessage<EraseEntityResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 59);
+  messageDesc(file_svc_v1_admin, 61);
 
 /**
  * Request of DeleteProject.
@@ -2256,7 +2340,7 @@ export type DeleteProjectRequest = Message<"svc.v1.DeleteProjectRequest"> & {
  * Use `create(DeleteProjectRequestSchema)` to create a new message.
  */
 export const DeleteProjectRequestSchema: GenMessage<DeleteProjectRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 60);
+  messageDesc(file_svc_v1_admin, 62);
 
 /**
  * Response of DeleteProject.
@@ -2277,7 +2361,7 @@ export type DeleteProjectResponse = Message<"svc.v1.DeleteProjectResponse"> & {
  * Use `create(DeleteProjectResponseSchema)` to create a new message.
  */
 export const DeleteProjectResponseSchema: GenMessage<DeleteProjectResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 61);
+  messageDesc(file_svc_v1_admin, 63);
 
 /**
  * Request of GetErasure.
@@ -2298,7 +2382,7 @@ export type GetErasureRequest = Message<"svc.v1.GetErasureRequest"> & {
  * Use `create(GetErasureRequestSchema)` to create a new message.
  */
 export const GetErasureRequestSchema: GenMessage<GetErasureRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 62);
+  messageDesc(file_svc_v1_admin, 64);
 
 /**
  * Response of GetErasure.
@@ -2319,7 +2403,7 @@ export type GetErasureResponse = Message<"svc.v1.GetErasureResponse"> & {
  * Use `create(GetErasureResponseSchema)` to create a new message.
  */
 export const GetErasureResponseSchema: GenMessage<GetErasureResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 63);
+  messageDesc(file_svc_v1_admin, 65);
 
 /**
  * Request of ExportEntity.
@@ -2347,7 +2431,7 @@ export type ExportEntityRequest = Message<"svc.v1.ExportEntityRequest"> & {
  * Use `create(ExportEntityRequestSchema)` to create a new message.
  */
 export const ExportEntityRequestSchema: GenMessage<ExportEntityRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 64);
+  messageDesc(file_svc_v1_admin, 66);
 
 /**
  * Response of ExportEntity: lines in their order, some at a time.
@@ -2368,7 +2452,7 @@ export type ExportEntityResponse = Message<"svc.v1.ExportEntityResponse"> & {
  * Use `create(ExportEntityResponseSchema)` to create a new message.
  */
 export const ExportEntityResponseSchema: GenMessage<ExportEntityResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 65);
+  messageDesc(file_svc_v1_admin, 67);
 
 /**
  * Administration of the deployment: projects, their keys and policies, the quarantine of inbound posts,
@@ -2727,7 +2811,7 @@ export const AdminService: GenService<{
   },
   /**
    * EraseEntity deletes what the deployment holds of one entity of a project: its connected accounts, events
-   * with their deliveries, calls of the ledger, jobs and standing programs that are bound to it or name it,
+   * with their deliveries (also those that name an account of it and came before it was connected), calls of the ledger, jobs and standing programs that are bound to it or name it,
    * contacts that are reached by it, and the keys and grants that are bound to it, which end at once. It is
    * done in the background and goes on where it stopped; GetErasure tells how far it is. Jobs that run are
    * cancelled and waited for first. The tables are gone through until a whole pass finds nothing. What other

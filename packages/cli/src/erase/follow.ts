@@ -31,9 +31,10 @@ export async function confirmErasure(
 export async function followErasure(
   { admin }: SvcAdminClient,
   begun: Erasure | undefined,
-  { json, wait }: ErasureOptions & JsonOption,
+  options: ErasureOptions & JsonOption,
   context: CommandContext,
 ): Promise<void> {
+  const { wait } = options;
   const signal = context.untilInterrupted();
   let erasure = begun;
   for (let told = ""; wait && erasure !== undefined && erasure.state !== "done"; ) {
@@ -47,19 +48,41 @@ export async function followErasure(
     }
     ({ erasure } = await admin.getErasure({ id: erasure.id }));
   }
+  printErasure(erasure, options, context);
+}
+
+/** Prints what an erasure deleted, or a dry run counted, and what was not searched. */
+export function printErasure(erasure: Erasure | undefined, { json }: JsonOption, context: CommandContext): void {
   if (erasure === undefined) return;
-  if (json) return context.print(messageText(ErasureSchema, erasure));
-  if (erasure.state !== "done") {
+  if (json) {
+    context.print(messageText(ErasureSchema, erasure));
+    return;
+  }
+  const isDryRun = erasure.state === "dry_run";
+  if (erasure.state !== "done" && !isDryRun) {
     context.print(erasure.id);
-    return context.note(`It goes on. \`svc erase --follow ${erasure.id}\` tells how far it is.`);
+    context.note(`It goes on. \`svc erase --follow ${erasure.id}\` tells how far it is.`);
+    return;
   }
   const rows = Object.entries(erasure.counts).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  for (const line of tableLines(
-    ["TABLE", "ROWS"],
-    rows.map(([table, count]) => [table, String(count)]),
-  ))
-    context.print(line);
-  context.note(`${erasure.id} is done: ${countText(sumOf(erasure), "row")} deleted.`);
+  const ids = new Map(erasure.samples.map((sample) => [sample.table, plainText(sample.ids.join(", "))]));
+  const lines = isDryRun
+    ? tableLines(
+        ["TABLE", "ROWS", "SUCH AS"],
+        rows.map(([table, count]) => [table, String(count), ids.get(table) ?? ""]),
+      )
+    : tableLines(
+        ["TABLE", "ROWS"],
+        rows.map(([table, count]) => [table, String(count)]),
+      );
+  for (const line of lines) context.print(line);
+  const count = countText(sumOf(erasure), "row");
+  const so = erasure.partial ? `at least ${count}, counting ended after 20 s` : count;
+  context.note(
+    isDryRun ? `A dry run: ${so} would be deleted; nothing was.` : `${erasure.id} is done: ${count} deleted.`,
+  );
+  context.note("Not searched:");
+  for (const { place, reason } of erasure.notSearched) context.note(`  ${place}: ${reason}`);
 }
 
 function progressLine(erasure: Erasure): string {

@@ -11,10 +11,9 @@ export type ConnectedAccountFilter = { toolkitSlug: string; entityId: string; st
 /** The accounts of one definition: a shared toolkit, or the project's private one of the same slug; real ones, or the sandbox's. */
 export type AccountDefinition = Pick<ConnectedAccount, "toolkitSlug" | "isPrivate" | "isSandbox">;
 
-/** What an account loses when it ends. */
+/** The columns that an account loses when it ends. Its references stay, since they say whose events were stored without an entity. */
 export const erased = {
   credential: null,
-  references: [],
   expiresAt: null,
   refreshAt: null,
   refreshLeaseUntil: null,

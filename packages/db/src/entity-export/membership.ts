@@ -6,6 +6,9 @@ import { jobsUnderEntity, programsOfEntity, runsOfEntity } from "../erasures/rul
 import { type ErasedTable, erasedTables, type NamedEntity, type RowParent } from "../schema/erased-tables.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
 
+/** An entity whose rows are walked through: those that an export may show, or, `isErased`, all that an erasure deletes. */
+export type WalkedEntity = NamedEntity & { readonly isErased?: boolean };
+
 /** A way by which rows of a table go with those of another. */
 export type Way = { readonly parent: RowParent; readonly erased: ErasedTable; readonly key: PgColumn };
 
@@ -20,16 +23,17 @@ export function waysOf({ parents = [] }: ErasedTable): Way[] {
 }
 
 /** What SQL tells the rows of a table by that an export shows to an entity; undefined where that takes a rule, or another row. */
-export function namesOf({ entity, project }: ErasedTable, named: NamedEntity): SQL | undefined {
+export function namesOf({ entity, project }: ErasedTable, named: WalkedEntity): SQL | undefined {
   if (typeof entity !== "object" || !("names" in entity)) return undefined;
   const own = project === undefined ? sql`true` : eq(project, named.projectId);
-  return sql`(${own} and ${(entity.exported ?? entity.names)(named)})`;
+  const names = (named.isErased === true ? undefined : entity.exported) ?? entity.names;
+  return sql`(${own} and ${names(named)})`;
 }
 
 /** Of some rows, given by their UUIDs, those that an erasure of the entity removes by the table's own words, not since they go with another. */
 export async function ownRows(
   db: Executor,
-  named: NamedEntity,
+  named: WalkedEntity,
   erased: ErasedTable,
   uuids: readonly string[],
 ): Promise<Set<string>> {
@@ -46,7 +50,7 @@ export async function ownRows(
 /** The same with those that go with others. */
 export async function rowsOfEntity(
   db: Executor,
-  named: NamedEntity,
+  named: WalkedEntity,
   erased: ErasedTable,
   uuids: readonly string[],
 ): Promise<Set<string>> {
@@ -69,7 +73,7 @@ export async function rowsOfEntity(
 
 type Rule = "jobs" | "standing" | "runs";
 
-async function chosenBy(db: Executor, named: NamedEntity, rule: Rule, uuids: readonly string[]): Promise<string[]> {
+async function chosenBy(db: Executor, named: WalkedEntity, rule: Rule, uuids: readonly string[]): Promise<string[]> {
   switch (rule) {
     case "jobs":
       return (

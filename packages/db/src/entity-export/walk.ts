@@ -1,13 +1,13 @@
 import { idOfUuid, uuidOfId } from "@svc/core";
-import { and, eq, getTableName, ne, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableName, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { eventsOfAsks } from "../erasures/rules.ts";
 import { lookAtProject } from "../erasures/walk.ts";
-import { type ErasedTable, erasedTables, type NamedEntity } from "../schema/erased-tables.ts";
+import { type ErasedTable, erasedTables } from "../schema/erased-tables.ts";
 import { events, jobPrograms, jobs } from "../schema/index.ts";
 import { keyColumns } from "../schema/sealed-columns.ts";
 import { arrayLiteral, bytesArrayLiteral } from "../sql/array-literal.ts";
-import { namesOf, ownRows, rowsOfEntity, type Way, waysOf } from "./membership.ts";
+import { namesOf, ownRows, rowsOfEntity, type WalkedEntity, type Way, waysOf } from "./membership.ts";
 import { type ExportedRow, type FoundRow, type PageQuery, type RowKey, readRows } from "./page.ts";
 import { programsOfEntityAlone } from "./programs.ts";
 
@@ -15,7 +15,7 @@ import { programsOfEntityAlone } from "./programs.ts";
 type ExportedPage = { readonly table: string; readonly rows: readonly ExportedRow[] };
 
 /** Whose rows, where they are read, and how much at a time. */
-type Walk = { readonly db: Executor; readonly named: NamedEntity } & Pick<PageQuery, "bytesMax">;
+type Walk = { readonly db: Executor; readonly named: WalkedEntity } & Pick<PageQuery, "bytesMax">;
 
 const lookedAtMax = 500;
 /** Rows with others that go with them, at a time. */
@@ -27,7 +27,7 @@ const ownersMax = 100;
  */
 export async function* exportEntity(
   db: Executor,
-  named: NamedEntity,
+  named: WalkedEntity,
   pages: Pick<PageQuery, "bytesMax"> = {},
 ): AsyncGenerator<ExportedPage> {
   const walk = { db, named, ...pages };
@@ -101,7 +101,8 @@ async function* eventsAsked(walk: Walk, jobUuids: readonly string[]): AsyncGener
   );
   const erased = erasedTables.find(({ table }) => table === events);
   if (asked.length === 0 || erased === undefined) return;
-  yield* rowsOf(walk, erased, asked.map(uuidOfId), ne(events.entityId, walk.named.entityId));
+  const names = namesOf(erased, walk.named);
+  yield* rowsOf(walk, erased, asked.map(uuidOfId), names && sql`${names} is not true`);
 }
 
 /** The rows that go with these, but those that stand elsewhere: by a way that comes first. */

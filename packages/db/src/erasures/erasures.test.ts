@@ -10,6 +10,7 @@ import { openDatabase } from "../connect.ts";
 import { createProject } from "../projects/repo.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { storedColumns } from "../schema/stored-columns.ts";
+import { previewErasure, unsearchedTables } from "./preview.ts";
 import { beginErasure, type Erasure, findErasure } from "./repo.ts";
 import { stepErasure } from "./step.ts";
 import { type Owner, plantRows, tablesWith } from "./test-planted.ts";
@@ -61,6 +62,82 @@ test("an erased entity is in no table any more; another of its project, and one 
   expect(await tablesWith(db, ada.marker)).toEqual(["console_sessions"]);
   expect(await tablesWith(db, bob.marker)).toEqual(before);
   expect(await tablesWith(db, otherAda.marker)).toEqual(before);
+});
+
+test("events without an entity that name an account of the entity are erased, also of an account that has ended; others stay", async () => {
+  const projectId = (await createProject(db, "before", nowMs)).id;
+  const project = uuidOfId(projectId);
+  const account = (entityId: string, state: string, references: string) =>
+    db.sql.unsafe(
+      `insert into connected_accounts (id, project_id, toolkit_slug, is_private, entity_id, scheme, state, variables, "references", created_at, updated_at)
+       values (gen_random_uuid(), '${project}', 'crm', false, '${entityId}', 'oauth2', '${state}', '{}', '${references}', now(), now())`,
+    );
+  await account("ada", "active", '{team-1,"quote\\"d"}');
+  await account("ada", "revoked", "{team-2}");
+  await account("bob", "active", "{team-3}");
+  const event = (
+    name: string,
+    entityId: string,
+    named: string,
+    { payload = "{}", toolkit = "crm", kind = "event" } = {},
+  ) =>
+    db.sql.unsafe(
+      `insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key, account)
+       values ('${project}', gen_random_uuid(), '${kind}', '${toolkit}', '${name}', $1, $2, now(), now(), '', ${named})`,
+      [entityId, payload],
+    );
+  await event("of the entity", "ada", "'team-9'");
+  await event("before the account", "", "'team-1'");
+  await event("of an ended account", "", "'team-2'");
+  await event("before the column", "", "null", { payload: '{"team":"team-1"}' });
+  await event("before the column, escaped", "", "null", { payload: '{"team":"quote\\"d"}' });
+  await event("kept: a longer reference", "", "null", { payload: '{"team":"team-10"}' });
+  await event("kept: another account", "", "'team-3'", { payload: '{"team":"team-1"}' });
+  await event("kept: no account", "", "null");
+  await event("kept: another entity", "bob", "'team-1'");
+  await event("kept: another toolkit", "", "'team-1'", { toolkit: "chat" });
+  const names = async () => {
+    const rows = await db.sql.unsafe(
+      `select trigger_slug from events where project_id = '${project}' order by trigger_slug`,
+    );
+    return rows.map((row) => String(row["trigger_slug"]));
+  };
+  const before = await names();
+  const preview = await previewErasure(db, { projectId, entityId: "ada" }, () => true);
+  expect(preview).toMatchObject({ counts: { events: 5, connected_accounts: 2 }, isPartial: false });
+  expect(preview.samples).toEqual(
+    expect.arrayContaining([{ table: "events", ids: Array(5).fill(expect.stringMatching(/^evt_/)) }]),
+  );
+  expect(await names()).toEqual(before);
+  expect(await previewErasure(db, { projectId, entityId: "ada" }, () => false)).toMatchObject({ isPartial: true });
+  const done = await finish(await beginErasure(db, { projectId, entityId: "ada" }, { nowMs }));
+  expect(done.counts).toMatchObject({ events: 5, connected_accounts: 2 });
+  expect(await names()).toEqual(before.filter((name) => name.startsWith("kept")));
+});
+
+test("a dry run counts what an erasure then deletes, in every table", async () => {
+  const projectId = (await createProject(db, "counted", nowMs)).id;
+  await plantRows(db, { projectId, entityId: "ada", number: 601, marker: "marker-601" });
+  const { counts } = await previewErasure(db, { projectId, entityId: "ada" }, () => true);
+  const done = await finish(await beginErasure(db, { projectId, entityId: "ada" }, { nowMs }));
+  expect(Object.keys(counts).length).toBeGreaterThan(30);
+  expect(done.counts).toEqual(counts);
+});
+
+test("every table that an erasure does not search for an entity's texts is named with a reason", () => {
+  expect(
+    unsearchedTables("entity")
+      .map(({ place }) => place)
+      .toSorted(),
+  ).toEqual([
+    ...["audit_events", "call_hooks", "call_limits", "private_toolkits", "project_policies", "projects"],
+    ...["quarantined_posts", "secrets"],
+  ]);
+  expect(
+    unsearchedTables("project")
+      .map(({ place }) => place)
+      .toSorted(),
+  ).toEqual(["audit_events", "quarantined_posts"]);
 });
 
 test("a deleted project is in no table any more, and another loses nothing", async () => {
@@ -171,7 +248,12 @@ test("what was under way while an entity is erased, and is recorded then, goes b
   const slow = { ...times, graceMs: 120_000 };
   while ((await stepErasure(db, nowMs, slow)) !== undefined);
   expect(await findErasure(db, begun.id)).toMatchObject({ state: "waiting", finishedAt: null });
-  expect(await tablesWith(db, "marker-511")).toEqual(["console_sessions", "erasure_programs", "job_programs"]);
+  expect(await tablesWith(db, "marker-511")).toEqual([
+    "account_references",
+    "console_sessions",
+    "erasure_programs",
+    "job_programs",
+  ]);
   await plantRows(db, owner(512));
   while ((await stepErasure(db, nowMs + slow.graceMs, slow)) !== undefined);
   expect(await findErasure(db, begun.id)).toMatchObject({

@@ -9,7 +9,7 @@ import {
 } from "@svc/core";
 import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
-import type { NamedEntity } from "../schema/erased-tables.ts";
+import { isEventOf, type NamedEntity } from "../schema/erased-tables.ts";
 import { jobAsks, jobs } from "../schema/jobs.ts";
 import { standingPrograms, standingRunEvents, standingRuns, standingVersions } from "../schema/standing.ts";
 import { events } from "../schema/triggers.ts";
@@ -81,7 +81,7 @@ export async function eventsOfAsks(tx: Executor, ids: readonly Id<"job">[]): Pro
 /** Of some runs those that an event of an entity is in. */
 export async function runsOfEntity(
   tx: Executor,
-  { projectId, entityId }: NamedEntity,
+  named: NamedEntity,
   ids: readonly StandingRunId[],
 ): Promise<StandingRunId[]> {
   if (ids.length === 0) return [];
@@ -103,12 +103,12 @@ export async function runsOfEntity(
     .from(events)
     .where(
       and(
-        eq(events.projectId, projectId),
+        eq(events.projectId, named.projectId),
         inArray(
           events.id,
           pairs.map(({ eventId }) => eventId),
         ),
-        eq(events.entityId, entityId),
+        isEventOf(named),
       ),
     );
   const ofEntity = new Set(own.map(({ id }) => id));

@@ -4,7 +4,7 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { isForeignKeyViolation } from "../driver-error.ts";
 import { requestJobCancel } from "../jobs/cancel.ts";
 import { type ErasedTable, erasedTables } from "../schema/erased-tables.ts";
-import { contacts, dataKeys, events, jobPrograms, jobs, projects } from "../schema/index.ts";
+import { accountReferences, contacts, dataKeys, events, jobPrograms, jobs, projects } from "../schema/index.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
 import { type Batch, deleteRows, note, rowsWhere } from "./delete-rows.ts";
 import { erasePrograms } from "./programs.ts";
@@ -161,7 +161,9 @@ async function runPhase(batch: Batch, { erased, cancels }: Phase, given: Given):
 function isKept({ table, entity }: ErasedTable, erasure: Erasure, given: Given): boolean {
   const { pass, kind, createdAt, deletedInPass, jobsLeft } = erasure;
   const isLast = pass > 1 && deletedInPass === 0 && jobsLeft === 0 && given.nowMs >= createdAt + given.times.graceMs;
-  const goesLast = table === projects || table === dataKeys || (kind === "entity" && entity === "as what runs them");
+  // Posts that come meanwhile are stored as the entity's by its references.
+  const isOfEntity = kind === "entity" && (entity === "as what runs them" || table === accountReferences);
+  const goesLast = table === projects || table === dataKeys || isOfEntity;
   return goesLast && !isLast;
 }
 

@@ -32,6 +32,8 @@ export type NewEvent = {
   receivedAtMs: number;
   /** Empty: never a duplicate. */
   dedupeKey: string;
+  /** The app's own key of the account that the post named: whose event it is if that account is connected later. */
+  account?: string | undefined;
   deliveries: NewDelivery[];
   /** The routing version of its project, where standing programs listen to its trigger; they decide about it. */
   heardAt?: number | undefined;
@@ -135,7 +137,7 @@ export async function recordEvents(
   const seen = [...(routing?.projects ?? [])].map(([id, routingVersion]) => ({ id, routingVersion }));
   const given = {
     seen,
-    posted: inOrderOfDedupe(posted),
+    posted: inOrderOfDedupe(posted).map((event) => ({ ...event, account: event.account || null })),
     fresh: posted.flatMap(({ id: eventId, deliveries: own }) => own.map((delivery) => ({ ...delivery, eventId }))),
     by: { version: routing?.version, owner: lease.owner, leaseUntil: lease.untilMs },
   };

@@ -21,8 +21,8 @@ export type EntityNaming =
   | "as what runs them"
   /** They go with the row that they belong to. */
   | "as their parents"
-  /** They hold nothing of one entity, and why. */
-  | { readonly none: string };
+  /** They hold nothing of one entity, and why. `notSearched`: they may have texts about it all the same, which nothing looks through. */
+  | { readonly none: string; readonly notSearched?: string };
 
 /** A row goes with that row of another table for which this holds. */
 export type RowParent = {
@@ -50,7 +50,10 @@ export type ErasedTable = {
 const [hasNoFailure, hasFailure] = [sql`${t.toolCalls.failure} is null`, sql`${t.toolCalls.failure} is not null`];
 const callColumns = [t.toolCalls.entityId, t.toolCalls.projectId, t.toolCalls.toolSlug];
 
-const settings = { none: "what the people of the project set for all of it" };
+const settings = {
+  none: "what the people of the project set for all of it",
+  notSearched: "settings of the project: texts that people wrote are not searched",
+};
 const bookkeeping = { none: "counts, versions and times alone" };
 
 /**
@@ -143,7 +146,11 @@ export const erasedTables: readonly ErasedTable[] = [
     ],
     ...along(),
   },
-  ofDeployment(t.auditEvents, "names an entity by its digest alone, and stays"),
+  ofDeployment(
+    t.auditEvents,
+    "names an entity by its digest alone, and stays",
+    "the audit log is kept; it has the entity as a keyed digest alone",
+  ),
   ofDeployment(t.auditChains, "hashes of what stays"),
   { table: t.hookAnswers, project: t.hookAnswers.projectId, entity: of(t.hookAnswers.entityId) },
   {
@@ -154,7 +161,7 @@ export const erasedTables: readonly ErasedTable[] = [
       { where: hasFailure, columns: [...callColumns, t.toolCalls.failure, t.toolCalls.id] },
     ],
   },
-  { table: t.events, project: t.events.projectId, key: t.events.id, entity: of(t.events.entityId) },
+  { table: t.events, project: t.events.projectId, key: t.events.id, entity: { names: isEventOf } },
   {
     table: t.deliveryTasks,
     // By the whole of its key, as it was queued and put off: a lane may have a million of others.
@@ -189,6 +196,7 @@ export const erasedTables: readonly ErasedTable[] = [
     ],
     ...along(),
   },
+  // They go last: what is posted meanwhile is stored as the entity's by them.
   { table: t.accountReferences, project: t.accountReferences.projectId, entity: of(t.accountReferences.entityId) },
   { table: t.connectedAccounts, project: t.connectedAccounts.projectId, entity: of(t.connectedAccounts.entityId) },
   {
@@ -223,7 +231,11 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProject(t.dataKeys, t.dataKeys.projectId, { none: "keys of all that is the project's" }),
   // Last: everything refers to it.
   ofProject(t.projects, t.projects.id, settings),
-  ofDeployment(t.quarantinedPosts, "a post that no project received, and that names none"),
+  ofDeployment(
+    t.quarantinedPosts,
+    "a post that no project received, and that names none",
+    "posts that became no event name no entity; read them with ListQuarantinedPosts, they end with their retention",
+  ),
   ofDeployment(t.erasures, "the erasure itself, which forgets whom it erased at its end"),
   ofDeployment(t.erasurePrograms, "digests, until an erasure has looked for what uses them"),
   ofDeployment(t.consoleSessions, "a browser, which may hold seats of several projects"),
@@ -242,6 +254,17 @@ export const erasedTables: readonly ErasedTable[] = [
 
 function of(column: PgColumn): EntityNaming {
   return { names: ({ entityId }) => sql`${column} = ${entityId}` };
+}
+
+/**
+ * An event is an entity's if it has the entity, or if it has none and names an account of the entity: it came before the account was connected.
+ * An event of a version before 0.2 names an account if the payload has the reference as a text.
+ */
+export function isEventOf({ projectId, entityId }: NamedEntity): SQL {
+  return sql`(${t.events.entityId} = ${entityId} or ${t.events.entityId} = '' and ${t.events.kind} = 'event' and exists (
+    select from ${t.connectedAccounts} a cross join lateral unnest(a.references) r
+    where a.project_id = ${uuidOfId(projectId)}::uuid and a.entity_id = ${entityId} and a.toolkit_slug = ${t.events.toolkitSlug}
+      and (r = ${t.events.account} or ${t.events.account} is null and position(to_json(r)::text in ${t.events.payload}) > 0)))`;
 }
 
 /** Each of its two indexes has the calls that failed, or the others, and serves a condition that says so. */
@@ -312,6 +335,6 @@ function ofProject(table: PgTable, project: PgColumn, entity: EntityNaming): Era
   return { table, project, entity };
 }
 
-function ofDeployment(table: PgTable, none: string): ErasedTable {
-  return { table, entity: { none } };
+function ofDeployment(table: PgTable, none: string, notSearched?: string): ErasedTable {
+  return { table, entity: { none, ...(notSearched !== undefined && { notSearched }) } };
 }

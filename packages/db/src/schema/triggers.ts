@@ -78,6 +78,8 @@ export const events = pgTable(
     receivedAt: time("received_at").notNull(),
     /** Of the same project and trigger no second event with this key is stored. Empty: never a duplicate. */
     dedupeKey: text("dedupe_key").notNull(),
+    /** The app's own key of the account that the post named; null if it named none, or is of a version before 0.2. */
+    account: text("account"),
   },
   (table) => [
     primaryKey({ name: "events_key", columns: [table.projectId, table.id] }),

@@ -2,27 +2,50 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { isEntityId, type ProjectId, requireId } from "@svc/core";
-import { beginErasure, type Erasure, findErasure, findProject } from "@svc/db";
+import { beginErasure, type Erasure, findErasure, findProject, previewErasure, unsearchedTables } from "@svc/db";
 import { type AdminService, type Erasure as ErasureMessage, ErasureSchema } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { entityIdInvalid, erasureNotFound, projectNotFound } from "./errors.ts";
 import { exportLines } from "./export.ts";
+
+/** Time that a dry run may take, milliseconds: its caller waits for it. */
+const previewMs = 20_000;
 
 /** The methods of AdminService that erase, and that export what would be erased. */
 export function erasureMethods(
   context: AdminContext,
 ): Pick<ServiceImpl<typeof AdminService>, "eraseEntity" | "deleteProject" | "getErasure" | "exportEntity"> {
   const { db, clock, onKeysEnded } = context;
-  const begin = async (text: string, entityId: string | undefined): Promise<ErasureMessage> => {
-    const projectId: ProjectId = requireId("prj", "projectId", text);
+  const findTarget = async (text: string, entityId: string | undefined): Promise<ProjectId> => {
+    const projectId = requireId("prj", "projectId", text);
     if (entityId !== undefined && !isEntityId(entityId)) throw entityIdInvalid(entityId);
     if ((await findProject(db, projectId)) === undefined) throw projectNotFound(projectId);
+    return projectId;
+  };
+  const preview = async (text: string, entityId: string): Promise<ErasureMessage> => {
+    const projectId = await findTarget(text, entityId);
+    const untilMs = clock.now() + previewMs;
+    const { counts, samples, isPartial } = await previewErasure(
+      db,
+      { projectId, entityId },
+      () => clock.now() < untilMs,
+    );
+    return create(ErasureSchema, {
+      ...{ projectId, kind: "entity", entityId, state: "dry_run", counts: { ...counts }, partial: isPartial },
+      samples: samples.map(({ table, ids }) => ({ table, ids: [...ids] })),
+      ...{ notSearched: notSearched("entity"), createdAt: timestampFromMs(clock.now()) },
+    });
+  };
+  const begin = async (text: string, entityId: string | undefined): Promise<ErasureMessage> => {
+    const projectId = await findTarget(text, entityId);
     const erasure = await beginErasure(db, { projectId, entityId }, { nowMs: clock.now() });
     onKeysEnded(projectId);
     return erasureMessage(erasure);
   };
   return {
-    eraseEntity: async ({ projectId, entityId }) => ({ erasure: await begin(projectId, entityId) }),
+    async eraseEntity({ projectId, entityId, dryRun }) {
+      return { erasure: await (dryRun ? preview(projectId, entityId) : begin(projectId, entityId)) };
+    },
     deleteProject: async ({ projectId }) => ({ erasure: await begin(projectId, undefined) }),
     exportEntity: (request, ctx) => exportLines(context, request, ctx),
     async getErasure(request) {
@@ -39,7 +62,24 @@ function erasureMessage(erasure: Erasure): ErasureMessage {
   return create(ErasureSchema, {
     ...{ id, projectId, kind, entityId, state, pass, jobsLeft },
     counts: { ...counts },
+    notSearched: notSearched(kind),
     createdAt: timestampFromMs(createdAt),
     ...(finishedAt !== null && { finishedAt: timestampFromMs(finishedAt) }),
   });
 }
+
+function notSearched(kind: "entity" | "project"): { place: string; reason: string }[] {
+  return [...unsearchedTables(kind), ...placesBeside];
+}
+
+const placesBeside = [
+  { place: "texts", reason: "texts of others that mention the entity, such as their payloads, programs and titles" },
+  { place: "log", reason: "the service's log and those of proxies: they have ids and no payloads" },
+  { place: "backups", reason: "backups and exports made before: delete them, or erase again after a restore" },
+  {
+    place: "wal",
+    reason:
+      "PostgreSQL's write-ahead log and free pages have deleted rows until PostgreSQL writes over them, archives longer",
+  },
+  { place: "receivers", reason: "endpoints, apps and agents keep what they were sent" },
+];

@@ -263,7 +263,7 @@ function of(column: PgColumn): EntityNaming {
 export function isEventOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.events.entityId} = ${entityId} or ${t.events.entityId} = '' and ${t.events.kind} = 'event' and exists (
     select from ${t.connectedAccounts} a cross join lateral unnest(a.references) r
-    where a.project_id = ${uuidOfId(projectId)}::uuid and a.entity_id = ${entityId} and a.toolkit_slug = ${t.events.toolkitSlug}
+    where a.project_id = ${uuidOfId(projectId)}::uuid and a.entity_id = ${entityId} and a.toolkit_slug is not distinct from ${t.events.toolkitSlug}
       and (r = ${t.events.account} or ${t.events.account} is null and position(to_json(r)::text in ${t.events.payload}) > 0)))`;
 }
 

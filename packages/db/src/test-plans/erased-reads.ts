@@ -86,6 +86,9 @@ const lookedAt: Readonly<Record<string, Plan["reads"]>> = {
   },
 };
 
+/** What tells whether an event without an entity names an account of one. */
+export const accountsOfEntity = { connected_accounts: "connected_accounts_entity(project_id, entity_id)" };
+
 /** What a look at the next rows of a project reads, with what tells whether one is an entity's. */
 export function readsOfLook({ table }: ErasedTable, isForEntity: boolean): Plan["reads"] {
   const name = getTableName(table);
@@ -93,6 +96,7 @@ export function readsOfLook({ table }: ErasedTable, isForEntity: boolean): Plan[
     [name]: [readByKey(table), `${name}_project(project_id, id)`],
     ...lookedAt[name],
     // Whose key a grant is for.
+    ...(isForEntity && name === "events" && accountsOfEntity),
     ...(isForEntity && table === grants?.table && { api_keys: "api_keys_pkey(id)" }),
   };
 }

@@ -3,7 +3,7 @@ import type { PgTable } from "drizzle-orm/pg-core";
 import { ownRows, rowsOfEntity } from "../entity-export/membership.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { keyColumns } from "../schema/sealed-columns.ts";
-import { everyWay, readByKey, readsAlong, readsOfLook } from "./erased-reads.ts";
+import { accountsOfEntity, everyWay, readByKey, readsAlong, readsOfLook } from "./erased-reads.ts";
 import type { Plan } from "./plan.ts";
 import { seededId } from "./seed.ts";
 import { exportWholeEntity } from "./whole-erasures.ts";
@@ -106,7 +106,7 @@ const nextOwn: Readonly<Record<string, string>> = {
 const ownPlans = erasedTables.flatMap(({ table, key, entity }): Plan[] => {
   const name = getTableName(table);
   if (typeof entity !== "object" || "none" in entity || name === "tool_calls") return [];
-  const words = `as bytes_to_ from \\(select "${name}"\\.\\*(?!.*"entity_id" <> )`;
+  const words = `as bytes_to_ from \\(select "${name}"\\.\\*(?!.* is not true)`;
   const reads: Reads | undefined =
     key === undefined ? ownReads[name] : { [name]: [readByKey(table), `${name}_project(project_id, id)`] };
   if (reads === undefined) throw new Error(`${name}: say how they are read`);
@@ -171,8 +171,9 @@ export const exportPlans: readonly Plan[] = [
   ...pagesOf("export calls that failed", `"tool_calls"\\."failure", "tool_calls"\\."id" limit`, {
     tool_calls: callReads,
   }),
-  ...pagesOf("export events that asks were published as", `"events"\\."entity_id" <> `, {
+  ...pagesOf("export events that asks were published as", `select "events"\\.\\*.* is not true`, {
     events: "events_key(project_id, id)",
+    ...accountsOfEntity,
   }),
   ...pagesOf("export programs that nothing else uses", `as bytes_to_ from \\(select "job_programs"\\.\\*`, {
     job_programs: "job_programs_key(project_id, digest)",
@@ -210,6 +211,6 @@ export const exportPlans: readonly Plan[] = [
     name: "which events of some runs are an entity's",
     words: `select "id" from "events"`,
     run,
-    reads: { events: "events_key(project_id, id)" },
+    reads: { events: "events_key(project_id, id)", ...accountsOfEntity },
   },
 ];

@@ -106,7 +106,9 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   await until(() => sent("plain/i3").length + sent("keyed/i3").length === 2, 60_000, "both maps in their middle");
   await until(() => posts.accepted.size > perSecond * seconds * 0.3, 10_000 * seconds, "a part of the load");
   const file = join(place, "svc.backup");
-  const { endsAt } = JSON.parse(await svc({ SVC_DATA_DIR: dataDir }, "backup", file, "--json")) as { endsAt: string };
+  const { endsAt } = JSON.parse(await svc({ ...env, SVC_DATA_DIR: dataDir }, "backup", file, "--json")) as {
+    endsAt: string;
+  };
   const rate = await posts.stop();
   backedUp.abort();
   process.stderr.write(`a backup under ${Math.round(rate)} posts a second\n`);
@@ -126,7 +128,7 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   const [deliveries, requests] = [receiver.received.length, app.seen.length];
 
   const restoredDir = join(place, "restored");
-  await svc({ SVC_DATA_DIR: restoredDir }, "restore", file);
+  await svc({ ...env, SVC_DATA_DIR: restoredDir }, "restore", file);
   const second = await startServerProcess({ ...env, SVC_DATA_DIR: restoredDir });
   onTestFinished(async () => void (await second.end("SIGKILL")));
   expect(second.output()).toContain("the store was restored from a backup, and is held");

@@ -24,6 +24,9 @@ import type { AnswerRequest } from "./types.ts";
 /** How long a link to an answer may live, milliseconds. */
 export const answerLinkLifeMs: number = 30 * 86_400_000;
 
+/** So far the clocks of two nodes may be apart. */
+const clocksApartMs = 2_000;
+
 /** Which answer a link is for, and until when: epoch milliseconds. An empty requestId means the job's pending ask. */
 export type NewAnswerLink = Pick<AnswerRequest, "jobId" | "requestId" | "principalId"> & {
   readonly expiresAt: number;
@@ -56,9 +59,11 @@ export function createAnswerLinks(context: AskContext): AnswerLinks {
       const ask = await linkableAsk(context, request);
       if (await isOwnConfirmation(db, { ask, job }, keyId)) throw confirmByCaller();
       const { jobId, principalId } = request;
+      const contact = await contactsForProject(db, projectId).find(principalId);
+      if (contact === undefined) throw principalNotReached(principalId);
       const { token } = await makeConsoleLink(db, {
         ...{ purpose: "answer", projectId, keyId, expiresAt, nowMs: clock.now() },
-        target: { answer: { jobId, requestId: ask.id, principalId } },
+        target: { answer: { jobId, requestId: ask.id, principalId, contactCreatedAt: contact.createdAt } },
       });
       return { url: `${consoleUrl()}answer#${token}` };
     },
@@ -91,7 +96,7 @@ async function linkableAsk({ db }: AskContext, request: Omit<NewAnswerLink, "exp
   return ask;
 }
 
-async function findLinked({ db, sealer }: AskContext, { target: { answer }, projectId }: ConsoleLink) {
+async function findLinked({ db, sealer }: AskContext, { target: { answer }, projectId, createdAt }: ConsoleLink) {
   const jobId = answer && parseId("job", answer.jobId);
   const id = answer && parseId("ask", answer.requestId);
   if (answer === undefined || jobId === undefined || id === undefined) return undefined;
@@ -101,6 +106,12 @@ async function findLinked({ db, sealer }: AskContext, { target: { answer }, proj
     contactsForProject(db, projectId).find(answer.principalId),
   ]);
   if (ask?.projectId !== projectId || contact === undefined) return undefined;
+  // Another of the same name, made after the one that the link was for was deleted.
+  const isSame =
+    answer.contactCreatedAt === undefined
+      ? contact.createdAt <= createdAt + clocksApartMs
+      : contact.createdAt === answer.contactCreatedAt;
+  if (!isSame) return undefined;
   return { ask, principalId: answer.principalId, contactName: contact.name };
 }
 

@@ -1,4 +1,4 @@
-import { type AskRecord, findKeyById, jobsForProject, makeConsoleLink } from "@svc/db";
+import { type AskRecord, type Contact, findKeyById, jobsForProject, makeConsoleLink } from "@svc/db";
 import { answerLinkLifeMs } from "./answer-link.ts";
 import { isOwnConfirmation } from "./by-caller.ts";
 import type { AskContext } from "./context.ts";
@@ -14,7 +14,7 @@ export type ReachLink = { readonly url: string; readonly secrets: readonly strin
 export async function reachLink(
   { db, clock, consoleUrl }: AskContext,
   ask: AskRecord,
-  { principalId, keyId }: { principalId: string; keyId: AskRecord["keyId"] | null },
+  { principalId, keyId, createdAt: contactCreatedAt }: Pick<Contact, "principalId" | "keyId" | "createdAt">,
 ): Promise<ReachLink> {
   const { projectId, jobId, id } = ask;
   if (consoleUrl === undefined) return { url: "(the console is off)", secrets: [] };
@@ -28,7 +28,7 @@ export async function reachLink(
   if (!vouches) return { url: `${consoleUrl()}p/${projectId}/asks/${jobId}/${id}`, secrets: [] };
   const { token } = await makeConsoleLink(db, {
     ...{ purpose: "answer", projectId, keyId: key.id, nowMs, expiresAt: nowMs + answerLinkLifeMs },
-    target: { answer: { jobId, requestId: id, principalId } },
+    target: { answer: { jobId, requestId: id, principalId, contactCreatedAt } },
   });
   return { url: `${consoleUrl()}answer#${token}`, secrets: [token] };
 }

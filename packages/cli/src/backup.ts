@@ -1,3 +1,4 @@
+import type { Config } from "@svc/server/config";
 import type { Command } from "commander";
 import { localConfig } from "./client/local-config.ts";
 import type { CommandContext } from "./command/context.ts";
@@ -12,17 +13,24 @@ export function addBackupCommand(program: Command, context: CommandContext): voi
     .command("backup <file>")
     .description("copy the embedded database into one file, while the service runs or not; the vault key is not in it")
     .action(async (file: string, options: JsonOption) => {
-      const { dataDir } = await embeddedStore(context);
+      const store = await embeddedStore(context);
+      const { dataDir } = store;
       // Loaded here: every other command starts without the server's parts.
       const { backUp } = await import("@svc/server/backup");
       const onProgress = (doneBytes: number, totalBytes: number) =>
         context.screen?.draw([{ text: `${bytesText(doneBytes)} of about ${bytesText(totalBytes)}`, style: "dim" }]);
-      const { readBytes, endsAt } = await backUp({ dataDir, file, onProgress, signal: context.untilInterrupted() });
+      const signal = context.untilInterrupted();
+      const { readBytes, endsAt, foreign } = await backUp({ store, file, onProgress, signal });
       context.screen?.keep();
-      context.print(options.json ? JSON.stringify({ file, readBytes, endsAt }) : file);
+      context.print(options.json ? JSON.stringify({ file, readBytes, endsAt, foreign }) : file);
       context.note(
-        `${bytesText(readBytes)} of ${dataDir}, with all that was accepted before ${endsAt}. Keep its vault key apart: ${dataDir}/vault-key, or SVC_VAULT_KEY.`,
+        `${bytesText(readBytes)} of ${dataDir}, with all that was accepted before ${endsAt}. Keep its vault key apart: ${dataDir}/vault-key, or SVC_VAULT_KEY. A restore needs it, and refuses a file that was changed.`,
       );
+      if (foreign.length > 0) {
+        context.note(
+          `WARNING: the database holds ${foreign.join(", ")}, which svc did not make. A restore refuses this file: drop that, and take another backup.`,
+        );
+      }
     });
   addExamples(addJson(backup, "the file and how much was read as JSON"), [
     "svc backup /backups/svc-$(date +%F).backup",
@@ -30,12 +38,12 @@ export function addBackupCommand(program: Command, context: CommandContext): voi
   ]);
 }
 
-/** The local data folder. Throws CommandError where the service has a PostgreSQL of the operator's. */
-export async function embeddedStore(context: CommandContext): Promise<{ dataDir: string }> {
+/** The local data folder, and the vault key where it is not in it. Throws CommandError where the service has a PostgreSQL of the operator's. */
+export async function embeddedStore(context: CommandContext): Promise<Pick<Config, "dataDir" | "vaultKeys">> {
   if (context.environment.get("SVC_DATABASE_URL") !== undefined) {
     throw new CommandError(
       "SVC_DATABASE_URL names a PostgreSQL of your own, which has means of its own: this is for the embedded database",
     );
   }
-  return localConfig(context, "SVC_DATA_DIR");
+  return localConfig(context, "SVC_DATA_DIR", "SVC_VAULT_KEY");
 }

@@ -1,6 +1,12 @@
 import type { Toolkit } from "@svc/catalog";
 import { digestSecret, equalConstantTime } from "@svc/core";
-import { type ConnectedAccount, connectedAccountsForProject, isUniqueViolation } from "@svc/db";
+import {
+  type ConnectedAccount,
+  connectedAccountsForProject,
+  isUniqueViolation,
+  restoreConsoleLink,
+  spendConsoleLink,
+} from "@svc/db";
 import { calculatePKCECodeChallenge, generateRandomState } from "oauth4webapi";
 import { activate } from "./activate-account.ts";
 import { type Credential, openCredential } from "./credential.ts";
@@ -111,9 +117,28 @@ async function callback(
   const account = await accounts.claimPending(state.accountId, nowMs - consentTotalMs, nowMs);
   if (account === undefined) return usedLink();
   const { id: accountId, projectId, entityId } = account;
-  const failure = await enter({ projectId, accountId, entityId }, () => complete(context, account, url.searchParams));
+  const failure = await enter({ projectId, accountId, entityId }, () =>
+    spending(context, state, () => complete(context, account, url.searchParams)),
+  );
   if (failure !== undefined) await accounts.abandon(account.id, failure, clock.now());
   return finish(publicUrl(), state, failure);
+}
+
+/** Spends the link that a consent was asked for by, for which one consent is completed; one that comes to nothing leaves it good. */
+async function spending(
+  { db, clock }: Context,
+  { linkId: id }: ConsentState,
+  work: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  if (id === undefined) return work();
+  if (!(await spendConsoleLink(db, { id }, clock.now()))) return "the link was used already: its account is connected";
+  const restore = () => restoreConsoleLink(db, { id });
+  const failure = await work().catch(async (error: unknown) => {
+    await restore();
+    throw error;
+  });
+  if (failure !== undefined) await restore();
+  return failure;
 }
 
 /** Where the person's browser ends up, with the cookie taken away. What the app said is in the account's lastError alone. */

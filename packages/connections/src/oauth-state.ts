@@ -1,4 +1,4 @@
-import { type AccountId, createSealer, type ProjectId, SealError, type Sealer } from "@svc/core";
+import { type AccountId, createSealer, type LinkId, type ProjectId, SealError, type Sealer } from "@svc/core";
 
 /** How long a person has from InitiateConnection, and again from the start page, to consent. */
 export const consentMs = 10 * 60_000;
@@ -16,6 +16,8 @@ export type ConsentState = {
   readonly expiresAt: number;
   /** SHA-256 of the cookie of the browser that went to the app, base64url; empty on the way to the start page. */
   readonly browser: string;
+  /** The link by which a person asked for it, of whose consents one connects; undefined where a key asked. */
+  readonly linkId?: LinkId | undefined;
 };
 
 /** Which of the two ways a state is good for: one never passes for the other. */

@@ -165,8 +165,9 @@ export type { StepErrorDocument, StepReceiptDocument, StepState } from "./docume
 export type { UsedDocument } from "./documents/used.ts";
 export { isUnavailable, isUniqueViolation } from "./driver-error.ts";
 export { type Backup, type BackupOptions, backUpStore } from "./embedded/backup/back-up.ts";
+export { BackupError } from "./embedded/backup/errors.ts";
 export { type RestoreMarker, readRestoreMarker } from "./embedded/backup/marker.ts";
-export { restoreStore } from "./embedded/backup/restore.ts";
+export { type Restored, restoreStore } from "./embedded/backup/restore.ts";
 export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
 export type { ExportedRow } from "./entity-export/page.ts";

@@ -33,6 +33,16 @@ export function grantInvalid(): Fault {
   });
 }
 
+/** A grant was narrowed while a request of it waited. */
+export function grantChanged(): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "GRANT_CHANGED",
+    message: "what this grant may do was changed while the request waited",
+    help: "Send the request again: it is judged by what the grant may do now.",
+  });
+}
+
 /** The key is good, and the call needs another role. */
 export function roleRequired(
   call: string,

@@ -6,7 +6,7 @@ import { figuresOfProjects } from "./admission/figures.ts";
 import { type AuditLog, createAuditLog } from "./audit/log.ts";
 import { createKeyCache, type KeyCache } from "./auth/key-cache.ts";
 import { type KeyUse, startKeyUse } from "./auth/key-use.ts";
-import { type OpenStreams, startOpenStreams } from "./auth/open-streams.ts";
+import { type OpenCalls, startOpenCalls } from "./auth/open-calls.ts";
 import { createGrantParts, type GrantParts } from "./authorization/parts.ts";
 import type { Config } from "./config/config.ts";
 import { consolePath } from "./console/headers.ts";
@@ -48,7 +48,7 @@ export type ServerParts = {
   keys: KeyCache;
   keyUse: KeyUse;
   grants: GrantParts;
-  streams: OpenStreams;
+  openCalls: OpenCalls;
   /** Undefined where nothing is counted. */
   activity: Flush | undefined;
   admission: Admission;
@@ -95,7 +95,7 @@ export function createParts(told: Opened): ServerParts {
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
     grants: createGrantParts({ config, db, clock, publicUrl }),
-    streams: startOpenStreams({ clock, onError: warnOf("open streams could not be looked after") }),
+    openCalls: startOpenCalls({ clock, onError: warnOf("open calls could not be looked after") }),
     activity: config.isActivityCounted
       ? startFlush({ db, clock, counters, onError: warnOf("counts could not be added") })
       : undefined,

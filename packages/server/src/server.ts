@@ -146,8 +146,8 @@ async function openParts(told: Config, options: ServerOptions, opened: AsyncDisp
   return { parts, firstKey, restored, isConsoleBuilt: built !== undefined, listening };
 }
 
-function closeParts({ streams, grants, keyUse, activity, node }: ServerParts, opened: AsyncDisposableStack): void {
-  opened.defer(() => streams.stop());
+function closeParts({ openCalls, grants, keyUse, activity, node }: ServerParts, opened: AsyncDisposableStack): void {
+  opened.defer(() => openCalls.stop());
   opened.defer(() => grants.documents.close());
   opened.defer(() => keyUse.stop());
   // After the node: what ends with it is counted.

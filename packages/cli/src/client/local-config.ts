@@ -1,7 +1,7 @@
 import { type Config, loadConfig } from "@svc/server/config";
 import type { CommandContext } from "../command/context.ts";
 
-type SharedVariable = "SVC_DATA_DIR" | "SVC_TOOLKITS" | "SVC_DEPLOYMENT";
+type SharedVariable = "SVC_DATA_DIR" | "SVC_VAULT_KEY" | "SVC_TOOLKITS" | "SVC_DEPLOYMENT";
 
 /**
  * Where a local server keeps its data and definitions, by the variables and defaults that the server itself uses. Only the named
@@ -10,7 +10,7 @@ type SharedVariable = "SVC_DATA_DIR" | "SVC_TOOLKITS" | "SVC_DEPLOYMENT";
 export async function localConfig(
   { environment }: CommandContext,
   ...names: readonly SharedVariable[]
-): Promise<Pick<Config, "dataDir" | "toolkitFolders" | "deploymentFile">> {
+): Promise<Pick<Config, "dataDir" | "vaultKeys" | "toolkitFolders" | "deploymentFile">> {
   return loadConfig({
     ...environment,
     get: (name) => (names.some((known) => known === name) ? environment.get(name) : undefined),

@@ -109,7 +109,7 @@ export function createConnectLinks(options: ConnectionsOptions): ConnectLinks {
       if (await isUsed(options, link)) return "used";
       const { projectId, keyId } = link;
       await options.sealer.ready([projectId]);
-      // Of any number that come at once, one connects. Consent is given elsewhere, and the link good until then.
+      // Of any number that come at once, one connects. Consent is given elsewhere, which spends the link: see the consent's callback.
       const isAtOnce = target.scheme !== "oauth2";
       if (isAtOnce && !(await spendConsoleLink(db, link, clock.now()))) return "used";
       const principal: ProjectPrincipal = { kind: "project", projectId, keyId, ...by };
@@ -118,10 +118,12 @@ export function createConnectLinks(options: ConnectionsOptions): ConnectLinks {
         ...{ ...target, accountVariables, apiKey },
         ...(basic && { basic: create(BasicCredentialSchema, basic) }),
       });
-      const { account, authorizeUrl } = await initiate(options, request, principal).catch(async (error: unknown) => {
-        if (isAtOnce) await restoreConsoleLink(db, link);
-        throw error;
-      });
+      const { account, authorizeUrl } = await initiate(options, request, principal, link.id).catch(
+        async (error: unknown) => {
+          if (isAtOnce) await restoreConsoleLink(db, link);
+          throw error;
+        },
+      );
       // One that waits for consent is looked at when the link is opened again.
       await retargetConsoleLink(db, link.id, { connect: { ...target, accountId: account?.id ?? "" } });
       return { state: account?.state ?? "", authorizeUrl };

@@ -8,6 +8,7 @@ import {
   isEntityGranted,
   isEntityId,
   isToolkitGranted,
+  type LinkId,
   type ProjectPrincipal,
   requireProject,
 } from "@svc/core";
@@ -49,11 +50,12 @@ export function initiateConnection(
   return initiate(options, request, requireProject(ctx));
 }
 
-/** Connects for a key: checks in the order that the contract lists the refusals of InitiateConnection. */
+/** Connects for a key, or by the link that it vouches for: checks in the order that the contract lists the refusals of InitiateConnection. */
 export async function initiate(
   options: ConnectionsOptions,
   request: InitiateConnectionRequest,
   principal: ProjectPrincipal,
+  linkId?: LinkId,
 ): Promise<InitiateConnectionResponse> {
   const { projectId } = principal;
   const entityId = checkBinding(principal, request);
@@ -70,7 +72,7 @@ export async function initiate(
   const account = { projectId, toolkit, entityId, variables: request.accountVariables };
   if (credential === undefined) {
     const row = await keepPending(options, account);
-    const authorizeUrl = startUrlOf(options, row, redirectUrl);
+    const authorizeUrl = startUrlOf(options, row, redirectUrl, linkId);
     return create(InitiateConnectionResponseSchema, { account: toMessage(options, row), authorizeUrl });
   }
   const tried = await tryCredential(options, { ...account, credential });
@@ -200,7 +202,8 @@ function startUrlOf(
   { sealer, publicUrl }: ConnectionsOptions,
   { projectId, id, createdAt }: ConnectedAccount,
   redirectUrl: string,
+  linkId: LinkId | undefined,
 ): string {
-  const state = { projectId, accountId: id, redirectUrl, expiresAt: createdAt + consentMs, browser: "" };
+  const state = { projectId, accountId: id, redirectUrl, expiresAt: createdAt + consentMs, browser: "", linkId };
   return `${publicUrl().replace(/\/$/, "")}/oauth/start?state=${createStateSealer(sealer).seal("start", state)}`;
 }

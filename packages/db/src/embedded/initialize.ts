@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, runProgram } from "./account.ts";
+import { installedBinaries, runnableBinaries } from "./binaries.ts";
 import { type DataFolder, dataFolderAt } from "./data-folder.ts";
 import { serverFailed } from "./errors.ts";
 
@@ -71,6 +72,20 @@ async function initialize(store: DataFolder, options: InitializeOptions): Promis
   const { code, output, error } = await runProgram(join(binaries, "bin", "initdb"), args, account);
   await rm(initialPassword);
   if (code !== 0) throw serverFailed("could not make its data folder", error?.message ?? output);
+}
+
+/** What tells a server what to do: its settings, and who may connect to it. */
+export const settingsFiles = ["postgresql.conf", "postgresql.auto.conf", "pg_hba.conf", "pg_ident.conf"];
+
+/** Gives the cluster of a store the settings of a new one, which is made below `place` and left there. */
+export async function createSettings(
+  cluster: string,
+  { place, account }: { readonly place: string; readonly account: Account },
+): Promise<void> {
+  const binaries = await runnableBinaries(installedBinaries(), place, account);
+  const scratch = dataFolderAt(await mkdtemp(join(place, "settings-")));
+  await initialize(scratch, { dataDir: place, binaries, account, durable: true, password: undefined });
+  for (const name of settingsFiles) await rename(join(scratch.cluster, name), join(cluster, name));
 }
 
 async function writeSynced(path: string, text: string): Promise<void> {

@@ -20,7 +20,7 @@ import { adminDisabled, apiKeyInvalid, apiKeyMissing, roleRequired } from "../er
 import { isValidKey, type KeyCache, projectPrincipalOf } from "./key-cache.ts";
 import { type KeyLookupWait, keyLookupContext } from "./key-lookup.ts";
 import type { KeyUse } from "./key-use.ts";
-import type { OpenStreams } from "./open-streams.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import type { CallRules, RequiredRole } from "./required-role.ts";
 
 /** What the gate decides with. `rules` is read at each call: the router's calls are known after the gate is made. */
@@ -34,8 +34,8 @@ export type GateOptions = {
   adminToken: string | undefined;
   /** Those of the console; undefined without one. */
   sessions: Sessions | undefined;
-  /** Ends streams whose callers may not make them any more. */
-  streams: OpenStreams;
+  /** Ends calls whose callers may not make them any more. */
+  openCalls: OpenCalls;
   /** Lets the requests of projects in, within their quotas. */
   admission: Admission;
   mapError: CallErrorMapper;
@@ -58,7 +58,7 @@ export type Gate = (arrival: Arrival) => Promise<Principal | undefined>;
 
 /** Makes the gate. Bearers are looked up by digest; the administrator's is compared in constant time. */
 export function createGate(options: GateOptions): Gate {
-  const { adminToken, admission, mapError, sessions, streams } = options;
+  const { adminToken, admission, mapError, sessions, openCalls } = options;
   const authenticate = createAuthenticator(options);
   return async ({ method, authorization, call, wait }) => {
     const { roles, unbound } = options.rules();
@@ -83,7 +83,7 @@ export function createGate(options: GateOptions): Gate {
         if ("refusal" in admitted) throw admitted.refusal;
         if (call !== undefined) call.leave = admitted.leave;
       }
-      if (isStream) watchStream(streams, identify, call);
+      watchCall(openCalls, identify, call);
       return principal;
     } catch (error) {
       // No interceptor has begun: whoever asks the gate answers what it throws.
@@ -92,12 +92,13 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/** A stream is open for hours: it ends with the key of its caller, or with the session or the seat of its page. */
-function watchStream({ watch }: OpenStreams, identify: () => Promise<Principal>, call: Call | undefined): void {
+/** A stream is open for hours, and a call may wait: it ends with the key of its caller, or with the session or the seat of its page. */
+function watchCall({ watch }: OpenCalls, identify: () => Promise<Principal>, call: Call | undefined): void {
   if (call?.end === undefined) return;
-  const [unwatch, leave] = [watch(identify, call.end), call.leave];
+  const [watched, leave] = [watch(identify, call.end), call.leave];
+  call.confirm = watched.confirm;
   call.leave = () => {
-    unwatch();
+    watched.end();
     leave?.();
   };
 }

@@ -1,7 +1,39 @@
-import { type Backup, type BackupOptions, backUpStore } from "@svc/db";
+import { createSealer, type VaultKey } from "@svc/core";
+import { type Backup, BackupError, type BackupOptions, backUpStore, type Restored, restoreStore } from "@svc/db";
+import type { Config } from "../config/config.ts";
+import { findVaultKeys } from "../start/vault-key.ts";
 import { version } from "../version.ts";
 
-/** Copies the embedded store of a data folder into one file, as `backUpStore` does, and notes this version in it. */
-export function backUp(options: Omit<BackupOptions, "version">): Promise<Backup> {
-  return backUpStore({ ...options, version });
+type Store = Pick<Config, "vaultKeys" | "dataDir">;
+
+/** Copies the embedded store of a data folder into one file, as `backUpStore` does, notes this version in it and seals it under the first vault key. */
+export async function backUp({
+  store,
+  ...options
+}: Omit<BackupOptions, "version" | "key" | "dataDir"> & { readonly store: Store }): Promise<Backup> {
+  const [key] = await sealKeys(store);
+  if (key === undefined) {
+    throw new BackupError(
+      `there is no vault key to seal the backup with: ${store.dataDir} has no vault-key file and SVC_VAULT_KEY is not set; set the variable to the key of the service`,
+    );
+  }
+  return backUpStore({ ...options, dataDir: store.dataDir, version, key });
+}
+
+/** Puts a backup into an empty data folder, as `restoreStore` does: one of the vault keys that are there sealed it. */
+export async function restore({
+  store,
+  ...options
+}: {
+  readonly store: Store;
+  readonly file: string;
+  readonly allowsUnsealed: boolean;
+  readonly onProgress: (doneBytes: number) => void;
+}): Promise<Restored> {
+  return restoreStore({ ...options, dataDir: store.dataDir, keys: await sealKeys(store) });
+}
+
+async function sealKeys(store: Store): Promise<readonly VaultKey[]> {
+  const keys = await findVaultKeys(store);
+  return keys === undefined ? [] : createSealer(keys).subkeys("seal of a backup");
 }

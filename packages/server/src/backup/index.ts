@@ -1,2 +1,1 @@
-export { restoreStore } from "@svc/db";
-export { backUp } from "./back-up.ts";
+export { backUp, restore } from "./back-up.ts";

@@ -19,7 +19,7 @@ export function lineOf(principal: Principal | undefined): string {
 const keptBytesMax = 32 * 1_048_576;
 
 /**
- * Writes what a call answers, in place of Connect: what is large when it is the caller's turn, long lists in slices, and a shared message
+ * Writes what a call answers, if its caller may still make it, in place of Connect: what is large when it is the caller's turn, long lists in slices, and a shared message
  * once for all callers. Resolves with undefined for an answer in the binary form, which is the caller's to write.
  */
 export type WriteAnswer = (written: {
@@ -34,6 +34,8 @@ export function createAnswerWriter({ turns, jsonOptions }: AnswerOptions): Write
   const kept = createKept();
   const compress = createCompressor();
   return async ({ desc, message, call, isJson }) => {
+    const confirmed = call?.confirm?.();
+    if (confirmed !== undefined) await confirmed;
     const line = lineOf(call?.principal);
     const takeTurn = () => turns.take(line);
     const known = kept.get(message);

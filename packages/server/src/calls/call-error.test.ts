@@ -75,7 +75,7 @@ beforeAll(async () => {
     sealer: { ready: () => undefined },
     audit: { enter: async () => createId("aud", 0), end: async () => {} },
     sessions: undefined,
-    streams: { watch: () => () => {}, stop: async () => {} },
+    openCalls: { watch: () => ({ confirm: () => undefined, end: () => {} }), stop: async () => {} },
     mapError: createCallErrorMapper(logger, createStoreAlarm(logger, systemClock)),
     admission: createAdmission({ clock: systemClock }),
     turns: meter.turns,

@@ -18,6 +18,8 @@ export type Call = {
   traceparent?: string;
   /** Gives back what the call holds of its project's quotas; set once it was let in. */
   leave?: () => void;
+  /** Before an answer that took long: rejects with a fault if its caller may not make the call any more. */
+  confirm?: () => Promise<unknown> | undefined;
   /** What it shows of a session of the console, where it shows no key. */
   readonly session?: SessionProof | undefined;
   /** Ends it, as long as it goes on, with a fault. */

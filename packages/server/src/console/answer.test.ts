@@ -157,6 +157,38 @@ test("a link lives 30 days at most, and ends with its time and its key, saying w
   expect((await jobs("GetAsk", asked)).json.ask.state).toBe("ASK_STATE_PENDING");
 });
 
+test("a link ends with its contact, also where another of the same name is made", async () => {
+  const contacts = (name: string, body: object) => svc.call(`svc.v1.ContactsService/${name}`, body);
+  await putContact("temp");
+  const asked = await ask({ ...byLead, escalation: [{ principal: "temp" }] });
+  const token = await linkOf(asked, { principalId: "temp" });
+  const older = await linkOf(asked, { principalId: "temp" });
+  // A link of a version that did not note which contact it is for.
+  await svc.database.db.sql.unsafe(
+    `update console_links set target = '{"answer": ${JSON.stringify({ ...asked, principalId: "temp" })}}',
+      created_at = created_at - interval '1 minute' where digest = $1`,
+    [digestSecret(older)],
+  );
+  await svc.database.db.sql.unsafe("update contacts set created_at = created_at - interval '1 minute'");
+  await svc.database.db.sql.unsafe(
+    `update console_links set target = jsonb_set(target, '{answer,contactCreatedAt}',
+      to_jsonb((target -> 'answer' ->> 'contactCreatedAt')::int8 - 60000)) where digest = $1`,
+    [digestSecret(token)],
+  );
+  for (const link of [token, older]) expect((await post({ token: link })).json.state).toBe("pending");
+  // A name or an address that changes leaves the contact who it is.
+  await contacts("PutContact", { contact: { principalId: "temp", name: "The same with another name" } });
+  for (const link of [token, older]) expect((await post({ token: link })).json.state).toBe("pending");
+  await post({ token, continuation: "proceed" });
+  expect((await contacts("DeleteContact", { principalId: "temp" })).code).toBe("ok");
+  await putContact("temp");
+  for (const link of [token, older]) {
+    for (const body of [{ token: link }, { token: link, continuation: "abort" }]) {
+      expect(await post(body)).toMatchObject({ status: 401, reason: "LINK_INVALID" });
+    }
+  }
+});
+
 test("a link of another kind answers nothing, and a page of another origin neither", async () => {
   const signIn = (await svc.call("svc.v1.ConsoleService/CreateSignInLink")).json.url.split("#link=")[1];
   expect(await post({ token: signIn })).toMatchObject({ status: 401, reason: "LINK_INVALID" });

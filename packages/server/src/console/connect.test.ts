@@ -88,12 +88,46 @@ test("consent is asked for by the app's own page, and the link is spent once it 
   ]);
 });
 
+test("of the consents that a link asked for one connects, and the link is spent for good", async () => {
+  const token = await linkOf({ toolkitSlug: "calendar", entityId: "twice" });
+  const [first, second, third] = [
+    await post({ token, connect: {} }),
+    await post({ token, connect: {} }),
+    await post({ token, connect: {} }),
+  ].map(({ json }) => json.authorizeUrl as string);
+  const ofTwice = async () => (await accounts("calendar")).filter(({ entityId }) => entityId === "twice");
+  // The earliest consent, whose account later tries put out of the link's mind.
+  await consent(first ?? "");
+  const active = (await ofTwice()).filter(({ state }) => state === "active");
+  expect(active).toHaveLength(1);
+  const isSpent = async () => {
+    for (const body of [{ token }, { token, connect: {} }]) {
+      expect(await post(body)).toMatchObject({ status: 401, reason: "LINK_INVALID" });
+    }
+  };
+  await isSpent();
+  await Promise.all([consent(second ?? ""), consent(third ?? "")]);
+  expect((await ofTwice()).filter(({ state }) => state === "active")).toEqual(active);
+  await isSpent();
+  const { id } = active[0] as unknown as { id: string };
+  expect((await connections("DeleteConnection", { id })).code).toBe("ok");
+  await isSpent();
+});
+
+test("a consent that is refused leaves its link good", async () => {
+  const token = await linkOf({ toolkitSlug: "calendar", entityId: "again" });
+  await consent((await post({ token, connect: {} })).json.authorizeUrl, "deny");
+  expect((await post({ token })).json.spec.toolkitSlug).toBe("calendar");
+  await consent((await post({ token, connect: {} })).json.authorizeUrl);
+  expect(await post({ token })).toMatchObject({ status: 401, reason: "LINK_INVALID" });
+});
+
 /** Goes the way of a browser: the app's page, its form, and back. */
-async function consent(authorizeUrl: string): Promise<void> {
+async function consent(authorizeUrl: string, decision = "allow"): Promise<void> {
   const start = await fetch(authorizeUrl, { redirect: "manual" });
   const cookie = (start.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
   const page = await (await fetch(start.headers.get("location") ?? "")).text();
-  const form = new URLSearchParams({ decision: "allow" });
+  const form = new URLSearchParams({ decision });
   for (const [, name = "", value = ""] of page.matchAll(/name="(\w+)"[^>]*value="([^"]*)"/g)) {
     if (name !== "decision") form.set(name, value);
   }

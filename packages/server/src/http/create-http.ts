@@ -45,14 +45,14 @@ type Calls = Pick<McpOptions, "mapError" | "createRequestId" | "onCall"> & {
 };
 
 function createCalls(parts: ServerParts, { shutdownSignal }: HttpParts): Calls {
-  const { config, logger, metrics, store, node, admission, intake, keys, streams, audit } = parts;
+  const { config, logger, metrics, store, node, admission, intake, keys, openCalls, audit } = parts;
   const { bodyBytesMax, adminToken } = config;
   const { clock } = store;
   const createRequestId = createRequestIds(node.nodeId);
   const onStoreAway = createStoreAlarm(logger, clock);
   const mapError = createCallErrorMapper(logger, onStoreAway);
   const router = createRouter({
-    ...{ keys, clock, adminToken, streams, mapError, admission, audit, bodyBytesMax, shutdownSignal },
+    ...{ keys, clock, adminToken, openCalls, mapError, admission, audit, bodyBytesMax, shutdownSignal },
     sealer: parts.vault.sealer,
     use: parts.keyUse,
     sessions: parts.console?.sessions,
@@ -134,13 +134,13 @@ function createAdmin(parts: ServerParts, given: HttpParts, { rpcOf }: Calls, hos
 
 /** The endpoint of agents. */
 function createMcp(
-  { config, store, vault, keys, keyUse, grants, node, admission, intake, audit }: ServerParts,
+  { config, store, vault, keys, keyUse, grants, node, admission, intake, audit, openCalls }: ServerParts,
   parts: Pick<McpOptions, "shutdownSignal" | "mapError" | "createRequestId" | "onCall">,
 ): McpHandler {
   const { clock } = store;
   return createMcpHandler({
     ...parts,
-    ...{ admission, audit },
+    ...{ admission, audit, openCalls },
     server: node.mcp,
     meter: node.meter,
     door: createMcpDoor({

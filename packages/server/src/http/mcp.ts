@@ -4,6 +4,7 @@ import { type McpHeaders, type McpServer, spokenFault } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 import { enterDeeds } from "../audit/enter-deeds.ts";
 import type { AuditLog } from "../audit/log.ts";
+import type { OpenCalls } from "../auth/open-calls.ts";
 import type { McpDoor } from "../authorization/mcp-door.ts";
 import { lineOf } from "../calls/answers.ts";
 import { acceptRequestId, type Call, ownerOf } from "../calls/call.ts";
@@ -13,6 +14,7 @@ import {
   contentTypeUnsupported,
   deadlineExceeded,
   endedUnderWay,
+  grantChanged,
   methodNotAllowed,
   roleRequired,
   shuttingDown,
@@ -28,6 +30,8 @@ export type McpOptions = {
   server: McpServer;
   /** Lets agents in, by a key or a grant. */
   door: McpDoor;
+  /** Ends exchanges whose callers may not make them any more. */
+  openCalls: OpenCalls;
   intake: Intake;
   /** Where what stands in it is entered, before it is done. */
   audit: AuditLog;
@@ -129,7 +133,9 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
   work.charge({ bytes: body.byteLength });
   if (isLarge) await work.turn();
   work.run(() => chargeValues(body, charge));
-  const signal = lifeOf(res, options);
+  const life = lifeOf(res, options);
+  const { signal } = life;
+  const watched = watchCaller(req, res, { ...options, principal, end: (fault) => life.abort(fault) });
   const events = createEventStream(req, res);
   let stepUp: Refusal | undefined;
   const { status, body: text } = await server.serve({
@@ -152,6 +158,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
       call.traceparent = traceparent;
     },
   });
+  await watched.confirm();
   // Of a batch others may have been done.
   if (stepUp !== undefined && !text.startsWith("[") && !res.headersSent) return refuse(res, call, stepUp);
   // What the protocol refuses is no JSON-RPC message it could answer.
@@ -183,7 +190,7 @@ const largeBytes = 65_536;
 const timeoutDefaultMs = 60_000;
 
 /** Aborts when the caller has gone, the time is up, or the node stops; nothing of it outlives the answer. */
-function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSignal }: Answering): AbortSignal {
+function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSignal }: Answering): AbortController {
   const life = new AbortController();
   const timer = setTimeout(() => life.abort(deadlineExceeded()), timeoutMs);
   const stop = () => life.abort(endedUnderWay());
@@ -196,7 +203,29 @@ function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSig
   };
   if (res.destroyed) end();
   else res.once("close", end);
-  return life.signal;
+  return life;
+}
+
+type Caller = Answering & { readonly principal: ProjectPrincipal; readonly end: (fault: Fault) => void };
+
+/** An exchange may wait: it ends with its key, or its grant and who vouches for it, and where a grant is narrowed meanwhile. */
+function watchCaller(req: IncomingMessage, res: ServerResponse, { door, openCalls, principal, end }: Caller) {
+  const reach = reachOf(principal);
+  const authenticate = async () => {
+    const present = await door.authenticate(req, (lookup) => lookup);
+    if (reachOf(present) !== reach) throw grantChanged();
+  };
+  const watched = openCalls.watch(authenticate, end);
+  res.once("close", watched.end);
+  if (res.destroyed) watched.end();
+  return watched;
+}
+
+/** What a caller may do, as a text that differs where that does. */
+function reachOf(principal: Principal): string {
+  if (principal.kind !== "project") return principal.kind;
+  const { projectId, keyId, role, binding } = principal;
+  return JSON.stringify([projectId, keyId, role, binding]);
 }
 
 function mapFailure(error: unknown, { bodyBytesMax, mapError }: McpOptions, call: McpCall): Refusal {

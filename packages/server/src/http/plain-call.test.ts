@@ -38,6 +38,9 @@ let shutdown: AbortController;
 let underWay: { readonly signal: AbortSignal; readonly timeoutMs: number | undefined }[] = [];
 let ways: Readonly<Record<"plain" | "connect", Way>>;
 
+/** What comes of asking once more whether a caller may be answered. */
+let confirm: (() => Promise<void>) | undefined;
+
 const longName = "a long text of an answer. ".repeat(2_000);
 const sharedTool = shareMessage(
   create(GetToolResponseSchema, { tool: { slug: "shared.tool", description: longName } }),
@@ -106,7 +109,7 @@ beforeAll(async () => {
     sealer: { ready: () => undefined },
     audit: { enter: async () => createId("aud", 0), end: async () => {} },
     sessions: undefined,
-    streams: { watch: () => () => {}, stop: async () => {} },
+    openCalls: { watch: () => ({ confirm: () => confirm?.(), end: () => {} }), stop: async () => {} },
     mapError: createCallErrorMapper(logger, createStoreAlarm(logger, systemClock)),
     admission: createAdmission({ clock: systemClock }),
     turns: meter.turns,
@@ -151,6 +154,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all(Object.values(ways).map(({ place }) => place[Symbol.asyncDispose]())));
 beforeEach(() => {
   underWay = [];
+  confirm = undefined;
   for (const { logs, calls } of Object.values(ways)) logs.length = calls.length = 0;
 });
 
@@ -381,6 +385,22 @@ test.each(["plain", "connect"] as const)(
     expect(way.logs).toEqual([]);
   },
 );
+
+test("a caller that ended while its call took long is refused the answer, in either form and way", async () => {
+  for (const headers of [{ "content-type": "application/json" }, { "content-type": "application/proto" }]) {
+    const body =
+      headers["content-type"] === "application/json"
+        ? slug("a")
+        : toBinary(GetToolRequestSchema, create(GetToolRequestSchema, { slug: "a" }));
+    for (const way of [ways.plain, ways.connect]) {
+      confirm = () =>
+        Promise.reject(fault({ code: "unauthenticated", reason: "API_KEY_INVALID", message: "it was revoked" }));
+      const answer = await send(way, { headers, body });
+      expect(answer).toMatchObject({ status: 401 });
+      expect(answer.body.toString()).toContain("API_KEY_INVALID");
+    }
+  }
+});
 
 test("calls under way are told at shutdown, either way, and so are later ones", async () => {
   const both = [ways.plain, ways.connect].map((way) => send(way, { path: listTools }));

@@ -180,6 +180,7 @@ async function createHandler(
       authenticate: (header) =>
         header === `Bearer ${bearers.away}` ? Promise.reject(new StoreLateError(1)) : authenticate(header),
     }),
+    openCalls: { watch: () => ({ confirm: () => undefined, end: () => {} }), stop: async () => {} },
     audit: { enter: async () => createId("aud", 0), end: async () => {} },
     intake: createTestIntake(),
     admission: createAdmission({ clock }),

@@ -12,10 +12,9 @@ export async function readVaultKeys({
   vaultKeys,
   dataDir,
 }: Pick<Config, "vaultKeys" | "dataDir">): Promise<readonly VaultKey[]> {
-  if (vaultKeys !== undefined) return vaultKeys;
-  const file = join(dataDir, "vault-key");
-  const text = await readIfThere(file);
-  if (text !== undefined) return parseKeyFile(file, text);
+  const present = await findVaultKeys({ vaultKeys, dataDir });
+  if (present !== undefined) return present;
+  const file = keyFileOf(dataDir);
   if (await isThere(join(dataDir, "postgres"))) {
     throw new ConfigError([
       {
@@ -28,6 +27,21 @@ export async function readVaultKeys({
   const key = generateVaultKey();
   await writeFile(file, `${key}\n`, { mode: 0o600, flag: "wx" });
   return parseVaultKeys(key);
+}
+
+/** The same keys, where there are any: nothing is made. Throws ConfigError for a key file that cannot be read as one. */
+export async function findVaultKeys({
+  vaultKeys,
+  dataDir,
+}: Pick<Config, "vaultKeys" | "dataDir">): Promise<readonly VaultKey[] | undefined> {
+  if (vaultKeys !== undefined) return vaultKeys;
+  const file = keyFileOf(dataDir);
+  const text = await readIfThere(file);
+  return text === undefined ? undefined : parseKeyFile(file, text);
+}
+
+function keyFileOf(dataDir: string): string {
+  return join(dataDir, "vault-key");
 }
 
 /** The account that PostgreSQL gets from root must be able to enter every folder made here, whatever the umask says. */

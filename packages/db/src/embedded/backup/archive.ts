@@ -1,7 +1,9 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
+import type { VaultKey } from "@svc/core";
 import { extract, type Header, type Pack, pack } from "tar-stream";
+import { addSeal } from "./seal.ts";
 
 /** The first entry of a backup: what is needed to restore it. */
 export type BackupManifest = {
@@ -26,15 +28,16 @@ export type ArchiveWriter = {
   end(): void;
 };
 
-/** A tar archive, compressed with zstd, with a checksum, into `output`; `written` resolves when all of it is. */
+/** A tar archive, compressed with zstd, with a checksum and a seal under `key`, into `output`; `written` resolves when all of it is. */
 export function writeArchive(
   output: NodeJS.WritableStream,
+  key: VaultKey,
   signal: AbortSignal | undefined,
 ): { archive: ArchiveWriter; written: Promise<void> } {
   const archive = pack();
   const params = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 };
   const options = signal === undefined ? {} : { signal };
-  const written = pipeline(Readable.from(archive), createZstdCompress({ params }), output, options);
+  const written = pipeline(Readable.from(archive), createZstdCompress({ params }), addSeal(key), output, options);
   const writer = {
     addFolder: (name: string) => addEntry(archive, { name, type: "directory", mode: 0o700 }, []),
     addFile: (name: string, size: number, chunks: AsyncIterable<Buffer> | Iterable<Buffer>) =>
@@ -46,7 +49,7 @@ export function writeArchive(
 
 /** The entries of an archive in their order; each is to be read before the next. Rejects where it is damaged or cut off. */
 export async function* readArchive(
-  input: NodeJS.ReadableStream,
+  input: AsyncIterable<Buffer>,
 ): AsyncGenerator<{ header: Header; content: AsyncIterable<Buffer> }> {
   const entries = extract();
   const read = pipeline(input, createZstdDecompress(), entries);

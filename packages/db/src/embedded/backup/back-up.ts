@@ -1,6 +1,7 @@
 import { createWriteStream, existsSync } from "node:fs";
 import { link, open, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import type { VaultKey } from "@svc/core";
 import { type DataFolder, dataFolderAt } from "../data-folder.ts";
 import { embeddedRole, readPassword } from "../initialize.ts";
 import { readLockFile, takesConnections } from "../lock-file.ts";
@@ -8,6 +9,7 @@ import { startEmbeddedPostgres } from "../postgres.ts";
 import { type ArchiveWriter, type BackupManifest, endEntry, manifestEntry, writeArchive } from "./archive.ts";
 import { fileExists, noStore, storeUnreadable } from "./errors.ts";
 import { clusterPaths, logSegments, readWhole } from "./files.ts";
+import { findForeign } from "./foreign.ts";
 import { type BackupSession, beginBackup } from "./session.ts";
 
 /** Options of `backUpStore`. */
@@ -18,6 +20,8 @@ export type BackupOptions = {
   readonly file: string;
   /** Of this service. */
   readonly version: string;
+  /** Seals the file, so that a restore knows what was changed since. */
+  readonly key: VaultKey;
   /** Bytes read, and how many there are about. */
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
   /** Gives up, and leaves nothing behind. */
@@ -25,7 +29,12 @@ export type BackupOptions = {
 };
 
 /** What was copied. All that was committed before `endsAt` is in it. */
-export type Backup = { readonly readBytes: number; readonly endsAt: string };
+export type Backup = {
+  readonly readBytes: number;
+  readonly endsAt: string;
+  /** What the database would run and svc did not make: a restore refuses it. */
+  readonly foreign: readonly string[];
+};
 
 /**
  * Copies the embedded store into one file, while its service runs or not: the vault key and the first key apart. Throws BackupError.
@@ -36,7 +45,7 @@ export async function backUpStore(options: BackupOptions): Promise<Backup> {
   await using running = await openServer(options.dataDir, store);
   const unfinished = `${options.file}.${process.pid}.part`;
   const output = createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true });
-  const { archive, written } = writeArchive(output, options.signal);
+  const { archive, written } = writeArchive(output, options.key, options.signal);
   try {
     // Whichever fails ends the other.
     const [backup] = await Promise.all([fill(archive, store, running.url, options), written]);
@@ -86,7 +95,7 @@ async function fill(archive: ArchiveWriter, store: DataFolder, url: string, opti
       await add(`data/pg_wal/${name}`, join(store.cluster, "pg_wal", name));
     }
     await add("password", store.passwordFile);
-    const backup: Backup = { readBytes: done.bytes, endsAt: endsAt };
+    const backup: Backup = { readBytes: done.bytes, endsAt, foreign: await findForeign(url) };
     await addJson(archive, endEntry, backup);
     archive.end();
     return backup;

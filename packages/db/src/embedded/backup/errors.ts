@@ -36,3 +36,36 @@ export function folderInUse(dataDir: string, name: string): BackupError {
 export function backupUnusable(file: string, why: string): BackupError {
   return new BackupError(`${file} cannot be restored: ${why}`);
 }
+
+/** Files that bear no seal are restored only where the operator asks for it. */
+export function backupUnsealed(file: string): BackupError {
+  return backupUnusable(
+    file,
+    "it bears no seal: a version before seals took it, it was cut off, or somebody changed it. To restore it all the same, pass --unsealed: whoever wrote the file then decides what the database holds and can run programs on this machine, so use it only for a file that was never in other hands",
+  );
+}
+
+/** The seal names a key that is not among those given. */
+export function sealKeyMissing(file: string, keyId: string, held: readonly string[]): BackupError {
+  const have = held.length === 0 ? "no vault key is given" : `the vault keys given are ${held.join(", ")}`;
+  return backupUnusable(
+    file,
+    `it is sealed under the vault key ${JSON.stringify(keyId)}, and ${have}: put the vault key of the service that the backup was taken of into the vault-key file of the data folder, or into SVC_VAULT_KEY`,
+  );
+}
+
+/** The content is not what the seal was made of. */
+export function sealBroken(file: string): BackupError {
+  return backupUnusable(
+    file,
+    "its seal does not fit its content: the file was changed after the backup was taken, or another vault key of the same id sealed it; use another copy of it",
+  );
+}
+
+/** The database runs what no version of svc made. */
+export function foreignObjects(file: string, names: readonly string[]): BackupError {
+  return backupUnusable(
+    file,
+    `its database holds ${names.join(", ")}, which svc did not make and which would run in the service; drop that in the database that was backed up, and take another backup`,
+  );
+}

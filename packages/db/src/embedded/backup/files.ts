@@ -16,9 +16,9 @@ const emptied = new Set([
   "pg_subtrans",
 ]);
 
-/** What belongs to the running server alone; pg_control is copied last. */
+/** What belongs to the running server alone, and its settings, which a restore makes anew; pg_control is copied last. */
 const skipped =
-  /^(?:postmaster\.(?:pid|opts)|backup_label|tablespace_map|global\/pg_control|current_logfiles.*|\.s\.PGSQL\..*)$|(?:^|\/)(?:pgsql_tmp|pg_internal\.init)/;
+  /^(?:[\w.-]+\.(?:conf|signal)|postmaster\.(?:pid|opts)|backup_label|tablespace_map|global\/pg_control|current_logfiles.*|\.s\.PGSQL\..*)$|(?:^|\/)(?:pgsql_tmp|pg_internal\.init)/;
 
 /** What a backup copies of a cluster whose server runs, folders before what is in them: all but its log and what is made anew. */
 export async function* clusterPaths(cluster: string, below = ""): AsyncGenerator<ClusterPath> {

@@ -1,45 +1,56 @@
-import { createReadStream } from "node:fs";
-import { chmod, chown, mkdir, mkdtemp, open, readdir, rename, rm } from "node:fs/promises";
+import { chmod, chown, type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
+import type { VaultKey } from "@svc/core";
+import type { Header } from "tar-stream";
 import type { Account } from "../account.ts";
-import { prepareDataDir } from "../data-folder.ts";
-import { syncFolder, unfinishedPrefix } from "../initialize.ts";
+import { dataFolderAt, prepareDataDir } from "../data-folder.ts";
+import { createSettings, settingsFiles, syncFolder, unfinishedPrefix } from "../initialize.ts";
+import { startEmbeddedPostgres } from "../postgres.ts";
 import { type BackupManifest, endEntry, manifestEntry, readArchive } from "./archive.ts";
 import type { Backup } from "./back-up.ts";
-import { BackupError, backupUnusable, folderInUse } from "./errors.ts";
+import { BackupError, backupUnsealed, backupUnusable, folderInUse, foreignObjects } from "./errors.ts";
+import { findForeign } from "./foreign.ts";
 import { writeRestoreMarker } from "./marker.ts";
+import { bytesOf, keyOfSeal, readSeal, sealedBytes } from "./seal.ts";
 
 /** Options of `restoreStore`. */
 export type RestoreOptions = {
   readonly file: string;
   /** Made when missing. It must be empty, but for the vault key. */
   readonly dataDir: string;
+  /** One of them sealed the backup. */
+  readonly keys: readonly VaultKey[];
+  /** Takes a file that bears no seal. Default: it is refused. */
+  readonly allowsUnsealed?: boolean;
   /** Bytes written so far. */
   readonly onProgress?: (doneBytes: number) => void;
 };
 
-/** Which version took the backup, and up to when: all that was committed before `endsAt` is there. */
-export type Restored = { readonly version: string; readonly endsAt: string };
+/** Which version took the backup, up to when, and whether it was sealed: all that was committed before `endsAt` is there. */
+export type Restored = { readonly version: string; readonly endsAt: string; readonly isSealed: boolean };
 
 /**
- * Puts a backup into an empty data folder, whole or not at all. The vault key that the store was sealed with must be beside it, or in
- * SVC_VAULT_KEY, before a service starts there; what starts finds a marker, and holds what it would send. Throws BackupError.
+ * Puts a backup into an empty data folder, whole or not at all: its seal is compared before anything is written. Settings of PostgreSQL
+ * are made anew, and a database that would run what svc did not make is refused. What starts on the store finds a marker, and holds
+ * what it would send. Throws BackupError.
  */
 export async function restoreStore(options: RestoreOptions): Promise<Restored> {
   await assertEmpty(options.dataDir);
-  const { dataDir, account } = await prepareDataDir(resolve(options.dataDir));
-  const unfinished = await mkdtemp(join(dataDir, unfinishedPrefix));
   try {
-    const restored = await unpack(options, unfinished, account);
-    await writeRestoreMarker(unfinished, restored.endsAt);
-    await chmod(unfinished, account === undefined ? 0o700 : 0o711);
-    await syncFolder(unfinished);
-    await rename(unfinished, join(dataDir, "postgres"));
-    await syncFolder(dataDir);
-    return restored;
+    await using file = await open(options.file, "r");
+    const content = await openContent(file, options);
+    const { dataDir, account } = await prepareDataDir(resolve(options.dataDir));
+    const place = await mkdtemp(join(dataDir, unfinishedPrefix));
+    try {
+      const restored = await build({ ...options, place, account }, content);
+      await rename(join(place, "postgres"), join(dataDir, "postgres"));
+      await syncFolder(dataDir);
+      return { ...restored, isSealed: content.isSealed };
+    } finally {
+      await rm(place, { recursive: true, force: true });
+    }
   } catch (error) {
-    await rm(unfinished, { recursive: true, force: true });
     if (error instanceof BackupError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw backupUnusable(
@@ -55,17 +66,62 @@ async function assertEmpty(dataDir: string): Promise<void> {
   if (other !== undefined) throw folderInUse(dataDir, other);
 }
 
-async function unpack({ file, onProgress }: RestoreOptions, target: string, account: Account): Promise<Restored> {
+type Content = { readonly isSealed: boolean; readonly bytes: AsyncIterable<Buffer> };
+
+/** The archive in a file whose seal was compared, and is again as it is read. Throws BackupError. */
+async function openContent(
+  file: FileHandle,
+  { file: path, keys, allowsUnsealed = false }: RestoreOptions,
+): Promise<Content> {
+  const seal = await readSeal(file);
+  if (seal === undefined) {
+    if (!allowsUnsealed) throw backupUnsealed(path);
+    return { isSealed: false, bytes: bytesOf(file, (await file.stat()).size) };
+  }
+  const key = keyOfSeal(path, seal, keys);
+  for await (const _ of sealedBytes(path, file, seal, key));
+  return { isSealed: true, bytes: sealedBytes(path, file, seal, key) };
+}
+
+type Building = RestoreOptions & { readonly place: string; readonly account: Account };
+
+/** Makes the store in a place of its own, whole. */
+async function build(options: Building, { bytes }: Content): Promise<Omit<Restored, "isSealed">> {
+  const { file, place, account } = options;
+  const mode = account === undefined ? 0o700 : 0o711;
+  const store = dataFolderAt(join(place, "postgres"));
+  await chmod(place, mode);
+  await mkdir(store.root, { mode });
+  await chmod(store.root, mode);
+  const restored = await unpack(options, bytes, store.root);
+  await createSettings(store.cluster, { place, account });
+  const { url, stop } = await startEmbeddedPostgres({ dataDir: place, durability: "full" });
+  const foreign = await findForeign(url).finally(stop);
+  if (foreign.length > 0) throw foreignObjects(file, foreign);
+  await writeRestoreMarker(store.root, restored.endsAt);
+  await syncFolder(store.root);
+  return restored;
+}
+
+async function unpack(
+  { file, account, onProgress }: Building,
+  bytes: AsyncIterable<Buffer>,
+  target: string,
+): Promise<Omit<Restored, "isSealed">> {
   let manifest: BackupManifest | undefined;
   let end: Backup | undefined;
   let doneBytes = 0;
-  for await (const { header, content } of readArchive(createReadStream(file))) {
+  for await (const { header, content } of readArchive(bytes)) {
     if (manifest === undefined) {
       manifest = readManifest(file, header.name, await text(content));
     } else if (header.name === endEntry) {
       end = JSON.parse(await text(content));
+    } else if (settingsFiles.some((name) => header.name === `data/${name}`)) {
+      // Of a version that kept them: they are made anew.
+      for await (const _ of content);
     } else {
-      await write(join(target, checkedName(file, header.name)), header.type === "directory", content, account);
+      const isFolder = header.type === "directory";
+      await write(join(target, checkedName(file, header)), isFolder, content, account);
       doneBytes += header.size ?? 0;
       onProgress?.(doneBytes);
     }
@@ -85,10 +141,19 @@ function readManifest(file: string, name: string, content: string): BackupManife
   return manifest;
 }
 
-/** Nothing is written outside of the folder, whoever made the file. */
-function checkedName(file: string, name: string): string {
-  if (name === "password" || (/^data(?:\/[\w.-]+)+\/?$/.test(name) && !name.split("/").includes(".."))) return name;
-  throw backupUnusable(file, `it holds ${JSON.stringify(name)}, which is not of a store`);
+// The content of a cluster, and nothing that tells its server what to do: no settings, signals or lists of who may connect.
+const clusterFolder =
+  "base|global|pg_commit_ts|pg_dynshmem|pg_logical|pg_multixact|pg_notify|pg_replslot|pg_serial|pg_snapshots|pg_stat|pg_stat_tmp|pg_subtrans|pg_tblspc|pg_twophase|pg_wal|pg_xact";
+const clusterFile =
+  /^data\/(?:PG_VERSION|backup_label|pg_wal\/[0-9A-F]{24}|(?:base|global|pg_commit_ts|pg_logical|pg_multixact|pg_stat|pg_twophase|pg_xact)(?:\/[\w-][\w.-]*)+)$/;
+const clusterPath = new RegExp(`^data/(?:${clusterFolder})(?:/[\\w-][\\w.-]*)*/?$`);
+
+/** Nothing is written outside of the folder or into its settings, whoever made the file. */
+function checkedName(file: string, { name, type }: Header): string {
+  const isOfStore =
+    type === "directory" ? clusterPath.test(name) : type === "file" && (name === "password" || clusterFile.test(name));
+  if (isOfStore) return name;
+  throw backupUnusable(file, `it holds ${JSON.stringify(name)}, a ${type}, which is not of a store`);
 }
 
 async function write(path: string, isFolder: boolean, content: AsyncIterable<Buffer>, account: Account): Promise<void> {

@@ -1,0 +1,90 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import { Transform } from "node:stream";
+import type { VaultKey } from "@svc/core";
+import { sealBroken, sealKeyMissing } from "./errors.ts";
+
+// The seal is the last frame of the file, one that readers of zstd skip: its magic number and length, a label, the id of the
+// key, filled up with zeros, and HMAC-SHA-256 of all that is before it.
+const label = Buffer.from("svc backup seal1");
+const idBytes = 32;
+const macBytes = 32;
+const contentBytes = label.byteLength + idBytes + macBytes;
+const sealBytes = 8 + contentBytes;
+
+function headOf(keyId: string): Buffer {
+  const head = Buffer.alloc(sealBytes - macBytes);
+  head.writeUInt32LE(0x184d2a50, 0);
+  head.writeUInt32LE(contentBytes, 4);
+  label.copy(head, 8);
+  head.write(keyId, 8 + label.byteLength, "latin1");
+  return head;
+}
+
+/** Passes bytes on, and the seal of all of them under a key at their end. */
+export function addSeal({ id, secret }: VaultKey): Transform {
+  const mac = createHmac("sha256", secret);
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      mac.update(chunk);
+      done(null, chunk);
+    },
+    flush(done) {
+      const head = headOf(id);
+      done(null, Buffer.concat([head, mac.update(head).digest()]));
+    },
+  });
+}
+
+/** The seal at the end of a file: the bytes that it covers, the id of its key, its code. */
+export type Seal = { readonly coveredBytes: number; readonly keyId: string; readonly mac: Buffer };
+
+/** Returns the seal of a file; undefined if it bears none. */
+export async function readSeal(file: FileHandle): Promise<Seal | undefined> {
+  const { size } = await file.stat();
+  const coveredBytes = size - sealBytes;
+  if (coveredBytes < 0) return undefined;
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(sealBytes), 0, sealBytes, coveredBytes);
+  const idStart = 8 + label.byteLength;
+  const keyId = buffer.toString("latin1", idStart, idStart + idBytes).replace(/\0+$/, "");
+  const isSeal = bytesRead === sealBytes && buffer.subarray(0, sealBytes - macBytes).equals(headOf(keyId));
+  return isSeal ? { coveredBytes, keyId, mac: buffer.subarray(sealBytes - macBytes) } : undefined;
+}
+
+/** The key of a seal among those given. Throws BackupError if it is not there. */
+export function keyOfSeal(path: string, { keyId }: Seal, keys: readonly VaultKey[]): VaultKey {
+  const key = keys.find(({ id }) => id === keyId);
+  if (key === undefined)
+    throw sealKeyMissing(
+      path,
+      keyId,
+      keys.map(({ id }) => id),
+    );
+  return key;
+}
+
+/** What a seal covers, as it is read. Throws BackupError at its end if that is not what was sealed. */
+export async function* sealedBytes(
+  path: string,
+  file: FileHandle,
+  { coveredBytes, keyId, mac }: Seal,
+  key: VaultKey,
+): AsyncGenerator<Buffer> {
+  const found = createHmac("sha256", key.secret);
+  for await (const chunk of bytesOf(file, coveredBytes)) {
+    found.update(chunk);
+    yield chunk;
+  }
+  if (!timingSafeEqual(found.update(headOf(keyId)).digest(), mac)) throw sealBroken(path);
+}
+
+/** The first bytes of a file. */
+export async function* bytesOf(file: FileHandle, untilBytes: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < untilBytes; ) {
+    const chunk = Buffer.allocUnsafe(Math.min(262_144, untilBytes - at));
+    const { bytesRead } = await file.read(chunk, 0, chunk.byteLength, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield chunk.subarray(0, bytesRead);
+  }
+}

@@ -75,14 +75,12 @@ const endings: Record<
   },
   "its key is revoked by another node": async () => {
     const { id, token } = await makeKey();
-    const end = () =>
-      svc.database.db.sql`update api_keys set revoked_at = now() where id = ${uuidOfId(id as never)}`;
+    const end = () => svc.database.db.sql`update api_keys set revoked_at = now() where id = ${uuidOfId(id as never)}`;
     return { token, end, status: 401, says: "API_KEY_INVALID" };
   },
   "its key expires": async () => {
     const { id, token } = await makeKey();
-    const end = () =>
-      svc.database.db.sql`update api_keys set expires_at = now() where id = ${uuidOfId(id as never)}`;
+    const end = () => svc.database.db.sql`update api_keys set expires_at = now() where id = ${uuidOfId(id as never)}`;
     return { token, end, status: 401, says: "API_KEY_INVALID" };
   },
   "its grant is ended": async () => {

@@ -1132,6 +1132,20 @@ END
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.refuse_audit_truncate()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+	RAISE EXCEPTION 'the audit log is not emptied';
+END
+$function$
+;
+
+CREATE TRIGGER audit_chains_keep_all BEFORE TRUNCATE ON public.audit_chains FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_truncate();
+
 CREATE TRIGGER audit_events_keep BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW WHEN ((old."position" IS NOT NULL)) EXECUTE FUNCTION refuse_audit_change();
+
+CREATE TRIGGER audit_events_keep_all BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_truncate();
 
 CREATE TRIGGER tool_calls_audit AFTER INSERT ON public.tool_calls FOR EACH ROW WHEN (((new.access_class = 'destructive'::text) AND (new.outcome <> ALL (ARRAY['held'::text, 'invalid_arguments'::text, 'no_account'::text, 'missing_scope'::text, 'not_callable'::text, 'not_bound'::text])))) EXECUTE FUNCTION audit_sent_call();

@@ -55,6 +55,41 @@ test("a grant is listed as it was given, narrowed and never widened, and ended w
   expect(await call("UpdateGrant", { id, accessClasses: ["read"] }, svc.key)).toMatchObject({ reason: "GRANT_ENDED" });
 });
 
+test("every end of a grant stands in the audit log, once: by a call, by a token given back, by a code or a token that is shown again", async () => {
+  const agent = await registerAgent(svc.url);
+  const allow = async () => (await letIn({ url: svc.url, key: keys.giver }, agent)).get("code") ?? "";
+  const idOfNewest = async () => (await call("ListGrants", { pageSize: 1 }, keys.giver)).json.grants[0].id;
+  const endings: Record<string, (code: string) => Promise<unknown>> = {
+    "GrantsService.RevokeGrant": async (code) => {
+      await agent.change(code);
+      return call("RevokeGrant", { id: await idOfNewest() }, keys.giver);
+    },
+    "GrantToken.Revoke": async (code) => {
+      const { json } = await agent.change(code);
+      const form = new URLSearchParams({ token: json.refresh_token, client_id: agent.clientId });
+      const revoke = () => fetch(`${svc.url}/oauth/revoke`, { method: "POST", body: form });
+      expect((await revoke()).status).toBe(200);
+      return revoke();
+    },
+    "GrantCode.Reuse": async (code) => {
+      await agent.change(code);
+      await agent.change(code);
+      return agent.change(code);
+    },
+    "GrantToken.Reuse": async (code) => {
+      const { json } = await agent.change(code);
+      for (let times = 0; times < 3; times++) await agent.refresh(json.refresh_token);
+    },
+  };
+  for (const [action, end] of Object.entries(endings)) {
+    await end(await allow());
+    const subject = await idOfNewest();
+    const { json } = await svc.admin("ListAuditEvents", { action, pageSize: 5 });
+    const rows = json.events.filter((event: { subject: string }) => event.subject === subject);
+    expect(rows, action).toEqual([expect.objectContaining({ action, outcome: "ok" })]);
+  }
+});
+
 test("a grant is its giver's and the approvers' to change; to another project it is none", async () => {
   const { id } = await give();
   for (const method of ["UpdateGrant", "RevokeGrant"]) {
@@ -125,7 +160,7 @@ test("whoever registers beyond 1,000 is let in the place of the oldest that nobo
   const { agent, code } = await agentWithCode();
   const { json: tokens } = await agent.change(code);
   await svc.database.db.sql`insert into grant_clients (id, name, redirect_uris, created_at)
-    select 'flood_' || n, 'flood', '{https://agent.example/cb}', now() - interval '1 hour' + n * interval '1 second'
+    select 'client_flood_' || n, 'flood', '{https://agent.example/cb}', now() - interval '1 hour' + n * interval '1 second'
     from generate_series(1, 1000) n`;
   await svc.database.db
     .sql`update grant_clients set created_at = now() - interval '1 day' where id = ${agent.clientId}`;
@@ -134,10 +169,10 @@ test("whoever registers beyond 1,000 is let in the place of the oldest that nobo
     select id from grant_clients where used_at is null order by created_at`;
   expect(left).toHaveLength(1_000);
   expect(left.map(({ id }) => id)).toContain(late.clientId);
-  expect(left.map(({ id }) => id)).not.toContain("flood_1");
+  expect(left.map(({ id }) => id)).not.toContain("client_flood_1");
   expect((await agent.refresh(tokens.refresh_token)).status).toBe(200);
   expect((await letIn({ url: svc.url, key: keys.giver }, agent)).get("code")).toBeTruthy();
-  await svc.database.db.sql`delete from grant_clients where id like 'flood_%'`;
+  await svc.database.db.sql`delete from grant_clients where id like 'client_flood_%'`;
 });
 
 test("what a grant has beside the tools of apps is narrowed by name, and gone at the next list", async () => {

@@ -6,7 +6,7 @@ import { checkResponse } from "./check-response.ts";
 import { checkSchema } from "./check-schema.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { ActionDocument } from "./documents.ts";
-import { checkHeaderNames, faultOfHeaderName } from "./header-name.ts";
+import { checkNames, faultOfHeaderName } from "./header-name.ts";
 
 /**
  * The rules of an action that its schema cannot say, for the parts that have their shape. `account` holds the toolkit's
@@ -23,7 +23,7 @@ export function checkAction(
   if (output !== undefined) checkSchema(file, ["output"], output, "output");
   if (request !== undefined) {
     checkMethod(file, document);
-    checkHeaderNames(file, ["request", "headers"], request.headers);
+    checkNames(file, ["request"], request);
     const params = declared === undefined ? "any" : new Set(declared.keys());
     const { tree } = checkTemplates(file, ["request"], request, {
       params,

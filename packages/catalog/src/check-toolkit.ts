@@ -3,7 +3,7 @@ import { faultOfBaseUrl } from "./base-url.ts";
 import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-placeholders.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { AuthDocument, ToolkitDocument } from "./documents.ts";
-import { checkHeaderNames, faultOfHeaderName } from "./header-name.ts";
+import { checkNames, faultOfFieldName, faultOfHeaderName } from "./header-name.ts";
 import { isShortEnough, parseLinearRegExp } from "./linear-reg-exp.ts";
 import { matchesEverything } from "./match.ts";
 
@@ -29,7 +29,7 @@ export function checkToolkit(file: DefinitionFile, document: Partial<ToolkitDocu
   checkAccount(file, document);
   const namespaces = { account: accountNames(file, document), deployment: deploymentNamespace };
   checkTemplates(file, ["always"], document.always ?? {}, namespaces);
-  checkHeaderNames(file, ["always", "headers"], document.always?.headers);
+  checkNames(file, ["always"], document.always);
   checkRate(file, document);
   const ignore = document.webhook?.ignore ?? [];
   ignore.forEach((rule, index) => {
@@ -97,7 +97,7 @@ function checkAuth(file: DefinitionFile, document: Partial<ToolkitDocument>): vo
 
 /** What every app takes as it is: neither encoded nor read as something else (RFC 3986, 2.3, with the usual brackets). */
 function faultOfQueryName(name: string): readonly [reason: string, cure: string] | undefined {
-  if (/^[\w.~:$[\]-]+$/.test(name)) return undefined;
+  if (/^[\w.~:$[\]-]+$/.test(name)) return faultOfFieldName(name);
   return [
     `${formatValue(name)} is not the name of a query parameter`,
     "use letters, digits, _, ., ~, :, $, [, ] and -",

@@ -113,6 +113,27 @@ test.each(["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\0b", "\u{e4}", "a\u{2028}b", "\x
   },
 );
 
+test.each([
+  "_method",
+  "_METHOD",
+  "X-HTTP-Method-Override",
+  "x_http_method_override",
+  "X-Method-Override",
+  "_HttpMethod",
+])("an argument that is sent as it is may not carry %s, by which some servers do another method", (name) => {
+  for (const part of [
+    { query: "{{params.all}}" },
+    { headers: "{{params.all}}" },
+    { body: "{{params.all}}" },
+  ] as Part[]) {
+    expect(() => render(part, { all: { [name]: "DELETE" } }), JSON.stringify(part)).toThrow(RequestValueError);
+  }
+  expect(() => render({}, {}, { body: { [name]: "DELETE" } })).toThrow("would change the method of the call");
+  // Deeper, and as a value, it is data.
+  const data = { method: "card", nested: { [name]: "DELETE" }, list: [name] };
+  expect(render({ body: "{{params.all}}" }, { all: data }).body).toEqual(data);
+});
+
 test("a header takes printable text, and a list as one line", () => {
   const headers = { "X-A": "Bearer {{params.a}}", "X-B": "{{params.b}}", "X-C": 1 };
   expect(render({ headers }, { a: "t\t~", b: ["x", 2] }).headers).toEqual({

@@ -1,6 +1,7 @@
 import {
   formatValue,
   isObject,
+  methodOverrideOf,
   renderTemplate,
   renderTemplateTree,
   scalarText,
@@ -36,16 +37,26 @@ export function renderRequest(
   scope: { readonly params: Readonly<Record<string, unknown>>; readonly account: Readonly<Record<string, string>> },
 ): RenderedRequest {
   try {
-    return {
+    const rendered = {
       method: request.method,
       path: renderPath(request.path, scope),
       query: [...renderQuery(toolkit.always.query, request.query, scope)],
       headers: renderHeaders([toolkit.always.headers, request.headers], scope),
       body: renderBody(toolkit.always.body, request.body, scope),
     };
+    assertMethod(rendered);
+    return rendered;
   } catch (error) {
     if (error instanceof TemplateValueError) throw new RequestValueError(error.message, { cause: error });
     throw error;
+  }
+}
+
+/** What a call is allowed by is its method: an argument whose fields are sent as they are may name none by which the app does another. */
+function assertMethod({ query, headers, body }: RenderedRequest): void {
+  const name = methodOverrideOf({ headers, query: query.map(([parameter]) => parameter), body });
+  if (name !== undefined) {
+    throw new RequestValueError(`the field ${formatValue(name)} would change the method of the call; leave it out`);
   }
 }
 

@@ -94,8 +94,16 @@ export function faults(given: {
  */
 export function formatValue(value: unknown, maxLength = 80): string {
   // A value may be a whole request body: cut it before it is escaped.
-  const text = typeof value === "string" ? JSON.stringify(value.slice(0, maxLength + 1)) : describe(value);
+  const text = onOneLine(typeof value === "string" ? JSON.stringify(value.slice(0, maxLength + 1)) : describe(value));
   return text.length > maxLength ? `${text.slice(0, maxLength - 3).toWellFormed()}...` : text;
+}
+
+/** Escapes what JSON leaves as it is and what ends a line. */
+function onOneLine(text: string): string {
+  return text.replace(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 function describe(value: unknown): string {

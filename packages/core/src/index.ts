@@ -100,6 +100,7 @@ export {
   type KeyScope,
 } from "./keyring.ts";
 export { LeastRecentlyUsed } from "./lru.ts";
+export { isMethodOverride, methodOverrideOf } from "./method-override.ts";
 export { type Allowance, allowanceOf } from "./pace.ts";
 export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./page-token.ts";
 export {
@@ -184,7 +185,7 @@ export {
   type TemplatePath,
   type TemplateTree,
 } from "./template-tree.ts";
-export { isEntityId, isPrintableText, storableText } from "./text.ts";
+export { isEntityId, isPrintableText, singleLine, storableText } from "./text.ts";
 export { secondsOf } from "./time/civil.ts";
 export { readRetryAfter } from "./time/http-date.ts";
 export { readTime, timeForm } from "./time/rfc3339.ts";

@@ -1,7 +1,15 @@
-/** Whether a text has at most so many characters (code points), no control characters, and is well-formed Unicode. May be empty. */
+/** What ends or breaks a line, or is not seen as a character: controls and the separators of lines and paragraphs. */
+const lineBreaking = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+
+/** The text on one line: each run of controls and of separators of lines and paragraphs is one space. */
+export function singleLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
+}
+
+/** Whether a text has at most so many characters (code points), is on one line, has no control characters, and is well-formed Unicode. May be empty. */
 export function isPrintableText(text: string, charactersMax: number): boolean {
   // A code point takes two UTF-16 units at most: what is longer need not be counted.
-  if (text.length > 2 * charactersMax || /\p{Cc}/u.test(text) || !text.isWellFormed()) return false;
+  if (text.length > 2 * charactersMax || lineBreaking.test(text) || !text.isWellFormed()) return false;
   return text.length <= charactersMax || [...text].length <= charactersMax;
 }
 

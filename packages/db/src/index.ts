@@ -197,6 +197,7 @@ export { type EventRetention, sweepProjectEvents } from "./events/sweep.ts";
 export {
   findGrantClient,
   type GrantClient,
+  grantClientSender,
   insertGrantClient,
   sweepUnusedGrantClients,
   sweepUsedGrantClients,

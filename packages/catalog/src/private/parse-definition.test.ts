@@ -326,6 +326,25 @@ test.each("Proxy-Authorization Accept-Encoding X-HTTP-Method-Override x-method-o
   },
 );
 
+test.each("_method _Method X_HTTP_Method_Override method-override _httpMethod X-HTTP-Method".split(" "))(
+  "the field %s, which some servers take for the method, is refused wherever a definition sends it",
+  async (name) => {
+    const auth = [{ type: "api_key", placement: "query", name, value: "{{credential.key}}" }];
+    const always = { query: { [name]: "DELETE" }, body: { [name]: "DELETE" } };
+    const request = { method: "POST", path: "/orders", query: { [name]: "DELETE" }, body: { [name]: "DELETE" } };
+    const places = await placesOf(privateDefinition({ toolkit: { auth, always }, tool: { class: "write", request } }));
+    expect(places).toEqual(
+      expect.arrayContaining([
+        "toolkit:auth[0].name",
+        `toolkit:always.query.${name}`,
+        `toolkit:always.body.${name}`,
+        expect.stringMatching(new RegExp(`request\\.query\\.${name}$`)),
+        expect.stringMatching(new RegExp(`request\\.body\\.${name}$`)),
+      ]),
+    );
+  },
+);
+
 test("property: any JSON in any place is a toolkit or a DefinitionError, nothing else", async () => {
   const names = "toolkit tools read_order input output properties id request path auth intents kind class value";
   const place = fc.constantFrom(...names.split(" "));

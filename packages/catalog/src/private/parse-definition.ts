@@ -7,7 +7,7 @@ import { checkShape } from "../check-shape.ts";
 import { DefinitionError } from "../definition-error.ts";
 import { createDefinitionFile, type DefinitionFile } from "../definition-file.ts";
 import type { ToolDocument, ToolkitDocument } from "../documents.ts";
-import { checkHeaderNames } from "../header-name.ts";
+import { checkNames } from "../header-name.ts";
 import { createTenantValidators } from "../json-schema.ts";
 import type { Toolkit } from "../model.ts";
 import type { ToolkitFiles } from "../read-definitions.ts";
@@ -71,11 +71,11 @@ function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
   const document = checkShape<ToolkitDocument>(toolkit, "toolkit");
   const fault = document?.baseUrl === undefined ? undefined : faultOfBaseUrl(document.baseUrl);
   if (fault !== undefined) toolkit.fault(["baseUrl"], ...fault);
-  checkHeaderNames(toolkit, ["always", "headers"], document?.always?.headers);
+  checkNames(toolkit, ["always"], document?.always);
   for (const file of tools.values()) {
     const tool = checkShape<ToolDocument>(file, "tool");
     checkSchemaSizes(file);
-    if (tool?.kind === "action") checkHeaderNames(file, ["request", "headers"], tool.request?.headers);
+    if (tool?.kind === "action") checkNames(file, ["request"], tool.request);
     yield;
   }
 }

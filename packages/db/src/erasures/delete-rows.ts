@@ -1,4 +1,5 @@
 import { getTableName, type SQL, sql } from "drizzle-orm";
+import { touchCatalog } from "../catalog/repo.ts";
 import type { Executor } from "../connect.ts";
 import { touchProjectRouting, touchRouting } from "../projects/repo.ts";
 import { type ErasedTable, erasedTables, type RowParent } from "../schema/erased-tables.ts";
@@ -78,5 +79,7 @@ export async function note(batch: Batch, name: string, count: number): Promise<v
   batch.left -= count;
   counts.set(name, (counts.get(name) ?? 0) + count);
   if (name === "account_references" || name === "projects") await touchRouting(tx);
+  // What the catalog shows: nodes read it again once its version has moved.
+  if (name === "skills" && erasure.entityId !== "") await touchCatalog(tx, erasure.projectId);
   if (name === "standing_listeners" || name === "subscriptions") await touchProjectRouting(tx, erasure.projectId);
 }

@@ -53,11 +53,19 @@ test("an erased entity is in no table any more; another of its project, and one 
   const [ada, bob, otherAda] = [owner(here, "ada", 101), owner(here, "adam", 102), owner(there, "ada", 103)];
   for (const one of [ada, bob, otherAda]) expect(await plantRows(db, one)).not.toHaveLength(0);
   const before = await tablesWith(db, bob.marker);
+  const versionOf = async (id: typeof here) =>
+    (await db.sql`select catalog_version::int4 as version from projects where id = ${uuidOfId(id)}::uuid`)[0]?.[
+      "version"
+    ];
+  const versions = [await versionOf(here), await versionOf(there)];
   expect(before.length).toBeGreaterThan(30);
   const erasure = await beginErasure(db, { projectId: here, entityId: "ada" }, { nowMs });
   expect(await beginErasure(db, { projectId: here, entityId: "ada" }, { nowMs })).toEqual(erasure);
   const done = await finish(erasure);
   expect(done).toMatchObject({ state: "done", entityId: "", finishedAt: nowMs });
+  // Its skills are gone from what nodes have of the catalog, too.
+  expect(await versionOf(here)).toBeGreaterThan(versions[0]);
+  expect(await versionOf(there)).toBe(versions[1]);
   // A browser is nobody's: it may have the seats of others.
   expect(await tablesWith(db, ada.marker)).toEqual(["console_sessions"]);
   expect(await tablesWith(db, bob.marker)).toEqual(before);

@@ -48,6 +48,23 @@ test("a flood pushes out the oldest that nobody let in, never one that is used, 
   expect(await ids()).toEqual(["a_used", "c_let_in", "d", "e", "f"]);
 });
 
+test("whoever registers many pushes out its own, and one that waits stays", async () => {
+  const { db } = database;
+  await db.sql`delete from grant_clients`;
+  // The characters behind `client_` stand for who registered.
+  await register("client_honestA", nowMs, 5);
+  for (let index = 0; index < 20; index++) await register(`client_floods${index}`, nowMs + 1 + index, 5);
+  await register("client_secondB", nowMs + 30, 5);
+  for (let index = 20; index < 40; index++) await register(`client_floods${index}`, nowMs + 31 + index, 5);
+  expect(await ids()).toEqual([
+    "client_floods37",
+    "client_floods38",
+    "client_floods39",
+    "client_honestA",
+    "client_secondB",
+  ]);
+});
+
 test("a sweep removes no client that was used since, by the times that it is given", async () => {
   const { db } = database;
   await db.sql`delete from grant_clients`;

@@ -7,19 +7,31 @@ import { statement } from "../sql/statement.ts";
 /** A client that registered itself. */
 export type GrantClient = typeof grantClients.$inferSelect;
 
+/** Where a client's id says who registered it: the characters that all clients of one sender have in common. */
+export const grantClientSender: { readonly from: number; readonly characters: number } = { from: 8, characters: 6 };
+
+/** Ids of before 0.2 are shorter or random there, and each is a sender of its own. */
+const sender = `coalesce(nullif(substr(id, ${grantClientSender.from}, ${grantClientSender.characters}), ''), id)`;
+
 /**
- * Clients that nobody gave a grant yet, beyond the newest `$1`, are forgotten: whoever registers many pushes out his own. From the end
- * of grant_clients_used, where those that were never used stand. One that is given its first grant meanwhile stays: the outer condition is
- * read again once that is committed.
+ * Of clients that nobody gave a grant yet, beyond `$1`, those are forgotten whose sender registered the most, the oldest first: whoever
+ * registers many pushes out its own. From the end of grant_clients_used, where those that were never used stand. One that is given its
+ * first grant meanwhile stays: the outer condition is read again once that is committed.
  */
 const forgetUnused = statement<{ id: string }>(
   "forget_unused_grant_clients",
   `delete from grant_clients where id in (
-     select id from grant_clients where used_at is null order by created_at desc offset $1::int4 limit 100)
+     select id from (
+       select id, created_at, count(*) over () - $1::int4 as excess,
+         count(*) over (partition by ${sender}) as siblings,
+         row_number() over (partition by ${sender} order by created_at, id) as place
+       from (select id, created_at from grant_clients where used_at is null order by created_at desc limit $1::int4 + 100) newest) ranked
+     where excess > 0 order by siblings - place desc, created_at limit (select greatest(0, count(*) - $1::int4) from (
+       select from grant_clients where used_at is null order by created_at desc limit $1::int4 + 100) counted))
      and used_at is null returning id`,
 );
 
-/** Stores a client; of those that were never given a grant the newest `unusedMax` stay. */
+/** Stores a client; of those that were never given a grant at most `unusedMax` stay. */
 export async function insertGrantClient(db: Executor, client: GrantClient, unusedMax: number): Promise<void> {
   await db.orm.insert(grantClients).values(client);
   await forgetUnused(db, [unusedMax]);

@@ -128,6 +128,15 @@ test.each([
   [stepOf({}, { idempotency: { header: "x-http-method" } }), "MALFORMED /idempotency/header"],
   // A host may take the one for the other.
   [stepOf({ headers: { "X-HTTP-Method-Override": "DELETE" } }), "MALFORMED /http/headers/X-HTTP-Method-Override"],
+  [stepOf({ headers: { X_HTTP_Method_Override: "DELETE" } }), "MALFORMED /http/headers/X_HTTP_Method_Override"],
+  [stepOf({ query: { _method: "DELETE" } }), "MALFORMED /http/query/_method"],
+  [
+    stepOf({ query: { "X-HTTP-Method-Override": { $ref: "input.id" } } }),
+    "MALFORMED /http/query/X-HTTP-Method-Override",
+  ],
+  [stepOf({ body: { _Method: "DELETE" } }), "MALFORMED /http/body/_Method"],
+  [stepOf({ url: `${url}?_method=DELETE` }), "MALFORMED /http/url"],
+  [stepOf({}, { idempotency: { header: "method-override" } }), "MALFORMED /idempotency/header"],
   [stepOf({}, { entity: "ops" }), "MALFORMED /entity"],
   [stepOf({}, { undo: { call: "messaging_bot.get_me" } }), "MALFORMED /undo"],
   // What gives access is not written into a program.

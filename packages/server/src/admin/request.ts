@@ -3,7 +3,7 @@ import { nameInvalid } from "./errors.ts";
 
 const nameCharactersMax = 100;
 // Control and format characters, among them those that turn the direction of text: a name with them shows as another one.
-const invisible = /[\p{Cc}\p{Cf}]/u;
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /** A required name of a project or key, as it was given. Throws NAME_INVALID. */
 export function requireName(name: string): string {

@@ -44,7 +44,11 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await db.sql.unsafe("truncate audit_events, audit_chains");
+  for (const table of ["audit_events", "audit_chains"]) {
+    await db.sql.unsafe(`alter table ${table} disable trigger user`);
+    await db.sql.unsafe(`truncate ${table}`);
+    await db.sql.unsafe(`alter table ${table} enable trigger user`);
+  }
   await db.sql.unsafe("alter table audit_events enable trigger user");
   projectId = (await createProject(db, createId("aud", systemClock.now()), systemClock.now())).id;
   await vault.sealer.ready([projectId]);
@@ -213,6 +217,9 @@ test("a row in its place is not changed by mistake, and outcomes come before pla
     "audit log",
   );
   await expect(db.sql.unsafe("delete from audit_events where subject = 'thing 1'")).rejects.toThrow("audit log");
+  for (const tables of ["audit_events", "audit_chains", "projects, audit_events cascade"]) {
+    await expect(db.sql.unsafe(`truncate ${tables}`), tables).rejects.toThrow("the audit log is not emptied");
+  }
   const log = createAuditLog({ db, clock: systemClock, sealer: vault.sealer, onError: () => {} });
   const deed = { actor: { kind: "service" }, action: "Test.Wait", projectId, subject: "", entityId: "" } as const;
   const id = await log.enter(deed);

@@ -79,5 +79,5 @@ function actorOf(actor: Actor): { actor: AuditActor; actorId: string | null } {
 }
 
 function subjectText(text: string): string {
-  return text.slice(0, subjectCharactersMax).replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
+  return text.slice(0, subjectCharactersMax).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "");
 }

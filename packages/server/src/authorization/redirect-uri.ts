@@ -1,11 +1,25 @@
 import { isIPv4 } from "node:net";
 
 const charactersMax = 1_024;
-/** Schemes of browsers and of what they load: a page there would be handed the code, or run. */
-const unsafeSchemes = new Set([
-  ...["javascript:", "data:", "vbscript:", "blob:", "about:", "file:", "filesystem:", "view-source:"],
-  ...["ws:", "wss:", "ftp:", "mailto:", "tel:", "sms:", "chrome:", "chrome-extension:", "resource:", "intent:"],
-]);
+/**
+ * Schemes of browsers, of what they load and of what a system opens by itself: a page or a program there would be handed the code, or
+ * started with it. None of them is a client's own.
+ */
+const unsafeSchemes = new Set(
+  `javascript livescript mocha vbscript jscript data blob about file filesystem view-source wyciwyg jar mhtml mk res resource cid mid urn
+  ws wss ftp ftps sftp scp ssh telnet tn3270 rlogin gopher nntp news snews ldap ldaps dict finger rtsp rtmp mms mmst mmsu smb cifs nfs afp dav
+  davs webdav vnc rdp irc ircs xmpp git svn rsync
+  mailto tel callto sip sips sms smsto mmsto fax modem facetime facetime-audio geo maps map webcal webcals feed im pres
+  chrome chrome-error chrome-extension chrome-search chrome-untrusted devtools edge extension opera vivaldi brave safari-extension
+  safari-web-extension moz moz-extension moz-icon firefox content package market android android-app app googlechrome intent intents
+  itms itms-apps itms-appss itms-services itmss macappstore macappstores prefs app-prefs app-settings settings shortcuts workflow shareddocuments
+  applescript help x-help-action x-man-page addressbook message podcast remotedesktop ical calshow
+  microsoft-edge shell hcp search search-ms windowsdefender wmplayer zune bingmaps callshow tez upi otpauth otpauth-migration wifi magnet ed2k
+  bitcoin ethereum lightning steam`.split(/\s+/),
+);
+/** Beginnings of such schemes: a system's own settings and tools, and what pages register to handle. */
+const unsafeBeginning =
+  /^(?:ms-|microsoft[.-]|windows|x-apple|com\.apple\.|moz-|chrome-|web\+|ext\+|itms|android|intent)/;
 
 /**
  * What is wrong with an address that a client wants its codes sent to; undefined when it may be: https anywhere, http on this machine, or
@@ -24,7 +38,9 @@ export function redirectUriFault(text: string): string | undefined {
   if (url.protocol === "https:") return undefined;
   if (url.protocol === "http:")
     return isLoopback(url) ? undefined : "a redirect URI with http leads to 127.0.0.1, [::1] or localhost";
-  return unsafeSchemes.has(url.protocol) ? `a redirect URI never has the scheme ${url.protocol}` : undefined;
+  const scheme = url.protocol.slice(0, -1);
+  if (!unsafeSchemes.has(scheme) && !unsafeBeginning.test(scheme)) return undefined;
+  return `a redirect URI never has the scheme ${url.protocol}, which browsers or systems open; use https, http to this machine, or a scheme of the program's own`;
 }
 
 /**

@@ -1,6 +1,8 @@
+import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Clock, generateToken, type JsonObject } from "@svc/core";
-import { type Database, type GrantClient, insertGrantClient } from "@svc/db";
+import { type Clock, generateToken, type JsonObject, type Sealer } from "@svc/core";
+import { type Database, type GrantClient, grantClientSender, insertGrantClient } from "@svc/db";
+import { addressGroup } from "../http/client-address.ts";
 import { createAddressLimit } from "./address-limit.ts";
 import { AuthorizationRefusal, answerUnkept } from "./answers.ts";
 import { readClientName, readRedirectUris } from "./client-metadata.ts";
@@ -10,11 +12,12 @@ import { readJson, type ServeOptions } from "./serve.ts";
 export type RegisterOptions = ServeOptions & {
   readonly db: Database;
   readonly clock: Clock;
+  readonly sealer: Pick<Sealer, "subkey">;
   /** Who sent a request, as addresses are counted. */
   readonly addressOf: (req: IncomingMessage) => string;
 };
 
-/** Clients without a grant that are known at once; the one that registered longest ago gives way. */
+/** Clients without a grant that are known at once; the oldest of the address that registered the most gives way. */
 const unusedMax = 1_000;
 /** Registrations of an address within a minute, on a node. */
 const perAddressMax = 20;
@@ -24,12 +27,13 @@ const perAddressMax = 20;
  * for: what a code is worth hangs on its verifier alone.
  */
 export function createRegister(options: RegisterOptions): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
-  const { db, clock } = options;
+  const { db, clock, sealer } = options;
   const limit = createAddressLimit({ ...options, most: perAddressMax });
   return async (req, res) => {
     const waitMs = limit(req);
     if (waitMs !== undefined) throw tooMany(waitMs);
-    const client = readClient(await readJson(req, options), clock.now());
+    const sender = senderOf(addressGroup(options.addressOf(req)), sealer);
+    const client = readClient(await readJson(req, options), { nowMs: clock.now(), sender });
     await insertGrantClient(db, client, unusedMax);
     answerUnkept(res, 201, {
       client_id: client.id,
@@ -43,13 +47,21 @@ export function createRegister(options: RegisterOptions): (req: IncomingMessage,
   };
 }
 
+/** What stands for who registers at the beginning of a client's id: whoever registers many pushes out its own. It tells no address. */
+function senderOf(address: string, sealer: Pick<Sealer, "subkey">): string {
+  return createHmac("sha256", sealer.subkey("senders of clients"))
+    .update(address)
+    .digest("base64url")
+    .slice(0, grantClientSender.characters);
+}
+
 function tooMany(waitMs: number): AuthorizationRefusal {
   const why = `more than ${perAddressMax} clients were registered from this address within a minute`;
   return new AuthorizationRefusal("temporarily_unavailable", why, 429, Math.ceil(waitMs / 1_000));
 }
 
 /** Throws AuthorizationRefusal for a description that is none. */
-function readClient(json: JsonObject, nowMs: number): GrantClient {
+function readClient(json: JsonObject, { nowMs, sender }: { nowMs: number; sender: string }): GrantClient {
   const redirectUris = readRedirectUris(json["redirect_uris"]);
   if (typeof redirectUris === "string") throw new AuthorizationRefusal("invalid_redirect_uri", redirectUris);
   const name = readClientName(json["client_name"]);
@@ -58,5 +70,5 @@ function readClient(json: JsonObject, nowMs: number): GrantClient {
       "invalid_client_metadata",
       "client_name is a text of at most 100 printable characters",
     );
-  return { id: `client_${generateToken()}`, name, redirectUris, createdAt: nowMs, usedAt: null };
+  return { id: `client_${sender}${generateToken()}`, name, redirectUris, createdAt: nowMs, usedAt: null };
 }

@@ -1,9 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Clock, digestSecret, equalConstantTime, type KeyId } from "@svc/core";
+import { digestSecret, equalConstantTime, type KeyId } from "@svc/core";
 import {
-  type Database,
-  endGrant,
   findGrant,
   findGrantCode,
   findGrantToken,
@@ -17,6 +15,7 @@ import {
 } from "@svc/db";
 import { isValidKey } from "../auth/key-cache.ts";
 import { AuthorizationRefusal, answerUnkept } from "./answers.ts";
+import { type EndGrantOptions, endGrantFor } from "./end-grant.ts";
 import { issueGrant, issueTokens, type TokenAnswer } from "./issue.ts";
 import type { PlaceOf } from "./place.ts";
 import { originOfRedirect } from "./redirect-uri.ts";
@@ -24,13 +23,7 @@ import { scopeText } from "./scopes.ts";
 import { readForm, type ServeOptions } from "./serve.ts";
 
 /** What codes and tokens are changed with. */
-export type TokenOptions = ServeOptions & {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly placeOf: PlaceOf;
-  /** A grant has ended, by the key of its calls. */
-  readonly onEnded: (keyId: KeyId) => void;
-};
+export type TokenOptions = ServeOptions & EndGrantOptions & { readonly placeOf: PlaceOf };
 
 /** What a request has, checked as far as it needs no store. */
 type Asked = { readonly form: URLSearchParams; readonly clientId: string; readonly resource: string };
@@ -86,16 +79,14 @@ async function changeCode({ form, clientId, resource }: Asked, options: TokenOpt
 }
 
 /** A code that is shown twice was stolen, before or after its client used it. */
-async function endGrantOfCode(digest: Buffer, { db, clock, onEnded }: TokenOptions): Promise<void> {
-  const code = await findGrantCode(db, digest);
-  const grant = code?.grantId == null ? undefined : await findGrant(db, code.grantId);
-  if (grant === undefined) return;
-  await withTransaction(db, (tx) => endGrant(tx, grant, clock.now()));
-  onEnded(grant.keyId);
+async function endGrantOfCode(digest: Buffer, options: TokenOptions): Promise<void> {
+  const code = await findGrantCode(options.db, digest);
+  const grant = code?.grantId == null ? undefined : await findGrant(options.db, code.grantId);
+  if (grant !== undefined) await endGrantFor("GrantCode.Reuse", grant, options);
 }
 
 async function changeRefreshToken({ form, clientId, resource }: Asked, options: TokenOptions): Promise<TokenAnswer> {
-  const { db, clock, onEnded } = options;
+  const { db, clock } = options;
   const digest = digestSecret(requireField(form, "refresh_token"));
   const nowMs = clock.now();
   const token = await findGrantToken(db, digest);
@@ -111,8 +102,7 @@ async function changeRefreshToken({ form, clientId, resource }: Asked, options: 
   });
   if (answer !== undefined) return answer;
   // Two have it, and nobody knows which is the client: both lose what came of it.
-  await withTransaction(db, (tx) => endGrant(tx, token, nowMs));
-  onEnded(token.keyId);
+  await endGrantFor("GrantToken.Reuse", token, options);
   throw invalid("refresh token");
 }
 

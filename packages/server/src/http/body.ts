@@ -120,7 +120,12 @@ export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
   req.push = (chunk: Buffer | null) => {
     chunks += 1;
     bytes += chunk?.byteLength ?? 0;
-    if (chunks === fineChunksMax && bytes < fineChunksMax * fineBytes) onTooFine();
+    if (chunks === fineChunksMax && bytes < fineChunksMax * fineBytes) {
+      onTooFine();
+      // The rest of what was read costs its parsing, and no more.
+      req.push = () => true;
+      return true;
+    }
     if (chunks === fineChunksMax) chunks = bytes = 0;
     return push(chunk);
   };

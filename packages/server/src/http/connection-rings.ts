@@ -31,8 +31,12 @@ export type Connection = {
 /** Connections of each standing, least recently used first. */
 export type Rings = Readonly<Record<Standing, Set<Connection>>>;
 
-/** The answer that a socket's parser has under way: `node:http` has no other word for a busy connection. */
-type HttpSocket = Socket & { _httpMessage?: ServerResponse | null; [marked]?: Connection };
+/** The answer that a socket's parser has under way, and the parser: `node:http` has no other word for a busy connection, nor another way to stop it. */
+type HttpSocket = Socket & {
+  _httpMessage?: ServerResponse | null;
+  parser?: { onIncoming?: (req: unknown, keepsAlive: boolean) => number } | null;
+  [marked]?: Connection;
+};
 
 /** On the socket itself: each request asks three times, and a WeakMap of what is new costs the collector. */
 const marked = Symbol("connection");
@@ -45,6 +49,20 @@ export function connectionOf(socket: HttpSocket): Connection | undefined {
 /** Notes on a socket which connection it belongs to. */
 export function mark(socket: HttpSocket, connection: Connection): void {
   socket[marked] = connection;
+}
+
+/** An answer to the parser by which it reads no further. */
+const endParsing = -1;
+
+/** Has what was read of a connection parsed no further once it has ended: thousands of requests may stand in one read, each an object. */
+export function parseWhileOpen(socket: HttpSocket): void {
+  const { parser } = socket;
+  const given = parser?.onIncoming;
+  if (parser == null || given === undefined) return;
+  parser.onIncoming = (req, keepsAlive) => {
+    const answer = given.call(parser, req, keepsAlive);
+    return socket.destroyed ? endParsing : answer;
+  };
 }
 
 /** In the order in which they are shed. */
@@ -114,6 +132,6 @@ export function isUnasked(connection: Connection, nowMs: number): boolean {
 }
 
 /** Whether a request is there whole and its answer is not. */
-export function isBeingAnswered({ socket }: Connection): boolean {
+function isBeingAnswered({ socket }: Connection): boolean {
   return socket._httpMessage?.req.complete === true;
 }

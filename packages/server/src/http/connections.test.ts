@@ -167,7 +167,9 @@ test("one address has its limit, and a trusted proxy none, whose requests are co
   expect(await ask(proxy, "/address", "x-forwarded-for: 203.0.113.9\r\n")).toContain("203.0.113.9");
 });
 
-test("more requests at once than a connection can have answers to end it, and its address is not heard for a while", async () => {
+const burst = "GET / HTTP/1.1\r\nhost: x\r\n\r\n".repeat(500);
+
+test("more requests at once than a connection can have answers to end it, and no other of its address", async () => {
   const connections = await start({});
   const [idle, keyed, held, hostile] = [await open(), await open(), await open(), await open()];
   await ask(idle, "/");
@@ -175,14 +177,39 @@ test("more requests at once than a connection can have answers to end it, and it
   const requested = once(server, "request");
   held.write("GET /held HTTP/1.1\r\nhost: x\r\n\r\n");
   await requested;
-  hostile.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n".repeat(500));
+  let requests = 0;
+  server.on("request", () => requests++);
+  hostile.write(burst);
   await ended(hostile);
-  await ended(idle);
-  // What has shown a key, and whoever waits for an answer, may be another behind the same address.
-  expect([keyed, held].map(isOpen)).toEqual([true, true]);
-  expect(connections.stats()).toEqual({ open: { halfOpen: 0, keyless: 1, keyed: 1 }, shed: 2 });
-  await ended(await open(249));
-  expect(await ask(await open(1), "/")).toContain("200 OK");
+  // The rest of what was read is not even parsed.
+  expect(requests).toBe(65);
+  expect([idle, keyed, held].map(isOpen)).toEqual([true, true, true]);
+  expect(connections.stats()).toEqual({ open: { halfOpen: 0, keyless: 2, keyed: 1 }, shed: 1 });
+  expect(await ask(await open(0), "/key")).toContain("200 OK");
+});
+
+test("an address whose connections are punished again and again is read a few at a time, and keys are answered", async () => {
+  const connections = await start({ max: 1_000 });
+  for (let index = 0; index < 8; index++) {
+    const hostile = await open(0);
+    hostile.write(burst);
+    await ended(hostile);
+  }
+  let requests = 0;
+  server.on("request", () => requests++);
+  const flood = await Promise.all(Array.from({ length: 10 }, () => open(0)));
+  for (const hostile of flood) hostile.write(burst);
+  const keyed = await open(0);
+  const answered = ask(keyed, "/key");
+  expect(await answered).toContain("200 OK");
+  // Each of those before it cost what one may, and not what it sent.
+  expect(requests).toBeLessThanOrEqual(10 * 65 + 1);
+  // What has shown a key is not held back.
+  for (let index = 0; index < 20; index++) expect(await ask(keyed, "/")).toContain("200 OK");
+  // A second later the address is as any other.
+  nowMs += 1_000;
+  expect(await ask(await open(0), "/")).toContain("200 OK");
+  expect(connections.stats().open.keyed).toBe(1);
 });
 
 test("requests in a row, one answer after the other, are nothing to punish", async () => {
@@ -196,7 +223,7 @@ test("the other connections of a trusted proxy are other clients'", async () => 
   await start({ addresses: createClientAddresses(["127.0.0.0/8"]) });
   const [other, hostile] = [await open(), await open()];
   await ask(other, "/");
-  hostile.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n".repeat(500));
+  hostile.write(burst);
   await ended(hostile);
   expect(isOpen(other)).toBe(true);
   expect(await ask(await open(0), "/")).toContain("200 OK");

@@ -6,10 +6,10 @@ import {
   connectionOf,
   createRings,
   everyStanding,
-  isBeingAnswered,
   isUnasked,
   keylessStandings,
   mark,
+  parseWhileOpen,
   promote,
   type Rings,
   type Standing,
@@ -31,8 +31,8 @@ export type Connections = {
   /** Who is behind a connection has shown a valid key, or sent a post that verifies. */
   noteKey(socket: Socket): void;
   /**
-   * A connection sent what costs the node out of all proportion, before anything can be charged for it. It ends, and so does what its
-   * address has begun without a key; for a quarter of a second that address cannot connect. A trusted proxy's other connections stay.
+   * A connection sent what costs the node out of all proportion, before anything can be charged for it. It ends, and no other does:
+   * others behind the same address may have keys. Where an address sends many such connections, its new ones are read a few at a time.
    */
   punish(socket: Socket): void;
   /** Who sent a request, as addresses are counted: see `addressGroup`. */
@@ -65,8 +65,12 @@ export type ConnectionLimits = {
 const keyedReserve = 0.25;
 /** Requests that one read of a connection may hold: of small ones it would hold thousands, which the loop is not to serve in one go. */
 const burstMax = 64;
-/** So long an address is not heard, milliseconds: each time it is, it may cost the node 15. */
-const punishedMs = 250;
+/** So many connections of an address may be punished within a second before its new ones are held back. */
+const punishedMax = 8;
+const punishedWithinMs = 1_000;
+/** Between two looks for connections that were held back, milliseconds; each look lets some of every address go on. */
+const heldMs = 100;
+const heldAtOnce = 2;
 /** So exactly the order of use is kept: a connection moves in its ring at most once in so many milliseconds. */
 const orderMs = 1_000;
 
@@ -84,8 +88,9 @@ export function createConnections(limits: ConnectionLimits): Connections {
   const handshakes = new Map<string, Connection>();
   const keylessMax = max - Math.floor(max * keyedReserve);
   let shed = 0;
-  /** Until when an address is not heard. */
-  const punished = new Map<string, number>();
+  /** How many of an address's connections were punished, by when that is forgotten. */
+  const punished = new Map<string, { count: number; readonly untilMs: number }>();
+  const holding = createHolding();
   const bursts = new Set<Connection>();
   const endBursts = () => {
     for (const connection of bursts) connection.burst = 0;
@@ -106,10 +111,14 @@ export function createConnections(limits: ConnectionLimits): Connections {
     end(connection);
     if (connection.isProxied) return;
     const nowMs = now();
-    for (const [address, untilMs] of punished) if (untilMs <= nowMs) punished.delete(address);
-    punished.set(connection.address, nowMs + punishedMs);
-    const own = byAddress.get(connection.address);
-    for (const other of [...(own?.halfOpen ?? []), ...(own?.keyless ?? [])]) if (!isBeingAnswered(other)) end(other);
+    for (const [address, { untilMs }] of punished) if (untilMs <= nowMs) punished.delete(address);
+    const known = punished.get(connection.address);
+    if (known === undefined) punished.set(connection.address, { count: 1, untilMs: nowMs + punishedWithinMs });
+    else known.count += 1;
+  };
+  const isHeldBack = (address: string) => {
+    const known = punished.get(address);
+    return known !== undefined && known.count >= punishedMax && known.untilMs > now();
   };
   /** Brings a scope below its limit; false when none of its connections can go. */
   const makeRoom = (rings: Rings, isFull: () => boolean, standings: readonly Standing[]): boolean => {
@@ -126,7 +135,6 @@ export function createConnections(limits: ConnectionLimits): Connections {
     const isProxied = addresses.isTrusted(peer);
     const own = isProxied ? undefined : (byAddress.get(address) ?? createRings());
     const hasRoom =
-      now() >= (punished.get(address) ?? 0) &&
       (own === undefined || makeRoom(own, () => sizeOf(own) >= perAddressMax, everyStanding)) &&
       makeRoom(all, () => all.halfOpen.size + all.keyless.size >= keylessMax, keylessStandings) &&
       makeRoom(all, () => sizeOf(all) >= max, everyStanding);
@@ -143,6 +151,8 @@ export function createConnections(limits: ConnectionLimits): Connections {
     };
     for (const rings of connection.scopes) rings.halfOpen.add(connection);
     mark(socket, connection);
+    parseWhileOpen(socket);
+    if (!isProxied && isHeldBack(address)) holding.add(address, socket);
     const endpoints = isTls ? endpointsOf(socket) : "";
     if (isTls) handshakes.set(endpoints, connection);
     socket.once("close", () => {
@@ -159,6 +169,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
       handshakes.delete(endpoints);
       connection.socket = socket;
       mark(socket, connection);
+      parseWhileOpen(socket);
       socket.once("close", () => remove(connection));
     },
     noteRequest(socket) {
@@ -203,6 +214,30 @@ export function createConnections(limits: ConnectionLimits): Connections {
       open: { halfOpen: all.halfOpen.size, keyless: all.keyless.size, keyed: all.keyed.size },
       shed,
     }),
+  };
+}
+
+/** Keeps new connections of addresses unread, and lets a few of each address go on at a time: a request with a key is late, and not lost. */
+function createHolding(): { add(address: string, socket: Socket): void } {
+  const held = new Map<string, Set<Socket>>();
+  const look = () => {
+    for (const [address, sockets] of held) {
+      for (const socket of [...sockets].slice(0, heldAtOnce)) {
+        sockets.delete(socket);
+        socket.resume();
+      }
+      if (sockets.size === 0) held.delete(address);
+    }
+    if (held.size > 0) setTimeout(look, heldMs).unref();
+  };
+  return {
+    add(address, socket) {
+      socket.pause();
+      if (held.size === 0) setTimeout(look, heldMs).unref();
+      const sockets = held.get(address) ?? new Set();
+      held.set(address, sockets.add(socket));
+      socket.once("close", () => sockets.delete(socket));
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Action } from "@svc/catalog";
-import { JsonTooLargeError, parseExactJson } from "@svc/core";
+import { JsonTooLargeError, parseExactJson, singleLine } from "@svc/core";
 import { maskNames, sensitiveNames } from "./mask.ts";
 import type { Redactor } from "./redact.ts";
 
@@ -13,8 +13,7 @@ const maskedBytesMax = 524_288;
 
 /** A text of an app's for people to read: without secrets, cut; control characters would break terminals, logs and rows. */
 export function excerpt(text: string, redact: Redactor): string {
-  const shown = redact(text.slice(0, readMax))
-    .replaceAll(/\p{Cc}+/gu, " ")
+  const shown = singleLine(redact(text.slice(0, readMax)))
     .trim()
     .toWellFormed();
   return shown.length > excerptMax ? `${shown.slice(0, excerptMax).toWellFormed()} ...` : shown;

@@ -1,6 +1,6 @@
 import type { ToolDefinition } from "@svc/catalog";
 import type { AccountId, Binding, Clock, ConfirmRule, Id, KeyId, ProjectId, Role, Sealer } from "@svc/core";
-import { createBatcher } from "@svc/core";
+import { createBatcher, singleLine } from "@svc/core";
 import { type AccessClass, type CallRecord, type Database, isUnavailable, putToolCalls } from "@svc/db";
 import type { CallOutcome, CallResult } from "../outcome.ts";
 import { createDigestKeys, type DigestKeys } from "./idempotency.ts";
@@ -268,10 +268,7 @@ const messageMax = 4_000;
 
 /** The store takes no U+0000, and a message may quote anything. */
 function messageText(text: string): string {
-  return text
-    .slice(0, messageMax)
-    .replaceAll(/\p{Cc}/gu, " ")
-    .toWellFormed();
+  return singleLine(text.slice(0, messageMax)).toWellFormed();
 }
 
 function replayOf({ outcome, value, message, providerStatus, warnings }: CallResult): Replay {

@@ -42,6 +42,31 @@ test("dots that two values or a value and its text make are refused as well", ()
   }
 });
 
+test.each<[string, object]>([
+  ["a header", { headers: { "X-HTTP-Method-Override": "DELETE" } }],
+  ["a parameter", { query: { _method: "DELETE" } }],
+  ["a parameter that a value completes", { url: [`${base}/x?_me`, "thod", "=DELETE"] }],
+  ["an escaped parameter", { url: [`${base}/x?%5Fmethod=DELETE`] }],
+  ["a field of JSON", { body: { _method: "DELETE" } }],
+  [
+    "a field of a form",
+    { headers: { "content-type": "application/x-www-form-urlencoded" }, body: { _method: "DELETE" } },
+  ],
+  [
+    "a form as a text",
+    { headers: { "Content-Type": "application/x-www-form-urlencoded; charset=utf-8" }, body: "a=1&%5Fmethod=DELETE" },
+  ],
+  [
+    "a part of a form",
+    {
+      headers: { "content-type": "multipart/form-data; boundary=b" },
+      body: '--b\r\ncontent-disposition: form-data; name="_method"\r\n\r\nDELETE\r\n--b--',
+    },
+  ],
+])("a request that asks for another method by %s is not built", (_what, changes) => {
+  expect(build(changes)).toMatchObject({ fault: { message: expect.stringContaining("would change the method") } });
+});
+
 test("headers are single lines of ASCII, under names in lower case; the service's own stay", () => {
   const headers = { Authorization: "Bearer planted", "X-N": 7, accept: "text/csv" };
   expect(build({ headers, body: {} })).toMatchObject({

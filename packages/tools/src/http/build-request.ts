@@ -1,5 +1,5 @@
 import type { AppRequest } from "@svc/connections";
-import { httpTargetOf, isObject, scalarText } from "@svc/core";
+import { formatValue, httpTargetOf, isObject, methodOverrideOf, scalarText } from "@svc/core";
 import { userAgent } from "../call/build-request.ts";
 
 /** A request to a host, or the part of it that cannot be sent, and why. No fault quotes a value: any may be a secret, or a row's. */
@@ -30,6 +30,14 @@ export function buildHttpRequest(args: Readonly<Record<string, unknown>>): Built
     const target = httpTargetOf(url);
     if ("fault" in target) return { fault: { pointer: "/url", message: target.fault } };
     const headers = headersOf(args["headers"]);
+    const query = new URL(url).searchParams.keys();
+    const override = methodOverrideOf({ headers, query, body: args["body"] });
+    if (override !== undefined) {
+      throw new UnfitValueError(
+        "",
+        `has a field ${formatValue(override)}, which would change the method of the request`,
+      );
+    }
     const body = args["body"] === undefined ? undefined : bodyOf(args["body"], headers["content-type"]);
     const request = {
       method: String(args["method"]),

@@ -1,10 +1,10 @@
 import type { AccessClass, JsonSchema } from "@svc/catalog";
-import { formatValue, httpTargetOf } from "@svc/core";
+import { formatValue, httpTargetOf, isMethodOverride } from "@svc/core";
 import { type JsonValue, pointerOf } from "../../json.ts";
 import { type ObjectForm, ref } from "../../read/form.ts";
 import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
 import { readValue } from "../../read/value.ts";
-import { objectOf, type Reference, type TextTemplate, type ValueTemplate } from "../../template.ts";
+import { entriesOf, objectOf, type Reference, type TextTemplate, type ValueTemplate } from "../../template.ts";
 
 /** The methods of requests, in the order in which messages list them. */
 export const httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -51,9 +51,6 @@ const reservedHeaders = new Set([
 
 /** What the service says of a request unless the program does. */
 const contentHeaders = new Set(["accept", "content-type"]);
-
-/** By these some hosts carry out another method than the one that estimate and approval go by. */
-const methodHeaders = new Set(["x-http-method-override", "x-http-method", "x-method-override"]);
 
 const text: JsonSchema = { type: "string", minLength: 1, maxLength: urlMax };
 
@@ -112,6 +109,8 @@ export function readRequest(node: Node, reader: ShapeReader): ReadRequest | unde
   for (const name of headers.keys()) checkHeader(name, [...headers.keys()], fields.at("headers"), reader);
   const query = readNamed(fields, "query", reader);
   const body = readValue(fields.at("body"), reader.faults);
+  checkMethodFields([...query.keys()], fields.at("query"), reader);
+  checkMethodFields(body === undefined ? [] : (entriesOf(body) ?? []).map(([name]) => name), fields.at("body"), reader);
   if (body !== undefined && (method === "GET" || method === "HEAD")) {
     const hint = "send it as query, or with another method";
     reader.faults.add("PROGRAM_MALFORMED", fields.at("body").path, `is a body, which ${method} does not have`, hint);
@@ -176,6 +175,8 @@ function readUrl(node: Node, reader: ShapeReader): { readonly text: TextTemplate
   if ("fault" in target) return fault(target.fault, urlHint);
   if (/[/\\](\.|%2e){1,2}([/\\?]|$)/i.test(whole))
     return fault("has a segment that is . or ..", "write the path it leads to");
+  const named = [...new URL(whole).searchParams.keys()].find(isMethodOverride);
+  if (named !== undefined) return fault(`has ${named} in its query, which asks for another method`, "leave it out");
   return { text, host: target.host };
 }
 
@@ -217,9 +218,17 @@ function readNamed(fields: Fields, name: "headers" | "query", reader: ShapeReade
 export function faultOfKeyHeader(name: string, headers: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
   if (reservedHeaders.has(lower) || contentHeaders.has(lower)) return `${lower} is set by the service`;
-  if (methodHeaders.has(lower)) return `${lower} asks for another method`;
+  if (isMethodOverride(lower)) return `${lower} asks for another method`;
   if (headers.some((header) => header.toLowerCase() === lower)) return `${lower} is among the headers of the request`;
   return undefined;
+}
+
+/** By some names hosts carry out another method than the one that estimate and approval go by. What is filled in is looked at when it is sent. */
+function checkMethodFields(names: readonly string[], { path }: Node, { faults }: ShapeReader): void {
+  for (const name of names.filter(isMethodOverride)) {
+    const hint = "write that one as the method, and leave it out";
+    faults.add("PROGRAM_MALFORMED", [...path, name], `${name} asks for another method`, hint);
+  }
 }
 
 function checkHeader(name: string, names: readonly string[], { path }: Node, { faults }: ShapeReader): void {
@@ -227,7 +236,7 @@ function checkHeader(name: string, names: readonly string[], { path }: Node, { f
   const lower = name.toLowerCase();
   if (!headerName.test(name)) fault(`${formatValue(name)} is no name of a header`, "write one such as x-request-id");
   else if (reservedHeaders.has(lower)) fault(`${lower} is set by the service`, "leave it out");
-  else if (methodHeaders.has(lower))
+  else if (isMethodOverride(lower))
     fault(`${lower} asks for another method`, "write that one as the method, and leave it out");
   else if (names.find((other) => other.toLowerCase() === lower) !== name) {
     fault(`${lower} is named twice`, "name each header once: upper and lower case are the same");

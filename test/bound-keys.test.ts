@@ -309,6 +309,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "TriggersService/UpdateReplay": refused,
   "TriggersService/CancelReplay": refused,
   "TriggersService/SendTestEvent": refused,
+  "TriggersService/TryNow": refused,
   "TriggersService/ListIngestEndpoints": refused,
 };
 

@@ -387,6 +387,11 @@ const triggers: Case[] = [
   ["SendTestEvent", { subscriptionId: "$subscription" }, "ok delivery"],
   ["SendTestEvent", { subscriptionId: "$theirsubscription" }, "not_found SUBSCRIPTION_NOT_FOUND"],
   ["SendTestEvent", { subscriptionId: "$inactive" }, "failed_precondition SUBSCRIPTION_INACTIVE"],
+  ["TryNow", { subscriptionId: "$subscription" }, "ok count,subscription"],
+  ["TryNow", {}, "invalid_argument FILTER_REQUIRED"],
+  ["TryNow", { subscriptionId: "$theirsubscription" }, "not_found SUBSCRIPTION_NOT_FOUND"],
+  ["TryNow", { subscriptionId: "$inactive" }, "failed_precondition SUBSCRIPTION_INACTIVE"],
+  ["TryNow", { deliveryId: missing.delivery }, "not_found DELIVERY_NOT_FOUND"],
   ["ListIngestEndpoints", {}, "ok endpoints"],
 ];
 

@@ -4,8 +4,9 @@ import { addExamples } from "./command/examples.ts";
 import { addDeliveryAttempts } from "./deliveries/attempts.ts";
 import { addDeliveryList } from "./deliveries/list.ts";
 import { addDeliveryShow } from "./deliveries/show.ts";
+import { addDeliveryTry } from "./deliveries/try.ts";
 
-/** Adds `svc deliveries list|show|attempts`. */
+/** Adds `svc deliveries list|show|attempts|try`. */
 export function addDeliveriesCommand(program: Command, context: CommandContext): void {
   const deliveries = program
     .command("deliveries")
@@ -17,4 +18,5 @@ export function addDeliveriesCommand(program: Command, context: CommandContext):
   addDeliveryList(deliveries, context);
   addDeliveryShow(deliveries, context);
   addDeliveryAttempts(deliveries, context);
+  addDeliveryTry(deliveries, context);
 }

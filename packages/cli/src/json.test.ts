@@ -146,6 +146,8 @@ test("of events and their deliveries", async () => {
   const [{ id: deliveryId }] = await json("deliveries list", ["--subscription", subscription.id]);
   await until(async () => (await json("deliveries attempts", [deliveryId])).length > 0);
   expect(await json("deliveries show", [deliveryId])).toMatchObject({ id: deliveryId });
+  await until(async () => (await json("deliveries show", [deliveryId])).state === "delivered");
+  await json("deliveries try", [deliveryId], { code: 1 }).catch((error: unknown) => expect(error).toBeInstanceOf(SyntaxError));
   expect(await json("stats")).toMatchObject({ deadLetters: 0 });
   ran.add("watch");
   const watching = startCommand(["watch", "--kind", "event", "--since", "5m", "--json"], variables());
@@ -163,6 +165,7 @@ test("of events and their deliveries", async () => {
   }
   expect(await json("replays update", [replayId, "--rate", "9/s"])).toMatchObject({ id: replayId });
   expect(await json("subscriptions test", [subscription.id])).toMatchObject({ number: 1, statusCode: 200 });
+  expect(await json("subscriptions try", [subscription.id])).toMatchObject({ subscription: { id: subscription.id } });
   expect(await json("subscriptions list")).toMatchObject([{ id: subscription.id }]);
   expect(await json("subscriptions show", [subscription.id])).toMatchObject({ id: subscription.id });
   expect(await json("subscriptions update", [subscription.id, "--deactivate"])).toMatchObject({ active: false });

@@ -41,6 +41,7 @@ async function replayEvent(eventId: string, options: ReplayOptions, context: Com
   });
   if (options.json) return context.print(messageText(ReplayEventResponseSchema, replayed));
   for (const line of deliveryTable(replayed.deliveries)) context.print(line);
+  for (const warning of replayed.warnings) context.note(`warning: ${warning}`);
   if (replayed.deliveries.length === 0) {
     context.note("No active subscription matches the event: nothing is queued.");
   }
@@ -53,6 +54,7 @@ async function replayRange(options: ReplayOptions, context: CommandContext): Pro
   if (options.json) return context.print(messageText(ReplayEventsResponseSchema, replayed));
   const { count, deliveries } = replayed;
   const what = `${numberText(count)} ${count === 1 ? "delivery" : "deliveries"}`;
+  for (const warning of replayed.warnings) context.note(`warning: ${warning}`);
   if (request.dryRun) return context.print(`${what} would be queued`);
   for (const line of deliveryTable(deliveries)) context.print(line);
   const rest = count > deliveries.length ? `, of which the first ${deliveries.length} are listed` : "";

@@ -100,6 +100,26 @@ test("an endpoint that may not be dialled, or a filter that names nothing, is re
   });
 });
 
+test("what waits for an endpoint that refuses connections says so, and is tried now", async () => {
+  const closed = await startTestReceiver();
+  await closed[Symbol.asyncDispose]();
+  const { printed } = await svc("subscriptions", "create", closed.url, "--json");
+  const { id } = JSON.parse(printed.join("\n")).subscription;
+  await svc("subscriptions", "test", id, "--no-wait");
+  const show = async () => (await svc("subscriptions", "show", id)).printed.join("\n");
+  await until(async () => /health +(failing|backing off)/.test(await show()));
+  expect(await show()).toMatch(/because +attempts fail since \S+Z, last with connection_refused/);
+  expect((await svc("subscriptions", "list")).printed.join("\n")).toMatch(
+    new RegExp(`${id} +(failing|backing off): connection_refused`),
+  );
+  const listed = await svc("deliveries", "--subscription", id);
+  expect(listed.printed[0]).toMatch(/NEXT ATTEMPT +WAITS FOR$/);
+  const [, delivery = ""] = /(dlv_\w+)/.exec(listed.printed[1] ?? "") ?? [];
+  const tried = await svc("deliveries", "try", delivery);
+  expect(tried).toMatchObject({ code: 0, printed: [expect.stringMatching(/^\d deliver(y is|ies are) due now$/)] });
+  expect((await svc("subscriptions", "try", id)).code).toBe(0);
+});
+
 test("subscriptions update moves the endpoint and ends or begins what it receives; delete removes it", async () => {
   const id = await subscribe();
   const moved = await svc("subscriptions", "update", id, "--endpoint", `${receiver.url}/v2`, "--deactivate");

@@ -6,9 +6,10 @@ import { addSubscriptionDelete } from "./subscriptions/delete.ts";
 import { addSubscriptionList } from "./subscriptions/list.ts";
 import { addSubscriptionShow } from "./subscriptions/show.ts";
 import { addSubscriptionTest } from "./subscriptions/test.ts";
+import { addSubscriptionTry } from "./subscriptions/try.ts";
 import { addSubscriptionUpdate } from "./subscriptions/update.ts";
 
-/** Adds `svc subscriptions create|list|show|update|delete|test`. */
+/** Adds `svc subscriptions create|list|show|update|delete|test|try`. */
 export function addSubscriptionsCommand(program: Command, context: CommandContext): void {
   const subscriptions = program
     .command("subscriptions")
@@ -23,4 +24,5 @@ export function addSubscriptionsCommand(program: Command, context: CommandContex
   addSubscriptionUpdate(subscriptions, context);
   addSubscriptionDelete(subscriptions, context);
   addSubscriptionTest(subscriptions, context);
+  addSubscriptionTry(subscriptions, context);
 }

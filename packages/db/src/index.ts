@@ -139,6 +139,12 @@ export {
 export { countDeliveriesOfEvents, type DeliveryCounts } from "./deliveries/count-of-events.ts";
 export { enqueueDeliveries, type QueuedDelivery, type QueueTo } from "./deliveries/enqueue.ts";
 export { expireDeliveries } from "./deliveries/expire.ts";
+export {
+  type DeliveryEndpoint,
+  type EndpointTimes,
+  findDeliveryEndpoints,
+  readEndpointTimes,
+} from "./deliveries/read-endpoint-times.ts";
 export { type EventDeliveries, readEventDeliveries } from "./deliveries/read-event-deliveries.ts";
 export { releaseDeliveries } from "./deliveries/release.ts";
 export {
@@ -150,6 +156,7 @@ export {
 export { type DeliverySettlement, settleDeliveries } from "./deliveries/settle.ts";
 export { countSuperseded } from "./deliveries/superseded.ts";
 export type { DeliveryTaskKey } from "./deliveries/task-key.ts";
+export { tryDeliveriesNow } from "./deliveries/try-now.ts";
 export type { EscalationHopDocument } from "./documents/ask.ts";
 export type { AttemptEntry } from "./documents/attempt.ts";
 export type { PaceDocument, PaceShare, PaceWindow } from "./documents/call-pace.ts";

@@ -1,11 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Trigger, Webhook } from "@svc/catalog";
-import { type DeliveryId, type SubscriptionId, timeOfId } from "@svc/core";
+import { type DeliveryId, isoTime, type SubscriptionId, timeOfId } from "@svc/core";
 import {
   type AttemptEntry,
   type Delivery,
   type DeliveryCounts,
+  type DeliveryEndpoint,
+  type EndpointTimes,
   type Event,
   firstEventAt,
   type ReplayRecord,
@@ -35,12 +37,11 @@ import {
   SubscriptionSchema,
 } from "@svc/gen/triggers";
 
-/** A subscription as callers read it: without its secret. Its health is that of `nowMs`; all of it with its progress. */
-export function subscriptionMessage(
-  row: Subscription,
-  nowMs: number,
-  progress?: SubscriptionProgress,
-): SubscriptionMessage {
+/** What is known of a subscription's endpoint beside its row. */
+export type EndpointFacts = Partial<SubscriptionProgress & EndpointTimes>;
+
+/** A subscription as callers read it: without its secret. Its health is that of `nowMs`, made of its row and of `facts`. */
+export function subscriptionMessage(row: Subscription, nowMs: number, facts: EndpointFacts = {}): SubscriptionMessage {
   return create(SubscriptionSchema, {
     id: row.id,
     endpointUrl: row.endpointUrl,
@@ -49,7 +50,7 @@ export function subscriptionMessage(
     active: row.active,
     inactiveReason: row.inactiveReason,
     createdAt: timestampFromMs(row.createdAt),
-    health: healthMessage(row, nowMs, progress),
+    health: healthMessage(row, nowMs, facts),
     entityId: row.entityId,
     ...(row.keyId !== null && { agent: agentMessage(row, row.keyId) }),
   });
@@ -59,22 +60,53 @@ function agentMessage({ mcpId, expiresAt }: Subscription, keyId: string): AgentS
   return create(AgentSubscriptionSchema, { id: mcpId, keyId, ...optionalTime("refreshBefore", expiresAt) });
 }
 
-/** What is known of an endpoint's health by its subscription's row. */
+/** The health of an endpoint, by its subscription's row and what else is known. */
 export function healthMessage(
-  row: Pick<Subscription, "active" | "failingSince" | "backoffUntil">,
+  row: Pick<Subscription, "active" | "failingSince" | "backoffUntil"> & Partial<Pick<Subscription, "inactiveReason">>,
   nowMs: number,
-  { lastSuccessAt, pending }: Partial<SubscriptionProgress> = {},
+  { lastSuccessAt, pending, durationsMs = [], lastError = "" }: EndpointFacts = {},
 ): SubscriptionHealth {
   const { active, failingSince, backoffUntil } = row;
   const isHeldBack = active && backoffUntil !== null && backoffUntil > nowMs;
-  const state = failingSince === null ? "well" : isHeldBack ? "backing_off" : "failing";
-  return create(SubscriptionHealthSchema, {
-    state: active ? state : "inactive",
+  const [p50Ms, p99Ms] = [quantile(durationsMs, 0.5), quantile(durationsMs, 0.99)];
+  const well = p50Ms >= slowMs ? "slow" : "well";
+  const state = !active ? "inactive" : failingSince === null ? well : isHeldBack ? "backing_off" : "failing";
+  const health = create(SubscriptionHealthSchema, {
+    ...{ state, lastError, p50Ms, p99Ms, measuredAttempts: durationsMs.length },
     ...optionalTime("failingSince", failingSince),
     ...(isHeldBack && { backoffUntil: timestampFromMs(backoffUntil) }),
     ...optionalTime("lastSuccessAt", lastSuccessAt ?? null),
     pendingDeliveries: pending ?? 0,
   });
+  return { ...health, reason: healthReason(health, { ...row, lastError }) };
+}
+
+/** Time that an endpoint may typically take, milliseconds: beyond it is slow. */
+const slowMs = 2_000;
+
+/** The smallest value that so large a part of sorted values is no greater than; 0 of none. */
+function quantile(sorted: readonly number[], part: number): number {
+  return Math.round(sorted[Math.ceil(sorted.length * part) - 1] ?? 0);
+}
+
+function healthReason(
+  { state, p50Ms, measuredAttempts }: SubscriptionHealth,
+  row: Pick<Subscription, "failingSince" | "backoffUntil"> & { inactiveReason?: string; lastError: string },
+): string {
+  const error = row.lastError === "" ? "" : `, last with ${row.lastError}`;
+  const since = row.failingSince === null ? "" : ` since ${isoTime(row.failingSince)}`;
+  switch (state) {
+    case "slow":
+      return `half of the latest ${measuredAttempts} attempts took ${p50Ms} ms or longer`;
+    case "failing":
+      return `attempts fail${since}${error}; one delivery at a time tests the endpoint, and the others follow when it succeeds`;
+    case "backing_off":
+      return `attempts fail${since}${error}; the next test is at ${isoTime(row.backoffUntil ?? 0)}`;
+    case "inactive":
+      return `nothing is delivered: ${row.inactiveReason ?? "it is inactive"}`;
+    default:
+      return "";
+  }
 }
 
 /** An event as callers read it, with how its deliveries stand where that was asked for. */
@@ -91,8 +123,9 @@ export function eventMessage(row: Event, deliveries?: DeliveryCounts): EventMess
   });
 }
 
-/** A delivery as callers read it. Its id carries when it was made. */
-export function deliveryMessage(row: Delivery): DeliveryMessage {
+/** A delivery as callers read it. Its id carries when it was made; its next attempt is that of `nowMs`, as its endpoint allows. */
+export function deliveryMessage(row: Delivery, endpoint: DeliveryEndpoint | undefined, nowMs: number): DeliveryMessage {
+  const waits = row.state === "pending" ? waitOf(row, endpoint, nowMs) : { reason: "", nextAttemptAt: null };
   return create(DeliverySchema, {
     id: row.id,
     eventId: row.eventId,
@@ -102,9 +135,23 @@ export function deliveryMessage(row: Delivery): DeliveryMessage {
     lastError: row.lastError,
     replayed: row.replayed,
     createdAt: timestampFromMs(timeOfId(row.id)),
+    waitingReason: waits.reason,
     ...optionalTime("lastAttemptAt", row.lastAttemptAt),
-    ...optionalTime("nextAttemptAt", row.nextAttemptAt),
+    ...optionalTime("nextAttemptAt", waits.nextAttemptAt),
   });
+}
+
+/** What a pending delivery waits for, and when it is tried at the earliest. */
+function waitOf(
+  { nextAttemptAt }: Delivery,
+  endpoint: DeliveryEndpoint | undefined,
+  nowMs: number,
+): { reason: string; nextAttemptAt: number | null } {
+  if (endpoint?.active !== true) return { reason: "inactive", nextAttemptAt: null };
+  const dueAt = nextAttemptAt ?? nowMs;
+  const opensAt = endpoint.failingSince === null ? undefined : Math.max(endpoint.backoffUntil ?? nowMs, nowMs);
+  if (opensAt !== undefined && opensAt >= dueAt) return { reason: "endpoint_failing", nextAttemptAt: opensAt };
+  return { reason: dueAt > nowMs ? "retry" : "turn", nextAttemptAt: dueAt };
 }
 
 /** An attempt as callers read it. */

@@ -55,6 +55,17 @@ export function deliveryStateInvalid(state: string, states: readonly string[]): 
   });
 }
 
+/** A delivery that has ended is not tried again. */
+export function deliveryNotPending(id: string, state: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "DELIVERY_NOT_PENDING",
+    field: "deliveryId",
+    message: `the delivery ${formatValue(id)} is not pending: it is ${state}`,
+    help: "ReplayEvent sends its event again, as another delivery.",
+  });
+}
+
 /** Nothing is sent to an inactive subscription. */
 export function subscriptionInactive(id: string, reason: string): Fault {
   return fault({

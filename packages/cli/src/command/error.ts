@@ -63,6 +63,7 @@ const commandNames: Readonly<Record<string, string>> = {
   UpdateSubscription: "`svc subscriptions update`",
   DeleteSubscription: "`svc subscriptions delete`",
   SendTestEvent: "`svc subscriptions test`",
+  TryNow: "`svc subscriptions try`",
   ListEvents: "`svc events`",
   GetEvent: "`svc events show`",
   GetDelivery: "`svc deliveries show`",

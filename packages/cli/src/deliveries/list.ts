@@ -10,6 +10,7 @@ import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption, parseCount, parseMoment } from "../command/options.ts";
 import { messageListText } from "../text/message.ts";
 import { tableLines, timeText } from "../text/table.ts";
+import { waitText } from "./show.ts";
 
 type ListOptions = ProjectOptions &
   JsonOption & { event?: string; subscription?: string; state?: string; since?: number; until?: number; limit: number };
@@ -57,8 +58,9 @@ async function listDeliveries(options: ListOptions, context: CommandContext): Pr
   for (const line of deliveryTable(found)) context.print(line);
 }
 
-/** Deliveries as a table. */
+/** Deliveries as a table; if some wait, with what they wait for and until when. */
 export function deliveryTable(deliveries: readonly Delivery[]): string[] {
+  const hasWaiting = deliveries.some(({ waitingReason }) => waitingReason !== "");
   const rows = deliveries.map((delivery) => [
     delivery.id,
     delivery.subscriptionId,
@@ -66,6 +68,8 @@ export function deliveryTable(deliveries: readonly Delivery[]): string[] {
     String(delivery.attempts),
     timeText(delivery.lastAttemptAt),
     delivery.lastError || "-",
+    ...(hasWaiting ? [timeText(delivery.nextAttemptAt), waitText(delivery.waitingReason) || "-"] : []),
   ]);
-  return tableLines(["ID", "SUBSCRIPTION", "STATE", "ATTEMPTS", "LAST ATTEMPT", "LAST ERROR"], rows);
+  const columns = ["ID", "SUBSCRIPTION", "STATE", "ATTEMPTS", "LAST ATTEMPT", "LAST ERROR"];
+  return tableLines([...columns, ...(hasWaiting ? ["NEXT ATTEMPT", "WAITS FOR"] : [])], rows);
 }

@@ -26,6 +26,18 @@ export function addDeliveryShow(deliveries: Command, context: CommandContext): v
   ]);
 }
 
+/** What a pending delivery waits for, in words; empty for none. */
+export function waitText(reason: string): string {
+  return waits[reason] ?? reason;
+}
+
+const waits: Readonly<Record<string, string>> = {
+  retry: "its next attempt",
+  endpoint_failing: "its endpoint, which fails",
+  turn: "its turn",
+  inactive: "nothing: its subscription is inactive",
+};
+
 function factsOf(delivery: Delivery): readonly (readonly [string, string])[] {
   const { nextAttemptAt } = delivery;
   return [
@@ -37,6 +49,7 @@ function factsOf(delivery: Delivery): readonly (readonly [string, string])[] {
     ["last attempt", timeText(delivery.lastAttemptAt)],
     ["last error", delivery.lastError],
     ["next attempt", nextAttemptAt === undefined ? "" : timeText(nextAttemptAt)],
+    ["waits for", waitText(delivery.waitingReason)],
     ["queued", `${timeText(delivery.createdAt)}${delivery.replayed ? " by a replay" : ""}`],
   ];
 }

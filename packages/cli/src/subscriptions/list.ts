@@ -41,10 +41,19 @@ export function subscriptionTable(subscriptions: readonly Subscription[]): strin
   const hasAgents = subscriptions.some(({ agent }) => agent !== undefined);
   const rows = subscriptions.map((subscription) => {
     const { id, active, inactiveReason, createdAt, endpointUrl, agent } = subscription;
-    const cells = [id, active ? "active" : inactiveReason, eventsText(subscription), timeText(createdAt)];
+    const state = active ? healthText(subscription) : inactiveReason;
+    const cells = [id, state, eventsText(subscription), timeText(createdAt)];
     return [...cells, ...(hasAgents ? [agent?.keyId ?? "-"] : []), plainText(endpointUrl)];
   });
   return tableLines(["ID", "STATE", "EVENTS", "CREATED", ...(hasAgents ? ["AGENT'S KEY"] : []), "ENDPOINT"], rows);
+}
+
+/** How the endpoint of an active subscription fares, such as `failing: connection_refused` or `slow: 4000 ms`. */
+function healthText({ health }: Subscription): string {
+  const { state = "", lastError = "", p50Ms = 0 } = health ?? {};
+  if (state === "well" || state === "") return "active";
+  const detail = state === "slow" ? `${p50Ms} ms` : (lastError.split(/[\s:]/, 1)[0] ?? "");
+  return `${state.replaceAll("_", " ")}${detail === "" ? "" : `: ${detail}`}`;
 }
 
 /** What a subscription receives: `calendar.events_changed of ada`. */

@@ -1,4 +1,4 @@
-import { SubscriptionSchema } from "@svc/gen/triggers";
+import { type SubscriptionHealth, SubscriptionSchema } from "@svc/gen/triggers";
 import type { Subscription } from "@svc/sdk";
 import type { Command } from "commander";
 import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
@@ -36,6 +36,9 @@ function factsOf(subscription: Subscription): readonly (readonly [string, string
     ["endpoint", plainText(endpointUrl)],
     ["events", eventsText(subscription)],
     ["health", inactiveReason === "" ? state.replaceAll("_", " ") : `${state} (${inactiveReason})`],
+    ["because", inactiveReason === "" ? plainText(health?.reason ?? "") : ""],
+    ["last error", plainText(health?.lastError ?? "")],
+    ["answers in", health === undefined ? "" : timesText(health)],
     ["failing since", failingSince === undefined ? "" : timeText(failingSince)],
     ["tried again at", backoffUntil === undefined ? "" : timeText(backoffUntil)],
     ["last success", timeText(lastSuccessAt)],
@@ -45,6 +48,11 @@ function factsOf(subscription: Subscription): readonly (readonly [string, string
     ["the agent's id of it", agent === undefined ? "" : agent.id],
     ["ends unless refreshed", agent === undefined ? "" : timeText(agent.refreshBefore)],
   ];
+}
+
+function timesText({ p50Ms, p99Ms, measuredAttempts }: SubscriptionHealth): string {
+  if (measuredAttempts === 0) return "";
+  return `${numberText(p50Ms)} ms (half of the latest ${measuredAttempts} attempts), ${numberText(p99Ms)} ms (99 of 100)`;
 }
 
 /** What the service counts no further than. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { attemptErrorWords, deliveryStates, deliveryWhy, deliveryWord } from "./deliveries.ts";
 
 const now = 1_800_000_000_000;
-const pending = { state: "pending", attempts: 1, lastError: "http_503" };
+const pending = { state: "pending", attempts: 1, lastError: "http_503", waitingReason: "retry" };
 
 test("every state of a delivery has its own word, sign and sentence", () => {
   const words = deliveryStates.map(deliveryWord);
@@ -24,7 +24,10 @@ test("a code of a failed attempt is a sentence, whatever follows the code", () =
 test("a pending delivery says why it waits, and for how long", () => {
   const at = (ms: number) => deliveryWhy({ ...pending, nextAttemptAt: timestampFromMs(now + ms) }, now);
   expect(at(25_000)).toBe("The endpoint answered 503. Next attempt in 25 s.");
-  expect(at(-60_000)).toBe("The endpoint answered 503. It waits, since its endpoint fails; it was due 1 min ago.");
+  const held = { ...pending, waitingReason: "endpoint_failing", nextAttemptAt: timestampFromMs(now + 60_000) };
+  expect(deliveryWhy(held, now)).toBe(
+    "The endpoint answered 503. It waits, since its endpoint fails; the next test is in 1 min.",
+  );
   expect(deliveryWhy({ ...pending, attempts: 0, lastError: "", nextAttemptAt: timestampFromMs(now - 500) }, now)).toBe(
     "First attempt now.",
   );

@@ -87,22 +87,27 @@ export function deliveryWhy(
     attempts,
     lastError,
     nextAttemptAt,
-  }: { state: string; attempts: number; lastError: string; nextAttemptAt?: Timestamp | undefined },
+    waitingReason,
+  }: {
+    state: string;
+    attempts: number;
+    lastError: string;
+    nextAttemptAt?: Timestamp | undefined;
+    waitingReason: string;
+  },
   now: number,
 ): string {
   const failure = state === "delivered" ? "" : attemptErrorWords(lastError);
   if (state !== "pending" || nextAttemptAt === undefined) return failure;
   const dueAt = timestampMs(nextAttemptAt);
-  const when = relativeWords(dueAt, now) ?? "after a day and more";
-  if (isHeldBack(nextAttemptAt, now))
-    return `${failure} It waits, since its endpoint fails; it was due ${when}.`.trim();
+  const when = dueAt <= now ? "now" : (relativeWords(dueAt, now) ?? "after a day and more");
+  if (isHeldBack({ waitingReason }))
+    return `${failure} It waits, since its endpoint fails; the next test is ${when}.`.trim();
   const attempt = attempts === 0 ? "First attempt" : "Next attempt";
-  return `${failure} ${attempt} ${dueAt < now ? "now" : when}.`.trim();
+  return `${failure} ${attempt} ${when}.`.trim();
 }
 
-const graceMs = 3_000;
-
-/** Whether a pending delivery is due and was not sent for more than a moment: its endpoint fails, and lets one through at a time. */
-export function isHeldBack(nextAttemptAt: Timestamp, now: number): boolean {
-  return timestampMs(nextAttemptAt) < now - graceMs;
+/** True if a pending delivery waits for its endpoint, which fails and is sent one delivery at a time. */
+export function isHeldBack({ waitingReason }: { waitingReason: string }): boolean {
+  return waitingReason === "endpoint_failing";
 }

@@ -17,6 +17,14 @@ test("an endpoint that fails says since when, and when it is tried next", () => 
   expect(healthSentence({ state: "backing_off", failingSince, backoffUntil }, "", now)).toContain("is tried in 25 s");
 });
 
+test("an endpoint that refuses connections or is slow says so", () => {
+  const refused = { state: "failing", failingSince, lastError: "connection_refused" };
+  expect(healthSentence(refused, "", now)).toContain(
+    "Nothing listens at the endpoint's address. Its endpoint has failed",
+  );
+  expect(healthSentence({ state: "slow", p50Ms: 4_000 }, "", now)).toContain("half of the answers take 4 s or longer");
+});
+
 test("one that nothing failed at is not said to take what it never got", () => {
   expect(healthSentence({ state: "well" }, "", now)).toBe("Nothing was delivered to it yet.");
   expect(healthSentence({ state: "well", lastSuccessAt: failingSince }, "", now)).toContain("takes what is delivered");

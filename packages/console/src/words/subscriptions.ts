@@ -1,15 +1,22 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import { attemptErrorWords } from "./deliveries.ts";
 import { durationWords } from "./time.ts";
 import { unknownWord, type Word } from "./word.ts";
 
 /** The states of a subscription's health, as `SubscriptionHealth.state` has them. */
-export const healthStates = ["well", "failing", "backing_off", "inactive"] as const;
+export const healthStates = ["well", "slow", "failing", "backing_off", "inactive"] as const;
 
 /** One of the states of a subscription's health. */
 export type HealthState = (typeof healthStates)[number];
 
 const words: Record<HealthState, Word> = {
   well: { word: "well", tone: "ok", icon: "check", says: "Nothing failed since the last success." },
+  slow: {
+    word: "slow",
+    tone: "warn",
+    icon: "schedule",
+    says: "It takes what is delivered, and typically needs 2 seconds or longer.",
+  },
   failing: {
     word: "failing",
     tone: "bad",
@@ -39,19 +46,25 @@ type Health = {
   failingSince?: Timestamp | undefined;
   backoffUntil?: Timestamp | undefined;
   lastSuccessAt?: Timestamp | undefined;
+  lastError?: string;
+  p50Ms?: number;
 };
 
 /** Why a subscription does not deliver, and what happens next, in words; `now` in milliseconds. */
 export function healthSentence(
-  { state, failingSince, backoffUntil, lastSuccessAt }: Health,
+  { state, failingSince, backoffUntil, lastSuccessAt, lastError = "", p50Ms = 0 }: Health,
   inactiveReason: string,
   now: number,
 ): string {
   if (state === "inactive") return inactiveReasons[inactiveReason] ?? "It is inactive.";
-  const fails =
+  if (state === "slow")
+    return `Its endpoint takes what is delivered, and half of the answers take ${durationWords(p50Ms)} or longer.`;
+  const why = attemptErrorWords(lastError);
+  const since =
     failingSince === undefined
       ? "Its endpoint fails"
       : `Its endpoint has failed for ${durationWords(Math.max(0, now - timestampMs(failingSince)))}`;
+  const fails = why === "" ? since : `${why} ${since}`;
   if (state === "backing_off") {
     const wait = backoffUntil === undefined ? 0 : timestampMs(backoffUntil) - now;
     const next = wait > 0 ? `One delivery is tried in ${durationWords(wait)}` : "One delivery is tried now";

@@ -1,5 +1,6 @@
 import { type EventId, idOfUuid, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
 import { filterBy } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
 
@@ -16,6 +17,8 @@ export type EventMatchFilter = {
   subscriptionId: SubscriptionId | undefined;
   /** Leaves out pairs that have a delivery delivered or pending. */
   onlyUndelivered: boolean;
+  /** Leaves out pairs that have a pending delivery. Default: false. */
+  withoutPending?: boolean;
 };
 
 /** `offset 0` looks each pair up: else all deliveries there are were put into one hash table. */
@@ -25,9 +28,9 @@ const matches = `from events e join subscriptions s on s.project_id = e.project_
   where e.project_id = $1::uuid and e.kind = 'event' and e.id >= $2::uuid and e.id < $3::uuid
     and ($4::text = '' or e.toolkit_slug = $4::text) and ($5::text = '' or e.trigger_slug = $5::text)
     and ($6::uuid is null or s.id = $6::uuid)
-    and (not $7::bool or not exists (
+    and ($7::text[] = '{}' or not exists (
       select from deliveries d where d.project_id = e.project_id and d.event_id = e.id and ${filterBy("d.subscription_id", "s.id")}
-        and d.state in ('delivered', 'pending') offset 0))`;
+        and d.state = any($7::text[]) offset 0))`;
 
 /** Events by the bounds of their primary key, then the subscriptions of the project, then the deliveries of each pair. */
 const selectMatches = statement<{ event_id: string; subscription_id: string }>(
@@ -66,6 +69,6 @@ function matchParameters(projectId: ProjectId, filter: EventMatchFilter) {
     filter.toolkitSlug,
     filter.triggerSlug,
     filter.subscriptionId === undefined ? null : uuidOfId(filter.subscriptionId),
-    filter.onlyUndelivered,
+    arrayLiteral(filter.onlyUndelivered ? ["delivered", "pending"] : filter.withoutPending === true ? ["pending"] : []),
   ];
 }

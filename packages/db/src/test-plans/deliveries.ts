@@ -6,12 +6,14 @@ import { countDeliveriesOfEvents } from "../deliveries/count-of-events.ts";
 import { enqueueDeliveries } from "../deliveries/enqueue.ts";
 import { expireDeliveries } from "../deliveries/expire.ts";
 import { promoteDeliveries } from "../deliveries/promote.ts";
+import { findDeliveryEndpoints, readEndpointTimes } from "../deliveries/read-endpoint-times.ts";
 import { readEventDeliveries } from "../deliveries/read-event-deliveries.ts";
 import { releaseDeliveries } from "../deliveries/release.ts";
 import { deliveriesForProject } from "../deliveries/repo.ts";
 import { settleDeliveries } from "../deliveries/settle.ts";
 import { countSuperseded } from "../deliveries/superseded.ts";
 import type { DeliveryTaskKey } from "../deliveries/task-key.ts";
+import { tryDeliveriesNow } from "../deliveries/try-now.ts";
 import { followEvents } from "../events/follow.ts";
 import { countEventMatches, type EventMatchFilter, findEventMatches } from "../events/match.ts";
 import { recordEvents } from "../events/record.ts";
@@ -263,6 +265,35 @@ export const deliveryPlans: readonly Plan[] = [
       deliveries: "deliveries_pkey(id)",
       subscriptions: "subscriptions_pkey(id)",
     },
+  },
+  {
+    name: "try_deliveries_now",
+    run: (db) => tryDeliveriesNow(db, deadLane, { deliveryId: seededId("dlv", 100_001), nowMs }),
+    reads: {
+      ...epochKey,
+      delivery_tasks: [
+        "delivery_tasks_lane(epoch, subscription_id)",
+        // The one delivery, for a given id.
+        "delivery_tasks_lane(epoch, subscription_id, delivery_id)",
+        laneKey,
+      ],
+      deliveries: "deliveries_pkey(id)",
+      subscriptions: "subscriptions_pkey(id)",
+    },
+  },
+  {
+    name: "read_endpoint_times",
+    run: (db) => readEndpointTimes(db, projectId, [deadLane, seededId("sub", 2)]),
+    reads: {
+      ...epochKey,
+      delivery_tasks: "delivery_tasks_lane(epoch, subscription_id)",
+      deliveries: [...deliveryKey, "deliveries_pkey(id)"],
+    },
+  },
+  {
+    name: "find_delivery_endpoints",
+    run: (db) => findDeliveryEndpoints(db, projectId, [deadLane, seededId("sub", 2)]),
+    reads: { subscriptions: "subscriptions_pkey(id)" },
   },
   {
     name: "count_delivery_tasks",

@@ -52,6 +52,7 @@ const others: Readonly<Record<string, string>> = {
   UpdateReplay: "as ReplayEvent",
   CancelReplay: "as ReplayEvent",
   SendTestEvent: "delivers a sample",
+  TryNow: "delivers what waits, sooner",
 };
 
 const reading = /^(Get|List|Search|Describe|Watch|Query|Check|Preview|Verify)/;

@@ -1,9 +1,11 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   createId,
+  type DeliveryId,
   type EventId,
   firstUuidAt,
   optionalId,
+  type ProjectId,
   type ProjectPrincipal,
   pageOf,
   requireId,
@@ -22,26 +24,44 @@ import {
   type EventMatchFilter,
   enqueueDeliveries,
   eventsForProject,
+  findDeliveryEndpoints,
   findEventMatches,
+  subscriptionsForProject,
+  tryDeliveriesNow,
   uuidAfterEvent,
   uuidOfEvent,
 } from "@svc/db";
-import type { ListDeliveriesRequest, TriggersService } from "@svc/gen/triggers";
+import type { Delivery as DeliveryMessage, ListDeliveriesRequest, TriggersService } from "@svc/gen/triggers";
 import { attemptMessage, deliveryMessage } from "../convert.ts";
-import { deliveryStateInvalid, filterRequired, notFound, replayTooLarge, subscriptionOfAgent } from "../errors.ts";
+import {
+  deliveryNotPending,
+  deliveryStateInvalid,
+  filterRequired,
+  notFound,
+  replayTooLarge,
+  subscriptionInactive,
+  subscriptionOfAgent,
+} from "../errors.ts";
 import { storeTestEvent } from "../store.ts";
 import type { TriggersContext } from "./context.ts";
 import { largePages, requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
+import { wholeSubscription } from "./subscriptions.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
-  "getDelivery" | "listDeliveries" | "listDeliveryAttempts" | "replayEvent" | "replayEvents" | "sendTestEvent"
+  | "getDelivery"
+  | "listDeliveries"
+  | "listDeliveryAttempts"
+  | "replayEvent"
+  | "replayEvents"
+  | "sendTestEvent"
+  | "tryNow"
 >;
 
 const replayMax = 100_000;
 const shownMax = 500;
 
-/** GetDelivery, ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent. */
+/** GetDelivery, ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent, TryNow. */
 export function deliveryMethods(context: TriggersContext): Methods {
   const { db, clock, sealer, dispatcher, catalog } = context;
   return {
@@ -49,7 +69,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const { projectId } = requireProject(ctx);
       const row = await deliveriesForProject(db, projectId).find(requireId("dlv", "id", req.id));
       if (row === undefined) throw notFound("delivery", "id", req.id);
-      return { delivery: deliveryMessage(row) };
+      return { delivery: await messageOf(context, row) };
     },
 
     async listDeliveries(req, ctx) {
@@ -64,7 +84,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
           ? { rows: await deliveries.list(filter, page), walkedTo: undefined }
           : await deliveries.walk({ ...filter, subscriptionId, state }, page);
       const { rows, nextPageToken } = walkedRows(sealer, scope, found, page.size);
-      return { deliveries: rows.map(deliveryMessage), nextPageToken };
+      return { deliveries: await messagesOf(context, projectId, rows), nextPageToken };
     },
 
     async listDeliveryAttempts(req, ctx) {
@@ -80,8 +100,15 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const eventId = requireId("evt", "eventId", req.eventId);
       const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
       if (subscriptionId !== undefined) await requireActive(context, principal.projectId, subscriptionId);
+      const before = await deliveriesForProject(db, principal.projectId).list(
+        { eventId, subscriptionId, state: "pending" },
+        { after: undefined, limit: shownMax },
+      );
       const replayed = await replayEvent(context, principal, { eventId, subscriptionId });
-      return { deliveries: replayed.map(deliveryMessage) };
+      const again = new Set(replayed.map((delivery) => delivery.subscriptionId));
+      const twice = before.filter((delivery) => again.has(delivery.subscriptionId));
+      const deliveries = await messagesOf(context, principal.projectId, replayed);
+      return { deliveries, warnings: twice.map(({ id, subscriptionId: to }) => twiceWarning(id, to)) };
     },
 
     async replayEvents(req, ctx) {
@@ -100,11 +127,12 @@ export function deliveryMethods(context: TriggersContext): Methods {
         subscriptionId,
         onlyUndelivered: req.onlyUndelivered,
       };
-      if (req.dryRun) return { count: await countEventMatches(db, projectId, filter), deliveries: [] };
+      const warnings = await rangeWarnings(context, projectId, filter);
+      if (req.dryRun) return { count: await countEventMatches(db, projectId, filter), deliveries: [], warnings };
       const matches = await findEventMatches(db, projectId, filter, replayMax + 1);
       if (matches.length > replayMax) throw replayTooLarge(replayMax);
       const { count, newest } = await queue(context, principal, matches);
-      return { count, deliveries: newest.map(deliveryMessage) };
+      return { count, deliveries: await messagesOf(context, projectId, newest), warnings };
     },
 
     async sendTestEvent(req, ctx) {
@@ -119,9 +147,77 @@ export function deliveryMethods(context: TriggersContext): Methods {
       dispatcher.wake();
       const delivery = await deliveriesForProject(db, projectId).find(deliveryId);
       if (delivery === undefined) throw notFound("delivery", "subscriptionId", deliveryId);
-      return { delivery: deliveryMessage(delivery) };
+      return { delivery: await messageOf(context, delivery) };
+    },
+
+    async tryNow(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const deliveryId = optionalId("dlv", "deliveryId", req.deliveryId);
+      const named = optionalId("sub", "subscriptionId", req.subscriptionId);
+      const own = deliveriesForProject(db, projectId);
+      const pending = deliveryId === undefined ? undefined : await own.find(deliveryId);
+      const isOther = pending !== undefined && named !== undefined && pending.subscriptionId !== named;
+      if (deliveryId !== undefined && (pending === undefined || isOther))
+        throw notFound("delivery", "deliveryId", deliveryId);
+      const id = named ?? pending?.subscriptionId;
+      if (id === undefined) throw filterRequired("subscriptionId", "subscriptionId or deliveryId");
+      if (pending !== undefined && pending.state !== "pending") throw deliveryNotPending(pending.id, pending.state);
+      const endpoint = (await findDeliveryEndpoints(db, projectId, [id])).get(id);
+      if (endpoint === undefined) throw notFound("subscription", "subscriptionId", id);
+      if (!endpoint.active) throw subscriptionInactive(id, "nothing is delivered to it");
+      const count = await tryDeliveriesNow(db, id, { deliveryId, nowMs: clock.now() });
+      dispatcher.wake();
+      const [subscription, delivery] = await Promise.all([
+        subscriptionsForProject(db, projectId).find(id),
+        deliveryId === undefined ? undefined : own.find(deliveryId),
+      ]);
+      return {
+        count,
+        ...(subscription && { subscription: await wholeSubscription(context, subscription) }),
+        ...(delivery && { delivery: await messageOf(context, delivery) }),
+      };
     },
   };
+}
+
+/** Deliveries as callers read them, each with what its endpoint makes it wait for. */
+async function messagesOf(
+  { db, clock }: TriggersContext,
+  projectId: ProjectId,
+  rows: readonly Delivery[],
+): Promise<DeliveryMessage[]> {
+  const pending = rows.filter(({ state }) => state === "pending").map(({ subscriptionId }) => subscriptionId);
+  const endpoints = await findDeliveryEndpoints(db, projectId, pending);
+  return rows.map((row) => deliveryMessage(row, endpoints.get(row.subscriptionId), clock.now()));
+}
+
+async function messageOf({ db, clock }: TriggersContext, row: Delivery): Promise<DeliveryMessage> {
+  const endpoints = await findDeliveryEndpoints(db, row.projectId, [row.subscriptionId]);
+  return deliveryMessage(row, endpoints.get(row.subscriptionId), clock.now());
+}
+
+function twiceWarning(id: DeliveryId, subscriptionId: SubscriptionId): string {
+  return `the delivery ${id} of this event to ${subscriptionId} is still pending, so the endpoint receives the event twice; TryNow sends that delivery at once`;
+}
+
+/** A warning if events of a range would arrive twice, because an earlier delivery of them is pending. */
+async function rangeWarnings(
+  { db }: TriggersContext,
+  projectId: ProjectId,
+  filter: EventMatchFilter,
+): Promise<string[]> {
+  if (filter.onlyUndelivered) return [];
+  const [all, fresh] = await Promise.all([
+    countEventMatches(db, projectId, filter),
+    countEventMatches(db, projectId, { ...filter, withoutPending: true }),
+  ]);
+  if (all === fresh) return [];
+  const pending = all - fresh;
+  const told =
+    pending === 1
+      ? "1 of them arrives twice: a delivery of it is"
+      : `${pending} of them arrive twice: deliveries of them are`;
+  return [`${told} still pending; onlyUndelivered leaves them out, and TryNow sends pending ones at once`];
 }
 
 /**

@@ -150,7 +150,7 @@ test("UpdateSubscription changes what is given and leaves the rest", async () =>
   expect(await update({})).toEqual(created);
   const moved = { ...created, endpointUrl: "https://example.org/" };
   expect(await update({ endpointUrl: "https://example.org" })).toEqual(moved);
-  const health = { ...created.health, state: "inactive" };
+  const health = { ...created.health, state: "inactive", reason: "nothing is delivered: deactivated" };
   const inactive = { ...moved, active: false, inactiveReason: "deactivated", health };
   expect(await update({ active: false })).toEqual(inactive);
   // Another address does not make it active, nor does it hide why it is not.

@@ -11,13 +11,14 @@ import {
 } from "@svc/core";
 import {
   expireDeliveries,
+  readEndpointTimes,
   readSubscriptionProgress,
   type Subscription,
   subscriptionsForProject,
   withTransaction,
 } from "@svc/db";
 import { signingSecretContext } from "@svc/delivery";
-import type { TriggersService } from "@svc/gen/triggers";
+import type { Subscription as SubscriptionMessage, TriggersService } from "@svc/gen/triggers";
 import { subscriptionMessage } from "../convert.ts";
 import { notFound, subscriptionOfAgent } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
@@ -61,18 +62,18 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       const page = pageOf(sealer, scope, req, "sub", largePages);
       const found = await subscriptionsForProject(db, projectId).list(page);
       const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
-      return { subscriptions: rows.map((row) => subscriptionMessage(row, clock.now())), nextPageToken };
+      const ids = rows.map(({ id }) => id);
+      const times = await readEndpointTimes(db, projectId, ids);
+      const subscriptions = rows.map((row) => subscriptionMessage(row, clock.now(), times.get(row.id)));
+      return { subscriptions, nextPageToken };
     },
 
     async getSubscription(req, ctx) {
       const { projectId } = requireProject(ctx);
       const id = requireId("sub", "id", req.id);
-      const [row, progress] = await Promise.all([
-        subscriptionsForProject(db, projectId).find(id),
-        readSubscriptionProgress(db, projectId, id),
-      ]);
+      const row = await subscriptionsForProject(db, projectId).find(id);
       if (row === undefined) throw notFound("subscription", "id", req.id);
-      return { subscription: subscriptionMessage(row, clock.now(), progress) };
+      return { subscription: await wholeSubscription(context, row) };
     },
 
     async updateSubscription(req, ctx) {
@@ -108,6 +109,18 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       return {};
     },
   };
+}
+
+/** A subscription with all that is known of its endpoint. */
+export async function wholeSubscription(
+  { db, clock }: TriggersContext,
+  row: Subscription,
+): Promise<SubscriptionMessage> {
+  const [progress, times] = await Promise.all([
+    readSubscriptionProgress(db, row.projectId, row.id),
+    readEndpointTimes(db, row.projectId, [row.id]),
+  ]);
+  return subscriptionMessage(row, clock.now(), { ...progress, ...times.get(row.id) });
 }
 
 /** What an agent subscribed to is confirmed by its callback, and ends with its key: nobody else moves the one or undoes the other. */

@@ -1,6 +1,5 @@
 import type { Delivery } from "@svc/gen/triggers";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useNow } from "../../clock.ts";
 import { Copyable } from "../../ui/copy.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { Section } from "../../ui/section.tsx";
@@ -10,15 +9,15 @@ import { isHeldBack } from "../../words/deliveries.ts";
 import { ReplayButton } from "../events/replay-button.tsx";
 import { Attempts } from "./attempts.tsx";
 import { useSubscriptions } from "./endpoints.ts";
+import { TryNow } from "./try-now.tsx";
 
 /** What is known of a delivery, its attempts, and the way to send its event again once it is given up. */
 export function DeliveryBody({ projectId, delivery }: { projectId: string; delivery: Delivery }) {
   const { endpointOf } = useSubscriptions();
-  const { id, eventId, subscriptionId, state, attempts, createdAt, nextAttemptAt, replayed } = delivery;
+  const { id, eventId, subscriptionId, state, attempts, createdAt, nextAttemptAt, replayed, waitingReason } = delivery;
   const navigate = useNavigate();
-  const now = useNow();
   const next = state === "pending" ? nextAttemptAt : undefined;
-  const waits = next !== undefined && isHeldBack(next, now);
+  const waits = next !== undefined && isHeldBack(delivery);
   const eventLink = (
     <Link to="/p/$projectId/events/$eventId" params={{ projectId, eventId }}>
       <code>{eventId}</code>
@@ -40,14 +39,22 @@ export function DeliveryBody({ projectId, delivery }: { projectId: string; deliv
           ["By", replayed ? "a replay" : "the arrival of its event"],
           [
             "Next attempt",
-            next === undefined ? undefined : waits ? "once its endpoint answers again" : <Time key="next" at={next} />,
+            next === undefined ? undefined : waits ? (
+              <>
+                its endpoint fails; the next test is <Time key="next" at={next} />
+              </>
+            ) : (
+              <Time key="next" at={next} />
+            ),
           ],
         ]}
       />
       <Section
         title="Attempts"
         actions={
-          (state !== "pending" || attempts > 0) && (
+          state === "pending" ? (
+            (waitingReason === "retry" || waits) && <TryNow request={{ deliveryId: id }} />
+          ) : (
             <ReplayButton
               eventId={eventId}
               subscriptionId={subscriptionId}
@@ -60,15 +67,15 @@ export function DeliveryBody({ projectId, delivery }: { projectId: string; deliv
       >
         {waits ? (
           <p>
-            Its endpoint fails, so that one delivery to it is tried at a time, ever more rarely. When that one succeeds,
-            this one follows by itself, and so does a replay.
+            Its endpoint fails, so one delivery at a time is sent to test it. When one succeeds, the others follow. Try
+            now sends this one as the next test.
           </p>
         ) : (
           state === "pending" &&
           attempts > 0 && (
             <p>
-              It is sent again by itself, at its next attempt. A replay is a second delivery, which waits, too, while
-              the endpoint fails.
+              It is sent again by itself at its next attempt, or at once with Try now. A replay would be a second
+              delivery: the endpoint would receive the event twice.
             </p>
           )
         )}

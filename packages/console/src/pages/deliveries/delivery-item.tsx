@@ -1,7 +1,6 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Delivery } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
-import { useNow } from "../../clock.ts";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -27,7 +26,9 @@ export function DeliveryItem({
           <span>{endpoint}</span>
           <span>{attempts === 1 ? "1 attempt" : `${attempts} attempts`}</span>
           {replayed && <span>replayed</span>}
-          {state === "pending" && nextAttemptAt !== undefined && <Next at={nextAttemptAt} isFirst={attempts === 0} />}
+          {state === "pending" && nextAttemptAt !== undefined && (
+            <Next at={nextAttemptAt} isFirst={attempts === 0} isHeld={isHeldBack(delivery)} />
+          )}
         </>
       }
     >
@@ -42,8 +43,7 @@ export function DeliveryItem({
 }
 
 /** When the next attempt is, or that it waits for others to the same endpoint. The first is about to be made. */
-function Next({ at, isFirst }: { at: Timestamp; isFirst: boolean }) {
-  const isHeld = isHeldBack(at, useNow());
+function Next({ at, isFirst, isHeld }: { at: Timestamp; isFirst: boolean; isHeld: boolean }) {
   if (isHeld) return <span>waits, since its endpoint fails</span>;
   return isFirst ? null : (
     <span>

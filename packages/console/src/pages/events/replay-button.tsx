@@ -23,13 +23,15 @@ export function ReplayButton({
   const transport = useTransport();
   const { listDeliveries, replayEvent } = TriggersService.method;
   const replay = useWrite(replayEvent, {
-    onSuccess: ({ deliveries }) => {
+    onSuccess: ({ deliveries, warnings }) => {
+      const twice =
+        warnings.length === 0 ? "" : " An earlier delivery is still pending: the endpoint receives the event twice.";
       announce(
         deliveries.length === 0
           ? subscriptionId === ""
             ? "No active subscription matches this event."
             : "Its subscription is not active, or does not match this event any more."
-          : `Queued ${countWords(deliveries.length)}.`,
+          : `Queued ${countWords(deliveries.length)}.${twice}`,
       );
       const first = deliveries[0]?.id;
       if (first !== undefined) onQueued?.(first);

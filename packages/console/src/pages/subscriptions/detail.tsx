@@ -15,6 +15,7 @@ import { Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
 import { healthSentence, healthWord } from "../../words/subscriptions.ts";
+import { TryNow } from "../deliveries/try-now.tsx";
 import { SubscriptionActions } from "./actions.tsx";
 import { receivesWords } from "./columns.tsx";
 import { TestDelivery } from "./test-delivery.tsx";
@@ -76,15 +77,20 @@ function Health({
       icon={icon}
       title={health === undefined ? "Its health is not known." : healthSentence(health, inactiveReason, now)}
       actions={
-        health?.failingSince !== undefined && (
-          <Link
-            to="/p/$projectId/deliveries"
-            params={{ projectId }}
-            search={{ subscription: id }}
-            className={buttonClass()}
-          >
-            See what failed
-          </Link>
+        health !== undefined && (
+          <>
+            {state !== "inactive" && health.pendingDeliveries > 0 && <TryNow request={{ subscriptionId: id }} />}
+            {health.failingSince !== undefined && (
+              <Link
+                to="/p/$projectId/deliveries"
+                params={{ projectId }}
+                search={{ subscription: id }}
+                className={buttonClass()}
+              >
+                See what failed
+              </Link>
+            )}
+          </>
         )
       }
     >

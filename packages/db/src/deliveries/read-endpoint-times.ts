@@ -1,0 +1,84 @@
+import { idOfUuid, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { attemptLogDocument } from "../documents/attempt.ts";
+import { subscriptions } from "../schema/triggers.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+import { liveEpochs } from "./epoch.ts";
+
+/** How an endpoint answered lately. */
+export type EndpointTimes = {
+  /** Durations of the latest attempts of up to 20 deliveries, milliseconds, shortest first. */
+  readonly durationsMs: readonly number[];
+  /** The error of the latest of them that failed; empty if none did. */
+  readonly lastError: string;
+};
+
+/**
+ * The last attempts of the newest 20 deliveries of each subscription, by deliveries_subscription, and of the first 5 in its lane, by
+ * delivery_tasks_lane: while an endpoint fails, only the oldest are tried.
+ */
+const selectAttempts = statement<{ subscription_id: string; attempts: unknown }>(
+  "read_endpoint_times",
+  `select u.id as subscription_id, a.attempts
+   from unnest($2::uuid[]) u(id) cross join lateral (
+     select jsonb_agg(n.attempt_log -> -1) as attempts from (
+       select d.id, d.attempt_log from (
+         select l.id, l.attempt_log from deliveries l where l.project_id = $1::uuid and l.subscription_id = u.id
+         order by l.project_id desc, l.subscription_id desc, l.id desc limit 20) d
+       union
+       select t.delivery_id, d.attempt_log from (
+         select t.delivery_id from delivery_tasks t where t.epoch = any${liveEpochs} and t.subscription_id = u.id
+         order by t.due_at limit 5) t cross join lateral (select l.attempt_log from deliveries l where l.id = t.delivery_id offset 0) d
+     ) n where jsonb_array_length(n.attempt_log) > 0) a
+   where a.attempts is not null`,
+);
+
+/** What holds the deliveries to an endpoint back. */
+export type DeliveryEndpoint = Pick<
+  typeof subscriptions.$inferSelect,
+  "id" | "active" | "failingSince" | "backoffUntil"
+>;
+
+const endpointColumns = selectList(subscriptions, ["id", "active", "failingSince", "backoffUntil"], "s");
+
+/** Each by the primary key, those of asks too. */
+const selectEndpoints = statement<RawRow<DeliveryEndpoint>>(
+  "find_delivery_endpoints",
+  `select ${endpointColumns.text} from unnest($2::uuid[]) u(id)
+   cross join lateral (select * from subscriptions where id = u.id offset 0) s where s.project_id = $1::uuid`,
+);
+
+/** The endpoints that deliveries of a project go to, by the ids of their subscriptions. A deleted one is left out. */
+export async function findDeliveryEndpoints(
+  db: Executor,
+  projectId: ProjectId,
+  ids: readonly SubscriptionId[],
+): Promise<ReadonlyMap<SubscriptionId, DeliveryEndpoint>> {
+  if (ids.length === 0) return new Map();
+  const rows = await selectEndpoints(db, [uuidOfId(projectId), arrayLiteral([...new Set(ids)].map(uuidOfId))]);
+  return new Map(rows.map(endpointColumns.read).map((endpoint) => [endpoint.id, endpoint]));
+}
+
+const measuredMax = 20;
+
+/** Reads how the endpoints of subscriptions answered lately; one without an attempt is left out. */
+export async function readEndpointTimes(
+  db: Executor,
+  projectId: ProjectId,
+  ids: readonly SubscriptionId[],
+): Promise<ReadonlyMap<SubscriptionId, EndpointTimes>> {
+  if (ids.length === 0) return new Map();
+  const rows = await selectAttempts(db, [uuidOfId(projectId), arrayLiteral(ids.map(uuidOfId))]);
+  return new Map(
+    rows.map(({ subscription_id: id, attempts }) => {
+      const latest = attemptLogDocument
+        .read(attempts)
+        .toSorted((a, b) => b.startedAt - a.startedAt)
+        .slice(0, measuredMax);
+      const durationsMs = latest.map(({ durationMs }) => durationMs).toSorted((a, b) => a - b);
+      return [idOfUuid("sub", id), { durationsMs, lastError: latest.find(({ error }) => error !== "")?.error ?? "" }];
+    }),
+  );
+}

@@ -1,0 +1,49 @@
+import { type DeliveryId, isoTime, type SubscriptionId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { statement } from "../sql/statement.ts";
+import { currentEpoch, liveEpochs } from "./epoch.ts";
+
+/**
+ * Makes tasks of an active subscription due at $2: that of one delivery, or up to $4 of its lane, in the order of their times. One delivery
+ * comes before all others of the lane, so that it is the probe of an endpoint that fails. By delivery_tasks_lane. Tasks that are leased
+ * stay as they are, and SKIP LOCKED leaves those that another node takes. The end of a backoff is written in the same commit.
+ */
+const tryNow = statement<{ count: number }>(
+  "try_deliveries_now",
+  `with open as materialized (
+    select s.id from subscriptions s where s.id = $1::uuid and s.active
+  ), picked as materialized (
+    select t.epoch, t.subscription_id, t.due_at, t.delivery_id,
+      case when $3::uuid is null then least(t.due_at, $2::timestamptz) else least($2::timestamptz, (
+        select min(f.due_at) from delivery_tasks f where f.epoch = ${currentEpoch} and f.subscription_id = $1::uuid
+      ) - interval '1 millisecond') end as tried_at
+    from delivery_tasks t
+    where t.epoch = any${liveEpochs} and t.subscription_id = $1::uuid and exists (select from open)
+      and ($3::uuid is null or t.delivery_id = $3::uuid)
+      and (t.lease_until is null or t.lease_until <= $2::timestamptz)
+    order by t.due_at limit $4::int4 for update skip locked
+  ), moved as (
+    update delivery_tasks t set epoch = ${currentEpoch}, due_at = p.tried_at from picked p
+    where t.epoch = p.epoch and t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
+    returning t.delivery_id, t.due_at
+  ), changed as (
+    update deliveries d set next_attempt_at = m.due_at from moved m where d.id = m.delivery_id
+  ), opened as (
+    update subscriptions s set backoff_until = $2::timestamptz
+    where s.id in (select id from open) and s.backoff_until > $2::timestamptz
+  )
+  select count(*)::int4 as count from moved`,
+);
+
+const triedMax = 20_000;
+
+/** Makes one pending delivery of a subscription, or all of them, due at `nowMs`, and ends its backoff. Returns how many are due. */
+export async function tryDeliveriesNow(
+  db: Executor,
+  id: SubscriptionId,
+  { deliveryId, nowMs }: { readonly deliveryId: DeliveryId | undefined; readonly nowMs: number },
+): Promise<number> {
+  const delivery = deliveryId === undefined ? null : uuidOfId(deliveryId);
+  const [row] = await tryNow(db, [uuidOfId(id), isoTime(nowMs), delivery, triedMax]);
+  return row?.count ?? 0;
+}

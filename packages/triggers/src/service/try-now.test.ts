@@ -1,0 +1,144 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { createId } from "@svc/core";
+import { dropTestDatabases } from "@svc/testing/borrowed-database";
+import { refusalOf } from "@svc/testing/project-client";
+import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/until";
+import { afterAll, expect, test } from "vitest";
+import { createTestCluster, createTestNode, type TestCluster } from "../test-node.ts";
+import { issuePost } from "../test-posts.ts";
+
+afterAll(dropTestDatabases);
+
+/** A project whose one subscription is to the receiver. */
+async function subscribe(cluster: TestCluster, receiver: TestReceiver) {
+  const projectId = await cluster.project();
+  const node = createTestNode(cluster, { isStarted: true });
+  const client = node.client(projectId);
+  const id = (await client.createSubscription({ endpointUrl: receiver.url })).subscription!.id;
+  const post = async (delivery: string) => {
+    await node.ingest.accept(issuePost({ delivery }));
+    return (await client.listDeliveries({ subscriptionId: id })).deliveries[0]!.id;
+  };
+  const health = async () => (await client.getSubscription({ id })).subscription!.health!;
+  const delivery = async (of: string) => (await client.getDelivery({ id: of })).delivery!;
+  return { projectId, node, client, id, post, health, delivery };
+}
+
+test("an endpoint that refuses connections reads as failing, with its error, and its deliveries say what they wait for and until when", async () => {
+  await using cluster = await createTestCluster();
+  const receiver = await startTestReceiver();
+  await receiver[Symbol.asyncDispose]();
+  const { node, client, id, post, health, delivery } = await subscribe(cluster, receiver);
+  await using _node = node;
+  const first = await post("1");
+  await until(async () => (await health()).state === "backing_off");
+  const second = await post("2");
+  const backoffUntil = (await health()).backoffUntil!;
+  const told = { state: "backing_off", lastError: expect.stringMatching(/^connection_refused/), measuredAttempts: 1 };
+  expect(await health()).toMatchObject({ ...told, reason: expect.stringMatching(/fail since .* connection_refused/) });
+  const [listed] = (await client.listSubscriptions({})).subscriptions;
+  expect(listed!.health).toMatchObject({ ...told, reason: (await health()).reason });
+  expect(await delivery(second)).toMatchObject({
+    ...{ state: "pending", attempts: 0, waitingReason: "endpoint_failing" },
+    nextAttemptAt: backoffUntil,
+  });
+  expect(await delivery(first)).toMatchObject({ attempts: 1, lastError: expect.stringMatching(/^connection_refused/) });
+  await cluster.db.sql`update subscriptions set backoff_until = to_timestamp(1)`;
+  const due = await delivery(second);
+  expect([due.waitingReason, timestampMs(due.nextAttemptAt!)]).toEqual(["endpoint_failing", cluster.clock.now()]);
+  await client.updateSubscription({ id, active: false });
+  await until(async () => (await delivery(second)).state === "dead_letter");
+  expect(await delivery(second)).toMatchObject({ waitingReason: "" });
+});
+
+test("TryNow sends one delivery as the next test of a failing endpoint, and the others follow; then all that wait", async () => {
+  await using cluster = await createTestCluster();
+  await using receiver = await startTestReceiver();
+  receiver.script({ status: 500 }, { status: 200 });
+  const { node, client, id, post, health, delivery } = await subscribe(cluster, receiver);
+  await using _node = node;
+  const first = await post("1");
+  await until(async () => (await health()).state === "backing_off");
+  const second = await post("2");
+  const third = await post("3");
+  expect(receiver.requests).toHaveLength(1);
+  const answer = await client.tryNow({ deliveryId: third });
+  expect(answer).toMatchObject({ count: 1, delivery: { id: third }, subscription: { id } });
+  await until(async () => (await delivery(second)).state === "delivered");
+  expect(receiver.requests.map(({ headers }) => headers["x-svc-delivery-id"])).toEqual([first, third, second]);
+  expect(await delivery(first)).toMatchObject({ state: "pending", waitingReason: "retry" });
+  expect(await client.tryNow({ subscriptionId: id })).toMatchObject({ count: 1 });
+  await until(async () => (await delivery(first)).state === "delivered");
+  expect(await delivery(first)).toMatchObject({ attempts: 2, waitingReason: "" });
+  expect(await client.tryNow({ subscriptionId: id })).toMatchObject({ count: 0 });
+  expect(await refusalOf(client.tryNow({ deliveryId: first }))).toMatchObject({ reason: "DELIVERY_NOT_PENDING" });
+});
+
+test("TryNow refuses what is missing, of others, or inactive", async () => {
+  await using cluster = await createTestCluster();
+  await using receiver = await startTestReceiver();
+  receiver.script({ status: 500 });
+  const { node, client, id, post } = await subscribe(cluster, receiver);
+  await using _node = node;
+  const delivery = await post("1");
+  const stranger = node.client(await cluster.project());
+  const missing = (field: string, reason: string) => ({ code: "NotFound", reason, field });
+  expect(await refusalOf(client.tryNow({}))).toMatchObject({ reason: "FILTER_REQUIRED" });
+  expect(await refusalOf(stranger.tryNow({ subscriptionId: id }))).toEqual(
+    missing("subscriptionId", "SUBSCRIPTION_NOT_FOUND"),
+  );
+  expect(await refusalOf(stranger.tryNow({ deliveryId: delivery }))).toEqual(
+    missing("deliveryId", "DELIVERY_NOT_FOUND"),
+  );
+  const mixed = { subscriptionId: createId("sub", 0), deliveryId: delivery };
+  expect(await refusalOf(client.tryNow(mixed))).toEqual(missing("deliveryId", "DELIVERY_NOT_FOUND"));
+  expect(await refusalOf(client.tryNow({ subscriptionId: "x" }))).toMatchObject({ reason: "ID_MALFORMED" });
+  await client.updateSubscription({ id, active: false });
+  expect(await refusalOf(client.tryNow({ subscriptionId: id }))).toMatchObject({ reason: "SUBSCRIPTION_INACTIVE" });
+});
+
+test("an endpoint that takes 4 s reads as slow, with its times", async () => {
+  await using cluster = await createTestCluster();
+  await using receiver = await startTestReceiver();
+  receiver.script((_req, res) => {
+    cluster.clock.advance(4_000);
+    res.end();
+  });
+  const { node, client, post, health, delivery } = await subscribe(cluster, receiver);
+  await using _node = node;
+  expect(await health()).toMatchObject({ state: "well", reason: "", p50Ms: 0, measuredAttempts: 0 });
+  const first = await post("1");
+  await until(async () => (await delivery(first)).state === "delivered");
+  expect(await health()).toMatchObject({
+    state: "slow",
+    p50Ms: 4_000,
+    p99Ms: 4_000,
+    lastError: "",
+    measuredAttempts: 1,
+  });
+  expect((await health()).reason).toBe("half of the latest 1 attempts took 4000 ms or longer");
+  expect((await client.listSubscriptions({})).subscriptions[0]!.health!.state).toBe("slow");
+});
+
+test("a replay of what is still pending warns that the endpoint receives it twice", async () => {
+  await using cluster = await createTestCluster();
+  await using receiver = await startTestReceiver();
+  receiver.script({ status: 500 });
+  const { node, client, post, health, delivery } = await subscribe(cluster, receiver);
+  await using _node = node;
+  const first = await post("1");
+  await until(async () => (await health()).state === "backing_off");
+  const { eventId } = await delivery(first);
+  const since = { seconds: 1n };
+  // A range ends before its last moment.
+  cluster.clock.advance(1);
+  const range = await client.replayEvents({ since, dryRun: true });
+  expect(range).toMatchObject({ count: 1, warnings: [expect.stringContaining("1 of them arrives twice")] });
+  expect(await client.replayEvents({ since, dryRun: true, onlyUndelivered: true })).toMatchObject({ warnings: [] });
+  const { warnings } = await client.replayEvent({ eventId });
+  expect(warnings).toEqual([expect.stringContaining(`${first} of this event`)]);
+  await cluster.db.sql`delete from delivery_tasks`;
+  await cluster.db.sql`update deliveries set state = 'delivered', next_attempt_at = null`;
+  expect((await client.replayEvent({ eventId })).warnings).toEqual([]);
+});

@@ -72,13 +72,17 @@ async function connectAccount(toolkitSlug: string, options: ConnectOptions, cont
   const credential = await readCredential(scheme, options, context);
   const redirectUrl = options.redirectUrl ?? "";
   const request = { toolkitSlug, entityId: options.entity, scheme, accountVariables, ...credential, redirectUrl };
-  const { account, authorizeUrl } = await client.connections.initiateConnection(request);
+  const { account, authorizeUrl, credentialTried } = await client.connections.initiateConnection(request);
   if (account === undefined) return;
   const { id } = account;
   const active =
     authorizeUrl === "" ? account : await awaitConsent(client, { id, authorizeUrl, canOpen: options.open }, context);
   context.print(options.json ? messageText(ConnectedAccountSchema, active) : id);
   context.note(`${toolkitSlug} is connected for ${options.entity} with ${account.scheme}.`);
+  if (!account.sandbox && !credentialTried && authorizeUrl === "")
+    context.note(
+      `The credential was stored and not tried: ${toolkitSlug} names no call that identifies an account. A first read shows whether the app takes it: \`svc call\`.`,
+    );
   if (account.sandbox)
     context.note("Sandbox: no app was asked, and any credential is taken; results of calls are made up.");
 }

@@ -147,7 +147,9 @@ test("of events and their deliveries", async () => {
   await until(async () => (await json("deliveries attempts", [deliveryId])).length > 0);
   expect(await json("deliveries show", [deliveryId])).toMatchObject({ id: deliveryId });
   await until(async () => (await json("deliveries show", [deliveryId])).state === "delivered");
-  await json("deliveries try", [deliveryId], { code: 1 }).catch((error: unknown) => expect(error).toBeInstanceOf(SyntaxError));
+  await json("deliveries try", [deliveryId], { code: 1 }).catch((error: unknown) =>
+    expect(error).toBeInstanceOf(SyntaxError),
+  );
   expect(await json("stats")).toMatchObject({ deadLetters: 0 });
   ran.add("watch");
   const watching = startCommand(["watch", "--kind", "event", "--since", "5m", "--json"], variables());

@@ -151,6 +151,14 @@ test("an own id of 512 characters, or of more digits than a number holds, is a r
   await t.client(projectId).deleteConnection({ id: other.account!.id });
 });
 
+test("an answer says whether the app was asked about the credential", async () => {
+  const connect = (toolkitSlug: string) => {
+    return t.client(projectId).initiateConnection({ ...key, entityId: "asked", toolkitSlug, scheme: "api_key" });
+  };
+  expect((await connect("tracker")).credentialTried).toBe(true);
+  expect((await connect("unbound")).credentialTried).toBe(false);
+});
+
 test.each(["x", "ä", "🍎"])("an entity has up to 200 characters such as %s", async (character) => {
   const connect = (entityId: string) =>
     t.client(projectId).initiateConnection({ ...key, entityId, toolkitSlug: "unbound", scheme: "api_key" });

@@ -76,8 +76,9 @@ export async function initiate(
     return create(InitiateConnectionResponseSchema, { account: toMessage(options, row), authorizeUrl });
   }
   const tried = await tryCredential(options, { ...account, credential });
-  const row = await activateOrRefuse(options, { ...account, credential: tried });
-  return create(InitiateConnectionResponseSchema, { account: toMessage(options, row) });
+  const row = await activateOrRefuse(options, { ...account, credential: tried.credential });
+  const credentialTried = tried.isTaken && !options.isSandbox;
+  return create(InitiateConnectionResponseSchema, { account: toMessage(options, row), credentialTried });
 }
 
 function toMessage({ clock }: ConnectionsOptions, row: ConnectedAccount) {
@@ -143,18 +144,21 @@ export function checkConnectable(
 
 type Subject = Pick<Parameters<typeof probe>[0], "projectId" | "toolkit" | "entityId" | "variables">;
 
-/** The credential with what the app said of its owner. Throws CREDENTIAL_REFUSED and PROBE_FAILED. */
+/** The credential with what the app said of its owner, and whether it was asked. Throws CREDENTIAL_REFUSED and PROBE_FAILED. */
 async function tryCredential(
   options: ConnectionsOptions,
   account: Subject & { credential: Credential },
-): Promise<Credential> {
+): Promise<{ credential: Credential; isTaken: boolean }> {
   const { credential, toolkit } = account;
   const result = await probe(account, options);
   switch (result.kind) {
     case "skipped":
-      return credential;
-    case "taken":
-      return result.reference === undefined ? credential : { ...credential, verified_reference: result.reference };
+      return { credential, isTaken: false };
+    case "taken": {
+      const { reference } = result;
+      const named = reference === undefined ? credential : { ...credential, verified_reference: reference };
+      return { credential: named, isTaken: true };
+    }
     case "unplaceable":
       throw credentialInvalid(credential.scheme === "basic" ? "basic" : "apiKey", `cannot be sent: ${result.message}`);
     case "refused":

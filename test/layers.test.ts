@@ -320,6 +320,27 @@ test("every exception is still needed", () => {
   expect(idle).toEqual([]);
 });
 
+test("texts of the service name no option of the command line, which names its own", () => {
+  // A text in quotes with an option in it, outside of comments.
+  const option = /^(?!\s*(?:\/\/|\/?\*)).*["'`][^"'`]*(?<![\w<!-])--[a-z][a-z-]*\b/;
+  const speakers = files.filter(({ path }) => {
+    return (
+      /^packages\/(?!cli\/|console\/|testing\/)[a-z]+\/src\//.test(path) &&
+      // What starts PostgreSQL gives options to that.
+      !/^packages\/db\/src\/embedded\//.test(path) &&
+      !/(?:\.test|\/test-[a-z-]+)\.tsx?$/.test(path)
+    );
+  });
+  expect(speakers.length).toBeGreaterThan(500);
+  const naming = speakers.flatMap(({ path, text }) => {
+    return text
+      .split("\n")
+      .flatMap((line, index) => (option.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : []));
+  });
+  expect(naming).toEqual([]);
+  expect(option.test('  hint: "give --entity",')).toBe(true);
+});
+
 test("file names are kebab-case and none is a drawer for everything", () => {
   const paths = ["packages", "bench", "test", "scripts"]
     .flatMap(listFiles)

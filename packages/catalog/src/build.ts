@@ -197,6 +197,7 @@ function buildTrigger(toolkit: ToolkitDocument, name: string, document: TriggerD
     uncallableReason: "It is a trigger: the app sends its events, and subscriptions receive them.",
     inputSchema: { type: "object", properties: {}, additionalProperties: false },
     readsBody: readsBody(document),
+    namesAccount: document.account !== undefined,
     matches: compileMatch(document.match),
     normalize: compileNormalize(document),
     sample: (nowMs) => samplePost(document, nowMs),

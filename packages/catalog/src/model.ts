@@ -154,6 +154,8 @@ export type Trigger = ToolDefinition & {
   readonly kind: "trigger";
   /** True if anything of the definition is taken from the body of a post. */
   readonly readsBody: boolean;
+  /** True if its posts name an account, so that an event may be about an entity. */
+  readonly namesAccount: boolean;
   matches(post: Post): boolean;
   /** Never throws: a post the definition cannot take is a fault, and belongs in quarantine. */
   normalize(post: Post): NormalizedPost | NormalizeFault;

@@ -517,6 +517,7 @@ export {
   sweepStandingListeners,
 } from "./standing/listeners.ts";
 export { noteStandingNotices } from "./standing/notices.ts";
+export { countPassedOver, findReferencedEntities } from "./standing/passed-over.ts";
 export {
   findStandingSeen,
   forgetStandingSeen,

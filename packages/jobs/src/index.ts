@@ -1,6 +1,7 @@
 export { toEstimate } from "./api/convert-receipts.ts";
 export type { Drift } from "./api/drift.ts";
 export type { JobHints } from "./api/hints.ts";
+export { toNotes } from "./api/notes.ts";
 export { shownProgram } from "./api/shown-program.ts";
 export { createJobs, type Jobs, type JobsOptions } from "./create-jobs.ts";
 export type { EndedRehearsal, EngineLimits } from "./drive/context.ts";

@@ -123,6 +123,7 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
     return { id: makeId(making), until: "true", do: body, max: 1 + making.draw(4) };
   },
   wait: (making) => ({ id: makeId(making), wait: "1s" }),
+  fail: (making) => ({ id: makeId(making), fail: "Enough", when: "1.0 > 2.0" }),
   run: (making) => makeRun(making, ["look", "announce", "erase", "relay"]),
 };
 
@@ -174,21 +175,25 @@ const generated = fc
   .record({ stream: fc.infiniteStream(fc.nat(1000)), rows: fc.integer({ min: 1, max: 50 }) })
   .map(({ stream, rows }) => {
     const draw = (count: number) => Number(stream.next().value) % count;
+    const steps = makeSteps(
+      { draw, ids: { count: 0 }, sets: [], isLast: false, inside: [], isHandling: false },
+      stepKinds,
+      5,
+    );
+    const points = {
+      go: { question: "?", continuations: ["proceed", "abort"], escalation },
+      skip: { question: "?", continuations: ["proceed", "skip"], escalation },
+      rows: { question: "?", continuations: draw(2) === 0 ? ["retry-with", "skip"] : ["skip"], escalation },
+    };
+    // One that no step asks is refused.
+    const isAsked = ([id]: readonly [string, unknown]) => JSON.stringify(steps).includes(`:"${id}"`);
     return {
       version: 1,
       title: "Generated",
       input: { list: [] },
       limits: { rows, toolCalls: 200 + draw(2000), writes: 100 + draw(1000), asks: 30 },
-      steps: makeSteps(
-        { draw, ids: { count: 0 }, sets: [], isLast: false, inside: [], isHandling: false },
-        stepKinds,
-        5,
-      ),
-      points: {
-        go: { question: "?", continuations: ["proceed", "abort"], escalation },
-        skip: { question: "?", continuations: ["proceed", "skip"], escalation },
-        rows: { question: "?", continuations: draw(2) === 0 ? ["retry-with", "skip"] : ["skip"], escalation },
-      },
+      steps,
+      points: Object.fromEntries(Object.entries(points).filter(isAsked)),
     };
   });
 

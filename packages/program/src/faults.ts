@@ -22,6 +22,16 @@ export type ProgramFaultCode =
   | "PROGRAM_CONTACT_UNKNOWN"
   | "PROGRAM_LIMIT_INVALID";
 
+/** A kind of note: exactly the reasons of ProgramNote. */
+export type NoteCode =
+  | "PAGES_UNREAD"
+  | "SKIP_LEAVES_WRITES"
+  | "FIELD_UNVERIFIED"
+  | "VALUE_UNLISTED"
+  | "SAGA_UNDOES_NOTHING"
+  | "ZONE_DEFAULT"
+  | "ENTITY_UNHEARD";
+
 /** One thing wrong with a document. `pointer` is a JSON Pointer that resolves in it; `hint` says what would be right. */
 export type DocumentFault<Code extends string> = {
   readonly code: Code;
@@ -32,6 +42,12 @@ export type DocumentFault<Code extends string> = {
 
 /** One thing wrong with a program. */
 export type ProgramFault = DocumentFault<ProgramFaultCode>;
+
+/** One thing that a document may not mean, for which it is not refused. `hint` says what would be right if it does not. */
+export type ProgramNote = DocumentFault<NoteCode>;
+
+/** Most notes of one document. */
+const notesMax = 100;
 
 /**
  * Collects the faults of one document, the first 500 of them; more are counted. A pointer is cut to its longest part that exists
@@ -45,6 +61,10 @@ export type FaultList<Code extends string = ProgramFaultCode> = {
   addYounger(code: Code, path: Path, message: string, hint: string): void;
   /** Makes faults of those that were noted, and of those to come. */
   takeYounger(): void;
+  /** Adds a note, up to 100 of them. A note is no fault. */
+  note(code: NoteCode, path: Path, message: string, hint: string): void;
+  /** Returns every note, once, in the order of the document. */
+  notes(): ProgramNote[];
   /** Counts faults that are not looked at one by one. */
   omit(count: number): void;
   readonly count: number;
@@ -57,6 +77,7 @@ export type FaultList<Code extends string = ProgramFaultCode> = {
 /** A list of faults of a parsed document. */
 export function createFaultList<Code extends string = ProgramFaultCode>(document: unknown): FaultList<Code> {
   const found = new Map<string, { readonly position: readonly number[]; fault: DocumentFault<Code> }>();
+  const noted = new Map<string, { readonly position: readonly number[]; readonly note: ProgramNote }>();
   const pointers = new Set<string>();
   let omitted = 0;
   /** Undefined once they are faults like all others. */
@@ -79,14 +100,23 @@ export function createFaultList<Code extends string = ProgramFaultCode>(document
       const known = found.get(JSON.stringify([code, pointer, message]));
       if (known !== undefined) known.fault = { ...known.fault, hint };
     },
+    note(code, path, message, hint) {
+      if (noted.size >= notesMax) return;
+      const { existing, position } = locate(document, path);
+      const note = { code, pointer: pointerOf(existing), message, hint };
+      noted.set(JSON.stringify([code, note.pointer, message]), { position, note });
+    },
+    notes() {
+      return [...noted.values()].sort((a, b) => compare(a.position, b.position)).map(({ note }) => note);
+    },
     addYounger(...fault) {
       if (younger === undefined) list.add(...fault);
       else if (younger.length < programFaultsMax) younger.push(fault);
     },
     takeYounger() {
-      const noted = younger ?? [];
+      const kept = younger ?? [];
       younger = undefined;
-      for (const fault of noted) list.add(...fault);
+      for (const fault of kept) list.add(...fault);
     },
     has(pointer) {
       return pointers.has(pointer);

@@ -6,7 +6,13 @@ export { checkProgram } from "./check/program.ts";
 export { pathsNamed } from "./check/sensitive.ts";
 export { programDigest } from "./check/skills.ts";
 export { needsPlanApproval, type ProgramEstimate, writesFrom } from "./estimate.ts";
-export { createFaultList, type DocumentFault, type FaultList, type ProgramFault } from "./faults.ts";
+export {
+  createFaultList,
+  type DocumentFault,
+  type FaultList,
+  type ProgramFault,
+  type ProgramNote,
+} from "./faults.ts";
 export { gateOf } from "./gate.ts";
 export { checkGivenExpression, type GivenTypes } from "./given/expression.ts";
 export { examineGiven, fillGiven, type GivenTemplate, readGiven } from "./given/given.ts";
@@ -27,13 +33,14 @@ export type { Continuation, Hop, OverrideTarget, Point } from "./point.ts";
 export type { PlanApproval, Program } from "./program.ts";
 export { programSchema } from "./program-schema.ts";
 export { readExpression } from "./read/expression.ts";
+export { placesOf } from "./read/field-places.ts";
 export { durationSchema, type FieldForms, type ObjectForm, schemaOf, wholeSchema } from "./read/form.ts";
 export { parseJsonText } from "./read/json-text.ts";
 export { withOldForms } from "./read/old-forms.ts";
 export { handlesCode } from "./read/on-error.ts";
 export { parseCheckedProgram, readProgram } from "./read/program.ts";
 export { parsePath } from "./read/reference.ts";
-export { createShapeReader, type Node, type ShapeReader } from "./read/shape.ts";
+export { createShapeReader, type Node, type ReaderDocument, type ShapeReader } from "./read/shape.ts";
 export type { CelOutcome } from "./run/evaluation.ts";
 export { type CelComputed, createEvaluator, type Evaluator, evaluationThread } from "./run/evaluator.ts";
 export { type AppliedOverrides, argumentsWith } from "./run/overrides.ts";
@@ -61,6 +68,7 @@ export { listedRowsMax, type Reduction, type Reductions } from "./steps/parts/re
 export type { Retry } from "./steps/parts/retry.ts";
 export type { SortKey } from "./steps/sort.ts";
 export { type Expression, expressionsOf, type SecretUse, secretsOf, type ValueTemplate } from "./template.ts";
+export { answerTypeOf } from "./types/listed-values.ts";
 export { withoutNulls } from "./types/optional-arguments.ts";
 export type { RowState } from "./types/row-state.ts";
 export { typeOfConstant, typesOf } from "./types/schema-type.ts";

@@ -151,7 +151,7 @@ export function contentTypeUnsupported(contentType: string, accepted: string): F
   });
 }
 
-const adminElsewhere = " AdminService may have a listener of its own (SVC_ADMIN_LISTEN): set SVC_URL or --url to it.";
+const adminElsewhere = " AdminService may have a listener of its own (SVC_ADMIN_LISTEN): call it there.";
 
 /** Nothing is served under a path; answered with status 404. Of administration the help tells where else it may be served. */
 export function callUnknown(path: string): Fault {

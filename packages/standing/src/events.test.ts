@@ -1,8 +1,10 @@
 import { createId, systemClock } from "@svc/core";
-import { StandingRunState } from "@svc/gen/standing";
+import { putAccountReferences } from "@svc/db";
+import { StandingRunState, StandingService } from "@svc/gen/standing";
 import { TriggersService } from "@svc/gen/triggers";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { refusalOf, refusalsOf } from "@svc/testing/project-client";
+import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Incident, postIncident } from "./test-alerts.ts";
 import {
@@ -64,6 +66,48 @@ const decided = () =>
     const [row] = await database.db.sql<{ count: number }[]>`select count(*)::int4 as count from standing_arrivals`;
     return row?.count === 0;
   });
+
+test("an entity that no event is about is noted, and the events that pass are counted", async () => {
+  const project = await world.project();
+  const source = { trigger: { slug: "alerts.incident_opened", entity: "ops" } };
+  const definitionJson = definitionText({ source });
+  const { notes, standingProgram } = await project.standing.createStandingProgram({ slug: "unheard", definitionJson });
+  expect(notes.map(({ reason, field }) => `${reason} ${field}`)).toEqual([
+    "ENTITY_UNHEARD definitionJson/source/trigger/entity",
+  ]);
+  expect(notes[0]?.message).toContain("posts of alerts.incident_opened name no account");
+  const id = standingProgram?.id ?? "";
+  expect((await project.standing.getStandingProgram({ id })).passedOver).toBe(0);
+  await postIncident(world.node, { id: "inc-passes" });
+  await decided();
+  expect((await project.standing.getStandingProgram({ id })).passedOver).toBe(1);
+  const preview = await project.standing.previewStandingProgram({ definitionJson });
+  expect(preview).toMatchObject({ seen: 0, matched: 0, passedOver: 1 });
+  const all = await project.standing.previewStandingProgram({ definitionJson: definitionText({ source: trigger }) });
+  expect(all).toMatchObject({ seen: 1, passedOver: 0, notes: [] });
+  await end(project, id);
+});
+
+test("an entity without an account that posts name is noted, with the one that is meant", async () => {
+  await using node = world.addNode({ catalog: await shippedCatalog(), engines: [] });
+  const { projectId } = await world.project();
+  const standing = node.client(StandingService, { projectId, role: "approver" });
+  const noteOf = async (entity: string) => {
+    const source = { trigger: { slug: "calendar.events_changed", entity } };
+    const program = { version: 1, title: "Waits", steps: [{ id: "w", wait: "1s" }] };
+    const { notes } = await standing.previewStandingProgram({ definitionJson: definitionText({ source, program }) });
+    return notes.map(({ message, help }) => `${message}: ${help}`).join("\n");
+  };
+  expect(await noteOf("team")).toContain(
+    "no account of it takes events of calendar, so no event would start a run: connect calendar for team",
+  );
+  const reference = { toolkitSlug: "calendar", projectId, entityId: "team" };
+  await putAccountReferences(database.db, [
+    { ...reference, reference: "chan-1", accountId: createId("acc", world.now()) },
+  ]);
+  expect(await noteOf("team")).toBe("");
+  expect(await noteOf("Team")).toContain('write "team", or connect calendar for Team');
+});
 
 test("an event starts a job with what it carries as the input", async () => {
   const project = await world.project();

@@ -63,6 +63,105 @@ test("a schedule starts its program at its times, with what fired it as the inpu
   expect(events[0]?.principalChain.at(-1)).toBe(`standing:${id}`);
 });
 
+test("a fail step that asks for it pauses its program, with its text as the reason, until it is resumed", async () => {
+  world.goTo("2026-03-02T08:59:00Z");
+  const { standing, runs } = await world.project();
+  const stop = { id: "stop", fail: "Only {rows.items} items are there", pause: true, when: "rows.items < 10" };
+  const list = {
+    id: "items",
+    call: "desk.list_items",
+    entity: "ops",
+    args: {},
+    rows: { from: "items[]", keep: ["id"] },
+  };
+  const create = async (slug: string, step: object) => {
+    const program = { version: 1, title: "Stops", steps: [list, step] };
+    const source = { schedule: { cron: ["0 9,10,11 * * *"] } };
+    const made = await standing.createStandingProgram({ slug, definitionJson: definitionText({ source, program }) });
+    return made.standingProgram?.id ?? "";
+  };
+  const id = await create("stops", stop);
+  const goingOn = await create("goes-on", { ...stop, pause: false });
+  world.goTo("2026-03-02T09:00:00Z");
+  const paused = await settled(async () => {
+    const { standingProgram } = await standing.getStandingProgram({ id });
+    return standingProgram?.state === StandingState.PAUSED && standingProgram;
+  });
+  expect(paused).toMatchObject({ pauseReason: "fail_step", pauseDetail: "Only 3 items are there" });
+  const [run] = await runs(id, 1);
+  expect(run && [stateOf(run), run.jobStatus, run.detail]).toEqual([
+    "ended fail_step",
+    "failed",
+    "Only 3 items are there",
+  ]);
+  await settled(async () => (await runs(goingOn, 1)).every(({ jobStatus }) => jobStatus === "failed"));
+  expect((await standing.getStandingProgram({ id: goingOn })).standingProgram).toMatchObject({ pauseReason: "" });
+  const { standingProgram: resumed } = await standing.resumeStandingProgram({ id });
+  expect(resumed).toMatchObject({ state: StandingState.ACTIVE, pauseReason: "", pauseDetail: "" });
+});
+
+test("what a definition may not mean is told when it is previewed and made, with its zone and its next times", async () => {
+  world.goTo("2026-03-02T08:59:00Z");
+  const { standing } = await world.project();
+  const told = async (definition: object) => {
+    const definitionJson = definitionText(definition);
+    const preview = await standing.previewStandingProgram({ definitionJson, count: 3 });
+    return { ...preview, notes: preview.notes.map(({ reason, field }) => `${reason} ${field}`) };
+  };
+  const cron = { schedule: { cron: ["0 9 * * 1-5"] } };
+  const unzoned = await told({ source: cron });
+  expect(unzoned.notes).toEqual(["ZONE_DEFAULT definitionJson/source/schedule/cron"]);
+  expect(unzoned.timeZone).toBe("UTC");
+  expect(unzoned.nextTimes.map(({ local }) => local)).toEqual([
+    "2026-03-02T09:00:00",
+    "2026-03-03T09:00:00",
+    "2026-03-04T09:00:00",
+  ]);
+  expect((await told({ source: cron, timeZone: "UTC" })).notes).toEqual([]);
+  expect(await told({ source: cron, timeZone: "Europe/Berlin" })).toMatchObject({
+    notes: [],
+    timeZone: "Europe/Berlin",
+  });
+  expect((await told({ source: { schedule: { every: "15m" } } })).notes).toEqual([]);
+  expect((await told({ when: "fire.localTime < '12:00:00'" })).notes).toEqual(["ZONE_DEFAULT definitionJson/when"]);
+  expect((await told({ budget: { runs: 5 } })).notes).toEqual(["ZONE_DEFAULT definitionJson/budget"]);
+  const definitionJson = definitionText({ source: cron });
+  const made = await standing.createStandingProgram({ slug: "unzoned", definitionJson });
+  expect(made.notes.map(({ reason }) => reason)).toEqual(["ZONE_DEFAULT"]);
+  expect(made.standingProgram?.timeZone).toBe("UTC");
+  expect((await standing.createStandingProgram({ slug: "unzoned", definitionJson })).notes).toEqual([]);
+  const zoned = definitionText({ source: cron, budget: { runs: 5 } });
+  const { notes } = await standing.updateStandingProgram({ id: "unzoned", definitionJson: zoned });
+  expect(notes.map(({ field }) => field)).toEqual(["definitionJson/source/schedule/cron", "definitionJson/budget"]);
+});
+
+test.each<[string, object, string]>([
+  [
+    "timeZone in schedule",
+    { source: { schedule: { cron: ["0 9 * * *"], timeZone: "Europe/Berlin" } } },
+    "write it beside source",
+  ],
+  ["tz in schedule", { source: { schedule: { every: "1h", tz: "UTC" } } }, 'write it beside source: {"timeZone": …'],
+  ["cron beside source", { cron: ["0 9 * * *"] }, 'write it in source.schedule: {"source": {"schedule": {"cron": …}}}'],
+  ["every in source", { source: { every: "1h" } }, "write it in source.schedule"],
+  ["steps beside program", { steps: [] }, 'write it in program: {"program": {"steps": …}}'],
+  [
+    "when in trigger",
+    { source: { trigger: { slug: "alerts.incident_opened", when: "true" } } },
+    "write it beside source",
+  ],
+])("%s is answered with where it belongs", async (_what, definition, place) => {
+  const { standing } = await world.project();
+  const { details } = await refusalsOf(standing.previewStandingProgram({ definitionJson: definitionText(definition) }));
+  expect(details.length).toBeGreaterThan(0);
+  await expect(standing.previewStandingProgram({ definitionJson: definitionText(definition) })).rejects.toSatisfy(
+    (error) =>
+      ConnectError.from(error)
+        .findDetails(ErrorDetailSchema)
+        .some(({ help }) => help.includes(place)),
+  );
+});
+
 const times = (runs: { readonly fireAt?: { readonly seconds: bigint } | undefined }[]) =>
   runs.map(({ fireAt }) => new Date(Number(fireAt?.seconds) * 1000).toISOString().slice(11, 16));
 

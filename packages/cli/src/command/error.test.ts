@@ -11,7 +11,7 @@ import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { expect, test } from "vitest";
 import { commandNames } from "../program.ts";
-import { asCommands } from "./error.ts";
+import { aboutDocument, asCommands } from "./error.ts";
 
 const names = commandNames();
 const services = [
@@ -40,6 +40,11 @@ test("names of fields are shown as the options that set them, and other words st
   expect(asCommands("toolkitSlug is unknown; set accountVariables.host, and list again")).toBe(
     "--toolkit is unknown; set --var host, and list again",
   );
+});
+
+test("a text about a document names its calls as commands, and its fields as the document does", () => {
+  const help = "event has id, triggerSlug, entityId and payload; connect one with InitiateConnection";
+  expect(aboutDocument(help)).toBe("event has id, triggerSlug, entityId and payload; connect one with `svc connect`");
 });
 
 test("what a person confirms, and who, are told as the options that say it", () => {

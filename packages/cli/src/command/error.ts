@@ -145,6 +145,10 @@ const commandNames: Readonly<Record<string, string>> = {
   ListGrants: "`svc grants list`",
   UpdateGrant: "`svc grants update`",
   RevokeGrant: "`svc grants revoke`",
+};
+
+/** What the command line calls the fields of requests. */
+const optionNames: Readonly<Record<string, string>> = {
   event_id: "--event",
   eventId: "--event",
   subscriptionId: "--subscription",
@@ -211,8 +215,17 @@ const commandPhrases: readonly (readonly [pattern: RegExp, text: string])[] = [
  * follows a slash or a dot is part of a path, and stays.
  */
 export function asCommands(text: string): string {
-  return withPhrases(text).replace(/(?<![/.])\b(?:svc\.v1\.\w+\/)?([A-Za-z]\w+)\b/g, (words, name: string) => {
-    return (Object.hasOwn(commandNames, name) ? commandNames[name] : undefined) ?? words;
+  return withNames(withPhrases(text), { ...commandNames, ...optionNames });
+}
+
+/** A text about a document, such as a program, with calls named as commands. Names of fields in it are those of the document, and stay. */
+export function aboutDocument(text: string): string {
+  return withNames(withPhrases(text), commandNames);
+}
+
+function withNames(text: string, names: Readonly<Record<string, string>>): string {
+  return text.replace(/(?<![/.])\b(?:svc\.v1\.\w+\/)?([A-Za-z]\w+)\b/g, (words, name: string) => {
+    return (Object.hasOwn(names, name) ? names[name] : undefined) ?? words;
   });
 }
 
@@ -238,7 +251,9 @@ function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: s
   const has = (reasons: ReadonlySet<string>) => svcErrorDetails(err).some(({ reason }) => reasons.has(reason));
   if (has(listenerReasons) && origin?.isAdmin === false)
     return `${err.rawMessage}${reasonsText(err)}. ${wrongListenerHint}`;
-  const text = (has(expressionReasons) ? withPhrases : asCommands)(refusalText(err, origin));
+  const isOfDocument = svcErrorDetails(err).some(({ field }) => /^(?:program|definition)Json/.test(field));
+  const toWords = has(expressionReasons) ? withPhrases : isOfDocument ? aboutDocument : asCommands;
+  const text = toWords(refusalText(err, origin));
   // A command may make another call before its own, such as one for a project's id: its user knows of the command alone.
   return command !== undefined && has(roleReasons) ? text.replace(/^`[^`]+`/, `\`${command}\``) : text;
 }

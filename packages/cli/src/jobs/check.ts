@@ -8,7 +8,7 @@ import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
 import { countText } from "../text/table.ts";
-import { addSetOption, faultLines, readProgramFile } from "./program-file.ts";
+import { addSetOption, faultLines, noteLines, readProgramFile } from "./program-file.ts";
 import { estimateText } from "./show.ts";
 
 type CheckOptions = ProjectOptions & JsonOption & { set: readonly TypedArgument[] };
@@ -18,7 +18,7 @@ export function addJobCheck(jobs: Command, context: CommandContext): void {
   const check = jobs
     .command("check")
     .description(
-      "tell what submitting a program would tell, and store nothing: every fault with its line, or what it can do",
+      "tell what submitting a program would tell, and store nothing: every fault with its line, or what it can do and may not mean",
     )
     .argument("<program>", "file of the program, or - for standard input")
     .action((file: string, options: CheckOptions) => checkFile(file, options, context));
@@ -32,7 +32,7 @@ async function checkFile(file: string, options: CheckOptions, context: CommandCo
   const program = await readProgramFile(file, options.set, context);
   const { jobs } = await openProjectClient(options, context);
   const answer = await jobs.checkProgram({ programJson: program.programJson });
-  const { faults, omittedFaults, programHash, estimate, needsApproval } = answer;
+  const { faults, omittedFaults, programHash, estimate, needsApproval, notes } = answer;
   if (options.json) context.print(messageText(CheckProgramResponseSchema, answer));
   else if (faults.length > 0) {
     const told = faults.map(({ field, reason, message, help }) => ({ field, reason, help: `${message}: ${help}.` }));
@@ -41,6 +41,7 @@ async function checkFile(file: string, options: CheckOptions, context: CommandCo
     context.print(`${program.name} can be submitted: ${estimate === undefined ? "" : estimateText(estimate)}`);
     context.print(`needs approval: ${needsApproval ? "yes" : "no"}`);
     context.print(`programHash: ${programHash}`);
+    for (const line of await noteLines(notes, program)) context.print(line);
   }
   const count = faults.length + omittedFaults;
   if (count > 0) throw new CommandError(`${program.name} has ${countText(count, "fault")}`);

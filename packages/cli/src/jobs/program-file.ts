@@ -2,7 +2,7 @@ import { ConnectError, svcErrorDetails } from "@svc/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Arguments, type TypedArgument, typeArguments } from "../call/arguments.ts";
 import type { CommandContext } from "../command/context.ts";
-import { asCommands, CommandError } from "../command/error.ts";
+import { aboutDocument, CommandError } from "../command/error.ts";
 import { readText } from "../command/input.ts";
 import { parseKeepingNumbers } from "../text/json.ts";
 import { plainText } from "../text/plain.ts";
@@ -94,8 +94,24 @@ export async function faultLines(
   const locate = await createLocator(file);
   return faults.map(({ field, reason, help }) => {
     const pointer = field.replace(/^(?:program|definition)Json/, "");
-    return `${locate(pointer)} ${pointer === "" ? "" : `${plainText(pointer)} `}${reason}: ${asCommands(plainText(help)).replace(/^It /, "")}`;
+    return `${locate(pointer)} ${pointer === "" ? "" : `${plainText(pointer)} `}${reason}: ${aboutDocument(plainText(help)).replace(/^It /, "")}`;
   });
+}
+
+/** A note as the service answers it. */
+export type Note = {
+  readonly reason: string;
+  readonly field: string;
+  readonly message: string;
+  readonly help: string;
+};
+
+/** Notes about a document, a line each as `file:line pointer note CODE: what, and what to do if it is not meant`. */
+export function noteLines(notes: readonly Note[], file: ProgramFile): Promise<string[]> {
+  const told = notes.map(({ field, reason, message, help }) => {
+    return { field, reason: `note ${reason}`, help: `${message}. If that is not meant: ${help}.` };
+  });
+  return faultLines(told, file);
 }
 
 /** Adds `--set`, which fills in values of a program. */

@@ -8,7 +8,7 @@ import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
 import { addExamples } from "../command/examples.ts";
 import { messageText } from "../text/message.ts";
-import { addSetOption, programFaults, readProgramFile } from "./program-file.ts";
+import { addSetOption, noteLines, programFaults, readProgramFile } from "./program-file.ts";
 import { standingText } from "./text.ts";
 import { addWatchOptions, repeatedOptions, type WatchOptions, watchJob, watchNotes } from "./watch/watch-job.ts";
 
@@ -53,13 +53,14 @@ async function submitProgram(file: string, options: SubmitOptions, context: Comm
     simulateFirst: options.simulateFirst ?? false,
     idempotencyKey: options.idempotencyKey ?? "",
   };
-  const { job } = await client.jobs.submitJob(request).catch(async (err: unknown) => {
+  const { job, notes } = await client.jobs.submitJob(request).catch(async (err: unknown) => {
     const faults = await programFaults(err, program);
     if (faults === undefined) throw err;
     for (const line of faults.lines) context.note(line);
     throw new CommandError(faults.summary);
   });
   if (job === undefined) return;
+  for (const line of await noteLines(notes, program)) context.note(line);
   if (options.watch) {
     context.note(job.id);
     await watchJob(client, job.id, { options, context });

@@ -5,9 +5,8 @@ import type { CommandContext } from "../command/context.ts";
 import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
-import { timeText } from "../text/table.ts";
 import { sendDefinition } from "./definition-file.ts";
-import { pendingText, programStateText } from "./text.ts";
+import { dueText, pendingText, programStateText } from "./text.ts";
 
 type CreateOptions = ProjectOptions & JsonOption & { paused?: true; simulate?: true };
 
@@ -31,9 +30,8 @@ export function addStandingCreate(standing: Command, context: CommandContext): v
       );
       if (program === undefined) return;
       context.print(options.json ? messageText(StandingProgramSchema, program) : program.id);
-      const [next] = program.nextTimes;
       const heard = program.sourceKind === "trigger" ? ", and starts with each event of its trigger" : "";
-      const due = next === undefined ? heard : `, and due ${timeText(next)}`;
+      const due = program.nextTimes.length === 0 ? heard : `, and due ${dueText(program)}`;
       const pending = pendingText(program);
       context.note(`It is ${programStateText(program)}${pending === undefined ? due : ""}.`);
       if (pending !== undefined) context.note(pending);

@@ -1,18 +1,20 @@
 import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
-import { documentFaults, readProgramFile } from "../jobs/program-file.ts";
+import { documentFaults, type Note, noteLines, readProgramFile } from "../jobs/program-file.ts";
 
-/** Reads a definition from a file, or from standard input for `-`, and sends it; its faults are told with their lines. */
-export async function sendDefinition<Answer>(
+/** Reads a definition from a file, or from standard input for `-`, and sends it; its faults, and what is noted about it, are printed with their lines. */
+export async function sendDefinition<Answer extends { readonly notes: readonly Note[] }>(
   file: string,
   context: CommandContext,
   send: (definitionJson: string) => Promise<Answer>,
 ): Promise<Answer> {
   const definition = await readProgramFile(file, [], context);
-  return send(definition.programJson).catch(async (err: unknown) => {
+  const answer = await send(definition.programJson).catch(async (err: unknown) => {
     const faults = await documentFaults(err, definition, "definitionJson");
     if (faults === undefined) throw err;
     for (const line of faults.lines) context.note(line);
     throw new CommandError(faults.summary);
   });
+  for (const line of await noteLines(answer.notes, definition)) context.note(line);
+  return answer;
 }

@@ -8,6 +8,7 @@ import { addJson, type JsonOption, parseCount } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
 import { tableLines, timeText } from "../text/table.ts";
 import { sendDefinition } from "./definition-file.ts";
+import { passedOverText } from "./text.ts";
 
 type PreviewOptions = ProjectOptions & JsonOption & { program?: string; count: number };
 
@@ -28,6 +29,7 @@ export function addStandingPreview(standing: Command, context: CommandContext): 
       if (options.json) return context.print(messageText(PreviewStandingProgramResponseSchema, found));
       const rows = found.nextTimes.map(({ at, effectiveAt, local }) => [local, timeText(at), timeText(effectiveAt)]);
       const isTimed = found.nextTimes.length > 0;
+      if (isTimed) context.note(`LOCAL is the time in ${found.timeZone}.`);
       if (isTimed) for (const line of tableLines(["LOCAL", "DUE", "STARTS"], rows)) context.print(line);
       else if (found.seen > 0)
         context.print(`It would have been started by ${found.matched} of the last ${found.seen} events.`);
@@ -35,6 +37,7 @@ export function addStandingPreview(standing: Command, context: CommandContext): 
         context.print(
           "No times are known before, and no event of it has come yet. A poll starts what is new from its second look on.",
         );
+      if (found.passedOver > 0) context.note(passedOverText(found.passedOver));
       if (found.needsApproval) context.note("Each of its jobs waits for approval first.");
     });
   addExamples(addProjectOptions(addJson(preview, "the times and the estimate as JSON")), [

@@ -8,7 +8,7 @@ import { messageText } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 import { factLines, tableLines, timeText } from "../text/table.ts";
 import { backfillLine } from "./backfill-text.ts";
-import { pollFacts, programStateText, runHeader, runRow } from "./text.ts";
+import { passedOverText, pollFacts, programStateText, runHeader, runRow } from "./text.ts";
 
 /** Runs that are shown beside a program. */
 const runsShown = 10;
@@ -22,7 +22,7 @@ export function addStandingShow(standing: Command, context: CommandContext): voi
     .action(async (id: string, options: ProjectOptions & JsonOption) => {
       const { standing: client } = await openProjectClient(options, context);
       const found = await client.getStandingProgram({ id });
-      const { standingProgram: program, backfill } = found;
+      const { standingProgram: program, backfill, passedOver } = found;
       if (program === undefined) return;
       if (options.json) return context.print(messageText(GetStandingProgramResponseSchema, found));
       const { counts, usedToday } = program;
@@ -37,7 +37,9 @@ export function addStandingShow(standing: Command, context: CommandContext): voi
         ["approval", program.approvalId],
         ["key", program.keyId],
         ["next", program.nextTimes.map((time) => timeText(time)).join(", ")],
+        ["zone", program.sourceKind === "schedule" ? program.timeZone : ""],
         ["runs", `${counts?.started} started, ${counts?.skipped} skipped, ${counts?.missed} missed`],
+        ["passed", passedOver === 0 ? "" : passedOverText(passedOver)],
         ["open", `${counts?.underWay} under way, ${counts?.queued} waiting`],
         ...(backfill === undefined ? [] : [["backfill", backfillLine(backfill)] as const]),
         ...pollFacts(program.pollState),

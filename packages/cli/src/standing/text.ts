@@ -20,6 +20,22 @@ export function programStateText({ state, pauseReason }: StandingProgram): strin
   return pauseReason === "" ? name : `${name} (${plainText(pauseReason)})`;
 }
 
+/** Times of a program that are printed when it is made. */
+const duesShown = 3;
+
+/** When a program is due next, at most three times, and in which zone its schedule is read. */
+export function dueText({ nextTimes, timeZone }: StandingProgram): string {
+  const times = nextTimes.slice(0, duesShown).map((time) => timeText(time));
+  const [last = "", ...others] = times.toReversed();
+  const all = others.length === 0 ? last : `${others.toReversed().join(", ")} and ${last}`;
+  return `${all}; its schedule is read in ${timeZone}`;
+}
+
+/** Says that events passed a program, since they are not about its entity. */
+export function passedOverText(count: number): string {
+  return `${count} of the last 1,000 events of its trigger ${count === 1 ? "is" : "are"} not about its entity, and started nothing`;
+}
+
 /** Says of a program that a version of it waits for approval; undefined where none does. */
 export function pendingText({ pendingVersion, id }: StandingProgram): string | undefined {
   if (pendingVersion === 0) return undefined;

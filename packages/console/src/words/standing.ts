@@ -34,10 +34,17 @@ const pauses: Record<string, string> = {
   requested: "Somebody paused it.",
   failures: "It paused itself: as many runs in a row failed as its definition allows.",
   drift: "It paused itself: tools that it uses have changed. Resume with the definitions of today, or change it.",
+  fail_step: "A step of its program failed, and asked for the pause.",
   key_revoked: "The key whose runs it makes was revoked.",
   approval: "The project's policy was raised, or its approval was declined.",
   source_gone: "Its poll would have to remember more than 100,000 ids.",
 };
+
+/** Says that events passed a program, since they are not about its entity. */
+export function passedOverWords(count: number): string {
+  const events = count === 1 ? "1 event" : `${count.toLocaleString("en")} events`;
+  return `${events} of the last 1,000 of its trigger ${count === 1 ? "is" : "are"} not about its entity, and started nothing`;
+}
 
 /** Why a standing program is paused, as a sentence. Empty for no reason. */
 export function pauseWords(reason: string): string {
@@ -120,7 +127,16 @@ export function localWords(local: string): string {
 }
 
 /** How many of the last events would have started a schedule. */
-export function matchedWords({ seen, matched }: { seen: number; matched: number }): string {
-  if (seen === 0) return "There is no event yet that could start it.";
-  return `${matched.toLocaleString("en")} of the last ${seen.toLocaleString("en")} events would have started it.`;
+export function matchedWords({
+  seen,
+  matched,
+  passedOver = 0,
+}: {
+  seen: number;
+  matched: number;
+  passedOver?: number;
+}): string {
+  if (seen === 0 && passedOver === 0) return "There is no event yet that could start it.";
+  const others = passedOver === 0 ? "" : ` ${passedOver.toLocaleString("en")} others are not about its entity.`;
+  return `${matched.toLocaleString("en")} of the last ${seen.toLocaleString("en")} events would have started it.${others}`;
 }

@@ -177,6 +177,7 @@ export const standingPauseReasons = [
   "key_revoked",
   "approval",
   "source_gone",
+  "fail_step",
 ] as const;
 
 /** Why a standing program is paused. */
@@ -231,6 +232,7 @@ export const standingRunReasons = [
   "filter_error",
   "start_failed",
   "cancelled",
+  "fail_step",
 ] as const;
 
 /** Why a run did not start, or what it waits for. */

@@ -11,6 +11,8 @@ export type EndedStandingRun = {
   readonly status: JobStatus;
   readonly toolCalls: number;
   readonly writes: number;
+  /** Why its program is to be paused; empty if it is not. */
+  readonly pauseText: string;
   readonly nowMs: number;
 };
 
@@ -18,7 +20,8 @@ export type EndedStandingRun = {
 const endRun = statement<{ id: string }>(
   "end_standing_run",
   `with ended as (
-     update standing_runs set state = 'ended', job_status = $4::text, tool_calls = $5::int4, writes = $6::int4, ended_at = $7::timestamptz
+     update standing_runs set state = 'ended', job_status = $4::text, tool_calls = $5::int4, writes = $6::int4, ended_at = $7::timestamptz,
+       reason = case when $8::text = '' then reason else 'fail_step' end, detail = case when $8::text = '' then detail else $8::text end
      where id = $1::uuid and state = 'started' returning id
    )
    insert into due_tasks (owner_id, kind, subject, project_id, due_at)
@@ -28,9 +31,9 @@ const endRun = statement<{ id: string }>(
 
 /** Ends a run with its job, in the transaction of the job's last commit, and makes it due to look who is next. */
 export async function endStandingRun(tx: Executor, ended: EndedStandingRun): Promise<void> {
-  const { runId, programId, projectId, status, toolCalls, writes, nowMs } = ended;
+  const { runId, programId, projectId, status, toolCalls, writes, pauseText, nowMs } = ended;
   const ids = [uuidOfId(runId), uuidOfId(programId), uuidOfId(projectId)];
-  await endRun(tx, [...ids, status, toolCalls, writes, isoTime(nowMs)]);
+  await endRun(tx, [...ids, status, toolCalls, writes, isoTime(nowMs), pauseText]);
 }
 
 /** By standing_runs_started, and the jobs by their keys; no further than $2 runs. */

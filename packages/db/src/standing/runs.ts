@@ -110,6 +110,8 @@ export type CountedRun = {
   readonly endedAt: number;
   readonly toolCalls: number;
   readonly writes: number;
+  /** Why it asks that its program be paused; empty if it does not. */
+  readonly pauseText: string;
 };
 
 /** By standing_runs_uncounted. */
@@ -119,12 +121,13 @@ const countEnded = statement<{
   endedAt: number;
   toolCalls: number;
   writes: number;
+  pauseText: string;
 }>(
   "count_ended_standing_runs",
   `update standing_runs r set is_counted = true
    where r.program_id = any($1::uuid[]) and r.state = 'ended' and not r.is_counted
    returning r.program_id::text as "programId", r.job_status as "jobStatus", (extract(epoch from r.ended_at) * 1000)::float8 as "endedAt",
-     r.tool_calls as "toolCalls", r.writes`,
+     r.tool_calls as "toolCalls", r.writes, case when r.reason = 'fail_step' then r.detail else '' end as "pauseText"`,
 );
 
 /** Marks the runs of locked programs that ended as counted, and answers them in the order of their ends. */

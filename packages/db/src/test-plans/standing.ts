@@ -45,6 +45,7 @@ import {
 } from "../standing/lanes.ts";
 import { findStandingListeners, sweepStandingListeners } from "../standing/listeners.ts";
 import { noteStandingNotices } from "../standing/notices.ts";
+import { countPassedOver, findReferencedEntities } from "../standing/passed-over.ts";
 import {
   findStandingSeen,
   forgetStandingSeen,
@@ -279,6 +280,19 @@ export const standingPlans: readonly Plan[] = [
     rowsMax: { events: 10 },
   },
   {
+    name: "count_passed_over_events",
+    run: (db) =>
+      countPassedOver(db, { projectId, triggerSlug: walk.triggerSlug, entityId: "entity-1", sinceMs: seededAt(1) }),
+    reads: { events: "events_trigger(trigger_slug, project_id, id)" },
+    isOrdered: true,
+    rowsMax: { events: 1_000 },
+  },
+  {
+    name: "find_referenced_entities",
+    run: (db) => findReferencedEntities(db, { projectId, toolkitSlug: "watcher", entityId: "entity-1" }),
+    reads: { account_references: "account_references_project(project_id)" },
+  },
+  {
     name: "count_backfill_events",
     run: (db) => countBackfillEvents(db, walk, 10),
     reads: { events: "events_trigger(trigger_slug, project_id, id)" },
@@ -498,7 +512,16 @@ export const standingPlans: readonly Plan[] = [
   {
     name: "end_standing_run",
     run: (db) =>
-      endStandingRun(db, { runId, programId, projectId, status: "succeeded", toolCalls: 1, writes: 0, nowMs }),
+      endStandingRun(db, {
+        runId,
+        programId,
+        projectId,
+        status: "succeeded",
+        toolCalls: 1,
+        writes: 0,
+        pauseText: "",
+        nowMs,
+      }),
     reads: { standing_runs: "standing_runs_pkey(id)" },
   },
   {

@@ -1,5 +1,6 @@
 import { type AgentTool, answered, type ListedTool, spoken, type ToolAnswer } from "@svc/tools";
 import { describeProgram } from "../api/check-program.ts";
+import { withNotes } from "../api/notes.ts";
 import { guide } from "./guide.ts";
 import type { AgentJobsContext } from "./parts.ts";
 
@@ -31,7 +32,7 @@ export function createCheckProgramTool(context: AgentJobsContext): AgentTool {
 
 type Checked = Awaited<ReturnType<typeof describeProgram>>;
 
-function checkedAnswer({ faults, omittedFaults, estimate, needsApproval }: Checked): ToolAnswer {
+function checkedAnswer({ faults, omittedFaults, estimate, needsApproval, notes }: Checked): ToolAnswer {
   if (faults.length > 0) {
     const told = faults.map(({ reason, field, message, help }) => ({
       ...{ reason, field: field.replace(/^programJson/, "program") },
@@ -47,5 +48,5 @@ function checkedAnswer({ faults, omittedFaults, estimate, needsApproval }: Check
   const text =
     `No faults. It makes ${callsMin} to ${callsMax} calls, at most ${writesMax} of them writes and ${destructiveMax} destructive, over at most ` +
     `${rowsMax} rows, and asks at most ${asksMax} questions.${approval} Run it with run_program.`;
-  return answered({ faults: [], ...most }, text);
+  return withNotes(answered({ faults: [], ...most }, text), notes);
 }

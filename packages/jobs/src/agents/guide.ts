@@ -69,6 +69,7 @@ map: the calls in do for each row, one after the other; "keep":{"n":"calls.<id>.
 "tolerate":{"count":5} lets rows fail. A map in a map is refused: keep, flatten and map again.
 reduce: as {"n":"count","ok":"count ok","s":"sum x","m":"max x","l":"list x","t":{"text":{"of":"- {row.x}","separator":"\\n","max":50}}}.
 Others: any step may have "when". {"id","if":"cond","then":[..],"else":[..]}; {"id","parallel":{"a":[..],"b":[..]}}; {"id","wait":"10m"}; \
+{"id","fail":"Only {rows.x} read","when":"rows.x < 10"} (ends the job as failed with that text); \
 {"id","until":"cond","do":[..],"every":"30s","max":20}; "retry":{"max":3} and "onError":{"do":[..],"then":"continue"} at a call; \
 "undo":{"call":..,"args":{..{"$ref":"output.id"}}} at a call with "saga":{"on":["failed"]} beside steps.
 Questions to a person: {"id","judge":"sure","when":"rows.large > 50"} and beside steps \

@@ -3,6 +3,7 @@ import { parseId } from "@svc/core";
 import type { JobEventRecord, ListedJob } from "@svc/db";
 import { type AgentTool, answered, type ListedTool, type McpContext, type ToolAnswer } from "@svc/tools";
 import { readIdempotencyKey } from "../api/idempotency-key.ts";
+import { toNotes, withNotes } from "../api/notes.ts";
 import { submit } from "../api/submit.ts";
 import { runArgumentsUnclear } from "../errors.ts";
 import { endedAnswer } from "./job-answer.ts";
@@ -58,13 +59,14 @@ export function createRunProgramTool(context: AgentJobsContext): AgentTool {
     listed,
     async answer(given, asking) {
       const args = given as RunArguments;
-      const jobId = args.job_id === undefined ? await begin(context, args, asking) : idOf(args);
+      const { id: jobId, notes } = args.job_id === undefined ? await begin(context, args, asking) : idOf(args);
       const waitMs = Number(args.wait_seconds ?? waitSecondsMax) * 1_000;
       const { principal, signal } = asking;
       const job = await waitForJob(context, principal, { jobId, waitMs, signal, onLogged: progressOf(asking) });
       if (job === undefined) throw jobNotFound("job_id", jobId);
-      if (job.finishedAt !== null) return endedAnswer(context, job);
-      return knowsTasks(asking) ? { task: await newTaskOf(context, job) } : openAnswer(context, job);
+      if (job.finishedAt !== null) return withNotes(await endedAnswer(context, job), notes);
+      if (knowsTasks(asking)) return { task: await newTaskOf(context, job) };
+      return withNotes(await openAnswer(context, job), notes);
     },
   };
 }
@@ -74,7 +76,7 @@ function idOf({ job_id: text = "", program, idempotency_key, simulate }: RunArgu
   if (program !== undefined || idempotency_key !== undefined || simulate !== undefined) throw runArgumentsUnclear();
   const id = parseId("job", text);
   if (id === undefined) throw jobNotFound("job_id", text);
-  return id;
+  return { id, notes: [] };
 }
 
 /** Submits the program. Throws the refusals of SubmitJob, and RUN_ARGUMENTS_UNCLEAR where there is none. */
@@ -93,7 +95,7 @@ async function begin(context: AgentJobsContext, args: RunArguments, { principal 
     },
   );
   if ("refusal" in submitted) throw submitted.refusal;
-  return submitted.id;
+  return { id: submitted.id, notes: toNotes(submitted.notes, "program") };
 }
 
 /** Tells a client how far the job is, where it asked for that and reads a stream. */

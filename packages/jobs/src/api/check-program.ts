@@ -6,6 +6,7 @@ import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
 import type { JobsContext } from "./context.ts";
 import { toEstimate } from "./convert-receipts.ts";
+import { toNotes } from "./notes.ts";
 import { hashOf } from "./submit.ts";
 
 /** Checks a program as SubmitJob does for a live run, and answers what it would say. Nothing is stored. */
@@ -25,13 +26,14 @@ export async function describeProgram(
       programHash: hashOf(programJson) ?? "",
     });
   }
-  const { programHash, estimate } = checked;
+  const { programHash, estimate, notes } = checked;
   const approval = await checkApproval(context.db, { projectId, role }, checked);
   return create(CheckProgramResponseSchema, {
     faults: approval instanceof Fault ? faultsOf(approval) : [],
     programHash,
     estimate: toEstimate(estimate),
     needsApproval: approval !== false,
+    notes: toNotes(notes, "programJson"),
   });
 }
 

@@ -20,6 +20,7 @@ import { statusOfFilter } from "./convert-jobs.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import { readPage, walkPage } from "./list.ts";
 import { isJobReached } from "./narrow.ts";
+import { toNotes } from "./notes.ts";
 import { readJob, readTwin, titleOfListed, toJobSummaries, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
 
@@ -37,12 +38,12 @@ export function jobMethods(context: JobsContext): Methods {
       const submission = { projectId, keyId, role, binding, confirm, ...readSubmission(request) };
       const submitted = await submit(context, submission);
       if ("refusal" in submitted) throw submitted.refusal;
-      const { id, stored } = submitted;
+      const { id, stored, notes } = submitted;
       const job =
         stored?.isAlone === true
           ? toNewJob(stored.job, request.programJson, stored.programHash)
           : await readJob(context, projectId, "id", id);
-      return create(SubmitJobResponseSchema, { job });
+      return create(SubmitJobResponseSchema, { job, notes: toNotes(notes, "programJson") });
     },
     async checkProgram({ programJson }, ctx) {
       return describeProgram(context, requireProject(ctx), programJson);

@@ -6,6 +6,7 @@ import { canonicalHash } from "@svc/program";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { createWorld } from "@svc/testing/desk";
 import { createTestNode, jobOf, programText } from "@svc/testing/jobs-node";
+import { ifStep } from "@svc/testing/programs";
 import { refusalsOf } from "@svc/testing/project-client";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -42,6 +43,7 @@ const notes = {
     },
     { id: "sum", reduce: "send", as: { sent: "count ok" } },
   ],
+  saga: { on: ["aborted"] },
   result: { sent: { $ref: "steps.sum.sent" } },
 };
 const deleting = {
@@ -92,7 +94,7 @@ test("a submitted program is a job at once, runs, and is read back as receipts w
     planApprovalId: "",
     skillSlug: "",
     estimate: { accessClasses: ["read", "write"], toolkits: ["desk"], entities: ["ops"], notCompensable: [] },
-    saga: { state: "none", entries: 0 },
+    saga: { state: "armed", entries: 0 },
   });
   await node.reach(submitted.id, "succeeded");
   const answer = await client.getJob({ id: submitted.id });
@@ -473,6 +475,63 @@ test("ListJobs narrows to statuses, a time and a title, and a summary leaves out
   expect(await refused({ since: parked.createdAt, until: done.createdAt })).toEqual([
     fault("TIME_RANGE_INVALID", "since"),
   ]);
+});
+
+test("what a program may not mean is told by the check and by the submission, and keeps neither from it", async () => {
+  await using node = createTestNode(database.db, { isStarted: false });
+  const { client } = await node.project();
+  const shelf = {
+    ...{ id: "shelf", call: "desk.list_shelf", entity: "ops" },
+    rows: { from: "items[]", keep: ["id"] },
+  };
+  const programJson = programText({ steps: [shelf, { id: "all", reduce: "shelf", as: { all: "count" } }] });
+  const { faults, notes: checked } = await client.checkProgram({ programJson });
+  expect(faults).toEqual([]);
+  expect(checked.map(({ reason, field }) => ({ reason, field }))).toEqual([
+    fault("PAGES_UNREAD", "programJson/steps/0/rows"),
+    fault("FIELD_UNVERIFIED", "programJson/steps/0/rows/keep"),
+  ]);
+  expect(checked[0]?.help).toContain('"page": {"max": 20}');
+  const submitted = await client.submitJob({ programJson, idempotencyKey: "noted" });
+  expect(submitted.notes).toEqual(checked);
+  expect((await client.submitJob({ programJson, idempotencyKey: "noted" })).notes).toEqual([]);
+  const faulty = programText({ steps: [shelf, { id: "all", reduce: "none", as: { all: "count" } }] });
+  expect((await client.checkProgram({ programJson: faulty })).notes).toEqual([]);
+});
+
+test("a fail step ends its job as failed with its text, undoes what was done, and is handled where its code is named", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } };
+  const note = { id: "note", call: "desk.send_note", entity: "ops", args: { text: "x" }, undo };
+  const stop = { id: "enough", fail: "Only {rows.fetch} items in {input.place}", when: "rows.fetch < 10" };
+  const input = { place: "the hall", token: "swordfish" };
+  const inputSchema = {
+    type: "object",
+    properties: { place: { type: "string" }, token: { type: "string", "x-sensitive": true } },
+  };
+  const run = async (steps: readonly object[], status: Parameters<typeof node.reach>[1]) => {
+    const program = { steps: [fetchItems, note, ...steps], saga: { on: ["failed"] }, input, inputSchema };
+    const { id } = jobOf(await client.submitJob({ programJson: programText(program) }));
+    await node.reach(id, status);
+    return jobOf(await client.getJob({ id }));
+  };
+  // biome-ignore lint/suspicious/noThenProperty: programs have the field, and nobody awaits them.
+  const goesOn = { then: "continue" };
+  const failed = await run([stop, { id: "never", wait: "1h" }], "failed");
+  expect(failed.lastError).toBe("FAIL_STEP: step enough: Only 3 items in the hall");
+  expect(failed.saga).toMatchObject({ entries: 1, done: 1 });
+  expect(failed.stepReceipts.map(({ stepId, state }) => [stepId, state])).toEqual([
+    ["fetch", "completed"],
+    ["note", "undone"],
+    ["enough", "failed"],
+  ]);
+  expect((await run([{ ...stop, when: "rows.fetch > 10" }], "succeeded")).lastError).toBe("");
+  const secret = await run([{ id: "enough", fail: "With {input.token}" }], "failed");
+  expect(secret.lastError).toBe("FAIL_STEP: step enough: With ***");
+  const block = (onError: object) => ({ ...ifStep("block", "true", [stop]), onError: { ...onError, ...goesOn } });
+  expect((await run([block({})], "failed")).lastError).toContain("FAIL_STEP: step enough: ");
+  expect((await run([block({ codes: ["FAIL_STEP"] })], "succeeded")).receipt?.outcome).toBe("partial");
 });
 
 test("ListUndoEntries tells what may be undone, and was, and not what would be sent", async () => {

@@ -10,7 +10,7 @@ import {
   type Role,
 } from "@svc/core";
 import { findKeyedJob, type KeyedJob } from "@svc/db";
-import type { AcceptedProgram, JsonObject } from "@svc/program";
+import type { AcceptedProgram, JsonObject, ProgramNote } from "@svc/program";
 import { canonicalHash, canonicalJson, pinsText, readProgram } from "@svc/program";
 import type { SkillProgram } from "../drive/new-jobs.ts";
 import { type SubmittedJob, submitJob } from "../drive/submit-job.ts";
@@ -54,8 +54,12 @@ export type SubmitContext = Pick<
   "db" | "clock" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"
 >;
 
-/** The job that a submission is, with what was just stored of it, or why it is none: a refusal of SubmitJob. */
-export type Submitted = { readonly id: Id<"job">; readonly stored?: SubmittedJob } | { readonly refusal: Fault };
+/**
+ * The job that a submission is, with what was just stored of it and noted about its program; or why it is none: a refusal of SubmitJob.
+ */
+export type Submitted =
+  | { readonly id: Id<"job">; readonly stored?: SubmittedJob; readonly notes: readonly ProgramNote[] }
+  | { readonly refusal: Fault };
 
 /**
  * Checks a program as a whole and stores it as a job, or finds the job that its idempotency key names. Answers with the refusals of
@@ -72,7 +76,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
     isStored: skill !== undefined,
   });
   if ("faults" in checked) return { refusal: programFaulty(checked.faults, checked.omitted, programJson.length) };
-  const { program, programHash, estimate } = checked;
+  const { program, programHash, estimate, notes } = checked;
   // A simulation sends no write: there is nothing to approve, or to confirm.
   const pins = pinsText(checked);
   const isLive = submission.mode === "live";
@@ -99,7 +103,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   });
   if ("quotaReached" in submitted) return { refusal: quotaExceeded("jobs", submitted.quotaReached) };
   if ("earlier" in submitted) return repeated(submitted.earlier, submission);
-  return { id: submitted.job.id, stored: submitted };
+  return { id: submitted.job.id, stored: submitted, notes };
 }
 
 async function approvalOf(
@@ -121,7 +125,7 @@ export function skillPrograms({ skills }: AcceptedProgram): readonly SkillProgra
 
 function repeated({ id, contentDigest: held }: KeyedJob, submission: Submission): Submitted {
   const hash = hashOf(submission.programJson);
-  if (hash !== undefined && held.equals(contentDigest(submission, hash))) return { id };
+  if (hash !== undefined && held.equals(contentDigest(submission, hash))) return { id, notes: [] };
   return { refusal: idempotencyKeyReused(submission.idempotencyKey ?? "") };
 }
 

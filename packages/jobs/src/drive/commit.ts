@@ -17,6 +17,7 @@ import { committedWork, type Work } from "../state/apply.ts";
 import type { JobState } from "../state/job.ts";
 import { overridesOf } from "../state/overrides.ts";
 import { storedProgress } from "../state/stored-progress.ts";
+import { pauseAskedBy } from "../steps/fail.ts";
 import { childJob } from "./child-job.ts";
 import type { EndedRehearsal, EngineContext } from "./context.ts";
 import type { EndedJob, EngineObserver } from "./observer.ts";
@@ -267,5 +268,6 @@ function endedRun(state: JobState): EndedStandingRun | undefined {
   const { standingRunId: runId, finishedAt: nowMs, projectId, status, used } = state;
   const programId = parseId("stp", state.standingProgramId);
   if (runId === null || nowMs === null || programId === undefined) return undefined;
-  return { runId, programId, projectId, status, toolCalls: used.toolCalls, writes: used.writes, nowMs };
+  const { toolCalls, writes } = used;
+  return { runId, programId, projectId, status, toolCalls, writes, pauseText: pauseAskedBy(state) ?? "", nowMs };
 }

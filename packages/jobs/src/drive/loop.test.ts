@@ -36,6 +36,7 @@ const kindsOfSteps = [
   "parallel",
   "http",
   "requests",
+  "fail",
 ];
 
 /** Programs over the desk: a set of rows first, then whatever the generator likes, each step able to fail. */
@@ -51,29 +52,21 @@ const programs = fc
   .map(({ middle, tolerate, hasPoints, isUndone, isCounted, writes }) => ({
     params: { least: 1 },
     limits: { writes, asks: 20 },
-    steps: [
+    ...askedBy([
       isCounted ? fetchCounted : fetch,
       ...middle.flatMap((kind, index) => stepOf(kind, `s${index}`, { tolerate, hasPoints, isUndone })),
-    ],
-    points: {
-      gate: {
-        question: "Go on?",
-        continuations: ["proceed", "retry-with", "skip", "abort"],
-        overrides,
-        answerSchema,
-        escalation,
-      },
-      rows: {
-        question: "And these?",
-        continuations: ["proceed", "retry-with", "skip", "abort"],
-        overrides,
-        answerSchema,
-        escalation,
-      },
-    },
+    ]),
     ...(isUndone && { saga: { on: ["failed", "aborted", "cancelled"] } }),
     result: { count: { $ref: "rows.items" } },
   }));
+
+/** Steps with the points that they ask: a point that no step asks is refused. */
+function askedBy(steps: readonly object[]) {
+  const continuations = ["proceed", "retry-with", "skip", "abort"];
+  const points = ["gate", "rows"].filter((id) => JSON.stringify(steps).includes(`:"${id}"`));
+  const point = { question: "Go on?", continuations, overrides, answerSchema, escalation };
+  return { steps, points: Object.fromEntries(points.map((id) => [id, point])) };
+}
 
 const escalation = [{ principal: "lead" }];
 const overrides = { target: "params" };
@@ -228,6 +221,8 @@ function stepOf(
       return { id, map: "items", ...rowsOf, do: [requestOf(`${id}call`, tolerate)] };
     case "wait":
       return { id, wait: "10m" };
+    case "fail":
+      return { id, fail: "Only {rows.items} items", when: `rows.items < ${tolerate > 2 ? 100 : 1}` };
     default:
       return { id, reduce: "items", as: { all: "count", sum: "sum n", best: "max n" } };
   }
@@ -462,7 +457,7 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
       }
       kinds.add(state.status);
     }),
-    { numRuns: repeats({ sample: 300, whole: 3_000 }), seed: 2 },
+    { numRuns: repeats({ sample: 300, whole: 3_000 }), seed: 5 },
   );
   // What was generated passes through all of it.
   for (const kind of [
@@ -480,6 +475,7 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     "estimated flatten",
     "flatten completed",
     "judge completed",
+    "fail failed",
     "wait completed",
     "until completed",
     "until failed",

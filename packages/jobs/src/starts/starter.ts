@@ -8,7 +8,7 @@ import {
   putJobPrograms,
   readPlanApproval,
 } from "@svc/db";
-import type { JsonObject, Program, ProgramFault } from "@svc/program";
+import type { JsonObject, Program, ProgramFault, ProgramNote } from "@svc/program";
 import { needsPlanApproval, pinsText, programDigest } from "@svc/program";
 import { checkApproval } from "../api/approval.ts";
 import { checkForProject } from "../api/check.ts";
@@ -33,6 +33,8 @@ export type StartableProgram = {
   readonly pins: string;
   /** The programs of the skills that it runs. */
   readonly skills: readonly SkillProgram[];
+  /** What it may not mean. */
+  readonly notes: readonly ProgramNote[];
 };
 
 /** Whose program is checked: as SubmitJob would, were it submitted. */
@@ -175,9 +177,9 @@ async function check(
 ): Promise<CheckedStart> {
   const checked = await checkForProject(context, { projectId, binding, programJson, isStored, isInputMade });
   if ("faults" in checked) return checked;
-  const { program, programHash, estimate } = checked;
+  const { program, programHash, estimate, notes } = checked;
   const needsApproval = await checkApproval(context.db, { projectId, role }, checked);
   if (needsApproval instanceof Fault) return { refusal: needsApproval };
   const [pins, skills] = [pinsText(checked), skillPrograms(checked)];
-  return { program, programHash, estimate, needsApproval, programJson, pins, skills };
+  return { program, programHash, estimate, needsApproval, programJson, pins, skills, notes };
 }

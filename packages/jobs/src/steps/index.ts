@@ -2,6 +2,7 @@ import type { Step } from "@svc/program";
 import { callKind } from "./call.ts";
 import { computeKind } from "./compute.ts";
 import { distinctKind } from "./distinct.ts";
+import { failKind } from "./fail.ts";
 import { filterKind } from "./filter.ts";
 import { flattenKind } from "./flatten.ts";
 import { groupKind } from "./group.ts";
@@ -38,6 +39,7 @@ export const stepKinds: {
   flatten: flattenKind,
   take: takeKind,
   judge: judgeKind,
+  fail: failKind,
   if: ifKind,
   parallel: parallelKind,
   until: untilKind,

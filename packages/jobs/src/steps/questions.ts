@@ -24,26 +24,31 @@ export function pointQuestion(
     readonly counts?: RowCounts | undefined;
   },
 ): Question {
-  // Where nothing is sensitive the job is shown as it is.
-  const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
-  const resolved = resolveText(point.question, shown?.scope ?? state.scope, ({ text }) => `(no ${text})`);
   const { isApproval } = point;
   return {
     stepId,
     pointId: isApproval ? "approval" : point.id,
     kind: isApproval ? "approval" : kind,
-    // What an app answered may hold characters that the store does not keep.
-    question: storableText(
-      "value" in resolved
-        ? (shown?.redact(resolved.value) ?? resolved.value)
-        : `${point.id}: ${resolved.fault.message}`,
-    ),
+    question: textForPeople(point.question, point.id, state),
     continuations: point.continuations,
     answerSchemaJson: point.answerSchema === undefined ? "" : JSON.stringify(point.answerSchema),
     escalation: isApproval ? [] : point.escalation,
     defaultContinuation: isApproval ? undefined : point.defaultContinuation,
     counts,
   };
+}
+
+/**
+ * A text of the program as people read it. The name of a source that is absent stands in its place, and `***` for what is sensitive. `id`
+ * names the text where it cannot be filled in.
+ */
+export function textForPeople(template: Point["question"], id: string, state: JobState): string {
+  // Where nothing is sensitive the job is shown as it is.
+  const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
+  const resolved = resolveText(template, shown?.scope ?? state.scope, ({ text }) => `(no ${text})`);
+  if (!("value" in resolved)) return `${id}: ${resolved.fault.message}`;
+  // What an app answered may hold characters that the store does not keep.
+  return storableText(shown?.redact(resolved.value) ?? resolved.value);
 }
 
 const systemContinuations = {

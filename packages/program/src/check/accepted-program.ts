@@ -1,6 +1,6 @@
 import type { Action, JsonSchema } from "@svc/catalog";
 import type { ProgramEstimate } from "../estimate.ts";
-import type { ProgramFault } from "../faults.ts";
+import type { ProgramFault, ProgramNote } from "../faults.ts";
 import type { PinnedSkills, Pins } from "../pins.ts";
 import type { Program } from "../program.ts";
 import type { Use } from "../steps/use.ts";
@@ -33,6 +33,8 @@ export type AcceptedProgram = {
   readonly principals: readonly string[];
   readonly secrets: readonly string[];
   readonly hosts: readonly string[];
+  /** What it may not mean, though it can be run. Those of the skills in it are not among them. */
+  readonly notes: readonly ProgramNote[];
 };
 
 /** A skill that a program may run, as it was checked against what the project sees now. */

@@ -1,12 +1,14 @@
 import type { ProgramFaultCode } from "../faults.ts";
 import { type Path, pathOf } from "../json.ts";
+import { listed } from "../listed.ts";
 import type { Continuation, Overrides, Point } from "../point.ts";
 import type { Program } from "../program.ts";
 import { rerunOf } from "../run/rerun.ts";
-import { callsOf, ownCallsOf, ownRunsOf, stepsOf } from "../steps/index.ts";
+import { callsOf, ownCallsOf, ownRunsOf, type Step, stepsOf } from "../steps/index.ts";
 import { effectOf } from "../steps/parts/tool-call.ts";
 import type { Check } from "./context.ts";
 import { checkQuestion } from "./question.ts";
+import { mayWrite, writesAfterSkip } from "./skipped-writes.ts";
 import type { PointUse } from "./steps.ts";
 
 /** A point where a step asks it. `leftOut`: ids of steps that had to be left out of the program. */
@@ -78,7 +80,8 @@ const preparing: ReadonlySet<string> = new Set([
 ]);
 
 /** Whoever skips a step that only prepares what is done later would have that done, with less to go by. */
-function checkSkip({ point, use: { step, list }, leftOut }: AskedPoint, { faults }: Check): void {
+function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint, check: Check): void {
+  const { faults } = check;
   if (!point.continuations.includes("skip")) return;
   const path = continuationPath(point, "skip");
   if (list.at(-1) === step) {
@@ -88,10 +91,32 @@ function checkSkip({ point, use: { step, list }, leftOut }: AskedPoint, { faults
   }
   const next = list[list.indexOf(step) + 1];
   // Where a step had to be left out it may have been the next one.
-  if (next === undefined || !preparing.has(next.kind) || leftOut.size > 0) return;
+  if (next === undefined || leftOut.size > 0) return;
+  if (!preparing.has(next.kind)) {
+    noteSkip(point, next, writesAfterSkip(program, step, next, check), { step, faults });
+    return;
+  }
   const message = `skips the one step after ${step.id}, which is the ${next.kind} ${next.id}: what comes behind it would be done`;
   const hint = `put ${step.id} directly before the step that acts, or put all that is to be skipped into an if behind it, such as {"id": "act", "if": "true", "then": [...]}`;
   faults.addYounger("PROGRAM_POINT_INVALID", path, message, hint);
+}
+
+/** Notes writes that an answer skip leaves in place. */
+function noteSkip(
+  point: Point,
+  next: Step,
+  writing: readonly Step[],
+  { step, faults }: Pick<PointUse, "step"> & Pick<Check, "faults">,
+): void {
+  if (writing.length === 0) return;
+  const names = listed(
+    writing.map(({ id }) => id),
+    "and",
+  );
+  const when = point.defaultContinuation === "skip" ? ", also when the clock answers it" : "";
+  const message = `leaves out ${next.id} alone, the one step after ${step.id}${when}: ${names} would still write`;
+  const hint = `put all that is to be skipped into an if behind ${step.id}, such as {"id": "act", "if": "true", "then": [...]}`;
+  faults.note("SKIP_LEAVES_WRITES", continuationPath(point, "skip"), message, hint);
 }
 
 function checkRetry(asked: AskedPoint, check: Check): void {
@@ -140,7 +165,7 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
     const hint = "go back to a step after it: what was written is not written again";
     fault(`would cross the write ${writing.id} (${writing.tool})`, hint);
   }
-  const running = rerun.steps.find((step) => ownRunsOf(step).some((name) => mayWrite(name, check)));
+  const running = rerun.steps.find((step) => ownRunsOf(step).length > 0 && mayWrite(step, check));
   if (running !== undefined) {
     const hint = "go back to a step after it: what was written is not written again";
     fault(`would cross ${running.id}, which runs a skill that writes`, hint);
@@ -149,11 +174,6 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
   if (target.kind !== "args" || calls.some(isStep(target)) || !callsOf(program.steps).some(isStep(target))) return;
   const hint = `go back to ${target.step} or before it`;
   fault(`does not run ${target.step} again, whose arguments are overridden`, hint);
-}
-
-function mayWrite(name: string, { skills }: Check): boolean {
-  const skill = skills.get(name);
-  return skill !== undefined && "mayWrite" in skill && skill.mayWrite;
 }
 
 /** What is done again of rows whose outcome is unknown may have been done before. */

@@ -45,7 +45,8 @@ test("what is computed is taken where its type fits, and names what may be named
     },
     { id: "pause", wait: { until: { $cel: "now + duration('24h')" } } },
   ];
-  expect(await faultsOf(steps, { result: { at: { $cel: "now" }, many: { $cel: "rows.old > 5" } } })).toEqual([]);
+  const saga = { on: ["failed"] };
+  expect(await faultsOf(steps, { result: { at: { $cel: "now" }, many: { $cel: "rows.old > 5" } }, saga })).toEqual([]);
 });
 
 test.each<[string, object[], string[]]>([

@@ -34,6 +34,24 @@ function evaluateConstant(node: Expr, constants: Constants): Evaluated | undefin
   return "isTooExpensive" in outcome ? undefined : outcome;
 }
 
+/** Returns what a part of an expression is whatever the data are; undefined if that depends on them, or takes long to find out. */
+export function constantValue(node: Expr, { constants }: Pick<Scope, "constants">): JsonValue | undefined {
+  const constant = node.exprKind.case === "constExpr" ? node.exprKind.value.constantKind : undefined;
+  switch (constant?.case) {
+    case "stringValue":
+    case "boolValue":
+    case "doubleValue":
+      return constant.value;
+    case "int64Value":
+    case "uint64Value":
+      return Number(constant.value);
+    default:
+      if (constants === undefined || !isConstant(node, true)) return undefined;
+  }
+  const found = evaluateConstant(node, constants);
+  return found !== undefined && "value" in found ? found.value : undefined;
+}
+
 /** Whether a part of an expression is made of constants alone; of params only where `takesParams`. */
 function isConstant(node: Expr, takesParams: boolean, locals: ReadonlySet<string> = new Set()): boolean {
   const { exprKind } = node;

@@ -5,7 +5,7 @@ import { hintOfSetField } from "../read/value-advice.ts";
 import type { ReferenceRoot } from "../template.ts";
 import { functionNamespaces, type Given, isFunction, kindOfCall, kindOfType } from "../types/cel-kinds.ts";
 import type { CelKind } from "../types/cel-signature.ts";
-import { fieldType, typesOf, type ValueType } from "../types/schema-type.ts";
+import { fieldType, timestampType, typesOf, type ValueType } from "../types/schema-type.ts";
 import { resolveType, type Scope } from "../types/scope.ts";
 import {
   faultOfFormat,
@@ -15,6 +15,7 @@ import {
   takesZone,
   textOfNode,
 } from "./constant-arguments.ts";
+import { faultOfMember } from "./enum-comparison.ts";
 import { hintOfMember, hintOfName, hintOfNoScalar, roots, textOfPath, useOfSets } from "./expression-hints.ts";
 
 /** A part of an expression: its kind, and the JSON type behind it where there is one. */
@@ -33,6 +34,8 @@ export type ExpressionWalk = {
   /** Of what version 0.1 let pass. */
   youngerFault(message: string, hint: string): void;
   noName(message: string, hint: string): void;
+  /** Of a comparison that may find nothing. */
+  note(message: string, hint: string): void;
 };
 
 const dynamic: Typed = { kind: "dyn", type: undefined };
@@ -124,7 +127,12 @@ function typeOfCall(node: Expr, walk: ExpressionWalk): Typed {
     receiver?.kind,
     typed.map(({ kind }) => kind),
   );
-  if ("kind" in found) return { kind: found.kind, type: typeGiven(found, receiver ?? typed[0]) };
+  if ("kind" in found) {
+    const [left, right] = args.map((node, index) => ({ node, type: typed[index]?.type }));
+    const member = left && right && faultOfMember(name, left, right, walk.scope);
+    if (member !== undefined) (member.isNote === true ? walk.note : walk.youngerFault)(member.message, member.hint);
+    return { kind: found.kind, type: typeOfResult(name, found, receiver ?? typed[0]) };
+  }
   const isOfSet = !isFunction(name) && [target, ...args].some((part) => isSet(part, walk));
   (found.isYounger === true ? walk.youngerFault : walk.fault)(found.fault, isOfSet ? useOfSets : found.hint);
   return found.gives === undefined ? dynamic : { kind: found.gives, type: undefined };
@@ -150,8 +158,9 @@ function isDate(typed: Typed | undefined): boolean {
   return typed?.kind === "string" && typed.type?.["format"] === "date";
 }
 
-/** The JSON type of what a function gives, where one is known. */
-function typeGiven({ signature }: Given, first: Typed | undefined): ValueType {
+/** The JSON type of what a function gives, where one is known. The text of a time is a time where it goes. */
+function typeOfResult(name: string, { signature }: Given, first: Typed | undefined): ValueType {
+  if (name === "string" && first?.kind === "timestamp") return timestampType;
   if (signature?.items !== undefined) return { type: "array", items: signature.items };
   return signature?.gives === "first" ? first?.type : undefined;
 }
@@ -170,7 +179,7 @@ function faultOfMethod(name: string, target: Expr, args: readonly Expr[], walk: 
   if (zone !== undefined) return faultOfZone(zone);
   const format = name === "format" ? textOfNode(target) : undefined;
   if (format === undefined) return undefined;
-  const silent: ExpressionWalk = { ...walk, fault: ignored, youngerFault: ignored, noName: ignored };
+  const silent: ExpressionWalk = { ...walk, fault: ignored, youngerFault: ignored, noName: ignored, note: ignored };
   const items = first?.exprKind.case === "listExpr" ? first.exprKind.value.elements : undefined;
   return faultOfFormat(
     format,

@@ -98,6 +98,7 @@ function typeOfExpression(expression: Expression, scope: Scope, faults: FaultLis
     guarded: guardsOf(tree),
     fault: noted(fault),
     youngerFault,
+    note: (message, hint) => faults.note("VALUE_UNLISTED", path, message, hint),
     noName: noted((message, hint) => faults.add("PROGRAM_REFERENCE_INVALID", path, message, hintOf(message, hint))),
   });
   const failing = isFaulty ? undefined : constantFault(tree, scope);

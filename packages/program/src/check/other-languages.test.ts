@@ -244,7 +244,7 @@ test.each<[string, readonly object[], string, readonly object[]]>([
 test("rows that start a program are handed on by its definition, and taken", async () => {
   const each = (map: string) => ({ id: "m", map, do: [say("x")] });
   expect((await faultsOf([each("rows")])).join("\n")).toContain(
-    '"input": {"rows": {"$ref": "rows"}} there, {"id": "found", "take": "input.rows", "keep": ["id"]} here',
+    'write "input": {"rows": {"$ref": "rows"}} in the standing definition, beside program; in the program "inputSchema": {"type": "object", "required": ["rows"], "properties": {"rows": {"type": "array"}}}, the step {"id": "found", "take": "input.rows", "keep": ["id"]}',
   );
   const found = { id: "found", take: "input.rows", keep: ["id"] };
   const inputSchema = {
@@ -260,6 +260,6 @@ test.each<[string, object]>([
   ["an expression", say({ $cel: "string(event.payload.id)" })],
 ])("%s that names what starts a program is told how it is handed on", async (_what, step) => {
   expect((await faultsOf([step])).join("\n")).toContain(
-    'from the standing definition, whose "input": {"id": {"$ref": "event.payload.id"}} sees what starts a program, and name input.id here',
+    'write "input": {"id": {"$ref": "event.payload.id"}} in the standing definition, beside program; in the program "inputSchema": {"type": "object", "required": ["id"], "properties": {"id": {}}}, and input.id here',
   );
 });

@@ -3,9 +3,11 @@ import { pathOf } from "../json.ts";
 import type { Point } from "../point.ts";
 import type { Program } from "../program.ts";
 import { pointExample } from "../read/points.ts";
+import { stepsOf } from "../steps/index.ts";
 import { checkAskedPoint, hasField, placeOf } from "./asked-point.ts";
 import type { Check } from "./context.ts";
 import { checkOverrideTarget } from "./override-target.ts";
+import { mayWrite } from "./skipped-writes.ts";
 import type { PointUse } from "./steps.ts";
 
 /** Ids of steps and points that had to be left out: that they are absent is no second fault. */
@@ -55,6 +57,18 @@ function checkPoint(
     faults.add("PROGRAM_POINT_INVALID", [...path, "overrides", "rerunFrom"], message, hint);
   }
   if (overrides !== undefined) checkOverrideTarget(program, point, overrides, leftOut, check);
+  // A step that had to be left out may have asked it, and so may one that names a point that is not there.
+  const isKnown = leftOut.size === 0 && uses.every((use) => program.points.has(use.point));
+  if (own.length === 0 && isKnown && !faults.has(point.pointer)) checkUnasked(program, point, check);
+}
+
+/** A question that no step asks keeps nothing from being done. */
+function checkUnasked({ steps }: Program, { id, pointer }: Point, check: Check): void {
+  const acting = [...stepsOf(steps)].find((step) => mayWrite(step, check));
+  const place = acting === undefined ? "before the step that it is about" : `directly before ${acting.id}`;
+  const hint = `put {"id": "ask_${id}", "judge": "${id}"} ${place}, name it in onRows of a map if it is about rows, or leave the point out`;
+  const message = "is asked by no step, so what it is about is done unasked";
+  check.faults.addYounger("PROGRAM_POINT_INVALID", pathOf(pointer), message, hint);
 }
 
 function checkLadder(point: Point, { faults }: Check): void {

@@ -282,7 +282,7 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
   ]);
   expect(await hintsOf({})).toEqual([
     expect.stringContaining(
-      "give it exactly one of call, http, filter, map, reduce, sort, limit, distinct, join, group, compute, flatten, take, judge, if, parallel, until, wait, run, as in ",
+      "give it exactly one of call, http, filter, map, reduce, sort, limit, distinct, join, group, compute, flatten, take, judge, fail, if, parallel, until, wait, run, as in ",
     ),
   ]);
 });
@@ -425,10 +425,11 @@ test("a time that is computed for an argument of another form is refused, in wha
     const args = { title: "x", expected_close_date: { $cel: cel } };
     return { version: 1, title: "Test", steps: [{ id: "d", call: "sales_crm.create_deal", entity: "ops", args }] };
   };
-  for (const cel of ["now", "now + duration('24h')"]) {
+  for (const cel of ["now", "now + duration('24h')", "now - duration('1h')"]) {
     const [fault] = await faultsOf(programOf(cel));
     expect(fault).toMatchObject({ pointer: "/steps/0/args/expected_close_date", code: "PROGRAM_ARGUMENT_INVALID" });
-    expect(fault?.message).toContain('which is no date; write {"$cel": "string(now).substring(0, 10)"}');
+    const cure = JSON.stringify({ $cel: `string(${cel}).substring(0, 10)` });
+    expect(fault?.message).toContain(`which is no date; write ${cure} for its day, in UTC`);
   }
   expect(await faultsOf(programOf("string(now).substring(0, 10)"))).toEqual([]);
   expect(await checkProgram(JSON.stringify(programOf("now")), { ...context, isStored: true })).toHaveProperty(

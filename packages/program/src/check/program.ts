@@ -18,6 +18,7 @@ import { type Check, type CheckContext, createCheck } from "./context.ts";
 import { computedType } from "./expression.ts";
 import { askHosts, hostsOf } from "./hosts.ts";
 import { findAccepted, keepAccepted } from "./known-programs.ts";
+import { noteProgram } from "./notes.ts";
 import { checkPoints } from "./points.ts";
 import { checkReferences } from "./references.ts";
 import { askSecrets, secretNamesOf } from "./secrets.ts";
@@ -68,6 +69,7 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   checkInput(program, context, check);
   const { scope, uses } = checkSteps(program.steps, program.points, startOf(read), check);
   checkPoints(program, uses, read.leftOut, check);
+  checkUndos(program, faults);
   checkResult(program, scope, faults);
   checkLimits(program, check, runnableOf(skills));
   checkWaits(program, scope, check);
@@ -78,6 +80,7 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
     askHosts(program, check, context),
   ]);
   if (faults.count > 0) return faultsOf(faults);
+  noteProgram(program, read.document, check);
   const accepted = acceptedOf(read, { scope, check, skills: runnableOf(skills) });
   keepAccepted(programJson, context, accepted);
   return accepted;
@@ -107,6 +110,7 @@ function acceptedOf({ program, document }: ReadProgram, { scope, check, skills }
     principals: [...new Set([...principalsOf(program), ...inner.flatMap(({ principals }) => principals)])],
     secrets: [...new Set([...secretNamesOf(program), ...inner.flatMap(({ secrets }) => secrets)])],
     hosts: [...new Set([...hostsOf(program), ...inner.flatMap(({ hosts }) => hosts)])],
+    notes: check.faults.notes(),
   };
 }
 
@@ -181,6 +185,17 @@ function checkInput({ input, inputSchema }: Program, { isInputMade = false }: Ch
         ? "mend input, or what inputSchema says of it"
         : `write "input": {${JSON.stringify(lacked)}: …}, a value that callers may change, or give ${lacked} a default in inputSchema`;
     faults.add("PROGRAM_ARGUMENT_INVALID", ["input", ...pathOf(pointer)], text, hint);
+  }
+}
+
+/** What says how it is undone, in a program that says for no end that it is, is never undone. */
+function checkUndos({ steps, sagaOn }: Program, faults: FaultList): void {
+  if (sagaOn.length > 0 || faults.has("/saga")) return;
+  const hint = 'add "saga": {"on": ["failed", "aborted", "cancelled"]} beside steps, or leave undo out';
+  for (const { undo } of callsOf(steps)) {
+    if (undo === undefined || faults.has(undo.pointer)) continue;
+    const message = "is never carried out, since the program has no saga";
+    faults.addYounger("PROGRAM_MALFORMED", pathOf(undo.pointer), message, hint);
   }
 }
 

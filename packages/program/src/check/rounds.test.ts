@@ -88,13 +88,13 @@ test.each<[string, object, string[]]>([
     "steps of kinds that do not exist",
     program([
       { id: "both", union: ["a", "b"] },
-      { id: "stop", fail: "no deals" },
+      { id: "stop", throw: "no deals" },
     ]),
     [
       'no step has "union"',
       "no step makes one set of two: do the same with each",
-      'no step has "fail"',
-      "nearest are judge and if, as in {",
+      'no step has "throw"',
+      'end the job as failed by {"id":"stop","fail":"no deals","when":"rows.deals < 10"}',
     ],
   ],
   [

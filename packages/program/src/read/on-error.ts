@@ -45,7 +45,7 @@ export const onErrorForm: ObjectForm = {
   optional: {
     codes: {
       description:
-        "The codes that are handled: outcomes of calls and codes of steps. Default: all but LIMIT_REACHED, which none handles, and ROWS_UNKNOWN.",
+        "The codes that are handled: outcomes of calls and codes of steps. Default: all but LIMIT_REACHED, which none handles, ROWS_UNKNOWN and FAIL_STEP.",
       type: "array",
       minItems: 1,
       maxItems: 50,
@@ -88,8 +88,11 @@ function readCode(node: Node, reader: ShapeReader): string | undefined {
   return code;
 }
 
-/** Whether a rule handles a code. A limit of the job ends it, and rows in doubt are passed over only where the program says so. */
+/** Errors that a rule handles only if it names them: rows in doubt, and what a `fail` step ended. */
+const namedOnly: ReadonlySet<string> = new Set(["ROWS_UNKNOWN", "FAIL_STEP"]);
+
+/** True if a rule handles a code. LIMIT_REACHED ends the job in any case. */
 export function handlesCode({ codes }: ErrorRule, code: string): boolean {
   if (code === "LIMIT_REACHED") return false;
-  return codes === undefined ? code !== "ROWS_UNKNOWN" : codes.includes(code);
+  return codes === undefined ? !namedOnly.has(code) : codes.includes(code);
 }

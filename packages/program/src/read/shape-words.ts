@@ -1,3 +1,4 @@
+import type { JsonObject } from "../json.ts";
 import { listed } from "../listed.ts";
 import type { ObjectForm } from "./form.ts";
 
@@ -110,13 +111,57 @@ const strays: readonly (readonly [RegExp, string])[] = [
 
 /** What is said of a field of another language that has no counterpart here; undefined where nothing is known of it. */
 export function strayHint(name: string): string | undefined {
-  return strays.find(([pattern]) => pattern.test(name.slice(0, 40)))?.[1];
+  const short = name.slice(0, 40);
+  const place = belonging.find(([pattern]) => pattern.test(short.toLowerCase()))?.[1].replace("NAME", short);
+  return place ?? strays.find(([pattern]) => pattern.test(short))?.[1];
 }
+
+/** A text that is compared or asked for, and none that people read. */
+const condition = /[<>=!]=|[<>]|&&|\|\||\bhas\(|\bin\b|^!/;
+
+/** What is written for a step of another language that ends the run; undefined for a step that does something else. */
+export function failingStep(value: JsonObject): string | undefined {
+  const name = Object.keys(value).find((key) => {
+    return failing.test(key.slice(0, 40).toLowerCase()) && (typeof value[key] === "string" || value[key] === true);
+  });
+  if (name === undefined || name.toLowerCase() === "end") return undefined;
+  const { [name]: own, id, when } = value;
+  const source = [own, when, value["if"], value["condition"]].find(
+    (one) => typeof one === "string" && condition.test(one),
+  );
+  const given = typeof source === "string" ? source.slice(0, 200) : undefined;
+  const isDemand = given === own && /^(assert|require|expect|ensure|guard)/.test(name.toLowerCase());
+  const texts = [value["message"], value["text"], value["reason"], value["error"], own];
+  const text = texts.find((one) => typeof one === "string" && one !== source && !condition.test(one));
+  const step = {
+    id: typeof id === "string" ? id.slice(0, 60) : "enough",
+    fail: typeof text === "string" ? text.slice(0, 200) : `Stopped by ${given ?? "rows.deals < 10"}`,
+    when: given === undefined ? "rows.deals < 10" : isDemand ? `!(${given})` : given,
+  };
+  return `end the job as failed by ${JSON.stringify(step)}; to end it well, put the steps after it into an if`;
+}
+
+/** What other languages end a run with. */
+const failing =
+  /^(fail|throw|raise|error|stop|abort|exit|assert|require|expect|ensure|guard|end|return|break|halt|terminate)/;
+
+/** Fields that belong elsewhere in a program, and where. */
+const belonging: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(points|saga|limits|approval|result|inputschema|params)$/,
+    'write it beside steps, such as {"steps": […], "NAME": …}',
+  ],
+  [
+    /^(keep|key|from|page)$/,
+    'write it in rows, such as "rows": {"from": "items[]", "keep": ["id"], "page": {"max": 20}}',
+  ],
+  [/^confirm$/, 'write it in args, such as "args": {"confirm": true}'],
+];
 
 /** Kinds of steps that come nearest to what other languages have as one. */
 const kindWords: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(lookup|intersect|except|minus)/, ["join"]],
-  [/^(fail|throw|raise|error|stop|abort|exit|assert|end|return|break)/, ["judge", "if"]],
+  [failing, ["fail", "if"]],
   [/^(try|rescue|finally)/, ["call", "parallel"]],
   [/^(notify|email|mail|send|message|slack|post_message)/, ["call"]],
   [/^(fetch|request|webhook|get|post|put|patch|delete|url)/, ["http", "call"]],

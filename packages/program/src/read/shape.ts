@@ -2,6 +2,7 @@ import { formatDuration, formatValue, isObject, parseDuration } from "@svc/core"
 import type { FaultList } from "../faults.ts";
 import type { JsonObject, JsonValue, Path } from "../json.ts";
 import type { Bounds } from "../limits.ts";
+import type { FieldPlaces } from "./field-places.ts";
 import type { ObjectForm } from "./form.ts";
 import { meantField, schemaPath, shapeText, strayHint } from "./shape-words.ts";
 
@@ -32,8 +33,16 @@ export type Fields = { at(name: string): Node; has(name: string): boolean };
 /** Unknown names of an object that are told one by one. */
 const unknownMax = 20;
 
-/** Reads values whose faults go to a list. `schema`: where the JSON Schema of the whole is served; by default that of programs. */
-export function createShapeReader(faults: FaultList, schema = schemaPath): ShapeReader {
+/** The document that a reader is for: where its JSON Schema is served, and where its fields belong. */
+export type ReaderDocument = { readonly schema: string; readonly places: FieldPlaces };
+
+const programDocument: ReaderDocument = { schema: schemaPath, places: strayHint };
+
+/** Reads values whose faults go to a list; by default those of a program. */
+export function createShapeReader(
+  faults: FaultList,
+  { schema, places }: ReaderDocument = programDocument,
+): ShapeReader {
   const malformed = ({ path }: Node, message: string, hint: string) =>
     faults.add("PROGRAM_MALFORMED", path, message, hint);
   const misfit = (node: Node, what: string, hint = `write ${what}`) => {
@@ -75,7 +84,7 @@ export function createShapeReader(faults: FaultList, schema = schemaPath): Shape
             missing.filter((field) => !aliases.has(field)),
           ) ?? meantField(name, free);
         if (meant !== undefined) aliases.set(meant, name);
-        const stray = strayHint(name);
+        const stray = places(name);
         const hint =
           meant !== undefined
             ? `did you mean ${meant}? ${shapeOnce(form)}`

@@ -8,7 +8,7 @@ import { readExpression } from "./expression.ts";
 import { hintOfId, idForm } from "./name.ts";
 import { readErrorRule } from "./on-error.ts";
 import type { Fields, Node, ShapeReader } from "./shape.ts";
-import { isUnion, kindsLike, meantField, schemaPath } from "./shape-words.ts";
+import { failingStep, isUnion, kindsLike, meantField, schemaPath } from "./shape-words.ts";
 
 /** What steps are read with: the limits in force, and where ids of steps go that had to be left out. */
 export type StepContext = { readonly limits: Limits; readonly leftOut: Set<string> };
@@ -120,10 +120,12 @@ function kindOf(node: Node, place: Place, walk: Walk): Step["kind"] | undefined 
   }
   const named = kinds.filter((kind) => Object.hasOwn(value, kind));
   if (named.length === 1) return named[0];
-  const meant = named.length === 0 ? meantKind(value, kinds) : undefined;
+  // What ends a run has its own words, of which some are near to fields of other kinds.
+  const isFailing = place !== "map" && failingStep(value) !== undefined;
+  const meant = named.length === 0 && !isFailing ? meantKind(value, kinds) : undefined;
   // Its fields tell the rest.
   if (meant !== undefined) return meant;
-  const { message, near, instead } = named.length === 0 ? strangerOf(value, kinds, place) : togetherOf(named);
+  const { message, near, instead } = named.length === 0 ? strangerOf(value, kinds, place) : togetherOf(named, value);
   if (instead !== undefined) {
     faults.add("PROGRAM_MALFORMED", node.path, message, `${instead}; ${schemaPath} has all kinds of steps`);
     return undefined;
@@ -157,8 +159,16 @@ type Stranger = {
 /** Kinds that are named as near, at most. */
 const nearMax = 3;
 
-function togetherOf(named: readonly Step["kind"][]): Stranger {
-  return { message: `has ${named.join(" and ")} at once`, near: [] };
+function togetherOf(named: readonly Step["kind"][], value: JsonObject): Stranger {
+  const [kind, ...others] = named.filter((name) => name !== "if");
+  const { if: condition } = value;
+  // A condition beside what is done on it, in the place of a block of its own.
+  const isCondition =
+    kind !== undefined && others.length === 0 && typeof condition === "string" && value["then"] === undefined;
+  const instead = isCondition
+    ? `write the condition as "when": ${JSON.stringify(condition.slice(0, 200))} beside ${kind}`
+    : undefined;
+  return { message: `has ${named.join(" and ")} at once`, near: [], instead };
 }
 
 /** A step of no kind: what it has that no step has, and kinds that do such a thing or share its fields. */
@@ -183,7 +193,9 @@ function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: Pl
     place === "map" && outside !== undefined
       ? `is a step of kind ${outside}, which does not stand in the do of a map`
       : `has none of the fields that tell its kind: no step has ${listed(words, "or")}`;
-  return { message, near, instead: insteadOf(unknown, place === "map" ? outside : undefined) };
+  const instead =
+    insteadOf(unknown, place === "map" ? outside : undefined) ?? (place === "map" ? undefined : failingStep(value));
+  return { message, near, instead };
 }
 
 /** What is done in another way: what people look for and no step is, and kinds that do not stand in a map. */

@@ -105,7 +105,8 @@ export function hintOfForeign(text: string): string | undefined {
   if (!/^(?:event|events|fire)\b/.test(text)) return undefined;
   const path = text.slice(0, repeatedMax);
   const name = /(\w+)$/.exec(path)?.[1] ?? "value";
-  return `hand it on from the standing definition, whose "input": {"${name}": {"$ref": "${path}"}} sees what starts a program, and name input.${name} here, declared in inputSchema`;
+  const schema = `"inputSchema": {"type": "object", "required": ["${name}"], "properties": {"${name}": {}}}`;
+  return `write "input": {"${name}": {"$ref": "${path}"}} in the standing definition, beside program; in the program ${schema}, and input.${name} here`;
 }
 
 /** How a field of a set's rows is had where there is no row. */

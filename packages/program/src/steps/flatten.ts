@@ -4,7 +4,7 @@ import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkField, fieldPlace } from "./parts/field.ts";
 import { type Keep, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
-import { fieldName, fieldSchema } from "./parts/rows.ts";
+import { fieldName, fieldSchema, noteUnknown } from "./parts/rows.ts";
 import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
@@ -57,6 +57,8 @@ export const flattenLanguage: StepLanguage<FlattenStep> = {
       return { own: { ...nothing, set: "any" }, inner: [] };
     }
     const item = fieldType(list, 0);
+    const fieldsOfItem = step.keep.flatMap(([, path]) => (path.length === 0 ? [] : [path.join(".")]));
+    noteUnknown("type" in item ? item.type : undefined, keepPath(step), fieldsOfItem, check.faults);
     const kept = step.keep.map(([name, path]) => {
       const found = walkType("type" in item ? item.type : undefined, path);
       if ("type" in found) return [name, found.type] as const;

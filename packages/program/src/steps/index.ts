@@ -4,6 +4,7 @@ import type { ErrorRule } from "../read/on-error.ts";
 import { type CallStep, callLanguage } from "./call.ts";
 import { type ComputeStep, computeLanguage } from "./compute.ts";
 import { type DistinctStep, distinctLanguage } from "./distinct.ts";
+import { type FailStep, failLanguage } from "./fail.ts";
 import { type FilterStep, filterLanguage } from "./filter.ts";
 import { type FlattenStep, flattenLanguage } from "./flatten.ts";
 import { type GroupStep, groupLanguage } from "./group.ts";
@@ -47,6 +48,7 @@ type Kinds = {
   readonly flatten: FlattenStep;
   readonly take: TakeStep;
   readonly judge: JudgeStep;
+  readonly fail: FailStep;
   readonly if: IfStep;
   readonly parallel: ParallelStep;
   readonly until: UntilStep;
@@ -83,6 +85,7 @@ const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], St
   flatten: flattenLanguage,
   take: takeLanguage,
   judge: judgeLanguage,
+  fail: failLanguage,
   if: ifLanguage<Step>(),
   parallel: parallelLanguage<Step>(),
   until: untilLanguage<Step>(),

@@ -33,7 +33,7 @@ export function examine(template: ValueTemplate, schema: unknown, examiner: Exam
       return examineReference(template, schema, examiner, path);
     case "computed":
       return together([
-        examineComputed(examiner.typeOf(template), schema, path),
+        examineComputed(template.expression.source, schema, examiner, { path, type: examiner.typeOf(template) }),
         ofRules(template, schema, examiner, path),
       ]);
     case "text":
@@ -127,11 +127,42 @@ function examineType(type: ValueType, schema: JsonSchema, path: Path): Examinati
 const otherFormats = new Set<unknown>(["date", "time", "duration", "email", "uri", "uuid", "hostname"]);
 
 /** What is computed is of its type for certain, and so is the form of a point in time. */
-function examineComputed(type: ValueType, schema: JsonSchema, path: Path): Examination {
-  if (type !== timestampType || !otherFormats.has(schema.format)) return examineType(type, schema, path);
-  const cure = schema.format === "date" ? '; write {"$cel": "string(now).substring(0, 10)"} for the day of now' : "";
-  const message = `is a time such as 2026-11-24T09:00:00Z, which is no ${schema.format}${cure}`;
+function examineComputed(
+  source: string,
+  schema: JsonSchema,
+  examiner: Examiner,
+  { path, type }: { readonly path: Path; readonly type: ValueType },
+): Examination {
+  const isOther = otherFormats.has(schema.format) || (schema.pattern !== undefined && !takesTime(schema, examiner));
+  if (type !== timestampType || !isOther) return examineType(type, schema, path);
+  const what =
+    schema.format === undefined ? `does not match ${String(schema.pattern)}` : `is no ${String(schema.format)}`;
+  const cure = cureOf(source, schema, examiner);
+  const message = `is a time such as 2026-11-24T09:00:00Z, which ${what}${cure}`;
   return { faults: [{ path, message, isYounger: true }], isCertain: false };
+}
+
+function takesTime(schema: JsonSchema, examiner: Examiner): boolean {
+  const takes = examiner.validator(schema);
+  return ["2026-11-24T09:00:00Z", "2026-11-24T09:00:00.123Z"].some((time) => takes(time).length === 0);
+}
+
+/** The parts of the text of a time that are a value by themselves: in UTC. */
+const partsOfTime = [
+  { sample: "2026-11-24", cut: "substring(0, 10)", what: "its day" },
+  { sample: "09:00:00", cut: "substring(11, 19)", what: "its time of day" },
+  { sample: "09:00", cut: "substring(11, 16)", what: "its time of day" },
+];
+
+/** What is to be written in the place of a time that does not go where it stands. */
+function cureOf(source: string, schema: JsonSchema, examiner: Examiner): string {
+  const takes = examiner.validator(schema);
+  const part = partsOfTime.find(({ sample }) => takes(sample).length === 0);
+  if (part === undefined) return "";
+  const text = /^\s*string\([^()]*(?:\([^()]*\)[^()]*)*\)\s*$/.test(source)
+    ? source.trim()
+    : `string(${source.trim()})`;
+  return `; write ${JSON.stringify({ $cel: `${text}.${part.cut}` })} for ${part.what}, in UTC`;
 }
 
 function ofType(type: "array" | "object", schema: JsonSchema, path: Path): Examination {

@@ -172,7 +172,8 @@ const startingSets: ReadonlySet<string> = new Set(["rows", "events"]);
 
 function hintOfStart(name: string): string {
   const take = `{"id": "found", "take": "input.${name}", "keep": ["id"]}`;
-  return `what starts a program is handed on by its standing definition: "input": {"${name}": {"$ref": "${name}"}} there, ${take} here, and the set found`;
+  const schema = `"inputSchema": {"type": "object", "required": ["${name}"], "properties": {"${name}": {"type": "array"}}}`;
+  return `write "input": {"${name}": {"$ref": "${name}"}} in the standing definition, beside program; in the program ${schema}, the step ${take}, and found in the place of ${name}`;
 }
 
 /** A call whose answer has a list leaves a set once it says which. */

@@ -11,12 +11,15 @@ import {
   type Role,
   type WorkMeter,
 } from "@svc/core";
+import type { Executor } from "@svc/db";
 import type { JobStarter, StartableProgram } from "@svc/jobs";
 import {
   canonicalHash,
   checkGivenExpression,
   examineGiven,
   type GivenTypes,
+  type ProgramFault,
+  type ProgramNote,
   pointerOf,
   typeOfConstant,
 } from "@svc/program";
@@ -26,10 +29,13 @@ import { rowTypeOf } from "../poll/definition.ts";
 import { firstOfSource } from "../schedule/due.ts";
 import { type Definition, givenTypeOf } from "./definition.ts";
 import type { DefinitionFault, DefinitionFaults } from "./faults.ts";
+import { noteEntity, noteZone } from "./notes.ts";
 import { knownOf, type PayloadTypes, type RowTypes, readDefinition } from "./read.ts";
+import { suggestedInput, suggestedValue } from "./suggested-input.ts";
 
 /** What definitions are checked with. */
 export type CheckParts = {
+  readonly db: Executor;
   readonly starter: Pick<JobStarter, "check" | "checkRead">;
   /** The tools of the deployment, its triggers among them, and those that a project sees. */
   readonly views: Pick<CatalogViews, "shared" | "forProject">;
@@ -58,6 +64,8 @@ export type CheckedDefinition = {
   readonly start: StartableProgram;
   /** When it is due first, from when it was checked on: null where it never is, or where that is not known before. */
   readonly firstAt: number | null;
+  /** What it may not mean, its program included. */
+  readonly notes: readonly ProgramNote[];
 };
 
 /** SHA-256 of the canonical JSON of a definition, in hex; undefined for a text that is none. */
@@ -68,7 +76,7 @@ export async function hashOfDefinition(definitionJson: string): Promise<string |
 
 /** Checks a definition as a whole against what the project may use; all its faults are one refusal. */
 export async function checkDefinition(
-  { starter, views, meter }: CheckParts,
+  { db, starter, views, meter }: CheckParts,
   { projectId, role, binding, definitionJson, nowMs, isStored = false }: DefinitionCheck,
 ): Promise<CheckedDefinition | { readonly refusal: Fault }> {
   const payloadOf: PayloadTypes = (slug) => {
@@ -84,6 +92,7 @@ export async function checkDefinition(
   const { faults, shared, definition, document } = await readDefinition(definitionJson, search, payloadOf, rowOf);
   if (!isStored) faults.takeYounger();
   const program = document?.program;
+  const given = definition && givenTypeOf(definition.source, knownOf(definition.source, payloadOf, rowOf));
   const start = isObject(program)
     ? await starter.check({
         ...{ projectId, role, binding, programJson: JSON.stringify(program) },
@@ -103,20 +112,29 @@ export async function checkDefinition(
   }
   if ("refusal" in start && faults.count === 0) return start;
   if (definition !== undefined && "program" in start) {
-    checkInput(definition, start, faults.add);
+    checkInput(definition, start, given, faults.add);
     checkBudget(definition, start, faults);
     checkDrift(definition, start, faults);
   }
   const ofProgram: DefinitionFault[] =
-    "faults" in start ? start.faults.map((fault) => ({ ...fault, pointer: `/program${fault.pointer}` })) : [];
+    "faults" in start
+      ? start.faults.map((fault) => ({ ...withInput(fault, document, given), pointer: `/program${fault.pointer}` }))
+      : [];
   const own = faults.list();
   const all = [...own, ...ofProgram];
   const omitted = faults.count - own.length + ("faults" in start ? start.omitted : 0);
   if (all.length > 0 || definition === undefined || document === undefined || !("program" in start)) {
     return { refusal: definitionFaulty(all, omitted) };
   }
-  const firstAt = await firstOfSource(definition.source, nowMs, search.work);
-  return { definition, hash: canonicalHash(document), planHash: planHashOf(document, start), start, firstAt };
+  const noted = { projectId, definition, document };
+  noteZone(noted, faults);
+  await noteEntity(noted, { db, views }, faults);
+  const notesOfProgram = start.notes.map((note) => ({ ...note, pointer: `/program${note.pointer}` }));
+  return {
+    ...{ definition, hash: canonicalHash(document), planHash: planHashOf(document, start), start },
+    firstAt: await firstOfSource(definition.source, nowMs, search.work),
+    notes: [...faults.notes(), ...notesOfProgram],
+  };
 }
 
 /**
@@ -126,6 +144,16 @@ export async function checkDefinition(
 function planHashOf(document: JsonObject, { programHash, pins }: StartableProgram): string {
   const { input = null, when = null } = document;
   return canonicalHash({ programHash, input, when, pins });
+}
+
+/** An input that a program lacks is made by its definition, of what starts a run: the fault says how. */
+function withInput(fault: ProgramFault, document: JsonObject | undefined, given: JsonSchema | undefined): ProgramFault {
+  const { program } = document ?? {};
+  const inputSchema = isObject(program) ? program.inputSchema : undefined;
+  const isLacking = fault.code === "PROGRAM_ARGUMENT_INVALID" && /^input lacks /.test(fault.message);
+  if (!isLacking || given === undefined || !isObject(inputSchema)) return fault;
+  const hint = `write ${suggestedInput(inputSchema, given)} in the definition, beside program; or a value that is always the same in input of the program`;
+  return { ...fault, hint };
 }
 
 /** What `when` may name: nothing is known of params whose program has faults. */
@@ -201,6 +229,7 @@ function checkBudget(
 function checkInput(
   { input }: Definition,
   { program: { inputSchema } }: StartableProgram,
+  given: JsonSchema | undefined,
   add: (code: "INPUT_MISMATCH", path: readonly (string | number)[], message: string, hint: string) => void,
 ): void {
   if (input === undefined) return;
@@ -209,6 +238,16 @@ function checkInput(
     return;
   }
   for (const { path, message } of examineGiven(input, inputSchema).slice(0, 100)) {
-    add("INPUT_MISMATCH", ["input", ...path], message, `mend it, or the program's inputSchema${pointerOf(path)}`);
+    const [, lacked] = /^must have required property '(\w{1,64})'$/.exec(message) ?? [];
+    const added =
+      lacked === undefined || given === undefined
+        ? ""
+        : `add ${JSON.stringify(lacked)}: ${suggestedValue(lacked, given)}; or `;
+    add(
+      "INPUT_MISMATCH",
+      ["input", ...path],
+      message,
+      `${added}mend it, or the program's inputSchema${pointerOf(path)}`,
+    );
   }
 }

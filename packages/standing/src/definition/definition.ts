@@ -97,7 +97,7 @@ const fireType = {
     localDate: text,
     localTime: text,
     timeZone: text,
-    kind: text,
+    kind: { type: "string", enum: ["schedule", "event", "poll", "hand"] },
     missed: { type: "integer" },
     previousAt: text,
   },

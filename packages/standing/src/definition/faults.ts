@@ -40,6 +40,8 @@ export function createDefinitionFaults(document: unknown): {
       get count() {
         return faults.count;
       },
+      note: faults.note,
+      notes: faults.notes,
       has: (pointer) => faults.has(pointer),
       list: () => [],
     },

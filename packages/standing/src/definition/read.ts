@@ -20,10 +20,10 @@ import {
   bounds,
   budgetForm,
   definitionCharactersMax,
+  definitionDocument,
   definitionForm,
   overlapForm,
   rateForm,
-  standingSchemaPath,
 } from "./forms.ts";
 import { type GivenReader, readCollect, readDedupe } from "./gather.ts";
 import { readSource } from "./source.ts";
@@ -73,7 +73,7 @@ export async function readDefinition(
       faults.add("DEFINITION_MALFORMED", [], `is nested deeper than ${depthMax} levels`, "flatten it");
     return { faults, shared, definition: undefined, document: undefined };
   }
-  const reader = createShapeReader(shared, standingSchemaPath);
+  const reader = createShapeReader(shared, definitionDocument);
   const fields = reader.fields({ value, path: [] }, definitionForm);
   if (fields === undefined || !isObject(value)) return { faults, shared, definition: undefined, document: undefined };
   const document = value as JsonObject;

@@ -80,7 +80,8 @@ function stepBackfill(book: Book, { backfill }: ProgramDue): SteppedBackfill | u
 }
 
 function countEnds(book: Book, { counted }: ProgramDue): void {
-  for (const { jobStatus } of counted) {
+  for (const { jobStatus, pauseText } of counted) {
+    if (pauseText !== "" && book.state === "active") book.pause("fail_step", pauseText);
     if (jobStatus === "succeeded") book.failuresInRow = 0;
     else if (jobStatus === "failed" || jobStatus === "expired") book.failuresInRow++;
   }

@@ -1,6 +1,6 @@
 import type { Action, JsonSchema, PollCursorDocument } from "@svc/catalog";
 import { isObject, parseDuration } from "@svc/core";
-import { type JsonObject, type Path, pagingOf, parsePath } from "@svc/program";
+import { answerTypeOf, type JsonObject, type Path, pagingOf, parsePath } from "@svc/program";
 import type { PollCursor, PollFirst, WalkSpec } from "./spec.ts";
 
 /** A list that is polled, as a definition says it. What is undefined stands in the tool's own definition. */
@@ -88,7 +88,7 @@ function cursorOf({ kind, arg, from, overlap, step, more, args }: PollCursorDocu
 export function rowTypeOf(poll: Poll, action: Action): JsonSchema | undefined {
   const { rows } = foundBy(poll, action);
   const path = rows === undefined ? undefined : listPathOf(rows);
-  let node: unknown = action.outputSchema;
+  let node: unknown = answerTypeOf(action);
   for (const step of path ?? []) {
     if (!isObject(node)) return undefined;
     const group: unknown = typeof step === "number" ? node : node.properties;

@@ -8,6 +8,7 @@ import {
   standingProgramsForProject,
   withTransaction,
 } from "@svc/db";
+import type { ProgramNote } from "@svc/program";
 import { type CheckedDefinition, checkDefinition, hashOfDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../engine/context.ts";
 import {
@@ -33,32 +34,36 @@ export type NewProgram = {
   readonly simulates: boolean;
 };
 
+/** A program that was made or changed, and what its definition may not mean. */
+export type DefinedProgram = { readonly id: StandingProgramId; readonly notes: readonly ProgramNote[] };
+
 /** Makes a program stand, or finds the one of the same slug and definition. Throws the refusals of CreateStandingProgram. */
 export async function createProgram(
   context: StandingContext,
   principal: ProjectPrincipal,
   { slug, definitionJson, isPaused, simulates }: NewProgram,
-): Promise<StandingProgramId> {
+): Promise<DefinedProgram> {
   const { db, clock, limits } = context;
   const { projectId, role, binding = null } = principal;
   if (!slugPattern.test(slug)) throw standingSlugInvalid(slug);
   const hash = await hashOfDefinition(definitionJson);
   const earlier = await findSame(db, principal, slug, hash);
   // Before anything is checked: it is answered, whatever became of tools, accounts and contacts since.
-  if (earlier !== undefined) return earlier;
+  if (earlier !== undefined) return { id: earlier, notes: [] };
   const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs: clock.now() });
   if ("refusal" in checked) throw checked.refusal;
   const programs = standingProgramsForProject(db, projectId);
   if ((await programs.count()) >= limits.programsMax) throw standingProgramsTooMany(limits.programsMax);
   try {
-    return await withTransaction(db, (tx) =>
+    const id = await withTransaction(db, (tx) =>
       addProgram(context, tx, principal, { slug, definitionJson, isPaused, simulates, checked }),
     );
+    return { id, notes: checked.notes };
   } catch (error) {
     if (!isUniqueViolation(error, "standing_programs_slug")) throw error;
     const other = await findSame(db, principal, slug, hash);
     if (other === undefined) throw standingSlugTaken(slug);
-    return other;
+    return { id: other, notes: [] };
   }
 }
 
@@ -129,7 +134,7 @@ export async function updateProgram(
   context: StandingContext,
   principal: ProjectPrincipal,
   { program: { id, binding }, definitionJson, expectedVersion, simulates }: ProgramUpdate,
-): Promise<void> {
+): Promise<DefinedProgram> {
   const { db, clock } = context;
   const { projectId, role } = principal;
   const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs: clock.now() });
@@ -142,4 +147,5 @@ export async function updateProgram(
     }
     await makeNextVersion(context, tx, principal, { program, definitionJson, checked, simulates, note: "" });
   });
+  return { id, notes: checked.notes };
 }

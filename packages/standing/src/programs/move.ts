@@ -8,6 +8,7 @@ import {
   loadStandingVersions,
   lockStandingPrograms,
   putDueTasks,
+  type StandingPauseReason,
   type StandingProgramRecord,
   standingProgramsForProject,
   standingRunsForProject,
@@ -125,6 +126,9 @@ function resume(
   });
 }
 
+/** Pauses that say nothing against the version that runs, while another waits for approval. */
+const ofRunningVersion: ReadonlySet<StandingPauseReason> = new Set(["requested", "failures", "fail_step"]);
+
 /** Why a paused program cannot go on; undefined where it can. */
 async function causeOf(
   { starter, clock }: StandingContext,
@@ -134,8 +138,7 @@ async function causeOf(
 ): Promise<string | undefined> {
   const { version, keyId, approval, needsApproval, estimate } = record;
   if (approval === "rejected") return `version ${version} was not approved`;
-  if (pendingVersion !== 0 && pauseReason !== "requested" && pauseReason !== "failures")
-    return `version ${pendingVersion} waits for approval`;
+  if (pendingVersion !== 0 && !ofRunningVersion.has(pauseReason)) return `version ${pendingVersion} waits for approval`;
   const usable = await findUsableKeys(tx, [keyId], clock.now());
   if (!usable.has(keyId)) return `key ${keyId}, whose jobs the runs are, is revoked or has expired`;
   const isHeld = !needsApproval && (await starter.isHeldByPolicy(tx, projectId))({ program, estimate });

@@ -1,5 +1,6 @@
 import type { EventId, ProjectId, ProjectPrincipal, Work } from "@svc/core";
 import { type EstimateDocument, eventsForProject, type StandingProgramRecord } from "@svc/db";
+import type { ProgramNote } from "@svc/program";
 import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
 import { checkDefinition } from "../definition/check.ts";
 import type { Definition } from "../definition/definition.ts";
@@ -24,6 +25,10 @@ export type Preview = {
   /** Of the last events of a trigger: how many were looked at, and let pass. */
   readonly seen: number;
   readonly matched: number;
+  /** How many of them are not about the entity that the definition names. */
+  readonly passedOver: number;
+  /** What the definition may not mean; empty for a program that stands. */
+  readonly notes: readonly ProgramNote[];
 };
 
 /** Tells when a definition would start next, and what a run can do. Throws the faults of CreateStandingProgram. */
@@ -41,16 +46,16 @@ export async function preview(
     const times = await timesOf(definition, program, { fromMs: program.nextAt ?? nowMs + 1, count, work });
     const events = await matchEvents(context, projectId, { definition, program: plan });
     const { estimate, needsApproval } = record;
-    return { times, timeZone: definition.timeZone, estimate, needsApproval, ...events };
+    return { times, timeZone: definition.timeZone, estimate, needsApproval, ...events, notes: [] };
   }
   const binding = program === undefined ? (own ?? null) : program.binding;
   const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs });
   if ("refusal" in checked) throw checked.refusal;
-  const { definition, start } = checked;
+  const { definition, start, notes } = checked;
   const times = await timesOf(definition, program, { fromMs: nowMs + 1, count, work });
   const events = await matchEvents(context, projectId, { definition, program: start.program });
   const { estimate, needsApproval } = start;
-  return { times, timeZone: definition.timeZone, estimate, needsApproval, ...events };
+  return { times, timeZone: definition.timeZone, estimate, needsApproval, ...events, notes };
 }
 
 const eventsMax = 1_000;
@@ -63,10 +68,10 @@ async function matchEvents(
   context: StandingContext,
   projectId: ProjectId,
   version: Pick<LoadedVersion, "definition" | "program">,
-): Promise<Pick<Preview, "seen" | "matched">> {
+): Promise<Pick<Preview, "seen" | "matched" | "passedOver">> {
   const { source } = version.definition;
-  let [seen, matched, read, bytes] = [0, 0, 0, 0];
-  if (source.kind !== "trigger") return { seen, matched };
+  let [seen, matched, passedOver, read, bytes] = [0, 0, 0, 0, 0];
+  if (source.kind !== "trigger") return { seen, matched, passedOver };
   const work = context.meter.begin({ projectId });
   const beganMs = performance.now();
   const events = eventsForProject(context.db, projectId);
@@ -77,8 +82,11 @@ async function matchEvents(
     for (const event of page) {
       read++;
       bytes += Buffer.byteLength(event.payload);
-      if (bytes > bounds.bytes || performance.now() - beganMs > bounds.ms) return { seen, matched };
-      if (source.entity !== undefined && source.entity !== event.entityId) continue;
+      if (bytes > bounds.bytes || performance.now() - beganMs > bounds.ms) return { seen, matched, passedOver };
+      if (source.entity !== undefined && source.entity !== event.entityId) {
+        passedOver++;
+        continue;
+      }
       seen++;
       const filtered = await filter(context, version, occurrenceOfEvent(event, eventOf(event)), work);
       if ("isDue" in filtered && filtered.isDue) matched++;
@@ -87,7 +95,7 @@ async function matchEvents(
     if (page.length < pageSize) break;
     after = page.at(-1)?.id;
   }
-  return { seen, matched };
+  return { seen, matched, passedOver };
 }
 
 async function timesOf(

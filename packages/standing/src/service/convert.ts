@@ -78,6 +78,7 @@ const reasons: Readonly<Record<StandingRunReason, true>> = {
   filter_error: true,
   start_failed: true,
   cancelled: true,
+  fail_step: true,
 };
 
 /** A reason of a list's filter; undefined for a text that is none. */
@@ -118,6 +119,7 @@ export function toProgram(parts: ProgramParts): StandingProgram {
     estimate: toEstimate(version.estimate),
     keyId: version.keyId,
     sourceKind: program.sourceKind,
+    timeZone: program.timeZone,
     nextTimes: nextTimes.map(timestampFromMs),
     ...(lastRun && { lastRun: toRun(lastRun) }),
     counts: {

@@ -15,7 +15,7 @@ import {
   type StandingService,
   UpdateStandingProgramResponseSchema,
 } from "@svc/gen/standing";
-import { toEstimate } from "@svc/jobs";
+import { toEstimate, toNotes } from "@svc/jobs";
 import { previewCountInvalid } from "../errors.ts";
 import { createProgram, updateProgram } from "../programs/define.ts";
 import { deleteProgram, pauseProgram, resumeProgram } from "../programs/move.ts";
@@ -24,7 +24,7 @@ import { localTimeOf } from "../schedule/zone.ts";
 import type { StandingServiceContext } from "./context.ts";
 import { stateOfFilter, toVersion } from "./convert.ts";
 import { toBackfill } from "./convert-backfill.ts";
-import { findProgram, isReached, readPrograms } from "./read.ts";
+import { findProgram, isReached, passedOverOf, readPrograms } from "./read.ts";
 
 type Methods = Omit<
   ServiceImpl<typeof StandingService>,
@@ -58,9 +58,12 @@ export function programMethods(context: StandingServiceContext): Methods {
     async createStandingProgram({ slug, definitionJson, paused, simulate }, ctx) {
       const principal = requireProject(ctx);
       const made = { slug, definitionJson, isPaused: paused, simulates: simulate };
-      const id = await createProgram(context, principal, made);
+      const { id, notes } = await createProgram(context, principal, made);
       wake();
-      return create(CreateStandingProgramResponseSchema, { standingProgram: await shown(principal, id) });
+      return create(CreateStandingProgramResponseSchema, {
+        standingProgram: await shown(principal, id),
+        notes: toNotes(notes, "definitionJson"),
+      });
     },
     async getStandingProgram({ id }, ctx) {
       const caller = requireProject(ctx);
@@ -73,6 +76,7 @@ export function programMethods(context: StandingServiceContext): Methods {
         standingProgram,
         versions: versions.map(toVersion),
         ...(running && { backfill: toBackfill(running, program, { isStored: true }) }),
+        passedOver: await passedOverOf(context, program),
       });
     },
     async listStandingPrograms(request, ctx) {
@@ -93,10 +97,16 @@ export function programMethods(context: StandingServiceContext): Methods {
     async updateStandingProgram({ id, definitionJson, expectedVersion, simulate: simulates }, ctx) {
       const principal = requireProject(ctx);
       const program = await findProgram(db, principal, id);
-      await updateProgram(context, principal, { program, definitionJson, expectedVersion, simulates });
+      const { notes } = await updateProgram(context, principal, {
+        program,
+        definitionJson,
+        expectedVersion,
+        simulates,
+      });
       wake();
       return create(UpdateStandingProgramResponseSchema, {
         standingProgram: await shown(principal, program.id),
+        notes: toNotes(notes, "definitionJson"),
       });
     },
     async pauseStandingProgram({ id, cancelRunning }, ctx) {
@@ -137,6 +147,9 @@ export function programMethods(context: StandingServiceContext): Methods {
         needsApproval: found.needsApproval,
         seen: found.seen,
         matched: found.matched,
+        passedOver: found.passedOver,
+        timeZone: found.timeZone,
+        notes: toNotes(found.notes, "definitionJson"),
       });
     },
   };

@@ -12,6 +12,7 @@ import {
 } from "@svc/core";
 import {
   countOpenStandingRuns,
+  countPassedOver,
   type Executor,
   loadStandingVersions,
   readLastStandingRuns,
@@ -113,6 +114,17 @@ export async function readPrograms(
     );
   }
   return shown;
+}
+
+/** Returns how many of the last events since a program was made are not about the entity that it names. */
+export async function passedOverOf(
+  { versions, db }: Pick<StandingContext, "versions" | "db">,
+  { id: programId, projectId, version, createdAt: sinceMs }: StandingProgramRecord,
+): Promise<number> {
+  const name = { programId, projectId, version };
+  const { source } = (await versions.get(db, [name]))(name).definition;
+  if (source.kind !== "trigger" || source.entity === undefined) return 0;
+  return countPassedOver(db, { projectId, triggerSlug: source.slug, entityId: source.entity, sinceMs });
 }
 
 /** When a program starts next, jitter included. */

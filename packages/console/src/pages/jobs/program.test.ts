@@ -2,7 +2,22 @@ import { expect, test } from "vitest";
 import { allSteps, programPart, readProgram, undoneOn } from "./program.ts";
 
 const kinds = [
-  ...["call", "http", "map", "run", "filter", "reduce", "judge", "if", "parallel", "until", "wait", "sort", "limit"],
+  ...[
+    "call",
+    "http",
+    "map",
+    "run",
+    "filter",
+    "reduce",
+    "judge",
+    "fail",
+    "if",
+    "parallel",
+    "until",
+    "wait",
+    "sort",
+    "limit",
+  ],
   ...["distinct", "join", "group", "compute", "flatten", "take"],
 ];
 

@@ -37,6 +37,7 @@ const kinds = [
     "filter",
     "reduce",
     "judge",
+    "fail",
     "if",
     "parallel",
     "until",

@@ -7,7 +7,7 @@ import { StepLine, type StepNow } from "./step-line.tsx";
 import styles from "./steps.module.css";
 
 /** Steps in which nothing runs: their time is folded. */
-const idle = ["wait", "judge"];
+const idle = ["wait", "judge", "fail"];
 
 /** The steps of a job as its program has them: one below the other, what stands within a step behind a rail. */
 export function Steps({

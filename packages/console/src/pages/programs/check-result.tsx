@@ -2,6 +2,7 @@ import type { CheckProgramResponse } from "@svc/gen/jobs";
 import { Copyable } from "../../ui/copy.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { FaultList } from "../../ui/fault-list.tsx";
+import { NoteList } from "../../ui/note-list.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Section } from "../../ui/section.tsx";
 import type { PlacedFault } from "../../words/placed-faults.ts";
@@ -20,7 +21,7 @@ export function CheckResult({
   isCurrent: boolean;
   onGoTo: (offset: number) => void;
 }) {
-  const { omittedFaults, estimate, needsApproval, programHash } = answer;
+  const { omittedFaults, estimate, needsApproval, programHash, notes } = answer;
   if (faults.length > 0) {
     return (
       <Section title={`${faults.length} ${faults.length === 1 ? "fault" : "faults"}${isCurrent ? "" : ", checking"}`}>
@@ -44,6 +45,7 @@ export function CheckResult({
           <p>The key that submits it is the only one that may approve it, and must be an approver's.</p>
         )}
       </Notice>
+      <NoteList notes={notes} />
       {estimate !== undefined && (
         <Section title="What it can do at most">
           <Facts

@@ -9,7 +9,7 @@ import { Columns, Page } from "../../ui/page.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
-import { pauseWords, standingWord } from "../../words/standing.ts";
+import { passedOverWords, pauseWords, standingWord } from "../../words/standing.ts";
 import { Runs } from "./runs.tsx";
 import { ScheduleButtons } from "./schedule-buttons.tsx";
 import { ScheduleFacts } from "./schedule-facts.tsx";
@@ -23,6 +23,7 @@ export default function SchedulePage() {
   const { projectId, scheduleId } = route.useParams();
   const found = useQuery(StandingService.method.getStandingProgram, { id: scheduleId }, { refetchInterval: lookMs });
   const program = found.data?.standingProgram;
+  const passedOver = found.data?.passedOver ?? 0;
   return (
     <Page
       title={program === undefined ? "Schedule" : program.title || program.slug}
@@ -48,6 +49,7 @@ export default function SchedulePage() {
               {program.pauseDetail !== "" && <p>{program.pauseDetail}</p>}
             </Notice>
           )}
+          {passedOver > 0 && <Notice tone="info" title={passedOverWords(passedOver)} />}
           <Columns>
             <Runs id={program.id} projectId={projectId} />
             <Stack>

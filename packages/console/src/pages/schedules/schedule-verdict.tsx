@@ -2,6 +2,7 @@ import type { PreviewStandingProgramResponse } from "@svc/gen/standing";
 import { Facts } from "../../ui/facts.tsx";
 import { FaultList } from "../../ui/fault-list.tsx";
 import { GroupFaults } from "../../ui/field-group.tsx";
+import { NoteList } from "../../ui/note-list.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Section } from "../../ui/section.tsx";
 import { localWords, matchedWords } from "../../words/standing.ts";
@@ -34,7 +35,7 @@ export function ScheduleVerdict({
 }
 
 function Preview({ preview, draft }: { preview: PreviewStandingProgramResponse; draft: Draft }) {
-  const { nextTimes, estimate, needsApproval } = preview;
+  const { nextTimes, estimate, needsApproval, notes } = preview;
   const zone = draft.timeZone || "UTC";
   return (
     <>
@@ -63,6 +64,7 @@ function Preview({ preview, draft }: { preview: PreviewStandingProgramResponse; 
       >
         {needsApproval && <p>The key that makes it is the only one that may approve it, and must be an approver's.</p>}
       </Notice>
+      <NoteList notes={notes} />
       {estimate !== undefined && (
         <Section title="What a run can do at most">
           <Facts facts={estimateFacts(estimate)} />

@@ -5,6 +5,7 @@ import type { Path } from "../../json.ts";
 import { type ObjectForm, ref } from "../../read/form.ts";
 import { parsePath } from "../../read/reference.ts";
 import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
+import { answerTypeOf } from "../../types/listed-values.ts";
 import { fieldType, namesOf, typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
 import type { RowSet } from "../../types/scope.ts";
 import { checkPage, type PageSpec, readPage } from "./page.ts";
@@ -132,7 +133,7 @@ function readListPath(node: Node, reader: ShapeReader): Path | undefined {
 /** Checks rows against the output of their tool and answers the set that they make. Records every fault. */
 export function checkRows(rows: RowsSpec, path: Path, action: Action, check: Check): RowSet | "any" {
   if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, check);
-  return setOfRows(rows, path, action, check);
+  return setOfRows(rows, path, { slug: action.slug, outputSchema: answerTypeOf(action) }, check);
 }
 
 /** Checks rows against an answer, their page apart. */
@@ -155,6 +156,7 @@ export function setOfRows(
 /** The set that the items of a list make. Records every fault. */
 export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: Check["faults"]): RowSet {
   const item = list === undefined || !isObject(list.items) ? undefined : list.items;
+  noteUnknown(item, [...path, "keep"], rows.keep, faults);
   const types = typesOf(item);
   const isObjects = types === undefined || types.has("object");
   const look = (name: string, at: Path): ValueType => {
@@ -172,6 +174,22 @@ export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: 
     faults.add("PROGRAM_REFERENCE_INVALID", [...path, "key"], message, "name a field of text or numbers");
   }
   return { fields, hasStates: false };
+}
+
+/** Notes fields of items of which nothing is known: no check finds a name that they do not have. */
+export function noteUnknown(item: ValueType, path: Path, names: readonly string[], faults: Check["faults"]): void {
+  if (names.length === 0 || !isUnknownItem(item)) return;
+  const shown = names.slice(0, 10).join(", ");
+  const message = `names ${shown}, and nothing is known of what the items have: a name that they do not have is null in each row`;
+  const hint = "compare the names with a real item; of a list of the input, describe its items in inputSchema";
+  faults.note("FIELD_UNVERIFIED", path, message, hint);
+}
+
+/** True if a schema says nothing of the fields of an item. */
+function isUnknownItem(item: ValueType): boolean {
+  if (item === undefined) return true;
+  const types = typesOf(item);
+  return (types === undefined || types.has("object")) && namesOf(item).length === 0;
 }
 
 function scalarField(item: ValueType, name: string): { readonly type: ValueType } | { readonly fault: string } {

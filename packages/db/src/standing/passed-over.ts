@@ -1,0 +1,50 @@
+import { firstUuidAt, type ProjectId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { filterBy } from "../sql/filter.ts";
+import { statement } from "../sql/statement.ts";
+
+/** Events that are looked through for those of other entities. */
+const walkedMax = 1_000;
+
+/** By events_trigger, from the newest on. */
+const countOthers = statement<{ count: number }>(
+  "count_passed_over_events",
+  `select count(*) filter (where e.kind = 'event' and e.entity_id <> $4::text)::int4 as count from (
+     select kind, entity_id from events
+     where (trigger_slug, project_id, id) >= ($1::text, $2::uuid, $3::uuid) and trigger_slug = $1::text and project_id = $2::uuid
+     order by trigger_slug desc, project_id desc, id desc limit ${walkedMax} offset 0) e`,
+);
+
+/** Returns how many of the last 1,000 events of a trigger since a time (epoch milliseconds) are not about an entity. */
+export async function countPassedOver(
+  db: Executor,
+  {
+    projectId,
+    triggerSlug,
+    entityId,
+    sinceMs,
+  }: { projectId: ProjectId; triggerSlug: string; entityId: string; sinceMs: number },
+): Promise<number> {
+  const [row] = await countOthers(db, [triggerSlug, uuidOfId(projectId), firstUuidAt(sinceMs), entityId]);
+  return row?.count ?? 0;
+}
+
+/** Entities that are named, at most. */
+const namedMax = 20;
+
+/** By account_references_project: asked when a program is made. */
+const selectEntities = statement<{ entityId: string }>(
+  "find_referenced_entities",
+  `select entity_id as "entityId" from (
+     select distinct entity_id from account_references where project_id = $1::uuid and ${filterBy("toolkit_slug", "$2::text")}) r
+   order by entity_id <> $3::text, entity_id limit ${namedMax}`,
+);
+
+/** Returns the entities of a project that posts of a toolkit may be about: at most 20, and `entityId` among them if it is one. */
+export async function findReferencedEntities(
+  db: Executor,
+  { projectId, toolkitSlug, entityId }: { projectId: ProjectId; toolkitSlug: string; entityId: string },
+): Promise<readonly string[]> {
+  const found = await selectEntities(db, [uuidOfId(projectId), toolkitSlug, entityId]);
+  return found.map((row) => row.entityId);
+}

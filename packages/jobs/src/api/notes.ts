@@ -1,0 +1,24 @@
+import { create } from "@bufbuild/protobuf";
+import { type ProgramNote as NoteMessage, ProgramNoteSchema } from "@svc/gen/jobs";
+import type { ProgramNote } from "@svc/program";
+import { spoken, type ToolAnswer } from "@svc/tools";
+
+/** Notes of a document as callers read them. `field` names the document in a request, such as `programJson`. */
+export function toNotes(notes: readonly ProgramNote[], field: string): NoteMessage[] {
+  return notes.map(({ code, pointer, message, hint }) => {
+    return create(ProgramNoteSchema, { reason: code, field: `${field}${pointer}`, message, help: hint });
+  });
+}
+
+/** An answer to an agent with what is noted about its program; the answer itself if nothing is. */
+export function withNotes(answer: ToolAnswer, notes: readonly NoteMessage[]): ToolAnswer {
+  if (notes.length === 0) return answer;
+  const noted = notes.map(({ reason, field, message, help }) => ({
+    ...{ reason, field: field.replace(/^programJson/, "program") },
+    ...{ message: spoken(message), help: spoken(help) },
+  }));
+  const lines = noted.map(({ reason, field, message, help }) => {
+    return `Note: ${field} ${reason}: ${message}. If that is not meant: ${help}.`;
+  });
+  return { ...answer, texts: [...answer.texts, lines.join("\n")], structured: { ...answer.structured, notes: noted } };
+}

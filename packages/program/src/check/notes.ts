@@ -1,0 +1,82 @@
+import type { Action } from "@svc/catalog";
+import { type JsonObject, pathOf } from "../json.ts";
+import type { Program } from "../program.ts";
+import { parsePath } from "../read/reference.ts";
+import { callsOf, ownCallsOf, ownRunsOf, type Step, type StepOf, stepsOf } from "../steps/index.ts";
+import type { StepCall } from "../steps/parts/tool-call.ts";
+import { entriesOf } from "../template.ts";
+import { typesOf, walkType } from "../types/schema-type.ts";
+import type { Check } from "./context.ts";
+
+/** Notes what an accepted program may not mean. `document`: its parsed text. */
+export function noteProgram(program: Program, document: JsonObject, check: Check): void {
+  const text = JSON.stringify(document);
+  for (const step of stepsOf(program.steps)) if (step.kind === "call") notePages(step, program, text, check);
+  for (const call of callsOf(program.steps)) noteAnswer(call, text, check);
+  noteSaga(program, check);
+}
+
+/** Hint how all pages are read. */
+const readAll = 'write "page": {"max": 20} in rows, which reads them all';
+
+/** Notes rows that are read from the first page of a list alone. */
+function notePages(call: StepOf<"call">, { steps }: Program, text: string, { actions, faults }: Check): void {
+  const { id, tool, rows, pointer } = call;
+  const action = actions.get(tool);
+  if (rows === undefined || rows.page !== undefined || action?.paging === undefined) return;
+  if (takesFirst(call, action, [...stepsOf(steps)], text)) return;
+  const message = `reads the first page alone: ${tool} lists in pages, and rows on later ones are missing from all that is done with ${id}`;
+  const first = `take the first rows by a step such as {"id": "first", "limit": "${id}", "max": 10} if they are enough`;
+  faults.note("PAGES_UNREAD", [...pathOf(pointer), "rows"], message, `${readAll}; or ${first}`);
+}
+
+/** True if a program takes no more of a set than the first rows, and these stand on the first page. */
+function takesFirst(call: StepOf<"call">, action: Action, steps: readonly Step[], text: string): boolean {
+  const readers = steps.filter((step) => {
+    return ("source" in step && step.source === call.id) || (step.kind === "join" && step.right === call.id);
+  });
+  if (readers.length === 0 || new RegExp(String.raw`\brows\.${call.id}\b`).test(text)) return false;
+  const size = pageSizeOf(call, action);
+  return readers.every((step) => step.kind === "limit" && (size === undefined || step.max <= size));
+}
+
+/** Arguments that say how many rows a page has, where a tool does not declare which does. */
+const sizeNames = ["limit", "page_size", "per_page", "max_results", "count", "size", "first"];
+
+/** Returns how many rows a page has, as far as the call and its tool say. */
+function pageSizeOf(call: StepCall, { paging, inputSchema }: Action): number | undefined {
+  const declared = paging !== undefined && "size" in paging ? paging.size : undefined;
+  const name = declared ?? sizeNames.find((one) => "type" in walkType(inputSchema, [one]));
+  if (name === undefined) return undefined;
+  const [, given] = entriesOf(call.args)?.find(([one]) => one === name) ?? [];
+  if (given?.kind === "literal" && typeof given.value === "number") return given.value;
+  const argument = walkType(inputSchema, [name]);
+  const size = given === undefined && "type" in argument ? argument.type?.["default"] : undefined;
+  return typeof size === "number" ? size : undefined;
+}
+
+/** Notes a list of an answer that is handed on as a whole, though its tool lists in pages. */
+function noteAnswer({ id, tool, rows, pointer }: StepCall, text: string, { actions, faults }: Check): void {
+  const action = actions.get(tool);
+  if (rows !== undefined || action?.paging === undefined) return;
+  const named = text.matchAll(new RegExp(String.raw`\b(?:steps|calls)\.${id}\.([\w.[\]]+)`, "g"));
+  for (const [, path = ""] of named) {
+    const parsed = parsePath(path);
+    const found = parsed === undefined ? undefined : walkType(action.outputSchema, parsed);
+    if (found === undefined || "fault" in found || typesOf(found.type)?.has("array") !== true) continue;
+    const message = `hands on ${path} of its first page alone: ${tool} lists in pages`;
+    const hint = `take its rows in a step of its own, "rows": {"from": "${path}[]", "keep": […], "page": {"max": 20}}, and list or map those`;
+    faults.note("PAGES_UNREAD", [...pathOf(pointer), "call"], message, hint);
+  }
+}
+
+/** Notes a saga that no call has anything for. A skill that is run may. */
+function noteSaga({ steps, sagaOn }: Program, { faults }: Check): void {
+  if (sagaOn.length === 0) return;
+  const isUndone = [...stepsOf(steps)].some((step) => {
+    return ownRunsOf(step).length > 0 || ownCallsOf(step).some(({ undo }) => undo !== undefined);
+  });
+  if (isUndone) return;
+  const hint = "give each call that writes an undo, or leave saga out";
+  faults.note("SAGA_UNDOES_NOTHING", ["saga"], "undoes nothing, since no call says how it is undone", hint);
+}

@@ -1,0 +1,54 @@
+import type { JsonSchema } from "@svc/catalog";
+import { isObject } from "@svc/core";
+
+/** Says where a field belongs that is not known where it stands; undefined for one that belongs nowhere. */
+export type FieldPlaces = (name: string) => string | undefined;
+
+/** Other names of fields. */
+const aliases: Readonly<Record<string, string>> = {
+  tz: "timezone",
+  zone: "timezone",
+  crontab: "cron",
+  interval: "every",
+};
+
+/** Places that are named for one field, at most. */
+const placesMax = 3;
+
+/** Returns where each field of a document belongs, as its JSON Schema has it. `outside`: the field beside which those of the document stand. */
+export function placesOf(schema: JsonSchema, outside: string): FieldPlaces {
+  const places = new Map<string, string[]>();
+  collect(schema, [], places);
+  return (name) => {
+    const plain = plainOf(name.slice(0, 40));
+    const found = places.get(aliases[plain] ?? plain) ?? [];
+    const [first, ...others] = found.slice(0, placesMax);
+    if (first === undefined) return undefined;
+    const shown = first.includes(".")
+      ? nested(first.split("."))
+      : `beside ${outside}: {"${first}": …, "${outside}": …}`;
+    return `write it ${first.includes(".") ? `in ${withoutLast(first)}: ${shown}` : shown}${others.map((other) => `, or in ${withoutLast(other)}`).join("")}`;
+  };
+}
+
+function collect(schema: unknown, path: readonly string[], places: Map<string, string[]>): void {
+  if (!isObject(schema) || !isObject(schema.properties)) return;
+  for (const [name, field] of Object.entries(schema.properties)) {
+    const own = [...path, name];
+    const known = places.get(plainOf(name)) ?? [];
+    places.set(plainOf(name), [...known, own.join(".")]);
+    collect(field, own, places);
+  }
+}
+
+function nested([first = "", ...rest]: readonly string[]): string {
+  return rest.length === 0 ? `{"${first}": …}` : `{"${first}": ${nested(rest)}}`;
+}
+
+function withoutLast(path: string): string {
+  return path.slice(0, path.lastIndexOf("."));
+}
+
+function plainOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+}

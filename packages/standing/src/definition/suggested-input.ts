@@ -1,0 +1,55 @@
+import type { JsonSchema } from "@svc/catalog";
+import { isObject } from "@svc/core";
+
+/** A path into what is given, and whether it may be absent. */
+type GivenPath = { readonly path: string; readonly isCertain: boolean };
+
+/** Levels that are looked through for a field. */
+const depthMax = 4;
+
+/**
+ * Returns the `input` of a definition that gives a program what its inputSchema requires, as a person would write it. `given`: the type of
+ * what starts a run. A field that nothing given is named like gets a path to fill in.
+ */
+export function suggestedInput(inputSchema: JsonSchema, given: JsonSchema): string {
+  const required = Array.isArray(inputSchema.required) ? (inputSchema.required as string[]) : [];
+  const entries = required.slice(0, 20).map((name) => `${JSON.stringify(name)}: ${suggestedValue(name, given)}`);
+  return `"input": {${entries.join(", ")}}`;
+}
+
+/** Returns the value of one field of such an input. */
+export function suggestedValue(name: string, given: JsonSchema): string {
+  const found = pathTo(name, given);
+  const { path, isCertain } = found ?? { path: whereToLook(given), isCertain: true };
+  return `{"$ref": ${JSON.stringify(path)}${isCertain ? "" : ', "else": ""'}}`;
+}
+
+/** The shortest path whose last name is that of a field. */
+function pathTo(name: string, given: JsonSchema): GivenPath | undefined {
+  let level: (GivenPath & { readonly schema: JsonSchema })[] = [{ path: "", isCertain: true, schema: given }];
+  for (let depth = 0; depth < depthMax; depth++) {
+    level = level.flatMap(({ path, isCertain, schema }) => {
+      const required = Array.isArray(schema.required) ? (schema.required as string[]) : [];
+      return Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([field, type]) => ({
+        path: path === "" ? field : `${path}.${field}`,
+        isCertain: isCertain && (required.includes(field) || !Array.isArray(schema.required)),
+        schema: isObject(type) ? type : {},
+      }));
+    });
+    const found = level.find(({ path }) => plainOf(path.slice(path.lastIndexOf(".") + 1)) === plainOf(name));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The first of what is given that a program is mostly about. */
+function whereToLook({ properties }: JsonSchema): string {
+  const names = Object.keys(isObject(properties) ? properties : {});
+  if (names.includes("row")) return "row.<field>";
+  if (names.includes("rows")) return "rows";
+  return names.includes("event") ? "event.payload.<field>" : "fire.at";
+}
+
+function plainOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+}

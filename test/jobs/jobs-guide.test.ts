@@ -39,6 +39,7 @@ test("docs/jobs.md shows a step of each kind", () => {
     "flatten",
     "take",
     "judge",
+    "fail",
     "if",
     "parallel",
     "until",

@@ -124,7 +124,6 @@ test("what a definition may not mean is told when it is previewed and made, with
   });
   expect((await told({ source: { schedule: { every: "15m" } } })).notes).toEqual([]);
   expect((await told({ when: "fire.localTime < '12:00:00'" })).notes).toEqual(["ZONE_DEFAULT definitionJson/when"]);
-  expect((await told({ budget: { runs: 5 } })).notes).toEqual(["ZONE_DEFAULT definitionJson/budget"]);
   const definitionJson = definitionText({ source: cron });
   const made = await standing.createStandingProgram({ slug: "unzoned", definitionJson });
   expect(made.notes.map(({ reason }) => reason)).toEqual(["ZONE_DEFAULT"]);
@@ -132,7 +131,7 @@ test("what a definition may not mean is told when it is previewed and made, with
   expect((await standing.createStandingProgram({ slug: "unzoned", definitionJson })).notes).toEqual([]);
   const zoned = definitionText({ source: cron, budget: { runs: 5 } });
   const { notes } = await standing.updateStandingProgram({ id: "unzoned", definitionJson: zoned });
-  expect(notes.map(({ field }) => field)).toEqual(["definitionJson/source/schedule/cron", "definitionJson/budget"]);
+  expect(notes.map(({ field }) => field)).toEqual(["definitionJson/source/schedule/cron"]);
 });
 
 test.each<[string, object, string]>([

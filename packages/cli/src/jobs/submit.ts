@@ -60,14 +60,15 @@ async function submitProgram(file: string, options: SubmitOptions, context: Comm
     throw new CommandError(faults.summary);
   });
   if (job === undefined) return;
-  for (const line of await noteLines(notes, program)) context.note(line);
+  const lines = await noteLines(notes, program);
   if (options.watch) {
-    context.note(job.id);
+    for (const line of [job.id, ...lines]) context.note(line);
     await watchJob(client, job.id, { options, context });
     return;
   }
   context.print(options.json ? messageText(JobSchema, job) : job.id);
   noteStanding(job, options, context);
+  for (const line of lines) context.note(line);
 }
 
 function noteStanding(job: Job, options: SubmitOptions, context: CommandContext): void {

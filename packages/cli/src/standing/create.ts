@@ -21,13 +21,14 @@ export function addStandingCreate(standing: Command, context: CommandContext): v
     .option("--simulate", "where people have to approve it: simulate it first, so that they see what it would do")
     .action(async (slug: string, file: string, options: CreateOptions) => {
       const client = await openProjectClient(options, context);
-      const { standingProgram: program } = await sendDefinition(file, context, (definitionJson) =>
+      const { answer, notes } = await sendDefinition(file, context, (definitionJson) =>
         client.standing.createStandingProgram({
           ...{ slug, definitionJson },
           paused: options.paused ?? false,
           simulate: options.simulate ?? false,
         }),
       );
+      const { standingProgram: program } = answer;
       if (program === undefined) return;
       context.print(options.json ? messageText(StandingProgramSchema, program) : program.id);
       const heard = program.sourceKind === "trigger" ? ", and starts with each event of its trigger" : "";
@@ -35,6 +36,7 @@ export function addStandingCreate(standing: Command, context: CommandContext): v
       const pending = pendingText(program);
       context.note(`It is ${programStateText(program)}${pending === undefined ? due : ""}.`);
       if (pending !== undefined) context.note(pending);
+      for (const line of notes) context.note(line);
     });
   addExamples(addProjectOptions(addJson(create, "the program as JSON")), [
     "svc standing create morning-report morning-report.json",

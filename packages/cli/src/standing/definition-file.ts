@@ -2,12 +2,12 @@ import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
 import { documentFaults, type Note, noteLines, readProgramFile } from "../jobs/program-file.ts";
 
-/** Reads a definition from a file, or from standard input for `-`, and sends it; its faults, and what is noted about it, are printed with their lines. */
+/** Reads a definition from a file, or from standard input for `-`, and sends it; its faults are printed with their lines, and what is noted about it is returned. */
 export async function sendDefinition<Answer extends { readonly notes: readonly Note[] }>(
   file: string,
   context: CommandContext,
   send: (definitionJson: string) => Promise<Answer>,
-): Promise<Answer> {
+): Promise<{ readonly answer: Answer; readonly notes: readonly string[] }> {
   const definition = await readProgramFile(file, [], context);
   const answer = await send(definition.programJson).catch(async (err: unknown) => {
     const faults = await documentFaults(err, definition, "definitionJson");
@@ -15,6 +15,5 @@ export async function sendDefinition<Answer extends { readonly notes: readonly N
     for (const line of faults.lines) context.note(line);
     throw new CommandError(faults.summary);
   });
-  for (const line of await noteLines(answer.notes, definition)) context.note(line);
-  return answer;
+  return { answer, notes: await noteLines(answer.notes, definition) };
 }

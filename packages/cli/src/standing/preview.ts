@@ -25,7 +25,8 @@ export function addStandingPreview(standing: Command, context: CommandContext): 
       if (file === undefined && id === "") throw new CommandError("name a file, or a program with --program");
       const { standing: client } = await openProjectClient(options, context);
       const ask = (definitionJson: string) => client.previewStandingProgram({ id, definitionJson, count });
-      const found = file === undefined ? await ask("") : await sendDefinition(file, context, ask);
+      const { answer: found, notes } =
+        file === undefined ? { answer: await ask(""), notes: [] } : await sendDefinition(file, context, ask);
       if (options.json) return context.print(messageText(PreviewStandingProgramResponseSchema, found));
       const rows = found.nextTimes.map(({ at, effectiveAt, local }) => [local, timeText(at), timeText(effectiveAt)]);
       const isTimed = found.nextTimes.length > 0;
@@ -39,6 +40,7 @@ export function addStandingPreview(standing: Command, context: CommandContext): 
         );
       if (found.passedOver > 0) context.note(passedOverText(found.passedOver));
       if (found.needsApproval) context.note("Each of its jobs waits for approval first.");
+      for (const line of notes) context.note(line);
     });
   addExamples(addProjectOptions(addJson(preview, "the times and the estimate as JSON")), [
     "svc standing preview morning-report.json",

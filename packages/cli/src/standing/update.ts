@@ -21,19 +21,21 @@ export function addStandingUpdate(standing: Command, context: CommandContext): v
     .option("--simulate", "where people have to approve it: simulate it first, so that they see what it would do")
     .action(async (id: string, file: string, options: UpdateOptions) => {
       const client = await openProjectClient(options, context);
-      const { standingProgram: program } = await sendDefinition(file, context, (definitionJson) =>
+      const { answer, notes } = await sendDefinition(file, context, (definitionJson) =>
         client.standing.updateStandingProgram({
           ...{ id, definitionJson },
           expectedVersion: options.expect ?? 0,
           simulate: options.simulate ?? false,
         }),
       );
+      const { standingProgram: program } = answer;
       if (program === undefined) return;
       context.print(
         options.json ? messageText(StandingProgramSchema, program) : `${program.id} is of version ${program.version}`,
       );
       const pending = pendingText(program);
       if (pending !== undefined) context.note(pending);
+      for (const line of notes) context.note(line);
     });
   addExamples(addProjectOptions(addJson(update, "the program as JSON")), [
     "svc standing update morning-report morning-report.json",

@@ -1,5 +1,5 @@
 import { type CatalogViews, nearest } from "@svc/catalog";
-import { formatValue, isObject, type JsonObject, type ProjectId } from "@svc/core";
+import { formatValue, type JsonObject, type ProjectId } from "@svc/core";
 import { type Executor, findReferencedEntities } from "@svc/db";
 import type { Definition } from "./definition.ts";
 import type { DefinitionFaults } from "./faults.ts";
@@ -33,9 +33,6 @@ export function noteZone({ definition: { source }, document }: NotedDefinition, 
     const value = document[name];
     if (!localNames.test(JSON.stringify(value ?? ""))) continue;
     faults.note("ZONE_DEFAULT", [name], "names a local time, which is read in UTC, since no timeZone is given", hint);
-  }
-  if (isObject(document.budget)) {
-    faults.note("ZONE_DEFAULT", ["budget"], "counts days that begin at 00:00 UTC, since no timeZone is given", hint);
   }
 }
 

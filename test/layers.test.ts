@@ -326,8 +326,8 @@ test("texts of the service name no option of the command line, which names its o
   const speakers = files.filter(({ path }) => {
     return (
       /^packages\/(?!cli\/|console\/|testing\/)[a-z]+\/src\//.test(path) &&
-      // What starts PostgreSQL gives options to that.
-      !/^packages\/db\/src\/embedded\//.test(path) &&
+      // What starts processes gives options to them.
+      !/^packages\/(?:db\/src\/embedded|server\/src\/processes)\//.test(path) &&
       !/(?:\.test|\/test-[a-z-]+)\.tsx?$/.test(path)
     );
   });

@@ -1827,7 +1827,8 @@ export type ProgramNote = Message<"svc.v1.ProgramNote"> & {
   /**
    * What is noted, in UPPER_SNAKE: `PAGES_UNREAD` (only the first page of a list is read), `SKIP_LEAVES_WRITES`
    * (an answer `skip` leaves out one write of several), `FIELD_UNVERIFIED` (nothing is known of the items whose
-   * fields are named), `SAGA_UNDOES_NOTHING` (no call says how it is undone), `ZONE_DEFAULT` (a schedule is read
+   * fields are named), `VALUE_UNLISTED` (a field is compared with none of the values that the tool's argument of
+   * the same name takes), `SAGA_UNDOES_NOTHING` (no call says how it is undone), `ZONE_DEFAULT` (a schedule is read
    * in UTC, since it names no zone) or `ENTITY_UNHEARD` (no event is about the entity of a trigger).
    *
    * @generated from field: string reason = 1;

@@ -9,11 +9,11 @@ const none: Deeds = 0;
 const combinations = 16;
 
 /** What is left of the score of a tool that reads where a change is wanted, or the other way round. */
-const readsElseShare = 0.75;
+const readsElseShare = 0.65;
 /** What is left of the score of a tool that makes another change than the one that is wanted. */
-const changesElseShare = 0.85;
+const changesElseShare = 0.75;
 /** What is left of the score of a tool that takes something away where that is not wanted: one to be asked for. */
-const removesElseShare = 0.7;
+const removesElseShare = 0.6;
 
 const asking: ReadonlySet<string> = new Set(vocabulary.asking);
 const determiners: ReadonlySet<string> = new Set(vocabulary.determiners);

@@ -34,6 +34,8 @@ const spellingShare = 0.4;
 const spelledWordsMax = 6;
 /** What a name counts that no tool holds, of another word: most are what a tool is called with. */
 const unknownNameShare = 0.25;
+/** What is unknown of a word that was corrected: something else may have been meant. */
+const correctedShare = 0.3;
 /** What a vague word counts of another, where no tool holds it. */
 const vagueShare = 0.5;
 /** What a word is worth at least that no tool holds: in a query of such words alone there is no other to compare it with. */
@@ -43,8 +45,9 @@ const unknownWorthMin = 1.5;
 export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanings {
   let spelledWords = 0;
   let unknown = 0;
-  const known = words.flatMap(({ term: word, form, synonyms, share, isData, isName, isVague }) => {
+  const known = words.flatMap(({ term: word, form, synonyms, share, isData, isName, isCorrected, isVague }) => {
     let terms = knownTerms(word, synonyms, view);
+    if (isCorrected) unknown += correctedShare;
     if (terms.length === 0) {
       if (isData) return [];
       unknown += isName ? unknownNameShare : isVague ? vagueShare : 1;

@@ -1,6 +1,9 @@
 import { isTime, partText } from "./data-words.ts";
+import { correctWord } from "./spelling.ts";
+import { translate } from "./translate.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
-import { isTelling, readWords, termOf } from "./words.ts";
+import { isEnglish } from "./vocabulary-words.ts";
+import { isTelling, readPhrases, readWords, termOf, wordsOf } from "./words.ts";
 
 /** A query as it is read. */
 export type Query = {
@@ -21,6 +24,8 @@ export type QueryWord = {
   readonly share: number;
   /** Whether it is likely a name, which no word is a spelling of. */
   readonly isName: boolean;
+  /** True if it was written otherwise, and is what may have been meant. */
+  readonly isCorrected: boolean;
   /** True if it is what a tool is called with, such as an id, a time or quoted text: no definition is expected to hold it. */
   readonly isData: boolean;
   /** True if it qualifies things of all kinds (`old`, `best`), or is data: that a tool holds it shows no fit. */
@@ -45,24 +50,31 @@ const opening = new RegExp(
   `^\\W*(?:(?:${vocabulary.openings.toSorted(longestFirst).join("|")})\\b\\W*)+(?:(?:today|weekend|day|holiday|everyone|everybody|all|(?:my|old) friend)\\b)?`,
   "i",
 );
+/** A French article or pronoun before a vowel, as in `l'équipe`. */
+const elision = /(?<!\p{L})(l|d|j|n|s|m|t|c|qu)['’](?=\p{L}{2})/giu;
 const fillers: ReadonlySet<string> = new Set(vocabulary.fillers);
 const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
 
 /**
  * Reads a query. Addresses of mail and of pages are left out: they are what a tool is called with. A piece of a program says nothing
- * of what is wanted.
+ * of what is wanted. A word that no tool holds by `isHeld` may be a misspelled one.
  */
-export function readQuery(text: string): Query {
+export function readQuery(text: string, isHeld: (term: string) => boolean): Query {
   const { told, data } = partText(toldBy(text));
-  const words = readWords(told);
   const names = namesIn(told);
+  const isKnown = (word: string) => names.has(word) || isEnglish(word) || isHeld(termOf(word));
+  const written = translate(wordsOf(told.replaceAll(elision, "$1 ")));
+  const corrected = written.map((word) => (isKnown(word) ? word : (correctWord(word) ?? word)));
+  const words = readPhrases(corrected);
+  const corrections = new Set(corrected.filter((word, index) => word !== written[index]));
   const found = new Map<string, QueryWord>();
   const add = (word: string, share: number, isData: boolean) => {
     const term = termOf(word);
     if (found.has(term)) return;
     const isVague = isData || qualifiers.has(word);
     const others = isData ? [] : [...(synonyms.get(term) ?? [])];
-    found.set(term, { term, form: word, synonyms: others, share, isName: names.has(word), isData, isVague });
+    const [isName, isCorrected] = [names.has(word), corrections.has(word)];
+    found.set(term, { term, form: word, synonyms: others, share, isName, isCorrected, isData, isVague });
   };
   let hasObject = false;
   let isContext = false;
@@ -100,7 +112,7 @@ function isProgram(text: string): boolean {
 /** Words with a capital inside of a sentence, in lower case. */
 function namesIn(text: string): ReadonlySet<string> {
   const found = text.matchAll(/(?<=[\p{L}\p{N},;:"'(]\s*)(?<=[\s"'(])\p{Lu}\p{Ll}+/gu);
-  return new Set(Array.from(found, ([name]) => name.toLowerCase()));
+  return new Set(Array.from(found).flatMap(([name]) => wordsOf(name)));
 }
 
 function longestFirst(a: string, b: string): number {

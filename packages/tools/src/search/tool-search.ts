@@ -62,7 +62,8 @@ export function createToolSearch(view: Catalog): ToolSearch {
     search({ query, toolkitSlug = "", kind, accessClass = "", limit = limitDefault, reachOf, binding, nearness }) {
       if (kind === "trigger") return noneFound;
       index ??= indexView(view);
-      const { words, telling } = readQuery(query);
+      const { find } = index;
+      const { words, telling } = readQuery(query, (term) => find(term) !== undefined);
       const meanings = meaningsOf(telling, index);
       const passes = ({ tool }: IndexedTool) =>
         isToolGranted(binding, tool) &&

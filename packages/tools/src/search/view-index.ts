@@ -1,5 +1,6 @@
 import type { Catalog } from "@svc/catalog";
 import type { Deeds } from "./deeds.ts";
+import { faultsMax, swapsOf } from "./spelling.ts";
 import { indexOf, type Postings, type SearchedTool, type ToolkitIndex } from "./toolkit-index.ts";
 
 /** A tool of a view, with what the index of its toolkit knows of it. */
@@ -76,14 +77,15 @@ function joinPostings(term: string, indexes: readonly ToolkitIndex[], toolCount:
   return { worth: Math.log(1 + (toolCount - held + 0.5) / (held + 0.5)) ** rarityExponent, postings };
 }
 
-/** Words of four letters or more begin terms; such terms differ from them in one letter, or in two when they have eight. */
+/** Words of four letters or more begin terms; such terms differ from them in one letter, or in two when they have eight, or two are swapped. */
 function spelledLike(word: string, indexes: readonly ToolkitIndex[]): ReadonlySet<string> {
   const found = new Set<string>();
   if (word.length < 4 || word.length > 30) return found;
   for (const index of indexes) {
     const spellings = index.spellings();
     for (const term of spellings.atPrefix(word).keys()) if (term.length <= word.length + 4) found.add(term);
-    for (const term of spellings.fuzzyGet(word, word.length < 8 ? 1 : 2).keys()) found.add(term);
+    for (const term of spellings.fuzzyGet(word, faultsMax(word)).keys()) if (term[0] === word[0]) found.add(term);
+    for (const term of swapsOf(word)) if (spellings.has(term)) found.add(term);
   }
   return found;
 }

@@ -29,7 +29,11 @@ export function wordsOf(text: string): string[] {
 
 /** All words of a text in order, with the meaning of a phrase in its place. */
 export function readWords(text: string): string[] {
-  const words = wordsOf(text);
+  return readPhrases(wordsOf(text));
+}
+
+/** Words with the meaning of each phrase in its place. */
+export function readPhrases(words: readonly string[]): string[] {
   const read: string[] = [];
   for (let start = 0; start < words.length; ) {
     const word = words[start] ?? "";

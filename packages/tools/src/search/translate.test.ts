@@ -1,0 +1,57 @@
+import { shippedCatalog } from "@svc/testing/shipped-catalog";
+import { expect, test } from "vitest";
+import { createToolSearch } from "./tool-search.ts";
+import { translate } from "./translate.ts";
+import { wordsOf } from "./words.ts";
+
+const search = createToolSearch(await shippedCatalog());
+
+test.each([
+  ["lösche den Termin am Freitag", "delete the appointment at freitag"],
+  ["loesche den Kontakt", "delete the contact"],
+  ["lege einen neuen Kontakt an", "create the new contact"],
+  ["Ticket schließen", "ticket close"],
+  ["Kundendaten löschen", "customer data delete"],
+  ["crear una tarea nueva en el tablero", "create the task new in the board"],
+  ["quel est le solde du compte", "which is the balance of account"],
+])("reads what is German, Spanish or French as English: %s", (text, english) => {
+  expect(translate(wordsOf(text)).join(" ")).toBe(english);
+});
+
+test.each([
+  "list overdue invoices",
+  "note the customer call",
+  "why die the servers",
+  "sign contract",
+  "table of events",
+])("leaves English as it is: %s", (text) => {
+  expect(translate(wordsOf(text)).join(" ")).toBe(text);
+});
+
+test.each([
+  ["zeige mir alle Termine von heute", "calendar.list_events"],
+  ["sag den Termin am Montag ab", "calendar.delete_event"],
+  ["bitte Vertrag zur Unterschrift schicken", "esignature.send_signature_request"],
+  ["envía un mensaje al grupo", "messaging_bot.send_message"],
+  ["rembourser le paiement 4471", "payments_checkout.post_payments_payment_psp_reference_refunds"],
+  ["qui est d'astreinte cette semaine", "incident_mgmt.list_oncalls"],
+])("finds what is asked for in another language: %s", (query, slug) => {
+  const found = search.search({ query });
+  expect(found.confidence).not.toBe("low");
+  expect(found.results.slice(0, 5).map(({ tool }) => tool.slug)).toContain(slug);
+});
+
+test.each([
+  ["remnd the sigenr", "esignature.remind_signature_request"],
+  ["reshcedule the meeitng", "calendar.update_event"],
+  ["schedual the newsleter", "email_marketing.schedule_campaign"],
+  ["delte the opportunty", "sales_crm.delete_deal"],
+  ["aknowledge the incidnet", "incident_mgmt.acknowledge_incident"],
+])("finds what is misspelled: %s", (query, slug) => {
+  expect(
+    search
+      .search({ query })
+      .results.slice(0, 3)
+      .map(({ tool }) => tool.slug),
+  ).toContain(slug);
+});

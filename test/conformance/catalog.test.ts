@@ -45,6 +45,27 @@ test("sixteen toolkits have 610 tools, 607 of them callable, and one trigger", (
   expect([...catalog.tools.values()].filter(({ kind }) => kind === "trigger")).toHaveLength(1);
 });
 
+test("eight tools that their app has deprecated can be called, and say which one replaces them", () => {
+  const deprecated = actions.flatMap(({ slug, replacedBy, callable, description }) =>
+    replacedBy === undefined ? [] : [{ slug, replacedBy, callable, description }],
+  );
+  expect(Object.fromEntries(deprecated.map(({ slug, replacedBy }) => [slug, replacedBy]))).toEqual({
+    "vector_db.search_points": "vector_db.query_points",
+    "vector_db.search_batch_points": "vector_db.query_batch_points",
+    "vector_db.search_point_groups": "vector_db.query_points_groups",
+    "vector_db.recommend_points": "vector_db.query_points",
+    "vector_db.recommend_batch_points": "vector_db.query_batch_points",
+    "vector_db.recommend_point_groups": "vector_db.query_points_groups",
+    "vector_db.discover_points": "vector_db.query_points",
+    "vector_db.discover_batch_points": "vector_db.query_batch_points",
+  });
+  for (const { slug, replacedBy, callable, description } of deprecated) {
+    expect(callable, slug).toBe(true);
+    expect(description, slug).toMatch(/^Deprecated by the app/);
+    expect(description, slug).toContain(replacedBy.replace("vector_db.", ""));
+  }
+});
+
 test("every toolkit carries the version 0.1.0", () => {
   for (const { slug, version } of catalog.toolkits.values()) expect(version, slug).toBe("0.1.0");
 });

@@ -173,6 +173,7 @@ function buildAction(toolkit: ToolkitDocument, name: string, document: ActionDoc
     },
     paging: document.paging,
     poll: document.poll,
+    replacedBy: document.replacedBy === undefined ? undefined : `${toolkit.slug}.${document.replacedBy}`,
     validateInput: validators(inputSchema),
     validateOutput: validators(withNulls(document.output)),
   };

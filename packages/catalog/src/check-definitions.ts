@@ -60,6 +60,18 @@ type Together = {
 };
 
 /** The rules that hold between a toolkit and its tools. */
+/** A deprecated tool is replaced by one that is called, and is not deprecated itself. */
+function checkReplacements({ tools, parts }: Pick<Together, "tools" | "parts">): void {
+  for (const [name, tool] of parts) {
+    if (tool.kind !== "action" || tool.replacedBy === undefined) continue;
+    const other = parts.get(tool.replacedBy);
+    const isUsable = other?.kind === "action" && other.callable !== false && other.replacedBy === undefined;
+    if (isUsable) continue;
+    const reason = `"${tool.replacedBy}" is no action of the toolkit that can be called and is not deprecated`;
+    tools.get(name)?.fault(["replacedBy"], reason, "name one that is, or remove it");
+  }
+}
+
 function checkTogether({ file, toolkit, tools, parts }: Together): void {
   if (tools.size === 0) file.fault([], "the toolkit has no tool", "add tools/<tool>.yaml");
   const triggers = [...parts].filter(([, tool]) => tool.kind === "trigger");
@@ -74,6 +86,7 @@ function checkTogether({ file, toolkit, tools, parts }: Together): void {
     tools.get(name)?.fault(["match"], reason, "name what tells its posts apart");
   }
   checkDescriptions({ tools, parts });
+  checkReplacements({ tools, parts });
   checkIdentify({ file, toolkit, tools, parts });
 }
 

@@ -30,6 +30,7 @@ export function toToolMessage(tool: Tool): ToolMessage {
     uncallableReason: tool.uncallableReason,
     ownerProjectId: tool.ownerProjectId,
     pagingJson: tool.kind === "action" && tool.paging !== undefined ? JSON.stringify(tool.paging) : "",
+    replacedBy: tool.kind === "action" ? (tool.replacedBy ?? "") : "",
     pollJson: tool.kind === "action" && tool.poll !== undefined ? JSON.stringify(tool.poll) : "",
   });
 }

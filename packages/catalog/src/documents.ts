@@ -121,6 +121,7 @@ export type ActionDocument = {
   readonly intents: readonly string[];
   readonly callable?: boolean;
   readonly uncallableReason?: string;
+  readonly replacedBy?: string;
   readonly idempotency?: { argument?: string; header?: string; maxLength?: number };
   readonly input: JsonSchema;
   readonly output: JsonSchema;

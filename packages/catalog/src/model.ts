@@ -143,6 +143,8 @@ export type Action = ToolDefinition & {
   readonly paging?: PagingDocument | undefined;
   /** How new rows of its list are found; undefined where nobody said, and in what is pinned. */
   readonly poll?: PollDocument | undefined;
+  /** Slug of the tool to use instead of one that its app has deprecated; undefined where it is not, and in what is pinned. */
+  readonly replacedBy?: string | undefined;
   /** Compiled at its first call. */
   readonly validateInput: SchemaValidator;
   /** Compiled at its first call. */

@@ -472,3 +472,13 @@ test("unions of types, enums and objects kept whole are typed outputs", async ()
   ]);
   expect(faults).toEqual([]);
 });
+
+test("a deprecated tool names another of the toolkit that can be called", async () => {
+  const replaced = (by: string): Damage => [me, "class: read", `class: read\nreplacedBy: ${by}`];
+  expect((await loadDamaged(replaced("send_message"))).faults).toEqual([]);
+  for (const by of ["read_me", "nope"]) {
+    const { faults } = await loadDamaged(replaced(by));
+    expect(faults.map(({ file, path }) => `${file} ${path}`)).toEqual(["tools/read_me.yaml replacedBy"]);
+    expect(faults[0]?.reason).toContain(`"${by}" is no action of the toolkit`);
+  }
+});

@@ -92,6 +92,7 @@ async function showTool(slug: string, options: ShowOptions, context: CommandCont
     ["scopes", tool.requiredScopes.join(" ") || "none in particular"],
   ];
   if (tool.kind !== ToolKind.TRIGGER) facts.push(["callable", tool.callable ? "yes" : `no. ${tool.uncallableReason}`]);
+  if (tool.replacedBy !== "") facts.push(["deprecated", `use ${tool.replacedBy}`]);
   if (tool.pagingJson !== "") facts.push(["pages", declaredText(tool.pagingJson)]);
   if (tool.pollJson !== "") facts.push(["polls", declaredText(tool.pollJson)]);
   printBlock(factLines(facts), context);

@@ -113,6 +113,8 @@ test("a description is what GetTool answers, its schemas as objects", async () =
       ownerProjectId: tool?.ownerProjectId,
       accessClass: tool?.accessClass,
       callable: tool?.callable,
+      ...(tool?.uncallableReason !== "" && { uncallableReason: tool?.uncallableReason }),
+      ...(tool?.replacedBy !== "" && { replacedBy: tool?.replacedBy }),
       ...(tool?.pagingJson !== "" && { paging: JSON.parse(tool?.pagingJson ?? "") }),
       ...(tool?.pollJson !== "" && { poll: JSON.parse(tool?.pollJson ?? "") }),
     });
@@ -329,4 +331,11 @@ test("twenty clients at once each get their own answers", async () => {
     }),
   );
   for (const [index, summary] of results.entries()) expect(summary).toMatch(new RegExp(`/cal-${index}$`));
+});
+
+test("a tool that its app has deprecated names the one to use", async () => {
+  await using client = await open();
+  const { text, structuredContent } = await call(client, "describe_tool", { slug: "vector_db.recommend_points" });
+  expect(structuredContent).toMatchObject({ callable: true, replacedBy: "vector_db.query_points" });
+  expect(text).toContain("Its app has deprecated it: use vector_db.query_points.");
 });

@@ -103,11 +103,14 @@ function requestText({ method, url, headers, bodyJson }: ToolRequest): string {
 /** A tool as GetTool answers it, its schemas as objects. */
 export function toolData(tool: Tool): Record<string, unknown> {
   const message = toJson(ToolSchema, tool, { alwaysEmitImplicit: true }) as JsonObject;
-  const { inputSchemaJson: _, outputSchemaJson: __, pagingJson: ___, pollJson: ____, ...rest } = message;
+  const { inputSchemaJson: _, outputSchemaJson: __, pagingJson: ___, pollJson: ____, ...facts } = message;
+  const { uncallableReason, replacedBy, ...rest } = facts;
   const schemas = { inputSchema: JSON.parse(tool.inputSchemaJson), outputSchema: JSON.parse(tool.outputSchemaJson) };
   return {
     ...rest,
     ...schemas,
+    ...(uncallableReason !== "" && { uncallableReason }),
+    ...(replacedBy !== "" && { replacedBy }),
     ...(tool.pagingJson !== "" && { paging: JSON.parse(tool.pagingJson) }),
     ...(tool.pollJson !== "" && { poll: JSON.parse(tool.pollJson) }),
   };
@@ -120,6 +123,7 @@ export function toolText({
   accessClass,
   callable,
   uncallableReason,
+  replacedBy,
   description,
   requiredScopes,
   inputSchemaJson,
@@ -129,6 +133,7 @@ export function toolText({
 }: Tool): string {
   const notes = [
     callable ? `Call it with ${callerOf(accessClass)}.` : `It cannot be called. ${uncallableReason}`,
+    ...(replacedBy === "" ? [] : [`Its app has deprecated it: use ${replacedBy}.`]),
     ...(accessClass === "destructive" ? ['It is held until its arguments carry "confirm": true.'] : []),
     ...(requiredScopes.length === 0 ? [] : [`Its account needs the scopes ${requiredScopes.join(" ")}.`]),
   ];

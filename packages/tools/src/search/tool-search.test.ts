@@ -290,3 +290,37 @@ test.each([
 ])("finds by everyday words: %s", async (query, slug) => {
   expect(slugsFor(await shippedCatalog(), query)[0]).toBe(slug);
 });
+
+test("a tool that its app has deprecated comes behind the one that replaces it, and is found where that does not pass", () => {
+  const store = catalogWith({
+    store: {
+      search_points: { description: "Finds points near a vector.", class: "read" },
+      query_all: { description: "Answers every kind of question.", class: "read" },
+      drop_points: { description: "Deletes points.", class: "destructive" },
+    },
+  });
+  const replaced = (replacedBy: string) => {
+    const toolkit = store.toolkits.get("store");
+    if (toolkit === undefined) throw new Error("no store");
+    const actions = toolkit.actions.map((action) =>
+      action.name === "search_points" ? { ...action, replacedBy } : action,
+    );
+    return { ...store, toolkits: new Map([["store", { ...toolkit, actions }]]) };
+  };
+  expect(slugsFor(store, "search points")[0]).toBe("store.search_points");
+  const [first, second] = slugsFor(replaced("store.query_all"), "search points");
+  expect([first, second]).toEqual(["store.query_all", "store.search_points"]);
+  const destructive = slugsFor(replaced("store.drop_points"), { query: "search points", accessClass: "read" });
+  expect(destructive[0]).toBe("store.search_points");
+});
+
+test.each([
+  ["search points", "vector_db.query_points", "vector_db.search_points"],
+  ["recommend points like these", "vector_db.query_points", "vector_db.recommend_points"],
+  ["search a batch of points", "vector_db.query_batch_points", "vector_db.search_batch_points"],
+  ["recommend point groups", "vector_db.query_points_groups", "vector_db.recommend_point_groups"],
+])("the query tools come before those that the app has deprecated: %s", async (query, replacement, deprecated) => {
+  const found = slugsFor(await shippedCatalog(), { query, limit: 50 });
+  expect(found).toContain(deprecated);
+  expect(found.indexOf(replacement)).toBeLessThan(found.indexOf(deprecated));
+});

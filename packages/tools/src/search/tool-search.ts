@@ -7,6 +7,7 @@ import { type FoundTools, judge, noneFound, plausibleTools } from "./judge.ts";
 import { meaningsOf } from "./meanings.ts";
 import { preferNames } from "./prefer-names.ts";
 import { preferPhrases } from "./prefer-phrases.ts";
+import { preferReplacements } from "./prefer-replacements.ts";
 import { readQuery } from "./query-words.ts";
 import { scoreTools } from "./score-tools.ts";
 import { spreadOverToolkits } from "./spread.ts";
@@ -79,7 +80,8 @@ export function createToolSearch(view: Catalog): ToolSearch {
       const byWords = isFound ? found.map((scored) => preferPhrases(scored, meanings.known)) : [];
       const ranked = nearness === undefined ? byWords : fuse(index, byWords, { ...wanted, nearness });
       const asked = telling.flatMap(({ term, isData }) => (isData ? [] : [term]));
-      const spread = spreadOverToolkits(preferNames(ranked, asked), limit);
+      const named = preferReplacements(preferNames(ranked, asked), (tool) => shareOf(tool) > 0);
+      const spread = spreadOverToolkits(named, limit);
       const listed = spread.length > 0 || toolkitSlug === "" ? spread : plausibleTools(index, wanted);
       const { saidShare } = index;
       return judge(listed.slice(0, limit), { share, saidShare, known: meanings.known, nearness, isToolkitNamed });

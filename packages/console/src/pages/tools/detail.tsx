@@ -47,6 +47,11 @@ function ToolBody({ projectId, tool }: { projectId: string; tool: Tool }) {
   return (
     <Stack>
       <p>{tool.description}</p>
+      {tool.replacedBy === "" ? null : (
+        <Notice tone="info" title="The app has deprecated it">
+          Use {tool.replacedBy} instead.
+        </Notice>
+      )}
       <ToolFacts projectId={projectId} tool={tool} />
       {tool.callable ? (
         <TryFrom

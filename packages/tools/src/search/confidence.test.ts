@@ -34,6 +34,7 @@ test("no text without sense is answered with high confidence, and low confidence
 });
 
 test.each([
+  ['comment on issue WEB-204 "cannot reproduce"', "issue_tracker.create_comment"],
   ["set due date MOB-412", "issue_tracker.set_issue_due_date"],
   ["set due date MOB-412 to 2026-12-01", "issue_tracker.set_issue_due_date"],
   ["set the due date of ENG_77 in Zephyr to Friday", "issue_tracker.set_issue_due_date"],

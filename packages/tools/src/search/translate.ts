@@ -77,7 +77,9 @@ function compoundMeaning(language: Language, word: string): string | undefined {
 
 function likenessTo(language: Language, words: readonly string[]): number {
   return words.reduce((sum, word) => {
-    if (language.functionWords.has(word)) return sum + functionShare;
+    // French for how, and what people write on a ticket.
+    const isTellingInEnglish = englishWords.telling.has(termOf(word));
+    if (language.functionWords.has(word)) return sum + (isTellingInEnglish ? 1 : functionShare);
     return wordMeaning(language, word) === undefined ? sum : sum + 1;
   }, 0);
 }

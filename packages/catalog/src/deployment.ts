@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { requireText } from "@svc/core";
 import { fillInDeployment } from "./base-url.ts";
 import { checkTemplates } from "./check-placeholders.ts";
 import { checkShape } from "./check-shape.ts";
@@ -60,7 +61,7 @@ type DeploymentDocument = { readonly toolkits: Readonly<Record<string, ToolkitDe
 
 async function readDeployment(path: string): Promise<DefinitionFile> {
   try {
-    return parseDefinitionFile(path, await readFile(path, "utf8"));
+    return parseDefinitionFile(path, requireText(await readFile(path)));
   } catch (error) {
     const reason = `cannot be read (${(error as NodeJS.ErrnoException).code})`;
     return brokenFile(path, [{ reason, cure: "name a readable YAML file, or leave SVC_DEPLOYMENT empty" }]);

@@ -1,6 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { requireText } from "@svc/core";
 import { brokenFile, type DefinitionFile, parseDefinitionFile, readDefinitionFile } from "./definition-file.ts";
 import { openParsedDefinitions, type ParsedDefinitions } from "./parsed-definitions.ts";
 
@@ -117,7 +118,7 @@ function createReader(parsed: ParsedDefinitions): Read {
     if (open >= openFilesMax) await new Promise<void>((resolve) => waiting.push(resolve));
     else open++;
     try {
-      const text = await readFile(file, "utf8");
+      const text = requireText(await readFile(file));
       return { definition: parse(file, text, parsed), text };
     } catch (error) {
       const fault = {

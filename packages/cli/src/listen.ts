@@ -1,4 +1,4 @@
-import { isoTime, parseExactJson, systemClock } from "@svc/core";
+import { isoTime, parseExactJson, requireText, systemClock } from "@svc/core";
 import { DeliveryVerificationError, type SvcClient, type VerifiedDelivery, verifyDelivery } from "@svc/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import { addProjectOptions, openProjectClient, type ProjectOptions, serverUrl } from "./client/open-client.ts";
@@ -118,7 +118,7 @@ type Received = { readonly answer: ForwardAnswer | undefined; readonly startedMs
 
 function deliveryJson(verified: VerifiedDelivery, body: Buffer, { answer, startedMs }: Received): string {
   // As it was received: parsed as usual, numbers beyond 2^53 - 1 would lose digits.
-  const { payload } = parseExactJson(body.toString("utf8")) as { payload?: unknown };
+  const { payload } = parseExactJson(requireText(body)) as { payload?: unknown };
   const delivery = { ...verified, ...(payload !== undefined && { payload }) };
   const { status, fault } = answer ?? {};
   const forward = answer && { status, fault, tookMs: systemClock.now() - startedMs };

@@ -31,6 +31,8 @@ export type AppAnswer =
       /** Names in lower case. */
       readonly headers: Readonly<Record<string, string>>;
       readonly body: Buffer;
+      /** Why the body cannot be decoded, as the end of a sentence about the answer; then `body` is as it came. */
+      readonly unreadable?: string;
     }
   /** The answer's body passed the limit and was cut off. `isBusy`: it is within the limit, but the node had no room for it then. */
   | { readonly kind: "too_large"; readonly status: number; readonly isBusy?: true }

@@ -18,11 +18,21 @@ const sharedMax = 7;
 
 /**
  * An app's OAuth error code for people to read: as it is where it has the form of one and has nothing of the secrets of the
- * exchange, else a phrase that stands for it. Some apps quote what they were sent, and what they say is kept.
+ * exchange, else a phrase that stands for it; with the app's description of it, under the same rule. Some apps quote
+ * what they were sent, and what they
+ * say is kept.
  */
-export function errorWords(error: string, secrets: readonly string[]): string {
+export function errorWords(error: string, secrets: readonly string[], description = ""): string {
   const isCode = /^[A-Za-z0-9_.-]{1,64}$/.test(error) && !secrets.some((secret) => sharesPart(error, secret));
-  return known.has(error) || isCode ? `"${error}"` : "an error it names itself";
+  const code = known.has(error) || isCode ? `"${error}"` : "an error it names itself";
+  return isShown(description, secrets) ? `${code} (${description})` : code;
+}
+
+/** Whether a description is a short sentence of printable ASCII that has nothing of a secret, and no word that may be one. */
+function isShown(description: string, secrets: readonly string[]): boolean {
+  const isSentence = /^[A-Za-z][\x20-\x7e]{0,199}$/.test(description) && !/[<>{}"]|:\/\//.test(description);
+  if (!isSentence || secrets.some((secret) => sharesPart(description, secret))) return false;
+  return description.split(/[\s.,:;()'=]+/).every((word) => word.length <= 24 && !(word.length > 7 && /\d/.test(word)));
 }
 
 /** Whether a text holds a secret, or so much of it that it cannot be chance. */

@@ -4,7 +4,8 @@ import type { Dispatcher } from "undici";
 import type { Allowance } from "./answer-budget.ts";
 import type { AppAnswer } from "./app-transport.ts";
 
-const answerBytesMax = 8 * 1024 * 1024;
+/** The largest body of an answer, before it is decoded and after. */
+export const answerBytesMax = 8 * 1024 * 1024;
 /** Answers of this size need no room of the budget: nobody's large ones keep them out. */
 const freeBytes = 16 * 1024;
 /** Bounds of one exchange. `patienceMs`: how long an answer stands still for want of room. */

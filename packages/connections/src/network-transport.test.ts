@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { createAddressGuard, createId } from "@svc/core";
 import { expect, onTestFinished, test } from "vitest";
 import type { AppCall, AppRequest } from "./app-transport.ts";
@@ -240,5 +241,83 @@ test("an interim answer is not the answer", async () => {
     kind: "answer",
     status: 200,
     headers: { "content-length": "2" },
+  });
+});
+
+const text = Buffer.from(JSON.stringify({ id: "caf\u00e9".repeat(500) }));
+
+test.each<[string, Buffer]>([
+  ["gzip", gzipSync(text)],
+  ["x-gzip", gzipSync(text)],
+  [" GZIP ", gzipSync(text)],
+  ["deflate", deflateSync(text)],
+  ["deflate", deflateRawSync(text)],
+  ["br", brotliCompressSync(text)],
+  ["identity", text],
+  ["gzip, br", brotliCompressSync(gzipSync(text))],
+  ["identity, gzip", gzipSync(text)],
+])("an answer that is encoded by %j is decoded", async (coding, body) => {
+  const { url } = await startServer((req, res) => {
+    res.writeHead(200, { "content-encoding": coding, "x-asked": req.headers["accept-encoding"] ?? "" }).end(body);
+  });
+  const answer = await startTransport()(url);
+  expect(answer).toMatchObject({ kind: "answer", headers: { "x-asked": "gzip, deflate, br" } });
+  expect(answer.kind === "answer" && answer.body.equals(text)).toBe(true);
+  expect(answer).not.toHaveProperty("unreadable");
+});
+
+test.each<[string, Buffer]>([
+  ["gzip", text],
+  ["gzip", gzipSync(text).subarray(0, 40)],
+  ["zstd", text],
+  ["br, compress", text],
+])("an answer that is not what its coding (%j) says stays as it came, and says why", async (coding, body) => {
+  const { url } = await startServer((_req, res) => res.writeHead(201, { "content-encoding": coding }).end(body));
+  const answer = await startTransport()(url);
+  expect(answer).toMatchObject({ kind: "answer", status: 201, unreadable: expect.any(String) });
+});
+
+test("an answer without a body has nothing to decode", async () => {
+  const { url } = await startServer((_req, res) => res.writeHead(204, { "content-encoding": "gzip" }).end());
+  expect(await startTransport()(url)).toMatchObject({ kind: "answer", status: 204, body: Buffer.alloc(0) });
+});
+
+test.each(["gzip", "br", "gzip, gzip"])(
+  "a bomb (%s) is cut off at 8 MiB, and many at once take no more memory than their turns",
+  async (coding) => {
+    const zeros = Buffer.alloc(100 * 1024 * 1024);
+    const once =
+      coding === "br"
+        ? brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
+        : gzipSync(zeros);
+    const body = coding === "gzip, gzip" ? gzipSync(once) : once;
+    const { url } = await startServer((_req, res) => res.writeHead(200, { "content-encoding": coding }).end(body));
+    const send = startTransport();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => send(url, {}, 60_000)));
+    expect(answers).toEqual(answers.map(() => ({ kind: "too_large", status: 200 })));
+  },
+);
+
+test("an answer that names its own coding wish keeps it", async () => {
+  const { url } = await startServer((req, res) => res.end(req.headers["accept-encoding"]));
+  const answer = await startTransport()(url, { headers: { "accept-encoding": "identity" } });
+  expect(answer.kind === "answer" && answer.body.toString()).toBe("identity");
+});
+
+test("1xx, large headers and folded lines of an app are read; headers without bound are a failure with a name", async () => {
+  const before = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n";
+  const headers = `X-Long: ${"x".repeat(65_536)}\r\nX-Two: a\r\n b\r\n`;
+  const answerWith = (bytes: string) => startTcpServer((socket) => void socket.once("data", () => socket.write(bytes)));
+  const send = startTransport();
+  const good = await answerWith(`${before}HTTP/1.1 200 OK\r\n${headers}Content-Length: 2\r\n\r\n{}`);
+  expect(await send(good, { method: "POST", body: "{}" })).toMatchObject({
+    kind: "answer",
+    headers: { "x-two": "a b" },
+  });
+  const endless = await answerWith(`HTTP/1.1 200 OK\r\n${`X: ${"x".repeat(8_000)}\r\n`.repeat(40)}\r\n`);
+  expect(await send(endless, { method: "POST", body: "{}" })).toEqual({
+    kind: "broken",
+    sent: true,
+    message: "the answer's headers are larger than 256 KiB",
   });
 });

@@ -1,10 +1,11 @@
-import type { AddressGuard } from "@svc/core";
+import { type AddressGuard, acceptedEncodings, type BodyDecoder, createBodyDecoder } from "@svc/core";
 import { createGuardedAgent } from "@svc/core/dial";
 import type { Dispatcher } from "undici";
 import { type Allowance, AnswerBudget } from "./answer-budget.ts";
 import type { AppAnswer, AppParty, AppRequest, AppTransport } from "./app-transport.ts";
 import { CallSlots } from "./call-slots.ts";
-import { Exchange } from "./exchange.ts";
+import { decodeAnswer } from "./decode-answer.ts";
+import { answerBytesMax, Exchange } from "./exchange.ts";
 import { OriginAgents } from "./origin-agents.ts";
 import { createPartyFetch, type PartyFetch } from "./token-fetch.ts";
 
@@ -59,12 +60,13 @@ type Parts = {
   readonly slots: CallSlots;
   readonly agents: OriginAgents;
   readonly budget: AnswerBudget;
+  readonly decoder: BodyDecoder;
 };
 
 /**
  * Sends requests to apps; every dial passes the guard. Each project has its own connections and its own turns, so that none
  * waits for another's calls. A GET follows up to 3 redirects within its origin, anything else is answered as it is. Answers
- * over 8 MiB are cut off, and so are those that find no room in memory.
+ * over 8 MiB are cut off, decoded or not, and so are those that find no room in memory.
  */
 export function createAppTransport(options: {
   guard: AddressGuard;
@@ -85,6 +87,7 @@ export function createAppTransport(options: {
     slots: new CallSlots(limits),
     agents: new OriginAgents(createAgent, { node: limits.idleAgents, project: limits.projectIdleAgents }),
     budget: new AnswerBudget({ nodeBytes: limits.nodeAnswerBytes, projectBytes: limits.projectAnswerBytes }),
+    decoder: createBodyDecoder(answerBytesMax),
   };
   return {
     send: (request, call, { timeoutMs }) => sendInTurn(parts, request, call, timeoutMs),
@@ -99,7 +102,7 @@ export function createAppTransport(options: {
 
 /** Waits for the project's turn at the origin, and sends. */
 async function sendInTurn(
-  { limits, slots, agents, budget }: Parts,
+  { limits, slots, agents, budget, decoder }: Parts,
   request: AppRequest,
   { projectId, toolkit }: AppParty,
   timeoutMs: number,
@@ -125,11 +128,8 @@ async function sendInTurn(
   }
   const { agent, release } = agents.use(projectId, origin);
   try {
-    return await sendFollowing(
-      { agent, patienceMs: limits.patienceMs, open: () => budget.open(projectId) },
-      { request, url },
-      endMs,
-    );
+    const way = { agent, patienceMs: limits.patienceMs, open: () => budget.open(projectId) };
+    return await decodeAnswer(decoder, await sendFollowing(way, { request, url }, endMs));
   } finally {
     release();
     slot.release();
@@ -174,7 +174,7 @@ function sendOnce(
           origin,
           path: `${pathname}${search}`,
           method: request.method as Dispatcher.HttpMethod,
-          headers: request.headers,
+          headers: { "accept-encoding": acceptedEncodings, ...request.headers },
           body: request.body ?? null,
         },
         exchange,

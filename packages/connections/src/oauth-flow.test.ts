@@ -142,7 +142,13 @@ test("an app that says no ends the account, and its words are reflected nowhere"
   const words = { error: "access_denied<script>", error_description: "<script>alert(1)</script>" };
   const back = t.app.consent(location, words);
   const answer = await t.pages.handleOauthCallback(back, { cookie });
-  expect(answer.headers["location"]).toBe(`${redirectUrl}&connectedAccountId=${id}&status=failed`);
+  const parameters = new URL(answer.headers["location"] ?? "").searchParams;
+  expect(Object.fromEntries(parameters)).toEqual({
+    tab: "1",
+    connectedAccountId: id,
+    status: "failed",
+    reason: "consent was not given: the app answered an error it names itself",
+  });
   expect(await stateOf(id)).toMatchObject({ state: "revoked", lastError: expect.stringContaining("names itself") });
   const row = await connectedAccountsForProject(t.db, projectId).find(id);
   expect(row?.credential).toBeNull();
@@ -187,6 +193,72 @@ test.each([
   const account = await stateOf(id);
   expect(account).toMatchObject({ state: "active", grantedScopes: scopes });
   expect(account.expiresAt).toBeUndefined();
+});
+
+test.each<[string, number, string, string]>([
+  [
+    "a form",
+    200,
+    "access_token=t&token_type=bearer&scope=read%2Cwrite&expires_in=3600",
+    "application/x-www-form-urlencoded",
+  ],
+  ["a form under another name", 200, "access_token=t&scope=read,write", "text/plain; charset=utf-8"],
+  ["a bot's token", 200, '{"ok":true,"access_token":"t","token_type":"bot","scope":"read,write"}', "application/json"],
+  [
+    "a life as text",
+    200,
+    '{"access_token":"t","token_type":"Token","expires_in":"3600","scope":["read","write"]}',
+    "text/html",
+  ],
+  ["a byte order mark", 200, '\ufeff{"access_token":"t","token_type":"user","scope":"read write"}', "application/json"],
+])("%s is a token", async (_what, status, body, type) => {
+  const { id, cookie, location } = await begin();
+  t.app.tokenFailure = { status, body, headers: { "content-type": type } };
+  await t.pages.handleOauthCallback(t.app.consent(location), { cookie });
+  expect(await stateOf(id)).toMatchObject({ state: "active", grantedScopes: ["read", "write"] });
+});
+
+test.each<[string, number, string, RegExp]>([
+  [
+    "a status of its own",
+    400,
+    '{"error":"invalid_grant","error_description":"The code has expired"}',
+    /"invalid_grant" \(The code has expired\)$/,
+  ],
+  ["a good status", 200, '{"error":"bad_verification_code"}', /"bad_verification_code"$/],
+  ["a form", 200, "error=bad_verification_code&error_description=The+code+is+wrong", /\(The code is wrong\)$/],
+  [
+    "an object",
+    200,
+    '{"error":{"code":"code_used","message":"It was used before"}}',
+    /"code_used" \(It was used before\)$/,
+  ],
+  ["a token that signs", 200, '{"access_token":"t","token_type":"mac"}', /signs requests, which is not supported$/],
+  [
+    "a word that may be a secret",
+    400,
+    '{"error":"invalid_grant","error_description":"bad code a1b2c3d4e5"}',
+    /"invalid_grant"$/,
+  ],
+])(
+  "a code that is refused by %s says why: to the person, to the caller and at the account",
+  async (_what, status, body, why) => {
+    t.app.tokenFailure = { status, body, headers: { "content-type": "text/plain" } };
+    const first = await begin();
+    const sent = await t.pages.handleOauthCallback(t.app.consent(first.location), { cookie: first.cookie });
+    expect(new URL(sent.headers["location"] ?? "").searchParams.get("reason")).toMatch(why);
+    expect((await stateOf(first.id)).lastError).toMatch(why);
+    const plain = await begin({ redirectUrl: "" });
+    const page = await t.pages.handleOauthCallback(t.app.consent(plain.location), { cookie: plain.cookie });
+    expect(page).toMatchObject({ status: 400, body: expect.stringContaining("could not be exchanged: the app ") });
+  },
+);
+
+test("a token with bytes that are not text is no token", async () => {
+  const { id, cookie, location } = await begin();
+  t.app.tokenFailure = { status: 200, body: Buffer.from('{"access_token":"caf\xe9"}', "latin1") };
+  await t.pages.handleOauthCallback(t.app.consent(location), { cookie });
+  expect((await stateOf(id)).state).toBe("revoked");
 });
 
 test("an error that quotes what was sent is kept nowhere", async () => {

@@ -141,18 +141,19 @@ async function spending(
   return failure;
 }
 
-/** Where the person's browser ends up, with the cookie taken away. What the app said is in the account's lastError alone. */
+/** Where the person's browser ends up, with the cookie taken away, and why it came to nothing: with no secret of the exchange in it. */
 function finish(publicUrl: string, state: ConsentState, failure: string | undefined): OauthAnswer {
   const headers = { "set-cookie": cookieOf(publicUrl, state, "", 0) };
   if (state.redirectUrl !== "") {
     const target = new URL(state.redirectUrl);
     target.searchParams.set("connectedAccountId", state.accountId);
     target.searchParams.set("status", failure === undefined ? "active" : "failed");
+    if (failure !== undefined) target.searchParams.set("reason", failure);
     return redirect(target.href, headers);
   }
   return failure === undefined
     ? page(200, "Connected", "The account is connected. You can close this page.", headers)
-    : page(400, "Not connected", "The account was not connected. You can close this page and try again.", headers);
+    : page(400, "Not connected", `The account was not connected: ${failure}. Close this page and try again.`, headers);
 }
 
 /** Exchanges the code and activates the account; answers why it came to nothing. */

@@ -7,7 +7,7 @@ import {
   renderRequest,
   type Toolkit,
 } from "@svc/catalog";
-import { isObject, type ProjectId, parseTemplate, renderTemplate } from "@svc/core";
+import { isObject, type ProjectId, parseTemplate, readForeignText, renderTemplate } from "@svc/core";
 import type { AppAnswer, AppRequest, AppTransport } from "./app-transport.ts";
 import type { Credential } from "./credential.ts";
 import { isReference } from "./definition.ts";
@@ -100,7 +100,7 @@ function judge(action: Action, path: string, answer: AppAnswer): ProbeResult {
   const { status } = answer;
   if (status === 401 || status === 403) return { kind: "refused", message: `answered ${status}` };
   if (status < 200 || status > 299) return { kind: "failed", message: `answered ${status}` };
-  const body = parseJson(answer.body);
+  const body = parseJson(answer);
   const { error, unwrap, under } = action.response;
   const isError =
     (error?.path !== undefined && isThere(valueAt(body, error.path))) ||
@@ -128,8 +128,10 @@ function valueAt(value: unknown, path: string): unknown {
 }
 
 /** An integer of more digits than a number holds is its digits: two accounts must not look like one. */
-function parseJson(body: Buffer): unknown {
-  const text = body.toString("utf8");
+function parseJson({ body, headers, unreadable }: AppAnswer & { kind: "answer" }): unknown {
+  const read = readForeignText(body, headers["content-type"]);
+  if (unreadable !== undefined || "fault" in read) return undefined;
+  const { text } = read;
   try {
     if (!/\d{16}/.test(text)) return JSON.parse(text);
     return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {

@@ -133,6 +133,35 @@ test("a refusal by the app expires the account, and it is asked no more", async 
   expect(refreshes()).toBe(1);
 });
 
+test.each([
+  '{"error":"invalid_grant"}',
+  '{"ok":false,"error":"invalid_refresh_token"}',
+  "error=bad_refresh_token&error_description=gone",
+  '{"error":{"type":"OAuthException","message":"revoked","code":190}}',
+])("a refusal under a good status (%s) expires the account", async (body) => {
+  const id = await connectOverOauth(t, projectId);
+  t.app.tokenFailure = { status: 200, body };
+  await start();
+  await pass(55 * minute);
+  expect(await rowOf(id)).toMatchObject({ state: "expired" });
+});
+
+test.each([
+  '{"error":"temporarily_unavailable"}',
+  '{"ok":false,"error":"ratelimited"}',
+  '{"ok":true}',
+  "<html>busy</html>",
+])("what says nothing of the consent (%s) expires nothing", async (body) => {
+  const id = await connectOverOauth(t, projectId);
+  t.app.tokenFailure = { status: 200, body };
+  await start();
+  await pass(55 * minute);
+  expect(await rowOf(id)).toMatchObject({
+    state: "active",
+    lastError: expect.stringContaining("could not be renewed"),
+  });
+});
+
 test("each renewal is told of once, with the account and what came of it, and without a token", async () => {
   const id = await connectOverOauth(t, projectId);
   await start(3);

@@ -12,7 +12,7 @@ export type TestApp = AsyncDisposable & {
   /** Requests to the token endpoint, by their form. */
   readonly tokenRequests: URLSearchParams[];
   /** What the token endpoint answers instead of a token, while it is set. */
-  tokenFailure: { status: number; body: string; headers?: Record<string, string> } | undefined;
+  tokenFailure: { status: number; body: string | Buffer; headers?: Record<string, string> } | undefined;
   /** What the app answers instead of its own, while it is set. */
   answer: { status: number; body: string } | undefined;
   /** Whether the client must say its secret in the header, or in the body. */

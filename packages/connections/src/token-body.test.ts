@@ -5,7 +5,7 @@ const token = { access_token: "t", token_type: "bearer" };
 const clean = (changes: object) => cleanTokenBody({ ...token, ...changes });
 
 test("a good answer stays, but for its id_token", () => {
-  const good = { ...token, token_type: "Bearer", expires_in: 3600, refresh_token: "r", scope: "a b", other: [1] };
+  const good = { ...token, token_type: "bearer", expires_in: 3600, refresh_token: "r", scope: "a b", other: [1] };
   expect(clean({ ...good, id_token: "x" })).toEqual(good);
   expect(cleanTokenBody({ error: "invalid_grant", expires_in: -1 })).toEqual({
     error: "invalid_grant",
@@ -21,6 +21,7 @@ test.each([-5, 0, 1e15, Number.POSITIVE_INFINITY, "soon", "", "-1", "1e15", [], 
 test.each([
   ["3600", 3600],
   [" 60 ", 60],
+  ["3600s", 3600],
   [1.9, 1],
   [0.5, 1],
   [315_360_000, 315_360_000],
@@ -28,7 +29,9 @@ test.each([
 
 test("a refresh token, or a type, that is no text is as if it had not been said", () => {
   for (const refresh_token of ["", 5, {}, null]) expect(clean({ refresh_token })).not.toHaveProperty("refresh_token");
-  for (const token_type of ["", 5, null, undefined]) expect(clean({ token_type }).token_type).toBe("bearer");
+  for (const token_type of ["", 5, null, undefined, "Bearer", "bot", "user", "Token", "N_A"])
+    expect(clean({ token_type }).token_type).toBe("bearer");
+  for (const token_type of ["DPoP", "mac"]) expect(clean({ token_type }).token_type).toBe(token_type);
 });
 
 test("scopes are those that a scope can be, each once, a thousand at most", () => {

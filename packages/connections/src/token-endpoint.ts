@@ -1,4 +1,4 @@
-import { isObject, LeastRecentlyUsed } from "@svc/core";
+import { isObject, LeastRecentlyUsed, readForeignText } from "@svc/core";
 import {
   type AuthorizationServer,
   allowInsecureRequests,
@@ -15,10 +15,11 @@ import {
   refreshTokenGrantRequest,
   skipStateCheck,
   type TokenEndpointResponse,
+  UnsupportedOperationError,
   validateAuthResponse,
 } from "oauth4webapi";
 import { errorWords } from "./error-words.ts";
-import { cleanTokenBody, scopesOf } from "./token-body.ts";
+import { cleanTokenBody, parseTokenBody, scopesOf, tokenErrorOf } from "./token-body.ts";
 import type { TokenFetch } from "./token-fetch.ts";
 
 /** The OAuth client of a toolkit, or of a project. */
@@ -48,8 +49,9 @@ export type TokenAnswer =
   | { readonly kind: "refused"; readonly error: string; readonly message: string }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Errors by which a server says "not now" in the form of a refusal. */
-const passing = new Set(["temporarily_unavailable", "server_error", "slow_down"]);
+/** Errors by which a server says "not now" in the form of a refusal: OAuth's own, and what apps call the same. */
+const passing =
+  /^(?:temporarily_unavailable|(?:internal_|server_|fatal_)(?:server_)?error|slow_down|rate_?limit\w*|too_many_requests|service_unavailable|unavailable|timeout|request_timeout)$/i;
 
 /** Clients that are known to want their secret in the body: RFC 6749, 2.3.1 prefers the header, and apps differ. */
 const postClients = new LeastRecentlyUsed<string, true>(10_000);
@@ -135,26 +137,30 @@ function exchange(
 }
 
 /**
- * Takes what apps get wrong out of the library's sight: nulls, a content type of another name, challenges beside the body that
- * says the same, and what `cleanTokenBody` leaves out.
+ * Takes what apps get wrong out of the library's sight: forms, nulls, a content type of another name, challenges beside the body that
+ * says the same, errors under a good status, and what `cleanTokenBody` leaves out.
  */
 async function fetchLeniently(fetch: TokenFetch, url: string, init: Parameters<TokenFetch>[1]): Promise<Response> {
   const response = await fetch(url, init);
-  const text = await response.text();
-  const body = parseObject(text);
+  const read = readForeignText(
+    new Uint8Array(await response.arrayBuffer()),
+    response.headers.get("content-type") ?? "",
+  );
+  // A token with bytes replaced would be another one.
+  const body = "text" in read ? parseTokenBody(read.text) : undefined;
   const headers = { "content-type": "application/json" };
-  if (body === undefined) return new Response(text === "" ? null : text, { status: response.status, headers });
-  return new Response(JSON.stringify(cleanTokenBody(body)), { status: response.status, headers });
+  if (body === undefined) return new Response(null, { status: response.status, headers });
+  const error = tokenErrorOf(body);
+  const status = error !== undefined && response.status < 400 ? 400 : response.status;
+  const { access_token: _none, error_description: _words, ...rest } = body;
+  const clean = error === undefined ? cleanTokenBody(body) : { ...rest, ...describedBy(body), error };
+  return new Response(JSON.stringify(clean), { status, headers });
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isObject(value)) return undefined;
-    return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
-  } catch {
-    return undefined;
-  }
+/** What an app says of its error, where the library would take it: a text. */
+function describedBy({ error, error_description: words }: Readonly<Record<string, unknown>>): object {
+  const message = words ?? (isObject(error) ? error["message"] : undefined);
+  return typeof message === "string" ? { error_description: message } : {};
 }
 
 function toAnswer(response: TokenEndpointResponse): TokenAnswer {
@@ -191,16 +197,18 @@ function formEncoded(text: string): string {
 
 function toFailure(error: unknown, secrets: readonly string[]): TokenAnswer {
   if (error instanceof ResponseBodyError) {
-    const words = errorWords(error.error, secrets);
+    const words = errorWords(error.error, secrets, error.error_description);
     if (isRefusal(error)) return { kind: "refused", error: error.error, message: `the app answered ${words}` };
     return { kind: "failed", message: `the app answered ${error.status} with ${words}` };
   }
+  if (error instanceof UnsupportedOperationError)
+    return { kind: "failed", message: "the app gave a token of a type that signs requests, which is not supported" };
   const cause = error instanceof Error && "cause" in error ? error.cause : undefined;
   if (cause instanceof Response) return { kind: "failed", message: `the app answered ${cause.status}` };
   return { kind: "failed", message: `the app's token endpoint gave no answer that could be read` };
 }
 
 function isRefusal({ status, error }: ResponseBodyError): boolean {
-  if (passing.has(error)) return false;
+  if (passing.test(error)) return false;
   return error === "invalid_grant" || status === 400 || status === 401;
 }

@@ -17,9 +17,10 @@ export function createPartyFetch(
   send: (request: AppRequest, party: AppParty, timeoutMs: number) => Promise<AppAnswer>,
 ): PartyFetch {
   return async (url, { method, headers, body }, party) => {
-    const answer = await send({ method, url, headers, body: body.toString() }, party, tokenTimeoutMs);
+    const answer = await send({ method, url, headers, body: String(body) }, party, tokenTimeoutMs);
     if (answer.kind === "too_large") throw new Error("the token endpoint's answer is longer than is read");
     if (answer.kind !== "answer") throw new Error(answer.message);
+    if (answer.unreadable !== undefined) throw new Error(`the token endpoint's answer ${answer.unreadable}`);
     const hasBody = answer.body.byteLength > 0 && ![204, 205, 304].includes(answer.status);
     return new Response(hasBody ? new Uint8Array(answer.body) : null, {
       status: answer.status,

@@ -96,7 +96,7 @@ function rangeOf(address: Address): string {
 }
 
 function isMetadata(address: Address): boolean {
-  return metadataAddresses.has(withoutZone(address).toString());
+  return metadataAddresses.has(String(withoutZone(address)));
 }
 
 function withoutZone(address: Address): Address {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isReadableForm, readForeignText } from "./foreign-text.ts";
+import { displayText, isReadableForm, readForeignText, requireText } from "./foreign-text.ts";
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
@@ -83,6 +83,22 @@ test.each<[string, Uint8Array]>([
   ["x".repeat(500), bytes(0x41)],
 ])("bytes that are not text of %s are a fault, as is a charset that is not read", (charset, given) => {
   expect(readForeignText(given, `text/plain; charset=${charset}`)).toEqual({ fault: expect.any(String) });
+});
+
+test("what is shown of bytes that are not text says so; a character that was cut is left out", () => {
+  expect(displayText(Buffer.from("é"))).toEqual({ text: "é", isLossy: false });
+  expect(displayText(bytes(0x41, 0xe9))).toEqual({ text: "A\ufffd", isLossy: true });
+  expect(displayText(bytes(0x41, 0xe9), { contentType: "text/plain; charset=latin1" }).text).toBe("Aé");
+  for (const cut of [1, 2, 3]) {
+    const sent = Buffer.from("A😀").subarray(0, 1 + cut);
+    expect(displayText(sent, { isCut: true })).toEqual({ text: "A", isLossy: false });
+    expect(displayText(sent).isLossy).toBe(true);
+  }
+});
+
+test("a file that is not text is an error with the system's code", () => {
+  expect(requireText(Buffer.from("\ufeffa: ü"))).toBe("a: ü");
+  expect(() => requireText(bytes(0xe9))).toThrow(expect.objectContaining({ code: "EILSEQ" }));
 });
 
 test("a form is readable if its percent-encoded bytes are characters", () => {

@@ -126,6 +126,37 @@ function quoted(name: string): string {
   return JSON.stringify(name.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 60));
 }
 
+/** A file that is not text; `code` is that of the system for an illegal sequence of bytes. */
+class NotTextError extends Error {
+  override readonly name = "NotTextError";
+  readonly code = "EILSEQ";
+}
+
+/** Returns the text of a file from outside, as `readForeignText` does. Throws an Error with the code EILSEQ if it is not text. */
+export function requireText(bytes: Uint8Array): string {
+  const read = readForeignText(bytes);
+  if ("text" in read) return read.text;
+  throw new NotTextError(`it ${read.fault}`);
+}
+
+/** Bytes that a character of UTF-8 may have, but for its last. */
+const partBytesMax = 3;
+
+/**
+ * Returns the text of bytes for people to read, never for programs. `isLossy`: some bytes are not text of the charset and stand as
+ * U+FFFD. `isCut`: the bytes may end within a character, which is then left out.
+ */
+export function displayText(
+  bytes: Uint8Array,
+  { contentType, isCut = false }: { readonly contentType?: string | undefined; readonly isCut?: boolean } = {},
+): { readonly text: string; readonly isLossy: boolean } {
+  for (let left = 0; left <= (isCut ? partBytesMax : 0); left++) {
+    const read = readForeignText(bytes.subarray(0, bytes.byteLength - left), contentType);
+    if ("text" in read) return { text: read.text, isLossy: false };
+  }
+  return { text: asUtf8(bytes), isLossy: true };
+}
+
 /**
  * Whether every percent-encoded byte of a form or query belongs to a character of UTF-8. URLSearchParams replaces those that do not, so
  * that two different values become one.

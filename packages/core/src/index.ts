@@ -56,7 +56,7 @@ export {
   parseExactJson,
   wholeNumber,
 } from "./exact-json.ts";
-export { type ForeignText, isReadableForm, readForeignText } from "./foreign-text.ts";
+export { displayText, type ForeignText, isReadableForm, readForeignText, requireText } from "./foreign-text.ts";
 export { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
 export { createHmacKey, type HmacKey, hmacSha256, isHmacSha256 } from "./hmac.ts";
 export { type HttpTarget, httpTargetOf, parseHttpHost } from "./http-host.ts";

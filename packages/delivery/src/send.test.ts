@@ -107,11 +107,18 @@ test("the first 1,024 bytes of the answer are kept", async () => {
   expect((await answered({ status: 500, body: "é".repeat(2_000) })).responseBody).toBe("é".repeat(512));
 });
 
-test("a character cut in two, bytes that are not UTF-8 and U+0000 are replaced", async () => {
+test("a character cut in two is left out; bytes that are not UTF-8 and U+0000 are replaced, which the text says", async () => {
   const cut = await answered({ body: `a${"é".repeat(600)}` });
-  expect(cut.responseBody).toBe(`a${"é".repeat(511)}\ufffd`);
+  expect(cut.responseBody).toBe(`a${"é".repeat(511)}`);
   const binary = await answered({ body: Buffer.from([0, 255, 0, 65, 0xc3]) });
-  expect(binary.responseBody).toBe("\ufffd\ufffd\ufffdA\ufffd");
+  const note = "(not all of it is text: some bytes are shown as \ufffd)";
+  expect(binary.responseBody).toBe(`\ufffd\ufffd\ufffdA\ufffd ${note}`);
+  expect((await answered({ body: "a\0b" })).responseBody).toBe(`a\ufffdb ${note}`);
+});
+
+test("an answer is shown in the charset that it declares", async () => {
+  const headers = { "content-type": "text/plain; charset=iso-8859-1" };
+  expect((await answered({ headers, body: Buffer.from("caf\xe9", "latin1") })).responseBody).toBe("café");
 });
 
 test("an endless answer is cut off and its status stands", async () => {

@@ -1,4 +1,4 @@
-import { AddressRefusedError, storableText } from "@svc/core";
+import { AddressRefusedError, displayText, storableText } from "@svc/core";
 import type { GuardedAgent, Route } from "@svc/core/dial";
 import type { Dispatcher } from "undici";
 
@@ -14,7 +14,7 @@ export type Attempt = {
   /** The address dialled; empty when none was. */
   address: string;
   responseHeaders: Record<string, string>;
-  /** The first 1,024 bytes of the answer. */
+  /** The first 1,024 bytes of the answer, as text. */
   responseBody: string;
 };
 
@@ -124,7 +124,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       error,
       address: this.route.connection?.remoteAddress ?? "",
       responseHeaders: keptHeaders(this.#headers),
-      responseBody: keptBody(this.#body),
+      responseBody: keptBody(this.#body, this.#headers),
     });
   }
 }
@@ -175,9 +175,14 @@ function keptHeaders(headers: Record<string, string | string[] | undefined>): Re
   return kept;
 }
 
-function keptBody(chunks: Buffer[]): string {
+/** For people to read: where it is not all text, it says so. */
+function keptBody(chunks: Buffer[], { "content-type": type }: Record<string, string | string[] | undefined>): string {
   const [only] = chunks;
   if (only === undefined) return "";
   const whole = chunks.length === 1 ? only : Buffer.concat(chunks);
-  return storableText(whole.toString("utf8", 0, Math.min(whole.byteLength, keptBodyBytes)));
+  const contentType = Array.isArray(type) ? type[0] : type;
+  const isCut = whole.byteLength > keptBodyBytes;
+  const { text, isLossy } = displayText(whole.subarray(0, keptBodyBytes), { contentType, isCut });
+  const shown = storableText(text);
+  return isLossy || shown !== text ? `${shown} (not all of it is text: some bytes are shown as \ufffd)` : shown;
 }

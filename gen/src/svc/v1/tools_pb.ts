@@ -329,7 +329,7 @@ export type CallToolResponse = Message<"svc.v1.CallToolResponse"> & {
 
   /**
    * What the caller should know of a call that is `ok` all the same: `output_mismatch` (the answer does
-   * not have the documented form), `truncated` (resultJson was shortened), `unrecorded` (the ledger could
+   * not have the documented form, or cannot be read), `truncated` (resultJson was shortened), `unrecorded` (the ledger could
    * not be written), each with a colon and a sentence.
    *
    * @generated from field: repeated string warnings = 8;

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { formatValue, isObject } from "@svc/core";
 import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
+import { readText } from "../command/input.ts";
 import { parseKeepingNumbers } from "../text/json.ts";
 
 /** Arguments of a call by name. */
@@ -29,19 +29,10 @@ export function typeArguments(schema: unknown, typed: readonly TypedArgument[], 
 
 /** Reads `--args-json`: the JSON text of an object, `@file`, or `@-` for standard input. Rejects with CommandError. */
 export async function readArguments(text: string, context: CommandContext): Promise<Arguments> {
-  const source = text.startsWith("@") ? await readSource(text.slice(1), context) : text;
+  const source = text.startsWith("@") ? await readText(text.slice(1), `--args-json ${text}`, context) : text;
   const value = parse(source, "--args-json");
   if (isObject(value)) return value;
   throw new CommandError(`--args-json ${formatValue(source)} is not a JSON object; expected {"name": value, …}`);
-}
-
-async function readSource(file: string, context: CommandContext): Promise<string> {
-  if (file === "-") return (await context.readInput()).toString("utf8");
-  try {
-    return await readFile(file, "utf8");
-  } catch (err) {
-    throw new CommandError(`--args-json @${file} cannot be read: ${err instanceof Error ? err.message : String(err)}`);
-  }
 }
 
 /** A property of that very name, or else the one that the dots lead to. */

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { requireText } from "@svc/core";
 import { PublishToolkitResponseSchema } from "@svc/gen/catalog";
 import { ConnectError, type SvcErrorDetail, svcErrorDetails } from "@svc/sdk";
 import type { Command } from "commander";
@@ -100,9 +101,11 @@ async function entriesOf(folder: string): Promise<string[]> {
 }
 
 async function readSource(file: string): Promise<SourceFile> {
-  const text = await readFile(file, "utf8").catch((err: NodeJS.ErrnoException) => {
-    throw new CommandError(`${file} cannot be read: ${err.message}`);
-  });
+  const text = await readFile(file)
+    .then(requireText)
+    .catch((err: NodeJS.ErrnoException) => {
+      throw new CommandError(`${file} cannot be read: ${err.message}`);
+    });
   const { isNode, LineCounter, parseDocument } = await import("yaml");
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { formatValue } from "@svc/core";
+import { formatValue, requireText } from "@svc/core";
 import { createSvcAdminClient, createSvcClient, type SvcAdminClient, type SvcClient } from "@svc/sdk";
 import type { Environment } from "@svc/server/config";
 import type { Command } from "commander";
@@ -108,7 +108,7 @@ async function firstKey(context: CommandContext): Promise<Credential> {
   const { dataDir } = await localConfig(context, "SVC_DATA_DIR");
   const file = join(dataDir, "first-key");
   try {
-    return { text: readFileSync(file, "utf8"), source: `the key is that of ${file}` };
+    return { text: requireText(readFileSync(file)), source: `the key is that of ${file}` };
   } catch {
     throw new CommandError(
       `no API key: give --api-key, set SVC_API_KEY, or start a local service once (it writes ${file})`,

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
+import { requireText } from "@svc/core";
 import type { CommandContext } from "./context.ts";
 import { CommandError } from "./error.ts";
 
 /** The text of a file, or of standard input for `-`. `what` is what asked for it. Rejects with CommandError. */
 export async function readText(file: string, what: string, context: CommandContext): Promise<string> {
-  if (file === "-") return (await context.readInput()).toString("utf8");
   try {
-    return await readFile(file, "utf8");
+    return requireText(file === "-" ? await context.readInput() : await readFile(file));
   } catch (err) {
     throw new CommandError(`${what} cannot be read: ${err instanceof Error ? err.message : String(err)}`);
   }

@@ -1,3 +1,4 @@
+import { readForeignText } from "@svc/core";
 import type { CommandContext } from "./context.ts";
 import { CommandError } from "./error.ts";
 
@@ -19,7 +20,12 @@ export async function readSecret(
   { fromInput, variable, option }: SecretSource,
   { environment, terminal, readInput }: CommandContext,
 ): Promise<string> {
-  if (fromInput) return (await readInput()).toString("utf8").replace(/\r?\n$/, "");
+  if (fromInput) {
+    const read = readForeignText(await readInput());
+    // The secret is not quoted.
+    if ("fault" in read) throw new CommandError(`${what}: standard input ${read.fault}`);
+    return read.text.replace(/\r?\n$/, "");
+  }
   if (variable !== undefined) {
     const text = environment.get(variable);
     if (text !== undefined && text !== "") return text;

@@ -1,3 +1,4 @@
+import { displayText } from "@svc/core";
 import { GetQuarantinedPostResponseSchema } from "@svc/gen/admin";
 import type { QuarantinedPost } from "@svc/sdk";
 import type { Command } from "commander";
@@ -30,8 +31,9 @@ async function showPost(id: string, options: AdminOptions & JsonOption, context:
   for (const line of factLines(factsOf(post))) context.print(line);
   printPart("Headers", pairsOf(post.headers), context);
   printPart("Query", pairsOf(post.query), context);
-  const text = new TextDecoder().decode(body);
-  printPart("Body", text === "" ? [] : text.split("\n").map(plainText), context);
+  const { text, isLossy } = displayText(body, { contentType: post.headers["content-type"] });
+  const title = isLossy ? "Body (not all of it is text: some bytes are shown as \ufffd; --json has them all)" : "Body";
+  printPart(title, text === "" ? [] : text.split("\n").map(plainText), context);
 }
 
 function factsOf(post: QuarantinedPost): [name: string, value: string][] {

@@ -6,6 +6,7 @@ import {
   LeastRecentlyUsed,
   parseExactJson,
   type ResolveName,
+  readForeignText,
 } from "@svc/core";
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { Client } from "./client.ts";
@@ -107,9 +108,9 @@ async function fetchDocument(
       headers: { accept: "application/json", "user-agent": "svc" },
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const text = await answer.body.text();
+    const read = readForeignText(await answer.body.bytes());
     if (answer.statusCode !== 200) throw unreadable(`it was answered with ${answer.statusCode}`);
-    const json = parse(text);
+    const json = "text" in read ? parse(read.text) : undefined;
     if (json === undefined) throw unreadable("it is no JSON object");
     return { json, keptMs: keptOf(String(answer.headers["cache-control"] ?? "")) };
   } catch (error) {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
+import { requireText } from "@svc/core";
 import { ConfigError } from "./config-error.ts";
 import { faultsOfEnvFile } from "./env-file.ts";
 import { configVariables } from "./variables.ts";
@@ -85,7 +86,7 @@ function readVariables(file: string | undefined): Variables {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return requireText(readFileSync(file));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
     const message = `"${file}" cannot be read (${code}); name a readable file of NAME=value lines`;

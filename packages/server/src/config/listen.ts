@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isIPv6 } from "node:net";
-import { formatValue } from "@svc/core";
+import { formatValue, requireText } from "@svc/core";
 import type { ConfigReader } from "./reader.ts";
 import { certificateOf, pairOf, privateKeyOf, type ReadFile, type TlsFiles } from "./tls-pair.ts";
 
@@ -77,7 +77,7 @@ function addFault(found: ReturnType<typeof certificateOf | typeof privateKeyOf>,
 
 function readNow(file: string): ReadFile {
   try {
-    return { text: readFileSync(file, "utf8") };
+    return { text: requireText(readFileSync(file)) };
   } catch (error) {
     return { code: (error as NodeJS.ErrnoException).code ?? "unreadable" };
   }

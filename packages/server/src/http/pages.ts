@@ -31,7 +31,12 @@ export function createPages(options: {
   const enter: EnterConsent = ({ projectId, accountId, entityId }, complete) => {
     const about = { projectId, subject: accountId, entityId, actor: { kind: "link" } } as const;
     const deed = { ...about, action: "ConsentPage.Connect" };
-    return asDeed(audit, deed, complete, (failure) => (failure === undefined ? "ok" : "failed_precondition"));
+    return asDeed(audit, deed, complete, (failure) => {
+      if (failure === undefined) return "ok";
+      // The reason has no secret of the exchange in it; the account's lastError has the same.
+      logger.warn({ projectId, accountId, reason: failure }, "consent came to nothing");
+      return "failed_precondition";
+    });
   };
   const urlOf = (req: IncomingMessage) => new URL(req.url ?? "/", publicUrl());
   const serve = (methods: readonly string[], answer: (req: IncomingMessage) => Promise<OauthAnswer>): PageHandler => {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Server, ServerOptions } from "node:http";
 import { createServer } from "node:https";
 import type { Socket } from "node:net";
-import { systemClock } from "@svc/core";
+import { requireText, systemClock } from "@svc/core";
 import { ConfigError } from "../config/config-error.ts";
 import { pairOf, type ReadFile, type TlsFiles, type TlsPair } from "../config/tls-pair.ts";
 import type { Logger } from "../logger.ts";
@@ -74,7 +74,7 @@ async function readPair(files: TlsFiles): Promise<TlsPair> {
 
 async function read(file: string): Promise<ReadFile> {
   try {
-    return { text: await readFile(file, "utf8") };
+    return { text: requireText(await readFile(file)) };
   } catch (error) {
     return { code: (error as NodeJS.ErrnoException).code ?? "unreadable" };
   }

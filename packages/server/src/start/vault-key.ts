@@ -1,6 +1,6 @@
 import { access, chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { generateVaultKey, parseVaultKeys, type VaultKey } from "@svc/core";
+import { generateVaultKey, parseVaultKeys, requireText, type VaultKey } from "@svc/core";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
 
@@ -63,7 +63,7 @@ function parseKeyFile(file: string, text: string): VaultKey[] {
 /** The text of a file; undefined when there is none. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, "utf8");
+    return requireText(await readFile(file));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { generateVaultKey, parseVaultKeys, type VaultKey } from "@svc/core";
+import { generateVaultKey, parseVaultKeys, requireText, type VaultKey } from "@svc/core";
 import type { Config } from "../config/config.ts";
 import { readIfThere, readVaultKeys } from "../start/vault-key.ts";
 
@@ -22,7 +22,7 @@ export function keySourceOf(config: Pick<Config, "vaultKeys" | "dataDir">): KeyS
   return {
     read,
     async add() {
-      await replace(file, `${generateVaultKey()}\n${await readFile(file, "utf8")}`);
+      await replace(file, `${generateVaultKey()}\n${requireText(await readFile(file))}`);
     },
     async retire(ids) {
       const keys = await read();

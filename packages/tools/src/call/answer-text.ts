@@ -1,5 +1,5 @@
 import type { Action } from "@svc/catalog";
-import { JsonTooLargeError, parseExactJson, singleLine } from "@svc/core";
+import { displayText, JsonTooLargeError, parseExactJson, singleLine } from "@svc/core";
 import { maskNames, sensitiveNames } from "./mask.ts";
 import type { Redactor } from "./redact.ts";
 
@@ -20,11 +20,21 @@ export function excerpt(text: string, redact: Redactor): string {
 }
 
 /** What an app says of a failure. Values under the tool's sensitive names are masked where the answer is JSON. */
-export function excerptOfBody(action: Action, body: Buffer, redact: Redactor): string {
+export function excerptOfBody(
+  action: Action,
+  { body, contentType }: { readonly body: Buffer; readonly contentType?: string | undefined },
+  redact: Redactor,
+): string {
   const names = sensitiveNamesOf(action);
-  if (names.size === 0) return excerpt(body.toString("utf8", 0, bytesPerUnit * readMax), redact);
-  if (body.byteLength > maskedBytesMax) return "";
-  const text = body.toString("utf8");
+  if (names.size > 0 && body.byteLength > maskedBytesMax) return "";
+  const bytesMax = bytesPerUnit * readMax;
+  const isCut = names.size === 0 && body.byteLength > bytesMax;
+  const { text, isLossy } = displayText(isCut ? body.subarray(0, bytesMax) : body, { contentType, isCut });
+  const shown = names.size === 0 ? excerpt(text, redact) : maskedExcerpt(names, text, redact);
+  return isLossy ? `${shown} (not all of it is text: some bytes are shown as \ufffd)` : shown;
+}
+
+function maskedExcerpt(names: ReadonlySet<string>, text: string, redact: Redactor): string {
   try {
     return excerpt(JSON.stringify(maskNames(names, parseExactJson(text, { valuesMax }))), redact);
   } catch (error) {

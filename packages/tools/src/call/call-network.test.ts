@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { createId, type ProjectId, systemClock } from "@svc/core";
 import { connectedAccountsForProject } from "@svc/db";
 import { catalogOf, type ToolkitSource } from "@svc/testing/catalog";
@@ -188,6 +189,38 @@ test("a redirect of a write is not followed, and an answer of more than 8 MiB is
   expect(moved.app.seen).toHaveLength(1);
   const large = await callOf([reply(200, JSON.stringify({ id: "x".repeat(9 * 1024 * 1024) }))], "read_ticket");
   expect(large.result).toMatchObject({ outcome: "provider_error", message: expect.stringContaining("8 MiB") });
+  const taken = await callOf([reply(200, JSON.stringify({ id: "x".repeat(9 * 1024 * 1024) }))], "add_note");
+  expect(taken.result).toMatchObject({
+    outcome: "ok",
+    retryable: false,
+    warnings: [expect.stringContaining("cut off")],
+  });
+});
+
+test("a write that the app takes and answers with something else than JSON is sent once, however often it is asked for", async () => {
+  const { app, call, result } = await callOf([reply(201, "<p>thanks</p>")], "add_note", { idempotencyKey: "k1" });
+  expect(result).toMatchObject({
+    outcome: "ok",
+    providerStatus: 201,
+    warnings: [expect.stringContaining("output_mismatch")],
+  });
+  expect((await call()).result.outcome).toBe("ok");
+  expect(app.seen).toHaveLength(1);
+});
+
+test("an app is asked for compressed answers, and they are read", async () => {
+  for (const [coding, body] of [
+    ["gzip", gzipSync('{"id":"t1"}')],
+    ["deflate", deflateSync('{"id":"t1"}')],
+    ["br", brotliCompressSync('{"id":"t1"}')],
+  ] as const) {
+    const { app, result } = await callOf(
+      [(res) => void res.writeHead(200, { "content-encoding": coding }).end(body)],
+      "add_note",
+    );
+    expect(result).toMatchObject({ outcome: "ok", warnings: [] });
+    expect(app.seen[0]?.headers["accept-encoding"]).toBe("gzip, deflate, br");
+  }
 });
 
 test("a credential that the app quotes back is in no message and no unsealed column", async () => {

@@ -15,9 +15,24 @@ export function readPayload(action: Action, body: unknown): Pick<CallResult, "va
   const trimmed = presented === undefined || presented === null ? undefined : trim(action.outputSchema, presented);
   const named = objectOfScalar(action.outputSchema, trimmed);
   const kept = named ?? trimmed;
-  const value = isNothing(kept, action.outputSchema) ? (empty ?? kept ?? {}) : kept;
-  const warnings = judgeResult(action, value);
+  // What `empty` says is said of no other answer: one that has something else may tell of an error.
+  const value = body === undefined ? (empty ?? {}) : (kept ?? {});
+  const unnamed = isNothing(kept, action.outputSchema) ? unnamedWarning(payload === undefined ? body : payload) : [];
+  const warnings = [...unnamed, ...judgeResult(action, value)];
   return { value, warnings: warnings.length === 0 && named !== undefined ? [bareWarning(named)] : warnings };
+}
+
+const namesMax = 5;
+
+/** A warning for an answer that has something, and nothing of what the result names. */
+function unnamedWarning(content: unknown): string[] {
+  const names = isObject(content) ? Object.keys(content) : [];
+  const hasContent = isObject(content) ? names.length > 0 : content !== undefined && content !== null;
+  if (!hasContent) return [];
+  // Other names may be values: of people, or of files.
+  const shown = names.filter((name) => /^[A-Za-z_]\w{0,39}$/.test(name)).slice(0, namesMax);
+  const there = shown.length === 0 ? "" : `; it has ${shown.join(", ")}`;
+  return [`output_mismatch: the answer has none of the fields that the result names${there}`];
 }
 
 /** A warning where a result does not have the documented form. */
@@ -34,7 +49,7 @@ function bareWarning(named: object): string {
   return `output_mismatch: the app answered a bare value; it stands under ${Object.keys(named).join()}`;
 }
 
-/** An answer of which the schema names nothing: the definition's `empty` says what it stands for. */
+/** Whether the schema names nothing of an answer. */
 function isNothing(kept: unknown, schema: JsonSchema): boolean {
   if (kept === undefined) return true;
   if (!isObject(kept)) return false;

@@ -97,19 +97,48 @@ test("a payload is unwrapped, and a bare list or value stands under its name", (
   const listed = withResponse({ unwrap: "found", under: "lines", empty: { lines: [] } });
   expect(answered(listed, { found: ["x"] }).value).toEqual({ lines: ["x"] });
   expect(answered(listed, { found: { id: "a" } }).value).toEqual({ id: "a" });
-  expect(answered(listed, { other: 1 }).value).toEqual({ lines: [] });
+  expect(answered(listed, "").value).toEqual({ lines: [] });
+  expect(answered(listed, { found: null }).value).toEqual({ lines: null });
+  expect(answered(listed, { other: 1 })).toMatchObject({
+    value: {},
+    warnings: [
+      "output_mismatch: the answer has none of the fields that the result names; it has other",
+      expect.anything(),
+    ],
+  });
 });
 
-test.each(["", " \n", "\ufeff", "{}", '{"unnamed":1}', "null"])(
-  "%j is what the definition declares as empty",
+test.each(["", " \n", "\ufeff"])("%j is what the definition declares as empty", (body) => {
+  expect(answered(withResponse({ empty: { id: "done" } }), body, { status: 204 })).toMatchObject({
+    outcome: "ok",
+    value: { id: "done" },
+    warnings: [],
+  });
+});
+
+test.each(["{}", "null"])("%j says nothing, and nothing is made up for it", (body) => {
+  expect(answered(withResponse({ empty: { id: "done" } }), body)).toMatchObject({ outcome: "ok", value: {} });
+});
+
+test.each(['{"errors":[{"message":"no"}]}', '{"error":"no"}', '{"unnamed":1,"a b":2}', '{"ok":false}'])(
+  "%j has none of the named fields, which a warning says; it is not what the definition declares as empty",
   (body) => {
-    expect(answered(withResponse({ empty: { id: "done" } }), body, { status: 204 })).toMatchObject({
-      outcome: "ok",
-      value: { id: "done" },
-      warnings: [],
-    });
+    for (const action of [
+      deskAction("add_note", { response: { empty: { id: "done" } } }),
+      deskAction("add_note"),
+      read,
+    ]) {
+      const { outcome, value, warnings } = answered(action, body);
+      expect([outcome, value]).toEqual(["ok", {}]);
+      expect(warnings[0]).toMatch(/^output_mismatch: .* none of the fields that the result names; it has \w+(, \w+)*$/);
+    }
   },
 );
+
+test("fields that no schema names are no mismatch where it names none at all", () => {
+  const open = deskAction("add_note", { output: { type: "object" } });
+  expect(answered(open, { any: 1 })).toMatchObject({ value: { any: 1 }, warnings: [] });
+});
 
 test("without a declared empty result, nothing is {} with a warning", () => {
   expect(answered(read, "")).toMatchObject({
@@ -143,6 +172,63 @@ test.each(["<html>busy</html>", "{", "1 2", "[".repeat(100_000) + "]".repeat(100
     expect(message.length).toBeLessThan(1_200);
   },
 );
+
+const bodies: [string, Buffer, Record<string, string>][] = [
+  ["HTML", Buffer.from("<html>taken</html>"), { "content-type": "text/html" }],
+  ["text", Buffer.from("OK"), {}],
+  ["half of JSON", Buffer.from('{"id":'), {}],
+  ["NaN", Buffer.from('{"id":NaN}'), {}],
+  ["bytes that are not UTF-8", Buffer.from('{"id":"caf\xe9"}', "latin1"), { "content-type": "application/json" }],
+  ["a charset that is not read", Buffer.from("{}"), { "content-type": "application/json; charset=klingon" }],
+  ["too many values", Buffer.from(`{"lines":[${"1,".repeat(300_000)}1]}`), {}],
+  ["deep nesting", Buffer.from(`${"[".repeat(10_000)}${"]".repeat(10_000)}`), {}],
+];
+
+test.each(bodies)(
+  "a write that is answered 2xx with %s was taken: it never fails and is never sent again",
+  (_what, body, headers) => {
+    const options = { isRepeatable: true, nowMs, redact: (text: string) => text };
+    const plain = readAnswer(deskAction("add_note"), { status: 201, headers, body }, options);
+    expect(plain).toMatchObject({ outcome: "ok", providerStatus: 201, retryable: false, value: {} });
+    expect(plain.warnings).toEqual([
+      expect.stringMatching(/^output_mismatch: the app took the call and answered 201 with /),
+    ]);
+    // The definition says that a 2xx body may tell of an error: this one does not say.
+    const tells = deskAction("add_note", { response: { error: { path: "errors[0]" } } });
+    expect(readAnswer(tells, { status: 200, headers, body }, options)).toMatchObject({
+      outcome: "outcome_unknown",
+      providerStatus: 200,
+      retryable: false,
+      message: expect.stringContaining("Look in the app"),
+    });
+    expect(readAnswer(read, { status: 200, headers, body }, options)).toMatchObject({ outcome: "provider_error" });
+  },
+);
+
+test("a body that cannot be decoded is one that cannot be read", () => {
+  const answer = {
+    status: 200,
+    headers: {},
+    body: Buffer.from("x"),
+    unreadable: "is not compressed as its Content-Encoding says",
+  };
+  const options = { isRepeatable: true, nowMs, redact: (text: string) => text };
+  expect(readAnswer(deskAction("add_note"), answer, options)).toMatchObject({ outcome: "ok", retryable: false });
+  expect(readAnswer(read, answer, options).message).toContain("is not compressed");
+  expect(readAnswer(read, { ...answer, status: 500 }, options).message).toContain("is not compressed");
+});
+
+test("an answer is read in the charset that it declares; what is shown of other bytes says so", () => {
+  const options = { isRepeatable: true, nowMs, redact: (text: string) => text };
+  const latin = { "content-type": "application/json; charset=iso-8859-1" };
+  const body = Buffer.from('{"id":"caf\xe9"}', "latin1");
+  expect(readAnswer(read, { status: 200, headers: latin, body }, options).value).toEqual({ id: "caf\u00e9" });
+  expect(readAnswer(read, { status: 400, headers: latin, body }, options).message).toContain("caf\u00e9");
+  const { message } = readAnswer(read, { status: 400, headers: {}, body }, options);
+  expect(message).toBe(
+    'the app answered 400: {"id":"caf\ufffd"} (not all of it is text: some bytes are shown as \ufffd)',
+  );
+});
 
 test("an answer of 199,000 wrong items is judged by its beginning", () => {
   const startedAt = performance.now();
@@ -179,6 +265,7 @@ test("secrets that an app quotes are taken out of every message", () => {
     answered(action, { error: "planted-key is bad" }, { redact }),
     answered(action, { error: { pin: ["planted-pin"] } }, { redact }),
     answered(action, "planted-key", { redact }),
+    answered(read, "planted-key", { redact }),
     answered(action, `${"x".repeat(995)}planted-key`, { status: 500, redact }),
   ].map(({ message }) => message);
   expect(messages.join("\n")).not.toContain("plant");

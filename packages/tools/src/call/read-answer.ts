@@ -1,5 +1,5 @@
 import type { Action } from "@svc/catalog";
-import { JsonTooLargeError, parseExactJson, readRetryAfter } from "@svc/core";
+import { JsonTooLargeError, parseExactJson, readForeignText, readRetryAfter } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import { excerpt, excerptOfBody } from "./answer-text.ts";
 import { readPayload, valueAt } from "./payload.ts";
@@ -10,6 +10,8 @@ export type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /** Why the body cannot be decoded, as the end of a sentence about the answer. */
+  readonly unreadable?: string | undefined;
 };
 
 /**
@@ -33,9 +35,7 @@ export function readAnswer(action: Action, answer: Answer, options: ReadOptions)
   if (status === 429) return rateLimited(answer, options.nowMs);
   if (status < 200 || status > 299) return failed(action, answer, options);
   const body = parseBody(action, answer, options.redact);
-  if ("fault" in body) {
-    return resultOf({ outcome: "provider_error", providerStatus: status, message: body.fault });
-  }
+  if ("fault" in body) return unread(action, status, body.fault);
   const error = body.value === undefined ? undefined : errorOf(action, body.value, options.redact);
   if (error !== undefined) {
     return resultOf({
@@ -61,7 +61,10 @@ function rateLimited(answer: Answer, nowMs: number): CallResult {
 
 function failed(action: Action, answer: Answer, { isRepeatable, nowMs, redact }: ReadOptions): CallResult {
   const { status } = answer;
-  const text = excerptOfBody(action, answer.body, redact);
+  const { body, headers, unreadable } = answer;
+  const contentType = headers["content-type"];
+  const text =
+    unreadable === undefined ? excerptOfBody(action, { body, contentType }, redact) : `its body ${unreadable}`;
   return resultOf({
     outcome: "provider_error",
     providerStatus: status,
@@ -71,21 +74,44 @@ function failed(action: Action, answer: Answer, { isRepeatable, nowMs, redact }:
   });
 }
 
-function parseBody(action: Action, { status, body }: Answer, redact: Redactor): { value: unknown } | { fault: string } {
-  // A byte order mark is no JSON (RFC 8259, 8.1 lets parsers ignore it).
-  const text = body.toString("utf8").replace(/^\ufeff/, "");
-  if (text.trim() === "") return { value: undefined };
+/**
+ * The result of a 2xx answer whose body cannot be read; `what` is the end of a sentence about it. A read has failed. A write was
+ * taken: it is `ok` without a result, or `outcome_unknown` if the definition says that the body may tell of an error.
+ */
+export function unread(action: Action, status: number, what: string): CallResult {
+  if (action.class === "read")
+    return resultOf({
+      outcome: "provider_error",
+      providerStatus: status,
+      message: `the app answered ${status} ${what}`,
+    });
+  if (action.response.error === undefined) {
+    const warning = `output_mismatch: the app took the call and answered ${status} ${what}. Nothing of it is in the result.`;
+    return resultOf({ outcome: "ok", providerStatus: status, value: {}, warnings: [warning] });
+  }
+  return resultOf({
+    outcome: "outcome_unknown",
+    providerStatus: status,
+    message: `the app answered ${status} ${what}. The answer would say whether the call failed. Look in the app before repeating it: a second try may do it twice.`,
+  });
+}
+
+function parseBody(action: Action, answer: Answer, redact: Redactor): { value: unknown } | { fault: string } {
+  const { body, headers, unreadable } = answer;
+  if (unreadable !== undefined) return { fault: `with a body that ${unreadable}` };
+  const contentType = headers["content-type"];
+  const read = readForeignText(body, contentType);
+  if ("fault" in read) return { fault: `with a body that ${read.fault}` };
+  if (read.text.trim() === "") return { value: undefined };
   try {
-    return { value: parseExactJson(text, { valuesMax: answerValuesMax }) };
+    return { value: parseExactJson(read.text, { valuesMax: answerValuesMax }) };
   } catch (error) {
     if (error instanceof JsonTooLargeError) {
       const most = answerValuesMax.toLocaleString("en");
-      return { fault: `the app answered ${status} with more than ${most} values, which are not read; ask it for less` };
+      return { fault: `with more than ${most} values, which are not read; ask it for less` };
     }
     // The parser's own message quotes the answer; the excerpt says more.
-    return {
-      fault: `the app answered ${status} with what cannot be read as JSON: ${excerptOfBody(action, body, redact)}`,
-    };
+    return { fault: `with what cannot be read as JSON: ${excerptOfBody(action, { body, contentType }, redact)}` };
   }
 }
 
@@ -100,5 +126,5 @@ function errorOf(action: Action, body: unknown, redact: Redactor): string | unde
   if (!isError) return undefined;
   const message = error.message === undefined ? undefined : valueAt(body, error.message);
   if (typeof message === "string") return excerpt(message, redact);
-  return excerptOfBody(action, Buffer.from(JSON.stringify(body)), redact);
+  return excerptOfBody(action, { body: Buffer.from(JSON.stringify(body)) }, redact);
 }

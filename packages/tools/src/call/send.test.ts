@@ -146,8 +146,10 @@ test("a wait that takes longer than the deadline ends with the first answer", as
   expect([app.requests.length, result.providerStatus]).toEqual([1, 503]);
 });
 
-test("more than 8 MiB is a provider_error that says so", async () => {
-  const { result } = await sent(write, [{ kind: "too_large", status: 200 }]);
+test("more than 8 MiB is a provider_error of a read that says so, and a warning of a write that was taken", async () => {
+  const taken = await sent(write, [{ kind: "too_large", status: 201 }]);
+  expect(taken.result).toMatchObject({ outcome: "ok", retryable: false, warnings: [expect.stringContaining("8 MiB")] });
+  const { result } = await sent(read, [{ kind: "too_large", status: 200 }]);
   expect(result).toMatchObject({
     outcome: "provider_error",
     providerStatus: 200,

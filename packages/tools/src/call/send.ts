@@ -3,7 +3,7 @@ import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connecti
 import { type Clock, readRetryAfter } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import { takesKey } from "./idempotency.ts";
-import { readAnswer } from "./read-answer.ts";
+import { readAnswer, unread } from "./read-answer.ts";
 import type { Redactor } from "./redact.ts";
 
 /** Time a call has in all, from when it is first sent. */
@@ -87,19 +87,7 @@ function resultOfAnswer(sending: Sending, answer: AppAnswer, nowMs: number): Cal
     case "answer":
       return readAnswer(action, answer, { isRepeatable: repeatsAreSafe, nowMs, redact });
     case "too_large":
-      if (answer.isBusy === true) {
-        return resultOf({
-          outcome: "provider_error",
-          retryable: repeatsAreSafe,
-          providerStatus: answer.status,
-          message: `the app answered ${answer.status} with more than this service had room for at that moment, which is cut off`,
-        });
-      }
-      return resultOf({
-        outcome: "provider_error",
-        providerStatus: answer.status,
-        message: `the app answered ${answer.status} with more than 8 MiB, which is cut off; ask it for less`,
-      });
+      return cutOff(action, answer, repeatsAreSafe);
     case "refused":
       return resultOf({ outcome: "unreachable", message: answer.message });
     case "unreachable":
@@ -108,6 +96,24 @@ function resultOfAnswer(sending: Sending, answer: AppAnswer, nowMs: number): Cal
     case "timeout":
       return unanswered(action, answer, repeatsAreSafe);
   }
+}
+
+function cutOff(
+  action: Action,
+  { status, isBusy }: AppAnswer & { kind: "too_large" },
+  repeatsAreSafe: boolean,
+): CallResult {
+  const what = isBusy
+    ? "with more than this service had room for at that moment, which is cut off"
+    : "with more than 8 MiB, which is cut off; ask it for less";
+  if (status >= 200 && status < 300 && action.class !== "read") return unread(action, status, what);
+  const message = `the app answered ${status} ${what}`;
+  return resultOf({
+    outcome: "provider_error",
+    retryable: isBusy === true && repeatsAreSafe,
+    providerStatus: status,
+    message,
+  });
 }
 
 function unanswered(

@@ -1,4 +1,4 @@
-import { type AddressGuard, AddressRefusedError, type Clock, isObject } from "@svc/core";
+import { type AddressGuard, AddressRefusedError, type Clock, isObject, readForeignText } from "@svc/core";
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { EmbeddingsCall, EndpointOutcome } from "./observer.ts";
 import { dimensionBounds, packVector, type Vector } from "./vector.ts";
@@ -93,9 +93,10 @@ async function embed(
       body: JSON.stringify({ model, input, encoding_format: "float" }),
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const text = await answer.body.text();
+    const read = readForeignText(await answer.body.bytes());
     if (answer.statusCode !== 200) throw new EmbeddingsError("refused", `answered with status ${answer.statusCode}`);
-    return readAnswer(text, input.length);
+    if ("fault" in read) throw new EmbeddingsError("malformed", "answered with what is no text");
+    return readAnswer(read.text, input.length);
   } catch (error) {
     throw error instanceof EmbeddingsError ? error : errorOf(error, timeoutMs);
   }

@@ -7,6 +7,7 @@ import {
   holdsMoreThan,
   isObject,
   parseExactJson,
+  readForeignText,
 } from "@svc/core";
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { Hook } from "./known-hooks.ts";
@@ -73,9 +74,11 @@ async function ask(
       body,
       signal: AbortSignal.timeout(hookTimeoutMs),
     });
-    const text = await response.body.text();
+    const bytes = await response.body.bytes();
     if (response.statusCode !== 200) return failed(`answered with status ${response.statusCode}`);
-    return readAnswer(text, hook);
+    const type = response.headers["content-type"];
+    const read = readForeignText(bytes, Array.isArray(type) ? type[0] : type);
+    return "fault" in read ? failed(`answered with a body that ${read.fault}`) : readAnswer(read.text, hook);
   } catch (error) {
     return failed(whyOf(error));
   }

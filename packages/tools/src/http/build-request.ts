@@ -134,7 +134,7 @@ function formOf(body: object): string {
     name.toWellFormed(),
     value.toWellFormed(),
   ]);
-  return new URLSearchParams(pairs).toString();
+  return String(new URLSearchParams(pairs));
 }
 
 function within(text: string): string {

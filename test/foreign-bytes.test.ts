@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import { readSources, type SourceFile } from "./source.ts";
+
+/** Ways to make text of bytes that replace what is not UTF-8, so that two different texts become one. */
+const replacing: readonly { readonly way: string; readonly code: RegExp }[] = [
+  // What is sealed was text when it was sealed: it comes back whole or not at all.
+  { way: "toString", code: /(?<!\bopen\(.*\))\.toString\(\s*(?:["'`]utf-?8["'`].*)?\)/i },
+  { way: "TextDecoder", code: /new TextDecoder\((?!.*fatal: true)/ },
+  { way: "StringDecoder or setEncoding", code: /\bStringDecoder\b|\.setEncoding\(/ },
+  { way: "text() or json() of an answer", code: /\.(?:text|json)\(\)/ },
+  { way: "readFile with an encoding", code: /\breadFile(?:Sync)?\(.*["'`]utf-?8["'`]/i },
+];
+
+/** Files that read bytes of the service's own so, or that show them. */
+const exceptions: readonly { readonly file: string; readonly why: string }[] = [
+  { file: "packages/catalog/src/checked-toolkits.ts", why: "it comes with the service" },
+  { file: "packages/catalog/src/parsed-definitions.ts", why: "the service keeps it for itself" },
+  { file: "packages/cli/src/trigger/provider-answer.ts", why: "the service's own answer, which is shown" },
+  { file: "packages/cli/src/version.ts", why: "it comes with the service" },
+  { file: "packages/core/src/foreign-text.ts", why: "it looks whether the bytes are UTF-8 first" },
+  { file: "packages/db/src/embedded/backup/marker.ts", why: "the service writes it, in ASCII" },
+  { file: "packages/db/src/embedded/initialize.ts", why: "the service writes it, in ASCII" },
+  {
+    file: "packages/db/src/embedded/lock-file.ts",
+    why: "PostgreSQL and the kernel write it, and it is compared alone",
+  },
+  { file: "packages/db/src/test-plans/unrun-queries.ts", why: "sources of the repository" },
+  { file: "packages/sandbox/src/app/check-credential.ts", why: "it is compared with what the sandbox made" },
+  { file: "packages/sandbox/src/oauth/token.ts", why: "the service's own request, within the process" },
+  { file: "packages/server/src/authorization/consent-pages.ts", why: "it comes with the service" },
+  { file: "packages/server/src/authorization/html.ts", why: "it comes with the service" },
+  { file: "packages/server/src/console/read-files.ts", why: "it comes with the service" },
+  { file: "packages/server/src/http/complete-stream.ts", why: "the service's own answer" },
+  { file: "packages/server/src/http/connect-call.ts", why: "the service's own answer" },
+  { file: "packages/server/src/http/probes.ts", why: "the service's own figures" },
+  { file: "packages/server/src/processes/supervisor.ts", why: "the service's own figures" },
+  { file: "packages/server/src/processes/whole-lines.ts", why: "lines of the service's own processes" },
+  { file: "packages/server/src/version.ts", why: "it comes with the service" },
+  { file: "packages/tools/src/call/readings.ts", why: "it looks for secrets in every reading, damaged ones too" },
+  { file: "packages/tools/src/call/redact.ts", why: "a credential of the service's own" },
+  { file: "packages/tools/src/call/secret-uses.ts", why: "a credential of the service's own" },
+];
+
+/** Tests, what only they use, and what runs elsewhere than in the service. */
+const elsewhere = /^packages\/(?:testing|console)\/|\/test-[^/]+\.ts$|\/testing\.ts$|\.(?:test|fixture)\.ts$/;
+
+/** Lines of a source that read bytes so; comments are none. */
+function replacingLines({ path, text }: SourceFile): string[] {
+  const lines = text.split("\n").map((line, index) => ({ line, place: `${path}:${index + 1}` }));
+  return lines
+    .filter(({ line }) => !/^\s*(?:\/\/|\*|\/\*)/.test(line) && replacing.some(({ code }) => code.test(line)))
+    .map(({ line, place }) => `${place}: ${line.trim()}`);
+}
+
+const sources = readSources("packages").filter(({ path }) => !elsewhere.test(path));
+
+test("bytes from outside are read by readForeignText or requireText of packages/core, which replace nothing", () => {
+  const excepted = new Set(exceptions.map(({ file }) => file));
+  expect(sources.filter(({ path }) => !excepted.has(path)).flatMap(replacingLines)).toEqual([]);
+});
+
+test("every exception is still needed", () => {
+  const found = new Set(sources.filter((source) => replacingLines(source).length > 0).map(({ path }) => path));
+  expect(exceptions.filter(({ file }) => !found.has(file))).toEqual([]);
+});
+
+test.each([
+  'const text = body.toString("utf8");',
+  "const text = body.toString('utf-8', 0, 10);",
+  "const text = body.toString();",
+  "const text = (await readBody(req)).toString();",
+  "const text = new TextDecoder().decode(body);",
+  'const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(body);',
+  "const text = await response.text();",
+  "const json = await (await fetch(url)).json();",
+  'const text = await readFile(file, "utf8");',
+  'const text = readFileSync(file, { encoding: "utf-8" });',
+  'stream.setEncoding("utf8");',
+])("a violation is found: %s", (line) => {
+  expect(replacingLines({ path: "packages/tools/src/planted.ts", text: `// planted\n${line}\n` })).toEqual([
+    `packages/tools/src/planted.ts:2: ${line}`,
+  ]);
+});
+
+test.each([
+  'const text = sealer.open(sealed, context(id)).toString("utf8");',
+  'const text = bytes.toString("base64");',
+  'const text = new TextDecoder("utf-8", { fatal: true }).decode(body);',
+  "const bytes = await readFile(file);",
+  "// body.toString() would replace bytes",
+])("what replaces nothing is none: %s", (line) => {
+  expect(replacingLines({ path: "packages/tools/src/planted.ts", text: line })).toEqual([]);
+});

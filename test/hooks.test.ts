@@ -11,7 +11,9 @@ let svc: TestServer;
 const json = JSON.stringify;
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is asked
 type Asked = any;
-type Answer = object | { readonly status: number; readonly body: string } | "never";
+type Answer = object | { readonly status: number; readonly body: string | Buffer; readonly type?: string } | "never";
+
+const latin = Buffer.from('{"decision":"edit","arguments":{"title":"caf\xe9"}}', "latin1");
 
 /** A hook of the test's own: what it was asked, and what it says. */
 let asked: { readonly question: Asked; readonly headers: IncomingMessage["headers"]; readonly text: string }[] = [];
@@ -25,7 +27,10 @@ const server = createServer((req, res) => {
     asked.push({ question, headers: req.headers, text });
     const answer = answers[req.url ?? ""]?.(question) ?? { decision: "allow" };
     if (answer === "never") return;
-    if ("status" in answer) res.writeHead(answer.status).end(answer.body);
+    // Whoever answers may say before that it is about to.
+    res.writeContinue();
+    res.writeEarlyHints({ link: "</a>" });
+    if ("status" in answer) res.writeHead(answer.status, { "content-type": answer.type ?? "" }).end(answer.body);
     else res.writeHead(200).end(json(answer));
   });
 });
@@ -101,6 +106,7 @@ describe("before a call is sent", () => {
     ["answers with an error", { status: 500, body: "{}" }, "unreachable", "status 500"],
     ["leads elsewhere", { status: 302, body: "" }, "unreachable", "status 302"],
     ["answers no JSON", { status: 200, body: "yes" }, "unreachable", "no JSON"],
+    ["answers bytes that are not UTF-8", { status: 200, body: latin }, "unreachable", "not text of the charset UTF-8"],
     ["decides nothing", { decision: "perhaps" }, "unreachable", "none of allow"],
     ["changes nothing that is there", { decision: "edit" }, "unreachable", "without an object"],
     ["answers without end", { status: 200, body: `"${"x".repeat(1_100_000)}"` }, "unreachable", "more than"],
@@ -117,6 +123,12 @@ describe("before a call is sent", () => {
     expect(call).toMatchObject({ outcome, message: expect.stringContaining(message) });
     answers = {};
     expect((await list()).resultJson).not.toContain("Never");
+  });
+
+  test("a hook is read in the charset that it declares", async () => {
+    await hook("before", "/a");
+    answers["/a"] = () => ({ status: 200, body: latin, type: "application/json; charset=iso-8859-1" });
+    expect((await create("Never")).resultJson).toContain("caf\u00e9");
   });
 
   test("a hook that does not answer within 5 s, or is not there, has nothing sent, and the same call may be made again", async () => {

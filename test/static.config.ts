@@ -7,6 +7,12 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 1,
     testTimeout: 30_000,
-    include: ["test/layers.test.ts", "test/foreign-bytes.test.ts", "test/docs.test.ts", "test/commands.test.ts", "test/samples.test.ts"],
+    include: [
+      "test/layers.test.ts",
+      "test/foreign-bytes.test.ts",
+      "test/docs.test.ts",
+      "test/commands.test.ts",
+      "test/samples.test.ts",
+    ],
   },
 });

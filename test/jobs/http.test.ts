@@ -1,3 +1,4 @@
+import { brotliCompressSync } from "node:zlib";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readText } from "../source.ts";
@@ -261,6 +262,35 @@ test("HEAD reads and has no answer; what has no body is an empty object, and wha
   });
   expect(job).toMatchObject({ lastError: "", receipt: { calls: { read: 1, write: 3 } } });
   expect(JSON.parse(job.receipt.resultJson)).toEqual({ head: "nothing", none: "nothing", text: "12", bare: 12 });
+});
+
+test("an answer is read in the charset that it declares, compressed or not; bytes that are no text are never made into one", async () => {
+  const latin = Buffer.from("caf\xe9", "latin1");
+  app.answer = ({ path }, res) => {
+    res.writeContinue();
+    const type = { "content-type": path === "/declared" ? "text/plain; charset=iso-8859-1" : "text/plain" };
+    if (path === "/packed") res.writeHead(200, { ...type, "content-encoding": "br" }).end(brotliCompressSync("packed"));
+    else res.writeHead(200, type).end(latin);
+  };
+  const job = await run({
+    steps: [
+      requestOf({ method: "GET", url: `${app.url}/declared` }, { id: "declared" }),
+      requestOf({ method: "GET", url: `${app.url}/packed` }, { id: "packed" }),
+    ],
+    result: { declared: { $ref: "steps.declared.text" }, packed: { $ref: "steps.packed.text" } },
+  });
+  expect(JSON.parse(job.receipt.resultJson)).toEqual({ declared: "caf\u00e9", packed: "packed" });
+  expect(app.seen.map(({ headers }) => headers["accept-encoding"])).toEqual(Array(2).fill("gzip, deflate, br"));
+  const broken = await run({ steps: [requestOf({ method: "GET", url: `${app.url}/other` })] });
+  expect(broken.lastError).toContain("is not text of the charset UTF-8");
+});
+
+test("a write that its host takes is done, whatever it answers, and is not repeated", async () => {
+  app.answer = (_seen, res) => void res.writeHead(201, { "content-type": "application/json" }).end("<p>thanks</p>");
+  const retry = { retry: { max: 3, initial: "1s" } };
+  const job = await run({ steps: [requestOf({ body: { a: 1 } }, retry)], result: { a: 1 } });
+  expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete" } });
+  expect(app.seen).toHaveLength(1);
 });
 
 test("requests are held to the project's call limits", async () => {

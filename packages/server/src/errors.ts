@@ -185,12 +185,12 @@ export function compressionUnsupported(message: string): Fault {
 }
 
 /** A content encoding of an inbound post that is not read; answered with status 415. */
-export function contentEncodingUnsupported(encoding: string): Fault {
+export function contentEncodingUnsupported(encoding: string, read = "gzip, deflate or br"): Fault {
   return fault({
     code: "invalid_argument",
     reason: "CONTENT_ENCODING_UNSUPPORTED",
     message: `the content encoding ${formatValue(encoding)} is not read`,
-    help: "Send the body plain, or compressed with gzip, deflate or br.",
+    help: `Send the body plain, or compressed with ${read}.`,
   });
 }
 

@@ -1,4 +1,5 @@
 import { getEventListeners } from "node:events";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { toolCallsForProject } from "@svc/db";
 import { readAnswer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -101,6 +102,19 @@ test("what is refused carries the id of its request", async () => {
     const answer = await jsonOf(res);
     expect([res.status, answer.id, answer.error.code]).toEqual([400, 7, expect.any(Number)]);
   }
+});
+
+test("a compressed body is read, within its bounds, and another coding is refused", async () => {
+  const call = JSON.stringify(rpc(1, "ping"));
+  for (const [coding, body] of [
+    ["gzip", gzipSync(call)],
+    ["br", brotliCompressSync(call)],
+  ] as const)
+    expect((await jsonOf(mcp.post(body, { "content-encoding": coding }))).result).toEqual({});
+  const bomb = gzipSync(JSON.stringify(rpc(1, "ping", { x: "x".repeat(100_000) })));
+  expect(await readAnswer(await mcp.post(bomb, { "content-encoding": "gzip" }))).toMatchObject({ status: 413 });
+  expect(await readAnswer(await mcp.post(call, { "content-encoding": "zstd" }))).toMatchObject({ status: 415 });
+  expect(await readAnswer(await mcp.post(call, { "content-encoding": "gzip" }))).toMatchObject({ status: 400 });
 });
 
 test("a body that is not text of its charset is no JSON, and one of another charset is read", async () => {

@@ -11,6 +11,7 @@ import { acceptRequestId, type Call, ownerOf } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
 import {
   callerGone,
+  contentEncodingUnsupported,
   contentTypeUnsupported,
   deadlineExceeded,
   endedUnderWay,
@@ -22,6 +23,7 @@ import {
 import { type AnswerHeaders, answerError, answerJson, retryHeaders } from "./answer.ts";
 import { BodyError, readBody } from "./body.ts";
 import { chargeValues } from "./body-values.ts";
+import { decodeBody, encodingOf } from "./content-encoding.ts";
 import { createEventStream } from "./event-stream.ts";
 import { bodyFault, type Intake, pauseBeforeRefusal, shareOf } from "./intake.ts";
 
@@ -95,6 +97,11 @@ function refusalOf({ method = "", headers }: IncomingMessage): Refusal | undefin
     return { error: methodNotAllowed(method, "POST"), status: 405, headers: { allow: "POST" } };
   }
   const contentType = headers["content-type"] ?? "";
+  const encoding = headers["content-encoding"] ?? "identity";
+  if (encoding !== "identity" && encodingOf({ headers }) === undefined) {
+    const error = contentEncodingUnsupported(encoding, "gzip or br");
+    return { error, status: 415, headers: { "accept-encoding": "gzip, br" } };
+  }
   if (/^application\/json *(?:;|$)/i.test(contentType)) return undefined;
   const error = contentTypeUnsupported(contentType, "application/json");
   return { error, status: 415, headers: { "accept-post": "application/json" } };
@@ -125,7 +132,9 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
   call.leave = admitted.leave;
   const charge = intake.charge(req, shareOf(principal));
   res.once("close", () => charge.release());
-  const body = await readBody(req, bodyBytesMax, charge);
+  const sent = await readBody(req, bodyBytesMax, charge);
+  const encoding = encodingOf(req);
+  const body = encoding === undefined ? sent : await decodeBody(encoding, sent, { bytesMax: bodyBytesMax, charge });
   const isLarge = body.byteLength > largeBytes;
   const turn = isLarge ? undefined : meter.turns.take(lineOf(principal));
   if (turn !== undefined) await turn;

@@ -63,6 +63,7 @@ export const desk: ToolkitSource = {
       intents: intents("a new note"),
       input: input({ text: described("What it says.") }, ["text"]),
       output: note,
+      response: { error: { path: "error", message: "error" } },
       request: { method: "POST", path: "/notes", body: { text: "{{params.text}}" } },
     }),
     send_keyed: tool(

@@ -58,6 +58,40 @@ browserTest("keys of a list copy, open beside it, close, filter, help and lead e
   await page.locator("h1:focus", { hasText: "Deliveries" }).waitFor();
 });
 
+browserTest("shortcuts work on the whole page, not only inside a list, and no letter of a field is one", async () => {
+  const { page } = await consoles.open({ path: path("settings") });
+  await page.getByRole("heading", { name: "Settings", level: 1 }).click();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  // A letter in an open dialog leads nowhere.
+  for (const key of ["g", "e"]) await page.keyboard.press(key);
+  expect(page.url()).toContain("/settings");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  for (const key of ["g", "e"]) await page.keyboard.press(key);
+  await page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+  await page.keyboard.press("/");
+  await page.locator("search :focus").waitFor();
+});
+
+browserTest("a page that is opened while the service cannot be reached comes by itself when it can", async () => {
+  const { page, faults } = await consoles.open({ path: path("events") });
+  await rows(page).first().waitFor();
+  faults.expectStatus(0);
+  await page.context().setOffline(true);
+  await page.getByRole("navigation").getByRole("link", { name: "Skills" }).click();
+  await page.getByRole("heading", { name: "This page failed" }).waitFor();
+  await page.getByText(/^Reconnecting/).waitFor();
+  await page.context().setOffline(false);
+  await page.getByRole("heading", { name: "Skills", level: 1 }).waitFor();
+  // The page's file did not load, which the browser reports.
+  expect(
+    faults.seen
+      .splice(0)
+      .filter((seen) => !/dynamically imported module|Failed to fetch|so this page did not load/.test(seen)),
+  ).toEqual([]);
+});
+
 browserTest("single letters can be turned off; arrows go on, and what was typed elsewhere never counted", async () => {
   const { page } = await consoles.open({ path: path("events") });
   const { keyboard } = page;
@@ -77,7 +111,7 @@ browserTest("single letters can be turned off; arrows go on, and what was typed 
   await rows(page).nth(1).and(page.locator(":focus")).waitFor();
 });
 
-browserTest("a list has the filters that it was left with, and times say both and in which zone", async () => {
+browserTest("a list has the filters that a person chose on it, and times say both and in which zone", async () => {
   const { page } = await consoles.open({ path: path("events?toolkit=calendar") });
   await rows(page).first().waitFor();
   const time = rows(page).first().locator("time");
@@ -85,6 +119,14 @@ browserTest("a list has the filters that it was left with, and times say both an
     /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]\S*, (?:now|\d+ (?:s|min) ago)$/,
   );
   const nav = (name: RegExp) => page.getByRole("navigation").getByRole("link", { name }).first().click();
+  await nav(/^Deliveries/);
+  await page.getByRole("heading", { name: "Deliveries", level: 1 }).waitFor();
+  // A link opened the list with that filter: the navigation leads to the whole list.
+  await nav(/^Events$/);
+  await page.waitForURL(/\/events$/);
+  await page.getByRole("combobox", { name: "Toolkit: any" }).click();
+  await page.getByRole("option", { name: "calendar" }).click();
+  await page.waitForURL(/\/events\?toolkit=calendar$/);
   await nav(/^Deliveries/);
   await page.getByRole("heading", { name: "Deliveries", level: 1 }).waitFor();
   await nav(/^Events\b.*filtered/);

@@ -175,9 +175,17 @@ browserTest("an approval shows the plan literally, and is decided by the right s
   expect(await page.getByRole("button", { name: "Approve" }).getAttribute("aria-disabled")).toBe("true");
   await page.getByRole("combobox", { name: "Answer as: lead" }).click();
   await page.getByRole("option", { name: "owner" }).click();
+  await page.goto(`${consoles.svc.url}/console/${path(`jobs/${id}`)}`);
+  await page.getByText('"confirm": true').waitFor();
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByText("owner approved").waitFor();
+  await page.getByRole("dialog", { name: "Approve up to 1 destructive call?" }).waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  expect((await consoles.svc.call("svc.v1.JobsService/GetJob", { id })).json.job.status).toMatch(/PENDING/);
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByRole("button", { name: "Approve 1 destructive call" }).click();
   await jobWithStatus(consoles.svc, id, "SUCCEEDED");
+  await page.goto(`${consoles.svc.url}/console/${where}`);
+  await page.getByText("owner approved").waitFor();
 });
 
 browserTest("a job that succeeded is made a skill, which is called", async () => {

@@ -1,7 +1,7 @@
 import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
 import { until } from "@svc/testing/until";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
 import { keyboardOf } from "../keyboard.ts";
 import { heardOf } from "../look.ts";
@@ -239,7 +239,27 @@ browserTest("at 200 % nothing is cut off: no page scrolls sideways, and what can
   await page.getByRole("button", { name: "Replay events" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Leave it" }).scrollIntoViewIfNeeded();
   expect(await page.evaluate(beyond)).toEqual([]);
+  await page.getByRole("dialog").getByRole("button", { name: "Leave it" }).click();
 });
+
+browserTest(
+  "a long address leaves room for what is beside it: in the replay dialog no column is a letter wide",
+  async () => {
+    const endpointUrl = `${receiver.url}/${"tenant-with-a-long-name/".repeat(8)}hooks`;
+    const { json } = await consoles.svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl });
+    onTestFinished(async () => {
+      await consoles.svc.call("svc.v1.TriggersService/DeleteSubscription", { id: json.subscription.id });
+    });
+    await postCalendar(consoles.svc);
+    const page = await openPage("replays?start=yes");
+    const dialog = page.getByRole("dialog", { name: "Replay events" });
+    await dialog.getByText("tenant-with-a-long-name").first().waitFor();
+    const widths = await dialog
+      .locator("dl")
+      .evaluate<number[], unknown>("(list) => [...list.children].map((part) => part.getBoundingClientRect().width)");
+    expect(Math.min(...widths)).toBeGreaterThan(80);
+  },
+);
 
 browserTest("a subscription is deleted after a question, and only then", async () => {
   const page = await openPage("subscriptions");

@@ -18,9 +18,9 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Has something done whenever calls are answered again. */
-export function whenBack(act: () => void): void {
-  subscribe(() => {
+/** Calls `act` each time calls are answered again. Returns what ends it. */
+export function whenBack(act: () => void): () => void {
+  return subscribe(() => {
     if (away === undefined) act();
   });
 }

@@ -1,11 +1,17 @@
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { whenBack } from "../session/reachability.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Page } from "../ui/page.tsx";
 
-/** A page that could not be drawn: most often its part of the console is of a version that the service has no more. */
+/**
+ * A page that could not be drawn. Usually its file did not load: the service was away, or was updated and no longer has it. The page loads
+ * again by itself when calls are answered again.
+ */
 export function PageFailed({ error }: ErrorComponentProps) {
+  useEffect(() => whenBack(() => location.reload()), []);
   return (
     <Page title="This page failed">
       <div role="alert">
@@ -14,7 +20,10 @@ export function PageFailed({ error }: ErrorComponentProps) {
           title={error instanceof Error ? error.message : String(error)}
           actions={<Button onPress={() => location.reload()}>Reload</Button>}
         >
-          <p>Where the service was updated meanwhile, reloading mends it.</p>
+          <p>
+            If the service was updated or away, reloading helps. The page reloads by itself when the service answers
+            again.
+          </p>
         </Notice>
       </div>
     </Page>

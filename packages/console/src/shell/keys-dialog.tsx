@@ -33,7 +33,7 @@ export function KeysDialog({ open, onClose, projectId }: { open: boolean; onClos
         ))}
       </dl>
       <CheckField
-        label="Single letters do something in a focused list"
+        label="Single letters are shortcuts"
         checked={shortcuts}
         onChange={(on) => setPreferences({ shortcuts: on })}
         hint="Turn them off where you speak to the page rather than type."

@@ -16,8 +16,16 @@ function read(): Record<string, string> {
 
 let kept = read();
 
-/** Keeps the filters that a list was left with, by the path of its page. */
+let shown: { readonly path: string; readonly search: string } | undefined;
+
+/**
+ * Keeps the filters that a person chose on a list, by the path of its page. Filters that the page was opened with, by a link for
+ * example, are not kept until they are changed there.
+ */
 export function keepFilters(path: string, search: string): void {
+  const isChange = shown?.path === path && shown.search !== search;
+  shown = { path, search };
+  if (!isChange) return;
   kept = { ...kept, [path]: search };
   try {
     localStorage.setItem(storedAs, JSON.stringify(kept));

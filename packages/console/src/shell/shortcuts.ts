@@ -8,20 +8,21 @@ export type Shortcut = { to: string } | "palette" | "filter" | "keys";
 const chordMs = 1_500;
 
 /**
- * What a key asks for; undefined for nothing. Ctrl or ⌘ K works anywhere. Single letters work in a focused list alone, and only where
- * they are not turned off. `afterG` says that `g` came right before; `pages` are where its letters lead.
+ * Returns the shortcut of a key; undefined for none. Ctrl or ⌘ K works anywhere. Single letters work everywhere except where text is typed
+ * or a letter chooses an entry (`isTyping`), and only if they are not turned off. `afterG` is true if `g` came right before; `pages` are
+ * the targets of its letters.
  */
 export function shortcutOf(
   { key, ctrlKey, metaKey, altKey }: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">,
   {
-    inList,
+    isTyping,
     letters,
     afterG,
     pages,
-  }: { inList: boolean; letters: boolean; afterG: boolean; pages: readonly Pick<NavPage, "to" | "letter">[] },
+  }: { isTyping: boolean; letters: boolean; afterG: boolean; pages: readonly Pick<NavPage, "to" | "letter">[] },
 ): Shortcut | undefined {
   if ((ctrlKey || metaKey) && !altKey) return key.toLowerCase() === "k" ? "palette" : undefined;
-  if (!inList || !letters || altKey) return undefined;
+  if (isTyping || !letters || altKey) return undefined;
   if (afterG) {
     const page = pages.find(({ letter }) => letter === key);
     return page?.to === undefined ? undefined : { to: page.to };
@@ -40,10 +41,10 @@ export function useShortcuts(
   useEffect(() => {
     let gAt = Number.NEGATIVE_INFINITY;
     const onKeyDown = (event: KeyboardEvent) => {
-      const inList = isInList(event.target);
+      const isTyping = takesLetters(event.composedPath()[0]);
       const afterG = event.timeStamp - gAt < chordMs;
-      const shortcut = shortcutOf(event, { inList, letters, afterG, pages });
-      gAt = event.key === "g" && inList && !afterG ? event.timeStamp : Number.NEGATIVE_INFINITY;
+      const shortcut = shortcutOf(event, { isTyping, letters, afterG, pages });
+      gAt = event.key === "g" && !isTyping && !afterG ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (shortcut === undefined) return;
       event.preventDefault();
       handler.current(shortcut);
@@ -53,9 +54,12 @@ export function useShortcuts(
   }, [letters, pages]);
 }
 
-function isInList(target: EventTarget | null): boolean {
+/** Elements in which a letter is text, or chooses an entry, or belongs to an open dialog. */
+const takers =
+  "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=textbox], [role=combobox], [role=listbox], [role=menu], [role=dialog]";
+
+function takesLetters(target: EventTarget | undefined): boolean {
   if (!(target instanceof Element)) return false;
-  return (
-    target.closest("[role=grid], [role=list]") !== null && target.closest("input, textarea, select, button") === null
-  );
+  const root = target.getRootNode();
+  return target.closest(takers) !== null || (root instanceof ShadowRoot && root.host.closest(takers) !== null);
 }

@@ -24,6 +24,14 @@ test("the ladder counts down at who holds the question, and says who is next", (
   expect(ladderRungs({ ...ask, hopIndex: 1 }, now)[0]?.says).toContain("may still answer");
 });
 
+test("once it is answered, those whom it did not reach were not asked", () => {
+  const answered = { ...ask, state: AskState.ANSWERED };
+  expect(ladderRungs(answered, now).map(({ principalId, says }) => `${principalId} ${says}`)).toEqual([
+    "lead held it last",
+    "head was not asked",
+  ]);
+});
+
 test("it is said what the clock will do, and that no clock approves", () => {
   expect(clockWords(ask)).toBe(
     "When that is over, it passes on to head; at the ladder's end the clock then answers abort.",

@@ -48,6 +48,7 @@ export function ladderRungs(
   return ask.escalation.map(({ principalId, timeoutSeconds }, index) => {
     if (index < ask.hopIndex) return { principalId, state: "past", says: "was asked, and may still answer" };
     const lasts = timeoutSeconds === 0 ? "with no deadline" : `for ${durationWords(timeoutSeconds * 1_000)}`;
+    if (index > ask.hopIndex && !isPending) return { principalId, state: "coming", says: "was not asked" };
     if (index > ask.hopIndex) return { principalId, state: "coming", says: `is asked next, ${lasts}` };
     const left = ask.deadlineAt === undefined ? undefined : timestampMs(ask.deadlineAt) - now;
     if (!isPending) return { principalId, state: "holds", says: "held it last" };

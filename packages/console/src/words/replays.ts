@@ -21,18 +21,18 @@ export function replayWord(state: ReplayState): Word {
   return (words as Record<number, Word>)[state] ?? unknownWord(String(state));
 }
 
-/** Why a replay queues nothing or was cancelled, as `Replay.reason` has it. */
-const reasons: Record<string, string> = {
-  backoff: "waits: the endpoint fails",
-  pending: "waits: the endpoint has yet to take what was queued",
-  inactive: "waits: the subscription is inactive",
-  quota: "waits: the project has as many deliveries pending as it may",
-  requested: "somebody cancelled it",
-  deleted: "its subscription was deleted",
-  expired: "it was paused for 30 days",
+/** Reasons of `Replay.reason`; `endpoint` is the address that a replay waits for, or "the endpoint". */
+const reasons: Record<string, (endpoint: string) => string> = {
+  backoff: (endpoint) => `waits: ${endpoint} fails`,
+  pending: (endpoint) => `waits: ${endpoint} has yet to take what was queued`,
+  inactive: (endpoint) => `waits: the subscription of ${endpoint} is inactive`,
+  quota: () => "waits: the project has as many deliveries pending as it may",
+  requested: () => "a person cancelled it",
+  deleted: () => "its subscription was deleted",
+  expired: () => "it was paused for 30 days",
 };
 
-/** Why a replay queues nothing or was cancelled, in words; empty where nothing hinders it. */
-export function replayReasonWords(reason: string): string {
-  return reasons[reason] ?? reason;
+/** Returns why a replay queues nothing or was cancelled, naming the endpoint it waits for; empty if nothing hinders it. */
+export function replayReasonWords(reason: string, endpoint: string): string {
+  return reasons[reason]?.(endpoint || "the endpoint") ?? reason;
 }

@@ -200,9 +200,17 @@ function faultOf({ outcome, message, providerStatus, faults }: Answered): CallFa
     outcome === "invalid_arguments" && faults.length > 0
       ? faultsText(faults)
       : providerStatus > 0
-        ? `the app answered ${providerStatus}`
+        ? answeredWords(outcome, providerStatus)
         : plainWords[outcome];
   return { code: outcome, message, plain: plain ?? outcome, ...(providerStatus > 0 && { status: providerStatus }) };
+}
+
+/** A status of success with an error says where the error was: in the answer, as the tool's definition reads it. */
+function answeredWords(outcome: string, status: number): string {
+  const isSuccess = status >= 200 && status <= 299;
+  return outcome === "provider_error" && isSuccess
+    ? `the app answered ${status}, but its answer reports an error`
+    : `the app answered ${status}`;
 }
 
 function faultsText(faults: readonly { readonly pointer: string; readonly message: string }[]): string {

@@ -171,6 +171,20 @@ test("a call that fails for good fails its step and the job, and the receipt say
   expect(reading.receipt.outcome).toBe("partial");
 });
 
+test("rows that an app refuses inside of a success say that its answer reports an error", async () => {
+  const world = createWorld({ items: 1 });
+  world.script = ({ body }) =>
+    body["text"] === undefined ? undefined : { status: 200, body: { error: "marker-1 is bad" } };
+  const bench = await benches.bench(world);
+  bench.engine();
+  const id = await bench.submit(sendAll());
+  const reading = await bench.reach(id, "failed", "awaiting_judgment", "succeeded");
+  expect(reading.steps["send"]?.errors).toMatchObject([
+    { sample: "the app answered 200, but its answer reports an error" },
+    { code: "ROWS_FAILED" },
+  ]);
+});
+
 test("failed rows within what is tolerated leave the job a partial success", async () => {
   const world = createWorld({ items: 10 });
   world.script = ({ body }) =>

@@ -1,30 +1,67 @@
+import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import type { ButtonKind } from "../../ui/button-class.ts";
+import { Dialog } from "../../ui/dialog.tsx";
 import { type AskPlace, type Continuation, continuationWords } from "../../words/continuations.ts";
 import styles from "./answer-form.module.css";
 
-/** One answer: its button, and what it does. */
+/** One answer: its button, and what it does. Approving destructive calls takes a second press, which names their number. */
 export function AnswerButton({
   continuation,
   place,
   why,
+  destructive,
   busy,
   onPress,
 }: {
   continuation: Continuation;
   place: AskPlace;
   why: string | undefined;
+  /** Maximum number of destructive calls that approving allows. */
+  destructive: number;
   busy: boolean;
   onPress: () => void;
 }) {
   const { title, does } = continuationWords(continuation, place);
   const kind = kindOf(continuation, place);
+  const [isAsked, setAsked] = useState(false);
+  const asksFirst = continuation === "proceed" && destructive > 0;
+  const calls = destructive === 1 ? "1 destructive call" : `${destructive.toLocaleString("en")} destructive calls`;
+  const close = () => setAsked(false);
   return (
     <div className={styles["answer"]}>
-      <Button kind={kind} why={why} busy={busy ? "Sending" : undefined} onPress={onPress}>
+      <Button
+        kind={kind}
+        why={why}
+        busy={busy ? "Sending" : undefined}
+        onPress={asksFirst ? () => setAsked(true) : onPress}
+      >
         {title}
       </Button>
       <span className={styles["does"]}>{does}</span>
+      {asksFirst && (
+        <Dialog
+          open={isAsked}
+          onClose={close}
+          title={`Approve up to ${calls}?`}
+          actions={
+            <>
+              <Button onPress={close}>Cancel</Button>
+              <Button
+                kind="danger"
+                onPress={() => {
+                  close();
+                  onPress();
+                }}
+              >
+                Approve {calls}
+              </Button>
+            </>
+          }
+        >
+          <p>The plan sends them without asking again. What a destructive call does cannot be taken back.</p>
+        </Dialog>
+      )}
     </div>
   );
 }

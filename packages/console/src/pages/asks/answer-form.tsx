@@ -89,6 +89,7 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
             continuation={continuation}
             place={place}
             why={why}
+            destructive={place === "plan_approval" ? (job?.estimate?.destructiveMax ?? 0) : 0}
             busy={answer.isSending && answer.sent?.continuation === continuation}
             onPress={() => !answer.isSending && send(continuation)}
           />

@@ -9,6 +9,7 @@ import { Time } from "../../ui/time.tsx";
 import { hasEnded } from "../../words/jobs.ts";
 import { parkWords } from "../../words/park.ts";
 import { AskBody } from "../asks/ask-body.tsx";
+import { Plan } from "../asks/plan.tsx";
 import { useAsk } from "../asks/use-ask.ts";
 import { JobLink } from "./columns.tsx";
 
@@ -80,10 +81,11 @@ function Parked({ job, projectId }: { job: Job; projectId: string }) {
           boxed
           actions={
             <Link to="/p/$projectId/asks/$jobId/$askId" params={{ projectId, jobId: job.id, askId: ask.requestId }}>
-              {ask.approvalId === "" ? "Open the ask" : "See the plan that is approved"}
+              {ask.approvalId === "" ? "Open the ask" : "See the plan with its figures"}
             </Link>
           }
         >
+          {ask.approvalId !== "" && <Plan programJson={job.programJson} />}
           <AskBody ask={ask} job={job} projectId={projectId} wide />
         </Section>
       )}

@@ -1,14 +1,18 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { JobStep, StepReceipt } from "@svc/gen/jobs";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useNow } from "../../clock.ts";
 import { classNames } from "../../ui/class-names.ts";
 import { Icon } from "../../ui/icon.tsx";
+import { callOutcomes } from "../../words/calls.ts";
 import { stepWord } from "../../words/jobs.ts";
 import { durationWords } from "../../words/time.ts";
 import type { Bar } from "./bars.ts";
 import type { ProgramStep } from "./program.ts";
 import { rowWords } from "./row-words.ts";
 import styles from "./steps.module.css";
+
+const route = getRouteApi("/p/$projectId/jobs/$jobId");
 
 /** How a step stands: its progress, its receipt once it began, its bar once it ran. */
 export type StepNow = {
@@ -77,10 +81,22 @@ export function StepLine({
       {errors.map(({ code, count, sample }) => (
         <p key={code} className={styles["error"]}>
           <b>{code}</b> {count > 1 && `× ${count} `}
-          {sample}
+          {sample} <FailedCalls code={code} />
         </p>
       ))}
     </>
+  );
+}
+
+/** Leads to the calls of the job with this outcome, each with the message of the app. Nothing for a code that no call has. */
+function FailedCalls({ code }: { code: string }) {
+  const { projectId, jobId } = route.useParams();
+  const outcome = callOutcomes.find((known) => known === code);
+  if (outcome === undefined) return null;
+  return (
+    <Link to="/p/$projectId/calls" params={{ projectId }} search={{ job: jobId, outcome }}>
+      See the calls
+    </Link>
   );
 }
 

@@ -14,9 +14,8 @@ import styles from "./overview.module.css";
 const minuteMs = 60_000;
 const countedPosts = 100;
 
-/** What needs a person, each leading to where it is done. */
-export function Needs({ projectId, backlog }: { projectId: string; backlog: GetBacklogResponse }) {
-  const now = useNow(minuteMs);
+/** Posts in quarantine as the administrator's seat sees them: up to 100 are counted. Undefined without that seat; `isLoading` before the first answer. */
+export function useQuarantined(): { quarantined: { count: number; more: boolean } | undefined; isLoading: boolean } {
   const isAdmin = useSession()?.seats.some(({ role }) => role === "admin") ?? false;
   const posts = useQuery(
     AdminService.method.listQuarantinedPosts,
@@ -24,6 +23,20 @@ export function Needs({ projectId, backlog }: { projectId: string; backlog: GetB
     { transport: transportFor("admin"), enabled: isAdmin, refetchInterval: minuteMs },
   );
   const quarantined = posts.data && { count: posts.data.posts.length, more: posts.data.nextPageToken !== "" };
+  return { quarantined, isLoading: posts.isLoading };
+}
+
+/** What needs a person, each leading to where it is done. */
+export function Needs({
+  projectId,
+  backlog,
+  quarantined,
+}: {
+  projectId: string;
+  backlog: GetBacklogResponse;
+  quarantined: { count: number; more: boolean } | undefined;
+}) {
+  const now = useNow(minuteMs);
   const needs = needsOf(backlog, quarantined, now);
   return (
     <Section title="Needs a person">

@@ -8,11 +8,12 @@ import { Skeleton } from "../../ui/empty.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Line } from "../../ui/stack.tsx";
+import { useSubscriptions } from "../deliveries/endpoints.ts";
 import { Backlog } from "./backlog.tsx";
 import { Charts } from "./charts-section.tsx";
 import { type OverviewSearch, seriesRequest, zoomed } from "./filters.ts";
 import { FirstEvent } from "./first-event.tsx";
-import { Needs } from "./needs-section.tsx";
+import { Needs, useQuarantined } from "./needs-section.tsx";
 import { OverviewFilters } from "./overview-filters.tsx";
 
 const route = getRouteApi("/p/$projectId/overview");
@@ -32,6 +33,13 @@ export default function OverviewPage() {
     placeholderData: keepPreviousData,
   });
   const anyEvent = useQuery(TriggersService.method.listEvents, { pageSize: 1 });
+  const { quarantined, isLoading: areNeedsLoading } = useQuarantined();
+  const { subscriptions, error: noSubscriptions } = useSubscriptions();
+  // All first answers are drawn at once: a part that came later would push the others down.
+  const isLoading =
+    areNeedsLoading ||
+    [backlog, series, anyEvent].some((query) => query.isLoading) ||
+    (subscriptions === undefined && noSubscriptions === null);
   const change = (to: OverviewSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
   const isFirst = anyEvent.data?.events.length === 0 && series.data?.lines.length === 0;
   return (
@@ -40,21 +48,19 @@ export default function OverviewPage() {
         error={backlog.error ?? series.error}
         onRetry={() => void Promise.all([backlog.refetch(), series.refetch()])}
       />
-      {isFirst && <FirstEvent />}
-      {backlog.data === undefined ? (
-        backlog.isPending && <Skeleton rows={2} />
-      ) : (
-        <Needs projectId={projectId} backlog={backlog.data} />
+      {isLoading && <Skeleton rows={12} />}
+      {isFirst && !isLoading && <FirstEvent />}
+      {!isLoading && backlog.data !== undefined && (
+        <Needs projectId={projectId} backlog={backlog.data} quarantined={quarantined} />
       )}
-      {!isFirst && (
+      {!isFirst && !isLoading && (
         <search aria-label="What the charts show">
           <Line>
             <OverviewFilters search={search} onChange={change} />
           </Line>
         </search>
       )}
-      {series.isPending && <Skeleton rows={8} />}
-      {!isFirst && series.data !== undefined && (
+      {!isFirst && !isLoading && series.data !== undefined && (
         <Charts
           projectId={projectId}
           answer={series.data}
@@ -62,7 +68,7 @@ export default function OverviewPage() {
           onBrush={(sinceMs, untilMs) => change(zoomed(sinceMs, untilMs, now + minuteMs))}
         />
       )}
-      {!isFirst && backlog.data !== undefined && <Backlog projectId={projectId} backlog={backlog.data} />}
+      {!isFirst && !isLoading && backlog.data !== undefined && <Backlog projectId={projectId} backlog={backlog.data} />}
     </Page>
   );
 }

@@ -18,6 +18,7 @@ export function ReplayItem({ replay }: { replay: Replay }) {
   const {
     state,
     reason,
+    waitsFor,
     queued,
     total,
     totalComplete,
@@ -42,7 +43,7 @@ export function ReplayItem({ replay }: { replay: Replay }) {
       }
     >
       <Progress label={`${of} queued`} value={total === 0 ? (isOpen ? 0 : 1) : queued / total} />
-      {reason !== "" && <p>{replayReasonWords(reason)}</p>}
+      {reason !== "" && <p>{replayReasonWords(reason, waitsFor === "" ? "" : endpointOf(waitsFor))}</p>}
       <Facts
         facts={[
           ["Events", triggerSlug || toolkitSlug || "of every toolkit"],

@@ -34,10 +34,10 @@ export function BrowserSettings() {
           onChange={(value) => setPreferences({ zone: value === "utc" ? "utc" : "local" })}
         />
         <CheckField
-          label="Single letters do something in a focused list"
+          label="Single letters are shortcuts"
           checked={shortcuts}
           onChange={(on) => setPreferences({ shortcuts: on })}
-          hint="Turn them off where you speak to the page rather than type. ? in a list shows them all."
+          hint="Turn them off where you speak to the page rather than type. ? shows them all."
         />
       </Stack>
     </Section>

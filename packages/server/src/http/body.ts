@@ -123,8 +123,8 @@ export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
     if (chunks === fineChunksMax && bytes < fineChunksMax * fineBytes) {
       onTooFine();
       // The rest of what was read costs its parsing, and no more.
-      req.push = () => true;
-      return true;
+      req.push = (rest: Buffer | null) => (rest === null ? push(rest) : true);
+      return push(chunk);
     }
     if (chunks === fineChunksMax) chunks = bytes = 0;
     return push(chunk);

@@ -33,10 +33,10 @@ const allowedImports: Record<string, readonly string[]> = {
     "jobs",
     "standing",
   ],
-  console: ["gen"],
+  console: ["gen", "core"],
   // Of the domains its adapters know what the node shows: the catalog alone is read before there is a node.
   server: ["gen", "core", "db", "catalog", "node", "console"],
-  sdk: ["gen"],
+  sdk: ["gen", "core"],
   // Definitions are checked and sampled without a server; the configuration says where a local one keeps its own.
   cli: ["gen", "core", "catalog", "server", "sdk"],
   testing: [
@@ -90,6 +90,11 @@ const reservedModules: { modules: RegExp; allowedIn: RegExp; why: string }[] = [
     why: "the command line speaks through the client of packages/sdk; `svc serve` alone is the server",
   },
   {
+    modules: /^@svc\/core(?!\/(?:time|exact-json|number-text|raw-json)$)/,
+    allowedIn: except("^packages/(?!sdk/|console/)", "^bench/", testing),
+    why: "of core, client and console take the readers of times and numbers alone, which run anywhere",
+  },
+  {
     modules: /^@svc\/[^/]+\/testing$/,
     allowedIn: except("^bench/", testing),
     why: "what a package opens to tests alone is no part of the product",
@@ -115,6 +120,10 @@ const reservedModules: { modules: RegExp; allowedIn: RegExp; why: string }[] = [
     why: "a browser is started by its tests alone",
   },
 ];
+
+/** Parts of a time by the zone of the process, and texts of them. */
+const localTime =
+  /\.(?:get|set)(?:FullYear|Year|Month|Date|Day|Hours|Minutes|Seconds|Milliseconds|TimezoneOffset)\(|\.to(?:Locale)?(?:Date|Time)String\(|\.toLocaleString\(\s*\)|\bIntl\s*\.\s*DateTimeFormat\((?![^;]*\btimeZone\b)/;
 
 /** Code that only some files may contain. Tests are free of `nondeterminism`, which they inject where a guarantee hangs on it. */
 const reservedCode: { what: string; code: RegExp; allowedIn: RegExp; why: string }[] = [
@@ -164,8 +173,20 @@ const reservedCode: { what: string; code: RegExp; allowedIn: RegExp; why: string
   {
     what: "another isoTime",
     code: /\bnew Date\((?:[^()]|\([^()]*\))+\)\.toISOString\(/,
-    allowedIn: except("^packages/(?:core|sdk|console)/", "^bench/", testing),
+    allowedIn: except("^packages/core/src/time/", "^bench/", testing),
     why: "`isoTime` of packages/core writes times, and knows those that it wrote last",
+  },
+  {
+    what: "a time that a Date reads",
+    code: /\bDate\s*(?:\.\s*parse\b|\[)|\bnew\s+Date\s*\(\s*[^)\s]|(?<!\bnew\s+|[.\w])\bDate\s*\(|\b(?:const|let)\s+\w+\s*=\s*Date\s*[;,]/,
+    allowedIn: except("^bench/", testing),
+    why: "a Date reads texts in the zone of the process and makes 2 March of 30 February: `readTime`, `readHttpDate` and `dateOf` of core",
+  },
+  {
+    what: "the zone of the process",
+    code: localTime,
+    allowedIn: except("^bench/", testing),
+    why: "two nodes of different zones would disagree: take the UTC parts, or name the zone",
   },
   {
     what: "`export *`",
@@ -208,9 +229,19 @@ const exceptions: { file: string; code: string; why: string }[] = [
     why: "the development server is told which service it stands before",
   },
   {
-    file: "packages/program/src/run/cel-values.ts",
-    code: "another isoTime",
-    why: "the thread that evaluates expressions loads nothing of core but raw JSON",
+    file: "packages/core/src/time/iso-time.ts",
+    code: "a time that a Date reads",
+    why: "`dateOf` makes a Date of a number alone",
+  },
+  {
+    file: "packages/console/src/words/time.ts",
+    code: "the zone of the process",
+    why: "the console shows times by the clock of the browser where its user wants that",
+  },
+  {
+    file: "packages/cli/src/main.ts",
+    code: "the process environment",
+    why: "TZ is set to UTC, before anything is loaded",
   },
   { file: "packages/db/src/embedded/initialize.ts", code: "nondeterminism", why: "the password of a new database" },
   { file: "packages/db/src/embedded/binaries.ts", code: "nondeterminism", why: "the name of an unfinished copy" },
@@ -310,6 +341,55 @@ test.each(reservedCode)("$what is used only where $allowedIn", ({ what, code, al
     .filter((file) => isReserved(file, { allowedIn }, what) && code.test(codeOf(file.text)))
     .map((file) => file.path);
   expect(faults, why).toEqual([]);
+});
+
+/** What each of these rules finds where it is planted, and what it lets pass. */
+const planted: readonly (readonly [what: string, code: string, isFound: boolean])[] = [
+  ...[
+    "Date.parse(text)",
+    "const read = Date.parse;",
+    "[].map(Date . parse)",
+    'Date["parse"](text)',
+    "new Date(text)",
+    "new Date(text).getTime()",
+    "new Date(2026, 0, 1)",
+    'new Date("2026-01-01")',
+    "new Date(\n  text,\n)",
+    "const at = `${new Date(ms)}`",
+    "Date(text)",
+    "const Time = Date;",
+  ].map((code) => ["a time that a Date reads", code, true] as const),
+  ...["dateOf(ms)", "readTime(text)", "Date.UTC(2026, 0)", "readHttpDate(text)", "type At = Date;", "update(text)"].map(
+    (code) => ["a time that a Date reads", code, false] as const,
+  ),
+  ...[
+    "at.getHours()",
+    "at.getDay()",
+    "at.getFullYear()",
+    "at.getTimezoneOffset()",
+    "at.setHours(0, 0, 0, 0)",
+    "at.toLocaleDateString()",
+    'at.toLocaleTimeString("en")',
+    "at.toLocaleString()",
+    "at.toDateString()",
+    "at.toTimeString()",
+    'new Intl.DateTimeFormat("en", { hour: "numeric" })',
+    "Intl.DateTimeFormat()",
+  ].map((code) => ["the zone of the process", code, true] as const),
+  ...[
+    "at.getUTCHours()",
+    "at.setUTCFullYear(1)",
+    'count.toLocaleString("en")',
+    "at.toISOString()",
+    'new Intl.DateTimeFormat("en", { timeZone })',
+    'new Intl.DateTimeFormat("en", {\n  timeZone: zone,\n})',
+    "at.getTime()",
+  ].map((code) => ["the zone of the process", code, false] as const),
+];
+
+test.each(planted)("the rule on %s tells whether it is broken by: %s", (what, code, isFound) => {
+  const rule = reservedCode.find((one) => one.what === what);
+  expect(rule?.code.test(codeOf(code))).toBe(isFound);
 });
 
 test("every exception is still needed", () => {

@@ -1,8 +1,10 @@
 import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/server-process";
+import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { hasEnded, reach } from "../jobs/project.ts";
+import { isSameDecimal, jsonNumberText } from "../json-numbers.ts";
 import { connect } from "../tools/project.ts";
 import { type Provider, startProvider } from "../tools/provider.ts";
 import { postToLedger, writeLedgerApp } from "./ledger-app.ts";
@@ -100,6 +102,136 @@ test("in a call's arguments, its request, its result, its repetition and the led
   });
   expect(reused.reason).toBe("IDEMPOTENCY_KEY_REUSED");
 });
+
+/** The number behind a name in a JSON text, as it stands there. */
+const numberIn = (text: string, name: string) => new RegExp(`"${name}":([-+.eE\\d]+)`).exec(text)?.[1] ?? "none";
+const runs = { numRuns: 25 * rounds, endOnFailure: true };
+
+test("any number that is posted reaches its event and its delivery as it is, or the post is quarantined with a reason", async () => {
+  const { json } = await triggers("CreateSubscription", { endpointUrl: receiver.url, toolkitSlug: "ledger" });
+  let owner = 5_000_000;
+  await fc.assert(
+    fc.asyncProperty(jsonNumberText, async (number) => {
+      owner++;
+      receiver.requests.length = 0;
+      const posted = await postToLedger(server, `{"kind":"entry","owner":${owner},"id":${owner},"amount":${number}}`);
+      expect(posted.status).toBe(202);
+      if (posted.text !== '{"accepted":1}') {
+        const { json: listed } = await triggers("ListQuarantine", { toolkitSlug: "ledger", pageSize: 1 });
+        expect(listed.posts[0].detail, number).toMatch(/amount/);
+        return;
+      }
+      await until(() => receiver.requests.some(({ body }) => body.includes(`"id":${owner}`)));
+      const delivered = receiver.requests.find(({ body }) => body.includes(`"id":${owner}`))?.body.toString() ?? "";
+      expect(isSameDecimal(numberIn(delivered, "amount"), number), `${number} was delivered as ${delivered}`).toBe(
+        true,
+      );
+      const { json: listed } = await triggers("ListEvents", { toolkitSlug: "ledger", pageSize: 1 });
+      expect(isSameDecimal(numberIn(listed.events[0].payloadJson, "amount"), number), number).toBe(true);
+    }),
+    runs,
+  );
+  await triggers("DeleteSubscription", { id: json.subscription.id });
+});
+
+test("posts that differ in far digits alone are two events, and one that is repeated is one", async () => {
+  const rates = [
+    ...["0.1234567890123456788", "0.1234567890123456789", "4503599627370497.5", "4503599627370497.6"],
+    ...["1e-400", "2e-400", "0.1", "0.10000000000000001", "9007199254740993", "9007199254740992"],
+  ];
+  for (const rate of [...rates, ...rates]) {
+    const posted = await postToLedger(server, `{"kind":"rate","owner":1,"rate":${rate}}`);
+    expect(posted.status).toBe(202);
+  }
+  const { json } = await triggers("ListEvents", { triggerSlug: "ledger.rate_set", pageSize: 50 });
+  const payloads = (json.events as { payloadJson: string }[]).map(({ payloadJson }) => payloadJson);
+  expect(payloads.toReversed()).toEqual(rates.map((rate) => `{"rate":${rate}}`));
+});
+
+test("any number reaches the app as an argument and comes back in its answer, or is refused with a reason", async () => {
+  let key = 0;
+  await fc.assert(
+    fc.asyncProperty(jsonNumberText, async (number) => {
+      app.seen.length = 0;
+      const { status, json, reason } = await server.call("svc.v1.ToolsService/CallTool", {
+        ...{ toolSlug: "ledger.update_entry", entityId: "ann", idempotencyKey: `any-${key++}` },
+        argumentsJson: `{"id":1,"amount":${number}}`,
+      });
+      if (status !== 200 || json.outcome !== "ok") {
+        expect([app.seen.length, reason || json.message], number).toEqual([0, expect.stringMatching(/./)]);
+        return;
+      }
+      const [sent] = app.seen;
+      expect(isSameDecimal(numberIn(sent?.body ?? "", "amount"), number), `${number} was sent as ${sent?.body}`).toBe(
+        true,
+      );
+      expect(isSameDecimal(numberIn(json.resultJson, "amount"), number), `${number} came as ${json.resultJson}`).toBe(
+        true,
+      );
+    }),
+    runs,
+  );
+});
+
+test("any number that an app answers is in the result as it is", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(jsonNumberText, { minLength: 1, maxLength: 20 }), async (numbers) => {
+      app.answer = (_, res) => {
+        const items = numbers.map((number) => `{"amount":${number}}`).join(",");
+        res.writeHead(200, { "content-type": "application/json" }).end(`{"items":[${items}]}`);
+      };
+      const { json } = await server.call("svc.v1.ToolsService/CallTool", {
+        ...{ toolSlug: "ledger.list_entries", entityId: "ann", argumentsJson: "{}" },
+      });
+      expect(json.outcome).toBe("ok");
+      const found = [...json.resultJson.matchAll(/"amount":([-+.eE\d]+)/g)].map(([, number]) => number);
+      expect(found.length).toBe(numbers.length);
+      for (const [index, number] of numbers.entries())
+        expect(isSameDecimal(found[index] ?? "none", number), `${number} came as ${found[index]}`).toBe(true);
+    }),
+    runs,
+  );
+});
+
+test("any number in a program, its input and its rows is what is sent and what comes out, or is refused with a reason", async () => {
+  await fc.assert(
+    fc.asyncProperty(jsonNumberText, jsonNumberText, async (number, row) => {
+      app.seen.length = 0;
+      app.answer = ({ method, body }, res) => {
+        const answer = method === "PUT" ? body : `{"items":[{"id":1,"amount":${row}}]}`;
+        res.writeHead(200, { "content-type": "application/json" }).end(answer);
+      };
+      const put = (id: string, value: string) =>
+        `{"id":"${id}","call":"ledger.update_entry","entity":"ann","args":{"id":1,"amount":${value}}}`;
+      const programJson = `{"version":1,"title":"Numbers","params":{"amount":${number}},
+        "inputSchema":{"type":"object","properties":{"amount":{"type":"number","description":"An amount."}}},
+        "input":{"amount":${number}},"steps":[
+        {"id":"fetch","call":"ledger.list_entries","entity":"ann","rows":{"from":"items[]","keep":["id","amount"]}},
+        ${put("written", number)},${put("named", '{"$ref":"params.amount"}')},${put("given", '{"$ref":"input.amount"}')},
+        ${put("computed", '{"$cel":"params.amount"}')},
+        {"id":"each","map":"fetch","do":[${put("row", '{"$ref":"row.amount"}')}]}],
+        "result":{"own":{"$ref":"params.amount"},"cel":{"$cel":"{'x': input.amount}"},"text":{"$text":"{params.amount}"}}}`;
+      const submitted = await server.call("svc.v1.JobsService/SubmitJob", { programJson });
+      if (submitted.status !== 200) {
+        expect(submitted.reason, number).toMatch(/^PROGRAM_|^INPUT_|^JOB_/);
+        return;
+      }
+      const job = await reach(server, submitted.json.job.id, hasEnded);
+      const sent = app.seen.filter(({ method }) => method === "PUT").map(({ body }) => numberIn(body, "amount"));
+      for (const [index, text] of sent.entries())
+        expect(isSameDecimal(text, index === 4 ? row : number), `${number}, ${row}: sent ${sent.join(" ")}`).toBe(true);
+      if (job.receipt.resultJson === "") {
+        expect(job.lastError || JSON.stringify(job.receipt), `${number}, ${row}`).toMatch(/number|digits|ARGUMENT/i);
+        return;
+      }
+      const { resultJson } = job.receipt;
+      for (const name of ["own", "x"])
+        expect(isSameDecimal(numberIn(resultJson, name), number), `${number} came out as ${resultJson}`).toBe(true);
+      expect(isSameDecimal(/"text":"([^"]*)"/.exec(resultJson)?.[1] ?? "none", number), resultJson).toBe(true);
+    }),
+    { ...runs, numRuns: 12 * rounds },
+  );
+}, 120_000);
 
 test("over MCP neither arguments nor structured content nor text lose a digit", async () => {
   for (const id of ids) {

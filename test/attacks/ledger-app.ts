@@ -30,6 +30,22 @@ const tools = {
     occurredAt: "{{body.at}}",
     payload: { id: "{{body.id}}", amount: "{{body.amount}}", labels: "{{body.labels}}" },
   },
+  rate_set: {
+    kind: "trigger",
+    description: "Fires when the ledger sets another rate, once for each rate that the post names.",
+    intents: ["tell me about new rates", "when the rate changes", "watch the rates of mine"],
+    output: {
+      type: "object",
+      additionalProperties: false,
+      required: ["rate"],
+      properties: { rate: { type: "number" } },
+    },
+    match: { body: { kind: "rate" } },
+    account: "{{body.owner}}",
+    dedupe: "{{body.rate}}",
+    occurredAt: "{{body.at}}",
+    payload: { rate: "{{body.rate}}" },
+  },
   list_entries: {
     kind: "action",
     class: "read",

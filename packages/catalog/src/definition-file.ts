@@ -1,4 +1,5 @@
-import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
+import { formatValue, isExactDouble } from "@svc/core";
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { type DefinitionFault, type FaultPath, formatPath } from "./definition-error.ts";
 
 /** The line (from 1) on which a path, or the longest part of it that exists, stands; undefined outside files. */
@@ -47,7 +48,31 @@ export function parseDefinitionFile(file: string, text: string): DefinitionFile 
       })),
     );
   }
+  const inexact = mayBeInexact.test(text) ? inexactNumbers(document, lines) : [];
+  if (inexact.length > 0) return brokenFile(file, inexact);
   return createDefinitionFile(file, document.toJS({ maxAliasCount: 100 }), lineFinder(document, lines));
+}
+
+/** What is to be written in place of a number that no double is. */
+export const inexactCure = "write a number of fewer digits, or a text";
+
+/** Nearly no file has as many digits, and to look at every value of hundreds of files takes a while. */
+const mayBeInexact = /[\d.]{16}|\d[eE][+-]?\d{3}/;
+
+const decimalForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** Numbers that would be read as others. */
+function inexactNumbers(document: Document, lines: LineCounter): { line: number; reason: string; cure: string }[] {
+  const found: { line: number; reason: string; cure: string }[] = [];
+  visit(document, {
+    Scalar(_, { value, source, range }) {
+      if (typeof value !== "number" || source === undefined || !decimalForm.test(source) || isExactDouble(source))
+        return;
+      const line = lines.linePos(range?.[0] ?? 0).line;
+      found.push({ line, reason: `has the number ${formatValue(source)}, which no double is`, cure: inexactCure });
+    },
+  });
+  return found;
 }
 
 /** One YAML text whose value is known already. It is parsed once a line is asked for. */

@@ -66,3 +66,12 @@ test("the faults of a definition whose value was known have their lines", () => 
   expect(known.faults).toEqual(parsed.faults);
   expect(known.faults[0]?.line).toBe(3);
 });
+
+test("a number that would be read as another is refused, and every other is read", () => {
+  for (const number of ["0.1234567890123456789", "9007199254740993", "1e-400", "1E400", "-4503599627370497.5"]) {
+    const { faults } = parseDefinitionFile("a.yaml", `a: 1\nb:\n  - ${number}\n`);
+    expect(faults).toEqual([expect.objectContaining({ line: 3, reason: expect.stringContaining(number) })]);
+  }
+  for (const text of ["'0.1234567890123456789'", "0.1", "1E2", "-0.5", "0x1F", "9007199254740991", "1.50"])
+    expect(parseDefinitionFile("a.yaml", `a: ${text}`).faults).toEqual([]);
+});

@@ -5,6 +5,9 @@ import { quickenImports } from "./quick-start.ts";
 
 const required = 24;
 
+// What reads the zone of the process by mistake, in a library or here, is the same on every node and in every thread of it.
+process.env.TZ = "UTC";
+
 if (Number(process.versions.node.split(".")[0]) === required) {
   // Before anything is loaded, which would be loaded again.
   if (process.argv[2] === "serve") settleAllocator();

@@ -7,7 +7,16 @@ import {
   renderRequest,
   type Toolkit,
 } from "@svc/catalog";
-import { isObject, type ProjectId, parseTemplate, readForeignText, renderTemplate } from "@svc/core";
+import {
+  isJsonNumber,
+  isObject,
+  type ProjectId,
+  parseExactJson,
+  parseTemplate,
+  readForeignText,
+  renderTemplate,
+  scalarText,
+} from "@svc/core";
 import type { AppAnswer, AppRequest, AppTransport } from "./app-transport.ts";
 import type { Credential } from "./credential.ts";
 import { isReference } from "./definition.ts";
@@ -113,9 +122,9 @@ function judge(action: Action, path: string, answer: AppAnswer): ProbeResult {
 
 /** The app's own id of the account; undefined when it says none that could be kept. */
 function referenceOf(value: unknown): string | undefined {
-  if (typeof value !== "string" && (typeof value !== "number" || !Number.isFinite(value))) return undefined;
-  const reference = String(value);
-  return isReference(reference) ? reference : undefined;
+  // All digits of a number: two accounts must not look like one.
+  const reference = typeof value === "string" || isJsonNumber(value) ? scalarText(value) : undefined;
+  return reference !== undefined && isReference(reference) ? reference : undefined;
 }
 
 function isThere(value: unknown): boolean {
@@ -127,17 +136,11 @@ function valueAt(value: unknown, path: string): unknown {
   return renderTemplate(parseTemplate(`{{value${step}}}`), { value });
 }
 
-/** An integer of more digits than a number holds is its digits: two accounts must not look like one. */
 function parseJson({ body, headers, unreadable }: AppAnswer & { kind: "answer" }): unknown {
   const read = readForeignText(body, headers["content-type"]);
   if (unreadable !== undefined || "fault" in read) return undefined;
-  const { text } = read;
   try {
-    if (!/\d{16}/.test(text)) return JSON.parse(text);
-    return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
-      const isCut = typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
-      return isCut ? (context?.source ?? value) : value;
-    });
+    return parseExactJson(read.text);
   } catch {
     return undefined;
   }

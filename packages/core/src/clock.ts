@@ -24,20 +24,6 @@ export function createOffsetClock(base: Clock): Clock & { setOffset(ms: number):
   };
 }
 
-/** RFC 3339 text in UTC with milliseconds of an epoch time. */
-export function isoTime(ms: number): string {
-  const slot = ms % recentTimes;
-  const known = recent[slot];
-  if (known?.ms === ms) return known.text;
-  const text = new Date(ms).toISOString();
-  if (known !== undefined) recent[slot] = { ms, text };
-  return text;
-}
-
-/** The last times: that of an event is written several times, and by thousands in a second most have been written before. */
-const recentTimes = 64;
-const recent = Array.from({ length: recentTimes }, () => ({ ms: -1, text: "" }));
-
 function waitOnMachine(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
-import { isoTime } from "./clock.ts";
 import { type Fault, fault } from "./errors.ts";
+import { isoTime } from "./time/iso-time.ts";
 
 /** A link to the console where there is none. */
 export function consoleOff(): Fault {

@@ -1,5 +1,6 @@
 import { measureJson } from "./json-size.ts";
-import { type JsonNumber, nearestDouble, rawJson } from "./raw-json.ts";
+import { isExactDouble } from "./number-text.ts";
+import { rawJson } from "./raw-json.ts";
 
 /** Levels that a JSON text may be nested; writing a value as JSON takes a frame of the stack a level. */
 const depthMaxDefault = 500;
@@ -13,8 +14,8 @@ export class JsonTooLargeError extends Error {
 export type ExactJsonOptions = { readonly valuesMax?: number; readonly depthMax?: number };
 
 /**
- * Parses JSON without losing digits: a number beyond 2^53 - 1 becomes a raw JSON value, which JSON.stringify writes as it was.
- * Ids of some apps are 64-bit integers. Throws SyntaxError, also for what is nested too deep, and JsonTooLargeError for too many
+ * Parses JSON without losing digits: a number that its double is not exactly, one beyond 2^53 - 1 and -0 become raw JSON values, which
+ * JSON.stringify writes as they were. Ids of some apps are 64-bit integers, and amounts have digits that no double keeps. Throws SyntaxError, also for what is nested too deep, and JsonTooLargeError for too many
  * values. With an unlimited depth, a text that is nested by tens of thousands of levels may end the stack: RangeError.
  */
 export function parseExactJson(text: string, options: ExactJsonOptions = {}): unknown {
@@ -26,19 +27,29 @@ export function parseExactJson(text: string, options: ExactJsonOptions = {}): un
     if (depth > depthMax) throw new SyntaxError(`JSON is nested deeper than ${depthMax} levels`);
   }
   // A reviver costs several times the parsing, and most texts hold nothing that needs one.
-  if (!mayHoldLongNumber(text)) return JSON.parse(text);
+  if (!mayHoldRawNumber(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
-    return isInexact(value) && context?.source !== undefined ? rawJson(context.source) : value;
+    const source = context?.source;
+    if (typeof value !== "number" || source === undefined || !isRaw(value, source)) return value;
+    return rawJson(source);
   });
 }
 
+/** True if a number stays the text that it is: one whose digits go beyond 2^53 - 1 as well, since no double tells its neighbours apart. */
+function isRaw(value: number, source: string): boolean {
+  if (Object.is(value, -0) || !isExactDouble(source, value)) return true;
+  return Math.abs(value) > Number.MAX_SAFE_INTEGER && !longDouble.test(source);
+}
+
+const longDouble = /[eE]/;
+
 /** So many digits, with their point, a double may not hold. */
 const longDigits = 16;
-/** With an exponent as long, it may hold no number at all. */
-const longExponent = /\d[eE]\+?\d{3}/;
+/** With an exponent as long, a double may hold no digit at all. */
+const longExponent = /\d[eE][+-]?\d{3}/;
 
 /** Looks at every 16th character: one of so many digits in a row stands there. A pattern takes four times as long, for each post. */
-function mayHoldLongNumber(text: string): boolean {
+function mayHoldRawNumber(text: string): boolean {
   for (let at = longDigits - 1; at < text.length; at += longDigits) {
     if (!isDigitOrPoint(text.charCodeAt(at))) continue;
     let before = at - 1;
@@ -47,7 +58,27 @@ function mayHoldLongNumber(text: string): boolean {
     while (after - before <= longDigits && isDigitOrPoint(text.charCodeAt(after))) after += 1;
     if (after - before > longDigits) return true;
   }
-  return longExponent.test(text);
+  return longExponent.test(text) || mayHoldNegativeZero(text);
+}
+
+const negativeZero = /^[\s,:[]?-0(?:\.0*)?(?:[eE\s,\]}]|$)/;
+
+/** Looks at every -0, of which dates have many, by what is around it. */
+function mayHoldNegativeZero(text: string): boolean {
+  for (let at = text.indexOf("-0"); at !== -1; at = text.indexOf("-0", at + 2)) {
+    const next = text.charCodeAt(at + 2);
+    if (isBeforeNumber(text.charCodeAt(at - 1)) && (next === point || !isDigitOrPoint(next))) {
+      if (negativeZero.test(text.slice(Math.max(at - 1, 0)))) return true;
+    }
+  }
+  return false;
+}
+
+const [space, comma, colon, openList] = [32, 44, 58, 91];
+
+/** Of a code of UTF-16; true for NaN, before a text's start. */
+function isBeforeNumber(code: number): boolean {
+  return !(code > space) || code === comma || code === colon || code === openList;
 }
 
 const [point, slash, nine] = [46, 47, 57];
@@ -55,42 +86,4 @@ const [point, slash, nine] = [46, 47, 57];
 /** Of a code of UTF-16; false for NaN, beyond a text's ends. */
 function isDigitOrPoint(code: number): boolean {
   return code >= point && code <= nine && code !== slash;
-}
-
-function isInexact(value: unknown): value is number {
-  return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER;
-}
-
-/**
- * The sum of two numbers, raw ones among them: exact where both are whole, else that of their nearest doubles. Whole numbers of
- * more than 400 digits count as their nearest double too.
- */
-export function addExactly(a: JsonNumber, b: JsonNumber): JsonNumber {
-  // The common case: neither is raw, and nothing is lost.
-  if (typeof a === "number" && typeof b === "number" && Math.abs(a + b) <= Number.MAX_SAFE_INTEGER) return a + b;
-  const [left, right] = [wholeOf(a), wholeOf(b)];
-  if (left === undefined || right === undefined) return nearestDouble(a) + nearestDouble(b);
-  return wholeNumber(left + right);
-}
-
-/** Whether the first of two numbers, raw ones among them, is the smaller. */
-export function isBelow(a: JsonNumber, b: JsonNumber): boolean {
-  if (typeof a === "number" && typeof b === "number") return a < b;
-  const [left, right] = [wholeOf(a), wholeOf(b)];
-  if (left === undefined || right === undefined) return nearestDouble(a) < nearestDouble(b);
-  return left < right;
-}
-
-/** A whole number as a JSON value: a number where a double holds it, else raw. */
-export function wholeNumber(whole: bigint): JsonNumber {
-  const number = Number(whole);
-  return Number.isSafeInteger(number) ? number : rawJson(String(whole));
-}
-
-const wholePattern = /^-?\d{1,400}$/;
-
-function wholeOf(value: JsonNumber): bigint | undefined {
-  if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : undefined;
-  const text = JSON.stringify(value);
-  return wholePattern.test(text) ? BigInt(text) : undefined;
 }

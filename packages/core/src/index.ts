@@ -21,7 +21,7 @@ export {
   toolNotGranted,
 } from "./binding.ts";
 export { callLimitBounds } from "./call-limit-bounds.ts";
-export { type Clock, createOffsetClock, isoTime, systemClock } from "./clock.ts";
+export { type Clock, createOffsetClock, systemClock } from "./clock.ts";
 export {
   type ConfirmRule,
   type ConfirmScope,
@@ -48,14 +48,8 @@ export {
   withWait,
   withWaitTold,
 } from "./errors.ts";
-export {
-  addExactly,
-  type ExactJsonOptions,
-  isBelow,
-  JsonTooLargeError,
-  parseExactJson,
-  wholeNumber,
-} from "./exact-json.ts";
+export { addExactly, isBelow, wholeNumber } from "./exact-arithmetic.ts";
+export { type ExactJsonOptions, JsonTooLargeError, parseExactJson } from "./exact-json.ts";
 export { displayText, type ForeignText, isReadableForm, readForeignText, requireText } from "./foreign-text.ts";
 export { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
 export { createHmacKey, type HmacKey, hmacSha256, isHmacSha256 } from "./hmac.ts";
@@ -101,6 +95,7 @@ export {
 } from "./keyring.ts";
 export { LeastRecentlyUsed } from "./lru.ts";
 export { isMethodOverride, methodOverrideOf } from "./method-override.ts";
+export { isExactDouble } from "./number-text.ts";
 export { type Allowance, allowanceOf } from "./pace.ts";
 export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./page-token.ts";
 export {
@@ -188,7 +183,8 @@ export {
 export { isEntityId, isPrintableText, singleLine, storableText } from "./text.ts";
 export { secondsOf } from "./time/civil.ts";
 export { readRetryAfter } from "./time/http-date.ts";
-export { readTime, timeForm } from "./time/rfc3339.ts";
+export { dateOf, isoTime } from "./time/iso-time.ts";
+export { type Instant, readInstant, readTime, timeForm } from "./time/rfc3339.ts";
 export { type AtOnce, createAtOnce } from "./work/at-once.ts";
 export type { HeldMemory, MemoryBounds, MemoryHold } from "./work/held-memory.ts";
 export { Lines } from "./work/lines.ts";

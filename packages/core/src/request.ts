@@ -1,8 +1,8 @@
-import { isoTime } from "./clock.ts";
 import { fault, formatValue } from "./errors.ts";
 import { type Id, type IdPrefix, parseId } from "./id.ts";
 import { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./page-token.ts";
 import type { Sealer } from "./seal.ts";
+import { isoTime } from "./time/iso-time.ts";
 
 // What every service reads from its requests in the same way: ids, time ranges, pages.
 

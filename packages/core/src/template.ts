@@ -1,5 +1,5 @@
 import { formatValue } from "./errors.ts";
-import { wholeNumber } from "./exact-json.ts";
+import { wholeNumber } from "./exact-arithmetic.ts";
 import { isRawJson, type JsonNumber, scalarText } from "./raw-json.ts";
 
 /** What placeholders are looked up in: one entry a namespace (`params`, `account`, `headers`, `body`, ...). */

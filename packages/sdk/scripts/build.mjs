@@ -17,6 +17,8 @@ function main() {
   rmSync(dist, { recursive: true, force: true });
   stage(join(packageFolder, "src"), staging);
   stage(join(repositoryFolder, "gen/src/svc/v1"), join(staging, "gen"));
+  stage(join(repositoryFolder, "packages/core/src/time"), join(staging, "time"));
+  cpSync(join(repositoryFolder, "packages/core/src/number-text.ts"), join(staging, "number-text.ts"));
   compile();
   writeManifest();
   cpSync(join(packageFolder, "README.md"), join(dist, "README.md"));
@@ -24,13 +26,15 @@ function main() {
   rmSync(staging, { recursive: true });
 }
 
-/** Copies sources without their tests; imports name the JavaScript they will be, and @svc/gen a folder. */
+/** Copies sources without their tests; imports name the JavaScript they will be, @svc/gen a folder, and @svc/core its files. */
 function stage(from, to) {
   mkdirSync(to, { recursive: true });
   for (const file of readdirSync(from)) {
     if (!file.endsWith(".ts") || file.endsWith(".test.ts")) continue;
     const source = readFileSync(join(from, file), "utf8")
       .replaceAll(/from "@svc\/gen\/(\w+)"/g, 'from "./gen/$1_pb.js"')
+      .replaceAll('from "@svc/core/time"', 'from "./time/index.js"')
+      .replaceAll(/from "@svc\/core\/([\w-]+)"/g, 'from "./$1.js"')
       .replaceAll(/from "(\.\/[^"]+)\.ts"/g, 'from "$1.js"');
     writeFileSync(join(to, file), source);
   }
@@ -62,7 +66,7 @@ function writeManifest() {
   const { name, version, description, license, type, dependencies } = JSON.parse(
     readFileSync(join(packageFolder, "package.json"), "utf8"),
   );
-  const { "@svc/gen": _, ...published } = dependencies;
+  const { "@svc/core": _core, "@svc/gen": _gen, ...published } = dependencies;
   const manifest = {
     name,
     version,

@@ -1,4 +1,5 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
+import { isExactDouble } from "@svc/core/number-text";
 import { type Ask, AskSchema } from "@svc/gen/jobs";
 import { DeliveryVerificationError } from "./delivery-verification-error.ts";
 import { addToJson } from "./stringify.ts";
@@ -17,7 +18,10 @@ export type EventDeliveryBody = {
   occurredAt: string;
   /** When svc received it, RFC 3339 UTC. */
   receivedAt: string;
-  /** The normalized payload; it satisfies the output schema of the trigger's tool. */
+  /**
+   * The normalized payload; it satisfies the output schema of the trigger's tool. A number that no double is exactly, such as an id of
+   * 19 digits, is here the text of its digits.
+   */
   payload: Record<string, unknown>;
 };
 
@@ -70,10 +74,19 @@ function readAsk({ id, jobId, ask }: Record<string, unknown>): AskDeliveryBody {
 
 function parseJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return JSON.parse(text.replace(textOrNumber, (token) => (isKept(token) ? token : `"${token}"`)));
   } catch {
     throw invalid("expected JSON in UTF-8");
   }
+}
+
+/** Text in quotes, or a number. */
+const textOrNumber = /"(?:\\.|[^"\\])*"|-?\d[\d.eE+-]*/g;
+
+function isKept(token: string): boolean {
+  if (token.startsWith('"')) return true;
+  return isExactDouble(token) && (Math.abs(Number(token)) <= Number.MAX_SAFE_INTEGER || /[eE]/.test(token));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,4 +1,5 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { readRetryAfter } from "@svc/core/time";
 import { type ClientClock, machineClock } from "./clock.ts";
 
 const triesMax = 3;
@@ -35,8 +36,5 @@ function backoffMs(attempt: number, clock: ClientClock): number {
 
 /** What Retry-After asks for, in seconds or as an HTTP date; undefined when it is absent or neither. */
 function retryAfterMs(err: ConnectError, clock: ClientClock): number | undefined {
-  const text = err.metadata.get("retry-after")?.trim() ?? "";
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const atMs = Date.parse(text);
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - clock.now());
+  return readRetryAfter(err.metadata.get("retry-after"), clock.now(), Number.POSITIVE_INFINITY);
 }

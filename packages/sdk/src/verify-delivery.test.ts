@@ -172,9 +172,31 @@ test("any text that is signed as a payload arrives as it was", async () => {
     fc.asyncProperty(fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue()), async (payload) => {
       const text = JSON.stringify({ ...event, payload });
       const delivery = await verify(sign(text), Buffer.from(text));
-      expect("payload" in delivery && delivery.payload).toEqual((JSON.parse(text) as { payload: unknown }).payload);
+      const { payload: expected } = JSON.parse(text, (_, value: unknown, context?: { source?: string }) => {
+        const isLong = typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+        return isLong && /^-?\d+$/.test(context?.source ?? "") ? context?.source : value;
+      }) as { payload: unknown };
+      expect("payload" in delivery && delivery.payload).toEqual(expected);
     }),
   );
+});
+
+test("a number that no double is exactly arrives as the text of its digits, and every other as a number", async () => {
+  const text = JSON.stringify({
+    ...event,
+    payload: { numbers: "…", quoted: 'say "1e-400", 0.1234567890123456789' },
+  }).replace(
+    '"…"',
+    "[9007199254740993,-12345678901234567890,0.1234567890123456789,1e-400,1E400,100000000000000000000,0.1,1E2,-0.5,12,1.0]",
+  );
+  const delivery = await verify(sign(text), Buffer.from(text));
+  expect("payload" in delivery && delivery.payload).toEqual({
+    numbers: [
+      ...["9007199254740993", "-12345678901234567890", "0.1234567890123456789", "1e-400", "1E400"],
+      ...["100000000000000000000", 0.1, 100, -0.5, 12, 1],
+    ],
+    quoted: 'say "1e-400", 0.1234567890123456789',
+  });
 });
 
 test("any bit flipped in the body is refused", async () => {

@@ -56,6 +56,12 @@ test.each([
   ['{"toolkit": {}}', "is not an object with toolkit and tools"],
   ['{"toolkit": {}, "tools": []}', "is not an object with toolkit and tools"],
   ['{"toolkit": {}, "tools": {}, "owner": "x"}', "is not known here"],
+  [
+    '{"toolkit": {"a": 0.1234567890123456789}, "tools": {}}',
+    'has the number "0.1234567890123456789", which no double is',
+  ],
+  ['{"toolkit": {}, "tools": {"a": [9007199254740993]}}', 'has the number "9007199254740993", which no double is'],
+  ['{"toolkit": {}, "tools": {"a": 1e-400}}', 'has the number "1e-400", which no double is'],
 ])("%s is refused as a whole", async (text, reason) => {
   expect(await faultsOf(text)).toEqual([
     expect.objectContaining({ file: "definition", reason: expect.stringContaining(reason) }),

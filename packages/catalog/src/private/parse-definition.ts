@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
-import { isObject, type ProjectId } from "@svc/core";
+import { formatValue, isObject, type ProjectId, parseExactJson, replaceRawNumbers } from "@svc/core";
 import { faultOfBaseUrl } from "../base-url.ts";
 import { buildToolkit } from "../build.ts";
 import { checkInSteps } from "../check-definitions.ts";
 import { checkShape } from "../check-shape.ts";
 import { DefinitionError } from "../definition-error.ts";
-import { createDefinitionFile, type DefinitionFile } from "../definition-file.ts";
+import { createDefinitionFile, type DefinitionFile, inexactCure } from "../definition-file.ts";
 import type { ToolDocument, ToolkitDocument } from "../documents.ts";
 import { checkNames } from "../header-name.ts";
 import { createTenantValidators } from "../json-schema.ts";
@@ -109,8 +109,17 @@ function readFiles(definitionJson: string): ToolkitFiles {
 }
 
 function parse(text: string): unknown {
+  const value = parseJson(text);
+  replaceRawNumbers(value, (raw) => {
+    throw wholeFault(`has the number ${formatValue(JSON.stringify(raw))}, which no double is`, inexactCure);
+  });
+  return value;
+}
+
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // How deep a file may be nested is told of each of them.
+    return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
   } catch (error) {
     throw wholeFault(`is not JSON (${(error as SyntaxError).message})`, "send JSON text");
   }

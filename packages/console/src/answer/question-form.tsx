@@ -82,12 +82,12 @@ function Clock({ asked: { deadlineAt, defaultContinuation, expiresAt, confirms }
     <div className={styles["clock"]}>
       {deadlineAt !== "" && (
         <p>
-          Due <Moment at={Date.parse(deadlineAt)} />.
+          Due <Moment at={deadlineAt} />.
         </p>
       )}
       <p>{clockSentence(defaultContinuation, deadlineAt !== "", confirms)}</p>
       <p>
-        This link ends with the question, <Moment at={Date.parse(expiresAt)} /> at the latest.
+        This link ends with the question, <Moment at={expiresAt} /> at the latest.
       </p>
     </div>
   );

@@ -21,7 +21,7 @@ export function SettledNotice({
       <Notice tone={isLate ? "warn" : isOwn ? "ok" : "info"} title={isLate ? `Too late: it is settled. ${says}` : says}>
         {decision !== undefined && (
           <p>
-            Settled <Moment at={Date.parse(decision.at)} />.
+            Settled <Moment at={decision.at} />.
           </p>
         )}
         <p>{isLate ? "Your answer was not taken. " : ""}Nothing is left to do here; this page can be closed.</p>

@@ -70,7 +70,7 @@ export function ConnectPage({ wanted, send }: { wanted: Wanted; send: (body: obj
           {isConsent ? `Go on to ${toolkitName}` : "Connect"}
         </PlainButton>
         <p>
-          This link is for one account, and ends <Moment at={Date.parse(expiresAt)} />.
+          This link is for one account, and ends <Moment at={expiresAt} />.
         </p>
       </Stack>
     </form>

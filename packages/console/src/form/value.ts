@@ -1,3 +1,5 @@
+import { parseExactJson } from "@svc/core/exact-json";
+import { isExactDouble } from "@svc/core/number-text";
 import type { FieldSpec, JsonShape, ObjectShape, Shape } from "./read-schema.ts";
 
 /** What a form holds: the arguments themselves. What is not filled in is not there. */
@@ -21,16 +23,16 @@ export function withValue(values: Values, name: string, value: unknown): Values 
 export function numberOf(text: string): number | string | undefined {
   const typed = text.trim();
   if (typed === "") return undefined;
-  const number = Number(typed);
-  const isExact = Number.isFinite(number) && (!/^[+-]?\d+$/.test(typed) || Number.isSafeInteger(number));
-  return isExact ? number : typed;
+  return numberForm.test(typed) && isExactDouble(typed) ? Number(typed) : typed;
 }
+
+const numberForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** What the text of a cell of JSON stands for. Text that is not JSON is a text: right where one may stand, else the service says so. */
 export function cellOf(text: string): unknown {
   if (text.trim() === "") return undefined;
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return text;
   }

@@ -1,3 +1,5 @@
+import { readTime } from "@svc/core/time";
+
 /** Reads one search parameter; undefined where its value is none that the page knows, so that a page survives any address. */
 export type ParamReader<Value extends string = string> = (value: string) => Value | undefined;
 
@@ -17,7 +19,7 @@ export function oneOfParam<const Value extends string>(values: readonly Value[])
 }
 
 /** A time as RFC 3339 writes it. */
-export const timeParam: ParamReader = (value) => (Number.isNaN(Date.parse(value)) ? undefined : value);
+export const timeParam: ParamReader = (value) => (readTime(value) === undefined ? undefined : value);
 
 /**
  * Reads the parameters of a page (`validateSearch` of its route). What it does not know is undefined, and not left out: the router would put

@@ -1,3 +1,4 @@
+import { dateOf } from "@svc/core/time";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { clockWords, durationWords, type Zone } from "../words/time.ts";
@@ -38,7 +39,7 @@ export function createPlot(host: HTMLElement, first: ChartData, zone: Zone, acts
       padding: [8, 20, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false, setScale: false, dist: brushedFromPx }, points: { size: 6 } },
-      tzDate: (ms) => (zone === "utc" ? uPlot.tzDate(new Date(ms), "Etc/UTC") : new Date(ms)),
+      tzDate: (ms) => (zone === "utc" ? uPlot.tzDate(dateOf(ms), "Etc/UTC") : dateOf(ms)),
       scales: {
         x: { range: () => [data.startMs, data.startMs + data.steps * data.stepMs] },
         y: { range: (_, __, max) => [0, Math.max(1, (max ?? 1) * 1.1)] },

@@ -1,4 +1,5 @@
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { readTime } from "@svc/core/time";
 import { type Range, ranges } from "./ranges.ts";
 import { clockWords, type Zone } from "./time.ts";
 
@@ -14,9 +15,10 @@ const stepMs = 60_000;
 /** A span as requests have it; times come before a range. `now` in milliseconds. */
 export function spanRequest({ range, since, until }: Span, now: number): { since?: Timestamp; until?: Timestamp } {
   if (since !== undefined || until !== undefined) {
+    const [sinceMs, untilMs] = [readTime(since ?? ""), readTime(until ?? "")];
     return {
-      ...(since !== undefined && { since: timestampFromMs(Date.parse(since)) }),
-      ...(until !== undefined && { until: timestampFromMs(Date.parse(until)) }),
+      ...(sinceMs !== undefined && { since: timestampFromMs(sinceMs) }),
+      ...(untilMs !== undefined && { until: timestampFromMs(untilMs) }),
     };
   }
   if (range === undefined) return {};
@@ -31,7 +33,10 @@ export function isSpan({ range, since, until }: Span): boolean {
 /** A span from one time to another as it is read: `03-04 14:05 to 03-04 14:13`. Undefined for a range. */
 export function spanWords({ since, until }: Span, zone: Zone): string | undefined {
   if (since === undefined && until === undefined) return undefined;
-  const words = (time: string) => clockWords(Date.parse(time), zone).slice(5, 16);
+  const words = (time: string) => {
+    const ms = readTime(time);
+    return ms === undefined ? time : clockWords(ms, zone).slice(5, 16);
+  };
   const from = since === undefined ? "" : words(since);
   return until === undefined ? `since ${from}` : `${from} to ${words(until)}`.trim();
 }

@@ -1,3 +1,4 @@
+import { dateOf, readTime } from "@svc/core/time";
 import { type StandingRun, StandingRunState, StandingState } from "@svc/gen/standing";
 import { jobStatusOf, jobStatusWord } from "./jobs.ts";
 import { unknownWord, type Word } from "./word.ts";
@@ -120,10 +121,13 @@ export function overlapOptions(by: string): { value: string; words: string }[] {
   return [{ value: "", words: `as where nothing is said: ${overlapDefault(by)}` }, ...named];
 }
 
+const days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
 /** A time as the clocks of a zone show it, with its day of the week: `Mon 2026-03-16 09:00:00` of `2026-03-16T09:00:00`. */
 export function localWords(local: string): string {
-  const day = new Date(`${local}Z`).toLocaleDateString("en", { weekday: "short", timeZone: "UTC" });
-  return `${day} ${local.slice(0, 19).replace("T", " ")}`;
+  const ms = readTime(`${local}Z`);
+  const day = ms === undefined ? "" : `${days[dateOf(ms).getUTCDay()]} `;
+  return `${day}${local.slice(0, 19).replace("T", " ")}`;
 }
 
 /** How many of the last events would have started a schedule. */

@@ -1,3 +1,5 @@
+import { dateOf } from "@svc/core/time";
+
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
@@ -41,8 +43,8 @@ export type Zone = "local" | "utc";
 
 /** A time as it stands on a clock: `2026-03-04 15:06:07`. */
 export function clockWords(at: number, zone: Zone): string {
-  const date = new Date(at);
-  const shifted = zone === "utc" ? date : new Date(at - date.getTimezoneOffset() * minute);
+  const date = dateOf(at);
+  const shifted = zone === "utc" ? date : dateOf(at - date.getTimezoneOffset() * minute);
   return shifted.toISOString().slice(0, 19).replace("T", " ");
 }
 

@@ -1,3 +1,5 @@
+import { dateOf } from "./iso-time.ts";
+
 /** A date and a time of day as a calendar and a clock show them. Months are 1 to 12. */
 export type CivilTime = {
   readonly year: number;
@@ -19,7 +21,7 @@ export function secondsOf(time: CivilTime, offset = 0): number | undefined {
   const { year, month, day, hour, minute, second } = time;
   if (day < 1 || day > daysOfMonth(year, month) || hour > 23 || minute > 59 || second > 60) return undefined;
   // Not by Date.UTC, which takes the years 0 to 99 for those of the last century.
-  const days = new Date(0).setUTCFullYear(year, month - 1, day) / 86_400_000;
+  const days = dateOf(0).setUTCFullYear(year, month - 1, day) / 86_400_000;
   const seconds = days * 86_400 + (hour * 60 + minute - offset) * 60 + second;
   if (second === 60 && !isLeapSecond(seconds)) return undefined;
   return seconds >= earliest && seconds <= latest ? seconds : undefined;
@@ -33,6 +35,6 @@ function daysOfMonth(year: number, month: number): number {
 
 /** True if the second that starts then comes right after a June or a December of UTC. */
 function isLeapSecond(seconds: number): boolean {
-  const after = new Date(seconds * 1000);
+  const after = dateOf(seconds * 1000);
   return seconds % 86_400 === 0 && after.getUTCDate() === 1 && [0, 6].includes(after.getUTCMonth());
 }

@@ -1,4 +1,5 @@
 import { secondsOf } from "./civil.ts";
+import { dateOf } from "./iso-time.ts";
 
 const days = "Mon|Tue|Wed|Thu|Fri|Sat|Sun";
 const longDays = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday";
@@ -38,7 +39,7 @@ export function readHttpDate(text: string, nowMs: number): number | undefined {
 
 /** The year of these last two digits that is no more than 50 years ahead. */
 function yearOf(lastDigits: number, nowMs: number): number {
-  const last = new Date(nowMs).getUTCFullYear() + 50;
+  const last = dateOf(nowMs).getUTCFullYear() + 50;
   return last - ((last - lastDigits) % 100);
 }
 

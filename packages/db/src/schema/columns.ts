@@ -1,4 +1,4 @@
-import { type Id, type IdPrefix, idOfUuid, isoTime, parseExactJson, uuidOfId } from "@svc/core";
+import { type Id, type IdPrefix, idOfUuid, isoTime, parseExactJson, readTime, uuidOfId } from "@svc/core";
 import { customType } from "drizzle-orm/pg-core";
 import { type DocumentType, isVersionedText } from "../documents/document.ts";
 
@@ -15,9 +15,15 @@ export function idColumn<P extends IdPrefix>(prefix: P) {
 export const time = customType<{ data: number; driverData: string }>({
   dataType: () => "timestamp (3) with time zone",
   toDriver: (ms) => isoTime(ms),
-  // As ECMAScript writes times: read by any other rule, the years 1 to 49 would be those after 2000.
-  fromDriver: (text) => Date.parse(text.replace(" ", "T").replace(/\+00$/, "Z")),
+  fromDriver: (text) => timeOfColumn(text),
 });
+
+/** A time as PostgreSQL writes it in UTC, or as JSON has it, in epoch milliseconds. Throws an Error for what is neither. */
+export function timeOfColumn(text: string): number {
+  const ms = readTime(text.replace(" ", "T").replace(/\+00$/, "Z"));
+  if (ms === undefined) throw new Error(`${JSON.stringify(text)} is no time of the years 1 to 9999`);
+  return ms;
+}
 
 /** Raw bytes: digests and sealed values. */
 export const bytes = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => "bytea" });

@@ -1,5 +1,6 @@
 import { isoTime, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
+import { timeOfColumn } from "../schema/columns.ts";
 import { arrayLiteral, bytesArrayLiteral, plainArrayLiteral } from "../sql/array-literal.ts";
 import { statement } from "../sql/statement.ts";
 
@@ -23,7 +24,7 @@ export async function readToolVectors(
 ): Promise<ToolVector[]> {
   const owner = projectId === undefined ? null : uuidOfId(projectId);
   const rows = await readVectors(db, [arrayLiteral(digests), owner]);
-  return rows.map(({ digest, vector, used_at }) => ({ digest, vector, usedAt: Date.parse(used_at) }));
+  return rows.map(({ digest, vector, used_at }) => ({ digest, vector, usedAt: timeOfColumn(used_at) }));
 }
 
 const claimTexts = statement<{ digest: string }>(

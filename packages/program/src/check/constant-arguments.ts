@@ -1,6 +1,7 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { formatValue } from "@svc/core";
 import { faultOfPattern } from "../read/cel-syntax.ts";
+import { isDurationText, isTimestampText } from "../run/conversions.ts";
 import { isZone, zoneNamed } from "../run/zone.ts";
 import type { CelKind } from "../types/cel-signature.ts";
 
@@ -29,11 +30,11 @@ export function faultOfMatches(node: Expr | undefined): ConstantFault | undefine
 
 const timeForms = {
   timestamp: {
-    form: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/,
+    takes: isTimestampText,
     hint: () => 'write RFC 3339, such as timestamp("2026-05-01T09:00:00Z")',
   },
   duration: {
-    form: /^[+-]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h))+)$/,
+    takes: isDurationText,
     hint: (text: string) => `write hours, minutes and seconds, such as duration("${inHours(text)}")`,
   },
 };
@@ -49,8 +50,8 @@ function inHours(text: string): string {
 export function faultOfTime(name: string, node: Expr | undefined): ConstantFault | undefined {
   const text = textOfNode(node);
   if ((name !== "timestamp" && name !== "duration") || text === undefined) return undefined;
-  const { form, hint } = timeForms[name];
-  return form.test(text) ? undefined : { message: `makes a ${name} of ${formatValue(text)}`, hint: hint(text) };
+  const { takes, hint } = timeForms[name];
+  return takes(text) ? undefined : { message: `makes a ${name} of ${formatValue(text)}`, hint: hint(text) };
 }
 
 const partOfTime = /^get[A-Z]/;

@@ -1,4 +1,4 @@
-import { CelScalar, type CelValue, celEnv, celFunc, celMethod, isCelError, objectType, plan } from "@bufbuild/cel";
+import { CelScalar, type CelValue, celEnv, celFunc, celMethod, isCelError, plan } from "@bufbuild/cel";
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { compileLinearRegExp, type LinearRegExp } from "@svc/catalog/patterns";
 import { celFuncOf } from "../functions/function.ts";
@@ -6,10 +6,13 @@ import { libraryFunctions } from "../functions/index.ts";
 import { celLimits } from "../read/cel-syntax.ts";
 import { childrenOf, rangesOf } from "../read/cel-tree.ts";
 import { absentFieldsOf, nullFieldsOf } from "./absent-fields.ts";
-import { type CelValues, celTime } from "./cel-values.ts";
+import type { CelValues } from "./cel-values.ts";
+import { conversions } from "./conversions.ts";
 import { containsSteps, matchesSteps } from "./cost-of-text.ts";
+import { beginWith } from "./long-numbers.ts";
 import { meteredEach, stepsOf, take } from "./meter.ts";
 import { overloadWords } from "./overload-words.ts";
+import { timeParts } from "./time-parts.ts";
 
 /**
  * The outcome of one evaluation: the answer, or why there is none, as a sentence without values. `isTooExpensive`: it was stopped,
@@ -43,7 +46,7 @@ function patternOf(pattern: string): LinearRegExp {
   return made;
 }
 
-const { BOOL, DOUBLE, INT, STRING } = CelScalar;
+const { BOOL, INT, STRING } = CelScalar;
 
 /**
  * What expressions are evaluated in: CEL's own functions, those that a long text makes long with a meter before them. The steps are
@@ -63,32 +66,11 @@ export const meteredEnv = celEnv({
     celMethod("size", STRING, [], INT, function (this: string) {
       return countOf(this);
     }),
-    celFunc("double", [STRING], DOUBLE, numberOf),
-    celFunc("timestamp", [INT], objectType("google.protobuf.Timestamp"), (since) => celTime(msOf(since))),
+    ...conversions,
+    ...timeParts,
     ...libraryFunctions.map(celFuncOf),
   ],
 });
-
-const numberForm = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
-
-/** The evaluator's own function makes 0 of an empty text, and of others what compares with nothing: no error, and a wrong answer. */
-function numberOf(text: string): number {
-  const isNamed = /^(NaN|[+-]?Infinity)$/.test(text);
-  if (!isNamed && !numberForm.test(text)) throw new Error("cannot convert to a double");
-  return Number(text);
-}
-
-/** Seconds from 1970 to the end of the year 9999, where timestamps end. */
-const secondsMax = 253_402_300_799n;
-
-/**
- * Seconds since 1970, as CEL has it. The evaluator's own function takes milliseconds, and so did version 0.1: what is no time in seconds is
- * one in milliseconds still, which is every time after January 1978.
- */
-function msOf(since: bigint): number {
-  const isSeconds = since >= -secondsMax && since <= secondsMax;
-  return Number(isSeconds ? since * 1_000n : since);
-}
 
 /** Characters, of which one beyond the first plane is two units. */
 function countOf(text: string): bigint {
@@ -112,6 +94,7 @@ export function evaluationOf<T extends object>(
   const absentFields = absentFieldsOf(meteredEnv, tree);
   const nullFields = nullFieldsOf(meteredEnv, tree);
   const evaluate = (values: CelValues): T | CelFailure => {
+    beginWith(values);
     for (const range of ranges) {
       const list = range(values);
       if (!isCelError(list) && sizeOf(list) > celLimits.listItems) {
@@ -158,6 +141,8 @@ const takenBy: Readonly<Record<string, string>> = {
   int: "int takes a text of digits, such as 12",
   uint: "uint takes a text of digits, such as 12",
   double: "double takes a text such as 12.50",
+  bool: "bool takes true or false as a text",
+  decode: "base64.decode takes a text in base64",
 };
 
 /** What the conversions in an expression take: one of them has failed, and the evaluator does not tell which. */

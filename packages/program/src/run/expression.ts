@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 import { parseExpression } from "../read/cel-syntax.ts";
-import { type CelValues, celRows, celTime, celValues } from "./cel-values.ts";
+import { type CelValues, celRows, celValues } from "./cel-values.ts";
+import { celTime } from "./conversions.ts";
 import { boundOf } from "./cost.ts";
 import { type CelFailure, type CelOutcome, type ComputedText, evaluationOf, truthOf } from "./evaluation.ts";
 import { jsonOfCel } from "./json-of-cel.ts";
@@ -56,19 +57,24 @@ export function compileSource(source: string): CompiledExpression {
   return {
     bound: boundOf(tree),
     evaluate(bindings, rows, isOver = () => false) {
-      const each = celRows(named(bindings), rows, isOver);
+      const each = rowsOf(bindings, rows, isOver);
       evaluation ??= evaluationOf(tree, truthOf);
       return evaluation(each, isOver);
     },
     compute(bindings, rows, isOver = () => false) {
-      const each = celRows(named(bindings), rows, isOver);
+      const each = rowsOf(bindings, rows, isOver);
       computation ??= evaluationOf(tree, jsonOfCel);
       return computation(each, isOver);
     },
   };
 }
 
-function named({ params, input, rows, steps, calls, output, fire, event, now }: CelBindings): CelValues {
-  const values = celValues({ params, input, rows, steps, calls, output, fire, event });
-  return now === undefined ? values : { ...values, now: celTime(now) };
+function rowsOf(
+  { params, input, rows, steps, calls, output, fire, event, now }: CelBindings,
+  each: readonly CelRow[],
+  isOver: () => boolean,
+): readonly CelValues[] {
+  const given = { params, input, rows, steps, calls, output, fire, event };
+  const values = celValues(given);
+  return celRows(now === undefined ? values : { ...values, now: celTime(now) }, Object.values(given), each, isOver);
 }

@@ -1,5 +1,5 @@
 import { isCelError, parse, plan } from "@bufbuild/cel";
-import { celTime } from "./cel-values.ts";
+import { celTime } from "./conversions.ts";
 import { meteredEnv } from "./evaluation.ts";
 
 const hours = plan(meteredEnv, parse("time.getHours(zone)"));

@@ -22,12 +22,14 @@ export function itemsOf(schema: unknown): JsonObject {
   return isObject(items) ? items : {};
 }
 
+const isJsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
 /** The value as JSON numbers, booleans and texts stand in a URL, read back as the first type the schema allows. */
 export function readScalar(text: string, schema: unknown): unknown {
   const types = typesOf(schema);
   if (types.includes("string") || types.length === 0) return text;
   if ((types.includes("integer") || types.includes("number")) && text.trim() !== "" && !Number.isNaN(Number(text))) {
-    return Number.isSafeInteger(Number(text)) || !/^-?(?:0|[1-9]\d*)$/.test(text) ? Number(text) : parseExactJson(text);
+    return isJsonNumber.test(text) ? parseExactJson(text) : Number(text);
   }
   if (types.includes("boolean") && (text === "true" || text === "false")) return text === "true";
   return text;

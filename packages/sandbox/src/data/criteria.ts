@@ -1,4 +1,4 @@
-import type { Action, Toolkit } from "@svc/catalog";
+import { type Action, readProviderTime, type Toolkit } from "@svc/catalog";
 import { isObject } from "@svc/core";
 import { type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
 import { type Field, type Fields, fieldsOf } from "./fields.ts";
@@ -145,8 +145,8 @@ type Limit = {
 function boundOf(name: string, value: unknown): Limit | undefined {
   if (typeof value !== "string") return undefined;
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value);
-  const ms = isDay || /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(ms)) return undefined;
+  const ms = isDay || /^\d{4}-\d{2}-\d{2}T/.test(value) ? readProviderTime(value) : undefined;
+  if (ms === undefined) return undefined;
   const words = wordsOf(name);
   const strong = words.find((word) => lower.has(word) || upper.has(word));
   const weak = words[0] === "start" || words[0] === "end" ? words[0] : undefined;
@@ -202,8 +202,7 @@ const dayMs = 86_400_000;
 /** The instant of a text or a number of seconds or milliseconds; undefined where it is none. */
 function timeOf(value: unknown): number | undefined {
   if (typeof value === "number") return value > 1e11 ? value : value * 1000;
-  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(ms) ? undefined : ms;
+  return typeof value === "string" ? readProviderTime(value) : undefined;
 }
 
 function isWithin(ms: number | undefined, { end, ms: limit, isDay }: Limit): boolean {

@@ -40,9 +40,7 @@ export function completeError(error: ErrorJson, call: FailedCall): { code: Fault
 function detailedFault(code: FaultCode, message: string, { method, requestId, body, logger }: FailedCall): Fault {
   switch (code) {
     case "invalid_argument":
-      return message.startsWith("cannot decode")
-        ? decodeFault(message, method.input, body.bytes)
-        : requestMalformed({ message });
+      return message.startsWith("cannot decode") ? decodeFault(message, method.input) : requestMalformed({ message });
     case "unimplemented":
       return message.startsWith("unknown compression")
         ? compressionUnsupported(message)

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import type { DescMessage } from "@bufbuild/protobuf";
 import { createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
@@ -24,7 +25,7 @@ export async function answerByConnect(
   const { call, body } = options;
   res.setHeader("x-request-id", call.requestId);
   const failed = failedOf(handler.method, options);
-  const response = await handler(universalRequest(req, options));
+  const response = await handler(universalRequest(req, options, handler.method.input));
   const noteCode = (code: FaultCode) => {
     call.code = code;
   };
@@ -39,14 +40,14 @@ export async function answerByConnect(
 }
 
 /** The request as Connect's handlers take it. The host in `url` means nothing to them, and a caller's may not even parse. */
-function universalRequest(req: IncomingMessage, options: Answering): UniversalServerRequest {
+function universalRequest(req: IncomingMessage, options: Answering, input: DescMessage): UniversalServerRequest {
   const { call, intake, ending } = options;
   return {
     httpVersion: req.httpVersion,
     method: req.method ?? "",
     url: `http://localhost/${call.method}`,
     header: requestHeader(req, options),
-    body: receive(req, options),
+    body: receive(req, options, input),
     signal: ending.signal,
     contextValues: createContextValues()
       .set(callContext, call)
@@ -55,8 +56,8 @@ function universalRequest(req: IncomingMessage, options: Answering): UniversalSe
 }
 
 /** The body, read whole when it is first asked for: a call that the gate refuses is never read. */
-async function* receive(req: IncomingMessage, options: Answering): AsyncGenerator<Uint8Array> {
-  yield await receiveBody(req, options);
+async function* receive(req: IncomingMessage, options: Answering, input: DescMessage): AsyncGenerator<Uint8Array> {
+  yield await receiveBody(req, options, input);
 }
 
 async function answerUnary(

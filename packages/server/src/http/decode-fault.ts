@@ -1,20 +1,11 @@
-import { type DescField, type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
-import { TimestampSchema } from "@bufbuild/protobuf/wkt";
+import type { DescMessage } from "@bufbuild/protobuf";
 import { nearest } from "@svc/catalog/nearest";
-import { type Fault, formatValue, readForeignText } from "@svc/core";
+import { type Fault, formatValue } from "@svc/core";
 import { requestMalformed } from "../errors.ts";
 
-/**
- * Says in the words of this API what the decoder found wrong with a request: which field, and what would be right. `body` is
- * what was received, where it is JSON; it is looked at only where the decoder does not name the field.
- */
-export function decodeFault(message: string, input: DescMessage, body: Uint8Array | undefined): Fault {
-  return (
-    unknownKey(message, input) ??
-    faultyField(message, input) ??
-    faultyTimestamp(message, input, body) ??
-    malformed(message)
-  );
+/** Says in the words of this API what the decoder found wrong with a request: which field, and what would be right. */
+export function decodeFault(message: string, input: DescMessage): Fault {
+  return unknownKey(message, input) ?? faultyField(message, input) ?? malformed(message);
 }
 
 /** Characters that are told of an unknown name, and of what the decoder says. */
@@ -55,52 +46,11 @@ function faultyField(message: string, input: DescMessage): Fault | undefined {
   return requestMalformed({ field, message: `${field}: ${cut(what)}` });
 }
 
-/** A timestamp's fault names neither its field nor its value: both are looked up in the body. */
-function faultyTimestamp(message: string, input: DescMessage, body: Uint8Array | undefined): Fault | undefined {
-  if (body === undefined || !message.startsWith("cannot decode message google.protobuf.Timestamp from JSON"))
-    return undefined;
-  const field = findFaultyTimestamp(input, parseJson(body), "");
-  if (field === undefined) return undefined;
-  const what = message.slice(message.indexOf("JSON: ") + "JSON: ".length);
-  return requestMalformed({
-    field,
-    message: `${field} is not a timestamp: ${cut(what)}`,
-    help: "Send a form like 2026-01-31T09:30:00Z.",
-  });
-}
-
 function malformed(message: string): Fault {
   return requestMalformed({
     message: cut(message),
     help: "Send one JSON object with the fields of the request, `{}` when there are none.",
   });
-}
-
-function findFaultyTimestamp(desc: DescMessage, value: JsonValue | undefined, path: string): string | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  for (const field of desc.fields) {
-    const given = value[field.jsonName] ?? value[field.name];
-    const items = field.fieldKind === "list" && Array.isArray(given) ? given : [given];
-    for (const [index, item] of items.entries()) {
-      const place = `${path}${field.jsonName}${field.fieldKind === "list" ? `[${index}]` : ""}`;
-      const found = faultyTimestampAt(field, item, place);
-      if (found !== undefined) return found;
-    }
-  }
-  return undefined;
-}
-
-function faultyTimestampAt(field: DescField, value: JsonValue | undefined, place: string): string | undefined {
-  const { message } = field;
-  if (message === undefined || value === undefined || value === null) return undefined;
-  if (message.typeName !== TimestampSchema.typeName) return findFaultyTimestamp(message, value, `${place}.`);
-  try {
-    fromJson(TimestampSchema, value);
-    return undefined;
-  } catch {
-    // The fault itself is told by the message that brought us here; only its place is wanted.
-    return place;
-  }
 }
 
 /** The message type of this name among a request and what it holds. */
@@ -112,15 +62,6 @@ function findMessage(desc: DescMessage, typeName: string, seen = new Set<DescMes
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-function parseJson(body: Uint8Array): JsonValue | undefined {
-  try {
-    const read = readForeignText(body);
-    return "text" in read ? (JSON.parse(read.text) as JsonValue) : undefined;
-  } catch {
-    return undefined; // compressed, or binary
-  }
 }
 
 function shortName(typeName: string): string {

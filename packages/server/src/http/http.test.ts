@@ -83,6 +83,11 @@ test.each([
   ["a wrong type under the proto name", '{"page_size":"many"}', "pageSize"],
   ["a number out of range", '{"pageSize":5000000000}', "pageSize"],
   ["a timestamp out of its form", '{"until":"yesterday"}', "until"],
+  ["a timestamp of a day that its month does not have", '{"since":"2027-02-30T00:00:00Z"}', "since"],
+  ["a timestamp of 24:00", '{"since":"2027-02-01T24:00:00Z"}', "since"],
+  ["a timestamp without its zone", '{"since":"2027-02-01T00:00:00"}', "since"],
+  ["a timestamp with an offset of a day", '{"until":"2027-02-01T00:00:00+24:00"}', "until"],
+  ["a timestamp that is a year", '{"since":"2026"}', "since"],
   ["a repeated key", '{"pageSize":1,"pageSize":2}', ""],
   ["U+0000 in a text", '{"toolkitSlug":"a\\u0000b"}', "toolkitSlug"],
 ])("%s is refused as malformed and the field named", async (_name, body, field) => {

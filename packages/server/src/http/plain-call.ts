@@ -35,7 +35,7 @@ export async function answerPlain(
     timeout: timeoutOf(req, options),
     header: () => requestHeader(req, options),
     wait: (lookup) => intake.keepBack(req, lookup),
-    read: () => receiveBody(req, options),
+    read: () => receiveBody(req, options, method.input),
   });
   if (outcome.error !== undefined)
     return answerFailure(outcome.error, outcome.header, res, failedOf(method, options), call);

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import type { DescMessage } from "@bufbuild/protobuf";
 import type { Fault, WorkMeter } from "@svc/core";
 import { isJsonType, lineOf } from "../calls/answers.ts";
 import { type Call, ownerOf } from "../calls/call.ts";
@@ -7,9 +8,11 @@ import { toConnectError } from "../calls/connect-error.ts";
 import { requestMalformed } from "../errors.ts";
 import type { CallBody } from "./call-body.ts";
 import { isNestedDeeper } from "./json-depth.ts";
+import { faultOfTimes } from "./request-times.ts";
 
 /** A call whose body is to be read, and what meters the work of that. */
 export type Receiving = { readonly call: Call; readonly body: CallBody; readonly meter: WorkMeter };
+
 
 /** Bodies beyond this wait for their turn before they are decoded. */
 const largeBytes = 65_536;
@@ -17,7 +20,11 @@ const largeBytes = 65_536;
 const depthMax = 100;
 
 /** Reads the body of a call that the gate let in, whole and charged, and hands it over in its caller's turn. Rejects with Connect's error. */
-export async function receiveBody(req: IncomingMessage, { call, body, meter }: Receiving): Promise<Uint8Array> {
+export async function receiveBody(
+  req: IncomingMessage,
+  { call, body, meter }: Receiving,
+  input: DescMessage,
+): Promise<Uint8Array> {
   const bytes = await body.read();
   const isLarge = bytes.byteLength > largeBytes;
   const turn = isLarge ? undefined : meter.turns.take(lineOf(call.principal));
@@ -29,10 +36,12 @@ export async function receiveBody(req: IncomingMessage, { call, body, meter }: R
   const type = req.headers["content-type"] ?? "";
   // The decoder would replace what is not UTF-8; a frame of a stream begins with its length.
   const isFramed = /^application\/connect\+json/i.test(type);
-  if ((isFramed || isJsonType(type)) && !isUtf8(isFramed ? bytes.subarray(frameHeadBytes) : bytes))
-    throw toConnectError(notUtf8());
+  const message = isFramed ? bytes.subarray(frameHeadBytes) : bytes;
+  if ((isFramed || isJsonType(type)) && !isUtf8(message)) throw toConnectError(notUtf8());
   const isJson = type.startsWith("application/json");
   if (isJson && work.run(() => isNestedDeeper(bytes, depthMax))) throw toConnectError(nestedTooDeep());
+  const fault = isFramed || isJsonType(type) ? work.run(() => faultOfTimes(input, message)) : undefined;
+  if (fault !== undefined) throw toConnectError(fault);
   return bytes;
 }
 

@@ -1,4 +1,4 @@
-import { isoTime } from "@svc/core";
+import { formatValue, isoTime, readTime } from "@svc/core";
 import { countHeldWork, findRestore, noteRestore, type Restore, type RestoreNote, readRestoreMarker } from "@svc/db";
 import type { Config } from "../config/config.ts";
 import type { Logger } from "../logger.ts";
@@ -24,7 +24,11 @@ export async function noteRestored(config: Config, { db, clock, isEmbedded }: Jo
 
 async function embeddedNote(dataDir: string): Promise<RestoreNote | undefined> {
   const marker = await readRestoreMarker(dataDir);
-  return marker && { key: marker.id, backupEndsAt: Date.parse(marker.endsAt) };
+  if (marker === undefined) return undefined;
+  const backupEndsAt = readTime(marker.endsAt);
+  if (backupEndsAt === undefined)
+    throw new Error(`the mark of a restore holds ${formatValue(marker.endsAt)}, which is no time`);
+  return { key: marker.id, backupEndsAt };
 }
 
 function ownNote(endsAt: number | undefined): RestoreNote | undefined {

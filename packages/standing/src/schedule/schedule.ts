@@ -1,4 +1,4 @@
-import { LeastRecentlyUsed, type Work } from "@svc/core";
+import { dateOf, LeastRecentlyUsed, type Work } from "@svc/core";
 import { Cron } from "croner";
 
 /** What of the past is caught up with after the service was away. */
@@ -101,13 +101,13 @@ const dayMs = 86_400_000;
 
 /** The first year to search for what comes after a time: by the clock of its zone it may be the year before. */
 function yearBefore(afterMs: number): number {
-  const year = new Date(afterMs - 2 * dayMs).getUTCFullYear();
+  const year = dateOf(afterMs - 2 * dayMs).getUTCFullYear();
   return year - (year % yearsAtOnce);
 }
 
 /** When the next day begins in a zone: so near that its search takes no turns. */
 export function nextDayOf(timeZone: string, nowMs: number): number {
-  const next = (year: number) => cronOf("0 0 * * *", timeZone, year).nextRun(new Date(nowMs))?.getTime();
+  const next = (year: number) => cronOf("0 0 * * *", timeZone, year).nextRun(dateOf(nowMs))?.getTime();
   const year = yearBefore(nowMs);
   return next(year) ?? next(year + yearsAtOnce) ?? nowMs + dayMs;
 }
@@ -118,7 +118,7 @@ export function nextDayOf(timeZone: string, nowMs: number): number {
  */
 export function nextOfCron(expression: string, timeZone: string): NextOccurrence {
   const search: NextOccurrence = async (afterMs, work) => {
-    const after = new Date(afterMs);
+    const after = dateOf(afterMs);
     const first = Math.max(yearBefore(afterMs), years.first);
     const last = Math.min(first + yearsMax, years.last);
     for (let year = first; year <= last; year += yearsAtOnce) {

@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { isObject, isoTime } from "@svc/core";
+import { isObject, isoTime, parseExactJson, scalarText } from "@svc/core";
 import type { Job, JobEvent } from "@svc/sdk";
 import type { CommandContext } from "../../command/context.ts";
 import { plainText } from "../../text/plain.ts";
@@ -114,10 +114,11 @@ function otherText({ type, stepId }: JobEvent, payload: Payload): string | undef
 
 /** What an entry of another type says: its scalars by name. */
 function particulars(payload: Payload): string {
-  const facts = Object.entries(payload).filter(([, value]) => ["string", "number", "boolean"].includes(typeof value));
-  return facts.length === 0
-    ? ""
-    : ` (${facts.map(([name, value]) => `${name} ${plainText(String(value))}`).join(", ")})`;
+  const facts = Object.entries(payload).flatMap(([name, value]) => {
+    const text = scalarText(value);
+    return text === undefined ? [] : [`${name} ${plainText(text)}`];
+  });
+  return facts.length === 0 ? "" : ` (${facts.join(", ")})`;
 }
 
 function word(payload: Payload, name: string): string {
@@ -126,6 +127,6 @@ function word(payload: Payload, name: string): string {
 }
 
 function readPayload({ payloadJson }: JobEvent): Payload {
-  const value: unknown = payloadJson === "" ? {} : JSON.parse(payloadJson);
+  const value: unknown = payloadJson === "" ? {} : parseExactJson(payloadJson);
   return isObject(value) ? value : {};
 }

@@ -1,4 +1,5 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { isoTime, readTime } from "@svc/core/time";
 import { oneOfParam, type SearchOf, searchReader, timeParam } from "../../shell/search-params.ts";
 import { rangeNames, ranges } from "../../words/ranges.ts";
 
@@ -26,8 +27,8 @@ export function shownRange(
   { range = "24h", since, until }: OverviewSearch,
   now: number,
 ): { sinceMs: number; untilMs: number } {
-  const [sinceMs, untilMs] = [Date.parse(since ?? ""), Date.parse(until ?? "")];
-  if (sinceMs < untilMs) return { sinceMs, untilMs };
+  const [sinceMs, untilMs] = [readTime(since ?? ""), readTime(until ?? "")];
+  if (sinceMs !== undefined && untilMs !== undefined && sinceMs < untilMs) return { sinceMs, untilMs };
   const end = (Math.floor(now / minuteMs) + 1) * minuteMs;
   return { sinceMs: end - ranges[range], untilMs: end };
 }
@@ -42,5 +43,5 @@ export function seriesRequest(search: OverviewSearch, now: number) {
 export function zoomed(sinceMs: number, untilMs: number, now: number): { since: string; until: string } {
   const until = Math.ceil(Math.min(untilMs, now) / minuteMs) * minuteMs;
   const since = Math.min(Math.floor(sinceMs / minuteMs) * minuteMs, until - 5 * minuteMs);
-  return { since: new Date(since).toISOString(), until: new Date(until).toISOString() };
+  return { since: isoTime(since), until: isoTime(until) };
 }

@@ -1,3 +1,4 @@
+import { isoTime } from "@svc/core/time";
 import { Series } from "@svc/gen/stats";
 import { othersId } from "./charts.ts";
 
@@ -24,8 +25,8 @@ export function listOf(
     to: list.to,
     search: {
       ...list.search,
-      since: new Date(sinceMs).toISOString(),
-      until: new Date(untilMs).toISOString(),
+      since: isoTime(sinceMs),
+      until: isoTime(untilMs),
       ...(named && list.outcome !== undefined && { [list.outcome]: line }),
     },
   };

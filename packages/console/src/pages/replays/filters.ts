@@ -1,4 +1,5 @@
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { readTime } from "@svc/core/time";
 import { oneOfParam, type SearchOf, searchReader, textParam, timeParam } from "../../shell/search-params.ts";
 
 const params = {
@@ -41,9 +42,10 @@ export function replayRequest(
   { subscription = "", toolkit = "", trigger = "", since, until, only }: ReplaysSearch,
   now: number,
 ): ReplayRange {
+  const untilMs = readTime(until ?? "");
   return {
-    since: timestampFromMs(since === undefined ? now - dayMs : Date.parse(since)),
-    ...(until !== undefined && { until: timestampFromMs(Date.parse(until)) }),
+    since: timestampFromMs(readTime(since ?? "") ?? now - dayMs),
+    ...(untilMs !== undefined && { until: timestampFromMs(untilMs) }),
     subscriptionId: subscription,
     toolkitSlug: toolkit,
     triggerSlug: trigger,

@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
+import { isoTime } from "@svc/core/time";
 import { type ReplayCount, TriggersService } from "@svc/gen/triggers";
 import { keepPreviousData, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -100,9 +101,9 @@ function ReplayFilters({
   const since = (range: string) => {
     const name = rangeNames.find((known) => known === range);
     if (range === "all") onChange({ since: everythingSince, until: undefined });
-    else if (name !== undefined) onChange({ since: new Date(now - ranges[name]).toISOString(), until: undefined });
+    else if (name !== undefined) onChange({ since: isoTime(now - ranges[name]), until: undefined });
   };
-  const chosen = rangeNames.find((name) => search.since === new Date(now - ranges[name]).toISOString());
+  const chosen = rangeNames.find((name) => search.since === isoTime(now - ranges[name]));
   const isAll = search.since === everythingSince;
   const own =
     search.since !== undefined && chosen === undefined && !isAll ? [{ value: "own", words: "in the times below" }] : [];

@@ -1,6 +1,7 @@
+import { numberOf } from "../../form/value.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
 import type { Draft } from "./draft.ts";
-import { given, itemsOf, type Json, numberOf, objectOf, readValue } from "./draft-json.ts";
+import { given, itemsOf, type Json, objectOf, readValue } from "./draft-json.ts";
 
 /** The definition that is written, its program as the text that it is. What is no number or no JSON is sent as it was typed, and refused at its field. */
 export function definitionText(draft: Draft, programText: string, kept: Json = {}): string {

@@ -1,15 +1,14 @@
+import { isRawJson, rawJson } from "@svc/core/raw-json";
 import { prettyJson } from "../../words/pretty-json.ts";
 
 /** A JSON object, as a definition and its parts are. */
 export type Json = Record<string, unknown>;
 
-const json = JSON as JSON & { rawJSON(text: string): object };
-
-/** What a JSON text says. A number that would be read as another one, such as one of many digits, is kept as its text. Throws a SyntaxError. */
+/** What a JSON text says. Every number that would be written in another way, such as 1.0 and one of many digits, stays its text. Throws a SyntaxError. */
 export function parseExact(text: string): unknown {
   return JSON.parse(text, (_, value: unknown, context?: { source?: string }) => {
     const source = context?.source;
-    return typeof value === "number" && source !== undefined && String(value) !== source ? json.rawJSON(source) : value;
+    return typeof value === "number" && source !== undefined && String(value) !== source ? rawJson(source) : value;
   });
 }
 
@@ -25,7 +24,7 @@ export function objectOf(value: unknown): Json {
 
 /** A part as it is written in a field; empty where there is none. */
 export function textOf(value: unknown): string {
-  if (typeof value === "object" && value !== null && "rawJSON" in value) return String(value.rawJSON);
+  if (isRawJson(value)) return JSON.stringify(value);
   return value === undefined || typeof value === "object" ? "" : String(value);
 }
 
@@ -55,10 +54,4 @@ export function readValue(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-/** The number that is written, and what was typed where it is none. */
-export function numberOf(text: string): number | string | undefined {
-  const typed = text.trim();
-  return typed === "" ? undefined : Number.isNaN(Number(typed)) ? typed : Number(typed);
 }

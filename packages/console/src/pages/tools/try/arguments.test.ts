@@ -14,11 +14,15 @@ test("JSON that a form cannot hold as it is stays JSON, and says why", () => {
     ["{", /^Not JSON/],
     ["[1]", /object/],
     ['{"id": 12345678901234567890}', /digits/],
+    ['{"amount": 0.1234567890123456789}', /digits/],
+    ['{"amount": [1e-400]}', /digits/],
   ] as const) {
     expect(toForm({ mode: "json", text })).toEqual({ mode: "json", text });
     expect(formFault({ mode: "json", text })).toMatch(why);
   }
-  expect(formFault({ mode: "json", text: '{"id": "12345678901234567890", "n": 1.5e3}' })).toBeUndefined();
+  expect(
+    formFault({ mode: "json", text: '{"id": "12345678901234567890", "n": 1.5e3, "m": 0.1, "k": "1e-400"}' }),
+  ).toBeUndefined();
 });
 
 test("JSON is sent as it is written", () => {

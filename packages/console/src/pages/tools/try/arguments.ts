@@ -1,3 +1,4 @@
+import { isExactDouble } from "@svc/core/number-text";
 import { type Values, valuesOf } from "../../../form/value.ts";
 import { prettyJson } from "../../../words/pretty-json.ts";
 
@@ -40,11 +41,11 @@ export function textFault(text: string): string | undefined {
   }
 }
 
-/** Text in quotes, or a whole number. */
+/** Text in quotes, or a number. */
 const tokens = /"(?:\\.|[^"\\])*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 function losesDigits(text: string): boolean {
-  return [...text.matchAll(tokens)].some(([token]) => /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token)));
+  return [...text.matchAll(tokens)].some(([token]) => !token.startsWith('"') && !isExactDouble(token));
 }
 
 /** Whether the JSON of an object confirms a destructive call itself. */

@@ -1,3 +1,4 @@
+import { parseExactJson } from "@svc/core/exact-json";
 import type { Values } from "../../../form/value.ts";
 import { keptNames } from "../../../session/kept-names.ts";
 
@@ -12,7 +13,7 @@ const textMax = 20_000;
 
 function read(): Record<string, KeptInput> {
   try {
-    return JSON.parse(localStorage.getItem(storedAs) ?? "{}") as Record<string, KeptInput>;
+    return parseExactJson(localStorage.getItem(storedAs) ?? "{}") as Record<string, KeptInput>;
   } catch {
     // Storage is off: input is kept for as long as the page is open.
     return {};

@@ -1,4 +1,5 @@
 import { useQuery } from "@connectrpc/connect-query";
+import { parseExactJson } from "@svc/core/exact-json";
 import type { Tool } from "@svc/gen/catalog";
 import { ToolsService } from "@svc/gen/tools";
 import { readSchema } from "../../../form/read-schema.ts";
@@ -48,7 +49,7 @@ export function TryFrom({
 
 function readJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     // A call whose arguments were not kept.
     return {};

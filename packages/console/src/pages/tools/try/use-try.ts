@@ -1,4 +1,5 @@
 import { useQuery } from "@connectrpc/connect-query";
+import { parseExactJson } from "@svc/core/exact-json";
 import type { Tool } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
 import { useState } from "react";
@@ -48,7 +49,7 @@ export function useTryInput({
   const entity = chosen ?? entities[0] ?? "";
   const keep = (of: string, what: TypedArguments) => {
     if (what.mode === "json" && textFault(what.text) !== undefined) return;
-    const values = what.mode === "form" ? what.values : valuesOf(JSON.parse(what.text));
+    const values = what.mode === "form" ? what.values : valuesOf(parseExactJson(what.text));
     keepInput(projectId, tool.slug, { entity: of, values: withoutSecrets(shape, values) });
   };
   const argumentsJson = argumentsText(typed);

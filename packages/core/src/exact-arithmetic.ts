@@ -1,0 +1,53 @@
+import { parseExactJson } from "./exact-json.ts";
+import { type JsonNumber, nearestDouble, rawJson } from "./raw-json.ts";
+
+/**
+ * The sum of two numbers, raw ones among them: exact where one of them is raw or the sum is beyond 2^53 - 1, else that of doubles. Numbers
+ * of more than 400 digits, or of an exponent beyond 400, count as their nearest double.
+ */
+export function addExactly(a: JsonNumber, b: JsonNumber): JsonNumber {
+  // The common case: neither is raw, and no whole number is lost.
+  if (typeof a === "number" && typeof b === "number" && Math.abs(a + b) <= Number.MAX_SAFE_INTEGER) return a + b;
+  const [left, right] = [decimalOf(a), decimalOf(b)];
+  if (left === undefined || right === undefined) return nearestDouble(a) + nearestDouble(b);
+  const places = Math.max(left.places, right.places);
+  return numberOf({ units: unitsAt(left, places) + unitsAt(right, places), places });
+}
+
+/** True if the first of two numbers, raw ones among them, is the smaller. */
+export function isBelow(a: JsonNumber, b: JsonNumber): boolean {
+  if (typeof a === "number" && typeof b === "number") return a < b;
+  const [left, right] = [decimalOf(a), decimalOf(b)];
+  if (left === undefined || right === undefined) return nearestDouble(a) < nearestDouble(b);
+  const places = Math.max(left.places, right.places);
+  return unitsAt(left, places) < unitsAt(right, places);
+}
+
+/** A whole number as a JSON value: a number where a double holds it, else raw. */
+export function wholeNumber(whole: bigint): JsonNumber {
+  const number = Number(whole);
+  return Number.isSafeInteger(number) ? number : rawJson(String(whole));
+}
+
+/** A decimal number: so many units of 10 to the power of minus `places`. */
+type Decimal = { readonly units: bigint; readonly places: number };
+
+const decimalForm = /^(-?\d{1,400})(?:\.(\d{1,400}))?(?:[eE]([+-]?\d{1,3}))?$/;
+const placesMax = 400;
+
+function decimalOf(value: JsonNumber): Decimal | undefined {
+  const [, whole, fraction = "", power = "0"] = decimalForm.exec(JSON.stringify(value)) ?? [];
+  const places = fraction.length - Number(power);
+  return whole === undefined || Math.abs(places) > placesMax ? undefined : { units: BigInt(whole + fraction), places };
+}
+
+function unitsAt({ units, places }: Decimal, at: number): bigint {
+  return units * 10n ** BigInt(at - places);
+}
+
+function numberOf({ units, places }: Decimal): JsonNumber {
+  if (places <= 0) return wholeNumber(units * 10n ** BigInt(-places));
+  const digits = String(units < 0n ? -units : units).padStart(places + 1, "0");
+  const text = `${digits.slice(0, -places)}.${digits.slice(-places)}`.replace(/\.?0+$/, "");
+  return parseExactJson(`${units < 0n ? "-" : ""}${text}`) as JsonNumber;
+}

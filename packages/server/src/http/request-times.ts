@@ -1,0 +1,89 @@
+import { type DescField, type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
+import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { type Fault, formatValue, readForeignText, readTime } from "@svc/core";
+import { requestMalformed } from "../errors.ts";
+
+/**
+ * What is wrong with a time in the JSON of a request; undefined for nothing, and for what is no JSON. The decoder makes 2 March of 30
+ * February and midnight of 24:00, reads no further than the s of a span, and names neither field nor value of what it refuses.
+ */
+export function faultOfTimes(input: DescMessage, body: Uint8Array): Fault | undefined {
+  const value = hasTimes(input) ? parseJson(body) : undefined;
+  const found = value === undefined ? undefined : findFaulty(input, value, "");
+  if (found === undefined) return undefined;
+  const { place, given, isSpan } = found;
+  return requestMalformed({
+    field: place,
+    message: `${place} is not a ${isSpan ? "duration" : "timestamp"}: ${formatValue(given)}`,
+    help: isSpan
+      ? "Send seconds, such as 3600s."
+      : "Send a form like 2026-01-31T09:30:00Z, of a day and a time that exist.",
+  });
+}
+
+const known = new WeakMap<DescMessage, boolean>();
+
+/** True if a request may hold a time: nearly no call of a tool's kind does, and those are not parsed twice. */
+function hasTimes(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
+  const before = known.get(desc);
+  if (before !== undefined || seen.has(desc)) return before ?? false;
+  seen.add(desc);
+  const found = desc.fields.some(({ message }) => {
+    return message !== undefined && (isTime(message) || isSpan(message) || hasTimes(message, seen));
+  });
+  if (seen.size === 1 || found) known.set(desc, found);
+  return found;
+}
+
+const isTime = ({ typeName }: DescMessage) => typeName === TimestampSchema.typeName;
+const isSpan = ({ typeName }: DescMessage) => typeName === DurationSchema.typeName;
+
+type Faulty = { readonly place: string; readonly given: JsonValue; readonly isSpan: boolean };
+
+function findFaulty(desc: DescMessage, value: JsonValue, path: string): Faulty | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  for (const field of desc.fields) {
+    const given = value[field.jsonName] ?? value[field.name];
+    const items = field.fieldKind === "list" && Array.isArray(given) ? given : [given];
+    for (const [index, item] of items.entries()) {
+      const place = `${path}${field.jsonName}${field.fieldKind === "list" ? `[${index}]` : ""}`;
+      const found = faultyAt(field, item, place);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+function faultyAt({ message }: DescField, given: JsonValue | undefined, place: string): Faulty | undefined {
+  if (message === undefined || given === undefined || given === null) return undefined;
+  if (isTime(message)) return isTimestamp(given) ? undefined : { place, given, isSpan: false };
+  if (isSpan(message)) return isDuration(given) ? undefined : { place, given, isSpan: true };
+  return findFaulty(message, given, `${place}.`);
+}
+
+function isTimestamp(given: JsonValue): boolean {
+  return typeof given === "string" && readTime(given) !== undefined && isRead(() => fromJson(TimestampSchema, given));
+}
+
+function isDuration(given: JsonValue): boolean {
+  const hasForm = typeof given === "string" && /^-?\d{1,12}(?:\.\d{1,9})?s$/.test(given);
+  return hasForm && isRead(() => fromJson(DurationSchema, given));
+}
+
+function isRead(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function parseJson(body: Uint8Array): JsonValue | undefined {
+  try {
+    const read = readForeignText(body);
+    return "text" in read ? (JSON.parse(read.text) as JsonValue) : undefined;
+  } catch {
+    return undefined; // the decoder says what is wrong with it
+  }
+}

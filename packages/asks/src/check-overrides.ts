@@ -1,6 +1,6 @@
 import { createTenantValidators } from "@svc/catalog";
 import { isObject, readJsonObject } from "@svc/core";
-import { isStorable, readJson } from "./read-json.ts";
+import { isStorable, readJson, unstorable } from "./read-json.ts";
 
 /** What of a point decides whether overrides fit. */
 export type OverridesRule = { readonly answerSchemaJson: string; readonly continuation: string };
@@ -20,7 +20,7 @@ export function faultOfOverrides(
   if (continuation !== "retry-with") return `comes with ${continuation}, which takes no overrides`;
   if (answerSchemaJson === "") return "is given, but the point takes no overrides";
   if (!isObject(value)) return "is not an object";
-  if (!isStorable(value)) return "nests too deep, or holds U+0000 or a lone surrogate in a text";
+  if (!isStorable(value)) return unstorable;
   const [fault] = createTenantValidators()(readJsonObject(answerSchemaJson, "the answer schema of a point"))(value);
   return fault && `breaks the point's answer schema: ${fault.pointer === "" ? "it" : fault.pointer} ${fault.message}`;
 }

@@ -12,10 +12,20 @@ export function readJson(text: string): { readonly value: unknown } | undefined 
   }
 }
 
-/** Whether a value can be stored and sent on: of at most 32 levels, and without U+0000 and lone surrogates in its texts. */
+/** What a value that `isStorable` refuses is, for messages. */
+export const unstorable =
+  "nests too deep, holds U+0000 or a lone surrogate in a text, or a number of more than 1,000 characters or an exponent beyond 999";
+
+/** Whether a value can be stored and sent on: of at most 32 levels, its numbers short enough, and without U+0000 and lone surrogates in its texts. */
 export function isStorable(value: unknown, depth = 0): boolean {
   if (typeof value === "string") return value.isWellFormed() && !value.includes("\0");
-  if (typeof value !== "object" || value === null || isRawJson(value)) return true;
+  if (typeof value !== "object" || value === null) return true;
+  if (isRawJson(value)) return isStorableNumber(JSON.stringify(value));
   if (depth > depthMax) return false;
   return Object.entries(value).every(([name, item]) => isStorable(name) && isStorable(item, depth + 1));
+}
+
+/** The store keeps decimals, of 131,072 digits before the point and 16,383 behind it. */
+function isStorableNumber(text: string): boolean {
+  return text.length <= 1_000 && !/[eE][+-]?0*[1-9]\d{3}/.test(text);
 }

@@ -1,7 +1,7 @@
 import type { CatalogView } from "@svc/catalog";
 import { isObject } from "@svc/core";
 import type { Contact, NewContact } from "@svc/db";
-import { isStorable, readJson } from "../read-json.ts";
+import { isStorable, readJson, unstorable } from "../read-json.ts";
 import {
   contactNameInvalid,
   principalIdInvalid,
@@ -74,6 +74,6 @@ function readArguments(argsJson: string): ReachArguments {
   if (Buffer.byteLength(argsJson) > argsBytesMax) throw reachArgsInvalid(`exceeds ${argsBytesMax} bytes`);
   const args = readJson(argsJson)?.value;
   if (!isObject(args)) throw reachArgsInvalid("is not a JSON object");
-  if (!isStorable(args)) throw reachArgsInvalid("nests too deep, or holds U+0000 or a lone surrogate in a text");
+  if (!isStorable(args)) throw reachArgsInvalid(unstorable);
   return args as ReachArguments;
 }

@@ -13,7 +13,6 @@ import { faultOfTimes } from "./request-times.ts";
 /** A call whose body is to be read, and what meters the work of that. */
 export type Receiving = { readonly call: Call; readonly body: CallBody; readonly meter: WorkMeter };
 
-
 /** Bodies beyond this wait for their turn before they are decoded. */
 const largeBytes = 65_536;
 /** Levels that the JSON of a request may be nested: what calls take is not half as deep. */

@@ -355,7 +355,6 @@ const planted: readonly (readonly [what: string, code: string, isFound: boolean]
     "new Date(2026, 0, 1)",
     'new Date("2026-01-01")',
     "new Date(\n  text,\n)",
-    "const at = `${new Date(ms)}`",
     "Date(text)",
     "const Time = Date;",
   ].map((code) => ["a time that a Date reads", code, true] as const),

@@ -43,9 +43,7 @@ test.each([
 
 test("administration that is not served says where else it may be", async () => {
   const help = (call: string) => svc.call(call, {}).then(({ json }) => json.details[0].debug.help);
-  expect(await help("svc.v1.AdminService/Nope")).toMatch(
-    / listener of its own \(SVC_ADMIN_LISTEN\): set SVC_URL or --url/,
-  );
+  expect(await help("svc.v1.AdminService/Nope")).toMatch(/ listener of its own \(SVC_ADMIN_LISTEN\): call it there/);
   expect(await help("svc.v1.NopeService/Nope")).not.toContain("SVC_ADMIN_LISTEN");
 });
 

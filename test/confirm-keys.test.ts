@@ -156,8 +156,10 @@ describe("a grant", () => {
     expect(await narrow({ person: "writes", contact: "x" })).toMatchObject({ reason: "CONFIRM_INVALID" });
     expect((await narrow({ person: "writes", contact: "lead" })).json.grant.confirm.person).toBe("writes");
     expect(await world.deleted()).toBe(0);
-    // Whoever gave it is a person, and may answer.
-    expect((await world.answer(held.jobId, "proceed", world.svc.key)).status).toBe(200);
+    // The key that gave it is of one hand with it, whatever rule asks.
+    const byGiver = await world.answer(held.jobId, "proceed", world.svc.key);
+    expect(byGiver).toMatchObject({ status: 403, reason: "CONFIRM_BY_CALLER" });
+    expect((await world.answer(held.jobId, "proceed", personKey)).status).toBe(200);
     await world.ended(held.jobId, "JOB_STATUS_SUCCEEDED");
     expect(await world.deleted()).toBe(1);
   });
@@ -193,7 +195,12 @@ describe("the state that a client brings back with its user's yes", () => {
     name: "call_tool",
     arguments: { slug, ...args },
   });
-  const ask = (params: Record<string, unknown>, bearer = agentKey) => callMcp(world.svc.url, bearer, params);
+  const elicited = { ...confirm, elicitation: true };
+  let clientKey: string;
+  beforeAll(async () => {
+    clientKey = await world.createKey("client", { confirm: elicited });
+  });
+  const ask = (params: Record<string, unknown>, bearer = clientKey) => callMcp(world.svc.url, bearer, params);
   const mine = () => ({ entity_id: "ada", arguments: { deal_id: deal } });
 
   test.each([
@@ -224,7 +231,8 @@ describe("the state that a client brings back with its user's yes", () => {
     const create = { projectId: other, role: "ROLE_APPROVER", name: "other" };
     const approver = (await world.svc.admin("CreateApiKey", create)).json.key;
     await world.made("ContactsService/PutContact", contact, approver);
-    const foreign = (await world.svc.admin("CreateApiKey", { ...create, role: "ROLE_MEMBER", confirm })).json.key;
+    const foreign = (await world.svc.admin("CreateApiKey", { ...create, role: "ROLE_MEMBER", confirm: elicited })).json
+      .key;
     const account = { toolkitSlug: "sales_crm", entityId: "ada" };
     await world.made("ConnectionsService/InitiateConnection", account, foreign);
     const moved = await ask({ ...asking(mine()), ...yes, requestState }, foreign);

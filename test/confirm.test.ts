@@ -245,7 +245,10 @@ describe("a program with calls that a person confirms", () => {
     const undo = { call: slug, entity: "ada", args: { deal_id: freshDeal(), confirm: true } };
     const steps = [{ id: "new", call: "sales_crm.create_deal", entity: "ada", args: { title: "New" }, undo }];
     const { job } = await made("JobsService/SubmitJob", {
-      programJson: json({ version: 1, title: "Undone", saga: { on: ["failed", "aborted", "cancelled"] }, steps }),
+      programJson: json({
+        ...{ version: 1, title: "Undone", approval: { plan: "never" } },
+        ...{ saga: { on: ["failed", "aborted", "cancelled"] }, steps },
+      }),
     });
     expect(job.park?.judgment?.pointId).toBe("confirm");
   });
@@ -258,6 +261,7 @@ describe("a program with calls that a person confirms", () => {
 });
 
 describe("a call over MCP whose client can ask its user", () => {
+  beforeEach(() => setPolicy({ person: "destructive", contact: "lead", elicitation: true }));
   const calling = (deal: number) => ({
     name: "call_tool",
     arguments: { slug, entity_id: "ada", arguments: { deal_id: deal, confirm: true } },
@@ -280,6 +284,19 @@ describe("a call over MCP whose client can ask its user", () => {
     const replayed = await callMcp({ ...calling(deal), ...answered });
     expect(replayed.resultType).toBe("input_required");
     expect(await sent()).toBe(1);
+  });
+
+  test("is asked about by a job unless the policy lets clients ask, and is not made by an answer of the client", async () => {
+    const earlier = await callMcp(calling(freshDeal()));
+    await setPolicy({ person: "destructive", contact: "lead" });
+    const deal = freshDeal();
+    const held = await callMcp(calling(deal));
+    expect(held.structuredContent).toMatchObject({ outcome: "held", jobId: expect.stringMatching(/^job_/) });
+    for (const requestState of [earlier.requestState, "made-up"]) {
+      const answered = await callMcp({ ...calling(deal), ...said("accept", true), requestState });
+      expect(answered.structuredContent).toMatchObject({ outcome: "held" });
+    }
+    expect(await sent()).toBe(0);
   });
 
   test("is held again where its arguments are others than those that were shown", async () => {

@@ -369,5 +369,8 @@ export const kinds: Readonly<Record<string, JobKind>> = { ...stepKinds, ...retri
 /** The text of a program; `tag` stands in every note it sends. `appUrl`: where the app is, for requests to it. */
 export function programText(program: object, tag: string, appUrl: string): string {
   const inputSchema = { type: "object", required: ["tag"], properties: { tag: { type: "string" } } };
-  return JSON.stringify({ version: 1, title: tag, inputSchema, input: { tag }, ...program }).replaceAll(host, appUrl);
+  // What undoes destroys, and here nobody approves.
+  const approval = /"(?:saga|undo)":/.test(JSON.stringify(program)) ? { approval: { plan: "never" } } : {};
+  const whole = { version: 1, title: tag, inputSchema, input: { tag }, ...approval, ...program };
+  return JSON.stringify(whole).replaceAll(host, appUrl);
 }

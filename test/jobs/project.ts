@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { programText } from "@svc/testing/jobs-node";
 import type { TestAnswer } from "@svc/testing/server";
 import { pauseMs } from "@svc/testing/until";
 import { type Callable, connect } from "../tools/project.ts";
@@ -36,8 +37,7 @@ export function trySubmit(
   request: object = {},
   options: Options = {},
 ): Promise<TestAnswer> {
-  const programJson =
-    typeof program === "string" ? program : JSON.stringify({ version: 1, title: "A job of the tests", ...program });
+  const programJson = typeof program === "string" ? program : programText({ title: "A job of the tests", ...program });
   return server.call(jobs("SubmitJob"), { programJson, ...request }, options);
 }
 

@@ -74,8 +74,7 @@ export function confirmByCaller(): Fault {
   return fault({
     code: "permission_denied",
     reason: "CONFIRM_BY_CALLER",
-    message:
-      "the ask confirms a call that was made with this key, or by a grant of it while a person confirms its calls",
+    message: "the ask confirms what this key caused, or a key of the same hand: its grant, its giver or a sibling",
     help: "Answer with another key of the project, by a link that another key makes, or in the console from another key's seat.",
   });
 }

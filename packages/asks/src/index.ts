@@ -1,6 +1,6 @@
 export { answerAsk } from "./answer.ts";
 export { type AnswerLinks, createAnswerLinks } from "./answer-link.ts";
-export { isByCaller } from "./by-caller.ts";
+export { isOwnConfirmation } from "./by-caller.ts";
 export { type ContactsContext, createContactsService } from "./contacts/service.ts";
 export type { AskContext } from "./context.ts";
 export { decisionMessage, pendingAskMessage } from "./convert.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { assertExhaustive } from "@svc/core";
+import { assertExhaustive, type ConfirmRule, keysOfChain } from "@svc/core";
 import {
   type AskRecord,
   appendJobEvents,
@@ -10,15 +10,18 @@ import {
   endJobTask,
   findAsk,
   holdJobTask,
+  jobsForProject,
   type LockedJob,
   lockJobOfAsk,
   moveJobTask,
   noteAskReached,
   putJobTasks,
+  readConfirmRules,
   withTransaction,
 } from "@svc/db";
 import type { CallAnswer, Called } from "@svc/tools";
 import { askEvent } from "./ask-event.ts";
+import { isOfCauser } from "./by-caller.ts";
 import { fillReachArguments, namesLink } from "./contacts/reach-arguments.ts";
 import type { AskContext } from "./context.ts";
 import { reachLink } from "./reach-link.ts";
@@ -34,7 +37,7 @@ const inProgressPollMs = 2_000;
 /** What came of a try. `doubt`: it may have been executed, and is not sent again. `waiting`: it still runs elsewhere, or a call limit holds it. */
 type Tried =
   | { readonly kind: "reached"; readonly callId: string }
-  | { readonly kind: "failed"; readonly code: string; readonly retryAfterMs: number }
+  | { readonly kind: "failed"; readonly code: string; readonly retryAfterMs: number; readonly isFinal?: true }
   | { readonly kind: "doubt"; readonly code: string }
   | { readonly kind: "waiting"; readonly waitMs: number };
 
@@ -81,8 +84,9 @@ async function tryToReach(
     const { url, secrets } = await reachLink(context, ask, contact);
     return { args: argsOf(url), secrets };
   };
+  const confirm = await rulesOfReach(context, ask, contact);
   const called = await context.caller.call({
-    caller: { projectId, keyId, job: { id: jobId, stepId } },
+    caller: { projectId, keyId, job: { id: jobId, stepId }, ...(confirm && { confirm }) },
     toolSlug: reach.toolSlug,
     // A link is new with each try: what makes two tries the same call has its name in its place.
     args: argsOf("{link}"),
@@ -95,6 +99,24 @@ async function tryToReach(
     limitWaitMs: 0,
   });
   return triedBy(called);
+}
+
+/**
+ * By which rules the call is held: those of the ask's causers, unless a key of another hand put the contact, and so confirmed that it is
+ * told this way. Undefined for none.
+ */
+async function rulesOfReach(
+  { db }: AskContext,
+  ask: AskRecord,
+  { keyId: putBy }: Pick<Contact, "keyId">,
+): Promise<readonly ConfirmRule[] | undefined> {
+  const { projectId, jobId } = ask;
+  const job = await jobsForProject(db, projectId).find(jobId);
+  const principalChain = job?.principalChain ?? [];
+  const rules = await readConfirmRules(db, projectId, [ask.keyId, ...keysOfChain(principalChain)]);
+  if (rules.length === 0) return undefined;
+  const isOther = putBy !== null && !(await isOfCauser(db, { ask, job: { principalChain } }, putBy));
+  return isOther ? undefined : rules;
 }
 
 function triedBy(called: Called): Tried {
@@ -122,6 +144,8 @@ function triedBy(called: Called): Tried {
 function triedByAnswer({ result, callId }: CallAnswer): Tried {
   if (result.outcome === "ok") return { kind: "reached", callId: callId ?? "" };
   if (result.outcome === "outcome_unknown") return { kind: "doubt", code: result.outcome };
+  // Nobody releases it: to try again would be the same.
+  if (result.outcome === "held") return { kind: "failed", code: result.outcome, isFinal: true, retryAfterMs: 0 };
   return { kind: "failed", code: result.outcome, retryAfterMs: result.retryAfterMs ?? 0 };
 }
 
@@ -147,7 +171,7 @@ async function conclude(tx: Executor, { job, ask, subject, reach, tried, nowMs }
     return;
   }
   const { code } = tried;
-  const waitMs = tried.kind === "failed" ? retryWaitsMs[tries] : undefined;
+  const waitMs = tried.kind === "failed" && tried.isFinal !== true ? retryWaitsMs[tries] : undefined;
   if (tried.kind === "doubt") await log("call-in-doubt", { code });
   else if (waitMs === undefined) await log("ask-delivery-changed", { from: "", to: "failed", code });
   else {

@@ -4,33 +4,51 @@ export const confirmScopes = ["never", "destructive", "writes"] as const;
 /** Which calls a person confirms. */
 export type ConfirmScope = (typeof confirmScopes)[number];
 
-/** Which calls a person confirms, and the contact who is asked: of all keys of a project, or of one key. */
-export type ConfirmRule = { readonly person: ConfirmScope; readonly contact: string };
+/** Rule of a project or a key: which of its calls a person confirms, and how. */
+export type ConfirmRule = {
+  readonly person: ConfirmScope;
+  /** The contact who is asked. */
+  readonly contact: string;
+  /** True if an MCP client may put the question to its own user instead. Default: false. */
+  readonly elicitation?: boolean;
+};
 
-/** Where nobody confirms anything. */
+/** The rule under which no call needs a person. */
 export const noConfirmRule: ConfirmRule = { person: "never", contact: "" };
 
-/** How long a person may take to confirm a call, milliseconds. Nobody's answer is no. */
+/** How long a person may take to confirm a call, in milliseconds. After that the answer is no. */
 export const confirmLifeMs: number = 600_000;
 
-/** Whether a rule has a person confirm at least what another has. */
+/** True if a rule has a person confirm at least the calls of another one, and does not add elicitation to it. */
 export function isAsStrict(rule: ConfirmRule, other: ConfirmRule): boolean {
+  if (other.person === "never") return true;
+  if (rule.elicitation === true && other.elicitation !== true) return false;
   return confirmScopes.indexOf(rule.person) >= confirmScopes.indexOf(other.person);
 }
 
-/** The rules of a caller that say anything: its project's before its key's own, so that no key has others asked than the project says. */
+/** Returns the rules that name any calls, in their order: a project's before its key's own, so that no key has others asked than the project. */
 export function confirmRulesOf(...rules: readonly ConfirmRule[]): readonly ConfirmRule[] | undefined {
   const said = rules.filter(({ person }) => person !== "never");
   return said.length === 0 ? undefined : said;
 }
 
-/** The first of some rules by which a person confirms a call of a tool of a class; undefined where nobody does. */
+/** Returns the first rule by which a person confirms calls of tools of a class; undefined if no rule does. */
 export function confirmingRule(
   rules: readonly ConfirmRule[] | undefined,
   accessClass: "read" | "write" | "destructive",
 ): ConfirmRule | undefined {
-  if (accessClass === "read") return undefined;
-  return rules?.find(
-    ({ person }) => person === "writes" || (person === "destructive" && accessClass === "destructive"),
-  );
+  return rules?.find((rule) => covers(rule, accessClass));
+}
+
+/** True if every rule that covers a class lets an MCP client put the question to its own user. */
+export function mayElicit(
+  rules: readonly ConfirmRule[] | undefined,
+  accessClass: "read" | "write" | "destructive",
+): boolean {
+  return (rules ?? []).every((rule) => !covers(rule, accessClass) || rule.elicitation === true);
+}
+
+function covers({ person }: ConfirmRule, accessClass: "read" | "write" | "destructive"): boolean {
+  if (accessClass === "read") return false;
+  return person === "writes" || (person === "destructive" && accessClass === "destructive");
 }

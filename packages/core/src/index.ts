@@ -30,6 +30,7 @@ export {
   confirmRulesOf,
   confirmScopes,
   isAsStrict,
+  mayElicit,
   noConfirmRule,
 } from "./confirm.ts";
 export { consoleOff, linkExpiry } from "./console-link.ts";
@@ -101,6 +102,7 @@ export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPag
 export {
   type CallContext,
   type ContextKey,
+  keysOfChain,
   type Principal,
   type ProjectPrincipal,
   principalContext,

@@ -1,7 +1,7 @@
 import type { AgentToolGroup } from "./agent-tools.ts";
 import type { Binding } from "./binding.ts";
 import type { ConfirmRule } from "./confirm.ts";
-import type { KeyId, ProjectId } from "./id.ts";
+import { type KeyId, type ProjectId, parseId } from "./id.ts";
 import type { Quotas } from "./quotas/quota.ts";
 
 /** The role of a project's key; an approver may do everything a member may. */
@@ -50,4 +50,9 @@ export function requireProject(ctx: CallContext): ProjectPrincipal {
     throw new Error(`call without a project: principal is ${principal?.kind ?? "missing"}`);
   }
   return principal;
+}
+
+/** Returns the keys that a chain of principals names, such as `["key:key_…", "standing:stp_…"]`, in its order. */
+export function keysOfChain(chain: readonly string[]): readonly KeyId[] {
+  return chain.flatMap((name) => (name.startsWith("key:") ? (parseId("key", name.slice(4)) ?? []) : []));
 }

@@ -24,6 +24,7 @@ export { type ActivityCount, addActivityHours, addActivityMinutes } from "./acti
 export { addAskEvent } from "./asks/add-event.ts";
 export { countRefusedAnswer, countUnaskedAnswer } from "./asks/count-refused-answer.ts";
 export { exhaustAsk } from "./asks/exhaust.ts";
+export { isOneHand } from "./asks/is-one-hand.ts";
 export { type LockedJob, lockJobOfAsk } from "./asks/lock-job.ts";
 export { type AskReached, noteAskReached } from "./asks/note-reached.ts";
 export { passAskOn } from "./asks/pass-on.ts";
@@ -221,7 +222,6 @@ export {
 export {
   endGrant,
   findGrant,
-  findGrantsOfKeys,
   findListedGrant,
   insertGrant,
   type ListedGrant,

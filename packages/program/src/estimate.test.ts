@@ -29,7 +29,8 @@ test("the bounds of the documentation's program are its limits where rows decide
     destructiveMax: 0,
     rowsMax: 20_000,
     asksMax: 10,
-    accessClasses: ["read", "write"],
+    // What it sends is undone by deleting it.
+    accessClasses: ["read", "write", "destructive"],
     toolkits: ["calendar", "messaging_bot"],
     entities: ["ops"],
     notCompensable: [],
@@ -94,10 +95,12 @@ test("questions about rows are counted without any judge, each as often as an an
 
 test("a plan needs approval as the program says, and as the project demands at least", async () => {
   const { program, estimate } = await checked(everyConstruct());
-  // Its undo is destructive, which does not count.
-  expect(needsPlanApproval(program, estimate, "never")).toBe(false);
-  expect(needsPlanApproval(program, estimate, "destructive")).toBe(false);
-  expect(needsPlanApproval(program, estimate, "always")).toBe(true);
+  // Its undo is destructive, which counts.
+  expect(needsPlanApproval(program, estimate, "never")).toBe(true);
+  const writes = { ...estimate, accessClasses: ["read", "write"] as const };
+  expect(needsPlanApproval(program, writes, "never")).toBe(false);
+  expect(needsPlanApproval(program, writes, "destructive")).toBe(false);
+  expect(needsPlanApproval(program, writes, "always")).toBe(true);
   const destructive = { ...estimate, accessClasses: ["destructive"] as const };
   expect(needsPlanApproval(program, destructive, "never")).toBe(true);
   const never = { ...program, approval: { plan: "never", escalation: [] } as const };

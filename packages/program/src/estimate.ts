@@ -24,6 +24,7 @@ export type ProgramEstimate = {
   readonly destructiveMax: number;
   readonly rowsMax: number;
   readonly asksMax: number;
+  /** Classes of all calls, undo calls and those of skills included. */
   readonly accessClasses: readonly AccessClass[];
   readonly toolkits: readonly string[];
   readonly entities: readonly string[];
@@ -59,8 +60,8 @@ export function estimateOf(program: Program, known: Known): ProgramEstimate {
   const repeats = rerunsOf(program);
   const bound = (count: number, limit: number) => Math.min(count * repeats, limit);
   const calls = callsOf(steps);
-  const used = new Set([...calls.map(classOf), ...inner.flatMap((one) => one.accessClasses)]);
   const all = [...calls, ...calls.flatMap(({ undo }) => undo ?? [])];
+  const used = new Set([...all.map(classOf), ...inner.flatMap((one) => one.accessClasses)]);
   return {
     callsMin: use.callsMin,
     callsMax: bound(use.callsMax, limits.toolCalls),

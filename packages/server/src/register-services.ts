@@ -1,5 +1,5 @@
 import type { ConnectRouter } from "@connectrpc/connect";
-import type { ProjectId } from "@svc/core";
+import type { KeyId, ProjectId } from "@svc/core";
 import { AdminService } from "@svc/gen/admin";
 import { ConsoleService } from "@svc/gen/console";
 import { GrantsService } from "@svc/gen/grants";
@@ -31,7 +31,10 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
   if (config.role === "worker") return;
   router.service(IdentityService, createIdentityService({ db, config, publicUrl }));
   router.service(ConsoleService, createConsoleService({ db, clock, publicUrl, sessions: parts.console?.sessions }));
-  const onChanged = parts.grants.cache.forget;
+  const onChanged = (id: KeyId) => {
+    parts.grants.cache.forget(id);
+    node.jobs.engine.forgetConfirmRules(id);
+  };
   router.service(GrantsService, createGrantsService({ db, clock, sealer, onChanged }));
   node.register(router);
   router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
@@ -45,6 +48,7 @@ function createAdministration(parts: ServerParts): ReturnType<typeof createAdmin
   const sessions = parts.console?.sessions;
   const forgetProject = (id: ProjectId) => {
     keys.forgetProject(id);
+    jobs.engine.forgetConfirmRules(id);
     grants.cache.forgetProject(id);
     sessions?.forget({ project: id });
   };

@@ -72,9 +72,10 @@ export function createTestNode(
   };
 }
 
-/** The text of a program with what every program has. */
+/** The text of a program with what every program has. What undoes mostly destroys, and is not approved unless the program says so. */
 export function programText(program: object): string {
-  return JSON.stringify({ version: 1, title: "Test", ...program });
+  const approval = /"(?:saga|undo)":/.test(JSON.stringify(program)) ? { approval: { plan: "never" } } : {};
+  return JSON.stringify({ version: 1, title: "Test", ...approval, ...program });
 }
 
 /** The job of a response, which always has one. */

@@ -261,8 +261,8 @@ export const ContactsService: GenService<{
    * - invalid_argument CONTACT_NAME_INVALID: name is empty, longer than 200 characters, or holds control
    *   characters.
    * - not_found TOOL_NOT_FOUND: the project sees no tool reach.toolSlug.
-   * - invalid_argument REACH_TOOL_UNSUITABLE: that tool is a trigger, a skill, described only, or
-   *   destructive.
+   * - invalid_argument REACH_TOOL_UNSUITABLE: that tool is a trigger, a skill, described only or
+   *   destructive, or a person confirms calls of its class by this key.
    * - invalid_argument ENTITY_ID_INVALID: reach.entityId is empty, longer than 200 characters, or holds
    *   control characters.
    * - invalid_argument REACH_ARGS_INVALID: reach.argsJson is not a JSON object, exceeds 16 KiB, names

@@ -332,7 +332,8 @@ export type Estimate = Message<"svc.v1.Estimate"> & {
   asksMax: number;
 
   /**
-   * Access classes of the tools it calls, and of its requests: any of `read`, `write`, `destructive`, in that order.
+   * Access classes of the tools it calls, of its requests, of the calls that undo, and of its skills: any of
+   * `read`, `write`, `destructive`, in that order.
    *
    * @generated from field: repeated string access_classes = 7;
    */
@@ -4067,8 +4068,8 @@ export const JobsService: GenService<{
    * - invalid_argument OVERRIDES_INVALID: overridesJson is not JSON, breaks the point's answer schema,
    *   or comes with a continuation other than `retry-with`.
    * - invalid_argument NOTE_TOO_LONG: note is longer than 2,000 characters.
-   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call, or a program, that was made with this
-   *   key, or by a grant that it gave while a rule of its own has a person confirm its calls.
+   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call, or a program, that this key caused, or a
+   *   key of the same hand: a grant of it, the key that gave it, or a grant of that.
    * - permission_denied APPROVER_ROLE_REQUIRED: of an approval ask, the key is not an approver's.
    * - permission_denied APPROVAL_KEY_MISMATCH: of an approval ask, the key is not the one whose plan
    *   parked there.
@@ -4096,8 +4097,8 @@ export const JobsService: GenService<{
    *   no pending ask.
    * - failed_precondition APPROVAL_NOT_LINKABLE: the ask is an approval.
    * - permission_denied PRINCIPAL_NOT_REACHED: the ask has not reached principalId.
-   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call, or a program, that was made with this
-   *   key, or by a grant that it gave while a rule of its own has a person confirm its calls.
+   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call, or a program, that this key caused, or a
+   *   key of the same hand: a grant of it, the key that gave it, or a grant of that.
    *
    * @generated from rpc svc.v1.JobsService.CreateAnswerLink
    */

@@ -1,5 +1,5 @@
 import type { CatalogView } from "@svc/catalog";
-import { isObject } from "@svc/core";
+import { type ConfirmRule, confirmingRule, isObject } from "@svc/core";
 import type { Contact, NewContact } from "@svc/db";
 import { isStorable, readJson, unstorable } from "../read-json.ts";
 import {
@@ -25,8 +25,18 @@ export type GivenContact = {
 
 type GivenReach = { readonly toolSlug: string; readonly entityId: string; readonly argsJson: string };
 
-/** A contact as it is to be stored, or the first of the faults that PutContact names. `view` is the project's, where it reaches by a tool. */
-export function checkContact(view: CatalogView, given: GivenContact | undefined, nowMs: number): NewContact {
+/** What a contact is checked by: the project's view of its tools, and which calls of the key that puts it a person confirms. */
+export type ContactCheck = {
+  readonly view: CatalogView;
+  readonly confirm: readonly ConfirmRule[] | undefined;
+  readonly nowMs: number;
+};
+
+/** Returns a contact as it is to be stored. Throws the first of the faults that PutContact names. */
+export function checkContact(
+  { view, confirm, nowMs }: ContactCheck,
+  given: GivenContact | undefined,
+): Omit<NewContact, "keyId"> {
   const { principalId = "", name = "", approver = false, reach } = given ?? {};
   if (!isName(principalId)) throw principalIdInvalid(principalId);
   if (!isName(name)) throw contactNameInvalid(name);
@@ -34,7 +44,7 @@ export function checkContact(view: CatalogView, given: GivenContact | undefined,
     principalId,
     name,
     isApprover: approver,
-    reach: reach === undefined ? null : checkReach(view, reach),
+    reach: reach === undefined ? null : checkReach({ view, confirm }, reach),
     createdAt: nowMs,
   };
 }
@@ -43,12 +53,18 @@ function isName(text: string): boolean {
   return text !== "" && [...text].length <= charactersMax && text.isWellFormed() && !/\p{Cc}/u.test(text);
 }
 
-function checkReach(view: CatalogView, { toolSlug, entityId, argsJson }: GivenReach): NonNullable<Contact["reach"]> {
+function checkReach(
+  { view, confirm }: Omit<ContactCheck, "nowMs">,
+  { toolSlug, entityId, argsJson }: GivenReach,
+): NonNullable<Contact["reach"]> {
   const tool = view.tools.get(toolSlug);
   if (tool === undefined) throw reachToolNotFound(toolSlug);
   if (tool.kind !== "action") throw reachToolUnsuitable(toolSlug, "is not called by anybody");
   if (!tool.callable) throw reachToolUnsuitable(toolSlug, "cannot be called");
   if (tool.class === "destructive") throw reachToolUnsuitable(toolSlug, "is destructive");
+  if (confirmingRule(confirm, tool.class) !== undefined) {
+    throw reachToolUnsuitable(toolSlug, "writes, and a person confirms each write of the key that puts the contact");
+  }
   if (!isName(entityId)) throw reachEntityInvalid(entityId);
   const args = readArguments(argsJson);
   const unknown = unknownPlaceholder(args);

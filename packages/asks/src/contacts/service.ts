@@ -28,8 +28,9 @@ export function createContactsService({
 }: ContactsContext): ServiceImpl<typeof ContactsService> {
   return {
     async putContact(req, ctx) {
-      const { projectId, keyId } = requireProject(ctx);
-      const contact = { ...checkContact(await views.forProject(projectId), req.contact, clock.now()), keyId };
+      const { projectId, keyId, confirm } = requireProject(ctx);
+      const view = await views.forProject(projectId);
+      const contact = { ...checkContact({ view, confirm, nowMs: clock.now() }, req.contact), keyId };
       const stored = await contactsForProject(db, projectId).put(contact, contactsMax);
       if (stored === "last_approver") throw lastApprover(contact.principalId);
       if (stored === "too_many") throw contactsTooMany(contactsMax);

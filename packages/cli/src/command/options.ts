@@ -10,22 +10,24 @@ export function addJson(command: Command, what = "the server's answer as JSON"):
 }
 
 /** The options of commands that say which calls a person confirms. */
-export type ConfirmOptions = { confirm?: string; confirmBy?: string };
+export type ConfirmOptions = { confirm?: string; confirmBy?: string; confirmInClient?: true };
 
-/** Adds `--confirm` and `--confirm-by`. */
+/** Adds `--confirm`, `--confirm-by` and `--confirm-in-client`. */
 export function addConfirm(command: Command): Command {
   return command
     .addOption(
       new Option("--confirm <calls>", "which calls a person confirms before they are sent").choices([...confirmScopes]),
     )
-    .option("--confirm-by <contact>", "the contact who is asked to confirm");
+    .option("--confirm-by <contact>", "the contact who is asked to confirm")
+    .option("--confirm-in-client", "let MCP clients ask their own user instead of the contact");
 }
 
 /** What these options ask for; nothing without `--confirm`. */
-export function confirmOf({ confirm: person, confirmBy: contact = "" }: ConfirmOptions): {
-  readonly confirm?: { readonly person: string; readonly contact: string };
+export function confirmOf({ confirm: person, confirmBy: contact = "", confirmInClient }: ConfirmOptions): {
+  readonly confirm?: { readonly person: string; readonly contact: string; readonly elicitation?: boolean };
 } {
-  return person === undefined ? {} : { confirm: { person, contact } };
+  if (person === undefined) return {};
+  return { confirm: { person, contact, ...(confirmInClient && { elicitation: true }) } };
 }
 
 /** Reads a count of things to list. Throws InvalidArgumentError. */

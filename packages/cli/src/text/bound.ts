@@ -7,9 +7,13 @@ type Bound = {
   readonly toolkitSlugs: readonly string[];
 };
 
-/** Which calls a person confirms, such as `destructive by lead`; empty for none. */
-export function confirmText(policy: { readonly person: string; readonly contact: string } | undefined): string {
-  return policy === undefined || policy.contact === "" ? "" : `${policy.person} by ${plainText(policy.contact)}`;
+type Confirmed = { readonly person: string; readonly contact: string; readonly elicitation?: boolean | undefined };
+
+/** Which calls a person confirms, such as `destructive by lead` or `destructive by lead or in the client`; empty for none. */
+export function confirmText(policy: Confirmed | undefined): string {
+  if (policy === undefined || policy.contact === "") return "";
+  const { person, contact, elicitation } = policy;
+  return `${person} by ${plainText(contact)}${elicitation === true ? " or in the client" : ""}`;
 }
 
 /** What a key is bound to, such as `ada; read,write; calendar`, a star for what is not bounded; empty for a key that is not bound. */

@@ -1,5 +1,5 @@
-import { type GrantId, isoTime, type KeyId, type ProjectId, uuidOfId } from "@svc/core";
-import { eq, inArray } from "drizzle-orm";
+import { type GrantId, isoTime, type ProjectId, uuidOfId } from "@svc/core";
+import { eq } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { type ApiKey, createApiKey, revokeApiKey } from "../keys/repo.ts";
 import { apiKeys, grants } from "../schema/index.ts";
@@ -60,14 +60,6 @@ export async function narrowGrant(
 export async function findGrant(db: Executor, id: GrantId): Promise<Grant | undefined> {
   const [grant] = await db.orm.select().from(grants).where(eq(grants.id, id));
   return grant;
-}
-
-/** The grants whose calls are made as one of these keys, those that have ended too. */
-export async function findGrantsOfKeys(db: Executor, keyIds: readonly KeyId[]): Promise<Grant[]> {
-  return db.orm
-    .select()
-    .from(grants)
-    .where(inArray(grants.keyId, [...keyIds]));
 }
 
 const grantColumns = selectList(grants, namesBut(grants), "g");

@@ -1,6 +1,7 @@
 import { addAskEvent } from "../asks/add-event.ts";
 import { countRefusedAnswer, countUnaskedAnswer } from "../asks/count-refused-answer.ts";
 import { exhaustAsk } from "../asks/exhaust.ts";
+import { isOneHand } from "../asks/is-one-hand.ts";
 import { lockJobOfAsk } from "../asks/lock-job.ts";
 import { noteAskReached } from "../asks/note-reached.ts";
 import { passAskOn } from "../asks/pass-on.ts";
@@ -53,6 +54,11 @@ export const askPlans: readonly Plan[] = [
     name: "was_job_confirmed",
     run: (db) => wasJobConfirmed(db, jobId),
     reads: { jobs: "jobs_pkey(id)", job_asks: "job_asks_job(job_id)" },
+  },
+  {
+    name: "is_one_hand",
+    run: (db) => isOneHand(db, { jobId, keyIds: [seededId("key", 1)] }, seededId("key", 2)),
+    reads: { jobs: "jobs_pkey(id)", job_attempts: "job_attempts_key(job_id)", grants: "grants_key(key_id)" },
   },
   { name: "add_ask_event", run: (db) => addAskEvent(db, id, seededId("evt", 1)), reads: byKey },
   { name: "count_refused_answer", run: (db) => countRefusedAnswer(db, id), reads: byKey },

@@ -7,7 +7,7 @@ import {
   touchGrantClient,
 } from "../grants/clients.ts";
 import { findGrantCode, insertGrantCode, noteGrantOfCode, spendGrantCode, sweepGrantCodes } from "../grants/codes.ts";
-import { findGrant, findGrantsOfKeys, findListedGrant, insertGrant, listGrants, narrowGrant } from "../grants/repo.ts";
+import { findGrant, findListedGrant, insertGrant, listGrants, narrowGrant } from "../grants/repo.ts";
 import {
   deleteGrantTokens,
   findGrantToken,
@@ -130,11 +130,6 @@ export const grantPlans: readonly Plan[] = [
     reads: { api_keys: "api_keys_pkey(id)" },
   },
   { name: "a grant by its id", run: (db) => findGrant(db, grantId), reads: { grants: "grants_pkey(id)" } },
-  {
-    name: "grants by the keys of their calls",
-    run: (db) => findGrantsOfKeys(db, [keyId]),
-    reads: { grants: "grants_key(key_id)" },
-  },
   {
     name: "forget the tokens of a grant",
     run: (db) => deleteGrantTokens(db, grantId),

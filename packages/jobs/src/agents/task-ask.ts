@@ -1,4 +1,4 @@
-import { isByCaller } from "@svc/asks";
+import { isOwnConfirmation } from "@svc/asks";
 import { type Id, type ProjectPrincipal, parseId } from "@svc/core";
 import { type AskRecord, findPendingAsk, type JobRecord, loadJob } from "@svc/db";
 import type { AgentJobsContext } from "./parts.ts";
@@ -22,10 +22,11 @@ export async function findTaskAsk({ db }: Pick<AgentJobsContext, "db">, job: Job
   return undefined;
 }
 
-/**
- * Whether the user of a client may be asked: approvals are decided by their key, in the console or by AnswerAsk, and whoever made a call
- * does not confirm it.
- */
-export function isAskedOfUser(asked: TaskAsk, { keyId }: Pick<ProjectPrincipal, "keyId">): boolean {
-  return asked.ask.approvalId === "" && !isByCaller(asked, keyId);
+/** True if the user of a client may be asked: approvals are decided by their key, and the hand that made a call does not confirm it. */
+export async function isAskedOfUser(
+  { db }: Pick<AgentJobsContext, "db">,
+  asked: TaskAsk,
+  { keyId }: Pick<ProjectPrincipal, "keyId">,
+): Promise<boolean> {
+  return asked.ask.approvalId === "" && !(await isOwnConfirmation(db, asked, keyId));
 }

@@ -26,7 +26,7 @@ export async function taskOf(context: AgentJobsContext, job: ListedJob, follower
     return { ...seedOf(context, job), status: "completed", statusMessage: job.status, result: toolResult(answer) };
   }
   const asked = job.status === "running" ? undefined : await findTaskAsk(context, job);
-  if (asked !== undefined && canAskUser(follower) && isAskedOfUser(asked, follower.principal)) {
+  if (asked !== undefined && canAskUser(follower) && (await isAskedOfUser(context, asked, follower.principal))) {
     const { id, question } = asked.ask;
     const inputRequests = { [id]: askRequest(asked.ask) };
     return { ...seedOf(context, job), status: "input_required", statusMessage: question, inputRequests };

@@ -78,7 +78,8 @@ async function update(
   if (!isObject(inputResponses)) return refused(invalidParams("params.inputResponses must be an object"));
   const asked = await findTaskAsk(context, job);
   const response = asked && inputResponses[asked.ask.id];
-  if (asked === undefined || response === undefined || !isAskedOfUser(asked, principal)) return complete({});
+  if (asked === undefined || response === undefined || !(await isAskedOfUser(context, asked, principal)))
+    return complete({});
   const answer = readAskAnswer(asked.ask, response);
   if (answer === undefined) return complete({});
   const { projectId, keyId, role } = principal;

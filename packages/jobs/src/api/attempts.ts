@@ -68,7 +68,7 @@ function readRetry(
       if (needed instanceof Fault) throw needed;
       return needed;
     },
-    confirmBy: (tx, plan) => confirmerOf(tx, { projectId, keyIds: [keyId], confirm }, plan),
+    confirmBy: (tx, estimate) => confirmerOf(tx, { projectId, keyIds: [keyId], confirm }, estimate),
   };
 }
 

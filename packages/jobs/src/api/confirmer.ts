@@ -1,6 +1,5 @@
-import type { ConfirmRule, KeyId, ProjectId } from "@svc/core";
-import { type Executor, readConfirmRules } from "@svc/db";
-import { type ConfirmablePlan, isPlanConfirmed } from "../steps/confirmed.ts";
+import { type ConfirmRule, confirmingRule, type KeyId, type ProjectId } from "@svc/core";
+import { type EstimateDocument, type Executor, readConfirmRules } from "@svc/db";
 
 /** Whose plan it is: the keys that had a hand in it, and by which rules a person confirms their calls, as far as that is known. */
 export type Planner = {
@@ -9,16 +8,16 @@ export type Planner = {
   readonly confirm?: readonly ConfirmRule[] | undefined;
 };
 
-/** The contact who confirms a plan before it begins, by the project's policy or the rule of one of its keys; undefined where nobody does. */
+/**
+ * Returns the contact who confirms a plan before it begins, by the project's policy or the rule of one of its keys; undefined if no rule
+ * covers its calls. The driver looks again before the job sends anything (`ConfirmGate`).
+ */
 export async function confirmerOf(
   db: Executor,
   { projectId, keyIds, confirm = [] }: Planner,
-  plan: ConfirmablePlan,
+  { accessClasses }: Pick<EstimateDocument, "accessClasses">,
 ): Promise<string | undefined> {
-  // What only reads is confirmed by nobody, whatever is said.
-  if (!(await isPlanConfirmed({ person: "writes", contact: "" }, plan))) return undefined;
-  for (const rule of [...confirm, ...(await readConfirmRules(db, projectId, keyIds))]) {
-    if (await isPlanConfirmed(rule, plan)) return rule.contact;
-  }
-  return undefined;
+  const worst = accessClasses.at(-1) ?? "read";
+  if (worst === "read") return undefined;
+  return confirmingRule([...confirm, ...(await readConfirmRules(db, projectId, keyIds))], worst)?.contact;
 }

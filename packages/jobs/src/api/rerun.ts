@@ -114,9 +114,8 @@ async function submissionOf(
   const plan = { program, estimate, demandsApproval };
   const needed = job.mode === "live" && (await checkApproval(context.db, rerun, plan));
   if (needed instanceof Fault) throw needed;
-  const confirmable = { program, estimate, readPins: () => pinned.pins };
   const confirmBy =
-    job.mode === "live" ? await confirmerOf(context.db, { ...rerun, keyIds: [keyId] }, confirmable) : undefined;
+    job.mode === "live" ? await confirmerOf(context.db, { ...rerun, keyIds: [keyId] }, estimate) : undefined;
   return {
     projectId,
     keyId,

@@ -93,7 +93,12 @@ test("a submitted program is a job at once, runs, and is read back as receipts w
     mode: "live",
     planApprovalId: "",
     skillSlug: "",
-    estimate: { accessClasses: ["read", "write"], toolkits: ["desk"], entities: ["ops"], notCompensable: [] },
+    estimate: {
+      accessClasses: ["read", "write", "destructive"],
+      toolkits: ["desk"],
+      entities: ["ops"],
+      notCompensable: [],
+    },
     saga: { state: "armed", entries: 0 },
   });
   await node.reach(submitted.id, "succeeded");

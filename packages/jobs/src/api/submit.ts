@@ -80,11 +80,10 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   // A simulation sends no write: there is nothing to approve, or to confirm.
   const pins = pinsText(checked);
   const isLive = submission.mode === "live";
-  const confirmable = { program, estimate, readPins: () => pins };
   // Asked together, they share a statement.
   const [needsApproval, confirmBy] = await Promise.all([
     approvalOf(context, submission, checked),
-    isLive ? confirmerOf(context.db, { ...submission, keyIds: [keyId] }, confirmable) : undefined,
+    isLive ? confirmerOf(context.db, { ...submission, keyIds: [keyId] }, estimate) : undefined,
   ]);
   if (needsApproval instanceof Fault) return { refusal: needsApproval };
   const submitted = await submitJob(context, {

@@ -1,13 +1,18 @@
+import type { AskView } from "@svc/asks";
+import { parseId } from "@svc/core";
 import type { DecisionDocument } from "@svc/db";
 import type { Step } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
+import { confirmationOf, keptOfPlan } from "../state/confirmed.ts";
 import { stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
+import type { PlanProgress } from "../state/progress.ts";
 import type { StepEffects } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { Settled, StepKind } from "../steps/step-kind.ts";
 import { requestConfirmation } from "./plan-ask.ts";
 import type { Port } from "./port.ts";
+import { askOf } from "./put-question.ts";
 
 /**
  * Moves a job that waits for a person as the answer says, or leaves it waiting while there is none. Makes no call: it also runs
@@ -18,18 +23,18 @@ export async function resumeFromAsk(state: JobState, port: Port): Promise<Change
   const found = askId === undefined ? undefined : await port.findAsk(state, askId);
   if (found?.decision === undefined) return { edits: [], next: { kind: "leave" } };
   const { stepId, kind, decision, overridesJson, principalChain: chain } = found;
-  if (state.status === "pending_plan_approval") return answeredPlan(state, { decision, chain }, port);
+  if (state.status === "pending_plan_approval") return answeredPlan(state, { kind, decision, chain }, port);
+  if (kind === "confirm") return answeredConfirmation(state, { decision, chain });
   return answered(state, { stepId, kind, decision, overridesJson, chain }, port);
-}
-
-/** The ask that a job waits for. */
-function askOf({ plan, undo, positions }: JobState): string | undefined {
-  return plan?.askId ?? undo?.askId ?? positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
 
 type PlanAnswer = { readonly decision: DecisionDocument; readonly chain: readonly string[] };
 
-function answeredPlan(state: JobState, { decision, chain }: PlanAnswer, port: Port): Change | Promise<Change> {
+function answeredPlan(
+  state: JobState,
+  { kind, decision, chain }: PlanAnswer & Pick<AskView, "kind">,
+  port: Port,
+): Change | Promise<Change> {
   const { isRehearsal, plan } = state;
   if (decision.continuation !== "proceed") {
     return { edits: [], next: { kind: "finish", status: "rejected", reason: "abort", chain } };
@@ -40,14 +45,40 @@ function answeredPlan(state: JobState, { decision, chain }: PlanAnswer, port: Po
   }
   // The plan is approved; who confirms what it does is asked next.
   if (plan?.confirmBy !== undefined) return requestConfirmation(state, port, plan.confirmBy, undefined);
+  const left = kind === "confirm" ? confirmed(state) : keptOfPlan(plan);
   return {
     edits: [
-      { kind: "plan", plan: undefined },
+      { kind: "plan", plan: left },
       { kind: "move", to: "queued", reason: "approved", chain },
       { kind: "deadline", clock: "runs" },
     ],
     next: { kind: "on" },
   };
+}
+
+/** A job that was at work when a person was asked to confirm it goes on from where it was, or ends. */
+function answeredConfirmation(state: JobState, { decision, chain }: PlanAnswer): Change {
+  const { park, saga, plan } = state;
+  const to = park?.before?.status;
+  if (to === undefined) throw new Error(`${state.id} was not at work when it was to be confirmed`);
+  if (decision.continuation === "proceed") {
+    const runs: Edit[] = to === "compensating" ? [] : [{ kind: "deadline", clock: "runs" }];
+    return {
+      edits: [{ kind: "plan", plan: confirmed(state) }, { kind: "move", to, reason: "confirmed", chain }, ...runs],
+      next: { kind: "on" },
+    };
+  }
+  const left: Edit = { kind: "plan", plan: keptOfPlan(plan) };
+  if (to !== "compensating") return { edits: [left], next: { kind: "end", cause: "aborted", chain } };
+  // What is left to undo stays, and is shown.
+  return {
+    edits: [left, { kind: "saga", saga: { state: "stuck" } }],
+    next: { kind: "finish", status: saga.cause ?? "failed", reason: "undo_stuck", chain },
+  };
+}
+
+function confirmed(state: JobState): PlanProgress {
+  return { ...keptOfPlan(state.plan), confirmed: confirmationOf(state) };
 }
 
 /** What one continuation changes, where the question was asked. */
@@ -76,7 +107,15 @@ export async function answered(
   const { edits, next } = await (kind === "undo_stuck"
     ? answeredUndo(state, settled)
     : answeredStep(state, settled, effects));
-  return { edits: [...noted, ...resumed, ...edits], next };
+  return { edits: [...noted, ...resumed, ...edits, ...changedBy(state, edits, decision)], next };
+}
+
+/** Keeps whose answer changed what the job sends: their rules hold for it, too, and they do not confirm it. */
+function changedBy({ plan }: JobState, edits: readonly Edit[], { keyId }: DecisionDocument): Edit[] {
+  const key = parseId("key", keyId);
+  const hasChanged = edits.some(({ kind }) => kind === "params" || kind === "stepArgs");
+  if (!hasChanged || key === undefined) return [];
+  return [{ kind: "plan", plan: { ...plan, changedBy: [...new Set([...(plan?.changedBy ?? []), key])] } }];
 }
 
 function answeredStep(

@@ -5,8 +5,10 @@ import type { Called, CallRequest, ToolCaller } from "@svc/tools";
 import type { JobState } from "../state/job.ts";
 import { shownOf } from "../state/shown.ts";
 import type { Attempted, CallPlace, CallTurn, Invocation } from "../steps/effects.ts";
+import type { ConfirmGate } from "./confirm-gate.ts";
 import type { OnFaultPoint } from "./fault-points.ts";
 import type { Port } from "./port.ts";
+import { askOf } from "./put-question.ts";
 
 /** Calls of tools for jobs: made at once, or readied to begin with a commit of the job. */
 export type JobCalls = Pick<Port, "call" | "ready">;
@@ -16,19 +18,25 @@ export type JobCalls = Pick<Port, "call" | "ready">;
  * is sent: asked for again, it answers what was recorded. `isFirst`: it is not looked for before, since none was made.
  */
 export function createCalls(
-  caller: ToolCaller,
+  { caller, confirms }: { readonly caller: ToolCaller; readonly confirms: Pick<ConfirmGate, "confirmerOf"> },
   onFaultPoint: OnFaultPoint | undefined,
   { isFirst = false }: { readonly isFirst?: boolean } = {},
 ): JobCalls {
+  // The driver asks the person between two acts; until then the call is put off.
+  const isUnconfirmed = async (state: JobState, { tool }: CallTurn) =>
+    tool.action.class !== "read" && (await confirms.confirmerOf(state, tool.action.class)) !== undefined;
   return {
     async call(state, invocation, turn) {
       const { stepId } = invocation.place;
+      if (await isUnconfirmed(state, turn))
+        return { kind: "limited", waitMs: askOf(state) === undefined ? 0 : askingPollMs };
       if (onFaultPoint !== undefined) await onFaultPoint("before-call", { stepId });
       const called = await caller.call(requestOf(state, invocation, { ...turn, isFirst }));
       return attemptedOf(called, { stepId, isEarlier: isEarlier(state, invocation) }, onFaultPoint);
     },
     async ready(state, invocation, turn) {
       const { stepId } = invocation.place;
+      if (await isUnconfirmed(state, turn)) return undefined;
       const ready = await caller.ready(requestOf(state, invocation, { ...turn, isFirst }));
       if (ready === undefined) return undefined;
       const isRead = ready.begun === undefined;
@@ -47,6 +55,9 @@ export function createCalls(
     },
   };
 }
+
+/** How soon a call that is not confirmed is looked at again while the job asks something else. Milliseconds. */
+const askingPollMs = 1_000;
 
 function requestOf(
   state: JobState,

@@ -5,6 +5,7 @@ import type { Evaluator } from "@svc/program";
 import type { RetriedChild } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { JobCalls } from "./calls.ts";
+import type { ConfirmGate } from "./confirm-gate.ts";
 import type { OnFaultPoint } from "./fault-points.ts";
 import type { EngineObserver } from "./observer.ts";
 import type { ProgramCache } from "./programs.ts";
@@ -73,6 +74,8 @@ export type EngineContext = {
   readonly calls: JobCalls;
   /** Calls tools for a job that no lease was lost of: none of its calls was made before. */
   readonly firstCalls: JobCalls;
+  /** Decides which calls of jobs a person confirms. */
+  readonly confirms: ConfirmGate;
   readonly asks: AskPort;
   readonly nodeId: NodeId;
   readonly limits: EngineLimits;

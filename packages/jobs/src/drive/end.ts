@@ -1,5 +1,6 @@
 import { apply, type Work } from "../state/apply.ts";
 import type { Change, Edit, Next } from "../state/change.ts";
+import { keptOfPlan } from "../state/confirmed.ts";
 import { endCodeOf } from "../state/end-codes.ts";
 import { stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
@@ -36,10 +37,15 @@ export function endOf(state: JobState, { cause, chain }: NextOf<"end">): Change 
 
 /** Commits that undoing begins, together with the withdrawal of the pending ask, where the job has ever asked. */
 export async function beginUndo(work: Work, chain: readonly string[], port: Port): Promise<Work> {
-  if (work.state.used.asks === 0) return work;
+  const { used, plan } = work.state;
+  if (used.asks === 0 && plan?.askId === undefined) return work;
   return port.locked(async (job) => {
     const { events } = await job.closeAsks(chain);
-    const withdrawn = apply(work, [{ kind: "withdrawn", events }], port.clock.now());
+    const edits: Edit[] = [
+      { kind: "withdrawn", events },
+      { kind: "plan", plan: keptOfPlan(plan) },
+    ];
+    const withdrawn = apply(work, edits, port.clock.now());
     return (await job.commit(withdrawn, { task: "keep" })).work;
   });
 }
@@ -47,7 +53,7 @@ export async function beginUndo(work: Work, chain: readonly string[], port: Port
 /** Ends a job for good: status, receipt, log and the end of its task and pending ask are one commit. */
 export async function finish(work: Work, { status, reason, chain }: NextOf<"finish">, port: Port): Promise<void> {
   const { state } = work;
-  const { saga, used, planApprovalId, simulatedFrom } = state;
+  const { saga, used, plan, planApprovalId, simulatedFrom } = state;
   const closed = apply(
     work,
     [
@@ -69,7 +75,7 @@ export async function finish(work: Work, { status, reason, chain }: NextOf<"fini
   ];
   const resultJson = "text" in result ? result.text : "";
   // Only a job that has asked has an ask to withdraw.
-  const hasAsked = used.asks > 0 || planApprovalId !== "" || saga.state === "stuck";
+  const hasAsked = used.asks > 0 || plan?.askId !== undefined || planApprovalId !== "" || saga.state === "stuck";
   if (hasAsked) return port.locked((job) => finishLocked(closed, { end, chain, resultJson }, { job, port }));
   const ended = apply(closed, end, port.clock.now());
   // One statement, as long as nobody else has written to the log since: the receipt names its last entry.

@@ -4,6 +4,7 @@ import {
   createAtOnce,
   createBatcher,
   type Id,
+  type KeyId,
   type NodeId,
   type ProjectId,
   type Sealer,
@@ -13,6 +14,7 @@ import { type Database, type Executor, loadJobsWithSteps, type ReceiptDocument }
 import { canonicalHash, type Evaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
 import { createCalls } from "./calls.ts";
+import { createConfirmGate } from "./confirm-gate.ts";
 import { defaultEngineLimits, type EngineContext, type EngineLimits, type OnRehearsed } from "./context.ts";
 import type { OnFaultPoint } from "./fault-points.ts";
 import { countLoopHold, type Forced, type JobOfProject, parkJob, releaseJob } from "./force.ts";
@@ -90,6 +92,8 @@ export type JobEngine = {
   reportHeldLoop(jobId: Id<"job">, ms: number): Promise<void>;
   /** Claims nothing more, lets calls in flight end for at most `graceMs`, and gives the jobs back. */
   drain(graceMs: number): Promise<void>;
+  /** Forgets which calls of a project's keys, or of a key, a person confirms, so that a change holds at once. */
+  forgetConfirmRules(id: ProjectId | KeyId): void;
   stats(): { readonly held: number };
 };
 
@@ -106,13 +110,15 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
     onMoved,
     onRehearsed,
   } = options;
-  const { db } = options;
+  const { db, clock, caller } = options;
+  const confirms = createConfirmGate({ db, clock });
   const parts: Omit<EngineContext, "onDue"> = {
     ...options,
     jobs: createBatcher({ run: loadJobsWithSteps.bind(undefined, db), sizeMax: 50, concurrency: 4, besideMin: 8 }),
     rowStatements: createAtOnce(rowStatementsMax),
-    calls: createCalls(options.caller, onFaultPoint),
-    firstCalls: createCalls(options.caller, onFaultPoint, { isFirst: true }),
+    confirms,
+    calls: createCalls({ caller, confirms }, onFaultPoint),
+    firstCalls: createCalls({ caller, confirms }, onFaultPoint, { isFirst: true }),
     observer,
     hashReceipt,
     onFaultPoint,
@@ -163,6 +169,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
       }
     },
     drain: (graceMs) => worker.drain(graceMs),
+    forgetConfirmRules: confirms.forget,
     stats: () => worker.stats(),
   };
 }

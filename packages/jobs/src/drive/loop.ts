@@ -16,6 +16,7 @@ import { afterHandling } from "./failure.ts";
 import { follow, leave } from "./follow.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
 import { clockStops, pauseBetweenActs } from "./pause.ts";
+import { confirmFirst } from "./plan-ask.ts";
 import type { Port } from "./port.ts";
 import { cancel, followTwin } from "./twin.ts";
 import { compensate } from "./undo.ts";
@@ -96,6 +97,8 @@ const expired = { kind: "finish", status: "expired", reason: "deadline", chain: 
 async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
   const { state } = work;
   const { port, effects } = driver;
+  const asking = await confirmFirst(state, port);
+  if (asking !== undefined) return follow(work, asking, driver);
   switch (state.status) {
     case "simulating": {
       const followed = await followTwin(work, port);
@@ -108,7 +111,7 @@ async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
     case "parked":
       if (state.park?.reason === "wait") return follow(work, resumeWait(state, port), driver);
       if (state.park?.reason === "child" && state.positions.length === 1) return runStep(work, driver);
-      if (state.park?.before !== undefined) return follow(work, waitForRelease, driver);
+      if (state.park?.before !== undefined) return follow(work, await resumeHeld(state, port), driver);
       return follow(work, await resumeParked(state, port), driver);
     case "pending_plan_approval":
       return follow(work, await resumeFromAsk(state, port), driver);
@@ -126,6 +129,13 @@ function resumeWait({ park }: JobState, { clock }: Port): Change {
   const wakeAt = park?.wakeAt ?? 0;
   if (clock.now() < wakeAt) return { edits: [], next: { kind: "until", atMs: wakeAt } };
   return { edits: [{ kind: "move", to: "running", reason: "time", chain: ["clock"] }], next: { kind: "on" } };
+}
+
+/** A job that was parked from outside waits for its release, or for the answer to whether it may go on. */
+async function resumeHeld(state: JobState, port: Port): Promise<Change> {
+  if (state.park?.judgment === undefined) return waitForRelease;
+  const change = await resumeFromAsk(state, port);
+  return change.next.kind === "end" ? ((await endChildren(state, change.next.chain, port)) ?? change) : change;
 }
 
 /** Goes on as the answer says; before there is one, with the other branches, where the time or the child of one has come. */

@@ -92,7 +92,7 @@ export async function settleJob(context: EngineContext, tx: Executor, jobId: Id<
   if (job.status === "running") return lookForAnswer(context, tx, job);
   if (job.status !== "parked" && job.status !== "pending_plan_approval") return;
   // It was held while its other branches were at work: it looks for the answer when it is released.
-  if (job.park?.before !== undefined) return;
+  if (job.park?.before !== undefined && job.park.judgment === undefined) return;
   const { work, follower } = await takeJob(context, tx, job);
   const { port, startedMs } = follower;
   // It may be to end, and its children before it, which is its driver's to do.

@@ -1,9 +1,11 @@
 import type { Change, Edit, Question } from "../state/change.ts";
+import { keptOfPlan, worstClassOf } from "../state/confirmed.ts";
 import type { JobState } from "../state/job.ts";
+import { isParkable } from "../state/statuses.ts";
 import { destructiveOf, type Plan } from "../steps/plan-text.ts";
 import { confirmQuestion, planQuestion } from "../steps/questions.ts";
 import type { Port } from "./port.ts";
-import { askInput, parkOn } from "./put-question.ts";
+import { askInput, askOf, parkOn } from "./put-question.ts";
 
 /** What a job comes from that waits for a person before it begins. */
 type Before = "simulated" | "retried";
@@ -30,6 +32,28 @@ export function requestConfirmation(
   return put(state, port, { asked: confirmQuestion(planOf(state), contact), reason, confirmBy: undefined });
 }
 
+/**
+ * What a job that is at work does before its next call where a person is to confirm it first: it is parked on the answer, and goes on from
+ * where it was. Undefined if it makes no such call, was confirmed as it is, or asks something else at present.
+ */
+export async function confirmFirst(state: JobState, port: Port): Promise<Change | undefined> {
+  const { status, loaded, lastError, isRehearsal } = state;
+  const accessClass = worstClassOf(loaded);
+  if (accessClass === "read" || isRehearsal || !isParkable(status) || askOf(state) !== undefined) return undefined;
+  const contact = await port.confirmerOf(state, accessClass);
+  if (contact === undefined) return undefined;
+  const { park, edits } = await asking(state, port, confirmQuestion(planOf(state), contact), undefined);
+  return {
+    edits: [
+      { kind: "move", to: "parked", reason: park.reason },
+      { kind: "park", park: { ...park, before: { status, lastError } } },
+      { kind: "deadline", clock: "stops" },
+      ...edits,
+    ],
+    next: { kind: "leave" },
+  };
+}
+
 type Put = {
   readonly asked: Question;
   readonly reason: Before | undefined;
@@ -37,18 +61,21 @@ type Put = {
 };
 
 async function put(state: JobState, port: Port, { asked, reason, confirmBy }: Put): Promise<Change> {
+  const { park, edits } = await asking(state, port, asked, confirmBy);
+  const moved: Edit[] = reason === undefined ? [] : [{ kind: "move", to: "pending_plan_approval", reason }];
+  return { edits: [...moved, { kind: "park", park }, ...edits], next: { kind: "leave" } };
+}
+
+/** Readies a question about a plan: the park on it, and what else the job keeps of it. */
+async function asking(state: JobState, port: Port, asked: Question, confirmBy: string | undefined) {
   const nowMs = port.clock.now();
   const prepared = await port.prepareAsk(askInput(state, asked, nowMs));
-  const moved: Edit[] = reason === undefined ? [] : [{ kind: "move", to: "pending_plan_approval", reason }];
-  return {
-    edits: [
-      ...moved,
-      { kind: "park", park: parkOn(asked, { requestId: prepared.id, nowMs }) },
-      { kind: "plan", plan: { askId: prepared.id, ...(confirmBy !== undefined && { confirmBy }) } },
-      { kind: "asked", prepared, isOfPlan: asked.kind === "approval" },
-    ],
-    next: { kind: "leave" },
-  };
+  const plan = { ...keptOfPlan(state.plan), askId: prepared.id, ...(confirmBy !== undefined && { confirmBy }) };
+  const edits: Edit[] = [
+    { kind: "plan", plan },
+    { kind: "asked", prepared, isOfPlan: asked.kind === "approval" },
+  ];
+  return { park: parkOn(asked, { requestId: prepared.id, nowMs }), edits };
 }
 
 function planOf({ loaded, estimate, isRehearsal }: JobState): Plan {

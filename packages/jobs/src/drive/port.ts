@@ -8,6 +8,7 @@ import type { Next } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import type { Attempted, CallTurn, Invocation, StepEffects } from "../steps/effects.ts";
+import type { ConfirmGate } from "./confirm-gate.ts";
 import type { FaultPoint } from "./fault-points.ts";
 
 /** What becomes of the run task with a commit: the driver keeps it, it ends, or it is given back, to be due then. */
@@ -92,6 +93,8 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
    * by `call` alone.
    */
   ready(state: JobState, invocation: Invocation, turn: CallTurn): Promise<ReadyAttempt | undefined>;
+  /** The contact who is to confirm the job before it calls a tool of a class; undefined for none. */
+  confirmerOf: ConfirmGate["confirmerOf"];
   /** Throws LeaseLostError when the lease is another's. */
   commit(work: Work, parts: CommitParts): Promise<Committed>;
   /** The same, unless somebody else has logged since this work was read: then nothing is written. Whether it was committed. */

@@ -1,7 +1,7 @@
 import type { AskInput } from "@svc/asks";
 import type { ParkDocument } from "@svc/db";
 import type { Question } from "../state/change.ts";
-import type { JobFacts } from "../state/job.ts";
+import type { JobFacts, JobState } from "../state/job.ts";
 
 const parkReasons = {
   judge: "judgment",
@@ -30,4 +30,9 @@ export function askInput(
 ): AskInput {
   const approvers = loaded.program.approval.escalation;
   return { ...asked, jobId, projectId, keyId, approvers, standingProgramId, principalChain, nowMs };
+}
+
+/** Returns the id of the ask that a job waits for; undefined if it waits for none. */
+export function askOf({ plan, undo, positions }: Pick<JobState, "plan" | "undo" | "positions">): string | undefined {
+  return plan?.askId ?? undo?.askId ?? positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }

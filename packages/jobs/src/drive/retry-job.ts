@@ -9,7 +9,6 @@ import {
   findKeyedJobAttempt,
   type JobRecord,
   loadJob,
-  loadJobProgram,
   lockJobQuota,
   putJobTasks,
   type QuotaReached,
@@ -18,9 +17,10 @@ import {
 } from "@svc/db";
 import { type Program, writesFrom } from "@svc/program";
 import type { Change, Edit, RetriedChild } from "../state/change.ts";
+import { isConfirmed, keptOfPlan, unchangedConfirmation } from "../state/confirmed.ts";
 import type { JobState } from "../state/job.ts";
+import type { PlanProgress } from "../state/progress.ts";
 import { isRetryable } from "../state/statuses.ts";
-import type { ConfirmablePlan } from "../steps/confirmed.ts";
 import { toolOf } from "../steps/invoke.ts";
 import type { EngineContext } from "./context.ts";
 import { follow } from "./follow.ts";
@@ -50,7 +50,7 @@ export type RetryOfJob = JobOfProject &
     /** Whether a plan needs approval that the key may be asked for. Throws what refuses a plan that could never be approved. */
     needsApproval(tx: Executor, plan: Plan): Promise<boolean>;
     /** Who confirms the attempt before it begins; undefined for nobody. */
-    confirmBy(tx: Executor, plan: ConfirmablePlan): Promise<string | undefined>;
+    confirmBy(tx: Executor, estimate: EstimateDocument): Promise<string | undefined>;
   };
 
 /** What came of it: begun, begun before under the same name, no such job of the project, or why not. Nothing is changed then. */
@@ -147,24 +147,27 @@ async function changeOf(
   const edits = retryEdits(state, { status: ended.status, request: asked, children: faultsOf(children) });
   if ("outcome" in edits) return edits;
   const { program } = state.loaded;
+  const plan = keptOfPlan({ ...state.plan, ...changedBy(state, asked) });
+  const began: Edit = { kind: "plan", plan };
   // What a skill in it demanded before, it demands again.
-  const plan = { program, estimate: state.estimate, demandsApproval: state.planApprovalId !== "" };
-  const confirmBy = await asked.confirmBy(tx, { ...plan, readPins: () => pinsOf(tx, ended) });
-  if (!(await isApproved(context, tx, { state, children, asked })) && (await asked.needsApproval(tx, plan))) {
-    const approval = await requestPlanApproval(state, port, "retried", confirmBy);
+  const demanded = { program, estimate: state.estimate, demandsApproval: state.planApprovalId !== "" };
+  const confirmBy = await asked.confirmBy(tx, state.estimate);
+  const asking = { ...state, plan };
+  if (!(await isApproved(context, tx, { state, children, asked })) && (await asked.needsApproval(tx, demanded))) {
+    const approval = await requestPlanApproval(asking, port, "retried", confirmBy);
     return { edits: [...edits, ...approval.edits], next: approval.next };
   }
   if (confirmBy !== undefined) {
-    const confirmation = await requestConfirmation(state, port, confirmBy, "retried");
+    const confirmation = await requestConfirmation(asking, port, confirmBy, "retried");
     return { edits: [...edits, ...confirmation.edits], next: confirmation.next };
   }
-  return queued(edits, port.clock.now());
+  return queued([...edits, began], port.clock.now());
 }
 
-async function pinsOf(tx: Executor, { id, projectId, programDigest }: JobRecord): Promise<string> {
-  const record = await loadJobProgram(tx, projectId, programDigest);
-  if (record === undefined) throw new Error(`the program of ${id} is gone from the store`);
-  return record.pins;
+/** Whoever tries a job again with other params is a cause of what it sends. */
+function changedBy({ plan }: JobState, { keyId, params }: RetryOfJob): Pick<PlanProgress, "changedBy"> {
+  if (Object.keys(params).length === 0) return {};
+  return { changedBy: [...new Set([...(plan?.changedBy ?? []), keyId])] };
 }
 
 /** Whether people approved the plan, and what the attempt may write beside what was written is no more than they approved. */
@@ -243,9 +246,10 @@ function faultsOf(children: EndedChildren): ReadonlyMap<Id<"job">, string | unde
 export async function retryChild(
   context: EngineContext,
   tx: Executor,
-  { id: parentId, projectId, keyId, principalChain: chain }: JobState,
+  parent: JobState,
   { id: jobId, limits, resendsUnknown }: RetriedChild,
 ): Promise<void> {
+  const { id: parentId, projectId, keyId, principalChain: chain } = parent;
   const nowMs = context.clock.now();
   const ended = await loadJob(tx, jobId, { lock: true });
   if (ended?.child == null || (await findOwnReason(tx, ended)) !== undefined) {
@@ -261,7 +265,13 @@ export async function retryChild(
   const request = { ...asItStands, resendsUnknown, chain };
   const edits = retryEdits(work.state, { status: ended.status, request, children });
   if ("outcome" in edits) throw new Error(`${jobId} ${edits.why}`);
-  await follow(work, queued(edits, nowMs), follower);
+  const { plan } = work.state;
+  const confirmed = isConfirmed(parent) ? { confirmed: unchangedConfirmation } : {};
+  await follow(
+    work,
+    queued([...edits, { kind: "plan", plan: keptOfPlan({ ...plan, ...confirmed }) }], nowMs),
+    follower,
+  );
 }
 
 function queued(edits: readonly Edit[], nowMs: number): Change {

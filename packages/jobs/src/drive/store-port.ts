@@ -28,6 +28,7 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     undoTries: limits.undoTries,
     undoBackoffMs: limits.undoBackoffMs,
     ...context.calls,
+    confirmerOf: context.confirms.confirmerOf,
     saveRecords: (records) => saveRecords(context.db, records),
     async test({ scope }, condition, at) {
       // Conditions of rows follow each other without a call between them, where they do not hold.

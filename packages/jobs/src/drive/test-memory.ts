@@ -185,6 +185,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     port: {
       clock,
       atWork: () => {},
+      confirmerOf: async () => undefined,
       patienceMs: 2_000,
       busyPollMs: 2_000,
       sliceMs: 1_000,

@@ -1,5 +1,6 @@
 import type { Work } from "../state/apply.ts";
 import type { Change } from "../state/change.ts";
+import { keptOfPlan } from "../state/confirmed.ts";
 import type { JobState } from "../state/job.ts";
 import { requestConfirmation, requestPlanApproval } from "./plan-ask.ts";
 import type { Port } from "./port.ts";
@@ -35,7 +36,7 @@ export async function followTwin(work: Work, port: Port): Promise<Change | undef
   return {
     edits: [
       noted,
-      { kind: "plan", plan: undefined },
+      { kind: "plan", plan: keptOfPlan(state.plan) },
       { kind: "move", to: "queued", reason: "simulated" },
       { kind: "deadline", clock: "runs" },
     ],

@@ -1,4 +1,4 @@
-import { type Binding, Fault, type Id, type KeyId, type ProjectId, parseId, type Role } from "@svc/core";
+import { type Binding, Fault, type Id, type KeyId, keysOfChain, type ProjectId, type Role } from "@svc/core";
 import {
   type EstimateDocument,
   type Executor,
@@ -142,7 +142,7 @@ export function createJobStarter(context: StarterContext): JobStarter {
     lookForDrift: drifts.look,
     async make(tx, start) {
       const readPins = () => pinsOf(tx, start);
-      const confirmBy = await confirmerOf(tx, { ...start, keyIds: keysOf(start) }, { ...start, readPins });
+      const confirmBy = await confirmerOf(tx, { ...start, keyIds: keysOfChain(start.principalChain) }, start.estimate);
       const facts = { ...start, ...unnamed, mode: "live", simulateFirst: false, needsApproval: false } as const;
       return newJob({ db: tx, sealer, asks, isSandbox }, { ...facts, confirmBy }, readPins);
     },
@@ -154,11 +154,6 @@ export function createJobStarter(context: StarterContext): JobStarter {
     wake: () => engine.wake(),
     cancel: (jobId) => engine.cancel(jobId),
   };
-}
-
-/** The keys behind a start: whose program it is, and who asked for it. */
-function keysOf({ principalChain }: Pick<Start, "principalChain">): readonly KeyId[] {
-  return principalChain.flatMap((name) => (name.startsWith("key:") ? (parseId("key", name.slice(4)) ?? []) : []));
 }
 
 /** The pins that the program of a start was stored with. */

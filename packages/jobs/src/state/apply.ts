@@ -605,7 +605,9 @@ function putQuestion({ job, pending }: Draft, { prepared, isOfPlan }: Extract<Ed
 function endJob({ job, nowMs }: Draft): void {
   if (!endStatuses.has(job.status)) throw new Error(`a job that is ${job.status} has not ended`);
   job.finishedAt = nowMs;
-  job.plan = undefined;
+  // Another attempt is asked about anew, and is still of whose answers changed it.
+  const { changedBy } = job.plan ?? {};
+  job.plan = changedBy && { changedBy };
   job.undo = undefined;
   job.progressLoggedAt = 0;
   if (transitions[job.status].length > 0) return;

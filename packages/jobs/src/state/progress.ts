@@ -1,4 +1,4 @@
-import type { Id, JsonNumber } from "@svc/core";
+import type { Id, JsonNumber, KeyId } from "@svc/core";
 import type { ParkDocument } from "@svc/db";
 import type { JsonValue, Step } from "@svc/program";
 import type { SimulatedCalls } from "./simulated.ts";
@@ -128,12 +128,15 @@ export type Blocks = Readonly<Record<string, BlockProgress>>;
 
 /**
  * Of a job that is simulated first, whether its plan is to be approved afterwards; of a plan that is asked for, the ask. `confirmBy`: the
- * contact who is to confirm it once that is done.
+ * contact who is to confirm it once that is done. `confirmed`: what a person confirmed (`confirmationOf`). `changedBy`: keys whose answers
+ * or attempts changed what the job sends.
  */
 export type PlanProgress = {
   readonly needsApproval?: boolean;
   readonly askId?: string;
   readonly confirmBy?: string;
+  readonly confirmed?: string;
+  readonly changedBy?: readonly KeyId[];
 };
 
 /** How far undoing is. */

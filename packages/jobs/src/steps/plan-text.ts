@@ -65,7 +65,7 @@ export function destructiveByPins(program: Pick<Program, "steps">, pinsJson: str
 }
 
 /** Whether a tool destroys, by the definitions that a program is pinned to. */
-export function isDestructivePin(pins: Pins, slug: string): boolean {
+function isDestructivePin(pins: Pins, slug: string): boolean {
   const { actions = [] } = pins[slug.split(".")[0] ?? ""]?.definition ?? {};
   return actions.some((action) => action.slug === slug && action.class === "destructive");
 }

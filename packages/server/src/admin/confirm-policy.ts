@@ -10,10 +10,11 @@ export async function readConfirmPolicy(
   sent: ConfirmPolicy | undefined,
 ): Promise<ConfirmRule | undefined> {
   if (sent === undefined) return undefined;
-  const { person: text, contact } = sent;
+  const { person: text, contact, elicitation } = sent;
   const person = text === "" ? "never" : confirmScopes.find((known) => known === text);
   if (person === undefined) throw confirmInvalid("confirm.person", `${formatValue(text)} is not known`);
   if (person === "never") return noConfirmRule;
-  if ((await contactsForProject(db, projectId).find(contact)) !== undefined) return { person, contact };
+  if ((await contactsForProject(db, projectId).find(contact)) !== undefined)
+    return { person, contact, ...(elicitation && { elicitation }) };
   throw confirmInvalid("confirm.contact", `${formatValue(contact)} is no contact of the project`);
 }

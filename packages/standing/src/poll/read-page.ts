@@ -29,7 +29,7 @@ export async function readPage(
 ): Promise<{ readonly answer: JsonValue } | { readonly fault: ReadFault }> {
   for (let attempts = 1; ; attempts++) {
     const called = await caller.call({
-      caller: { projectId, keyId, binding: binding ?? undefined },
+      caller: { projectId, keyId, binding: readOnly(binding) },
       toolSlug: call,
       args,
       entityId: entity,
@@ -45,6 +45,11 @@ export async function readPage(
     await clock.wait(waitMs, signal);
     if (signal.aborted) return read;
   }
+}
+
+/** A poll only reads, whatever class its tool has by now: nothing that it calls is approved or confirmed. */
+function readOnly(binding: Binding | null): Binding {
+  return { entityId: "", toolkitSlugs: [], ...binding, accessClasses: ["read"] };
 }
 
 function answerOf(called: Called): { readonly answer: JsonValue } | { readonly fault: ReadFault } {

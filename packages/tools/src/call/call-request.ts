@@ -46,8 +46,8 @@ export type CallRequest = {
    */
   readonly late?: (() => Promise<LateArguments>) | undefined;
   /**
-   * Where the caller can ask the person itself about a call that one confirms: it is told what to ask about, and no job is begun. `confirmed`
-   * is the name of the call that the person has said yes to.
+   * Where the caller can ask a person itself about a call that one confirms. If the rules of the call allow that (`elicitation`), it is told
+   * what to ask about, and no job is begun. `confirmed` is the name of the call that the person has said yes to.
    */
   readonly person?: { readonly confirmed: string | undefined } | undefined;
   /** What no message about the call may quote, beside its sensitive arguments: a job hands a tool what others keep secret. */

@@ -17,7 +17,7 @@ export type Caller = {
   readonly role?: Role | undefined;
   /** What it is bound to, its jobs included; undefined for nothing. */
   readonly binding?: Binding | undefined;
-  /** By which rules a person confirms its calls; undefined for none. What a job calls was confirmed as it began. */
+  /** By which rules a person confirms its calls; undefined for none. Jobs have a person confirm their calls themselves. */
   readonly confirm?: readonly ConfirmRule[] | undefined;
   readonly job?: { readonly id: Id<"job">; readonly stepId: string } | undefined;
 };

@@ -1,6 +1,6 @@
 import type { Action, Tool } from "@svc/catalog";
 import type { AccountAccess, AccountQuery, AppRequest, AppTransport, CallableAccount } from "@svc/connections";
-import { confirmingRule } from "@svc/core";
+import { confirmingRule, mayElicit } from "@svc/core";
 import { httpToolkit } from "../http/http-tool.ts";
 import { type HttpContext, prepareHttp, secretMissing } from "../http/prepare-http.ts";
 import { type CallResult, type RequestPreview, resultOf } from "../outcome.ts";
@@ -54,16 +54,11 @@ async function prepareTool(context: PrepareContext, plan: CallPlan, action: Acti
     };
   }
   const built = await buildCall(context, plan, action, checked.params);
-  if (isForPerson(plan.caller, action)) return heldForPerson(plan, action, built);
+  if (confirmingRule(plan.caller.confirm, action.class) !== undefined) return heldForPerson(plan, action, built);
   if (checked.isConfirmed) return built;
   const account = "action" in built ? built.account : undefined;
   const preview = "action" in built ? built.preview() : undefined;
   return { result: resultOf({ outcome: "held", message: heldMessage(action), preview }), account };
-}
-
-/** What a job calls was confirmed as it began. */
-function isForPerson({ job, confirm }: CallPlan["caller"], action: Action): boolean {
-  return job === undefined && confirmingRule(confirm, action.class) !== undefined;
 }
 
 /** What cannot be sent at all nobody is asked about. */
@@ -71,8 +66,8 @@ function heldForPerson(plan: CallPlan, action: Action, built: PreparedCall | End
   if (!("action" in built)) return built;
   const { account, preview } = built;
   const name = personalName(plan, account?.id);
-  // The yes of a person to this very call.
-  if (plan.person?.confirmed === name) return built;
+  // The yes of the client's user to this very call, where the policy lets clients ask.
+  if (plan.person?.confirmed === name && mayElicit(plan.caller.confirm, action.class)) return built;
   const message = `${action.slug} is confirmed by a person, whatever its arguments say, and was not carried out`;
   return { result: resultOf({ outcome: "held", message, preview: preview() }), account, forPerson: { action, name } };
 }

@@ -1,4 +1,4 @@
-import { isoTime } from "@svc/core";
+import { isoTime, mayElicit } from "@svc/core";
 import { resultOf } from "../outcome.ts";
 import { type CallAnswer, type Called, called } from "./called.ts";
 import { askPersonAbout, type PersonContext } from "./for-person.ts";
@@ -22,8 +22,10 @@ export async function endUnsent(
   prepared: EndedCall,
 ): Promise<Called> {
   const { isSandbox } = context;
-  const isAsked = plan.person !== undefined && prepared.forPerson !== undefined;
-  const asked = isAsked
+  const isAsked = mayAskClient(plan, prepared);
+  // What a job tells its contacts by is confirmed by nobody: it is held for good.
+  const isLeft = isAsked || plan.caller.job !== undefined;
+  const asked = isLeft
     ? { result: prepared.result, jobId: undefined }
     : await askPersonAbout(context, entry, plan, prepared);
   if ("refusal" in asked) return asked;
@@ -32,6 +34,11 @@ export async function endUnsent(
   const end = { result, accountId: prepared.account?.id, isSandbox, providerMs: 0 };
   await context.ledger.end(entry, end, { bindsKey: false });
   return called({ callId: entry.id, result, isSandbox, isReplay: false, ...personal(prepared), askFor, jobId });
+}
+
+/** True if the caller's client can put the question to its own user, and every rule that covers the call lets it. */
+function mayAskClient({ person, caller }: CallPlan, { forPerson }: EndedCall): boolean {
+  return person !== undefined && forPerson !== undefined && mayElicit(caller.confirm, forPerson.action.class);
 }
 
 /** Whether a second time is another write: nothing tells the app that it has done it. */

@@ -38,6 +38,8 @@ export type TypedPolicy = {
   planApproval: string;
   confirmPerson: string;
   confirmContact: string;
+  /** True if MCP clients may ask their own user; the form keeps it as it is. */
+  elicitation: boolean;
   redirectUrls: string;
   hosts: string;
   quotas: Readonly<Record<QuotaName, string>>;
@@ -53,6 +55,7 @@ export function typedPolicy(policy: ProjectPolicy | undefined): TypedPolicy {
     planApproval: policy?.planApproval || "never",
     confirmPerson: policy?.confirm?.person || "never",
     confirmContact: policy?.confirm?.contact ?? "",
+    elicitation: policy?.confirm?.elicitation ?? false,
     redirectUrls: (policy?.redirectUrls ?? []).join("\n"),
     hosts: (policy?.http?.hosts ?? []).join("\n"),
     quotas: Object.fromEntries(quotaNames.map((name) => [name, text(name)])) as Record<QuotaName, string>,
@@ -62,7 +65,7 @@ export function typedPolicy(policy: ProjectPolicy | undefined): TypedPolicy {
 /** The request that sets what was typed, all of it. Throws an Error for a quota that is no whole number. */
 export function policyRequest(
   projectId: string,
-  { planApproval, confirmPerson, confirmContact, redirectUrls, hosts, quotas }: TypedPolicy,
+  { planApproval, confirmPerson, confirmContact, elicitation, redirectUrls, hosts, quotas }: TypedPolicy,
 ): MessageInitShape<typeof SetProjectPolicyRequestSchema> {
   const wanted: MessageInitShape<typeof ProjectQuotasSchema> = Object.fromEntries(
     quotaNames.map((name) => [name, quotaOf(name, quotas[name])]),
@@ -70,7 +73,10 @@ export function policyRequest(
   return {
     ...{ projectId, planApproval, redirectUrls: linesOf(redirectUrls) },
     // Nobody is asked of what nobody confirms.
-    confirm: { person: confirmPerson, contact: confirmPerson === "never" ? "" : confirmContact.trim() },
+    confirm:
+      confirmPerson === "never"
+        ? { person: confirmPerson, contact: "" }
+        : { person: confirmPerson, contact: confirmContact.trim(), ...(elicitation && { elicitation }) },
     ...{ http: { hosts: linesOf(hosts) }, quotas: wanted },
   };
 }

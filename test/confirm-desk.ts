@@ -1,0 +1,122 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { writeToolkits } from "@svc/testing/catalog";
+import { desk } from "@svc/testing/desk";
+import { startTestServer, type TestAnswer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/until";
+
+/** The tools of the desk that write, and the one that destroys. */
+export const sendNote = "desk.send_note";
+export const deleteNote = "desk.delete_note";
+
+/** A request that changed something at the app. */
+export type Written = { readonly method: string; readonly path: string; readonly text: string };
+
+/** A service whose agents work with a desk on loopback, which notes every request that changes something. */
+export type DeskWorld = AsyncDisposable & {
+  readonly svc: TestServer;
+  readonly projectId: string;
+  /** Everything that the app was sent and that is no read, in order. */
+  readonly written: Written[];
+  /** How many deletions the app was sent. */
+  deletions(): number;
+  /** Posts a call as a key, and answers what was answered; throws if it was refused. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
+  made(method: string, body: object, bearer: string): Promise<any>;
+  /** The same, whatever is answered. */
+  tried(method: string, body: object, bearer: string): Promise<TestAnswer>;
+  createKey(name: string, more?: object): Promise<string>;
+  setPolicy(confirm: object): Promise<void>;
+  /** Submits a program of these steps, without approval; answers the job's id. */
+  submit(bearer: string, steps: readonly object[], more?: object): Promise<string>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
+  job(id: string): Promise<any>;
+  /** Waits until a job has one of these statuses (without their prefix); answers the job. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
+  reach(id: string, ...statuses: string[]): Promise<any>;
+  /** Waits until a job asks to be confirmed. */
+  asked(id: string): Promise<void>;
+  answer(jobId: string, continuation: string, bearer: string, more?: object): Promise<TestAnswer>;
+};
+
+/** Starts it, with the contact `lead` and an account of `ada`. A note whose text is `fail` is answered 500. */
+export async function startDeskWorld(): Promise<DeskWorld> {
+  const written: Written[] = [];
+  const app = createServer(async (req, res) => {
+    const body = await bodyOf(req);
+    res.setHeader("content-type", "application/json");
+    if (req.method === "GET") {
+      const id = /^\/items\/(\w+)/.exec(req.url ?? "")?.[1];
+      res.end(JSON.stringify(id === undefined ? { items: [{ id: "i1" }] } : { id, text: "an item" }));
+      return;
+    }
+    written.push({ method: req.method ?? "", path: req.url ?? "", text: body.text ?? "" });
+    if (body.text === "fail") res.statusCode = 500;
+    res.end(JSON.stringify({ id: "n1", text: "sent" }));
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => app.once("listening", resolve));
+  const folder = await mkdtemp(join(tmpdir(), "svc-confirm-"));
+  await writeToolkits(folder, [{ ...desk, toolkit: { ...desk.toolkit, baseUrl: "{{deployment.provider_base_url}}" } }]);
+  const host = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
+  const deployment = join(folder, "deployment.yaml");
+  await writeFile(deployment, JSON.stringify({ toolkits: { desk: { provider_base_url: host } } }));
+  const svc = await startTestServer({ variables: { SVC_TOOLKITS: folder, SVC_DEPLOYMENT: deployment } });
+  const projectId = (await svc.admin("ListProjects")).json.projects[0].id;
+  const world: DeskWorld = {
+    ...{ svc, projectId, written },
+    deletions: () => written.filter(({ method }) => method === "DELETE").length,
+    async made(method, body, bearer) {
+      const answer = await world.tried(method, body, bearer);
+      if (answer.status !== 200) throw new Error(`${method}: ${JSON.stringify(answer.json)}`);
+      return answer.json;
+    },
+    tried: (method, body, bearer) => svc.call(`svc.v1.${method}`, body, { bearer }),
+    async createKey(name, more = {}) {
+      return (await svc.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name, ...more })).json.key;
+    },
+    async setPolicy(confirm) {
+      const answer = await svc.admin("SetProjectPolicy", { projectId, confirm });
+      if (answer.status !== 200) throw new Error(JSON.stringify(answer.json));
+    },
+    async submit(bearer, steps, more = {}) {
+      const program = { version: 1, title: "T", approval: { plan: "never" }, steps, ...more };
+      return (await world.made("JobsService/SubmitJob", { programJson: JSON.stringify(program) }, bearer)).job.id;
+    },
+    job: async (id) => (await world.made("JobsService/GetJob", { id }, svc.key)).job,
+    async reach(id, ...statuses) {
+      const names = statuses.map((status) => `JOB_STATUS_${status}`);
+      await until(async () => names.includes((await world.job(id)).status), `job ${id} ${statuses.join(" or ")}`);
+      return world.job(id);
+    },
+    asked: (id) => until(async () => (await world.job(id)).park?.judgment?.pointId === "confirm", `${id} asks`),
+    answer: (jobId, continuation, bearer, more = {}) =>
+      world.tried("JobsService/AnswerAsk", { jobId, principalId: "lead", continuation, ...more }, bearer),
+    async [Symbol.asyncDispose]() {
+      await svc.stop();
+      app.closeAllConnections();
+      app.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  const account = { toolkitSlug: "desk", entityId: "ada", scheme: "none" };
+  await world.made("ConnectionsService/InitiateConnection", account, svc.key);
+  await world.made("ContactsService/PutContact", { contact: { principalId: "lead", name: "Team lead" } }, svc.key);
+  return world;
+}
+
+async function bodyOf(req: IncomingMessage): Promise<{ readonly text?: string }> {
+  const raw = await text(req);
+  return raw === "" ? {} : JSON.parse(raw);
+}
+
+/** Steps of programs: what they call, and as whom. */
+export const reading = (id = "r") => ({ id, call: "desk.list_items", entity: "ada", args: {} });
+export const writing = (note: unknown, id = "w") => ({ id, call: sendNote, entity: "ada", args: { text: note } });
+export const deleting = (note: unknown, id = "d") => ({
+  ...{ id, call: deleteNote, entity: "ada" },
+  args: { id: note, confirm: true },
+});

@@ -1,0 +1,367 @@
+import { type DescService, getOption } from "@bufbuild/protobuf";
+import { AdminService } from "@svc/gen/admin";
+import { CatalogService } from "@svc/gen/catalog";
+import { ConnectionsService } from "@svc/gen/connections";
+import { ConsoleService } from "@svc/gen/console";
+import { ContactsService } from "@svc/gen/contacts";
+import { GrantsService } from "@svc/gen/grants";
+import { IdentityService } from "@svc/gen/identity";
+import { JobsService } from "@svc/gen/jobs";
+import { Role, required_role } from "@svc/gen/options";
+import { SecretsService } from "@svc/gen/secrets";
+import { StandingService } from "@svc/gen/standing";
+import { StatsService } from "@svc/gen/stats";
+import { ToolsService } from "@svc/gen/tools";
+import { TriggersService } from "@svc/gen/triggers";
+import { letIn, registerAgent } from "@svc/testing/agent";
+import { signInToConsole } from "@svc/testing/console-session";
+import { repeats } from "@svc/testing/sample";
+import { until } from "@svc/testing/until";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  type DeskWorld,
+  deleteNote,
+  deleting,
+  reading,
+  startDeskWorld,
+  type Written,
+  writing,
+} from "./confirm-desk.ts";
+import { callMcp } from "./confirm-world.ts";
+
+// A key that holds every right of a member cannot have a destructive call sent under `confirm: person` by any sequence of calls. The calls are
+// those of the contract: one that is added there fails the first test until it has its place here.
+
+const services: readonly DescService[] = [
+  ...[AdminService, CatalogService, ConnectionsService, ConsoleService, ContactsService, GrantsService],
+  ...[IdentityService, JobsService, SecretsService, StandingService, StatsService, ToolsService, TriggersService],
+];
+const memberCalls = services.flatMap(({ name, methods }) =>
+  methods
+    .filter((method) => getOption(method, required_role) === Role.MEMBER)
+    .map((method) => `${name}/${method.name}`),
+);
+
+const json = JSON.stringify;
+const saga = { on: ["failed", "aborted", "cancelled"] };
+let world: DeskWorld;
+let member: string;
+let person: string;
+/** A grant of the member's key. */
+let grant: string;
+/** The member's session in the console. */
+let session: Awaited<ReturnType<typeof signInToConsole>>;
+let counter = 0;
+/** What each job that was made by a call would delete, by the job's id. */
+const notes = new Map<string, Set<string>>();
+/** How often a person of another hand let each note be deleted. */
+const allowed = new Map<string, number>();
+/** What the app was sent while the policy held. */
+const sent: Written[] = [];
+
+/** What a command chooses by: which of the things there are, and which form. */
+type Draw = { readonly pick: number; readonly form: number };
+
+const fresh = (letter: string) => {
+  counter += 1;
+  return `${letter}${counter}`;
+};
+const by = (method: string, body: object) => world.tried(method, body, member);
+const chosen = <T>(all: readonly T[], pick: number): T | undefined => all[pick % Math.max(1, all.length)];
+const listed = async (method: string, field: string): Promise<Record<string, string>[]> =>
+  (await by(method, { pageSize: 100 })).json[field] ?? [];
+const jobId = async ({ pick }: Draw) => chosen(await listed("JobsService/ListJobs", "jobs"), pick)?.["id"] ?? "job_";
+const standingId = async ({ pick }: Draw) =>
+  chosen(await listed("StandingService/ListStandingPrograms", "standingPrograms"), pick)?.["id"] ?? "stp_";
+const skill = async ({ pick }: Draw) => chosen(await listed("JobsService/ListSkills", "skills"), pick)?.["slug"];
+
+/** Programs that destroy, each in its own way. */
+async function programOf(draw: Draw): Promise<{ readonly program: object; readonly own: readonly string[] }> {
+  const [note, undone] = [fresh("n"), fresh("u")];
+  const named = { $ref: "params.note" };
+  const inputSchema = { type: "object", additionalProperties: false, properties: {} };
+  const base = { version: 1, title: "T", approval: { plan: "never" }, params: { note }, inputSchema, input: {} };
+  const slug = await skill(draw);
+  const fetched = { ...reading("l"), rows: { from: "items[]", key: "id", keep: ["id"] } };
+  const sure = {
+    ...{ question: "Sure?", continuations: ["proceed", "retry-with", "abort"], escalation: [{ principal: "lead" }] },
+    overrides: { target: "params", rerunFrom: "r" },
+    answerSchema: { type: "object", additionalProperties: false, properties: { note: { type: "string" } } },
+  };
+  const forms: readonly object[] = [
+    { steps: [deleting(named)] },
+    { steps: [writing("a"), { id: "p", wait: "1s" }, deleting(named)] },
+    {
+      steps: [{ ...reading("s"), undo: { call: deleteNote, args: { id: undone, confirm: true } } }, writing("fail")],
+      saga,
+    },
+    { steps: [reading("r"), { id: "j", judge: "sure" }, deleting(named)], points: { sure } },
+    { steps: [fetched, { id: "m", map: "l", do: [deleting(named)] }] },
+    { steps: [{ id: "b", parallel: { one: [{ id: "p", wait: "1s" }], two: [deleting(named)] } }] },
+    { steps: [slug === undefined ? deleting(named) : { id: "k", run: `skills.${slug}`, input: {} }] },
+  ];
+  return { program: { ...base, ...chosen(forms, draw.form) }, own: [note, undone] };
+}
+
+const keep = (id: string | undefined, own: readonly string[]) => {
+  if (id !== undefined && id !== "") notes.set(id, new Set([...(notes.get(id) ?? []), ...own]));
+};
+
+async function definition(draw: Draw): Promise<string> {
+  const { program } = await programOf(draw);
+  return json({ version: 1, source: { schedule: { every: "1d" } }, overlap: { policy: "allow" }, program });
+}
+
+/** Answers as the member, in the console, or by a form of a client; with other values where the point takes them. */
+async function answer(draw: Draw): Promise<void> {
+  const id = await jobId(draw);
+  const note = fresh("o");
+  const continuation = chosen(["proceed", "retry-with", "skip", "abort", "proceed"], draw.form) ?? "proceed";
+  const overridesJson = continuation === "retry-with" ? json({ note }) : "";
+  const body = { jobId: id, principalId: chosen(["lead", "owner"], draw.form) ?? "", continuation, overridesJson };
+  const seat = session.seats[0]?.keyId ?? "";
+  const answered =
+    draw.form % 3 === 0
+      ? await session.call(seat, "svc.v1.JobsService/AnswerAsk", body)
+      : await by("JobsService/AnswerAsk", body);
+  if (answered.status === 200 && continuation === "retry-with") keep(id, [note]);
+  const response = { action: "accept", content: { continuation: "proceed" } };
+  const task = { id, inputResponses: { [id]: response }, name: "call_tool", arguments: {} };
+  if (draw.form % 5 === 0) await callMcp(world.svc.url, grant, task);
+}
+
+/** Calls a tool by RPC or, as the grant, by MCP, with a form that the client answers itself. */
+async function callTool(draw: Draw): Promise<void> {
+  const [id, slug] = [fresh("n"), await skill(draw)];
+  const isSkill = draw.form % 3 === 0 && slug !== undefined;
+  const args = isSkill ? { confirm: true } : { id, confirm: true };
+  const toolSlug = isSkill ? `skills.${slug}` : deleteNote;
+  if (draw.form % 2 === 0) {
+    const named = draw.form % 4 === 0 ? { idempotencyKey: `k${draw.pick}` } : {};
+    const called = await by("ToolsService/CallTool", {
+      toolSlug,
+      entityId: "ada",
+      argumentsJson: json(args),
+      ...named,
+    });
+    keep(called.json.jobId, [id]);
+    return;
+  }
+  const params = { name: "call_tool", arguments: { slug: toolSlug, entity_id: "ada", arguments: args } };
+  const asked = await callMcp(world.svc.url, grant, params);
+  const inputResponses = { confirm: { action: "accept", content: { confirm: true } } };
+  await callMcp(world.svc.url, grant, { ...params, inputResponses, requestState: asked?.requestState ?? "x" });
+}
+
+async function again(method: string, draw: Draw): Promise<void> {
+  const [id, note] = [await jobId(draw), fresh("o")];
+  const params = draw.form % 2 === 0 ? {} : { paramsJson: json({ note }) };
+  const answered = await by(method, { id, ...params });
+  if (answered.status !== 200) return;
+  const own = [...(notes.get(id) ?? []), ...(draw.form % 2 === 0 ? [] : [note])];
+  keep(answered.json.job.id, own);
+}
+
+/** Acts of a member, by call. */
+const acts: Readonly<Record<string, (draw: Draw) => Promise<unknown>>> = {
+  "ToolsService/CallTool": callTool,
+  async "JobsService/SubmitJob"(draw) {
+    const { program, own } = await programOf(draw);
+    const simulateFirst = draw.pick % 7 === 0;
+    const { json: made } = await by("JobsService/SubmitJob", { programJson: json(program), simulateFirst });
+    keep(made.job?.id, own);
+  },
+  "JobsService/RerunJob": (draw) => again("JobsService/RerunJob", draw),
+  "JobsService/RetryJob": (draw) => again("JobsService/RetryJob", draw),
+  "JobsService/PauseJob": async (draw) => by("JobsService/PauseJob", { id: await jobId(draw) }),
+  "JobsService/ResumeJob": async (draw) => by("JobsService/ResumeJob", { id: await jobId(draw) }),
+  "JobsService/CancelJob": async (draw) => by("JobsService/CancelJob", { id: await jobId(draw) }),
+  "JobsService/PromoteJob": async (draw) =>
+    by("JobsService/PromoteJob", {
+      jobId: await jobId(draw),
+      slug: `s${draw.form}`,
+      description: "Does what the job did.",
+    }),
+  "JobsService/AnswerAsk": answer,
+  "JobsService/CreateAnswerLink": async (draw) =>
+    by("JobsService/CreateAnswerLink", { jobId: await jobId(draw), principalId: "lead" }),
+  "StandingService/CreateStandingProgram": async (draw) =>
+    by("StandingService/CreateStandingProgram", { slug: fresh("p"), definitionJson: await definition(draw) }),
+  "StandingService/UpdateStandingProgram": async (draw) =>
+    by("StandingService/UpdateStandingProgram", { id: await standingId(draw), definitionJson: await definition(draw) }),
+  "StandingService/RunStandingProgram": async (draw) =>
+    by("StandingService/RunStandingProgram", { id: await standingId(draw) }),
+  "StandingService/BackfillStandingProgram": async (draw) =>
+    by("StandingService/BackfillStandingProgram", {
+      ...{ id: await standingId(draw), again: true },
+      ...{ since: new Date(Date.now() - 86_400_000 * 3).toISOString(), until: new Date().toISOString() },
+    }),
+  "StandingService/CancelBackfill": async (draw) =>
+    by("StandingService/CancelBackfill", { id: await standingId(draw) }),
+  "StandingService/PauseStandingProgram": async (draw) =>
+    by("StandingService/PauseStandingProgram", { id: await standingId(draw) }),
+  "StandingService/ResumeStandingProgram": async (draw) =>
+    by("StandingService/ResumeStandingProgram", { id: await standingId(draw), adopt: draw.form % 2 === 0 }),
+  "StandingService/DeleteStandingProgram": async (draw) =>
+    draw.form % 4 === 0 && by("StandingService/DeleteStandingProgram", { id: await standingId(draw) }),
+  "GrantsService/UpdateGrant": async (draw) => {
+    const id = chosen(await listed("GrantsService/ListGrants", "grants"), draw.pick)?.["id"] ?? "grt_";
+    return by("GrantsService/UpdateGrant", {
+      id,
+      confirm: { person: chosen(["never", "writes"], draw.form), contact: "lead" },
+    });
+  },
+  "ConnectionsService/InitiateConnection": () =>
+    by("ConnectionsService/InitiateConnection", { toolkitSlug: "desk", entityId: "ada", scheme: "none" }),
+  "ConsoleService/CreateSignInLink": async () => {
+    const { url } = (await by("ConsoleService/CreateSignInLink", {})).json;
+    session = await signInToConsole(world.svc, { link: url.split("#link=")[1] });
+  },
+  "TriggersService/SendTestEvent": () => by("TriggersService/SendTestEvent", {}),
+};
+
+/** Calls that have nothing sent to an app: why, by their names. */
+const places: Readonly<Record<string, readonly string[]>> = {
+  "they read": [
+    ...[
+      "CatalogService/ListToolkits",
+      "CatalogService/GetToolkit",
+      "CatalogService/ListTools",
+      "CatalogService/GetTool",
+    ],
+    ...[
+      "CatalogService/GetToolkitConnectSpec",
+      "ConnectionsService/GetConnection",
+      "ConnectionsService/ListConnections",
+    ],
+    ...["ConsoleService/ListSessions", "ContactsService/ListContacts", "GrantsService/ListGrants"],
+    ...["IdentityService/GetIdentity", "JobsService/CheckProgram", "JobsService/GetJob", "JobsService/ListJobs"],
+    ...["JobsService/ListSteps", "JobsService/ListUndoEntries", "JobsService/ListJobEvents", "JobsService/WatchJob"],
+    ...["JobsService/ListSkills", "JobsService/GetSkill", "JobsService/ListAsks", "JobsService/GetAsk"],
+    ...["SecretsService/ListSecrets", "StandingService/GetStandingProgram", "StandingService/ListStandingPrograms"],
+    ...["StandingService/GetBackfill", "StandingService/ListStandingRuns", "StandingService/GetStandingRun"],
+    ...["StandingService/PreviewStandingProgram", "StatsService/GetBacklog", "StatsService/QuerySeries"],
+    ...["StatsService/WatchProject", "ToolsService/SearchTools", "ToolsService/DescribeTool"],
+    ...[
+      "ToolsService/ListToolCalls",
+      "ToolsService/GetToolCall",
+      "ToolsService/ListCallLimits",
+      "ToolsService/ListHooks",
+    ],
+    ...["TriggersService/ListSubscriptions", "TriggersService/GetSubscription", "TriggersService/ListEvents"],
+    ...["TriggersService/GetEvent", "TriggersService/GetDelivery", "TriggersService/ListDeliveries"],
+    ...["TriggersService/ListDeliveryAttempts", "TriggersService/GetReplay", "TriggersService/ListReplays"],
+    ...["TriggersService/ListIngestEndpoints"],
+  ],
+  "they post events to endpoints, and start programs by triggers alone, as runs that ask": [
+    ...[
+      "TriggersService/CreateSubscription",
+      "TriggersService/UpdateSubscription",
+      "TriggersService/DeleteSubscription",
+    ],
+    ...["TriggersService/ReplayEvent", "TriggersService/ReplayEvents", "TriggersService/StartReplay"],
+    ...["TriggersService/UpdateReplay", "TriggersService/CancelReplay"],
+  ],
+  "they take away what the acts need": [
+    ...["ConnectionsService/DeleteConnection", "ConsoleService/EndSession", "GrantsService/RevokeGrant"],
+  ],
+  "a person connects an account by it, which a call then names": ["ConnectionsService/CreateConnectLink"],
+};
+
+const names = Object.keys(acts);
+const draws = fc.record({ act: fc.constantFrom(...names), pick: fc.nat(9), form: fc.nat(11) });
+const passOn = fc.record({ act: fc.constant("person"), pick: fc.nat(9), form: fc.nat(11) });
+
+beforeAll(async () => {
+  world = await startDeskWorld();
+  member = await world.createKey("member");
+  person = await world.createKey("person");
+  const agent = await registerAgent(world.svc.url);
+  const giver = { url: world.svc.url, key: member };
+  const code = (await letIn(giver, agent, { access: ["read", "write", "destructive"] })).get("code") ?? "";
+  grant = (await agent.change(code)).json.access_token;
+  await acts["ConsoleService/CreateSignInLink"]?.({ pick: 0, form: 0 });
+}, 120_000);
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+/** Waits until no job is at work: each has ended, waits for a person, or waits for a time. */
+async function atRest(): Promise<void> {
+  const moving = ["SIMULATING", "QUEUED", "RUNNING", "COMPENSATING"].map((status) => `JOB_STATUS_${status}`);
+  await until(
+    async () => !(await listed("JobsService/ListJobs", "jobs")).some(({ status = "" }) => moving.includes(status)),
+  );
+}
+
+/** A person of another hand confirms a job, and so what it deletes. */
+async function confirm({ pick }: Draw): Promise<void> {
+  const known = [...notes.keys()];
+  const id = chosen(known, pick);
+  if (id === undefined) return;
+  const own = [...(notes.get(id) ?? [])];
+  // What is confirmed may be sent before the answer is here.
+  allow(own, 1);
+  const { status } = await world.answer(id, "proceed", person);
+  if (status !== 200) allow(own, -1);
+}
+
+function allow(own: readonly string[], times: number): void {
+  for (const note of own) allowed.set(note, (allowed.get(note) ?? 0) + times);
+}
+
+/** Notes that were deleted more often than a person said yes to it. */
+function unconfirmed(): string[] {
+  const deleted = sent.flatMap(({ method, path }) => (method === "DELETE" ? [path.replace("/notes/", "")] : []));
+  return [...Map.groupBy(deleted, (note) => note)]
+    .filter(([note, times]) => times.length > (allowed.get(note) ?? 0))
+    .map(([note]) => note);
+}
+
+test("every call that a member may make has its place in the model, and no other has", () => {
+  const placed = [...names, ...Object.values(places).flat()];
+  expect(placed.toSorted()).toEqual(memberCalls.toSorted());
+});
+
+test("no sequence of a member's calls has a deletion sent that no other hand confirmed", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(draws, { maxLength: 4 }),
+      fc.array(fc.oneof({ weight: 5, arbitrary: draws }, { weight: 1, arbitrary: passOn }), {
+        minLength: 6,
+        maxLength: 14,
+      }),
+      async (before, after) => {
+        await world.setPolicy({ person: "never" });
+        for (const { act, ...draw } of before) await acts[act]?.(draw);
+        await world.setPolicy({ person: "destructive", contact: "lead" });
+        await atRest();
+        const from = world.written.length;
+        for (const { act, ...draw } of after) await (act === "person" ? confirm(draw) : acts[act]?.(draw));
+        await atRest();
+        for (const id of notes.keys()) await world.answer(id, "proceed", member);
+        await atRest();
+        sent.push(...world.written.slice(from));
+        expect(unconfirmed()).toEqual([]);
+      },
+    ),
+    { numRuns: repeats({ sample: 6, whole: 200 }) },
+  );
+}, 180_000);
+
+test("the acts reach the app: without the policy they have notes deleted, and with it by a person's yes", async () => {
+  const deletes = async (act: string) => {
+    const before = world.deletions();
+    await acts[act]?.({ pick: 1, form: 14 });
+    return before;
+  };
+  await world.setPolicy({ person: "never" });
+  for (const act of ["ToolsService/CallTool", "JobsService/SubmitJob"]) {
+    const before = await deletes(act);
+    await until(() => world.deletions() > before, act);
+  }
+  await world.setPolicy({ person: "destructive", contact: "lead" });
+  const before = await deletes("JobsService/SubmitJob");
+  expect(world.deletions()).toBe(before);
+  expect((await world.answer([...notes.keys()].at(-1) ?? "", "proceed", person)).status).toBe(200);
+  await until(() => world.deletions() > before, "a person's yes");
+});

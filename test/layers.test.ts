@@ -189,6 +189,12 @@ const reservedCode: { what: string; code: RegExp; allowedIn: RegExp; why: string
     why: "two nodes of different zones would disagree: take the UTC parts, or name the zone",
   },
   {
+    what: "a look by `in` for a name that is computed",
+    code: /(?:[(!?=&|]|=>|return)\s*[A-Za-z_$][\w.]* in [a-z][\w.]*\s*[)?;&|\n]/,
+    allowedIn: except("^bench/", testing),
+    why: "every object has a constructor and a toString: `Object.hasOwn`, or a Map, says what an object was given",
+  },
+  {
     what: "`export *`",
     code: /^export \*/m,
     allowedIn: /^$/,

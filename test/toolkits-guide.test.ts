@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { applyDefaults, loadCatalog, loadDeployment, renderRequest } from "@svc/catalog";
+import { fillInput, loadCatalog, loadDeployment, renderRequest } from "@svc/catalog";
 import { parseTemplate, renderTemplate } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { type ServerProcess, startServerProcess, vaultKey } from "@svc/testing/server-process";
@@ -72,7 +72,7 @@ describe("the example", () => {
       const action = toolkit.actions.find(({ name }) => name === plain(tool));
       if (action === undefined) throw new Error(`no tool ${tool}`);
       const given: unknown = JSON.parse(plain(args));
-      const params = applyDefaults(action.inputSchema, given) as Record<string, unknown>;
+      const params = fillInput(action.inputSchema, given) as Record<string, unknown>;
       expect(action.validateInput(params)).toEqual([]);
       const rendered = renderRequest(toolkit, action, { params, account: {} });
       const query = new URLSearchParams(

@@ -1,4 +1,4 @@
-import { type Action, applyDefaults, type JsonSchema, renderRequest } from "@svc/catalog";
+import { type Action, fillInput, type JsonSchema, renderRequest } from "@svc/catalog";
 import type { TemplateTree } from "@svc/core";
 import fc from "fast-check";
 import {
@@ -81,7 +81,7 @@ test.each(graphqlActions)("%s carries every variable that must not be null, what
   const property = fc.property(fc.constantFrom("none" as const, "some" as const), fc.gen(), (optionals, draw) => {
     const given = drawArguments(action.inputSchema, { draw, optionals, useOf: () => "any" });
     fc.pre(action.validateInput(given).length === 0);
-    const params = applyDefaults(action.inputSchema, given) as Record<string, unknown>;
+    const params = fillInput(action.inputSchema, given) as Record<string, unknown>;
     const { body } = renderRequest({ always: nothing }, action, { params, account: {} });
     for (const definition of needed) expect(body).toHaveProperty(["variables", nameOf(definition)]);
   });

@@ -1,6 +1,6 @@
 import {
   type Action,
-  applyDefaults,
+  fillInput,
   type JsonSchema,
   parseDefinitionFile,
   renderRequest,
@@ -63,7 +63,7 @@ test.each(actions.map((action) => [action.slug, action] as const))(
     const property = fc.property(optionals, fc.gen(), (given, draw) => {
       const params = drawArguments(action.inputSchema, { draw, optionals: given, useOf });
       fc.pre(action.validateInput(params).length === 0);
-      const filled = applyDefaults(action.inputSchema, params) as Record<string, unknown>;
+      const filled = fillInput(action.inputSchema, params) as Record<string, unknown>;
       const scope = { params: filled, account: accountOf(toolkit) };
       const rendered = renderRequest(toolkit, action, scope);
       const expected = expectedRequest(request, always.get(action.toolkitSlug) ?? {}, scope);

@@ -1,4 +1,4 @@
-import { type Action, applyDefaults, renderRequest, type Toolkit } from "@svc/catalog";
+import { type Action, fillInput, renderRequest, type Toolkit } from "@svc/catalog";
 import type { AppAnswer, AppCall, AppRequest } from "@svc/connections";
 import {
   createSealer,
@@ -63,7 +63,7 @@ function withCredential(request: AppRequest, { toolkit, scheme }: AppCall): AppR
 function requestOf(action: Action, params: Readonly<Record<string, unknown>>): AppRequest {
   const toolkit = toolkitOf(action);
   const account = Object.fromEntries(toolkit.account.map(({ name, example }) => [name, example]));
-  const filled = applyDefaults(action.inputSchema, params) as Record<string, unknown>;
+  const filled = fillInput(action.inputSchema, params) as Record<string, unknown>;
   const { method, path, query, headers, body } = renderRequest(toolkit, action, { params: filled, account });
   const search = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value])).toString();
   return {

@@ -1,4 +1,4 @@
-import { type Action, applyDefaults, type JsonSchema, parseDefinitionFile } from "@svc/catalog";
+import { type Action, fillInput, type JsonSchema, parseDefinitionFile } from "@svc/catalog";
 import type { AppCall } from "@svc/connections";
 import { createSealer, generateVaultKey, type ProjectId, parseVaultKeys, systemClock } from "@svc/core";
 import { createSandbox } from "@svc/sandbox";
@@ -190,7 +190,7 @@ test.each(cases)("%s would send the request that its file declares, without the 
   const isDestructive = action.class === "destructive";
   const answer = await callAs(action, isDestructive ? { ...args, confirm: true } : args, { dryRun: true });
   expect(answer).toMatchObject({ outcome: "ok", callId: "", resultJson: "", providerStatus: 0 });
-  const params = masked(action.inputSchema, applyDefaults(action.inputSchema, args)) as Record<string, unknown>;
+  const params = masked(action.inputSchema, fillInput(action.inputSchema, args)) as Record<string, unknown>;
   const scope = { params, account: variablesOf(action.toolkitSlug) };
   const expected = expectedRequest(requestTextOf(action), always.get(action.toolkitSlug) ?? {}, scope);
   const { method, url, headers = {}, bodyJson = "" } = answer.request ?? {};

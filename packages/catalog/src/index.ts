@@ -1,4 +1,3 @@
-export { applyDefaults } from "./apply-defaults.ts";
 export { type BoundBaseUrl, bindBaseUrl, hostArguments } from "./bind-base-url.ts";
 export { faultsOfPoll, type PollFault } from "./check-poll.ts";
 export { DefinitionError, type DefinitionFault, definitionFaultText } from "./definition-error.ts";
@@ -22,6 +21,7 @@ export type {
 } from "./documents.ts";
 export { toolkitNotFound } from "./errors.ts";
 export { findTrigger } from "./find-trigger.ts";
+export { fillInput, fitInput } from "./fit-input.ts";
 export { createTenantValidators, createValidator, type SchemaValidator } from "./json-schema.ts";
 export { type KnownNames, knownNames } from "./known-names.ts";
 export { createCatalog, loadCatalog } from "./load.ts";
@@ -43,6 +43,7 @@ export type {
   Webhook,
 } from "./model.ts";
 export { nearest } from "./nearest.ts";
+export { isOmittedByNull, type NullPlace, nullPlace, nullPlaceAt, withoutOptionalNulls } from "./optional-nulls.ts";
 export { pinToolkit, type ToolkitPin, toolkitFromPin } from "./pin.ts";
 export { type CatalogViews, createCatalogViews } from "./private/private-toolkits.ts";
 export { readProviderTime } from "./provider-time.ts";

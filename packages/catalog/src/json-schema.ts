@@ -5,6 +5,7 @@ import { addErrorLimit, tooManyTried, withErrorLimit } from "./error-limit.ts";
 import { addFormats } from "./formats.ts";
 import { isJudgedWithin, schemaSize, schemaSizeMax } from "./judging-cost.ts";
 import { createMeteredRegExps, type MeteredRegExps, PatternStepsError } from "./linear-reg-exp.ts";
+import { addMultipleOf, withExactNumbers } from "./multiple-of.ts";
 import { type SchemaFault, toFaults } from "./schema-faults.ts";
 import { withoutExcess } from "./without-excess.ts";
 
@@ -35,11 +36,14 @@ function createAjv(expressions?: MeteredRegExps): Ajv2020 {
     validateSchema: false,
     // One instance compiles many schemas; keeping each of them apart by identity is enough.
     addUsedSchema: false,
+    // A property that every object has, such as constructor, is none that was given.
+    ownProperties: true,
     // Of a tenant's schema few values are judged: making the code better takes longer than running it.
     ...(expressions && { code: { regExp: expressions.engine, optimize: false } }),
   });
   addFormats(made);
   addErrorLimit(made);
+  addMultipleOf(made);
   made.addKeyword({ keyword: "x-sensitive", schemaType: "boolean" });
   made.addKeyword({ keyword: "x-host", schemaType: "boolean" });
   return made;
@@ -105,7 +109,7 @@ function judge(validate: ValidateFunction, schema: JsonSchema, given: unknown): 
   // The compiler's code knows no raw numbers: one of many digits is judged by its nearest double.
   const value = withPlainNumbers(given);
   const { kept, faults } = withoutExcess(schema, value);
-  const found = run(validate, kept);
+  const found = value === given ? run(validate, kept) : withExactNumbers(given, () => run(validate, kept));
   return faults.length === 0 ? found : [...faults, ...found].slice(0, 100);
 }
 

@@ -1,7 +1,7 @@
 import {
   type Action,
-  applyDefaults,
   bindBaseUrl,
+  fillInput,
   hostArguments,
   RequestValueError,
   renderRequest,
@@ -68,7 +68,7 @@ function buildProbe(
   account: Readonly<Record<string, string>>,
   isSandbox: boolean,
 ): AppRequest | undefined {
-  const params = applyDefaults(action.inputSchema, {}) as Record<string, unknown>;
+  const params = fillInput(action.inputSchema, {}) as Record<string, unknown>;
   const base = baseUrlOf(toolkit, { account, params }, isSandbox);
   if (base === undefined) return undefined;
   try {

@@ -69,6 +69,5 @@ export type { Retry } from "./steps/parts/retry.ts";
 export type { SortKey } from "./steps/sort.ts";
 export { type Expression, expressionsOf, type SecretUse, secretsOf, type ValueTemplate } from "./template.ts";
 export { answerTypeOf } from "./types/listed-values.ts";
-export { withoutNulls } from "./types/optional-arguments.ts";
 export type { RowState } from "./types/row-state.ts";
 export { typeOfConstant, typesOf } from "./types/schema-type.ts";

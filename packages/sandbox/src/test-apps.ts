@@ -1,7 +1,7 @@
 import {
   type Action,
-  applyDefaults,
   type Catalog,
+  fillInput,
   pinToolkit,
   renderRequest,
   type Toolkit,
@@ -95,7 +95,7 @@ function requestOf(toolkit: Toolkit, action: Action, args: Record<string, unknow
   const [fault] = action.validateInput(args);
   if (fault !== undefined) throw new Error(`${action.slug}: ${fault.pointer} ${fault.message}`);
   const account = Object.fromEntries(toolkit.account.map(({ name, example }) => [name, example]));
-  const params = applyDefaults(action.inputSchema, args) as Record<string, unknown>;
+  const params = fillInput(action.inputSchema, args) as Record<string, unknown>;
   const { method, path, query, headers, body } = renderRequest(toolkit, action, { params, account });
   const search = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value])).toString();
   return {

@@ -1,4 +1,4 @@
-import type { CatalogView } from "@svc/catalog";
+import { type CatalogView, fitInput } from "@svc/catalog";
 import { type ConfirmRule, confirmingRule, isObject } from "@svc/core";
 import type { Contact, NewContact } from "@svc/db";
 import { isStorable, readJson, unstorable } from "../read-json.ts";
@@ -69,7 +69,8 @@ function checkReach(
   const args = readArguments(argsJson);
   const unknown = unknownPlaceholder(args);
   if (unknown !== undefined) throw reachArgsInvalid(`names the placeholder {${unknown.slice(0, 80)}}`);
-  const [fault] = tool.validateInput(fillReachArguments(args, sampleValues));
+  const { faults } = fitInput(tool.inputSchema, tool.validateInput, fillReachArguments(args, sampleValues));
+  const [fault] = faults;
   if (fault !== undefined) {
     throw reachArgsInvalid(
       `breaks the tool's input schema: ${fault.pointer === "" ? "it" : fault.pointer} ${fault.message}`,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { jobNotFound } from "@svc/asks";
-import { applyDefaults, createTenantValidators } from "@svc/catalog";
+import { createTenantValidators, fitInput } from "@svc/catalog";
 import {
   type ConfirmRule,
   Fault,
@@ -176,10 +176,10 @@ function inputOf(
     return held === null ? undefined : jobSeals(sealer, projectId, id).openObject("input", held);
   const given = readInput(rerun.inputJson);
   if (inputSchema === undefined) throw inputInvalid("is given, and the program declares no inputSchema");
-  const input = applyDefaults(inputSchema, given) as JsonObject;
-  const [fault] = createTenantValidators()(inputSchema)(input);
+  const { value, faults } = fitInput(inputSchema, createTenantValidators()(inputSchema), given);
+  const [fault] = faults;
   if (fault !== undefined) throw inputInvalid(`${fault.pointer === "" ? "" : `at ${fault.pointer} `}${fault.message}`);
-  return input;
+  return value as JsonObject;
 }
 
 const inputBytesMax = 262_144;

@@ -20,6 +20,7 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
   const reading = { db, seals, work, roomOf: new Map<string, number>() };
   return {
     clock,
+    knownKeys: new Map(),
     atWork: work.atWork,
     patienceMs: limits.patienceMs,
     busyPollMs: limits.inDoubtPollMs,

@@ -184,6 +184,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     },
     port: {
       clock,
+      knownKeys: new Map(),
       atWork: () => {},
       confirmerOf: async () => undefined,
       patienceMs: 2_000,

@@ -1,5 +1,5 @@
 import { askPort } from "@svc/asks";
-import { applyDefaults } from "@svc/catalog";
+import { fillInput } from "@svc/catalog";
 import type { Fault } from "@svc/core";
 import { skillsForProject } from "@svc/db";
 import type { JsonObject } from "@svc/program";
@@ -31,7 +31,7 @@ async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAns
   }
   const programJson = openReadable(context.sealer, { projectId, programDigest: skill.programDigest }, skill);
   const { inputSchema } = parseCheckedProgram(programJson);
-  const input = (inputSchema === undefined ? args : applyDefaults(inputSchema, args)) as JsonObject;
+  const input = (inputSchema === undefined ? args : fillInput(inputSchema, args)) as JsonObject;
   const submitted = await submit(
     { ...context, asks: askPort },
     {

@@ -1,9 +1,10 @@
-import type { JsonSchema } from "@svc/catalog";
+import { type JsonSchema, withoutOptionalNulls } from "@svc/catalog";
 import { holdsMoreThan } from "@svc/core";
 import {
   argumentsWith,
   computeExpressions,
   expressionsOf,
+  type JsonObject,
   type JsonValue,
   type MapCall,
   type Resolution,
@@ -13,7 +14,6 @@ import {
   type SecretUse,
   secretsOf,
   type ValueTemplate,
-  withoutNulls,
 } from "@svc/program";
 import type { UndoOf } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
@@ -112,8 +112,9 @@ function filled({ call: { http }, args, secretUses, inputSchema }: Filling, read
     const [what, bounds] =
       http === undefined ? (["arguments", argumentBounds] as const) : (["request", requestBounds] as const);
     if (holdsMoreThan(resolved.value, bounds)) return tooLarge(what, bounds);
-    const isWhole = http !== undefined || inputSchema === undefined || !Object.values(resolved.value).includes(null);
-    return { args: isWhole ? resolved.value : withoutNulls(resolved.value, inputSchema), secretUses };
+    const isWhole = http !== undefined || inputSchema === undefined;
+    const args = isWhole ? resolved.value : (withoutOptionalNulls(inputSchema, resolved.value) as JsonObject);
+    return { args, secretUses };
   }
   const { code, message } = resolved.fault;
   return { fault: { code, message, plain: message } };

@@ -5,7 +5,7 @@ import { fillCall, undoOf } from "./arguments.ts";
 import { argumentsOfStep, type CalledAt, leftPages, pagingOfStep, turnPageOfStep } from "./call-pages.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
-import { pickFields } from "./pick-fields.ts";
+import { newRowsOf } from "./new-rows.ts";
 import { systemQuestion } from "./questions.ts";
 import { unsentWrite } from "./simulated-call.ts";
 import type { CallAt, FirstCall, RetriedAt, Retry, Settled, StepKind } from "./step-kind.ts";
@@ -223,7 +223,7 @@ async function keepRows(
   at: CalledAt,
   spec: NonNullable<CallStep["rows"]>,
   answer: JsonValue,
-  { edits, effects }: { readonly edits: readonly Edit[]; readonly effects: Pick<StepEffects, "compute"> },
+  { edits, effects }: { readonly edits: readonly Edit[]; readonly effects: StepEffects },
 ): Promise<Change> {
   const { state, step, instruction } = at;
   const list = valueAt(answer, spec.from) ?? [];
@@ -232,13 +232,13 @@ async function keepRows(
   }
   const turned = spec.page === undefined ? undefined : await turnPageOfStep(at, answer, list);
   if (turned?.kind === "repeated") return failed(step, edits, turned.fault);
-  if (state.used.rows + list.length > state.loaded.program.limits.rows) {
+  const found = await newRowsOf(at, spec, list, effects);
+  if ("stopped" in found) return { edits, next: found.stopped };
+  const { rows } = found;
+  if (state.used.rows + rows.length > state.loaded.program.limits.rows) {
     return { edits, next: { kind: "limit", stepId: step.id, limit: "rows" } };
   }
-  const taken: Edit[] = [
-    ...edits,
-    { kind: "fetched", setId: step.id, rows: list.map((item) => pickFields(item, spec.keep)) },
-  ];
+  const taken: Edit[] = [...edits, { kind: "fetched", setId: step.id, rows }];
   if (turned === undefined) {
     const scope = { ...state.scope, output: answer };
     const undo = step.undo && (await undoOf(state, { call: step, stepId: step.id, ordinal: 0, scope }, effects));

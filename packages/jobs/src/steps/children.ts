@@ -1,4 +1,4 @@
-import { applyDefaults, createTenantValidators, type JsonSchema, type SchemaValidator } from "@svc/catalog";
+import { createTenantValidators, fitInput, type JsonSchema, type SchemaValidator } from "@svc/catalog";
 import { parseExactJson } from "@svc/core";
 import type { ChildDocument } from "@svc/db";
 import type { JsonObject, JsonValue, Limits, PinnedSkill } from "@svc/program";
@@ -106,14 +106,13 @@ export function skillInput(
 ): { readonly input: JsonObject } | { readonly fault: CallFault } {
   const { inputSchema } = program;
   if (inputSchema === undefined) return { input: given };
-  const input = applyDefaults(inputSchema, given) as JsonObject;
   let validate = validators.get(inputSchema);
   if (validate === undefined) {
     validate = createTenantValidators()(inputSchema);
     validators.set(inputSchema, validate);
   }
-  const faults = validate(input);
-  if (faults.length === 0) return { input };
+  const { value, faults } = fitInput(inputSchema, validate, given);
+  if (faults.length === 0) return { input: value as JsonObject };
   const plain = faults.map(({ pointer, message }) => `${pointer === "" ? "the input" : pointer} ${message}`).join("; ");
   return { fault: { code: "invalid_arguments", message: plain, plain } };
 }

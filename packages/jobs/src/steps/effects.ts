@@ -154,9 +154,14 @@ export type Child = {
 /** A skill that a job runs: what pins it, and its program. */
 export type LoadedSkill = { readonly skill: PinnedSkill; readonly loaded: LoadedProgram };
 
+/** The keys of the rows of a set, as one driver knows them. `rows`: how many rows the set had then. */
+export type KnownKeys = { rows: number; readonly keys: Set<string> };
+
 /** What a step does to the world outside its job. */
 export type StepEffects = {
   readonly clock: Clock;
+  /** What this driver knows of the keys of sets, by their step: it spares a look at the rows, and holds nothing that they do not. */
+  readonly knownKeys: Map<string, KnownKeys>;
   /** Whether no further call of a job may begin now: the driver knows why. */
   mustPause(state: JobState): boolean;
   /** Of a job whose branches are at work: what they take of its limits beside each other. Limits are held to it. */

@@ -1,3 +1,4 @@
+import { fitInput } from "@svc/catalog";
 import type { CallCounts } from "@svc/db";
 import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, pointerOf, type Retry } from "@svc/program";
 import { httpTool, readHttpAddress } from "@svc/tools";
@@ -173,7 +174,8 @@ function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, call
   const hidden = new Set(secretUses.map(({ path }) => pointerOf(path)));
   const address = call.http === undefined ? { address: "" } : readHttpAddress(args["url"]);
   const unfit = "fault" in address ? [{ pointer: "/url", message: address.fault }] : [];
-  const faults = [...unfit, ...tool.action.validateInput(args).filter(({ pointer }) => !hidden.has(pointer))];
+  const fitted = fitInput(tool.action.inputSchema, tool.action.validateInput, args);
+  const faults = [...unfit, ...fitted.faults.filter(({ pointer }) => !hidden.has(pointer))];
   if (faults.length === 0) return { kind: "ok", value: sampleOf(tool.action.outputSchema) };
   const plain = faultsText(faults);
   return { kind: "failed", fault: { code: "invalid_arguments", message: plain, plain } };

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { isJsonNumber } from "@svc/core";
 import { canonicalJson, type JsonObject, type JsonValue, valueAt } from "@svc/program";
 
 type Path = readonly (string | number)[];
@@ -14,6 +15,12 @@ export function keyOf(row: JsonObject, by: readonly Path[]): string {
     key = key === "" ? text : `${key}\n${text}`;
   }
   return shortened(key);
+}
+
+/** The key of a row; undefined if its field is neither a text nor a number. Such a row is like no other. */
+export function keyOfRow(row: JsonObject, field: string): string | undefined {
+  const value = fieldOf(row, [field]);
+  return typeof value === "string" || isJsonNumber(value) ? shortened(JSON.stringify(value)) : undefined;
 }
 
 /** The same, undefined where one of the values is null or absent: then the row is like no other. */

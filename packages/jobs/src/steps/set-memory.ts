@@ -37,11 +37,11 @@ export class SetMemory {
   }
 
   /** Does an act that holds something, and lets go of it at its end. */
-  static async during(
+  static async during<T>(
     at: Pick<StepAt, "state" | "step">,
     effects: StepEffects,
-    act: (memory: SetMemory) => Promise<Change>,
-  ): Promise<Change> {
+    act: (memory: SetMemory) => Promise<T>,
+  ): Promise<T> {
     const memory = new SetMemory(at, effects);
     try {
       return await act(memory);
@@ -111,14 +111,17 @@ export class SetMemory {
 
   /** How an act ends that was stopped before it had read all rows. */
   stop(writer: SetWriter): Promise<Change> {
-    if (this.#stopped === "wanted") return writer.postpone(this.#effects.clock.now() + againMs);
-    if (this.#stopped === undefined) return writer.giveUp();
-    return writer.fail({
-      kind: "fail",
-      stepId: this.#at.step.id,
-      code: "SET_TOO_LARGE",
-      message: tooLarge(this.#hold.bytesMax),
-    });
+    const next = this.nextOfStop();
+    if (next === undefined) return writer.giveUp();
+    return next.kind === "until" ? writer.postpone(next.atMs) : writer.fail(next);
+  }
+
+  /** What follows an act that was stopped; undefined if its driver has to end. */
+  nextOfStop(): Extract<Change["next"], { kind: "until" | "fail" }> | undefined {
+    if (this.#stopped === "wanted") return { kind: "until", atMs: this.#effects.clock.now() + againMs };
+    if (this.#stopped === undefined) return undefined;
+    const message = tooLarge(this.#hold.bytesMax);
+    return { kind: "fail", stepId: this.#at.step.id, code: "SET_TOO_LARGE", message };
   }
 
   async #take(bytes: number): Promise<boolean> {

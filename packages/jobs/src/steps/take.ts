@@ -1,8 +1,8 @@
-import { isJsonNumber } from "@svc/core";
 import { type JsonObject, type JsonValue, valueAt } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import type { StepEffects } from "./effects.ts";
 import { pickFields } from "./pick-fields.ts";
+import { keyOfRow } from "./row-key.ts";
 import type { Keep, StepAt, StepKind } from "./step-kind.ts";
 
 /** A list of the input becomes rows, part by part; they count as rows that were fetched. */
@@ -49,11 +49,10 @@ function* newItems({ key, keep }: StepAt<"take">["step"], list: readonly JsonVal
   const seen = new Set<string>();
   const rows: JsonObject[] = [];
   for (const item of list) {
-    const id = key === undefined ? undefined : valueAt(item, [key]);
-    const isKeyed = typeof id === "string" || isJsonNumber(id);
-    const text = JSON.stringify(id);
-    if (!isKeyed || !seen.has(text)) rows.push(pickFields(item, keep));
-    if (isKeyed) seen.add(text);
+    const row = pickFields(item, keep);
+    const id = key === undefined ? undefined : keyOfRow(row, key);
+    if (id === undefined || !seen.has(id)) rows.push(row);
+    if (id !== undefined) seen.add(id);
     yield undefined;
   }
   return rows;

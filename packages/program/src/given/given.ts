@@ -6,7 +6,7 @@ import { parseTemplate } from "../read/reference.ts";
 import type { Node } from "../read/shape.ts";
 import { type Resolution, resolveValue } from "../run/resolve.ts";
 import { referencesOf, type ValueTemplate } from "../template.ts";
-import { withDefaults } from "../types/defaults.ts";
+import { filledIn } from "../types/defaults.ts";
 import { examine, type TemplateFault } from "../types/examine.ts";
 import { typesOf } from "../types/schema-type.ts";
 import { firstScope, resolveType, type Scope } from "../types/scope.ts";
@@ -62,7 +62,7 @@ export function readGiven(
 /** How a template misses a schema, whatever is given; references have the types of what they name. */
 export function examineGiven({ template, scope }: GivenTemplate, schema: JsonSchema): readonly TemplateFault[] {
   const validators = createTenantValidators();
-  const { faults } = examine(withDefaults(template, schema), schema, {
+  const { faults } = examine(filledIn(template, schema), schema, {
     typeOf(part) {
       if (part.kind === "computed") return undefined;
       const found = resolveType(scope, part.reference);

@@ -1,4 +1,4 @@
-import { applyDefaults, type JsonSchema } from "@svc/catalog";
+import { fillInput, type JsonSchema } from "@svc/catalog";
 import { isObject } from "@svc/core";
 import { createFaultList, type FaultList, type ProgramFault } from "../faults.ts";
 import type { JsonObject } from "../json.ts";
@@ -136,7 +136,7 @@ function readDocument(root: Node, reader: ShapeReader, leftOut: LeftOut): Progra
     version: 1,
     title: reader.text(fields.at("title"), { max: 200 }) ?? "",
     inputSchema,
-    input: inputSchema === undefined ? input : (applyDefaults(inputSchema, input) as JsonObject),
+    input: inputSchema === undefined ? input : (fillInput(inputSchema, input) as JsonObject),
     params,
     limits,
     approval: readApproval(fields.at("approval"), reader),

@@ -178,7 +178,7 @@ function checkRequest({ args, http, pointer }: HttpStep, scope: Scope, check: Ch
   checkReferences(http.url, [...path, "url"], scope, check.faults);
   const rest: ValueTemplate = {
     kind: "object",
-    entries: (entriesOf(args) ?? []).filter(([name]) => name in requestSchema.properties),
+    entries: (entriesOf(args) ?? []).filter(([name]) => Object.hasOwn(requestSchema.properties, name)),
   };
   checkReferences(rest, path, scope, check.faults, secretPlaces);
   checkSensitiveArguments({ args: rest, inputSchema: markedSchema(rest), path }, scope, check);

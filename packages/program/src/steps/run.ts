@@ -7,7 +7,7 @@ import { type Path, pathOf } from "../json.ts";
 import { type ObjectForm, ref } from "../read/form.ts";
 import { skillNamePattern } from "../skill-name.ts";
 import type { ValueTemplate } from "../template.ts";
-import { withDefaults } from "../types/defaults.ts";
+import { filledIn } from "../types/defaults.ts";
 import { examine } from "../types/examine.ts";
 import { namesOf } from "../types/schema-type.ts";
 import { nothing, type Scope } from "../types/scope.ts";
@@ -94,7 +94,7 @@ type Place = { readonly path: Path; readonly scope: Scope; readonly check: Check
 function checkInput({ skill, input }: RunStep, { inputSchema }: KnownSkill, { path, scope, check }: Place): void {
   checkSensitiveArguments({ args: input, inputSchema, path }, scope, check);
   const { faults } = examineWithConstants(input, scope, {
-    examined: (template, examiner) => examine(withDefaults(template, inputSchema), inputSchema, examiner).faults,
+    examined: (template, examiner) => examine(filledIn(template, inputSchema), inputSchema, examiner).faults,
     validator: check.tenantValidator,
   });
   const hint = `${skill} takes ${namesOf(inputSchema).join(", ") || "no input"}`;

@@ -45,7 +45,9 @@ export function examine(template: ValueTemplate, schema: unknown, examiner: Exam
         ofType("array", schema, path),
         ...template.items.map((item, index) => examine(item, itemSchema(schema, index), examiner, [...path, index])),
         ofCount(template.items.length, schema.minItems, schema.maxItems, "items", path),
-        ...(["uniqueItems", "contains", "enum", "const"].some((name) => name in schema) ? [uncertain] : []),
+        ...(["uniqueItems", "contains", "enum", "const"].some((name) => Object.hasOwn(schema, name))
+          ? [uncertain]
+          : []),
         ofRules(template, schema, examiner, path),
       ]);
     case "object":
@@ -53,7 +55,7 @@ export function examine(template: ValueTemplate, schema: unknown, examiner: Exam
         ofType("object", schema, path),
         ...ofProperties(template.entries, schema, examiner, path),
         ofCount(template.entries.length, schema.minProperties, schema.maxProperties, "properties", path),
-        ...(["propertyNames", "enum", "const"].some((name) => name in schema) ? [uncertain] : []),
+        ...(["propertyNames", "enum", "const"].some((name) => Object.hasOwn(schema, name)) ? [uncertain] : []),
         ofRules(template, schema, examiner, path),
       ]);
   }

@@ -1,4 +1,4 @@
-import { applyDefaults, renderRequest } from "@svc/catalog";
+import { fillInput, renderRequest } from "@svc/catalog";
 import { withPlainNumbers } from "@svc/core";
 import { catalogOf } from "@svc/testing/catalog";
 import fc from "fast-check";
@@ -50,7 +50,7 @@ type Tool = ReturnType<typeof toolOf>;
 type Change = { url?: string; body?: string | undefined; headers?: Record<string, string> };
 
 function read({ toolkit, action }: Tool, args: Body, change: Change = {}) {
-  const params = applyDefaults(action.inputSchema, args) as Body;
+  const params = fillInput(action.inputSchema, args) as Body;
   const rendered = renderRequest(toolkit, action, { params, account: { tenant: "acme" } });
   const query = new URLSearchParams(rendered.query.map(([name, value]): [string, string] => [name, value]));
   const request = {

@@ -215,7 +215,8 @@ function undoFilter(filter: TemplateFilter, value: unknown, schema: JsonSchema):
     case "each":
       if (!Array.isArray(value)) return wrong("must be a list");
       return value.map((item) => {
-        if (isObject(item) && Object.keys(item).length === 1 && filter.argument in item) return item[filter.argument];
+        if (isObject(item) && Object.keys(item).length === 1 && Object.hasOwn(item, filter.argument))
+          return item[filter.argument];
         return wrong(`must hold objects with ${filter.argument} alone`);
       });
     case "segment":
@@ -297,7 +298,9 @@ function mayBe(tree: TemplateTree, value: unknown): boolean {
     case "text":
       return true;
     case "object":
-      return isObject(value) && tree.entries.every(([key, item]) => !(key in value) || mayBe(item, value[key]));
+      return (
+        isObject(value) && tree.entries.every(([key, item]) => !Object.hasOwn(value, key) || mayBe(item, value[key]))
+      );
     case "list":
       return Array.isArray(value);
   }

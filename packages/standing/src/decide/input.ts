@@ -1,4 +1,4 @@
-import { applyDefaults, createTenantValidators } from "@svc/catalog";
+import { createTenantValidators, fitInput } from "@svc/catalog";
 import { isJsonObject, type JsonObject } from "@svc/core";
 import { fillGiven } from "@svc/program";
 import type { Given } from "../definition/definition.ts";
@@ -20,7 +20,7 @@ export function inputOf(
   if (!isJsonObject(filled.value)) return { fault: "input is no object" };
   const { inputSchema } = program;
   if (inputSchema === undefined) return { fault: "the program declares no inputSchema" };
-  const value = applyDefaults(inputSchema, filled.value) as JsonObject;
-  const [first] = createTenantValidators()(inputSchema)(value);
-  return first === undefined ? { value } : { fault: `input${first.pointer} ${first.message}` };
+  const { value, faults } = fitInput(inputSchema, createTenantValidators()(inputSchema), filled.value);
+  const [first] = faults;
+  return first === undefined ? { value: value as JsonObject } : { fault: `input${first.pointer} ${first.message}` };
 }

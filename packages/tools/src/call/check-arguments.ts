@@ -1,4 +1,4 @@
-import { type Action, applyDefaults, type SchemaFault } from "@svc/catalog";
+import { type Action, fitInput, type SchemaFault } from "@svc/catalog";
 import type { ArgumentFault } from "../outcome.ts";
 import { maskArguments, masked } from "./mask.ts";
 
@@ -19,7 +19,8 @@ export function checkArguments(
   given: Readonly<Record<string, unknown>>,
   excess: readonly SchemaFault[] = [],
 ): CheckedArguments | { readonly faults: readonly ArgumentFault[] } {
-  const faults = [...excess, ...action.validateInput(given)];
+  const fitted = fitInput(action.inputSchema, action.validateInput, given);
+  const faults = [...excess, ...fitted.faults];
   if (faults.length > 0) {
     const shown = maskArguments(action.inputSchema, given);
     const texts = new Map<string, string>();
@@ -42,7 +43,7 @@ export function checkArguments(
       ),
     };
   }
-  const filled = applyDefaults(action.inputSchema, given) as Record<string, unknown>;
+  const filled = fitted.value as Record<string, unknown>;
   if (action.class !== "destructive") return { params: filled, isConfirmed: true };
   const { confirm, ...params } = filled;
   return { params, isConfirmed: confirm === true };

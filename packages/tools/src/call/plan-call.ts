@@ -1,4 +1,4 @@
-import { withoutExcess } from "@svc/catalog";
+import { withoutExcess, withoutOptionalNulls } from "@svc/catalog";
 import { type Clock, createId } from "@svc/core";
 import type { CallRequest } from "./call-request.ts";
 import type { FoundTool } from "./find-tool.ts";
@@ -16,7 +16,9 @@ export function planCall(context: PlanContext, asked: CallRequest, { tool, toolk
   const { kept, faults: excess } = isJudged
     ? withoutExcess(tool.inputSchema, asked.args)
     : { kept: asked.args, faults: [] };
-  const request = { ...asked, args: kept as CallRequest["args"] };
+  // The same call with and without its empty arguments is one: its digest and its key are of what is left.
+  const args = withoutOptionalNulls(tool.inputSchema, kept);
+  const request = { ...asked, args: args as CallRequest["args"] };
   const entry = entryOf(context, request, tool);
   const derived = () => deriveKey(entry.caller.projectId, entry.idempotencyKey ?? entry.id, entry.callDigest);
   const appKey = request.appKey ?? (entry.takesAppKey === true ? derived() : "");

@@ -89,14 +89,14 @@ export type TestNode = {
 /** Makes a node over a database that others may share; the clock passes at once whenever it is waited for. */
 export function createTestNode(
   db: Database,
-  { app = createScriptedApp(), clock = createTestClock(), sealer = testSealer } = {},
+  { app = createScriptedApp(), clock = createTestClock(), sealer = testSealer, catalog = testCatalog() } = {},
 ): TestNode {
   const impatient: Clock = { now: clock.now, wait: async (ms) => clock.advance(ms) };
   const accounts = createTestAccounts();
   const { transport } = app;
   const { views, apps, told, client } = createNode(db, {
     clock: impatient,
-    catalog: testCatalog(),
+    catalog,
     ...{ sealer, transport, accounts },
   });
   const { caller, ledger } = apps;

@@ -88,7 +88,7 @@ function readSteps(value: unknown): readonly ProgramStep[] {
 }
 
 function readStep(step: Json): ProgramStep {
-  const kind = kinds.find((name) => name in step) ?? "step";
+  const kind = kinds.find((name) => Object.hasOwn(step, name)) ?? "step";
   return {
     id: textOf(step["id"]),
     kind,

@@ -10,9 +10,8 @@ import { readValue } from "../../read/value.ts";
 import { meantForm } from "../../read/value-advice.ts";
 import { kindText } from "../../read/value-kind.ts";
 import { brokenTemplate, entriesOf, objectOf, type ValueTemplate } from "../../template.ts";
-import { withDefaults } from "../../types/defaults.ts";
+import { filledIn } from "../../types/defaults.ts";
 import { examine } from "../../types/examine.ts";
-import { withoutElseNulls } from "../../types/optional-arguments.ts";
 import { fieldType, namesOf, typesOf } from "../../types/schema-type.ts";
 import type { Scope } from "../../types/scope.ts";
 
@@ -57,8 +56,7 @@ export function checkArguments({ args, action, path, given }: CheckedArguments, 
   checkSensitiveArguments({ args: free, inputSchema, path }, scope, check);
   const keyed = idempotency?.argument === undefined ? [] : [idempotency.argument];
   const whole = (template: ValueTemplate) => {
-    const named = withoutElseNulls(withGiven(template, [...given, ...keyed], inputSchema), inputSchema);
-    return withDefaults(named, inputSchema);
+    return filledIn(withGiven(template, [...given, ...keyed], inputSchema), inputSchema);
   };
   const { faults, filled } = examineWithConstants(free, scope, {
     examined: (template, examiner) => examine(whole(template), inputSchema, examiner).faults,

@@ -14,7 +14,7 @@ import { checkPage, type PageSpec, readPage } from "./page.ts";
 export type ItemRows = {
   /** Field that identifies a row, undefined for its ordinal. */
   readonly key: string | undefined;
-  /** Fields that are kept. Of items that are no objects the one field is `value`. */
+  /** Fields that are kept, the key among them. Of items that are no objects the one field is `value`. */
   readonly keep: readonly string[];
 };
 
@@ -51,7 +51,7 @@ export const itemRowsForm = {
     examples: [["id", "summary", "attendees"]],
   },
   key: fieldSchema(
-    "Field that identifies a row, of text or numbers: the same key twice is one row. Default: every item is a row.",
+    "Field that identifies a row, of text or numbers; it is kept, too. Of items with the same key the first one is a row, over all pages. Default: every item is a row.",
     "id",
   ),
 };
@@ -97,12 +97,14 @@ export function readRows(node: Node, reader: ShapeReader): RowsSpec | undefined 
 /** Reads how items become rows. */
 export function readItemRows(fields: Fields, reader: ShapeReader): ItemRows | undefined {
   const kept = reader.items(fields.at("keep"), keptCount, ["id", "title"]);
-  const keep = kept?.flatMap((item) => reader.text(item, { ...fieldName, hint: hintOfField(item.value) }) ?? []);
+  const named = kept?.flatMap((item) => reader.text(item, { ...fieldName, hint: hintOfField(item.value) }) ?? []);
   const key = fields.has("key") ? reader.text(fields.at("key"), fieldName) : undefined;
-  if (keep !== undefined && new Set(keep).size < keep.length) {
+  if (named === undefined) return undefined;
+  if (new Set(named).size < named.length) {
     reader.faults.add("PROGRAM_MALFORMED", fields.at("keep").path, "names a field twice", "name each field once");
   }
-  return keep === undefined ? undefined : { keep, key };
+  // The rows of the pages before are known by it.
+  return { keep: key === undefined || named.includes(key) ? named : [...named, key], key };
 }
 
 /** Fields are kept whole: what stands in them is named where it is wanted. */
@@ -167,8 +169,11 @@ export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: 
     faults.add("PROGRAM_REFERENCE_INVALID", at, message, hint);
     return undefined;
   };
-  const fields = new Map(rows.keep.map((name, index) => [name, look(name, [...path, "keep", index])]));
-  const key = rows.key === undefined ? undefined : typesOf(look(rows.key, [...path, "key"]));
+  const keyType = rows.key === undefined ? undefined : look(rows.key, [...path, "key"]);
+  const fields = new Map(
+    rows.keep.map((name, index) => [name, name === rows.key ? keyType : look(name, [...path, "keep", index])]),
+  );
+  const key = typesOf(keyType);
   if (key !== undefined && !key.has("string") && !key.has("number")) {
     const message = `is ${[...key].join(" or ")}, which identifies no row`;
     faults.add("PROGRAM_REFERENCE_INVALID", [...path, "key"], message, "name a field of text or numbers");

@@ -1,0 +1,26 @@
+import { applyDefaults } from "./apply-defaults.ts";
+import type { JsonSchema } from "./documents.ts";
+import type { SchemaValidator } from "./json-schema.ts";
+import { withoutOptionalNulls } from "./optional-nulls.ts";
+import type { SchemaFault } from "./schema-faults.ts";
+
+/** Returns a value as its schema has it filled in: without the nulls that mean "absent", and with its defaults. */
+export function fillInput(schema: JsonSchema, given: unknown): unknown {
+  return applyDefaults(schema, withoutOptionalNulls(schema, given));
+}
+
+/**
+ * Fills a value in, and judges it then: what its schema says of several properties may be about one that is left at its default. Where
+ * a default alone is what is wrong, since it stands against something that was given, the value counts without defaults.
+ */
+export function fitInput(
+  schema: JsonSchema,
+  validate: SchemaValidator,
+  given: unknown,
+): { readonly value: unknown; readonly faults: readonly SchemaFault[] } {
+  const own = withoutOptionalNulls(schema, given);
+  const value = applyDefaults(schema, own);
+  const faults = validate(value);
+  if (faults.length === 0) return { value, faults };
+  return validate(own).length === 0 ? { value: own, faults: [] } : { value, faults };
+}

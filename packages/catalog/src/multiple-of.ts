@@ -1,0 +1,70 @@
+import { isJsonNumber } from "@svc/core";
+import { _, type Ajv2020, str } from "ajv/dist/2020.js";
+
+/** A decimal number: its digits without the zeros at their end, and the power of ten that they count. */
+type Decimal = { readonly digits: string; readonly power: number };
+
+/** The value that is judged now, with all digits of its numbers; undefined while doubles hold them. */
+let judged: { readonly value: unknown } | undefined;
+
+/** Runs a judgment of a value whose numbers the compiled code sees as their nearest doubles. */
+export function withExactNumbers<T>(value: unknown, judge: () => T): T {
+  judged = { value };
+  try {
+    return judge();
+  } finally {
+    judged = undefined;
+  }
+}
+
+/** Puts a `multipleOf` in the compiler's place that counts in decimals, as numbers are written: doubles have no 19.99 and no 0.01. */
+export function addMultipleOf(ajv: Ajv2020): void {
+  ajv.removeKeyword("multipleOf");
+  ajv.addKeyword({
+    keyword: "multipleOf",
+    type: "number",
+    schemaType: "number",
+    error: {
+      message: ({ schemaCode }) => str`must be multiple of ${schemaCode}`,
+      params: ({ schemaCode }) => _`{multipleOf: ${schemaCode}}`,
+    },
+    compile(step: number) {
+      const unit = decimalOf(JSON.stringify(step));
+      return (data: number, context) => {
+        const exact = judged === undefined ? data : numberAt(judged.value, context?.instancePath ?? "");
+        return isMultiple(decimalOf(JSON.stringify(exact ?? data)), unit);
+      };
+    },
+  });
+}
+
+/** The number at a JSON Pointer; undefined if another value is there. */
+function numberAt(value: unknown, pointer: string): unknown {
+  let at = value;
+  for (const step of pointer.split("/").slice(1)) {
+    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, name)) return undefined;
+    at = (at as Readonly<Record<string, unknown>>)[name];
+  }
+  return isJsonNumber(at) ? at : undefined;
+}
+
+function decimalOf(text: string): Decimal {
+  const [, whole = "", fraction = "", exponent = "0"] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const written = whole + fraction;
+  // Not by an expression, which takes the square of the zeros that stand before a digit.
+  let end = written.length;
+  while (end > 0 && written[end - 1] === "0") end--;
+  return { digits: written.slice(0, end), power: Number(exponent) - fraction.length + written.length - end };
+}
+
+/** A power of ten beyond which another one changes nothing for a unit of 17 digits. */
+const powerMax = 64;
+
+function isMultiple(number: Decimal, unit: Decimal): boolean {
+  if (number.digits === "") return true;
+  // Its last digit is no zero, so ten divides it not. What is left has some hundred digits at most, as doubles have.
+  if (unit.digits === "" || number.power < unit.power) return false;
+  const shift = 10n ** BigInt(Math.min(powerMax, number.power - unit.power));
+  return (BigInt(number.digits) * shift) % BigInt(unit.digits) === 0n;
+}

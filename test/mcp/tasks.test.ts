@@ -87,8 +87,54 @@ describe("run_program", () => {
     expect((await plain.call("run_program", { job_id: jobId })).structuredContent.status).toBe("cancelled");
   });
 
+  test("a client without tasks is told whom a job waits for, and not to ask again, and ends it", async () => {
+    const begun = await plain.call("run_program", { program: asking });
+    const { jobId, waitsFor } = begun.structuredContent;
+    expect(waitsFor).toMatchObject({
+      principalId: "owner",
+      question: expect.stringMatching(/^Go on with \d+\?$/),
+      jobId,
+    });
+    const [{ text }] = begun.content;
+    expect(text).toMatch(/waits for a person: owner is asked "Go on with \d+\?", and answers in the console, http/);
+    expect(text).toContain(`/asks/${jobId}/${waitsFor.askId}`);
+    expect(text).toContain("Do not call again to wait");
+    expect(text).not.toContain("It goes on by itself");
+    const ended = await plain.call("run_program", { job_id: jobId, cancel: true });
+    expect(ended.structuredContent).toMatchObject({ jobId, status: "cancelled" });
+    // Once more changes nothing.
+    const again = await plain.call("run_program", { job_id: jobId, cancel: true });
+    expect(again.structuredContent.status).toBe("cancelled");
+    const done = await plain.call("run_program", { program: counting });
+    const late = await plain.call("run_program", { job_id: done.structuredContent.jobId, cancel: true });
+    expect(late.structuredContent.status).toBe("succeeded");
+  });
+
+  test("a client says with a null what it leaves out, and a program as JSON text", async () => {
+    const nulls = { job_id: null, cancel: null, simulate: null, idempotency_key: null, wait_seconds: null };
+    const { structuredContent } = await plain.call("run_program", { program: JSON.stringify(counting), ...nulls });
+    expect(structuredContent).toMatchObject({ status: "succeeded", outcome: "complete" });
+  });
+
+  test("search, describe and the refusal of a call say whose accounts are connected", async () => {
+    const meta = createTestMcpClient({ url: svc.url, key: svc.key });
+    const connected = [{ toolkit: "sales_crm", entityIds: ["ann"], hasMore: false }];
+    const found = await meta.call("search_tools", { query: "list deals", toolkit: "sales_crm" });
+    expect(found.structuredContent.connected).toEqual(connected);
+    expect(found.content.at(-1).text).toBe('Connected accounts: sales_crm: entity_id "ann".');
+    const described = await meta.call("describe_tool", { slug: "sales_crm.list_deals" });
+    expect(described.structuredContent.connected).toEqual(connected);
+    for (const entity of [{}, { entity_id: "nobody" }]) {
+      const refused = await meta.call("read_tool", { slug: "sales_crm.list_deals", ...entity });
+      expect(refused).toMatchObject({ isError: true, structuredContent: { outcome: "no_account", connected } });
+    }
+    const other = await meta.call("describe_tool", { slug: "messaging_bot.send_message" });
+    expect(other.content.at(-1).text).toBe("Connected accounts: messaging_bot: none.");
+  });
+
   test("what names both a program and a job, or neither, runs nothing", async () => {
-    for (const args of [{}, { program: counting, job_id: "job_00000000000000000000000000" }]) {
+    const unclear = [{}, { program: counting, cancel: true }, { cancel: true }];
+    for (const args of [...unclear, { program: counting, job_id: "job_00000000000000000000000000" }]) {
       const { isError, structuredContent } = await plain.call("run_program", args);
       expect([isError, structuredContent.error.reason]).toEqual([true, "RUN_ARGUMENTS_UNCLEAR"]);
     }
@@ -261,7 +307,7 @@ describe("tasks", () => {
     const mute = createTestMcpClient({ url: svc.url, key: svc.key, query, capabilities });
     const task = await get(taskId, mute);
     expect(task).toMatchObject({ status: "working" });
-    expect(task.statusMessage).toMatch(/^waits for owner, who is asked: Go on/);
+    expect(task.statusMessage).toMatch(/^waits for a person: owner is asked "Go on/);
     expect(task).not.toHaveProperty("inputRequests");
   });
 

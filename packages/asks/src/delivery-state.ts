@@ -3,9 +3,11 @@ import {
   type AskRecord,
   type EventDeliveries,
   type Executor,
+  readDuePublications,
   readEventDeliveries,
   readLoggedAskDeliveries,
 } from "@svc/db";
+import { subjectText } from "./task-subject.ts";
 
 const fates = ["", "pending", "delivered", "dead-letter"] as const;
 
@@ -17,6 +19,29 @@ export type PublishedAsk = Pick<AskRecord, "id" | "jobId" | "eventIds">;
 
 /** The fate of a publication now, and the earliest time at which it may change by itself; undefined when it is settled. */
 export type AskDeliveryState = { readonly delivery: AskDelivery; readonly nextAttemptAt: number | undefined };
+
+/**
+ * How the publications of asks stand, in their order, also while one is still to be made: an ask that has an endpoint is `pending` from
+ * the commit that raises it.
+ */
+export async function readAskFates(
+  db: Executor,
+  projectId: ProjectId,
+  asks: readonly AskRecord[],
+): Promise<readonly AskDelivery[]> {
+  const taskOf = ({ id: askId, jobId, hopIndex }: AskRecord) => {
+    return { jobId, subject: subjectText({ kind: "publish", askId, hopIndex }) };
+  };
+  const open = asks.filter(({ state }) => state !== "withdrawn");
+  const [states, due] = await Promise.all([
+    readAskDeliveries(db, projectId, asks),
+    readDuePublications(db, open.map(taskOf)),
+  ]);
+  return asks.map((ask, index) => {
+    const delivery = states[index]?.delivery ?? "";
+    return delivery !== "dead-letter" && due.has(taskOf(ask).subject) ? "pending" : delivery;
+  });
+}
 
 /**
  * How the publications of asks stand, in their order, computed from their deliveries: `dead-letter` if any is dead, else `pending`

@@ -19,7 +19,7 @@ import { answerAsk } from "./answer.ts";
 import { answerLinkLifeMs, createAnswerLinks } from "./answer-link.ts";
 import type { AskContext } from "./context.ts";
 import { askMessage, stateOfFilter } from "./convert.ts";
-import { readAskDeliveries } from "./delivery-state.ts";
+import { readAskFates } from "./delivery-state.ts";
 import { askNotFound, jobNotFound } from "./errors.ts";
 import { askEndpointMethods } from "./service/endpoints.ts";
 
@@ -106,12 +106,12 @@ async function messagesOf(
 ): Promise<Ask[]> {
   const plans = asks.filter(({ approvalId, stepId }) => approvalId !== "" && stepId === "");
   const [deliveries, receipts] = await Promise.all([
-    readAskDeliveries(db, projectId, asks),
+    readAskFates(db, projectId, asks),
     readTwinReceipts(db, projectId, [...new Set(plans.map(({ jobId }) => jobId))]),
   ]);
   return asks.map((ask, index) => {
     const receipt = plans.includes(ask) ? receipts.get(ask.jobId) : undefined;
     const simulationReceipt = receipt && receiptMessage(receipt);
-    return askMessage(ask, { delivery: deliveries[index]?.delivery ?? "", simulationReceipt });
+    return askMessage(ask, { delivery: deliveries[index] ?? "", simulationReceipt });
   });
 }

@@ -48,6 +48,7 @@ export { pinToolkit, type ToolkitPin, toolkitFromPin } from "./pin.ts";
 export { type CatalogViews, createCatalogViews } from "./private/private-toolkits.ts";
 export { readProviderTime } from "./provider-time.ts";
 export { type RenderedRequest, RequestValueError, renderRequest } from "./render-request.ts";
+export { shownSampleMs } from "./sample-post.ts";
 export type { SchemaFault } from "./schema-faults.ts";
 export {
   holdsSensitivePlace,

@@ -5,25 +5,28 @@ import { type SampleSchema, sampleValue, schemaAt, typeOf } from "./sample-value
 
 type Place = { root: string; path: readonly (string | number)[] };
 
+/** The time of samples that are shown: the same one is the same post, whoever reads it and when. */
+export const shownSampleMs: number = Date.UTC(2026, 0, 15, 9);
+
 /**
  * Makes a post that a trigger takes, from its definition read backwards: what it matches, and something wherever one of its templates
- * reads. What the dedupe key is made of is new at every call (numbers grow), so that every post is a new event.
+ * reads. What the dedupe key is made of is another one at another time (numbers grow), so that a post of a later time is a new event.
  */
 export function samplePost(trigger: TriggerDocument, nowMs: number): SamplePost {
   const post: SamplePost = { headers: {}, query: {}, body: undefined };
   placeMatch(post, trigger.match);
   const schemas = payloadSchemas(trigger);
-  const fill = (template: unknown, value: (schema: SampleSchema, name: string) => unknown) => {
+  const fill = (template: unknown, value: (schema: SampleSchema, name: string) => unknown, mark = "") => {
     const placeholders = placeholdersOfTree(parseTemplateTree(template ?? "")).map(([placeholder]) => placeholder);
     // A filter asks for a certain form, which serves the same value read without one.
     for (const placeholder of placeholders.sort((a, b) => b.filters.length - a.filters.length)) {
       const name = nameOf(placeholder);
-      const filtered = filteredValue(placeholder, name);
+      const filtered = filteredValue(placeholder, name + mark);
       place(post, placeholder, filtered ?? value(schemas.get(keyOf(placeholder)) ?? {}, name));
     }
   };
   fill(trigger.account, (schema, name) => sampleValue(schema, name, nowMs));
-  fill(trigger.dedupe, (schema, name) => (isNumber(schema) ? nowMs : `sample-${name}-${nowMs}`));
+  fill(trigger.dedupe, (schema, name) => (isNumber(schema) ? nowMs : `sample-${name}-${nowMs}`), `-${nowMs}`);
   fill(trigger.occurredAt, () => isoTime(nowMs));
   fill(trigger.payload, (schema, name) => sampleValue(schema, name, nowMs));
   return post;
@@ -53,7 +56,7 @@ function filteredValue({ filters }: Placeholder, name: string): unknown {
   const [filter] = filters;
   if (filter?.name === "segment") return `https://example.com/${filter.argument}/sample-${name}`;
   if (filter?.name === "csv" || filter?.name === "each") return [`sample-${name}`];
-  return filter?.name === "json" ? {} : undefined;
+  return filter?.name === "json" ? { sample: name } : undefined;
 }
 
 /** Puts a value where nothing is yet. Headers and query hold texts. */

@@ -28,6 +28,7 @@ export { isOneHand } from "./asks/is-one-hand.ts";
 export { type LockedJob, lockJobOfAsk } from "./asks/lock-job.ts";
 export { type AskReached, noteAskReached } from "./asks/note-reached.ts";
 export { passAskOn } from "./asks/pass-on.ts";
+export { readDuePublications } from "./asks/read-due-publications.ts";
 export { readLoggedAskDeliveries } from "./asks/read-logged-deliveries.ts";
 export {
   type AskFilter,

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { Trigger, Webhook } from "@svc/catalog";
+import { shownSampleMs, type Trigger, type Webhook } from "@svc/catalog";
 import { type DeliveryId, isoTime, type SubscriptionId, timeOfId } from "@svc/core";
 import {
   type AttemptEntry,
@@ -219,11 +219,10 @@ function optionalTime<Name extends string>(name: Name, ms: number | null): { [ke
   return ms === null ? {} : ({ [name]: timestampFromMs(ms) } as { [key in Name]: Timestamp });
 }
 
-/** An inbound path as the contract has it; its sample is made at `nowMs`. */
+/** An inbound path as the contract has it. Its sample is the same at any time. */
 export function ingestEndpointMessage(
   { slug, webhook, trigger }: { slug: string; webhook: Webhook; trigger: Trigger | undefined },
   secretSet: boolean,
-  nowMs: number,
 ): IngestEndpoint {
   const { scheme, secretEnv } = webhook;
   const { header = "", prefix = "", encoding = "" } = scheme === "hmac_sha256" ? webhook : {};
@@ -231,7 +230,7 @@ export function ingestEndpointMessage(
   const signing = { header, prefix, encoding, parameter };
   const base = { toolkitSlug: slug, path: `/webhooks/${slug}`, scheme, secretEnv, secretSet, ...signing };
   if (trigger === undefined) return create(IngestEndpointSchema, base);
-  const { headers, query, body } = trigger.sample(nowMs);
+  const { headers, query, body } = trigger.sample(shownSampleMs);
   const bodyJson = body === undefined ? "" : JSON.stringify(body);
   return create(IngestEndpointSchema, { ...base, sample: { triggerSlug: trigger.slug, headers, query, bodyJson } });
 }

@@ -5,6 +5,7 @@ import { isOneHand } from "../asks/is-one-hand.ts";
 import { lockJobOfAsk } from "../asks/lock-job.ts";
 import { noteAskReached } from "../asks/note-reached.ts";
 import { passAskOn } from "../asks/pass-on.ts";
+import { readDuePublications } from "../asks/read-due-publications.ts";
 import { readLoggedAskDeliveries } from "../asks/read-logged-deliveries.ts";
 import { asksForProject, findAsk, findPendingAsk, insertAsk, listJobAsks, type NewAsk } from "../asks/repo.ts";
 import { settleAsk } from "../asks/settle.ts";
@@ -72,6 +73,11 @@ export const askPlans: readonly Plan[] = [
     run: (db) => readLoggedAskDeliveries(db, [{ id, jobId: seededId("job", 2) }]),
     reads: { job_events: "job_events_key(job_id)" },
     isOrdered: true,
+  },
+  {
+    name: "read_due_publications",
+    run: (db) => readDuePublications(db, [{ jobId: seededId("job", 2), subject: `${id}/0` }]),
+    reads: { job_tasks: "job_tasks_key(job_id, kind, subject)" },
   },
   { name: "put a question", run: (db) => insertAsk(db, ask), reads: {} },
   {

@@ -1,5 +1,5 @@
 import type { Id, ProjectPrincipal } from "@svc/core";
-import { jobsForProject, type ListedJob } from "@svc/db";
+import { jobsForProject, type ListedJob, requestJobCancel } from "@svc/db";
 import { isJobReached } from "../api/narrow.ts";
 import type { AgentJobsContext } from "./parts.ts";
 
@@ -15,4 +15,15 @@ export async function findFollowed(
   const job = await jobsForProject(db, projectId).find(id);
   if (job === undefined || !isJobReached(job, binding)) return undefined;
   return isGrant && job.keyId !== keyId ? undefined : job;
+}
+
+/** Asks a job to end; one that has ended stays as it is. */
+export async function cancelJob(
+  { db, clock, engine }: Pick<AgentJobsContext, "db" | "clock" | "engine">,
+  { id }: ListedJob,
+  { projectId, keyId }: ProjectPrincipal,
+): Promise<void> {
+  await requestJobCancel(db, { jobId: id, projectId, chain: [`key:${keyId}`], nowMs: clock.now() });
+  engine.cancel(id);
+  engine.wake();
 }

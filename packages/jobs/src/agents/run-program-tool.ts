@@ -1,11 +1,12 @@
 import { askPort, jobNotFound } from "@svc/asks";
-import { parseId } from "@svc/core";
+import { type Id, parseId } from "@svc/core";
 import type { JobEventRecord, ListedJob } from "@svc/db";
 import { type AgentTool, answered, type ListedTool, type McpContext, type ToolAnswer } from "@svc/tools";
 import { readIdempotencyKey } from "../api/idempotency-key.ts";
 import { toNotes, withNotes } from "../api/notes.ts";
 import { submit } from "../api/submit.ts";
 import { runArgumentsUnclear } from "../errors.ts";
+import { cancelJob, findFollowed } from "./find-job.ts";
 import { endedAnswer } from "./job-answer.ts";
 import type { AgentJobsContext } from "./parts.ts";
 import { stateText } from "./state-text.ts";
@@ -29,6 +30,7 @@ const listed: ListedTool = {
       idempotency_key: { type: "string", description: "With the same key and program it is run once." },
       simulate: { type: "boolean", description: "Reads for good, and sends no write." },
       job_id: { type: "string", description: "In place of program: a job that was begun, to wait for." },
+      cancel: { type: "boolean", description: "With job_id: ends that job. What it has sent stays sent." },
       wait_seconds: {
         type: "integer",
         minimum: 0,
@@ -46,6 +48,7 @@ type RunArguments = {
   readonly idempotency_key?: string;
   readonly simulate?: boolean;
   readonly job_id?: string;
+  readonly cancel?: boolean;
   readonly wait_seconds?: number;
 };
 
@@ -60,6 +63,7 @@ export function createRunProgramTool(context: AgentJobsContext): AgentTool {
     async answer(given, asking) {
       const args = given as RunArguments;
       const { id: jobId, notes } = args.job_id === undefined ? await begin(context, args, asking) : idOf(args);
+      if (args.cancel === true) await end(context, jobId, asking);
       const waitMs = Number(args.wait_seconds ?? waitSecondsMax) * 1_000;
       const { principal, signal } = asking;
       const job = await waitForJob(context, principal, { jobId, waitMs, signal, onLogged: progressOf(asking) });
@@ -81,8 +85,8 @@ function idOf({ job_id: text = "", program, idempotency_key, simulate }: RunArgu
 
 /** Submits the program. Throws the refusals of SubmitJob, and RUN_ARGUMENTS_UNCLEAR where there is none. */
 async function begin(context: AgentJobsContext, args: RunArguments, { principal }: McpContext) {
-  const { program, idempotency_key: key = "", simulate = false } = args;
-  if (program === undefined) throw runArgumentsUnclear();
+  const { program, idempotency_key: key = "", simulate = false, cancel = false } = args;
+  if (program === undefined || cancel) throw runArgumentsUnclear();
   const { projectId, keyId, role, binding = null, confirm } = principal;
   const submitted = await submit(
     { ...context, asks: askPort },
@@ -98,6 +102,13 @@ async function begin(context: AgentJobsContext, args: RunArguments, { principal 
   return { id: submitted.id, notes: toNotes(submitted.notes, "program") };
 }
 
+/** Asks a job to end, as CancelJob does. Throws JOB_NOT_FOUND for one that the client may not follow. */
+async function end(context: AgentJobsContext, jobId: Id<"job">, { principal, enter }: McpContext): Promise<void> {
+  const job = await findFollowed(context, principal, jobId);
+  if (job === undefined) throw jobNotFound("job_id", jobId);
+  await enter({ action: "JobsService.CancelJob", subject: jobId }, () => cancelJob(context, job, principal));
+}
+
 /** Tells a client how far the job is, where it asked for that and reads a stream. */
 function progressOf({ progressToken, notify }: McpContext) {
   if (progressToken === undefined) return undefined;
@@ -107,11 +118,23 @@ function progressOf({ progressToken, notify }: McpContext) {
   };
 }
 
-/** What a client is told that knows no tasks. */
+/** What a client is told that knows no tasks. To look again at a job that waits for a person is of no use. */
 async function openAnswer(context: AgentJobsContext, job: ListedJob): Promise<ToolAnswer> {
-  const state = await stateText(context, job, await findTaskAsk(context, job));
+  const asked = await findTaskAsk(context, job);
+  const progress = await stateText(context, job, asked);
+  const waitsFor = asked && {
+    principalId: asked.ask.principalId,
+    question: asked.ask.question,
+    askId: asked.ask.id,
+    jobId: asked.job.id,
+  };
+  const again = `run_program with job_id "${job.id}"`;
+  const next =
+    asked === undefined
+      ? `It goes on by itself; call ${again} to wait on.`
+      : `Do not call again to wait: nothing happens before that. Tell the user, and call ${again} once they say that it is answered.`;
   return answered(
-    { jobId: job.id, status: job.status, progress: state },
-    `${job.id} has not ended: ${state}. It goes on by itself; call run_program with job_id "${job.id}" to wait on.`,
+    { jobId: job.id, status: job.status, progress, ...(waitsFor && { waitsFor }) },
+    `${job.id} has not ended: ${progress}. ${next} To end it, add "cancel": true.`,
   );
 }

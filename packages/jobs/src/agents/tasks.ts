@@ -1,6 +1,6 @@
 import { answerAsk } from "@svc/asks";
-import { Fault, isObject, type ProjectPrincipal, parseId } from "@svc/core";
-import { type ListedJob, requestJobCancel } from "@svc/db";
+import { Fault, isObject, parseId } from "@svc/core";
+import type { ListedJob } from "@svc/db";
 import {
   complete,
   invalidParams,
@@ -12,7 +12,7 @@ import {
   spoken,
 } from "@svc/tools";
 import { readAskAnswer } from "./ask-form.ts";
-import { findFollowed } from "./find-job.ts";
+import { cancelJob, findFollowed } from "./find-job.ts";
 import type { AgentJobsContext } from "./parts.ts";
 import { findTaskAsk, isAskedOfUser } from "./task-ask.ts";
 import { taskOf } from "./task-state.ts";
@@ -57,7 +57,10 @@ export function createTasksOffer(context: AgentJobsContext): McpOffer {
       "tasks/cancel": {
         nameIn: "taskId",
         answer: followed(async (job, _params, { principal, enter }) =>
-          enter({ action: "JobsService.CancelJob", subject: job.id }, () => cancel(context, job, principal)),
+          enter({ action: "JobsService.CancelJob", subject: job.id }, async () => {
+            await cancelJob(context, job, principal);
+            return complete({});
+          }),
         ),
       },
     },
@@ -95,17 +98,5 @@ async function update(
     if (reason === "ASK_SETTLED" || reason === "ASK_STALE") return complete({});
     return refused(invalidParams(`${spoken(error.message)}. ${spoken(help)}`, { reason }));
   }
-  return complete({});
-}
-
-/** Asks a job to end; one that has ended stays as it is. */
-async function cancel(
-  { db, clock, engine }: AgentJobsContext,
-  { id }: ListedJob,
-  { projectId, keyId }: ProjectPrincipal,
-): Promise<McpOutcome> {
-  await requestJobCancel(db, { jobId: id, projectId, chain: [`key:${keyId}`], nowMs: clock.now() });
-  engine.cancel(id);
-  engine.wake();
   return complete({});
 }

@@ -90,7 +90,7 @@ test("the address lists tools one by one, meta-tools among them, and nothing els
   const query = "tools=calendar.list_events,read_tool";
   const names = (await listAt(query)).map(({ name }: { name: string }) => name);
   expect(names).toEqual(["read_tool", "calendar__list_events"]);
-  for (const name of ["calendar__delete_event", "call_tool", "calendar.list_events", "search_tools"]) {
+  for (const name of ["calendar__delete_event", "call_tool", "svc_call_tool", "search_tools"]) {
     expect((await at(query, toolCall(1, name, {}))).error).toMatchObject({ code: -32_602, message: /^Unknown tool/ });
   }
   expect((await callAt(query, "read_tool", listEvents)).isError).toBe(false);

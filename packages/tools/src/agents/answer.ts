@@ -15,7 +15,10 @@ export function toolResult({ texts, structured, isError }: ToolAnswer): Readonly
 }
 
 /** An answer that is no error. */
-export function answered(structured: Readonly<Record<string, unknown>>, ...texts: readonly string[]): ToolAnswer {
+export function answered<Data extends Readonly<Record<string, unknown>>>(
+  structured: Data,
+  ...texts: readonly string[]
+): ToolAnswer & { readonly structured: Data } {
   return { texts, structured, isError: false };
 }
 

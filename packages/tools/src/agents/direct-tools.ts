@@ -38,7 +38,8 @@ export function listedMetaTools(address: McpAddress): readonly ListedTool<MetaTo
 
 /** The tool that a name stands for, where the address lists it. */
 export function findDirect(view: CatalogView, asking: Asking, name: string): Tool | undefined {
-  for (const tool of view.tools.values()) if (isListed(tool, asking) && directName(tool.slug) === name) return tool;
+  for (const tool of view.tools.values())
+    if (isDirectlyListed(tool, asking) && directName(tool.slug) === name) return tool;
   return undefined;
 }
 
@@ -54,7 +55,7 @@ export function listDirect(
   const own = [...listedMetaTools(asking.address), ...given];
   const fault = addressFault(view, asking.address, own);
   if (fault !== undefined) return { error: addressInvalid(fault) };
-  const tools = [...view.tools.values()].filter((tool) => isListed(tool, asking));
+  const tools = [...view.tools.values()].filter((tool) => isDirectlyListed(tool, asking));
   if (tools.length > directMax) {
     const fault = `The address names ${tools.length} tools; at most ${directMax} are listed. Name fewer toolkits, or leave them out and search`;
     return { error: addressInvalid(fault) };
@@ -62,7 +63,8 @@ export function listDirect(
   return { tools: [...own, ...tools.map((tool) => listed(tool, view))] };
 }
 
-function isListed(tool: Tool, { address, principal }: Asking): boolean {
+/** True if the address lists the tool itself, and the key may use it. */
+export function isDirectlyListed(tool: Tool, { address, principal }: Asking): boolean {
   return isNamed(tool, address) && isToolGranted(principal.binding, tool);
 }
 

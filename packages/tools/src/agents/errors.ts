@@ -1,16 +1,23 @@
 import type { AccessClass } from "@svc/catalog";
 import { Fault, fault, withWaitTold } from "@svc/core";
+import type { Params } from "../mcp/offer.ts";
 import type { ToolAnswer } from "./answer.ts";
+import { callToMake } from "./meant-arguments.ts";
+import type { ListedTool } from "./meta-tools.ts";
 import { spoken } from "./words.ts";
 
 /** The arguments of a meta-tool miss its input schema. */
-export function metaArgumentsInvalid(tool: string, faults: readonly { pointer: string; message: string }[]): Fault {
-  const texts = faults.map(({ pointer, message }) => `${pointer === "" ? tool : pointer.slice(1)} ${message}`);
+export function metaArgumentsInvalid(
+  tool: ListedTool,
+  faults: readonly { pointer: string; message: string }[],
+  given: Params,
+): Fault {
+  const texts = faults.map(({ pointer, message }) => `${pointer === "" ? tool.name : pointer.slice(1)} ${message}`);
   return fault({
     code: "invalid_argument",
     reason: "META_ARGUMENTS_INVALID",
     message: texts.join("; "),
-    help: `The input schema of ${tool} says what it takes.`,
+    help: `Call it as ${callToMake(tool, given)}. The input schema of ${tool.name} says what it takes.`,
   });
 }
 

@@ -3,10 +3,12 @@ import type { ProjectPrincipal } from "@svc/core";
 import type { CallRequest } from "../call/call-request.ts";
 import type { ToolCaller } from "../call/call-tool.ts";
 import type { ToolFinder } from "../embeddings/find-tools.ts";
+import type { Params } from "../mcp/offer.ts";
 import type { ReachFinder } from "../search/reach.ts";
 import type { ToolAnswer } from "./answer.ts";
 import { answerCall, type CallArguments } from "./call-tool.ts";
 import type { ConfirmationStore } from "./confirmation.ts";
+import { withConnected } from "./connected.ts";
 import type { CallHints } from "./convert.ts";
 import { answerDescribe } from "./describe-tool.ts";
 import { metaArgumentsInvalid } from "./errors.ts";
@@ -28,28 +30,39 @@ export type AgentToolsOptions = ConfirmationStore & {
  */
 export type MetaCaller = (
   name: MetaToolName,
-  args: unknown,
+  args: Params,
   principal: ProjectPrincipal,
   person?: CallRequest["person"],
 ) => Promise<ToolAnswer>;
 
 /** Makes the caller of meta-tools over the engine that serves ToolsService. */
-export function createMetaCaller({ views, caller, findReach, finder }: AgentToolsOptions): MetaCaller {
+export function createMetaCaller({ views, caller, findReach, finder, db, clock }: AgentToolsOptions): MetaCaller {
   const validators = new Map<string, SchemaValidator>(
     metaTools.map(({ name, inputSchema }) => [name, createValidator(inputSchema)]),
   );
   return async (name, args, principal, person) => {
     const faults = validators.get(name)?.(args) ?? [];
-    if (faults.length > 0) throw metaArgumentsInvalid(name, faults);
-    const call = { caller, principal, hints, person };
-    if (name === "call_tool") return answerCall(args as CallArguments, call);
+    const listed = metaTools.find((tool) => tool.name === name);
+    if (faults.length > 0 && listed !== undefined) throw metaArgumentsInvalid(listed, faults, args);
     const view = await views.forProject(principal.projectId);
-    if (name === "read_tool") return answerRead(view, args as ReadArguments, call);
+    const tell = (answer: ToolAnswer, slugs: readonly string[]) =>
+      withConnected({ db, clock }, { view, principal, slugs }, answer);
+    const call = { caller, principal, hints, person };
     if (name === "search_tools") {
       const reachOf = await findReach(view, principal);
-      return answerSearch(view, args as SearchArguments, { finder, principal, reachOf });
+      const answer = await answerSearch(view, args as SearchArguments, { finder, principal, reachOf });
+      return tell(
+        answer,
+        answer.structured.tools.map(({ slug }) => slug),
+      );
     }
-    return answerDescribe(view, args as { slug: string }, principal.binding);
+    const { slug } = args as { readonly slug: string };
+    if (name === "describe_tool") return tell(answerDescribe(view, { slug }, principal.binding), [slug]);
+    const answer =
+      name === "call_tool"
+        ? await answerCall(args as CallArguments, call)
+        : await answerRead(view, args as ReadArguments, call);
+    return answer.structured["outcome"] === "no_account" ? tell(answer, [slug]) : answer;
   };
 }
 

@@ -26,8 +26,8 @@ export const instructions = `Tools of many apps (calendars, mail, issues, paymen
 1. search_tools: say in plain words what you want to do; it returns slugs of fitting tools, which tool calls each, and a confidence. \
 high: take the first. medium: describe two and compare. low: tell the user what is missing before you call, and call nothing but a read.
 2. describe_tool: read the argument schema of the one you choose. Do not guess arguments.
-3. read_tool for a tool of class read, call_tool for any other: call it by its slug, with entity_id: the user whose connected \
-account is used.
+3. read_tool for a tool of class read, call_tool for any other: call it by its slug, with entity_id: the user whose \
+account is used. search_tools says who has one.
 Destructive tools are held: call_tool shows what would be sent, and sends it only when called again with "confirm": true inside \
 arguments. Confirm only what the user agreed to.`;
 

@@ -1,5 +1,5 @@
 import { createValidator, type SchemaValidator } from "@svc/catalog";
-import { type Binding, isObject } from "@svc/core";
+import type { Binding } from "@svc/core";
 import type { CallRequest } from "../call/call-request.ts";
 import type { McpAddress } from "../mcp/address.ts";
 import { invalidParams } from "../mcp/errors.ts";
@@ -8,8 +8,11 @@ import { type AgentTool, type TaskAnswer, usableAgentTools } from "./agent-tool.
 import { type ToolAnswer, toolResult } from "./answer.ts";
 import { answerCall } from "./call-tool.ts";
 import { askUser, canAskUser, readUserAnswer } from "./confirmation.ts";
+import { withConnected } from "./connected.ts";
 import { directName, findDirect, isDirect, listDirect, listedMetaTools } from "./direct-tools.ts";
 import { answerRefusal, metaArgumentsInvalid } from "./errors.ts";
+import { objectOf } from "./meant-arguments.ts";
+import { insteadOf, meantCall } from "./meant-call.ts";
 import { type AgentToolsOptions, createMetaCaller, type MetaCaller } from "./meta-caller.ts";
 import { instructions, type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 
@@ -65,16 +68,20 @@ function usableMetaTools(binding: Binding | undefined): readonly ListedTool[] {
 }
 
 async function call(tools: AgentTools, params: Params, context: McpContext): Promise<McpOutcome> {
-  const { name, arguments: args = {} } = params;
+  const { name } = params;
+  const { arguments: given = {} } = params;
+  const args = Array.isArray(given) ? undefined : objectOf(given ?? {});
   if (typeof name !== "string") return refused(invalidParams("params.name must be the name of a tool"));
-  if (!isObject(args)) return refused(invalidParams("params.arguments must be an object"));
+  if (args === undefined) return refused(invalidParams("params.arguments must be an object"));
   try {
     const person = canAskUser(context) ? await personOf(tools, params, context) : undefined;
-    const answer = await answerTool(tools, { name, args, person }, context);
+    const known = await knownTools(tools, context);
+    const asked = meantCall({ name, args }, known);
+    const answer = asked && (await answerTool(tools, { ...asked, person }, context));
     if (answer !== undefined && "task" in answer) return { type: "task", result: answer.task };
     if (answer?.askUser !== undefined && person?.isDeclined === false)
       return await askUser(tools, context.principal, answer.askUser);
-    return answer === undefined ? refused(invalidParams(unknownTool(tools, name))) : resultOf(answer);
+    return answer === undefined ? refused(invalidParams(unknownTool(tools, name, known))) : resultOf(answer);
   } catch (error) {
     const refusal = context.mapError(error);
     if (refusal.code === "unavailable" && context.isAlone) throw refusal;
@@ -82,10 +89,20 @@ async function call(tools: AgentTools, params: Params, context: McpContext): Pro
   }
 }
 
-/** Says of a tool that svc has, and that was not given here, how it would be. */
-function unknownTool({ agentTools }: AgentTools, name: string): string {
+/** The tools of svc that a client is given, and those of apps that it may call by them. */
+async function knownTools({ views, agentTools }: AgentTools, asking: McpContext) {
+  const given = [
+    ...usableAgentTools(agentTools, asking).map(({ listed }) => listed),
+    ...listedMetaTools(asking.address),
+  ];
+  return { given, view: await views.forProject(asking.principal.projectId), asking };
+}
+
+/** Says of a tool that svc has, and that was not given here, how it would be; of any other what there is in its place. */
+function unknownTool({ agentTools }: AgentTools, name: string, known: Parameters<typeof insteadOf>[1]): string {
   const text = `Unknown tool: ${name.slice(0, 80)}`;
-  if (!isMetaTool(name) && !agentTools.some(({ listed }) => listed.name === name)) return text;
+  if (!isMetaTool(name) && !agentTools.some(({ listed }) => listed.name === name))
+    return `${text}.${insteadOf(name, known)}`;
   return `${text}. svc has it, and it was not given here: name it in the address, /mcp?tools=…,${name}, or have the key or grant given it`;
 }
 
@@ -97,7 +114,7 @@ async function personOf(tools: AgentTools, params: Params, { principal }: McpCon
 
 /** What the tool of that name answers; undefined where the client is given none. */
 async function answerTool(
-  { views, caller, callMeta, agentTools, validators }: AgentTools,
+  { views, caller, callMeta, agentTools, validators, db, clock }: AgentTools,
   { name, args, person }: { readonly name: string; readonly args: Params; readonly person: CallRequest["person"] },
   context: McpContext,
 ): Promise<ToolAnswer | TaskAnswer | undefined> {
@@ -105,19 +122,23 @@ async function answerTool(
   const own = usableAgentTools(agentTools, context).find(({ listed }) => listed.name === name);
   if (own !== undefined) {
     const faults = validators.get(name)?.(args) ?? [];
-    if (faults.length > 0) throw metaArgumentsInvalid(name, faults);
+    if (faults.length > 0) throw metaArgumentsInvalid(own.listed, faults, args);
     return own.answer(args, context);
   }
   const meta = listedMetaTools(address).find((tool) => tool.name === name);
   if (meta !== undefined) return callMeta(meta.name, args, principal, person);
   if (!isDirect(address)) return undefined;
-  const tool = findDirect(await views.forProject(principal.projectId), context, name);
+  const view = await views.forProject(principal.projectId);
+  const tool = findDirect(view, context, name);
   if (tool === undefined) return undefined;
   const hints = hintsOf(directName(tool.slug));
-  return answerCall(
-    { slug: tool.slug, arguments: args, entity_id: address.entityId },
+  const { slug } = tool;
+  const answer = await answerCall(
+    { slug, arguments: args, entity_id: address.entityId },
     { caller, principal, hints, person },
   );
+  if (answer.structured["outcome"] !== "no_account") return answer;
+  return withConnected({ db, clock }, { view, principal, slugs: [slug] }, answer);
 }
 
 function hintsOf(name: string) {

@@ -29,7 +29,7 @@ export async function answerSearch(
   view: CatalogView,
   args: SearchArguments,
   { finder, principal, reachOf }: SearchContext,
-): Promise<ToolAnswer> {
+): Promise<ToolAnswer & { readonly structured: { readonly tools: readonly ToolLine[] } }> {
   const { query, toolkit = "", access_class: accessClass = "", limit = 0 } = args;
   const asked = readSearchRequest({ query, toolkitSlug: toolkit, accessClass, limit });
   const found = await finder.find(principal.projectId, view, { ...asked, binding: principal.binding, reachOf });

@@ -224,4 +224,7 @@ test("ListIngestEndpoints names every inbound path and whether its secret is set
     expect(trigger?.matches({ ...sample!, body }), toolkitSlug).toBe(true);
   }
   expect(JSON.stringify(endpoints)).not.toContain("hush");
+  // At another time, and for another project, they are the same.
+  cluster.clock.advance(86_400_000);
+  expect((await node.client(await cluster.project()).listIngestEndpoints({})).endpoints).toEqual(endpoints);
 });

@@ -21,7 +21,7 @@ import { triggerSlugOf } from "./request.ts";
 type Methods = Pick<ServiceImpl<typeof TriggersService>, "listEvents" | "getEvent" | "listIngestEndpoints">;
 
 /** ListEvents, GetEvent, ListIngestEndpoints. */
-export function eventMethods({ db, clock, catalog, sealer, secretOf }: TriggersContext): Methods {
+export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext): Methods {
   return {
     async listEvents(req, ctx) {
       const { projectId, binding } = requireProject(ctx);
@@ -56,11 +56,10 @@ export function eventMethods({ db, clock, catalog, sealer, secretOf }: TriggersC
     },
 
     listIngestEndpoints() {
-      const nowMs = clock.now();
       const endpoints = [...catalog.toolkits.values()].flatMap(({ slug, webhook, triggers }) => {
         if (webhook === undefined) return [];
         const secretSet = secretsOf(secretOf(webhook.secretEnv)).length > 0;
-        return [ingestEndpointMessage({ slug, webhook, trigger: triggers[0] }, secretSet, nowMs)];
+        return [ingestEndpointMessage({ slug, webhook, trigger: triggers[0] }, secretSet)];
       });
       return { endpoints };
     },

@@ -69,7 +69,10 @@ function Endpoint({ endpoint }: { endpoint: IngestEndpoint }) {
       )}
       {curl !== "" && (
         <>
-          <p>Paste this where that variable is set: it posts a sample of the app, signed, which makes an event.</p>
+          <p>
+            Paste this where that variable is set: it posts a sample of the app, signed, which makes one event, however
+            often.
+          </p>
           <CodeBlock text={curl} />
         </>
       )}

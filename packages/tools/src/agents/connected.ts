@@ -1,0 +1,58 @@
+import type { CatalogView } from "@svc/catalog";
+import { type Clock, isEntityGranted, isToolkitGranted, type ProjectPrincipal } from "@svc/core";
+import { connectedAccountsForProject, type Database } from "@svc/db";
+import type { ToolAnswer } from "./answer.ts";
+
+/** Accounts of an app that an agent may use, by their entities: the newest few. */
+type Connected = { readonly toolkit: string; readonly entityIds: readonly string[]; readonly hasMore: boolean };
+
+/** Who asks, and what of. */
+export type ConnectedQuery = {
+  readonly view: CatalogView;
+  readonly principal: Pick<ProjectPrincipal, "projectId" | "binding">;
+  readonly slugs: readonly string[];
+};
+
+/** Apps that are looked for at once, and entities of each that are named. */
+const toolkitsMax = 5;
+const entitiesMax = 5;
+const accountsMax = 20;
+
+/** An answer with what is connected of the apps of some tools: a key or grant is told of what it may use alone. */
+export async function withConnected(
+  store: { readonly db: Database; readonly clock: Clock },
+  { view, principal, slugs }: ConnectedQuery,
+  answer: ToolAnswer,
+): Promise<ToolAnswer> {
+  const named = new Set(slugs.map((slug) => slug.split(".")[0] ?? ""));
+  const toolkits = [...named].filter((slug) => hasAccounts(view, slug) && isToolkitGranted(principal.binding, slug));
+  if (toolkits.length === 0) return answer;
+  const asked = toolkits.slice(0, toolkitsMax);
+  const connected = await Promise.all(asked.map((toolkit) => connectedOf(store, principal, toolkit)));
+  const text = `Connected accounts: ${connected.map(textOf).join("; ")}.`;
+  return { ...answer, texts: [...answer.texts, text], structured: { ...answer.structured, connected } };
+}
+
+function hasAccounts({ toolkits }: CatalogView, slug: string): boolean {
+  return toolkits.get(slug)?.auth.some(({ type }) => type !== "none") === true;
+}
+
+async function connectedOf(
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  { projectId, binding }: ConnectedQuery["principal"],
+  toolkit: string,
+): Promise<Connected> {
+  const filter = { toolkitSlug: toolkit, entityId: binding?.entityId ?? "", state: "active" } as const;
+  const page = { after: undefined, limit: accountsMax };
+  const rows = await connectedAccountsForProject(db, projectId).list(filter, page, clock.now());
+  const reached = rows.filter(({ entityId }) => isEntityGranted(binding, entityId));
+  const entityIds = [...new Set(reached.map(({ entityId }) => entityId))];
+  const hasMore = entityIds.length > entitiesMax || rows.length === accountsMax;
+  return { toolkit, entityIds: entityIds.slice(0, entitiesMax), hasMore };
+}
+
+function textOf({ toolkit, entityIds, hasMore }: Connected): string {
+  if (entityIds.length === 0) return `${toolkit}: none`;
+  const named = entityIds.map((id) => (id === "" ? "the project's own, without entity_id" : JSON.stringify(id)));
+  return `${toolkit}: entity_id ${named.join(", ")}${hasMore ? " and others" : ""}`;
+}

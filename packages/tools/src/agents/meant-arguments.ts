@@ -1,0 +1,204 @@
+import { type CatalogView, withoutOptionalNulls } from "@svc/catalog";
+import { isJsonNumber, isObject, parseExactJson, scalarText } from "@svc/core";
+import type { Params } from "../mcp/offer.ts";
+import { meantSlugs } from "./meant-names.ts";
+import type { ListedTool } from "./meta-tools.ts";
+
+// Clients and models write arguments their own way. What can be meant in one way alone is read so; all else is left to the schema.
+
+type Schema = { readonly properties: Params; readonly isClosed: boolean };
+
+function schemaOf({ properties, additionalProperties }: Params): Schema {
+  return { properties: isObject(properties) ? properties : {}, isClosed: additionalProperties === false };
+}
+
+/** Other names of arguments, in no case where the tool that is called has an argument of that name. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  slug: ["tool", "tool_slug", "tool_name", "tool_id"],
+  query: ["q", "use_case", "intent", "search", "text"],
+  arguments: ["args", "params", "parameters", "input", "tool_arguments", "tool_args", "tool_input", "tool_params"],
+  entity_id: ["entity", "user_id", "user"],
+  connected_account_id: ["account_id", "account"],
+  toolkit: ["app", "toolkit_slug"],
+  program: ["program_json"],
+};
+
+/** What some clients put a whole call into. */
+const envelopes = ["arguments", "args", "params", "parameters", "input", "tool_input"];
+
+/** An object, written as JSON text or not; undefined for any other value. */
+export function objectOf(value: unknown): Params | undefined {
+  if (isObject(value)) return value;
+  // What PHP writes for an object without fields, and what has nothing in it.
+  if ((Array.isArray(value) && value.length === 0) || value === "") return {};
+  if (typeof value !== "string") return undefined;
+  const text = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(value)?.[1] ?? value;
+  if (!/^\s*[{"]/.test(text)) return undefined;
+  try {
+    const parsed = parseExactJson(text);
+    if (isObject(parsed)) return parsed;
+    return typeof parsed === "string" && /^\s*\{/.test(parsed) ? objectOf(parsed) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The arguments of a tool of svc as they are meant. `view`: for those of a tool that is called by its slug. */
+export function meantArguments(
+  { inputSchema }: Pick<ListedTool, "inputSchema">,
+  given: Params,
+  view: CatalogView,
+): Params {
+  const own = schemaOf(inputSchema);
+  const opened = withoutEnvelope(given, own);
+  const calls = Object.hasOwn(own.properties, "arguments");
+  const slug = calls ? slugOf(opened, view) : undefined;
+  const called = slug === undefined ? undefined : view.tools.get(slug);
+  const calledSchema = called && schemaOf(called.inputSchema);
+  const named = renamed(opened, own, calledSchema);
+  const typed = Object.fromEntries(
+    Object.entries(named).map(([name, value]) => [name, typedAs(own.properties[name], value)]),
+  );
+  const meant = calls && calledSchema !== undefined ? placed(typed, own, calledSchema) : typed;
+  const withSlug = Object.hasOwn(own.properties, "slug") ? { ...meant, ...slugIn(meant, view) } : meant;
+  return withoutOptionalNulls(inputSchema, withSlug) as Params;
+}
+
+/** A call that stands in one field of another object, as some clients send it, without that. */
+function withoutEnvelope(given: Params, { properties }: Schema): Params {
+  const names = Object.keys(given);
+  const [name = ""] = names;
+  const inner = names.length === 1 && envelopes.includes(name) ? objectOf(given[name]) : undefined;
+  if (inner === undefined) return given;
+  const isWhole = Object.keys(inner).some((key) => nameIn(key, properties) !== undefined);
+  return isWhole || !Object.hasOwn(properties, name) ? inner : given;
+}
+
+/** The argument that a name of a client's is: itself, in snake case, or by another name of it. */
+function nameIn(name: string, properties: Params): string | undefined {
+  const snake = name
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replaceAll(/[-\s]/g, "_")
+    .toLowerCase();
+  if (Object.hasOwn(properties, snake)) return snake;
+  return Object.keys(properties).find(
+    (known) => Object.hasOwn(otherNames, known) && otherNames[known]?.includes(snake),
+  );
+}
+
+function renamed(given: Params, { properties }: Schema, called: Schema | undefined): Params {
+  const entries = Object.entries(given).map(([name, value]) => {
+    if (Object.hasOwn(properties, name) || (called !== undefined && Object.hasOwn(called.properties, name)))
+      return [name, value] as const;
+    const known = nameIn(name, properties);
+    return [known === undefined || Object.hasOwn(given, known) ? name : known, value] as const;
+  });
+  // Two names for one argument: neither is it.
+  const count = Map.groupBy(entries, ([name]) => name);
+  return [...count.values()].some((same) => same.length > 1) ? given : Object.fromEntries(entries);
+}
+
+/** A text as the value that its argument is to be, if it is one. */
+function typedAs(schema: unknown, value: unknown): unknown {
+  const type = isObject(schema) ? schema["type"] : undefined;
+  if (type === "object") return objectOf(value) ?? value;
+  if (type === "string") return isJsonNumber(value) ? scalarText(value) : onlyItem(value);
+  if (typeof value !== "string") return value;
+  if (type === "boolean" && /^(?:true|false)$/i.test(value)) return value.toLowerCase() === "true";
+  if (type === "integer" && /^\d{1,15}$/.test(value)) return Number(value);
+  return type === "array" ? listOf(value) : value;
+}
+
+function onlyItem(value: unknown): unknown {
+  return Array.isArray(value) && value.length === 1 && typeof value[0] === "string" ? value[0] : value;
+}
+
+function listOf(text: string): unknown {
+  if (!text.startsWith("[")) return text.split(",").map((part) => part.trim());
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function slugOf(given: Params, view: CatalogView): string | undefined {
+  const [first] = ["slug", "toolSlug", ...(otherNames["slug"] ?? [])].flatMap((name) => {
+    const text = Object.hasOwn(given, name) ? onlyItem(given[name]) : undefined;
+    return typeof text === "string" ? [text] : [];
+  });
+  const found = first === undefined ? [] : meantSlugs(first, view);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+function slugIn({ slug }: Params, view: CatalogView): Params {
+  const found = typeof slug === "string" ? meantSlugs(slug, view) : [];
+  return found.length === 1 ? { slug: found[0] } : {};
+}
+
+/** Each argument where it belongs: those of the tool that is called inside `arguments`, those of the call beside it. */
+function placed(given: Params, own: Schema, called: Schema): Params {
+  const inner = insideOf(given["arguments"], called);
+  if (inner === undefined) return given;
+  const isOfTool = (name: string) => Object.hasOwn(called.properties, name);
+  const isOfCall = (name: string) => Object.hasOwn(own.properties, name) && name !== "arguments" && name !== "slug";
+  const outer = Object.entries(given).filter(([name]) => name !== "arguments");
+  const movesIn = outer.filter(
+    ([name]) =>
+      !Object.hasOwn(own.properties, name) && (isOfTool(name) || !called.isClosed) && !Object.hasOwn(inner, name),
+  );
+  const movesOut = Object.entries(inner).filter(
+    ([name]) => isOfCall(name) && !isOfTool(name) && called.isClosed && !Object.hasOwn(given, name),
+  );
+  const moved = new Set([...movesIn, ...movesOut].map(([name]) => name));
+  const stays = (entries: readonly (readonly [string, unknown])[]) => entries.filter(([name]) => !moved.has(name));
+  // To confirm what needs no confirmation changes nothing.
+  const isIdle = ([name, value]: readonly [string, unknown]) =>
+    name === "confirm" && !isOfTool(name) && called.isClosed && typeof typedAs(confirmSchema, value) === "boolean";
+  const args = [...stays(Object.entries(inner)), ...movesIn].filter((entry) => !isIdle(entry));
+  const typed = args.map(([name, value]) => [
+    name,
+    name === "confirm" && isOfTool(name) ? typedAs(confirmSchema, value) : value,
+  ]);
+  const beside = [...stays(outer).filter((entry) => !isIdle(entry)), ...movesOut];
+  return {
+    ...Object.fromEntries(beside.map(([name, value]) => [name, typedAs(own.properties[name], value)])),
+    arguments: Object.fromEntries(typed),
+  };
+}
+
+const confirmSchema = { type: "boolean" };
+
+/** The arguments of the called tool; out of another object, if that is all there is and no argument of the tool. */
+function insideOf(value: unknown, { properties, isClosed }: Schema): Params | undefined {
+  const inner = value === undefined || value === null ? {} : objectOf(value);
+  const names = Object.keys(inner ?? {});
+  const [name = ""] = names;
+  const isWrapped = names.length === 1 && envelopes.includes(name) && isClosed && !Object.hasOwn(properties, name);
+  return (isWrapped ? objectOf(inner?.[name]) : undefined) ?? inner;
+}
+
+/** The arguments of a tool that is listed itself, out of an object that they alone stand in. */
+export function unwrapped(given: Params, { inputSchema }: { readonly inputSchema: Params }): Params {
+  return insideOf(given, schemaOf(inputSchema)) ?? given;
+}
+
+/** A call as it is to be written: what a client gave, each name where it belongs. Values of the tool's arguments are not repeated. */
+export function callToMake({ name, inputSchema }: ListedTool, given: Params): string {
+  const { properties } = schemaOf(inputSchema);
+  const { required } = inputSchema;
+  const lacking = (Array.isArray(required) ? required.map(String) : []).filter((key) => !Object.hasOwn(given, key));
+  const known = Object.keys(given).filter((key) => Object.hasOwn(properties, key) && key !== "arguments");
+  const inner = Object.hasOwn(properties, "arguments")
+    ? [
+        ...Object.keys(objectOf(given["arguments"]) ?? {}),
+        ...Object.keys(given).filter((key) => !Object.hasOwn(properties, key)),
+      ]
+    : [];
+  const shown = [
+    ...lacking.map((key) => `"${key}": …`),
+    ...known.map((key) => `"${key}": ${key === "slug" ? JSON.stringify(given[key]) : "…"}`),
+    ...(inner.length === 0 ? [] : [`"arguments": {${inner.map((key) => `${JSON.stringify(key)}: …`).join(", ")}}`]),
+  ];
+  return `${name} {${shown.join(", ")}}`.slice(0, 500);
+}

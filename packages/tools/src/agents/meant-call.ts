@@ -1,0 +1,82 @@
+import { type CatalogView, nearest, type Tool } from "@svc/catalog";
+import { isToolGranted } from "@svc/core";
+import type { McpContext, Params } from "../mcp/offer.ts";
+import { directName, isDirect, isDirectlyListed } from "./direct-tools.ts";
+import { meantArguments, unwrapped } from "./meant-arguments.ts";
+import { meantName, meantSlugs } from "./meant-names.ts";
+import { callerOf, type ListedTool } from "./meta-tools.ts";
+
+/** A call of a client's: the name of a tool and its arguments. */
+export type AskedTool = { readonly name: string; readonly args: Params };
+
+type Asking = Pick<McpContext, "address" | "principal">;
+
+/**
+ * What a client asks for, as it is meant: the name of a tool that it is given, and arguments in that tool's form. The slug of an app's
+ * tool in place of a name is a call of it. Undefined if no tool is meant for sure.
+ */
+export function meantCall(
+  { name, args }: AskedTool,
+  {
+    given,
+    view,
+    asking,
+  }: { readonly given: readonly ListedTool[]; readonly view: CatalogView; readonly asking: Asking },
+): AskedTool | undefined {
+  const named = meantName(
+    name,
+    given.map((tool) => tool.name),
+  );
+  const own = given.find((tool) => tool.name === named);
+  if (own !== undefined) return { name: own.name, args: meantArguments(own, args, view) };
+  const tools = meantTools(name, view, asking);
+  const [tool] = tools;
+  if (tool === undefined || tools.length > 1) return undefined;
+  if (isDirect(asking.address) && isDirectlyListed(tool, asking))
+    return { name: directName(tool.slug), args: unwrapped(args, tool) };
+  const caller =
+    given.find((one) => one.name === callerOf(tool.class)) ?? given.find((one) => one.name === "call_tool");
+  return caller && { name: caller.name, args: meantArguments(caller, callOf(tool, args, caller), view) };
+}
+
+function meantTools(name: string, view: CatalogView, { principal }: Asking): readonly Tool[] {
+  return meantSlugs(name, view).flatMap((slug) => {
+    const tool = view.tools.get(slug);
+    return tool !== undefined && isToolGranted(principal.binding, tool) ? [tool] : [];
+  });
+}
+
+/** The arguments of a meta-tool of what was given to the tool itself: its own, or those of the whole call. */
+function callOf({ slug, inputSchema }: Tool, args: Params, caller: ListedTool): Params {
+  const taken = caller.inputSchema["properties"] as object;
+  const own = (inputSchema["properties"] ?? {}) as object;
+  const isWhole = Object.hasOwn(args, "arguments") && !Object.hasOwn(own, "arguments");
+  return isWhole && Object.keys(args).every((key) => Object.hasOwn(taken, key))
+    ? { ...args, slug }
+    : { slug, arguments: args };
+}
+
+/** What there is in place of a tool that a client is not given, with the call to make. */
+export function insteadOf(
+  name: string,
+  {
+    given,
+    view,
+    asking,
+  }: { readonly given: readonly ListedTool[]; readonly view: CatalogView; readonly asking: Asking },
+): string {
+  const names = given.map((tool) => tool.name);
+  const own = names.length === 0 ? "" : ` svc has ${names.join(", ")} here.`;
+  const caller = names.find((one) => one === "call_tool") ?? names.find((one) => one === "read_tool");
+  if (caller === undefined) return own;
+  const meant = meantTools(name, view, asking).map(({ slug }) => slug);
+  const granted = [...view.tools.values()].filter((tool) => isToolGranted(asking.principal.binding, tool));
+  const near =
+    nearest(
+      name,
+      granted.map(({ slug }) => slug),
+    ) ?? "<slug of search_tools>";
+  const slugs = meant.length > 0 ? meant.slice(0, 5) : [near];
+  const calls = slugs.map((slug) => `${caller} {"slug": ${JSON.stringify(slug)}, "entity_id": …, "arguments": {…}}`);
+  return `${own} A tool of an app is called by its slug: ${calls.join(", or ")}`;
+}

@@ -1,0 +1,67 @@
+import type { CatalogView } from "@svc/catalog";
+import { directName } from "./direct-tools.ts";
+
+// Clients write names their own way: with a prefix for the server, with other separators, in another case.
+
+/** A name without its case and separators: `salesCrm.listDeals`, `SALES_CRM__LIST_DEALS` and `sales-crm/list-deals` are one. */
+function plainOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+}
+
+const nameMax = 200;
+
+/** What a name may be without the names of servers before it, the whole first. */
+function formsOf(name: string): string[] {
+  const forms = [name];
+  const separators = /__|[./:]|(?<=^(?:mcp[_-])?svc)[_-]|(?<=^mcp)[_-]/g;
+  for (const { index, 0: separator } of name.slice(0, nameMax).matchAll(separators)) {
+    forms.push(name.slice(index + separator.length));
+  }
+  return forms.map(plainOf).filter((form) => form !== "");
+}
+
+/** The one of some names that a text means; undefined if it means none, or several. */
+export function meantName<Name extends string>(text: string, names: Iterable<Name>): Name | undefined {
+  const known = [...names];
+  const exact = known.find((name) => name === text);
+  if (exact !== undefined) return exact;
+  for (const form of formsOf(text)) {
+    const found = known.filter((name) => plainOf(name) === form);
+    if (found.length > 0) return found.length === 1 ? found[0] : undefined;
+  }
+  return undefined;
+}
+
+type SlugIndex = ReadonlyMap<string, ReadonlySet<string>>;
+
+const indexes = new WeakMap<CatalogView["tools"], SlugIndex>();
+
+/** Slugs by their plain forms: whole, as a client lists them, and by the name of the tool alone. */
+function indexOf({ tools }: CatalogView): SlugIndex {
+  const known = indexes.get(tools);
+  if (known !== undefined) return known;
+  const index = new Map<string, Set<string>>();
+  const add = (name: string, slug: string) => {
+    const form = plainOf(name);
+    const slugs = index.get(form) ?? new Set();
+    index.set(form, slugs.add(slug));
+  };
+  for (const [slug, { kind }] of tools) {
+    if (kind === "trigger") continue;
+    add(slug, slug);
+    add(directName(slug), slug);
+  }
+  indexes.set(tools, index);
+  return index;
+}
+
+/** The slugs that a text may mean: itself if there is such a tool, none if it is like no slug. */
+export function meantSlugs(text: string, view: CatalogView): readonly string[] {
+  if (view.tools.has(text)) return [text];
+  const index = indexOf(view);
+  for (const form of formsOf(text)) {
+    const found = index.get(form);
+    if (found !== undefined) return [...found];
+  }
+  return [];
+}

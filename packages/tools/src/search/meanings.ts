@@ -45,23 +45,32 @@ const unknownWorthMin = 1.5;
 export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanings {
   let spelledWords = 0;
   let unknown = 0;
-  const known = words.flatMap(({ term: word, form, synonyms, share, isData, isName, isCorrected, isVague }) => {
-    let terms = knownTerms(word, synonyms, view);
-    if (isCorrected) unknown += correctedShare;
-    if (terms.length === 0) {
-      if (isData) return [];
-      unknown += isName ? unknownNameShare : isVague ? vagueShare : 1;
-      terms = !isName && spelledWords++ < spelledWordsMax ? spelledTerms(word, view) : [];
-    }
-    if (terms.length === 0) return [];
-    const shared = terms.map((found) => ({ ...found, worth: found.worth * share }));
-    const worth = Math.max(...shared.map((found) => found.worth));
-    const [written] = findTerm(formMark + form, view, () => formShare * worth);
-    return [{ word, worth, terms: shared, form: written, isVague, isData }];
-  });
+  const known = words.flatMap(
+    ({ term: word, form, synonyms, share, isData, isName, isCorrected, isForeign, isVague }) => {
+      let terms = knownTerms(word, synonyms, view);
+      if (isCorrected) unknown += correctedShare;
+      if (terms.length === 0) {
+        if (isData) return [];
+        unknown += unknownShareOf({ isName, isForeign, isVague });
+        terms = !isName && spelledWords++ < spelledWordsMax ? spelledTerms(word, view) : [];
+      }
+      if (terms.length === 0) return [];
+      const shared = terms.map((found) => ({ ...found, worth: found.worth * share }));
+      const worth = Math.max(...shared.map((found) => found.worth));
+      const [written] = findTerm(formMark + form, view, () => formShare * worth);
+      const isGuessed = isForeign && terms.every(({ term }) => term !== word);
+      return [{ word, worth, terms: shared, form: written, isVague: isVague || isGuessed, isData }];
+    },
+  );
   const most = Math.max(unknownWorthMin, ...known.map(({ worth, isVague }) => (isVague ? 0 : worth)));
   const worthOfKnown = known.reduce((sum, { worth, isData }) => sum + (isData ? 0 : worth), 0);
   return { known, worthOfAll: worthOfKnown + unknown * most };
+}
+
+/** A name of another language may as well be any noun. */
+function unknownShareOf({ isName, isForeign, isVague }: Pick<QueryWord, "isName" | "isForeign" | "isVague">): number {
+  if (isName && !isForeign) return unknownNameShare;
+  return isName || isVague ? vagueShare : 1;
 }
 
 /** The word itself and its synonyms. None counts for more than the word: it was written, they were not. */

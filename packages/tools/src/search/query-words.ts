@@ -1,4 +1,5 @@
 import { isTime, partText } from "./data-words.ts";
+import { collectIdioms, readIdioms } from "./idioms.ts";
 import { correctWord } from "./spelling.ts";
 import { translate } from "./translate.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
@@ -11,6 +12,8 @@ export type Query = {
   readonly words: readonly string[];
   /** The words that say what is wanted, each once, in order. */
   readonly telling: readonly QueryWord[];
+  /** True if it was written in another language, which no tool is named in. */
+  readonly isTranslated: boolean;
 };
 
 /** A word of a query, or a phrase that stands for one, as it is indexed. */
@@ -26,6 +29,8 @@ export type QueryWord = {
   readonly isName: boolean;
   /** True if it was written otherwise, and is what may have been meant. */
   readonly isCorrected: boolean;
+  /** True if it is of another language, and not known. */
+  readonly isForeign: boolean;
   /** True if it is what a tool is called with, such as an id, a time or quoted text: no definition is expected to hold it. */
   readonly isData: boolean;
   /** True if it qualifies things of all kinds (`old`, `best`), or is data: that a tool holds it shows no fit. */
@@ -43,6 +48,11 @@ const dataShare = 0.3;
 const timeShare = 0.5;
 
 const synonyms = collectSynonyms(vocabulary.synonyms);
+/** The first word of an idiom is read in any form of it. */
+const idioms = collectIdioms(vocabulary.idioms, (idiom) => {
+  const [first = "", ...rest] = idiom.split(" ");
+  return [termOf(first), ...rest];
+});
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat());
 const prepositions: ReadonlySet<string> = new Set(vocabulary.prepositions);
 /** What people open with before they say what they want. */
@@ -51,7 +61,7 @@ const opening = new RegExp(
   "i",
 );
 /** A French article or pronoun before a vowel, as in `l'équipe`. */
-const elision = /(?<!\p{L})(l|d|j|n|s|m|t|c|qu)['’](?=\p{L}{2})/giu;
+const elision = /(?<!\p{L})(l|d|j|n|s|m|t|c|qu)['’](?=\p{L})/giu;
 const fillers: ReadonlySet<string> = new Set(vocabulary.fillers);
 const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
 
@@ -63,18 +73,21 @@ export function readQuery(text: string, isHeld: (term: string) => boolean): Quer
   const { told, data } = partText(toldBy(text));
   const names = namesIn(told);
   const isKnown = (word: string) => names.has(word) || isEnglish(word) || isHeld(termOf(word));
-  const written = translate(wordsOf(told.replaceAll(elision, "$1 ")));
-  const corrected = written.map((word) => (isKnown(word) ? word : (correctWord(word) ?? word)));
-  const words = readPhrases(corrected);
+  const { words: written, unknown, isTranslated } = translate(wordsOf(told.replaceAll(elision, "$1 ")));
+  const corrected = written.map((word) => (isKnown(word) || unknown.has(word) ? word : (correctWord(word) ?? word)));
+  const meant = readIdioms(corrected, idioms, (word) => [word, termOf(word)]);
+  const origins = new Map(meant.flatMap(({ word, origin }) => (origin === undefined ? [] : [[word, termOf(origin)]])));
+  const words = readPhrases(meant.map(({ word }) => word));
   const corrections = new Set(corrected.filter((word, index) => word !== written[index]));
   const found = new Map<string, QueryWord>();
   const add = (word: string, share: number, isData: boolean) => {
     const term = termOf(word);
     if (found.has(term)) return;
     const isVague = isData || qualifiers.has(word);
-    const others = isData ? [] : [...(synonyms.get(term) ?? [])];
-    const [isName, isCorrected] = [names.has(word), corrections.has(word)];
-    found.set(term, { term, form: word, synonyms: others, share, isName, isCorrected, isData, isVague });
+    const origin = origins.get(word);
+    const others = isData ? [] : [...(synonyms.get(term) ?? []), ...(origin === undefined ? [] : [origin])];
+    const [isName, isCorrected, isForeign] = [names.has(word), corrections.has(word), unknown.has(word)];
+    found.set(term, { term, form: word, synonyms: others, share, isName, isCorrected, isForeign, isData, isVague });
   };
   let hasObject = false;
   let isContext = false;
@@ -89,7 +102,7 @@ export function readQuery(text: string, isHeld: (term: string) => boolean): Quer
     add(word, isData ? timeShare : (isContext ? contextShare : 1) * shareOf(word), isData);
   }
   for (const word of readWords(data)) if (isTelling(word)) add(word, dataShare, true);
-  return { words, telling: [...found.values()] };
+  return { words, telling: [...found.values()], isTranslated };
 }
 
 /** What of a query tells what is wanted: nothing of a program, and of a sentence neither its opening nor addresses of mail and of pages. */

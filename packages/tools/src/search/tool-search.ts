@@ -64,7 +64,7 @@ export function createToolSearch(view: Catalog): ToolSearch {
       if (kind === "trigger") return noneFound;
       index ??= indexView(view);
       const { find } = index;
-      const { words, telling } = readQuery(query, (term) => find(term) !== undefined);
+      const { words, telling, isTranslated } = readQuery(query, (term) => find(term) !== undefined);
       const meanings = meaningsOf(telling, index);
       const passes = ({ tool }: IndexedTool) =>
         isToolGranted(binding, tool) &&
@@ -79,7 +79,7 @@ export function createToolSearch(view: Catalog): ToolSearch {
       const isFound = isToolkitNamed || confidenceOf(share, index.saidShare) !== undefined;
       const byWords = isFound ? found.map((scored) => preferPhrases(scored, meanings.known)) : [];
       const ranked = nearness === undefined ? byWords : fuse(index, byWords, { ...wanted, nearness });
-      const asked = telling.flatMap(({ term, isData }) => (isData ? [] : [term]));
+      const asked = telling.flatMap(({ term, isData }) => (isData || isTranslated ? [] : [term]));
       const named = preferReplacements(preferNames(ranked, asked), (tool) => shareOf(tool) > 0);
       const spread = spreadOverToolkits(named, limit);
       const listed = spread.length > 0 || toolkitSlug === "" ? spread : plausibleTools(index, wanted);

@@ -7,6 +7,11 @@ import { wordsOf } from "./words.ts";
 const search = createToolSearch(await shippedCatalog());
 
 test.each([
+  ["leg den Newsletter auf Eis", "pause the newsletter"],
+  ["sag den Termin ab, bitte", "cancel the appointment please"],
+  ["der Termin wurde abgesagt", "the appointment is cancel"],
+  ["tráeme los contactos", "get the contacts"],
+  ["vide l index", "clear the index"],
   ["lösche den Termin am Freitag", "delete the appointment at freitag"],
   ["loesche den Kontakt", "delete the contact"],
   ["lege einen neuen Kontakt an", "create the new contact"],
@@ -15,7 +20,7 @@ test.each([
   ["crear una tarea nueva en el tablero", "create the task new in the board"],
   ["quel est le solde du compte", "which is the balance of account"],
 ])("reads what is German, Spanish or French as English: %s", (text, english) => {
-  expect(translate(wordsOf(text)).join(" ")).toBe(english);
+  expect(translate(wordsOf(text)).words.join(" ")).toBe(english);
 });
 
 test.each([
@@ -26,7 +31,7 @@ test.each([
   "comment on it",
   "table of events",
 ])("leaves English as it is: %s", (text) => {
-  expect(translate(wordsOf(text)).join(" ")).toBe(text);
+  expect(translate(wordsOf(text)).words.join(" ")).toBe(text);
 });
 
 test.each([
@@ -34,6 +39,10 @@ test.each([
   ["sag den Termin am Montag ab", "calendar.delete_event"],
   ["bitte Vertrag zur Unterschrift schicken", "esignature.send_signature_request"],
   ["envía un mensaje al grupo", "messaging_bot.send_message"],
+  ["leg den Juni-Newsletter auf Eis", "email_marketing.unschedule_campaign"],
+  ["tráeme la lista de clientes", "sales_crm.list_persons"],
+  ["crea una tarea para el lunes", "issue_tracker.create_issue"],
+  ["rappelle à Paul de signer", "esignature.remind_signature_request"],
   ["rembourser le paiement 4471", "payments_checkout.post_payments_payment_psp_reference_refunds"],
   ["qui est d'astreinte cette semaine", "incident_mgmt.list_oncalls"],
 ])("finds what is asked for in another language: %s", (query, slug) => {
@@ -55,4 +64,12 @@ test.each([
       .results.slice(0, 3)
       .map(({ tool }) => tool.slug),
   ).toContain(slug);
+});
+
+test("what is not known in another language lowers the confidence", () => {
+  const [plain, unsure] = ["lösche den Kontakt", "lösche den Kontakt Quorbel Zwimpf Brolsch"].map(
+    (query) => search.search({ query }).confidence,
+  );
+  expect([plain, unsure]).toEqual(["high", "medium"]);
+  expect(search.search({ query: "je ne sais pas quoi dire" }).confidence).not.toBe("high");
 });

@@ -1,4 +1,5 @@
 import { isTime } from "./data-words.ts";
+import { collectIdioms, type Idioms, type ReadWord, readIdioms } from "./idioms.ts";
 import languages from "./languages.json" with { type: "json" };
 import { englishWords, plainWords } from "./vocabulary-words.ts";
 import { termOf } from "./words.ts";
@@ -8,49 +9,119 @@ type Language = {
   readonly functionWords: ReadonlyMap<string, string>;
   /** Stems, which the endings follow. */
   readonly stems: ReadonlyMap<string, string>;
+  readonly idioms: Idioms;
   readonly endings: ReadonlySet<string>;
+  /** Function words that several things follow, as in `los contactos`. */
+  readonly plurals: ReadonlySet<string>;
   /** Letters between the parts of a compound; none where the language has no compounds. */
   readonly joints: readonly string[];
-  /** What stands at the end of a sentence and belongs before its verb, as in `lege … an`. */
+  /** What stands at the end of a clause and belongs before its verb, as in `lege … an`. */
   readonly particles: ReadonlySet<string>;
+  /** What stands between a particle and its verb, as in `angelegt` and `anzulegen`. */
+  readonly inserted: RegExp | undefined;
 };
 
-const known: readonly Language[] = Object.values(languages).map((language) => ({
-  functionWords: invert(language.function),
-  stems: invert(language.words),
-  endings: new Set(language.endings.flatMap((ending) => (ending === "" ? [""] : plainWords(ending)))),
-  joints: language.joints,
-  particles: new Set(language.particles),
-}));
+/** A query in English as far as it could be translated. */
+export type Translated = {
+  readonly words: readonly string[];
+  /** Words of another language that are not known. */
+  readonly unknown: ReadonlySet<string>;
+  /** True if the query was in another language. */
+  readonly isTranslated: boolean;
+};
+
+const known: readonly Language[] = Object.values(languages).map((language) => {
+  const particles = plainWords(language.particles);
+  return {
+    functionWords: invert(language.function),
+    stems: invert(language.words),
+    idioms: collectIdioms(language.idioms, (idiom) =>
+      idiom.split(" ").flatMap((part) => (part === "*" ? part : plainWords(part))),
+    ),
+    endings: new Set(["", ...plainWords(language.endings)]),
+    plurals: new Set(plainWords(language.plurals)),
+    joints: language.joints === "" ? [] : ["", ...language.joints.split(" ")],
+    particles: new Set(particles),
+    inserted: particles.length === 0 ? undefined : new RegExp(`^(${particles.join("|")}|)(?:ge|zu)(?=\\p{L}{3})`, "u"),
+  };
+});
+
+/** What a word means that may follow a particle at the end of a clause. */
+const betweenClauses: ReadonlySet<string> = new Set("and for with without from in at by about that please".split(" "));
 
 /** Of a word that only stands between others, against one that says what is wanted: it tells the language more surely. */
 const functionShare = 2;
 const partMin = 3;
 
 /** Returns the words of a query in English where they are German, Spanish or French; what is not known stays as it is. */
-export function translate(words: readonly string[]): readonly string[] {
+export function translate(words: readonly string[]): Translated {
   const plain = words.map((word) => plainWords(word)[0] ?? word);
   const scores = known.map((language) => likenessTo(language, plain));
   const best = Math.max(...scores);
   const language = known[scores.indexOf(best)];
-  return language === undefined || best <= likenessToEnglish(words) ? words : translateFrom(language, plain);
+  const isForeign = language !== undefined && best > likenessToEnglish(words);
+  return isForeign ? translateFrom(language, plain) : { words, unknown: new Set(), isTranslated: false };
 }
 
-function translateFrom(language: Language, words: readonly string[]): readonly string[] {
-  const last = words.at(-1) ?? "";
-  const verbs = language.particles.has(last) ? words.map((word) => stemMeaning(language, last + word)) : [];
-  const isParted = verbs.some((verb) => verb !== undefined);
-  return words.flatMap((word, index) => {
-    if (isParted && index === words.length - 1) return [];
-    const between = verbs[index] ?? language.functionWords.get(word);
+function translateFrom(language: Language, plain: readonly string[]): Translated {
+  const words = readIdioms(plain, language.idioms, (word) => formsOf(language, word));
+  const verbs = partedVerbs(language, words);
+  const unknown = new Set<string>();
+  let isPlural = false;
+  const translated = words.flatMap(({ word, origin }, index) => {
+    if (origin !== undefined) return [word];
+    const parted = verbs.get(index);
+    if (parted !== undefined) return parted.split(" ").filter((part) => part !== "");
+    const between = language.functionWords.get(word);
+    if (between !== undefined) isPlural = language.plurals.has(word);
     const meaning = between ?? (isTime(word) ? stemMeaning(language, word) : wordMeaning(language, word));
-    return meaning === undefined ? [word] : meaning.split(" ");
+    if (meaning === undefined && !isTime(word)) unknown.add(word);
+    if (meaning === undefined) return [word];
+    const meanings = meaning.split(" ");
+    return isPlural && between === undefined ? meanings.map(pluralOf) : meanings;
   });
+  return { words: translated, unknown, isTranslated: true };
+}
+
+function pluralOf(word: string): string {
+  if (/(?:s|x|ch)$/.test(word)) return `${word}es`;
+  return /[^aeo]y$/.test(word) ? `${word.slice(0, -1)}ies` : `${word}s`;
+}
+
+/** What the verb means that a particle at the end of a clause belongs to, by its place; nothing in the place of the particle. */
+function partedVerbs(language: Language, words: readonly ReadWord[]): ReadonlyMap<number, string> {
+  const found = new Map<number, string>();
+  for (const [end, { word: particle }] of words.entries()) {
+    const next = words[end + 1]?.word;
+    const isLast = next === undefined || betweenClauses.has(language.functionWords.get(next) ?? "");
+    if (!language.particles.has(particle) || !isLast) continue;
+    for (let at = 0; at < end; at++) {
+      const { word = "", origin } = words[at] ?? {};
+      const meaning = origin === undefined ? stemMeaning(language, particle + word) : undefined;
+      if (meaning === undefined || found.has(at)) continue;
+      found.set(at, meaning);
+      found.set(end, "");
+      break;
+    }
+  }
+  return found;
 }
 
 function wordMeaning(language: Language, word: string): string | undefined {
   const plain = word.replaceAll(/([aou])e/g, "$1");
-  return stemMeaning(language, word) ?? compoundMeaning(language, word) ?? stemMeaning(language, plain);
+  const bare = language.inserted === undefined ? word : word.replace(language.inserted, "$1");
+  return (
+    stemMeaning(language, word) ??
+    stemMeaning(language, bare) ??
+    compoundMeaning(language, word) ??
+    stemMeaning(language, plain)
+  );
+}
+
+/** A word and what is left of it without each of its endings. */
+function formsOf({ endings }: Language, word: string): readonly string[] {
+  const ends = Array.from({ length: word.length }, (_, cut) => word.length - cut);
+  return ends.filter((end) => endings.has(word.slice(end))).map((end) => word.slice(0, end));
 }
 
 /** What a word means without one of its endings: the longest stem that is known. */
@@ -91,10 +162,10 @@ function likenessToEnglish(words: readonly string[]): number {
   }, 0);
 }
 
-function invert(words: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, string> {
+function invert(words: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [meaning, foreign] of Object.entries(words)) {
-    for (const word of foreign.flatMap((text) => plainWords(text))) if (!found.has(word)) found.set(word, meaning);
+    for (const word of plainWords(foreign)) if (!found.has(word)) found.set(word, meaning);
   }
   return found;
 }

@@ -1,0 +1,30 @@
+import { shippedCatalog } from "@svc/testing/shipped-catalog";
+import { expect, test } from "vitest";
+import { collectIdioms, readIdioms } from "./idioms.ts";
+import { createToolSearch } from "./tool-search.ts";
+
+const search = createToolSearch(await shippedCatalog());
+const idioms = collectIdioms({ pause: "put * on ice", "create event": "pencil * in, pencil in" }, (idiom) =>
+  idiom.split(" "),
+);
+const read = (text: string) => readIdioms(text.split(" "), idioms, (word) => [word]).map(({ word }) => word);
+
+test("an idiom is read with other words between its own, and nothing else is dropped", () => {
+  expect(read("put the june mailing on ice now")).toEqual(["pause", "the", "june", "mailing", "now"]);
+  expect(read("pencil lunch in")).toEqual(["create", "event", "lunch"]);
+  expect(read("put it on the list")).toEqual(["put", "it", "on", "the", "list"]);
+  expect(read("put a b c d e f on ice")).toEqual("put a b c d e f on ice".split(" "));
+});
+
+test.each([
+  ["put the spring promo mailing on ice", "email_marketing.unschedule_campaign"],
+  ["who is on duty tonight", "incident_mgmt.list_oncalls"],
+  ["what do I have on tomorrow", "calendar.list_events"],
+  ["where did we write down the vacation rules", "notes_wiki.search_pages"],
+  ["put on record that I called the client", "sales_crm.create_activity"],
+  ["stop sharing my calendar with Bob", "calendar.delete_acl_rule"],
+  ["give the shopper the money back", "payments_checkout.post_payments_payment_psp_reference_refunds"],
+])("finds what is said in an everyday way: %s", (query, slug) => {
+  const found = search.search({ query }).results.slice(0, 3);
+  expect(found.map(({ tool }) => tool.slug)).toContain(slug);
+});

@@ -6,12 +6,13 @@ import { statement } from "../sql/statement.ts";
 /** Events that are looked through for those of other entities. */
 const walkedMax = 1_000;
 
-/** By events_trigger, from the newest on. */
+/** By events_trigger, from the newest on. Bounds are whole keys, since the primary key fits a look-up by the project. */
 const countOthers = statement<{ count: number }>(
   "count_passed_over_events",
   `select count(*) filter (where e.kind = 'event' and e.entity_id <> $4::text)::int4 as count from (
      select kind, entity_id from events
-     where (trigger_slug, project_id, id) >= ($1::text, $2::uuid, $3::uuid) and trigger_slug = $1::text and project_id = $2::uuid
+     where (trigger_slug, project_id, id) >= ($1::text, $2::uuid, $3::uuid)
+       and (trigger_slug, project_id, id) <= ($1::text, $2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
      order by trigger_slug desc, project_id desc, id desc limit ${walkedMax} offset 0) e`,
 );
 

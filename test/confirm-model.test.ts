@@ -261,7 +261,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
       "TriggersService/DeleteSubscription",
     ],
     ...["TriggersService/ReplayEvent", "TriggersService/ReplayEvents", "TriggersService/StartReplay"],
-    ...["TriggersService/UpdateReplay", "TriggersService/CancelReplay"],
+    ...["TriggersService/UpdateReplay", "TriggersService/CancelReplay", "TriggersService/TryNow"],
   ],
   "they take away what the acts need": [
     ...["ConnectionsService/DeleteConnection", "ConsoleService/EndSession", "GrantsService/RevokeGrant"],

@@ -148,6 +148,7 @@ const undoing = (args: Fields): Fields => [
   ...([
     ["version", 1],
     ["title", "U"],
+    ["approval", { plan: "never" }],
     ["saga", { on: ["failed", "aborted", "cancelled"] }],
   ] as const),
   [

@@ -22,6 +22,7 @@ function normalize(text: string): string {
     .replace(/whsec_[A-Za-z0-9+/=]+/g, "whsec_SECRET")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replace(/"durationMs":\d+/g, '"durationMs":0')
+    .replace(/"(p50Ms|p99Ms)":[1-9]\d*/g, '"$1":MEASURED')
     .replace(/"date":"[^"]+"/g, '"date":"DATE"')
     .replace(/(\\?"date\\?": ?)\d{10}\b/g, "$1SECONDS")
     .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")

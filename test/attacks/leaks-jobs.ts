@@ -28,6 +28,7 @@ const item = {
 
 /** Rows with a secret each: told to one app, refused by another, and taken back. */
 const overRows = {
+  approval: { plan: "never" },
   points: {},
   saga: { on: ["failed"] },
   steps: [

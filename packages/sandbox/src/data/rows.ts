@@ -10,7 +10,7 @@ import { compareValues, type Order } from "./order.ts";
 import { isPageArgument, pageFields, pageOf } from "./page.ts";
 import { listSeed } from "./references.ts";
 import { type Role, roleOf } from "./roles.ts";
-import { canonicalJson, digestOf, type Seed } from "./seed.ts";
+import { canonicalJson, digestOf, numberOf, type Seed } from "./seed.ts";
 import type { Shown } from "./shown.ts";
 import type { ObjectStore } from "./store.ts";
 import { plainName } from "./words.ts";
@@ -95,6 +95,14 @@ function isInNew({ call, args, role, store }: ListWork): boolean {
   });
 }
 
+/** Ids of seven digits: as many as there are, and a stride that has no divisor in common with that, so that none comes twice. */
+const [idsFrom, idCount, idStride] = [1_000_000, 9_000_000, 7_368_787];
+
+/** Returns the numeric id of a row of a long list. Drawn ids would come twice among 20,000 rows, and a program keeps one row a key. */
+function numberedId(seed: Seed, index: number): number {
+  return idsFrom + (((numberOf(seed) % idCount) + index * idStride) % idCount);
+}
+
 /** For the scenario of many pages: rows that say of themselves whatever was asked for. */
 function fullPages(work: ListWork): Listing {
   const { call, args } = work;
@@ -109,7 +117,7 @@ function fullPages(work: ListWork): Listing {
     rows: (start, end) => {
       const rows = made.slice(start, end);
       for (let index = Math.max(start, made.length); index < end; index++) {
-        const row = makeUpRow(work, facts, digestOf(seed, String(index)));
+        const row = makeUpRow(work, facts, digestOf(seed, String(index)), numberedId(seed, index));
         if (row !== undefined && !row.isGone) rows.push(row.shown);
       }
       return rows;
@@ -129,7 +137,12 @@ function sharedName({ call: { toolkit, action }, role }: ListWork, bound: JsonOb
 }
 
 /** A row that nobody made. */
-function makeUpRow(work: ListWork, bound: Facts, seed: Seed): { shown: Shown; isGone: boolean } | undefined {
+function makeUpRow(
+  work: ListWork,
+  bound: Facts,
+  seed: Seed,
+  numbered?: number,
+): { shown: Shown; isGone: boolean } | undefined {
   const { call, args, layout, role, store } = work;
   const { list } = layout;
   if (list?.idField === undefined) return { shown: { id: undefined, seed, facts: bound }, isGone: false };
@@ -137,7 +150,8 @@ function makeUpRow(work: ListWork, bound: Facts, seed: Seed): { shown: Shown; is
   const schema =
     work.fields.get(plainName(list.idField))?.schema ??
     schemaAt(call.action.outputSchema, [...rowPlace(list), list.idField]);
-  const id = madeUpId(schema, list.idField, kind.name, seed);
+  const drawn = madeUpId(schema, list.idField, kind.name, seed);
+  const id = typeof drawn === "number" ? (numbered ?? drawn) : drawn;
   const shelf = shelfOf(call.toolkit, kind, args);
   const known = store.find(call.projectId, shelf, String(id));
   return { shown: show(shelf, id, mergeFacts(bound, known?.facts ?? {}), known), isGone: known?.state === "gone" };

@@ -457,11 +457,16 @@ describe("answers made to hurt the reader", () => {
     expect((await read()).outcome).toBe("ok");
   });
 
-  test("more headers than are read", async () => {
-    app.answer = (_seen, res) => {
-      for (let at = 0; at < 500; at++) res.setHeader(`x-${at}`, "v".repeat(100));
-      reply(res, {});
+  test("500 headers are read, and more than 256 KiB of them are not", async () => {
+    const sendHeaders = (count: number) => {
+      app.answer = (_seen, res) => {
+        for (let at = 0; at < count; at++) res.setHeader(`x-${at}`, "v".repeat(100));
+        reply(res, {});
+      };
     };
+    sendHeaders(500);
+    expect(await read()).toMatchObject({ outcome: "ok", providerStatus: 200 });
+    sendHeaders(3000);
     expect(await read()).toMatchObject({ outcome: "unreachable", providerStatus: 0 });
   });
 });

@@ -73,7 +73,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     told: "counts",
   },
   events: {
-    event: "dedupe_key payload",
+    event: "account dedupe_key payload",
     name: "entity_id toolkit_slug trigger_slug",
   },
   job_attempts: {

@@ -120,6 +120,7 @@ async function readTriggers(call: Playing["call"]): Promise<void> {
   await call("TriggersService/ListDeliveryAttempts", { deliveryId: deliveries[0].id });
   await call("TriggersService/ReplayEvent", { eventId: events[0].id });
   await call("TriggersService/ReplayEvents", { subscriptionId: own.id, since: "2026-01-01T00:00:00Z" });
+  await call("TriggersService/TryNow", { subscriptionId: own.id });
   const { replay } = await call("TriggersService/StartReplay", {
     subscriptionId: own.id,
     since: "2026-01-01T00:00:00Z",

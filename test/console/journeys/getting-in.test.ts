@@ -98,7 +98,8 @@ browserTest(
 browserTest("who signs out has to sign in again, in every tab", async () => {
   const { page } = await consoles.open({ key: (await createKey(consoles.projectId)).key });
   const other = await consoles.open({ context: page.context() });
-  await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/events?entity=ada-of-the-first`);
+  await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/events`);
+  await page.getByLabel("Entity").fill("ada-of-the-first");
   const stored = () => page.evaluate<string>("JSON.stringify({...localStorage, ...sessionStorage})");
   await until(async () => (await stored()).includes("ada-of-the-first"));
   await page.getByRole("button", { name: "Project default" }).click();

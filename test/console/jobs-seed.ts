@@ -51,6 +51,8 @@ const fetchDeals = {
 export const askingProgram = {
   version: 1,
   title: "Remind the team, asking first",
+  // Its undo deletes what was sent, which a plan without this line would have approved.
+  approval: { plan: "never" },
   params: { minValue: 0.5 },
   steps: [
     fetchDeals,

@@ -56,7 +56,7 @@ export const triggers: Area = {
     {
       name: "deliveries",
       path: ({ badId }) => `deliveries?subscription=${badId}`,
-      shows: (page) => page.getByRole("row").nth(1).getByText("it was due").waitFor(),
+      shows: (page) => page.getByRole("row").nth(1).getByText("its endpoint fails").waitFor(),
     },
     {
       name: "delivery",

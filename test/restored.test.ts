@@ -99,7 +99,7 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   const plain = await submit(first, "plain", mapOf("send_note", "plain"));
   const keyed = await submit(first, "keyed", mapOf("send_keyed", "keyed"));
   const gates = Array.from({ length: 6 }, (_, gate) => desk(`gate${gate}`, "get_item", { id: "gate" }));
-  const reads = { points, steps: [...gates, desk("note", "send_note", { text: "waits" })] };
+  const reads = { steps: [...gates, desk("note", "send_note", { text: "waits" })] };
   const waits = await submit(first, "waits", reads);
   const posts = startPosts(first, { channel: "load", perSecond });
   const sent = (text: string) => app.seen.filter((request) => request.text === text);

@@ -107,7 +107,8 @@ const dayMs = 86_400_000;
 
 /**
  * An answer as it was then: times moved back, and the endpoints where they were. Times that ids carry were not moved, and stand as they
- * do in `recorded`. Tokens of pages are sealed anew by each call, and a key's last use is later by now.
+ * do in `recorded`. Tokens of pages are sealed anew by each call, and a key's last use is later by now. A pending delivery says by now when
+ * its failing endpoint is tried again, and said then when it had been due itself. An ask says `pending` from its first moment.
  */
 export function answeredThen(
   answer: unknown,
@@ -130,7 +131,8 @@ export function answeredThen(
     });
   return JSON.parse(text, (name, value: unknown) => {
     if (name === "nextPageToken") return value === "" ? "" : "…";
-    return name === "lastUsedAt" ? undefined : value;
+    if (name === "delivery" && value === "") return undefined;
+    return name === "lastUsedAt" || name === "nextAttemptAt" ? undefined : value;
   });
 }
 

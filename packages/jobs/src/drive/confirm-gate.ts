@@ -8,16 +8,17 @@ import {
   type ProjectId,
 } from "@svc/core";
 import { type AccessClass, type Executor, readConfirmRules } from "@svc/db";
-import { isConfirmed } from "../state/confirmed.ts";
+import { isConfirmed, worstClassOf } from "../state/confirmed.ts";
 import type { JobState } from "../state/job.ts";
 
 /** Decides for jobs at work whether a person is to confirm them before they call. */
 export type ConfirmGate = {
   /**
    * Returns the contact who is to confirm a job before it calls a tool of a class, by the rules of its project and of the keys that had a
-   * hand in it; undefined if no rule covers the class, or if a person confirmed the job as it is now.
+   * hand in it; undefined if no rule covers the class, or if a person confirmed the job as it is now. Without a class: the highest one
+   * of all that its program calls.
    */
-  confirmerOf(state: JobState, accessClass: AccessClass): Promise<string | undefined>;
+  confirmerOf(state: JobState, accessClass?: AccessClass): Promise<string | undefined>;
   /** Forgets the rules of a project or a key, so that a change holds at once; other nodes see it within a second. */
   forget(id: ProjectId | KeyId): void;
 };
@@ -44,10 +45,11 @@ export function createConfirmGate({ db, clock }: { readonly db: Executor; readon
   };
   return {
     async confirmerOf(state, accessClass) {
-      const { projectId, keyId, principalChain, plan, isSimulated } = state;
-      if (isSimulated || accessClass === "read") return undefined;
+      const { projectId, keyId, principalChain, plan, isSimulated, isRehearsal, loaded } = state;
+      if (isSimulated || isRehearsal || accessClass === "read") return undefined;
       const keyIds = new Set([keyId, ...keysOfChain(principalChain), ...(plan?.changedBy ?? [])]);
-      const rule = confirmingRule(await rulesOf(projectId, [...keyIds]), accessClass);
+      const rules = await rulesOf(projectId, [...keyIds]);
+      const rule = rules.length === 0 ? undefined : confirmingRule(rules, accessClass ?? worstClassOf(loaded));
       return rule === undefined || isConfirmed(state) ? undefined : rule.contact;
     },
     forget(id) {

@@ -97,7 +97,8 @@ const expired = { kind: "finish", status: "expired", reason: "deadline", chain: 
 async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
   const { state } = work;
   const { port, effects } = driver;
-  const asking = await confirmFirst(state, port);
+  const contact = state.isSimulated ? undefined : await port.confirmerOf(state);
+  const asking = contact === undefined ? undefined : await confirmFirst(state, port, contact);
   if (asking !== undefined) return follow(work, asking, driver);
   switch (state.status) {
     case "simulating": {

@@ -1,5 +1,5 @@
 import type { Change, Edit, Question } from "../state/change.ts";
-import { keptOfPlan, worstClassOf } from "../state/confirmed.ts";
+import { keptOfPlan } from "../state/confirmed.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable } from "../state/statuses.ts";
 import { destructiveOf, type Plan } from "../steps/plan-text.ts";
@@ -33,15 +33,12 @@ export function requestConfirmation(
 }
 
 /**
- * What a job that is at work does before its next call where a person is to confirm it first: it is parked on the answer, and goes on from
- * where it was. Undefined if it makes no such call, was confirmed as it is, or asks something else at present.
+ * What a job that is at work does before its next call if a contact is to confirm it first: it is parked on the answer, and goes on from
+ * where it was. Undefined if it asks something else at present.
  */
-export async function confirmFirst(state: JobState, port: Port): Promise<Change | undefined> {
-  const { status, loaded, lastError, isRehearsal } = state;
-  const accessClass = worstClassOf(loaded);
-  if (accessClass === "read" || isRehearsal || !isParkable(status) || askOf(state) !== undefined) return undefined;
-  const contact = await port.confirmerOf(state, accessClass);
-  if (contact === undefined) return undefined;
+export async function confirmFirst(state: JobState, port: Port, contact: string): Promise<Change | undefined> {
+  const { status, lastError } = state;
+  if (!isParkable(status) || askOf(state) !== undefined) return undefined;
   const { park, edits } = await asking(state, port, confirmQuestion(planOf(state), contact), undefined);
   return {
     edits: [

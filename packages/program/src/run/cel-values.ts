@@ -37,7 +37,8 @@ export function celRows(
   const made: CelValues[] = [];
   for (const row of rows) {
     const own = row === null ? values : { ...values, row: celValueOf(row) };
-    noteLongNumbers(own, row === null ? given : [...given, row], isLong);
+    const all = row === null ? given : [...given, row];
+    if (all.some(isLong)) noteLongNumbers(own, all);
     made.push(own);
     if (isOver()) break;
   }

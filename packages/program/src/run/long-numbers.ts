@@ -11,9 +11,8 @@ const known = new WeakMap<object, LongNumbers>();
 /** Those of the evaluation under way. Evaluating is synchronous, so one is enough for all. */
 let current: LongNumbers | undefined;
 
-/** Notes what the doubles among values stand for that were made of JSON values. `long`: those of them that hold such numbers. */
-export function noteLongNumbers(values: object, given: readonly unknown[], isLong: (value: unknown) => boolean): void {
-  if (!given.some(isLong)) return;
+/** Notes what the doubles among values stand for that were made of these JSON values, of which one or more hold such numbers. */
+export function noteLongNumbers(values: object, given: readonly unknown[]): void {
   const parts = given.map(foundIn);
   const found = new Map<number, RawNumber | "unclear">();
   for (const { raws } of parts) {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorToJson } from "@connectrpc/connect/protocol-connect";
 import { type Fault, retryAfterText } from "@svc/core";
 import { httpStatusOf, toConnectError } from "../calls/connect-error.ts";
+import { untilRefused } from "./refusal-pace.ts";
 
 /** How messages are written as JSON: every scalar and list stands there, also when it is empty; unknown fields are refused. */
 export const jsonOptions = { alwaysEmitImplicit: true, ignoreUnknownFields: false } as const;
@@ -24,8 +25,27 @@ export function answerJson(
   res.end(body);
 }
 
-/** Answers with a fault in the form of the API; `status` where HTTP has a closer one than the code's own. Retry-After is the fault's. */
+/**
+ * Refuses a request whose caller is not known, with a fault in the form of the API; `status` where HTTP has a closer one than the code's own.
+ * Waits until the address may be refused again, but for what says that the sender is to come again: that waits where it is decided.
+ */
 export function answerError(
+  res: ServerResponse,
+  fault: Fault,
+  status: number = httpStatusOf(fault.code),
+  headers?: AnswerHeaders,
+): void {
+  const wait = isComeAgain(status) ? undefined : untilRefused(res);
+  if (wait === undefined) answerCaller(res, fault, status, headers);
+  else void wait.then(() => answerCaller(res, fault, status, headers));
+}
+
+function isComeAgain(status: number): boolean {
+  return status >= 500 || status === 413 || status === 429;
+}
+
+/** Answers a caller who is known with a fault, as `answerError` does, and at once. Retry-After is the fault's. */
+export function answerCaller(
   res: ServerResponse,
   fault: Fault,
   status: number = httpStatusOf(fault.code),
@@ -35,9 +55,18 @@ export function answerError(
   answerJson(
     res,
     status,
-    errorText(fault),
+    prepared.get(fault) ?? errorText(fault),
     retryAfter === undefined ? headers : { "retry-after": retryAfter, ...headers },
   );
+}
+
+/** Bodies of faults that are answered again and again. */
+const prepared = new WeakMap<Fault, string>();
+
+/** Writes the body of a fault once for all answers with this very fault. */
+export function prepareError(fault: Fault): Fault {
+  prepared.set(fault, errorText(fault));
+  return fault;
 }
 
 /** A fault as the body of an answer. */

@@ -1,6 +1,11 @@
-import { endStreamFlag } from "@connectrpc/connect/protocol-connect";
-import type { FaultCode } from "@svc/core";
+import { endStreamFlag, errorToJson } from "@connectrpc/connect/protocol-connect";
+import type { Fault, FaultCode } from "@svc/core";
+import { toConnectError } from "../calls/connect-error.ts";
+import { jsonOptions } from "./answer.ts";
 import { completeError, type ErrorJson, type FailedCall } from "./complete-error.ts";
+
+/** Hears of the code that a call failed with, before that is answered, which waits for what it returns. */
+export type NoteCode = (code: FaultCode) => Promise<void> | undefined;
 
 const headerBytes = 5; // flags (1 byte), length of what follows (4 bytes)
 const compressedFlag = 1;
@@ -12,23 +17,32 @@ const compressedFlag = 1;
 export async function* completeStream(
   frames: AsyncIterable<Uint8Array>,
   call: FailedCall,
-  noteCode: (code: FaultCode) => void,
+  noteCode: NoteCode,
 ): AsyncGenerator<Uint8Array> {
   for await (const frame of frames) {
-    const completed = completeFrame(frame, call, noteCode);
+    const completed = await completeFrame(frame, call, noteCode);
     call.body.letGo();
     yield completed;
   }
 }
 
-function completeFrame(frame: Uint8Array, call: FailedCall, noteCode: (code: FaultCode) => void): Uint8Array {
+async function completeFrame(frame: Uint8Array, call: FailedCall, noteCode: NoteCode): Promise<Uint8Array> {
   const flags = frame[0] ?? 0;
   if ((flags & endStreamFlag) === 0 || (flags & compressedFlag) !== 0) return frame;
   const end = JSON.parse(Buffer.from(frame.subarray(headerBytes)).toString("utf8")) as { error?: ErrorJson };
   if (end.error === undefined) return frame;
   const { code, json } = completeError(end.error, call);
-  noteCode(code);
-  const data = Buffer.from(JSON.stringify({ ...end, error: json }));
+  await noteCode(code);
+  return frameOf(flags, { ...end, error: json });
+}
+
+/** The last frame of a stream that ends with an error before anything else. */
+export function refusalFrame(fault: Fault): Buffer {
+  return frameOf(endStreamFlag, { error: errorToJson(toConnectError(fault), jsonOptions) });
+}
+
+function frameOf(flags: number, json: object): Buffer {
+  const data = Buffer.from(JSON.stringify(json));
   const header = Buffer.alloc(headerBytes);
   header.writeUInt8(flags, 0);
   header.writeUInt32BE(data.byteLength, 1);

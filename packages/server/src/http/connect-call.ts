@@ -4,14 +4,14 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
-import type { FaultCode } from "@svc/core";
 import { keyLookupContext } from "../auth/key-lookup.ts";
 import { callContext } from "../calls/call.ts";
 import { httpStatusOf } from "../calls/connect-error.ts";
 import { retryHeaders } from "./answer.ts";
 import { completeError, type ErrorJson, type FailedCall } from "./complete-error.ts";
-import { completeStream } from "./complete-stream.ts";
+import { completeStream, type NoteCode } from "./complete-stream.ts";
 import { receiveBody } from "./receive-body.ts";
+import { untilRefused } from "./refusal-pace.ts";
 import { type Answering, failedOf, requestHeader } from "./rpc-request.ts";
 import { headersOf, send, sendAnswer } from "./send-answer.ts";
 
@@ -26,8 +26,9 @@ export async function answerByConnect(
   res.setHeader("x-request-id", call.requestId);
   const failed = failedOf(handler.method, options);
   const response = await handler(universalRequest(req, options, handler.method.input));
-  const noteCode = (code: FaultCode) => {
+  const noteCode: NoteCode = (code) => {
     call.code = code;
+    return call.principal === undefined ? untilRefused(res) : undefined;
   };
   if (handler.method.methodKind === "unary") {
     if (response.status === 200 && call.answer !== undefined)
@@ -64,14 +65,14 @@ async function answerUnary(
   response: UniversalServerResponse,
   res: ServerResponse,
   failed: FailedCall,
-  noteCode: (code: FaultCode) => void,
+  noteCode: NoteCode,
 ): Promise<void> {
   let body = await collect(response.body);
   let { status } = response;
   if (status !== 200) {
     body = decompressed(body, response.header, failed.body.bytesMax);
     const completed = completeError(JSON.parse(Buffer.from(body).toString("utf8")) as ErrorJson, failed);
-    noteCode(completed.code);
+    await noteCode(completed.code);
     status = httpStatusOf(completed.code);
     body = Buffer.from(JSON.stringify(completed.json));
   }

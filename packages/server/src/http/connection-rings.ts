@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /** So long a client may take to send what the node waits for before it counts as idle, milliseconds. */
@@ -26,6 +26,8 @@ export type Connection = {
   orderedMs: number;
   /** Requests in this turn of the event loop. */
   burst: number;
+  /** Counts a request of it as refused, and returns after how long that is to be answered, milliseconds. */
+  readonly refusalWaitMs: (req: IncomingMessage) => number;
 };
 
 /** Connections of each standing, least recently used first. */

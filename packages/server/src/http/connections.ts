@@ -16,6 +16,7 @@ import {
   sizeOf,
   victimOf,
 } from "./connection-rings.ts";
+import { createRefusalPace } from "./refusal-pace.ts";
 
 /** The connections of a node's listeners: who has them, and which end first when there are too many. */
 export type Connections = {
@@ -91,6 +92,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
   /** How many of an address's connections were punished, by when that is forgotten. */
   const punished = new Map<string, { count: number; readonly untilMs: number }>();
   const holding = createHolding();
+  const refusals = createRefusalPace(now);
   const bursts = new Set<Connection>();
   const endBursts = () => {
     for (const connection of bursts) connection.burst = 0;
@@ -129,6 +131,13 @@ export function createConnections(limits: ConnectionLimits): Connections {
     }
     return true;
   };
+  const addressOf = (req: IncomingMessage): string => {
+    const connection = connectionOf(req.socket);
+    if (connection !== undefined && !connection.isProxied) return connection.address;
+    const peer = plainAddress(req.socket.remoteAddress ?? "");
+    return addressGroup(addresses.isTrusted(peer) ? addresses.forwardedFor(peer, req) : peer);
+  };
+  const refusalWaitMs = (req: IncomingMessage) => refusals.take(addressOf(req));
   const register = (socket: Socket, isTls: boolean) => {
     const peer = plainAddress(socket.remoteAddress ?? "");
     const address = addressGroup(peer);
@@ -147,7 +156,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
     const nowMs = now();
     const connection: Connection = {
       ...{ socket, address, isProxied, scopes: own === undefined ? [all] : [all, own] },
-      ...{ standing: "halfOpen", usedMs: nowMs, orderedMs: nowMs, burst: 0 },
+      ...{ standing: "halfOpen", usedMs: nowMs, orderedMs: nowMs, burst: 0, refusalWaitMs },
     };
     for (const rings of connection.scopes) rings.halfOpen.add(connection);
     mark(socket, connection);
@@ -198,12 +207,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
       const connection = connectionOf(socket);
       if (connection !== undefined) punish(connection);
     },
-    addressOf(req) {
-      const connection = connectionOf(req.socket);
-      if (connection !== undefined && !connection.isProxied) return connection.address;
-      const peer = plainAddress(req.socket.remoteAddress ?? "");
-      return addressGroup(addresses.isTrusted(peer) ? addresses.forwardedFor(peer, req) : peer);
-    },
+    addressOf,
     endUnasked() {
       const nowMs = now();
       for (const standing of everyStanding) {

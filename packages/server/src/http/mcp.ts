@@ -20,7 +20,7 @@ import {
   roleRequired,
   shuttingDown,
 } from "../errors.ts";
-import { type AnswerHeaders, answerError, answerJson, retryHeaders } from "./answer.ts";
+import { type AnswerHeaders, answerCaller, answerError, answerJson, retryHeaders } from "./answer.ts";
 import { BodyError, readBody } from "./body.ts";
 import { chargeValues } from "./body-values.ts";
 import { decodeBody, encodingOf } from "./content-encoding.ts";
@@ -111,7 +111,8 @@ function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: 
   call.code = error.code;
   // Events have come before, and no more come: the client asks again.
   if (res.headersSent) return void res.end();
-  answerError(res, spokenFault(error), status, headers ?? refusalHeadersOf(error));
+  const answer = call.principal === undefined ? answerError : answerCaller;
+  answer(res, spokenFault(error), status, headers ?? refusalHeadersOf(error));
 }
 
 /** Spares a store that is away. */

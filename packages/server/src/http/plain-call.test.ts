@@ -131,7 +131,7 @@ beforeAll(async () => {
     "/svc.v1.CatalogService/GetTool",
     "/grpc.health.v1.Health/Check",
   ]);
-  const start = async (name: keyof typeof ways, unary: typeof router.unary): Promise<Way> => {
+  const start = async (name: keyof typeof ways, own: Omit<typeof router, "handlers">): Promise<Way> => {
     const calls: Call[] = [];
     const intake = createTestIntake();
     const rpc = createRpcHandler({
@@ -139,7 +139,7 @@ beforeAll(async () => {
       intake,
       bodyBytesMax,
       logger,
-      router: { handlers: router.handlers, unary },
+      router: { handlers: router.handlers, ...own },
       createRequestId: () => "req_7",
       onCall: (call) => void calls.push(call),
     });
@@ -149,7 +149,10 @@ beforeAll(async () => {
     });
     return { place, logs: logs[name], calls };
   };
-  ways = { plain: await start("plain", router.unary), connect: await start("connect", new Map()) };
+  ways = {
+    plain: await start("plain", router),
+    connect: await start("connect", { unary: new Map(), needsKey: () => false }),
+  };
 });
 afterAll(() => Promise.all(Object.values(ways).map(({ place }) => place[Symbol.asyncDispose]())));
 beforeEach(() => {

@@ -9,6 +9,7 @@ import type { UnaryCall } from "../calls/unary-call.ts";
 import { jsonOptions } from "./answer.ts";
 import { completeError, type ErrorJson, type FailedCall } from "./complete-error.ts";
 import { receiveBody } from "./receive-body.ts";
+import { untilRefused } from "./refusal-pace.ts";
 import { type Answering, failedOf, requestHeader, timeoutOf } from "./rpc-request.ts";
 import { headersOf, type OutgoingHeaders, send, sendAnswer } from "./send-answer.ts";
 
@@ -37,8 +38,10 @@ export async function answerPlain(
     wait: (lookup) => intake.keepBack(req, lookup),
     read: () => receiveBody(req, options, method.input),
   });
-  if (outcome.error !== undefined)
+  if (outcome.error !== undefined) {
+    if (call.principal === undefined) await untilRefused(res);
     return answerFailure(outcome.error, outcome.header, res, failedOf(method, options), call);
+  }
   const headers = { "x-request-id": call.requestId, ...answerHeaders(outcome.header, isJson) };
   return sendAnswer(outcome.answer, headers, req, res);
 }

@@ -32,7 +32,11 @@ const timeoutMaxMs = 60_000;
 const compressMinBytes = 32_768;
 
 /** The calls of one node: Connect's handlers, and the way of plain unary ones beside them, by path. */
-export type CallRouter = Pick<ConnectRouter, "handlers"> & { readonly unary: ReadonlyMap<string, UnaryCall> };
+export type CallRouter = Pick<ConnectRouter, "handlers"> & {
+  readonly unary: ReadonlyMap<string, UnaryCall>;
+  /** Whether a call is refused to who shows no key. */
+  needsKey(method: DescMethod): boolean;
+};
 
 /** The calls of one node behind gate and interceptors. Throws an Error for a call of svc.v1 that declares no role, not what it is to a bound key, or not whether it is audited. */
 export function createRouter({
@@ -62,7 +66,7 @@ export function createRouter({
   const unary = new Map<string, UnaryCall>();
   register(noteUnary(router, { bodyBytesMax, audit }, (path, method) => unary.set(path, calls(method))));
   const rules = readCallRules(router);
-  return { handlers: router.handlers, unary };
+  return { handlers: router.handlers, unary, needsKey: (method) => rules.roles.has(method) };
 }
 
 /** What a service may set for itself where its unary calls are to go without Connect's handlers. */

@@ -162,6 +162,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [{ entityId: "bob" }, "ok"],
     [{ toolkitSlug: "sales_crm" }, "ok"],
   ],
+  "ConnectionsService/TestConnection": missing("id", "Account", "CONNECTION_NOT_FOUND"),
   "ConnectionsService/DeleteConnection": missing("id", "Account", "CONNECTION_NOT_FOUND"),
   "ConnectionsService/SetAccountReferences": refused,
   "ConnectionsService/SetProjectCredential": refused,

@@ -551,6 +551,12 @@ const connections: Case[] = [
   ["DeleteProjectCredential", { toolkitSlug: kept }, "ok "],
   ["DeleteProjectCredential", { toolkitSlug: kept }, "not_found PROJECT_CREDENTIAL_NOT_FOUND"],
   ["DeleteProjectCredential", { toolkitSlug: "nope" }, "not_found PROJECT_CREDENTIAL_NOT_FOUND"],
+  // The sandbox answers: nothing is tried.
+  ["TestConnection", { id: "$account" }, "ok outcome,message,toolSlug,providerStatus,testedAt,callId,account"],
+  ["TestConnection", { id: "$revoked" }, "failed_precondition CONNECTION_NOT_USABLE"],
+  ["TestConnection", { id: missing.account }, "not_found CONNECTION_NOT_FOUND"],
+  ["TestConnection", { id: "$theiraccount" }, "not_found CONNECTION_NOT_FOUND"],
+  ["TestConnection", { id: "nope" }, "invalid_argument ID_MALFORMED"],
   ["DeleteConnection", { id: "$revoked" }, "ok "],
   ["DeleteConnection", { id: missing.account }, "not_found CONNECTION_NOT_FOUND"],
   ["DeleteConnection", { id: "$theiraccount" }, "not_found CONNECTION_NOT_FOUND"],

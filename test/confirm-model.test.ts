@@ -234,6 +234,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
       "CatalogService/GetToolkitConnectSpec",
       "ConnectionsService/GetConnection",
       "ConnectionsService/ListConnections",
+      "ConnectionsService/TestConnection",
     ],
     ...["ConsoleService/ListSessions", "ContactsService/ListContacts", "GrantsService/ListGrants"],
     ...["IdentityService/GetIdentity", "JobsService/CheckProgram", "JobsService/GetJob", "JobsService/ListJobs"],

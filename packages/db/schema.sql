@@ -149,6 +149,8 @@ create table connected_accounts (
   expires_at timestamp(3) with time zone,
   refresh_at timestamp(3) with time zone,
   refresh_lease_until timestamp(3) with time zone,
+  credential_tried_at timestamp(3) with time zone,
+  is_credential_taken boolean,
   constraint connected_accounts_pkey PRIMARY KEY (id),
   constraint connected_accounts_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

@@ -81,7 +81,7 @@ async function connectAccount(toolkitSlug: string, options: ConnectOptions, cont
   context.note(`${toolkitSlug} is connected for ${options.entity} with ${account.scheme}.`);
   if (!account.sandbox && !credentialTried && authorizeUrl === "")
     context.note(
-      `The credential was stored and not tried: ${toolkitSlug} names no call that identifies an account. A first read shows whether the app takes it: \`svc call\`.`,
+      `The credential was stored and not tried: ${toolkitSlug} names no call that identifies an account. Try it: \`svc connections test ${id}\`.`,
     );
   if (account.sandbox)
     context.note("Sandbox: no app was asked, and any credential is taken; results of calls are made up.");

@@ -1,4 +1,5 @@
-import { type Batcher, createBatcher, formatValue, SealError } from "@svc/core";
+import type { Action } from "@svc/catalog";
+import { type AccountId, type Batcher, createBatcher, formatValue, SealError } from "@svc/core";
 import {
   type CallableAccountRow,
   connectedAccountsForProject,
@@ -7,6 +8,7 @@ import {
   findActiveAccounts,
   findCallableAccount,
   isUnavailable,
+  noteCredentialTry,
 } from "@svc/db";
 import type { AccountAccess, AccountFault, AccountQuery, CallableAccount } from "./account-access.ts";
 import type { AppRequest } from "./app-transport.ts";
@@ -15,6 +17,7 @@ import { belongsTo, definitionOf, keepsOrigin } from "./definition.ts";
 import { placeCredential, placeMask, schemeOf } from "./place-credential.ts";
 import { createRenewals, type RenewalOptions, type Renewals } from "./renewal.ts";
 import { runsOut } from "./token-times.ts";
+import { needsCredential } from "./trial-tool.ts";
 
 /** How long a row that was read for one step of a call is good for the next. */
 const rowFreshMs = 5_000;
@@ -27,13 +30,24 @@ type ActiveQuery = Parameters<typeof findActiveAccounts>[1];
 type Context = RenewalOptions & {
   readonly renewals: Renewals;
   readonly held: WeakMap<CallableAccount, Held>;
+  /** Notes under way that an app took a credential: the rows of a map write one for all of them. */
+  readonly noting: Map<AccountId, Promise<void>>;
   readonly active: Batcher<ActiveQuery, CallableAccountRow[]>;
 };
 
-/** Accounts for calls, over the store. A call costs one statement at most, and no write while its token is good. */
+/**
+ * Accounts for calls, over the store. A call costs one statement at most, and no write while its token is good, but for the note once
+ * an hour that the app took the credential.
+ */
 export function createAccountAccess(options: RenewalOptions): AccountAccess {
   const active = createActiveLookups(options.db);
-  const context: Context = { ...options, renewals: createRenewals(options), held: new WeakMap(), active };
+  const context: Context = {
+    ...options,
+    renewals: createRenewals(options),
+    held: new WeakMap(),
+    noting: new Map(),
+    active,
+  };
   return {
     resolve: (query) => resolve(context, query),
     authorize: (query, account, request) => authorize(context, query, account, request),
@@ -42,6 +56,7 @@ export function createAccountAccess(options: RenewalOptions): AccountAccess {
       return scheme === undefined ? request : placeMask(scheme, account.variables, request);
     },
     refused: (query, account) => refused(context, query, account),
+    taken: (query, account, action) => taken(context, query, account, action),
   };
 }
 
@@ -173,7 +188,8 @@ async function faultOfRow(
   if (row.credential === null || (row.expiresAt !== null && row.expiresAt <= nowMs)) {
     const lastError = "its credential ran out";
     const { id, credential } = row;
-    if (credential !== null) await expireAccount(db, { projectId, id }, { credential, lastError, nowMs });
+    if (credential !== null)
+      await expireAccount(db, { projectId, id }, { credential, lastError, isRefused: false, nowMs });
     return unusable(`${id} is expired (${lastError}); ${again(row)}`);
   }
   return undefined;
@@ -259,6 +275,28 @@ async function refused(context: Context, query: AccountQuery, account: CallableA
     return (await renewals.renew({ projectId, id: row.id }, toolkit, used)).kind === "renewed";
   }
   const lastError = "the app refused the credential (401)";
-  await expireAccount(db, { projectId, id: row.id }, { credential: row.credential, lastError, nowMs: clock.now() });
+  const refusal = { credential: row.credential, lastError, isRefused: !context.isSandbox, nowMs: clock.now() };
+  await expireAccount(db, { projectId, id: row.id }, refusal);
   return false;
+}
+
+/** How long a note that an app took a credential is good for. */
+const takenFreshMs = 3_600_000;
+
+async function taken(
+  { db, clock, held, noting, isSandbox }: Context,
+  { projectId }: AccountQuery,
+  account: CallableAccount,
+  action: Action,
+): Promise<void> {
+  const row = held.get(account)?.row;
+  if (row === undefined || isSandbox || row.scheme === "none" || !needsCredential(action)) return;
+  const nowMs = clock.now();
+  const { id, isCredentialTaken, credentialTriedAt } = row;
+  if (isCredentialTaken === true && nowMs - (credentialTriedAt ?? 0) < takenFreshMs) return;
+  const known = noting.get(id);
+  if (known !== undefined) return known;
+  const note = noteCredentialTry(db, { projectId, id }, { isTaken: true, nowMs }).finally(() => noting.delete(id));
+  noting.set(id, note);
+  return note;
 }

@@ -1,4 +1,4 @@
-import type { Toolkit } from "@svc/catalog";
+import type { Action, Toolkit } from "@svc/catalog";
 import type { AccountId, ProjectId } from "@svc/core";
 import type { AppRequest } from "./app-transport.ts";
 
@@ -40,4 +40,6 @@ export type AccountAccess = {
    * new one is there, and the caller may send once more what is safe to send twice. Else the account turns `expired`.
    */
   refused(query: AccountQuery, account: CallableAccount): Promise<boolean>;
+  /** The app did what `action` asks with a credential of this account. That is noted at most once an hour for an account. */
+  taken(query: AccountQuery, account: CallableAccount, action: Action): Promise<void>;
 };

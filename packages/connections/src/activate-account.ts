@@ -14,6 +14,8 @@ export type ReadyAccount = {
   readonly credential: Credential;
   readonly variables: Readonly<Record<string, string>>;
   readonly grantedScopes?: readonly string[];
+  /** True if the app was asked and took the credential. */
+  readonly isTaken: boolean;
   /** The row that waits for it; absent for an account that is made active at once. */
   readonly pending?: ConnectedAccount;
 };
@@ -27,7 +29,7 @@ export function activate(
   { db, clock, sealer, isSandbox }: Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "isSandbox">,
   account: ReadyAccount,
 ): Promise<ConnectedAccount | undefined> {
-  const { projectId, toolkit, entityId, credential, variables, grantedScopes = [], pending } = account;
+  const { projectId, toolkit, entityId, credential, variables, grantedScopes = [], isTaken, pending } = account;
   const nowMs = clock.now();
   const id = pending?.id ?? createId("acc", nowMs);
   const token = credential.scheme === "oauth2" ? tokenOf(credential) : undefined;
@@ -44,6 +46,8 @@ export function activate(
     grantedScopes: [...grantedScopes],
     createdAt: pending?.createdAt ?? nowMs,
     updatedAt: nowMs,
+    credentialTriedAt: isTaken ? nowMs : null,
+    isCredentialTaken: isTaken ? true : null,
   };
   const verified = credential.verified_reference;
   return activateAccount(db, activation, {

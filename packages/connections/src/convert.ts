@@ -24,7 +24,14 @@ export function toConnectedAccount(row: ConnectedAccount, nowMs: number): Connec
     updatedAt: timestampFromMs(row.updatedAt),
     sandbox: row.isSandbox,
     ...(expiresAt === null ? {} : { expiresAt: timestampFromMs(expiresAt) }),
+    ...credentialTryOf(row),
   });
+}
+
+function credentialTryOf({ credentialTriedAt, isCredentialTaken }: ConnectedAccount) {
+  if (credentialTriedAt === null) return {};
+  const outcome = isCredentialTaken === true ? "worked" : "refused";
+  return { credentialTry: { outcome, at: timestampFromMs(credentialTriedAt) } };
 }
 
 /** The message of a secret. It has no value. */

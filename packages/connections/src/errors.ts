@@ -231,14 +231,25 @@ export function referenceInvalid(field: string, why: string): Fault {
   });
 }
 
-/** The account has ended. */
-export function connectionNotUsable(id: string, state: string): Fault {
+/** The account is not active. `lastError` says why, as the account does. */
+export function connectionNotUsable(id: string, state: string, lastError = ""): Fault {
   return fault({
     code: "failed_precondition",
     reason: "CONNECTION_NOT_USABLE",
     field: "id",
-    message: `the connected account ${id} is ${state}`,
+    message: `the connected account ${id} is ${state}${lastError === "" ? "" : `: ${lastError}`}`,
     help: "Use the entity's present account, or connect again.",
+  });
+}
+
+/** No read can try the account's credential; `why` is the end of a sentence about its toolkit. */
+export function connectionNotTestable({ id, toolkitSlug }: { id: string; toolkitSlug: string }, why: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "CONNECTION_NOT_TESTABLE",
+    field: "id",
+    message: `the credential of ${id} cannot be tried: toolkit ${toolkitSlug} ${why}`,
+    help: "Call one of its tools with the account by CallTool: the outcome shows whether the app takes the credential.",
   });
 }
 

@@ -18,7 +18,7 @@ export {
 } from "./oauth-flow.ts";
 export type { OauthAnswer } from "./oauth-page.ts";
 export type { RenewalObservation, RenewalObserver } from "./observer.ts";
-export type { ConnectionsOptions, OauthOptions } from "./options.ts";
+export type { ConnectionsOptions, OauthOptions, TestRead } from "./options.ts";
 export { createRefresher, type Refresher, type RefresherOptions } from "./refresher.ts";
 export type { RenewalOptions } from "./renewal.ts";
 export { createSecretVault, isSecretName, type SecretVault } from "./secrets.ts";

@@ -210,7 +210,8 @@ async function activateConsented(
     ...(reference === undefined ? {} : { verified_reference: reference }),
   };
   try {
-    const ready = { projectId, toolkit, entityId, variables, credential, grantedScopes, pending: account };
+    const isTaken = probed.kind === "taken" && !context.isSandbox;
+    const ready = { projectId, toolkit, entityId, variables, credential, grantedScopes, isTaken, pending: account };
     return (await activate(context, ready)) === undefined ? "the account was deleted meanwhile" : undefined;
   } catch (error) {
     if (!isUniqueViolation(error, "account_references_key")) throw error;

@@ -1,6 +1,6 @@
-import type { CatalogViews, Toolkit } from "@svc/catalog";
-import type { AddressGuard, Clock, Sealer } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Action, CatalogViews, Toolkit } from "@svc/catalog";
+import type { AddressGuard, Clock, ProjectPrincipal, Sealer } from "@svc/core";
+import type { ConnectedAccount, Database } from "@svc/db";
 import type { AppTransport } from "./app-transport.ts";
 import type { PartyFetch } from "./token-fetch.ts";
 
@@ -39,3 +39,24 @@ export type ConnectionsOptions = {
   readonly isSandbox: boolean;
   readonly oauth: OauthOptions;
 };
+
+/** A read by which an account's credential is tried. */
+export type TestReadRequest = {
+  readonly principal: ProjectPrincipal;
+  readonly toolkit: Toolkit;
+  readonly action: Action;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly account: Pick<ConnectedAccount, "id" | "entityId">;
+};
+
+/** The result of such a read. `providerStatus` is 0 if the app did not answer; `saysError`: a 2xx answer says that the call failed. */
+export type TestReadResult = {
+  readonly callId: string;
+  readonly isOk: boolean;
+  readonly message: string;
+  readonly providerStatus: number;
+  readonly saysError: boolean;
+};
+
+/** Makes a read as CallTool makes it: with its checks, limits and record. Rejects with its refusals. */
+export type TestRead = (request: TestReadRequest) => Promise<TestReadResult>;

@@ -128,7 +128,10 @@ async function settleAnswer(
   }
   const lastError = `the token could not be renewed: ${answer.message}`;
   if (endsAccount(answer, row)) {
-    const outcome = { state: "expired" as const, lastError, refreshAt: null, updatedAt: nowMs };
+    const outcome = {
+      ...{ state: "expired" as const, lastError, refreshAt: null, updatedAt: nowMs },
+      ...(answer.kind === "refused" && triedAs(options, false, nowMs)),
+    };
     return (await settleAccountRefresh(db, lease, outcome)) ? { kind: "ended", message: lastError } : "superseded";
   }
   const token = tokenOf(credential);
@@ -138,7 +141,7 @@ async function settleAnswer(
 }
 
 function outcomeOf(
-  { sealer }: RenewalOptions,
+  options: RenewalOptions,
   row: ConnectedAccount,
   renewed: Credential,
   { scopes, nowMs }: { scopes: readonly string[]; nowMs: number },
@@ -146,10 +149,16 @@ function outcomeOf(
   return {
     ...(renewed.scheme === "oauth2" && "access_token" in renewed ? timesOf(renewed) : never),
     ...(scopes.length === 0 ? {} : { grantedScopes: [...scopes] }),
-    credential: sealCredential(sealer, row, renewed),
+    credential: sealCredential(options.sealer, row, renewed),
     lastError: "",
     updatedAt: nowMs,
+    ...triedAs(options, true, nowMs),
   };
+}
+
+/** Nothing of the sandbox says what an app takes. */
+function triedAs({ isSandbox }: RenewalOptions, isTaken: boolean, nowMs: number): Partial<AccountRefreshOutcome> {
+  return isSandbox ? {} : { credentialTriedAt: nowMs, isCredentialTaken: isTaken };
 }
 
 const keepTries = 20;

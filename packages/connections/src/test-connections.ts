@@ -13,7 +13,7 @@ import type { AccountAccess, AccountFault, CallableAccount } from "./account-acc
 import type { AppRequest } from "./app-transport.ts";
 import { createAppTransport, type NetworkTransport } from "./network-transport.ts";
 import type { OauthPages } from "./oauth-flow.ts";
-import type { ConnectionsOptions } from "./options.ts";
+import type { TestConnectionContext } from "./service/try-connection.ts";
 import { createConnectionsService } from "./service.ts";
 import { startTestApp, type TestApp } from "./test-app.ts";
 import { testDeployment, testToolkits, testVariables } from "./test-toolkits.ts";
@@ -28,12 +28,17 @@ export type TestConnections = AsyncDisposable & {
   readonly views: CatalogViews;
   readonly app: TestApp;
   readonly transport: NetworkTransport;
-  readonly options: ConnectionsOptions;
+  readonly options: TestConnectionContext;
+  readonly node: Pick<ReturnType<typeof createTestNode>, "client">;
   readonly access: AccountAccess;
   readonly pages: OauthPages;
   project(): Promise<ProjectId>;
   /** A client of the node's service, or of one that differs from it by `changes`. */
-  client(projectId: ProjectId, role?: Role, changes?: Partial<ConnectionsOptions>): Client<typeof ConnectionsService>;
+  client(
+    projectId: ProjectId,
+    role?: Role,
+    changes?: Partial<TestConnectionContext>,
+  ): Client<typeof ConnectionsService>;
   toolkit(slug: string): Toolkit;
   /** Publishes a private definition for a project, and answers it. */
   publish(projectId: ProjectId, definitionJson: string): Promise<Toolkit>;
@@ -68,7 +73,7 @@ export async function createTestConnections(): Promise<TestConnections> {
   });
   const { sealer } = node.parts;
   const { views, apps } = node;
-  const options: ConnectionsOptions = {
+  const options: TestConnectionContext = {
     ...apps,
     views,
     db,
@@ -79,6 +84,7 @@ export async function createTestConnections(): Promise<TestConnections> {
   };
   let projects = 0;
   return {
+    node,
     ...{ db, url, clock, sealer, views, app, transport, options },
     guard: apps.guard,
     access: apps.accounts,

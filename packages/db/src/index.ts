@@ -103,6 +103,7 @@ export {
   claimAccountRefresh,
   expireAccount,
   listDueAccountRefreshes,
+  noteCredentialTry,
   settleAccountRefresh,
 } from "./connections/refresh.ts";
 export { type ConnectedAccountRepository, connectedAccountsForProject } from "./connections/repo.ts";

@@ -11,6 +11,7 @@ import {
   type OauthOptions,
   type OauthPages,
   type Refresher,
+  type TestRead,
 } from "@svc/connections";
 import { type AddressGuard, createAddressGuard, type NodeId, type Turns } from "@svc/core";
 import { createSandbox, type Sandbox, sandboxAuthorizePath, sandboxClientId, sandboxTokenUrl } from "@svc/sandbox";
@@ -24,6 +25,7 @@ import {
   createHookAsker,
   createKnownHooks,
   createLedger,
+  createTestRead,
   createToolCaller,
   type DrainingToolCaller,
   type KnownHooks,
@@ -48,6 +50,8 @@ export type Apps = {
   readonly hooks: KnownHooks;
   readonly hookGuard: AddressGuard;
   readonly caller: DrainingToolCaller;
+  /** Makes the read of a test of a connection, by that caller. */
+  readonly testRead: TestRead;
   /** Undefined when real apps are called. */
   readonly sandbox: Sandbox | undefined;
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
@@ -128,6 +132,7 @@ export function createApps(options: AppsOptions): Apps {
     pages: createOauthPages({ ...parts, publicUrl: options.publicUrl }),
     refresher: createRefresher({ ...parts, onError: observer.renewalFailed }),
     caller,
+    testRead: createTestRead(caller),
     async close() {
       // A call without its connection ends at once, and a write among them as one that may have been executed.
       await Promise.all([network.close(), hookAsker.close()]);

@@ -48,3 +48,4 @@ export type { FoundTool } from "./search/judge.ts";
 export { createReachFinder } from "./search/reach.ts";
 export { createToolSearch, searchOf, type ToolSearch } from "./search/tool-search.ts";
 export { createToolsService, type ToolsServiceOptions } from "./service/service.ts";
+export { createTestRead } from "./service/trial-read.ts";

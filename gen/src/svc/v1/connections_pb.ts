@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/connections.proto.
  */
 export const file_svc_v1_connections: GenFile = /*@__PURE__*/
-  fileDesc("ChhzdmMvdjEvY29ubmVjdGlvbnMucHJvdG8SBnN2Yy52MSLtAwoQQ29ubmVjdGVkQWNjb3VudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSIAoYdG9vbGtpdF9vd25lcl9wcm9qZWN0X2lkGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIOCgZzY2hlbWUYBSABKAkSDQoFc3RhdGUYBiABKAkSSQoRYWNjb3VudF92YXJpYWJsZXMYByADKAsyLi5zdmMudjEuQ29ubmVjdGVkQWNjb3VudC5BY2NvdW50VmFyaWFibGVzRW50cnkSFgoOZ3JhbnRlZF9zY29wZXMYCCADKAkSEgoKcmVmZXJlbmNlcxgJIAMoCRISCgpsYXN0X2Vycm9yGAogASgJEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3NhbmRib3gYDiABKAgaNwoVQWNjb3VudFZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiOgoPQmFzaWNDcmVkZW50aWFsEhAKCHVzZXJuYW1lGAEgASgJEhUKCHBhc3N3b3JkGAIgASgJQgOAAQEitQIKGUluaXRpYXRlQ29ubmVjdGlvblJlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhEKCWVudGl0eV9pZBgCIAEoCRIOCgZzY2hlbWUYAyABKAkSUgoRYWNjb3VudF92YXJpYWJsZXMYBCADKAsyNy5zdmMudjEuSW5pdGlhdGVDb25uZWN0aW9uUmVxdWVzdC5BY2NvdW50VmFyaWFibGVzRW50cnkSFAoHYXBpX2tleRgFIAEoCUIDgAEBEiYKBWJhc2ljGAYgASgLMhcuc3ZjLnYxLkJhc2ljQ3JlZGVudGlhbBIUCgxyZWRpcmVjdF91cmwYByABKAkaNwoVQWNjb3VudFZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEieAoaSW5pdGlhdGVDb25uZWN0aW9uUmVzcG9uc2USKQoHYWNjb3VudBgBIAEoCzIYLnN2Yy52MS5Db25uZWN0ZWRBY2NvdW50EhUKDWF1dGhvcml6ZV91cmwYAiABKAkSGAoQY3JlZGVudGlhbF90cmllZBgDIAEoCCKZAQoYQ3JlYXRlQ29ubmVjdExpbmtSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDgoGc2NoZW1lGAMgASgJEhQKDHJlZGlyZWN0X3VybBgEIAEoCRIuCgpleHBpcmVzX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJYChlDcmVhdGVDb25uZWN0TGlua1Jlc3BvbnNlEgsKA3VybBgBIAEoCRIuCgpleHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIiChRHZXRDb25uZWN0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSJCChVHZXRDb25uZWN0aW9uUmVzcG9uc2USKQoHYWNjb3VudBgBIAEoCzIYLnN2Yy52MS5Db25uZWN0ZWRBY2NvdW50IncKFkxpc3RDb25uZWN0aW9uc1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhEKCWVudGl0eV9pZBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCSJeChdMaXN0Q29ubmVjdGlvbnNSZXNwb25zZRIqCghhY2NvdW50cxgBIAMoCzIYLnN2Yy52MS5Db25uZWN0ZWRBY2NvdW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIlChdEZWxldGVDb25uZWN0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIaChhEZWxldGVDb25uZWN0aW9uUmVzcG9uc2UiPQobU2V0QWNjb3VudFJlZmVyZW5jZXNSZXF1ZXN0EgoKAmlkGAEgASgJEhIKCnJlZmVyZW5jZXMYAiADKAkiSQocU2V0QWNjb3VudFJlZmVyZW5jZXNSZXNwb25zZRIpCgdhY2NvdW50GAEgASgLMhguc3ZjLnYxLkNvbm5lY3RlZEFjY291bnQi8QEKG1NldFByb2plY3RDcmVkZW50aWFsUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSEQoJY2xpZW50X2lkGAIgASgJEhoKDWNsaWVudF9zZWNyZXQYAyABKAlCA4ABARJUChFhY2NvdW50X3ZhcmlhYmxlcxgEIAMoCzI5LnN2Yy52MS5TZXRQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QuQWNjb3VudFZhcmlhYmxlc0VudHJ5GjcKFUFjY291bnRWYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkkKHFNldFByb2plY3RDcmVkZW50aWFsUmVzcG9uc2USKQoHYWNjb3VudBgBIAEoCzIYLnN2Yy52MS5Db25uZWN0ZWRBY2NvdW50IjYKHkRlbGV0ZVByb2plY3RDcmVkZW50aWFsUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkiIQofRGVsZXRlUHJvamVjdENyZWRlbnRpYWxSZXNwb25zZTLNBwoSQ29ubmVjdGlvbnNTZXJ2aWNlEoQBChJJbml0aWF0ZUNvbm5lY3Rpb24SIS5zdmMudjEuSW5pdGlhdGVDb25uZWN0aW9uUmVxdWVzdBoiLnN2Yy52MS5Jbml0aWF0ZUNvbm5lY3Rpb25SZXNwb25zZSInqLsYAbC7GAG4uxgCyrsYCmFjY291bnQuaWTSuxgJZW50aXR5X2lkEoMBChFDcmVhdGVDb25uZWN0TGluaxIgLnN2Yy52MS5DcmVhdGVDb25uZWN0TGlua1JlcXVlc3QaIS5zdmMudjEuQ3JlYXRlQ29ubmVjdExpbmtSZXNwb25zZSIpqLsYAbC7GAG4uxgCwrsYDHRvb2xraXRfc2x1Z9K7GAllbnRpdHlfaWQSWgoNR2V0Q29ubmVjdGlvbhIcLnN2Yy52MS5HZXRDb25uZWN0aW9uUmVxdWVzdBodLnN2Yy52MS5HZXRDb25uZWN0aW9uUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJgCg9MaXN0Q29ubmVjdGlvbnMSHi5zdmMudjEuTGlzdENvbm5lY3Rpb25zUmVxdWVzdBofLnN2Yy52MS5MaXN0Q29ubmVjdGlvbnNSZXNwb25zZSIMqLsYAbC7GAG4uxgBEmkKEERlbGV0ZUNvbm5lY3Rpb24SHy5zdmMudjEuRGVsZXRlQ29ubmVjdGlvblJlcXVlc3QaIC5zdmMudjEuRGVsZXRlQ29ubmVjdGlvblJlc3BvbnNlIhKouxgBsLsYAbi7GALCuxgCaWQSdQoUU2V0QWNjb3VudFJlZmVyZW5jZXMSIy5zdmMudjEuU2V0QWNjb3VudFJlZmVyZW5jZXNSZXF1ZXN0GiQuc3ZjLnYxLlNldEFjY291bnRSZWZlcmVuY2VzUmVzcG9uc2UiEqi7GAKwuxgCuLsYAsK7GAJpZBJ/ChRTZXRQcm9qZWN0Q3JlZGVudGlhbBIjLnN2Yy52MS5TZXRQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QaJC5zdmMudjEuU2V0UHJvamVjdENyZWRlbnRpYWxSZXNwb25zZSIcqLsYArC7GAK4uxgCwrsYDHRvb2xraXRfc2x1ZxKIAQoXRGVsZXRlUHJvamVjdENyZWRlbnRpYWwSJi5zdmMudjEuRGVsZXRlUHJvamVjdENyZWRlbnRpYWxSZXF1ZXN0Gicuc3ZjLnYxLkRlbGV0ZVByb2plY3RDcmVkZW50aWFsUmVzcG9uc2UiHKi7GAKwuxgCuLsYAsK7GAx0b29sa2l0X3NsdWdiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChhzdmMvdjEvY29ubmVjdGlvbnMucHJvdG8SBnN2Yy52MSKcBAoQQ29ubmVjdGVkQWNjb3VudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSIAoYdG9vbGtpdF9vd25lcl9wcm9qZWN0X2lkGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIOCgZzY2hlbWUYBSABKAkSDQoFc3RhdGUYBiABKAkSSQoRYWNjb3VudF92YXJpYWJsZXMYByADKAsyLi5zdmMudjEuQ29ubmVjdGVkQWNjb3VudC5BY2NvdW50VmFyaWFibGVzRW50cnkSFgoOZ3JhbnRlZF9zY29wZXMYCCADKAkSEgoKcmVmZXJlbmNlcxgJIAMoCRISCgpsYXN0X2Vycm9yGAogASgJEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3NhbmRib3gYDiABKAgSLQoOY3JlZGVudGlhbF90cnkYDyABKAsyFS5zdmMudjEuQ3JlZGVudGlhbFRyeRo3ChVBY2NvdW50VmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJICg1DcmVkZW50aWFsVHJ5Eg8KB291dGNvbWUYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjoKD0Jhc2ljQ3JlZGVudGlhbBIQCgh1c2VybmFtZRgBIAEoCRIVCghwYXNzd29yZBgCIAEoCUIDgAEBIrUCChlJbml0aWF0ZUNvbm5lY3Rpb25SZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDgoGc2NoZW1lGAMgASgJElIKEWFjY291bnRfdmFyaWFibGVzGAQgAygLMjcuc3ZjLnYxLkluaXRpYXRlQ29ubmVjdGlvblJlcXVlc3QuQWNjb3VudFZhcmlhYmxlc0VudHJ5EhQKB2FwaV9rZXkYBSABKAlCA4ABARImCgViYXNpYxgGIAEoCzIXLnN2Yy52MS5CYXNpY0NyZWRlbnRpYWwSFAoMcmVkaXJlY3RfdXJsGAcgASgJGjcKFUFjY291bnRWYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIngKGkluaXRpYXRlQ29ubmVjdGlvblJlc3BvbnNlEikKB2FjY291bnQYASABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudBIVCg1hdXRob3JpemVfdXJsGAIgASgJEhgKEGNyZWRlbnRpYWxfdHJpZWQYAyABKAgimQEKGENyZWF0ZUNvbm5lY3RMaW5rUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSEQoJZW50aXR5X2lkGAIgASgJEg4KBnNjaGVtZRgDIAEoCRIUCgxyZWRpcmVjdF91cmwYBCABKAkSLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiWAoZQ3JlYXRlQ29ubmVjdExpbmtSZXNwb25zZRILCgN1cmwYASABKAkSLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiIgoUR2V0Q29ubmVjdGlvblJlcXVlc3QSCgoCaWQYASABKAkiQgoVR2V0Q29ubmVjdGlvblJlc3BvbnNlEikKB2FjY291bnQYASABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudCJ3ChZMaXN0Q29ubmVjdGlvbnNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDQoFc3RhdGUYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiXgoXTGlzdENvbm5lY3Rpb25zUmVzcG9uc2USKgoIYWNjb3VudHMYASADKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiIwoVVGVzdENvbm5lY3Rpb25SZXF1ZXN0EgoKAmlkGAEgASgJItEBChZUZXN0Q29ubmVjdGlvblJlc3BvbnNlEg8KB291dGNvbWUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIRCgl0b29sX3NsdWcYAyABKAkSFwoPcHJvdmlkZXJfc3RhdHVzGAQgASgFEi0KCXRlc3RlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2FsbF9pZBgGIAEoCRIpCgdhY2NvdW50GAcgASgLMhguc3ZjLnYxLkNvbm5lY3RlZEFjY291bnQiJQoXRGVsZXRlQ29ubmVjdGlvblJlcXVlc3QSCgoCaWQYASABKAkiGgoYRGVsZXRlQ29ubmVjdGlvblJlc3BvbnNlIj0KG1NldEFjY291bnRSZWZlcmVuY2VzUmVxdWVzdBIKCgJpZBgBIAEoCRISCgpyZWZlcmVuY2VzGAIgAygJIkkKHFNldEFjY291bnRSZWZlcmVuY2VzUmVzcG9uc2USKQoHYWNjb3VudBgBIAEoCzIYLnN2Yy52MS5Db25uZWN0ZWRBY2NvdW50IvEBChtTZXRQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhEKCWNsaWVudF9pZBgCIAEoCRIaCg1jbGllbnRfc2VjcmV0GAMgASgJQgOAAQESVAoRYWNjb3VudF92YXJpYWJsZXMYBCADKAsyOS5zdmMudjEuU2V0UHJvamVjdENyZWRlbnRpYWxSZXF1ZXN0LkFjY291bnRWYXJpYWJsZXNFbnRyeRo3ChVBY2NvdW50VmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJJChxTZXRQcm9qZWN0Q3JlZGVudGlhbFJlc3BvbnNlEikKB2FjY291bnQYASABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudCI2Ch5EZWxldGVQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJIiEKH0RlbGV0ZVByb2plY3RDcmVkZW50aWFsUmVzcG9uc2UyrAgKEkNvbm5lY3Rpb25zU2VydmljZRKEAQoSSW5pdGlhdGVDb25uZWN0aW9uEiEuc3ZjLnYxLkluaXRpYXRlQ29ubmVjdGlvblJlcXVlc3QaIi5zdmMudjEuSW5pdGlhdGVDb25uZWN0aW9uUmVzcG9uc2UiJ6i7GAGwuxgBuLsYAsq7GAphY2NvdW50Lmlk0rsYCWVudGl0eV9pZBKDAQoRQ3JlYXRlQ29ubmVjdExpbmsSIC5zdmMudjEuQ3JlYXRlQ29ubmVjdExpbmtSZXF1ZXN0GiEuc3ZjLnYxLkNyZWF0ZUNvbm5lY3RMaW5rUmVzcG9uc2UiKai7GAGwuxgBuLsYAsK7GAx0b29sa2l0X3NsdWfSuxgJZW50aXR5X2lkEloKDUdldENvbm5lY3Rpb24SHC5zdmMudjEuR2V0Q29ubmVjdGlvblJlcXVlc3QaHS5zdmMudjEuR2V0Q29ubmVjdGlvblJlc3BvbnNlIgyouxgBsLsYAbi7GAESYAoPTGlzdENvbm5lY3Rpb25zEh4uc3ZjLnYxLkxpc3RDb25uZWN0aW9uc1JlcXVlc3QaHy5zdmMudjEuTGlzdENvbm5lY3Rpb25zUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJdCg5UZXN0Q29ubmVjdGlvbhIdLnN2Yy52MS5UZXN0Q29ubmVjdGlvblJlcXVlc3QaHi5zdmMudjEuVGVzdENvbm5lY3Rpb25SZXNwb25zZSIMqLsYAbC7GAG4uxgBEmkKEERlbGV0ZUNvbm5lY3Rpb24SHy5zdmMudjEuRGVsZXRlQ29ubmVjdGlvblJlcXVlc3QaIC5zdmMudjEuRGVsZXRlQ29ubmVjdGlvblJlc3BvbnNlIhKouxgBsLsYAbi7GALCuxgCaWQSdQoUU2V0QWNjb3VudFJlZmVyZW5jZXMSIy5zdmMudjEuU2V0QWNjb3VudFJlZmVyZW5jZXNSZXF1ZXN0GiQuc3ZjLnYxLlNldEFjY291bnRSZWZlcmVuY2VzUmVzcG9uc2UiEqi7GAKwuxgCuLsYAsK7GAJpZBJ/ChRTZXRQcm9qZWN0Q3JlZGVudGlhbBIjLnN2Yy52MS5TZXRQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QaJC5zdmMudjEuU2V0UHJvamVjdENyZWRlbnRpYWxSZXNwb25zZSIcqLsYArC7GAK4uxgCwrsYDHRvb2xraXRfc2x1ZxKIAQoXRGVsZXRlUHJvamVjdENyZWRlbnRpYWwSJi5zdmMudjEuRGVsZXRlUHJvamVjdENyZWRlbnRpYWxSZXF1ZXN0Gicuc3ZjLnYxLkRlbGV0ZVByb2plY3RDcmVkZW50aWFsUmVzcG9uc2UiHKi7GAKwuxgCuLsYAsK7GAx0b29sa2l0X3NsdWdiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An entity's account in an external app.
@@ -120,6 +120,14 @@ export type ConnectedAccount = Message<"svc.v1.ConnectedAccount"> & {
    * @generated from field: bool sandbox = 14;
    */
   sandbox: boolean;
+
+  /**
+   * The last known answer of the app to the credential: of a test, of a connection's first try, of a call or of a renewal of the
+   * token. Calls that work are noted at most once an hour. If unset, the credential was not tried yet.
+   *
+   * @generated from field: svc.v1.CredentialTry credential_try = 15;
+   */
+  credentialTry?: CredentialTry | undefined;
 };
 
 /**
@@ -128,6 +136,34 @@ export type ConnectedAccount = Message<"svc.v1.ConnectedAccount"> & {
  */
 export const ConnectedAccountSchema: GenMessage<ConnectedAccount> = /*@__PURE__*/
   messageDesc(file_svc_v1_connections, 0);
+
+/**
+ * An answer of an app to a credential.
+ *
+ * @generated from message svc.v1.CredentialTry
+ */
+export type CredentialTry = Message<"svc.v1.CredentialTry"> & {
+  /**
+   * `worked`: the app took the credential. `refused`: it did not.
+   *
+   * @generated from field: string outcome = 1;
+   */
+  outcome: string;
+
+  /**
+   * When the app answered.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 2;
+   */
+  at?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.CredentialTry.
+ * Use `create(CredentialTrySchema)` to create a new message.
+ */
+export const CredentialTrySchema: GenMessage<CredentialTry> = /*@__PURE__*/
+  messageDesc(file_svc_v1_connections, 1);
 
 /**
  * A user name and password.
@@ -155,7 +191,7 @@ export type BasicCredential = Message<"svc.v1.BasicCredential"> & {
  * Use `create(BasicCredentialSchema)` to create a new message.
  */
 export const BasicCredentialSchema: GenMessage<BasicCredential> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 1);
+  messageDesc(file_svc_v1_connections, 2);
 
 /**
  * Request of InitiateConnection.
@@ -219,7 +255,7 @@ export type InitiateConnectionRequest = Message<"svc.v1.InitiateConnectionReques
  * Use `create(InitiateConnectionRequestSchema)` to create a new message.
  */
 export const InitiateConnectionRequestSchema: GenMessage<InitiateConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 2);
+  messageDesc(file_svc_v1_connections, 3);
 
 /**
  * Response of InitiateConnection.
@@ -255,7 +291,7 @@ export type InitiateConnectionResponse = Message<"svc.v1.InitiateConnectionRespo
  * Use `create(InitiateConnectionResponseSchema)` to create a new message.
  */
 export const InitiateConnectionResponseSchema: GenMessage<InitiateConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 3);
+  messageDesc(file_svc_v1_connections, 4);
 
 /**
  * Request of CreateConnectLink.
@@ -304,7 +340,7 @@ export type CreateConnectLinkRequest = Message<"svc.v1.CreateConnectLinkRequest"
  * Use `create(CreateConnectLinkRequestSchema)` to create a new message.
  */
 export const CreateConnectLinkRequestSchema: GenMessage<CreateConnectLinkRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 4);
+  messageDesc(file_svc_v1_connections, 5);
 
 /**
  * Response of CreateConnectLink.
@@ -332,7 +368,7 @@ export type CreateConnectLinkResponse = Message<"svc.v1.CreateConnectLinkRespons
  * Use `create(CreateConnectLinkResponseSchema)` to create a new message.
  */
 export const CreateConnectLinkResponseSchema: GenMessage<CreateConnectLinkResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 5);
+  messageDesc(file_svc_v1_connections, 6);
 
 /**
  * Request of GetConnection.
@@ -353,7 +389,7 @@ export type GetConnectionRequest = Message<"svc.v1.GetConnectionRequest"> & {
  * Use `create(GetConnectionRequestSchema)` to create a new message.
  */
 export const GetConnectionRequestSchema: GenMessage<GetConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 6);
+  messageDesc(file_svc_v1_connections, 7);
 
 /**
  * Response of GetConnection.
@@ -374,7 +410,7 @@ export type GetConnectionResponse = Message<"svc.v1.GetConnectionResponse"> & {
  * Use `create(GetConnectionResponseSchema)` to create a new message.
  */
 export const GetConnectionResponseSchema: GenMessage<GetConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 7);
+  messageDesc(file_svc_v1_connections, 8);
 
 /**
  * Request of ListConnections.
@@ -423,7 +459,7 @@ export type ListConnectionsRequest = Message<"svc.v1.ListConnectionsRequest"> & 
  * Use `create(ListConnectionsRequestSchema)` to create a new message.
  */
 export const ListConnectionsRequestSchema: GenMessage<ListConnectionsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 8);
+  messageDesc(file_svc_v1_connections, 9);
 
 /**
  * Response of ListConnections.
@@ -451,7 +487,92 @@ export type ListConnectionsResponse = Message<"svc.v1.ListConnectionsResponse"> 
  * Use `create(ListConnectionsResponseSchema)` to create a new message.
  */
 export const ListConnectionsResponseSchema: GenMessage<ListConnectionsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 9);
+  messageDesc(file_svc_v1_connections, 10);
+
+/**
+ * Request of TestConnection.
+ *
+ * @generated from message svc.v1.TestConnectionRequest
+ */
+export type TestConnectionRequest = Message<"svc.v1.TestConnectionRequest"> & {
+  /**
+   * Id of the account.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message svc.v1.TestConnectionRequest.
+ * Use `create(TestConnectionRequestSchema)` to create a new message.
+ */
+export const TestConnectionRequestSchema: GenMessage<TestConnectionRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_connections, 11);
+
+/**
+ * Response of TestConnection.
+ *
+ * @generated from message svc.v1.TestConnectionResponse
+ */
+export type TestConnectionResponse = Message<"svc.v1.TestConnectionResponse"> & {
+  /**
+   * `works`: the app took the credential. `refused`: the app did not take it. `unknown`: the app could not be asked, its answer
+   * says nothing of the credential, or nothing was tried.
+   *
+   * @generated from field: string outcome = 1;
+   */
+  outcome: string;
+
+  /**
+   * Why the outcome is so, in one sentence.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * Slug of the tool that was called. If empty, nothing was sent.
+   *
+   * @generated from field: string tool_slug = 3;
+   */
+  toolSlug: string;
+
+  /**
+   * HTTP status of the app's answer. 0 if it did not answer.
+   *
+   * @generated from field: int32 provider_status = 4;
+   */
+  providerStatus: number;
+
+  /**
+   * When the test ended.
+   *
+   * @generated from field: google.protobuf.Timestamp tested_at = 5;
+   */
+  testedAt?: Timestamp | undefined;
+
+  /**
+   * Id of the read in the ledger (GetToolCall). If empty, nothing was sent.
+   *
+   * @generated from field: string call_id = 6;
+   */
+  callId: string;
+
+  /**
+   * The account after the test.
+   *
+   * @generated from field: svc.v1.ConnectedAccount account = 7;
+   */
+  account?: ConnectedAccount | undefined;
+};
+
+/**
+ * Describes the message svc.v1.TestConnectionResponse.
+ * Use `create(TestConnectionResponseSchema)` to create a new message.
+ */
+export const TestConnectionResponseSchema: GenMessage<TestConnectionResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_connections, 12);
 
 /**
  * Request of DeleteConnection.
@@ -472,7 +593,7 @@ export type DeleteConnectionRequest = Message<"svc.v1.DeleteConnectionRequest"> 
  * Use `create(DeleteConnectionRequestSchema)` to create a new message.
  */
 export const DeleteConnectionRequestSchema: GenMessage<DeleteConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 10);
+  messageDesc(file_svc_v1_connections, 13);
 
 /**
  * Response of DeleteConnection.
@@ -487,7 +608,7 @@ export type DeleteConnectionResponse = Message<"svc.v1.DeleteConnectionResponse"
  * Use `create(DeleteConnectionResponseSchema)` to create a new message.
  */
 export const DeleteConnectionResponseSchema: GenMessage<DeleteConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 11);
+  messageDesc(file_svc_v1_connections, 14);
 
 /**
  * Request of SetAccountReferences.
@@ -515,7 +636,7 @@ export type SetAccountReferencesRequest = Message<"svc.v1.SetAccountReferencesRe
  * Use `create(SetAccountReferencesRequestSchema)` to create a new message.
  */
 export const SetAccountReferencesRequestSchema: GenMessage<SetAccountReferencesRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 12);
+  messageDesc(file_svc_v1_connections, 15);
 
 /**
  * Response of SetAccountReferences.
@@ -536,7 +657,7 @@ export type SetAccountReferencesResponse = Message<"svc.v1.SetAccountReferencesR
  * Use `create(SetAccountReferencesResponseSchema)` to create a new message.
  */
 export const SetAccountReferencesResponseSchema: GenMessage<SetAccountReferencesResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 13);
+  messageDesc(file_svc_v1_connections, 16);
 
 /**
  * Request of SetProjectCredential.
@@ -578,7 +699,7 @@ export type SetProjectCredentialRequest = Message<"svc.v1.SetProjectCredentialRe
  * Use `create(SetProjectCredentialRequestSchema)` to create a new message.
  */
 export const SetProjectCredentialRequestSchema: GenMessage<SetProjectCredentialRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 14);
+  messageDesc(file_svc_v1_connections, 17);
 
 /**
  * Response of SetProjectCredential.
@@ -599,7 +720,7 @@ export type SetProjectCredentialResponse = Message<"svc.v1.SetProjectCredentialR
  * Use `create(SetProjectCredentialResponseSchema)` to create a new message.
  */
 export const SetProjectCredentialResponseSchema: GenMessage<SetProjectCredentialResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 15);
+  messageDesc(file_svc_v1_connections, 18);
 
 /**
  * Request of DeleteProjectCredential.
@@ -620,7 +741,7 @@ export type DeleteProjectCredentialRequest = Message<"svc.v1.DeleteProjectCreden
  * Use `create(DeleteProjectCredentialRequestSchema)` to create a new message.
  */
 export const DeleteProjectCredentialRequestSchema: GenMessage<DeleteProjectCredentialRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 16);
+  messageDesc(file_svc_v1_connections, 19);
 
 /**
  * Response of DeleteProjectCredential.
@@ -635,7 +756,7 @@ export type DeleteProjectCredentialResponse = Message<"svc.v1.DeleteProjectCrede
  * Use `create(DeleteProjectCredentialResponseSchema)` to create a new message.
  */
 export const DeleteProjectCredentialResponseSchema: GenMessage<DeleteProjectCredentialResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_connections, 17);
+  messageDesc(file_svc_v1_connections, 20);
 
 /**
  * Connected accounts: the credentials with which tools are called, kept sealed in a vault. An entity
@@ -739,6 +860,31 @@ export const ConnectionsService: GenService<{
     methodKind: "unary";
     input: typeof ListConnectionsRequestSchema;
     output: typeof ListConnectionsResponseSchema;
+  },
+  /**
+   * TestConnection tries an account's credential with one harmless read. The read is a call of a tool like any other: the key's
+   * binding, the project's confirmation rules, hooks, call limits and the renewal of tokens apply, and it has a row in the ledger.
+   *
+   * The tool is the one that the toolkit's definition names for identifying an account. If it names none, the smallest read
+   * without required arguments is chosen: a GET before others, then the one with the fewest arguments.
+   *
+   * If the app answers 401, the account becomes `expired`, as after any call. An app that fails or cannot be reached changes
+   * nothing, and the outcome is `unknown`. In the sandbox nothing is sent, and the outcome is `unknown`.
+   *
+   * It is an error to test:
+   * - not_found CONNECTION_NOT_FOUND: the project has no account id.
+   * - failed_precondition CONNECTION_NOT_USABLE: the account is not active; the message says why.
+   * - failed_precondition CONNECTION_NOT_TESTABLE: the toolkit has no read that takes no arguments.
+   * - permission_denied TOOL_NOT_GRANTED: the key is bound to classes of tools or to toolkits, and the tool of
+   *   the test is of another.
+   * - resource_exhausted CALL_LIMIT, CALL_LIMIT_PAUSED and CONFIRM_ASKED_TOO_OFTEN: as for CallTool.
+   *
+   * @generated from rpc svc.v1.ConnectionsService.TestConnection
+   */
+  testConnection: {
+    methodKind: "unary";
+    input: typeof TestConnectionRequestSchema;
+    output: typeof TestConnectionResponseSchema;
   },
   /**
    * DeleteConnection revokes an account for good: its credentials are erased and its references given

@@ -88,6 +88,7 @@ const commandNames: Readonly<Record<string, string>> = {
   CreateConnectLink: "`svc connections link`",
   ListConnections: "`svc connections list`",
   GetConnection: "`svc connections show`",
+  TestConnection: "`svc connections test`",
   DeleteConnection: "`svc connections delete`",
   SetAccountReferences: "`svc connections references`",
   SetProjectCredential: "`svc credentials set`",

@@ -8,6 +8,7 @@ import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption, parseCount } from "../command/options.ts";
 import { messageListText } from "../text/message.ts";
 import { tableLines, timeText } from "../text/table.ts";
+import { credentialText } from "./credential-text.ts";
 
 type ListOptions = ProjectOptions & JsonOption & { toolkit?: string; entity?: string; state?: string; limit: number };
 
@@ -38,11 +39,13 @@ async function listAccounts(options: ListOptions, context: CommandContext): Prom
     return { items, nextPageToken };
   }, limit);
   if (options.json) return context.print(messageListText(ConnectedAccountSchema, found));
-  const header = ["ID", "TOOLKIT", "ENTITY", "SCHEME", "STATE", "CONNECTED", "LAST ERROR"];
+  const header = ["ID", "TOOLKIT", "ENTITY", "SCHEME", "STATE", "CREDENTIAL", "CONNECTED", "LAST ERROR"];
   for (const line of tableLines(header, found.map(accountRow))) context.print(line);
 }
 
-function accountRow({ id, toolkitSlug, entityId, scheme, state, createdAt, lastError }: ConnectedAccount): string[] {
+function accountRow(account: ConnectedAccount): string[] {
+  const { id, toolkitSlug, entityId, scheme, state, createdAt, lastError } = account;
+  const credential = credentialText(account);
   // The project's own credential belongs to no entity.
-  return [id, toolkitSlug, entityId || "-", scheme, state, timeText(createdAt), lastError || "-"];
+  return [id, toolkitSlug, entityId || "-", scheme, state, credential, timeText(createdAt), lastError || "-"];
 }

@@ -34,14 +34,15 @@ import {
   referenceTaken,
 } from "../errors.ts";
 import type { ConnectionsOptions } from "../options.ts";
+import { type TestConnectionContext, testConnection } from "./try-connection.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof ConnectionsService>,
-  "getConnection" | "listConnections" | "deleteConnection" | "setAccountReferences"
+  "getConnection" | "listConnections" | "testConnection" | "deleteConnection" | "setAccountReferences"
 >;
 
 /** The calls about accounts that there are. */
-export function accountMethods(options: ConnectionsOptions): Methods {
+export function accountMethods(options: TestConnectionContext): Methods {
   const { db, clock, sealer } = options;
   const find = async (text: string, ctx: HandlerContext): Promise<ConnectedAccount> => {
     const id = requireId("acc", "id", text);
@@ -72,6 +73,9 @@ export function accountMethods(options: ConnectionsOptions): Methods {
       const reached = rows.filter((row) => isAccountReached(row, binding));
       const messages = reached.map((row) => toConnectedAccount(row, nowMs));
       return create(ListConnectionsResponseSchema, { accounts: messages, nextPageToken });
+    },
+    async testConnection({ id }, ctx) {
+      return testConnection(options, requireProject(ctx), await find(id, ctx));
     },
     async deleteConnection({ id }, ctx) {
       const row = await find(id, ctx);

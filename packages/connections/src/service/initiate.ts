@@ -76,8 +76,8 @@ export async function initiate(
     return create(InitiateConnectionResponseSchema, { account: toMessage(options, row), authorizeUrl });
   }
   const tried = await tryCredential(options, { ...account, credential });
-  const row = await activateOrRefuse(options, { ...account, credential: tried.credential });
   const credentialTried = tried.isTaken && !options.isSandbox;
+  const row = await activateOrRefuse(options, { ...account, credential: tried.credential, isTaken: credentialTried });
   return create(InitiateConnectionResponseSchema, { account: toMessage(options, row), credentialTried });
 }
 

@@ -40,6 +40,7 @@ export function projectCredentialMethods(options: ConnectionsOptions): Methods {
         entityId: "",
         variables: accountVariables,
         credential,
+        isTaken: false,
       });
       return create(SetProjectCredentialResponseSchema, { account: toConnectedAccount(row, clock.now()) });
     },

@@ -1,3 +1,4 @@
+import type { ConnectedAccount } from "@svc/gen/connections";
 import { unknownWord, type Word } from "./word.ts";
 
 /** The states of a connected account, as `ConnectedAccount.state` has them. */
@@ -42,4 +43,25 @@ export function scopeWord(isGranted: boolean): Word {
   return isGranted
     ? { word: "granted", tone: "ok", icon: "check", says: "The app granted it." }
     : { word: "missing", tone: "bad", icon: "cross", says: "Tools that need it are refused. Reconnect, and grant it." };
+}
+
+/** What is known of an account's credential. The time of the try, if there was one, is shown behind the words. */
+export function credentialWords({ scheme, sandbox, credentialTry }: CredentialFacts): string {
+  if (scheme === "none") return "none needed";
+  if (sandbox) return "not tried: sandbox";
+  if (credentialTry === undefined) return "not tried yet";
+  return credentialTry.outcome === "worked" ? "worked" : "refused";
+}
+
+type CredentialFacts = Pick<ConnectedAccount, "scheme" | "sandbox" | "credentialTry">;
+
+const outcomes: Record<string, { readonly title: string; readonly tone: Word["tone"] }> = {
+  works: { title: "The credential works.", tone: "ok" },
+  refused: { title: "The app refused the credential.", tone: "bad" },
+  unknown: { title: "It is not known whether the credential is good.", tone: "warn" },
+};
+
+/** How the outcome of a test of a connection is shown. */
+export function testWords(outcome: string): { readonly title: string; readonly tone: Word["tone"] } {
+  return outcomes[outcome] ?? { title: outcome, tone: "plain" };
 }

@@ -1,7 +1,7 @@
 /** Where on the pages stands what a call does. A call that is not here has no page, and keeps its name. */
 const places: Readonly<Record<string, readonly string[]>> = {
   "the page Tools": ["ListTools", "SearchTools", "ListToolkits", "DescribeTool", "GetToolkitConnectSpec"],
-  "the page Accounts": ["ListConnections", "GetConnection"],
+  "the page Accounts": ["ListConnections", "GetConnection", "TestConnection"],
   "“Connect an account” on the page Accounts": ["InitiateConnection"],
   "“Project credential” on the page Accounts": ["SetProjectCredential"],
   "the page Calls": ["ListToolCalls", "GetToolCall"],

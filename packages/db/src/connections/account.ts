@@ -5,6 +5,12 @@ import { filterColumn } from "../sql/filter.ts";
 /** A connected account with its sealed credential. */
 export type ConnectedAccount = typeof connectedAccounts.$inferSelect;
 
+/** The columns of the last try of a credential: null before the first. */
+export type TryColumn = "credentialTriedAt" | "isCredentialTaken";
+
+/** An account as it is made: its credential was tried, or not. */
+export type NewConnectedAccount = Omit<ConnectedAccount, TryColumn> & Partial<Pick<ConnectedAccount, TryColumn>>;
+
 /** Which accounts to list; empty strings match all. */
 export type ConnectedAccountFilter = { toolkitSlug: string; entityId: string; state: ConnectedAccountState | "" };
 

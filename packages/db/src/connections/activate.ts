@@ -4,11 +4,11 @@ import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import { connectedAccounts } from "../schema/connections.ts";
 import { statement } from "../sql/statement.ts";
-import { type ConnectedAccount, erased } from "./account.ts";
+import { type ConnectedAccount, erased, type NewConnectedAccount } from "./account.ts";
 import { releaseAccountReferences, routeAccountReferences } from "./references.ts";
 
 /** What an account becomes when it is activated; state, references and times of leases follow from it. */
-export type Activation = Omit<ConnectedAccount, "state" | "references" | "refreshLeaseUntil" | "lastError">;
+export type Activation = Omit<NewConnectedAccount, "state" | "references" | "refreshLeaseUntil" | "lastError">;
 
 /** How an account is activated. */
 export type ActivationOptions = {

@@ -21,6 +21,8 @@ const columns = selectList(connectedAccounts, [
   "grantedScopes",
   "expiresAt",
   "lastError",
+  "credentialTriedAt",
+  "isCredentialTaken",
 ]);
 
 /** What a call needs of an account. */

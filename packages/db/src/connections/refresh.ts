@@ -3,7 +3,7 @@ import { and, eq, isNull, lte, or } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { connectedAccounts } from "../schema/connections.ts";
 import { statement } from "../sql/statement.ts";
-import { type ConnectedAccount, isActive } from "./account.ts";
+import { type ConnectedAccount, isActive, type TryColumn } from "./account.ts";
 
 /** An account by its project and id. */
 export type AccountKey = { projectId: ProjectId; id: AccountId };
@@ -55,7 +55,7 @@ export async function claimAccountRefresh(
 
 /** What a renewal changes; an absent field stays. `state` is given when it ends the account's use. */
 export type AccountRefreshOutcome = Partial<
-  Pick<ConnectedAccount, "credential" | "grantedScopes" | "expiresAt" | "refreshAt" | "lastError">
+  Pick<ConnectedAccount, "credential" | "grantedScopes" | "expiresAt" | "refreshAt" | "lastError" | TryColumn>
 > & { state?: "expired"; updatedAt: number };
 
 /**
@@ -85,15 +85,38 @@ export async function settleAccountRefresh(
   return rows.length > 0;
 }
 
-/** Turns an active account `expired`, unless its credential has changed since it was read. */
+/** The columns of a try of a credential: the app took it or refused it. */
+function triedColumns(isTaken: boolean, nowMs: number): Pick<ConnectedAccount, TryColumn> {
+  return { credentialTriedAt: nowMs, isCredentialTaken: isTaken };
+}
+
+/** Notes that the app took an account's credential or refused it, unless a later try is noted. */
+export async function noteCredentialTry(
+  db: Executor,
+  { projectId, id }: AccountKey,
+  { isTaken, nowMs }: { isTaken: boolean; nowMs: number },
+): Promise<void> {
+  const table = connectedAccounts;
+  const isLater = or(isNull(table.credentialTriedAt), lte(table.credentialTriedAt, nowMs));
+  await db.orm
+    .update(table)
+    .set(triedColumns(isTaken, nowMs))
+    .where(and(eq(table.projectId, projectId), eq(table.id, id), isLater));
+}
+
+/** Turns an active account `expired`, unless its credential has changed since it was read. `isRefused`: by the app's answer. */
 export async function expireAccount(
   db: Executor,
   { projectId, id }: AccountKey,
-  change: { credential: Buffer; lastError: string; nowMs: number },
+  change: { credential: Buffer; lastError: string; isRefused: boolean; nowMs: number },
 ): Promise<void> {
   const table = connectedAccounts;
+  const { lastError, isRefused, nowMs } = change;
   await db.orm
     .update(table)
-    .set({ state: "expired", lastError: change.lastError, updatedAt: change.nowMs, refreshAt: null })
+    .set({
+      ...{ state: "expired", lastError, updatedAt: nowMs, refreshAt: null },
+      ...(isRefused && triedColumns(false, nowMs)),
+    })
     .where(and(eq(table.projectId, projectId), eq(table.id, id), isActive, eq(table.credential, change.credential)));
 }

@@ -6,13 +6,19 @@ import { connectedAccounts } from "../schema/connections.ts";
 import type { ConnectedAccountState } from "../schema/words.ts";
 import { filterColumn } from "../sql/filter.ts";
 import { keyOf, newestOfProject, newestWith } from "../sql/newest-first.ts";
-import { type AccountDefinition, type ConnectedAccount, type ConnectedAccountFilter, erased } from "./account.ts";
+import {
+  type AccountDefinition,
+  type ConnectedAccount,
+  type ConnectedAccountFilter,
+  erased,
+  type NewConnectedAccount,
+} from "./account.ts";
 import { releaseAccountReferences } from "./references.ts";
 
 /** The connected accounts of one project. */
 export type ConnectedAccountRepository = {
   /** Keeps a pending account. */
-  create(account: Omit<ConnectedAccount, "projectId">): Promise<ConnectedAccount>;
+  create(account: Omit<NewConnectedAccount, "projectId">): Promise<ConnectedAccount>;
   find(id: AccountId): Promise<ConnectedAccount | undefined>;
   /** Newest first, from after `after`. An active account past its expiresAt counts as expired. */
   list(filter: ConnectedAccountFilter, page: AccountPage, nowMs: number): Promise<ConnectedAccount[]>;

@@ -29,6 +29,10 @@ export const connectedAccounts = pgTable(
     grantedScopes: text("granted_scopes").array().notNull().default([]),
     references: text("references").array().notNull().default([]),
     lastError: text("last_error").notNull().default(""),
+    /** When the app last took or refused the credential, as far as noted; null before the first try. */
+    credentialTriedAt: time("credential_tried_at"),
+    /** True if the app took the credential then; null before the first try. */
+    isCredentialTaken: boolean("is_credential_taken"),
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
     /** When the credential runs out; null when it does not, or the app does not say. */

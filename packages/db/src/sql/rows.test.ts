@@ -34,6 +34,8 @@ async function newAccount(): Promise<NewRow<typeof connectedAccounts>> {
     grantedScopes: odd,
     references: [],
     lastError: "",
+    credentialTriedAt: nowMs + 4,
+    isCredentialTaken: false,
     createdAt: nowMs + 1,
     updatedAt: nowMs + 2,
     expiresAt: null,

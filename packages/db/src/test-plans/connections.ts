@@ -1,7 +1,7 @@
 import type { Executor } from "../connect.ts";
 import { activateAccount } from "../connections/activate.ts";
 import { setAccountReferences } from "../connections/references.ts";
-import { claimAccountRefresh, expireAccount, settleAccountRefresh } from "../connections/refresh.ts";
+import { claimAccountRefresh, expireAccount, noteCredentialTry, settleAccountRefresh } from "../connections/refresh.ts";
 import { connectedAccountsForProject } from "../connections/repo.ts";
 import { nowMs } from "../test-rows.ts";
 import type { Plan } from "./plan.ts";
@@ -98,7 +98,13 @@ export const connectionPlans: readonly Plan[] = [
   },
   {
     name: "turn an account expired",
-    run: (db) => expireAccount(db, { projectId, id: activeId }, { credential, lastError: "refused", nowMs }),
+    run: (db) =>
+      expireAccount(db, { projectId, id: activeId }, { credential, lastError: "refused", isRefused: true, nowMs }),
+    reads: { connected_accounts: byId },
+  },
+  {
+    name: "note a try of an account's credential",
+    run: (db) => noteCredentialTry(db, { projectId, id: activeId }, { isTaken: true, nowMs }),
     reads: { connected_accounts: byId },
   },
   {

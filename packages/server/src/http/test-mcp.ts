@@ -203,6 +203,7 @@ const accounts: AccountAccess = {
   authorize: async (_query, _account, request) => withBearer(request, "secret"),
   preview: (_toolkit, _account, request) => withBearer(request, "***"),
   refused: async () => false,
+  taken: async () => undefined,
 };
 
 function withBearer(request: AppRequest, bearer: string): AppRequest {

@@ -105,10 +105,10 @@ async function sendAuthorized(
   execution: Execution,
   authorized: AppRequest,
 ): Promise<CallResult> {
-  const { action, account } = execution.prepared;
+  const { action, account, way } = execution.prepared;
   const untilMs = context.clock.now() + Math.min(execution.timeoutMs ?? callTimeoutMs, callTimeoutMs);
   const first = await sendOnce(context, execution, { authorized, untilMs });
-  if (first.providerStatus !== 401 || account === undefined) return first;
+  if (first.providerStatus !== 401 || account === undefined) return noted(way, first);
   const isRenewed = await renew(execution.prepared);
   // A 401 was not executed, but a write is never sent twice: its caller decides.
   if (isRenewed && action.class === "read") {
@@ -116,7 +116,7 @@ async function sendAuthorized(
     const mayRepeat = execution.mayRepeat === undefined || (await execution.mayRepeat().catch(() => false));
     if (again !== undefined && mayRepeat && context.clock.now() < untilMs) {
       const second = await sendOnce(context, execution, { authorized: again, untilMs });
-      if (second.providerStatus !== 401) return second;
+      if (second.providerStatus !== 401) return noted(way, second);
     }
   }
   const advice = isRenewed ? "its token has been renewed: send the call again" : "connect the account again";
@@ -126,6 +126,12 @@ async function sendAuthorized(
     retryable: isRenewed,
     message: `the app refused the credential of ${account.id}; ${advice}`,
   };
+}
+
+/** What went well shows that the credential is good. A store that is away loses the note, not the answer. */
+async function noted(way: CallWay, result: CallResult): Promise<CallResult> {
+  if (result.outcome === "ok") await way.taken().catch(() => undefined);
+  return result;
 }
 
 /** The app has answered: a store that is away now costs the second try, not the answer. The ledger's own write tells of it. */

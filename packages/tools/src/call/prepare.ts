@@ -112,6 +112,7 @@ async function buildCall(
     way: {
       authorize: () => accounts.authorize(query, account, complete),
       refused: () => accounts.refused(query, account),
+      taken: () => accounts.taken(query, account, action),
       transport,
       isSandbox,
     },

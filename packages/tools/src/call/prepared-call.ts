@@ -39,6 +39,8 @@ export type CallWay = {
   authorize(): Promise<AppRequest | AccountFault>;
   /** The app refused the credential: whether there is a new one. */
   refused(): Promise<boolean>;
+  /** The app did what it was asked: its account notes that the credential was taken. */
+  taken(): Promise<void>;
   readonly transport: AppTransport;
   /** Whether the transport is the sandbox. */
   readonly isSandbox: boolean;

@@ -23,6 +23,9 @@ const answerValuesMax = 200_000;
 /** Longest wait that an app's Retry-After is granted. */
 const retryAfterMaxMs = 3_600_000;
 
+/** The beginning of the message about a 2xx answer that says by the definition's rule that the call failed. */
+export const errorAnswerStart = "the app answered an error: ";
+
 /** `isRepeatable`: the same request may be sent again without doing anything twice. `redact` goes over the app's own words. */
 export type ReadOptions = { readonly isRepeatable: boolean; readonly nowMs: number; readonly redact: Redactor };
 
@@ -41,7 +44,7 @@ export function readAnswer(action: Action, answer: Answer, options: ReadOptions)
     return resultOf({
       outcome: "provider_error",
       providerStatus: status,
-      message: `the app answered an error: ${error}`,
+      message: `${errorAnswerStart}${error}`,
     });
   }
   return resultOf({ outcome: "ok", providerStatus: status, ...readPayload(action, body.value) });

@@ -58,6 +58,7 @@ function createTestAccounts(): TestAccounts {
       made.refusals.count++;
       return made.refusals.renews;
     },
+    taken: async () => undefined,
   };
   return made;
 }

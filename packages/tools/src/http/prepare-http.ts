@@ -53,6 +53,7 @@ export async function prepareHttp(
     way: {
       authorize: async () => keyed,
       refused: async () => false,
+      taken: async () => undefined,
       transport: withTexts(hostTransport),
       isSandbox: false,
     },

@@ -6,6 +6,7 @@ import { Line } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
 import { accountWord, schemeWords } from "../../words/accounts.ts";
+import { CredentialState } from "./credential-state.tsx";
 import { ReconnectLink } from "./reconnect-link.tsx";
 
 /** The columns of the list of accounts. */
@@ -20,6 +21,12 @@ export function accountColumns(projectId: string): readonly Column<ConnectedAcco
     { id: "entity", title: "Entity", width: "minmax(96px, 1fr)", cell: (account) => <span>{whose(account)}</span> },
     { id: "state", title: "State", width: "120px", cell: ({ state }) => <State word={accountWord(state)} /> },
     { id: "scheme", title: "By", width: "minmax(144px, 1fr)", cell: ({ scheme }) => schemeWords(scheme) },
+    {
+      id: "credential",
+      title: "Credential",
+      width: "minmax(120px, 1fr)",
+      cell: (account) => <CredentialState account={account} />,
+    },
     { id: "expires", title: "Runs out", width: "104px", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
     {
       id: "error",
@@ -47,6 +54,7 @@ export function accountCard(account: ConnectedAccount) {
       </Line>
       <Line apart>
         <span>{whose(account)}</span>
+        <CredentialState account={account} />
         <Time at={account.createdAt} />
       </Line>
     </>

@@ -12,6 +12,7 @@ import { accountWord } from "../../words/accounts.ts";
 import { AccountFacts } from "./account-facts.tsx";
 import { AccountReferences } from "./account-references.tsx";
 import { AccountScopes } from "./account-scopes.tsx";
+import { CredentialTest } from "./credential-state.tsx";
 import { DeleteButton } from "./delete-button.tsx";
 
 const route = getRouteApi("/p/$projectId/accounts/$accountId");
@@ -70,6 +71,7 @@ function AccountBody({ projectId, account }: { projectId: string; account: Conne
       <Columns even>
         <Stack>
           <AccountFacts projectId={projectId} account={account} />
+          <CredentialTest account={account} />
           <AccountReferences projectId={projectId} account={account} />
         </Stack>
         <AccountScopes projectId={projectId} account={account} />

@@ -176,6 +176,10 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "GrantsService/ListGrants": refused,
   "GrantsService/UpdateGrant": refused,
   "GrantsService/RevokeGrant": refused,
+  // By a bound approver: test/agent-keys.test.ts.
+  "GrantsService/CreateAgentKey": [[{ name: "agent", entityId: "bob" }, "permission_denied ROLE_REQUIRED"]],
+  "GrantsService/ListAgentKeys": [[{}, "permission_denied ROLE_REQUIRED"]],
+  "GrantsService/RevokeAgentKey": [[{ id: "key_01h455vb4pex5vsknk084sn02q" }, "permission_denied ROLE_REQUIRED"]],
   "IdentityService/GetIdentity": [[{}, "ok"]],
   "JobsService/SubmitJob": [
     [{ programJson: readsOf("bob") }, "invalid_argument PROGRAM_ENTITY_BOUND"],

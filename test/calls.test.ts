@@ -817,6 +817,16 @@ const grantCases: Case[] = [
   ["UpdateGrant", { id: noGrant, accessClasses: ["read"] }, "not_found GRANT_NOT_FOUND"],
   ["RevokeGrant", { id: "" }, "invalid_argument ID_MALFORMED"],
   ["RevokeGrant", { id: noGrant }, "not_found GRANT_NOT_FOUND"],
+  // What else is refused, and why: test/agent-keys.test.ts.
+  ["CreateAgentKey", { name: "agent", entityId: "ada" }, "ok apiKey,key"],
+  ["CreateAgentKey", { name: "agent" }, "invalid_argument AGENT_KEY_UNSCOPED"],
+  ["CreateAgentKey", { name: "", entityId: "ada" }, "invalid_argument NAME_INVALID"],
+  ["CreateAgentKey", { name: "agent", entityId: "ada", lifetime: "90000s" }, "invalid_argument LIFETIME_INVALID"],
+  ["ListAgentKeys", {}, "ok apiKeys,nextPageToken"],
+  ["ListAgentKeys", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListAgentKeys", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["RevokeAgentKey", { id: "" }, "invalid_argument ID_MALFORMED"],
+  ["RevokeAgentKey", { id: "key_01h455vb4pex5vsknk084sn02q" }, "not_found AGENT_KEY_NOT_FOUND"],
 ];
 
 const noProject = "prj_01h455vb4pex5vsknk084sn02q";
@@ -1044,6 +1054,9 @@ const approverCalls: [DescService, string, JsonObject][] = [
   [ToolsService, "UpdateHook", { id: noHook }],
   [ToolsService, "DeleteHook", { id: noHook }],
   [ConnectionsService, "DeleteProjectCredential", { toolkitSlug: "own_shop" }],
+  [GrantsService, "CreateAgentKey", { name: "agent", entityId: "ada" }],
+  [GrantsService, "ListAgentKeys", {}],
+  [GrantsService, "RevokeAgentKey", { id: "key_01h455vb4pex5vsknk084sn02q" }],
 ];
 
 describe.each(Object.entries(transports))("keys and roles over %s", (_name, send) => {

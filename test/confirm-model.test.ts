@@ -30,27 +30,30 @@ import {
 } from "./confirm-desk.ts";
 import { callMcp } from "./confirm-world.ts";
 
-// A key that holds every right of a member cannot have a destructive call sent under `confirm: person` by any sequence of calls. The calls are
-// those of the contract: one that is added there fails the first test until it has its place here.
+// A key that holds every right of an approver, and so of a member, cannot have a destructive call sent under `confirm: person` by any sequence
+// of calls, nor can the keys that it makes for agents, its grants and its sessions together. The calls are those of the contract: one that is added
+// there fails the first test until it has its place here.
 
 const services: readonly DescService[] = [
   ...[AdminService, CatalogService, ConnectionsService, ConsoleService, ContactsService, GrantsService],
   ...[IdentityService, JobsService, SecretsService, StandingService, StatsService, ToolsService, TriggersService],
 ];
-const memberCalls = services.flatMap(({ name, methods }) =>
-  methods
-    .filter((method) => getOption(method, required_role) === Role.MEMBER)
-    .map((method) => `${name}/${method.name}`),
+const callsOfKeys = services.flatMap(({ name, methods }) =>
+  methods.filter((method) => getOption(method, required_role) !== Role.ADMIN).map((method) => `${name}/${method.name}`),
 );
 
 const json = JSON.stringify;
 const saga = { on: ["failed", "aborted", "cancelled"] };
 let world: DeskWorld;
-let member: string;
+let approver: string;
 let person: string;
-/** A grant of the member's key. */
-let grant: string;
-/** The member's session in the console. */
+/** The approver's key, and those that it made for agents. */
+const hand: string[] = [];
+/** The key of the hand that acts. */
+let acting: string;
+/** Grants of keys of the hand. */
+const grants: string[] = [];
+/** The approver's session in the console. */
 let session: Awaited<ReturnType<typeof signInToConsole>>;
 let counter = 0;
 /** What each job that was made by a call would delete, by the job's id. */
@@ -67,10 +70,10 @@ const fresh = (letter: string) => {
   counter += 1;
   return `${letter}${counter}`;
 };
-const by = (method: string, body: object) => world.tried(method, body, member);
+const by = (method: string, body: object, key = acting) => world.tried(method, body, key);
 const chosen = <T>(all: readonly T[], pick: number): T | undefined => all[pick % Math.max(1, all.length)];
 const listed = async (method: string, field: string): Promise<Record<string, string>[]> =>
-  (await by(method, { pageSize: 100 })).json[field] ?? [];
+  (await by(method, { pageSize: 100 }, approver)).json[field] ?? [];
 const jobId = async ({ pick }: Draw) => chosen(await listed("JobsService/ListJobs", "jobs"), pick)?.["id"] ?? "job_";
 const standingId = async ({ pick }: Draw) =>
   chosen(await listed("StandingService/ListStandingPrograms", "standingPrograms"), pick)?.["id"] ?? "stp_";
@@ -113,7 +116,7 @@ async function definition(draw: Draw): Promise<string> {
   return json({ version: 1, source: { schedule: { every: "1d" } }, overlap: { policy: "allow" }, program });
 }
 
-/** Answers as the member, in the console, or by a form of a client; with other values where the point takes them. */
+/** Answers as a key of the hand, in the console, or by a form of a client; with other values where the point takes them. */
 async function answer(draw: Draw): Promise<void> {
   const id = await jobId(draw);
   const note = fresh("o");
@@ -128,7 +131,7 @@ async function answer(draw: Draw): Promise<void> {
   if (answered.status === 200 && continuation === "retry-with") keep(id, [note]);
   const response = { action: "accept", content: { continuation: "proceed" } };
   const task = { id, inputResponses: { [id]: response }, name: "call_tool", arguments: {} };
-  if (draw.form % 5 === 0) await callMcp(world.svc.url, grant, task);
+  if (draw.form % 5 === 0) await callMcp(world.svc.url, chosen(grants, draw.pick) ?? "", task);
 }
 
 /** Calls a tool by RPC or, as the grant, by MCP, with a form that the client answers itself. */
@@ -149,6 +152,7 @@ async function callTool(draw: Draw): Promise<void> {
     return;
   }
   const params = { name: "call_tool", arguments: { slug: toolSlug, entity_id: "ada", arguments: args } };
+  const grant = chosen(grants, draw.pick) ?? "";
   const asked = await callMcp(world.svc.url, grant, params);
   const inputResponses = { confirm: { action: "accept", content: { confirm: true } } };
   await callMcp(world.svc.url, grant, { ...params, inputResponses, requestState: asked?.requestState ?? "x" });
@@ -163,7 +167,13 @@ async function again(method: string, draw: Draw): Promise<void> {
   keep(answered.json.job.id, own);
 }
 
-/** Acts of a member, by call. */
+/** Has a key of the hand act. */
+async function perform(name: string, draw: Draw): Promise<void> {
+  acting = chosen(hand, draw.pick + draw.form) ?? approver;
+  await acts[name]?.(draw);
+}
+
+/** Acts of the hand, by call. */
 const acts: Readonly<Record<string, (draw: Draw) => Promise<unknown>>> = {
   "ToolsService/CallTool": callTool,
   async "JobsService/SubmitJob"(draw) {
@@ -219,6 +229,16 @@ const acts: Readonly<Record<string, (draw: Draw) => Promise<unknown>>> = {
     session = await signInToConsole(world.svc, { link: url.split("#link=")[1] });
   },
   "TriggersService/SendTestEvent": () => by("TriggersService/SendTestEvent", {}),
+  "GrantsService/CreateAgentKey": async ({ form }) => {
+    const scope = form % 2 === 0 ? { entityId: "ada" } : { toolkitSlugs: ["desk", "skills"] };
+    const confirm = { person: "never" };
+    const made = await by("GrantsService/CreateAgentKey", { name: fresh("k"), ...scope, confirm });
+    if (made.status === 200) hand.push(made.json.key);
+  },
+  "ContactsService/PutContact": async ({ form }) => {
+    const principalId = form % 3 === 0 ? "lead" : fresh("c");
+    return by("ContactsService/PutContact", { contact: { principalId, name: "Put by the hand", isApprover: true } });
+  },
 };
 
 /** Calls that have nothing sent to an app: why, by their names. */
@@ -237,6 +257,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
       "ConnectionsService/TestConnection",
     ],
     ...["ConsoleService/ListSessions", "ContactsService/ListContacts", "GrantsService/ListGrants"],
+    ...["GrantsService/ListAgentKeys", "JobsService/ListAskEndpoints"],
     ...["IdentityService/GetIdentity", "JobsService/CheckProgram", "JobsService/GetJob", "JobsService/ListJobs"],
     ...["JobsService/ListSteps", "JobsService/ListUndoEntries", "JobsService/ListJobEvents", "JobsService/WatchJob"],
     ...["JobsService/ListSkills", "JobsService/GetSkill", "JobsService/ListAsks", "JobsService/GetAsk"],
@@ -263,10 +284,22 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ],
     ...["TriggersService/ReplayEvent", "TriggersService/ReplayEvents", "TriggersService/StartReplay"],
     ...["TriggersService/UpdateReplay", "TriggersService/CancelReplay", "TriggersService/TryNow"],
+    ...["JobsService/CreateAskEndpoint", "JobsService/DeleteAskEndpoint"],
   ],
   "they take away what the acts need": [
     ...["ConnectionsService/DeleteConnection", "ConsoleService/EndSession", "GrantsService/RevokeGrant"],
+    ...["GrantsService/RevokeAgentKey", "CatalogService/DeleteToolkit", "JobsService/DeleteSkill"],
+    ...["ContactsService/DeleteContact", "SecretsService/DeleteSecret", "ToolsService/DeleteCallLimit"],
+    ...["ToolsService/DeleteHook", "ConnectionsService/DeleteProjectCredential"],
   ],
+  "they say with what, how fast and for whose events calls are made, and make none": [
+    ...["ConnectionsService/SetAccountReferences", "ConnectionsService/SetProjectCredential"],
+    ...["SecretsService/PutSecret", "ToolsService/PutCallLimit"],
+  ],
+  "a write that a hook changes after the confirmation is not sent: test/hooks.test.ts": [
+    ...["ToolsService/CreateHook", "ToolsService/UpdateHook"],
+  ],
+  "it lowers no class, so that a call that it declares is confirmed as well": ["CatalogService/PublishToolkit"],
   "a person connects an account by it, which a call then names": ["ConnectionsService/CreateConnectLink"],
 };
 
@@ -276,12 +309,18 @@ const passOn = fc.record({ act: fc.constant("person"), pick: fc.nat(9), form: fc
 
 beforeAll(async () => {
   world = await startDeskWorld();
-  member = await world.createKey("member");
+  approver = await world.createKey("approver", { role: "ROLE_APPROVER" });
+  hand.push(approver);
+  acting = approver;
   person = await world.createKey("person");
-  const agent = await registerAgent(world.svc.url);
-  const giver = { url: world.svc.url, key: member };
-  const code = (await letIn(giver, agent, { access: ["read", "write", "destructive"] })).get("code") ?? "";
-  grant = (await agent.change(code)).json.access_token;
+  for (const form of [0, 1]) await acts["GrantsService/CreateAgentKey"]?.({ pick: 0, form });
+  for (const key of hand.slice(0, 2)) {
+    const agent = await registerAgent(world.svc.url);
+    const code = (await letIn({ url: world.svc.url, key }, agent, { access: ["read", "write", "destructive"] })).get(
+      "code",
+    );
+    grants.push((await agent.change(code ?? "")).json.access_token);
+  }
   await acts["ConsoleService/CreateSignInLink"]?.({ pick: 0, form: 0 });
 }, 120_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
@@ -318,12 +357,12 @@ function unconfirmed(): string[] {
     .map(([note]) => note);
 }
 
-test("every call that a member may make has its place in the model, and no other has", () => {
+test("every call that a key may make has its place in the model, and no other has", () => {
   const placed = [...names, ...Object.values(places).flat()];
-  expect(placed.toSorted()).toEqual(memberCalls.toSorted());
+  expect(placed.toSorted()).toEqual(callsOfKeys.toSorted());
 });
 
-test("no sequence of a member's calls has a deletion sent that no other hand confirmed", async () => {
+test("no sequence of calls of a hand has a deletion sent that no other hand confirmed", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(draws, { maxLength: 4 }),
@@ -333,13 +372,13 @@ test("no sequence of a member's calls has a deletion sent that no other hand con
       }),
       async (before, after) => {
         await world.setPolicy({ person: "never" });
-        for (const { act, ...draw } of before) await acts[act]?.(draw);
+        for (const { act, ...draw } of before) await perform(act, draw);
         await world.setPolicy({ person: "destructive", contact: "lead" });
         await atRest();
         const from = world.written.length;
-        for (const { act, ...draw } of after) await (act === "person" ? confirm(draw) : acts[act]?.(draw));
+        for (const { act, ...draw } of after) await (act === "person" ? confirm(draw) : perform(act, draw));
         await atRest();
-        for (const id of notes.keys()) await world.answer(id, "proceed", member);
+        for (const id of notes.keys()) for (const key of hand) await world.answer(id, "proceed", key);
         await atRest();
         sent.push(...world.written.slice(from));
         expect(unconfirmed()).toEqual([]);
@@ -352,6 +391,7 @@ test("no sequence of a member's calls has a deletion sent that no other hand con
 test("the acts reach the app: without the policy they have notes deleted, and with it by a person's yes", async () => {
   const deletes = async (act: string) => {
     const before = world.deletions();
+    acting = approver;
     await acts[act]?.({ pick: 1, form: 14 });
     return before;
   };

@@ -49,10 +49,12 @@ create table api_keys (
   toolkit_slugs text[] default '{}'::text[] not null,
   confirm jsonb default '{"person": "never", "contact": ""}'::jsonb not null,
   agent_tools text[] default '{}'::text[] not null,
+  maker_key_id uuid,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 CREATE UNIQUE INDEX api_keys_digest ON public.api_keys USING btree (digest);
+CREATE UNIQUE INDEX api_keys_maker ON public.api_keys USING btree (maker_key_id, id) WHERE (maker_key_id IS NOT NULL);
 CREATE UNIQUE INDEX api_keys_project ON public.api_keys USING btree (project_id, id);
 
 create table audit_chains (

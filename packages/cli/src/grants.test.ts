@@ -69,3 +69,25 @@ test("what an agent has beside the tools of apps is given by name, narrowed by n
   await run("update", grant.id, "--agent-tools", "none");
   expect(await listed(token)).toEqual([]);
 });
+
+test("an approver makes keys for agents, lists those that are valid, and ends one", async () => {
+  const keys = (...args: string[]) => runTestCommand(["agent-keys", ...args], variables);
+  const scope = ["--entity", "ada", "--access", "read", "--toolkits", "calendar"];
+  const made = await keys("create", ...scope, "--expires-in", "8h", "--name", "assistant");
+  expect(made).toMatchObject({ code: 0, printed: [expect.stringMatching(/^svc_/)] });
+  expect(made.noted.join()).toMatch(/^key_\w+ \(ada; read; calendar\), valid until .*Keep the key/);
+  const whoami = await runTestCommand(["whoami"], { ...variables, SVC_API_KEY: made.printed[0] ?? "" });
+  expect(whoami.printed.join("\n")).toContain("ada");
+  const listed = await keys();
+  expect(listed.printed[0]).toMatch(/^ID +HINT +STATE +LAST USED +BOUND TO +CONFIRMED +NAME$/);
+  expect(listed.printed[1]).toMatch(/ until .* ada; read; calendar +assistant$/);
+  const [{ id }] = JSON.parse((await keys("list", "--json")).printed.join("\n"));
+  expect((await keys("revoke", id)).printed[0]).toMatch(/ is revoked since 20/);
+  expect((await keys()).printed).toHaveLength(1);
+  expect((await keys("list", "--all")).printed[1]).toContain(" revoked ");
+  const unscoped = await keys("create", "--access", "read");
+  expect(unscoped.code).not.toBe(0);
+  expect(unscoped.noted.join()).toContain("Name the one entity that the agent works for, or the toolkits");
+  const long = await keys("create", "--entity", "ada", "--expires-in", "25h");
+  expect(long.noted.join()).toContain("lifetime 90000s is not between 1s and 24h");
+});

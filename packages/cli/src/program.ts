@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { addAgentKeysCommand } from "./agent-keys.ts";
 import { addAnswerCommand } from "./answer.ts";
 import { addAskEndpointsCommand } from "./ask-endpoints.ts";
 import { addAsksCommand } from "./asks.ts";
@@ -118,6 +119,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addWatchCommand,
   addConsoleCommand,
   addGrantsCommand,
+  addAgentKeysCommand,
   addWhoamiCommand,
   addEraseCommand,
   addExportCommand,

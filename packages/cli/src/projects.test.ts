@@ -67,6 +67,7 @@ async function startAdmin() {
             entityId: "ada",
             toolkitSlugs: ["calendar"],
             confirm: { person: "writes", contact: "lead" },
+            makerKeyId: "key_2",
           },
         ],
       }),
@@ -252,9 +253,9 @@ test("keys list shows state and use, and keys revoke ends one", async () => {
   await using _ = server;
   const { printed } = await runTestCommand(["keys", "list"], variables);
   expect(printed).toEqual([
-    "ID     ROLE      HINT    STATE    LAST USED                 BOUND TO          CONFIRMED       NAME",
-    "key_2  approver  svc_ab  valid    2026-01-02T00:00:00.000Z                                    deploy",
-    "key_1  member            revoked  -                         ada; *; calendar  writes by lead  old",
+    "ID     ROLE      HINT    STATE    LAST USED                 BOUND TO          CONFIRMED       MADE BY  NAME",
+    "key_2  approver  svc_ab  valid    2026-01-02T00:00:00.000Z                                             deploy",
+    "key_1  member            revoked  -                         ada; *; calendar  writes by lead  key_2    old",
   ]);
   const revoked = await runTestCommand(["keys", "revoke", "key_2"], variables);
   expect(revoked.printed).toEqual(["key_2 is revoked since 2026-01-02T00:00:00.000Z"]);

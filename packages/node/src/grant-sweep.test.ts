@@ -28,7 +28,14 @@ async function plant(): Promise<void> {
   const keyOf = (name: string) => ({
     ...{ id: createId("key", nowMs), projectId, role: "member" as const, name, hint: "", digest: digestSecret(name) },
     ...{ createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
-    ...{ entityId: "ada", accessClasses: [], toolkitSlugs: [], agentTools: [], confirm: noConfirmRule },
+    ...{
+      entityId: "ada",
+      accessClasses: [],
+      toolkitSlugs: [],
+      agentTools: [],
+      confirm: noConfirmRule,
+      makerKeyId: null,
+    },
   });
   const [voucher, key] = [keyOf("person"), keyOf("agent")];
   await createApiKey(db, voucher);

@@ -35,10 +35,21 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
     parts.grants.cache.forget(id);
     node.jobs.engine.forgetConfirmRules(id);
   };
-  router.service(GrantsService, createGrantsService({ db, clock, sealer, onChanged }));
+  router.service(GrantsService, createGrantsService({ db, clock, sealer, onChanged, onRevoked: forgetKeys(parts) }));
   node.register(router);
   router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
   router.service(AdminService, createAdministration(parts));
+}
+
+/** Has this node forget keys that ended, at once. */
+function forgetKeys({ keys, grants, console }: ServerParts): (ids: readonly KeyId[]) => void {
+  return (ids) => {
+    for (const id of ids) {
+      keys.forget(id);
+      grants.cache.forget(id);
+      console?.sessions.forget({ key: id });
+    }
+  };
 }
 
 /** Administration, and what forgets at once what it has ended. */
@@ -67,11 +78,7 @@ function createAdministration(parts: ServerParts): ReturnType<typeof createAdmin
     catalog: views.shared,
     posts: node.ingest.quotas,
     isOpenToProjects: isAudienceDeclared(config),
-    onRevoked(id) {
-      keys.forget(id);
-      grants.cache.forget(id);
-      sessions?.forget({ key: id });
-    },
+    onRevoked: forgetKeys(parts),
     onQuotas: forgetProject,
     onKeysEnded: forgetProject,
   });

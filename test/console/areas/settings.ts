@@ -13,6 +13,7 @@ export const settings: Area = {
     }
     const { grants } = (await svc.call("svc.v1.GrantsService/ListGrants", {})).json;
     await svc.call("svc.v1.GrantsService/RevokeGrant", { id: grants[0].id });
+    await svc.call("svc.v1.GrantsService/CreateAgentKey", { name: "Assistant of ada", entityId: "ada" });
     return {};
   },
   pages: [
@@ -35,6 +36,7 @@ export const settings: Area = {
       shows: async (page) => {
         await page.getByRole("list", { name: "Grants" }).getByText("Notes helper").waitFor();
         await page.getByText("One has ended").waitFor();
+        await page.getByRole("list", { name: "Keys for agents" }).getByText("Assistant of ada").waitFor();
       },
     },
     {

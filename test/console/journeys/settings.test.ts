@@ -117,6 +117,33 @@ browserTest(
   },
 );
 
+browserTest("an approver makes a key for an agent, whose text is shown once, and ends it", async () => {
+  const { page, faults } = await consoles.open({ key: await createKey("ROLE_APPROVER"), path: settings("agents") });
+  await page.getByRole("heading", { name: "No keys for agents" }).waitFor();
+  await page.getByRole("button", { name: "Make a key" }).click();
+  await page.getByLabel("Name").fill("assistant");
+  await page.getByLabel("It expires").selectOption("in 8 hours");
+  faults.expectStatus(400);
+  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("alert").filter({ hasText: "AGENT_KEY_UNSCOPED" }).waitFor();
+  await page.getByLabel("Bound to the entity").fill("ada");
+  await page.getByRole("radio", { name: "Reads", exact: true }).check();
+  await page.getByLabel("Of the toolkits").fill("calendar");
+  await page.getByRole("button", { name: "Make the key" }).click();
+  const dialog = page.getByRole("dialog", { name: "The key is created" });
+  const key = await dialog.locator("pre").textContent();
+  const known = await consoles.svc.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: key });
+  expect(known.json).toMatchObject({ role: "ROLE_MEMBER", entityId: "ada", toolkitSlugs: ["calendar"] });
+  await dialog.getByRole("button", { name: "It is kept safe" }).click();
+  expect(await page.content()).not.toContain(key);
+  const item = page.getByRole("list", { name: "Keys for agents" }).getByRole("listitem");
+  await item.getByText("Bound to ada alone, read tools of calendar").waitFor();
+  await item.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("button", { name: "Revoke the key" }).click();
+  await page.getByText("One key has ended").waitFor();
+  expect((await consoles.svc.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: key })).status).toBe(401);
+});
+
 browserTest("a call limit is put, refused with what is wrong, and changed", async () => {
   const { page, faults } = await consoles.open({ key: await createKey("ROLE_APPROVER"), path: settings("limits") });
   await page.getByRole("button", { name: "Add a limit" }).click();

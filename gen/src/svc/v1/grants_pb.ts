@@ -4,9 +4,9 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { ConfirmPolicy } from "./admin_pb.ts";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { ApiKey, ConfirmPolicy } from "./admin_pb.ts";
 import { file_svc_v1_admin } from "./admin_pb.ts";
 import { file_svc_v1_options } from "./options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/grants.proto.
  */
 export const file_svc_v1_grants: GenFile = /*@__PURE__*/
-  fileDesc("ChNzdmMvdjEvZ3JhbnRzLnByb3RvEgZzdmMudjEilAMKBUdyYW50EgoKAmlkGAEgASgJEhMKC2NsaWVudF9uYW1lGAIgASgJEhEKCWNsaWVudF9pZBgDIAEoCRIVCg1jbGllbnRfb3JpZ2luGAQgASgJEg4KBmtleV9pZBgFIAEoCRIWCg52b3VjaGVyX2tleV9pZBgGIAEoCRIRCgllbnRpdHlfaWQYByABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCCADKAkSFQoNdG9vbGtpdF9zbHVncxgJIAMoCRIOCgZhY3RpdmUYCiABKAgSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHdXNlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2FnZW50X3Rvb2xzGA8gAygJEiYKB2NvbmZpcm0YDiABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSI6ChFMaXN0R3JhbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJMChJMaXN0R3JhbnRzUmVzcG9uc2USHQoGZ3JhbnRzGAEgAygLMg0uc3ZjLnYxLkdyYW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKMAQoSVXBkYXRlR3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAIgAygJEhUKDXRvb2xraXRfc2x1Z3MYAyADKAkSEwoLYWdlbnRfdG9vbHMYBSADKAkSJgoHY29uZmlybRgEIAEoCzIVLnN2Yy52MS5Db25maXJtUG9saWN5IjMKE1VwZGF0ZUdyYW50UmVzcG9uc2USHAoFZ3JhbnQYASABKAsyDS5zdmMudjEuR3JhbnQiIAoSUmV2b2tlR3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjMKE1Jldm9rZUdyYW50UmVzcG9uc2USHAoFZ3JhbnQYASABKAsyDS5zdmMudjEuR3JhbnQymgIKDUdyYW50c1NlcnZpY2USUQoKTGlzdEdyYW50cxIZLnN2Yy52MS5MaXN0R3JhbnRzUmVxdWVzdBoaLnN2Yy52MS5MaXN0R3JhbnRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJaCgtVcGRhdGVHcmFudBIaLnN2Yy52MS5VcGRhdGVHcmFudFJlcXVlc3QaGy5zdmMudjEuVXBkYXRlR3JhbnRSZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkEloKC1Jldm9rZUdyYW50Ehouc3ZjLnYxLlJldm9rZUdyYW50UmVxdWVzdBobLnN2Yy52MS5SZXZva2VHcmFudFJlc3BvbnNlIhKouxgBsLsYAri7GALCuxgCaWRiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_admin, file_svc_v1_options]);
+  fileDesc("ChNzdmMvdjEvZ3JhbnRzLnByb3RvEgZzdmMudjEilAMKBUdyYW50EgoKAmlkGAEgASgJEhMKC2NsaWVudF9uYW1lGAIgASgJEhEKCWNsaWVudF9pZBgDIAEoCRIVCg1jbGllbnRfb3JpZ2luGAQgASgJEg4KBmtleV9pZBgFIAEoCRIWCg52b3VjaGVyX2tleV9pZBgGIAEoCRIRCgllbnRpdHlfaWQYByABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCCADKAkSFQoNdG9vbGtpdF9zbHVncxgJIAMoCRIOCgZhY3RpdmUYCiABKAgSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHdXNlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2FnZW50X3Rvb2xzGA8gAygJEiYKB2NvbmZpcm0YDiABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSI6ChFMaXN0R3JhbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJMChJMaXN0R3JhbnRzUmVzcG9uc2USHQoGZ3JhbnRzGAEgAygLMg0uc3ZjLnYxLkdyYW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKMAQoSVXBkYXRlR3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAIgAygJEhUKDXRvb2xraXRfc2x1Z3MYAyADKAkSEwoLYWdlbnRfdG9vbHMYBSADKAkSJgoHY29uZmlybRgEIAEoCzIVLnN2Yy52MS5Db25maXJtUG9saWN5IjMKE1VwZGF0ZUdyYW50UmVzcG9uc2USHAoFZ3JhbnQYASABKAsyDS5zdmMudjEuR3JhbnQiIAoSUmV2b2tlR3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjMKE1Jldm9rZUdyYW50UmVzcG9uc2USHAoFZ3JhbnQYASABKAsyDS5zdmMudjEuR3JhbnQivAEKFUNyZWF0ZUFnZW50S2V5UmVxdWVzdBIMCgRuYW1lGAEgASgJEisKCGxpZmV0aW1lGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCWVudGl0eV9pZBgDIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgEIAMoCRIVCg10b29sa2l0X3NsdWdzGAUgAygJEiYKB2NvbmZpcm0YBiABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSJGChZDcmVhdGVBZ2VudEtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5EgsKA2tleRgCIAEoCSI9ChRMaXN0QWdlbnRLZXlzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJSChVMaXN0QWdlbnRLZXlzUmVzcG9uc2USIAoIYXBpX2tleXMYASADKAsyDi5zdmMudjEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIjChVSZXZva2VBZ2VudEtleVJlcXVlc3QSCgoCaWQYASABKAkiOQoWUmV2b2tlQWdlbnRLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleTLVBAoNR3JhbnRzU2VydmljZRJRCgpMaXN0R3JhbnRzEhkuc3ZjLnYxLkxpc3RHcmFudHNSZXF1ZXN0Ghouc3ZjLnYxLkxpc3RHcmFudHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEloKC1VwZGF0ZUdyYW50Ehouc3ZjLnYxLlVwZGF0ZUdyYW50UmVxdWVzdBobLnN2Yy52MS5VcGRhdGVHcmFudFJlc3BvbnNlIhKouxgBsLsYAri7GALCuxgCaWQSWgoLUmV2b2tlR3JhbnQSGi5zdmMudjEuUmV2b2tlR3JhbnRSZXF1ZXN0Ghsuc3ZjLnYxLlJldm9rZUdyYW50UmVzcG9uc2UiEqi7GAGwuxgCuLsYAsK7GAJpZBJ4Cg5DcmVhdGVBZ2VudEtleRIdLnN2Yy52MS5DcmVhdGVBZ2VudEtleVJlcXVlc3QaHi5zdmMudjEuQ3JlYXRlQWdlbnRLZXlSZXNwb25zZSInqLsYArC7GAG4uxgCyrsYCmFwaV9rZXkuaWTSuxgJZW50aXR5X2lkEloKDUxpc3RBZ2VudEtleXMSHC5zdmMudjEuTGlzdEFnZW50S2V5c1JlcXVlc3QaHS5zdmMudjEuTGlzdEFnZW50S2V5c1Jlc3BvbnNlIgyouxgCsLsYAbi7GAESYwoOUmV2b2tlQWdlbnRLZXkSHS5zdmMudjEuUmV2b2tlQWdlbnRLZXlSZXF1ZXN0Gh4uc3ZjLnYxLlJldm9rZUFnZW50S2V5UmVzcG9uc2UiEqi7GAKwuxgBuLsYAsK7GAJpZGIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_v1_admin, file_svc_v1_options]);
 
 /**
  * What a person let an agent do.
@@ -306,8 +306,191 @@ export const RevokeGrantResponseSchema: GenMessage<RevokeGrantResponse> = /*@__P
   messageDesc(file_svc_v1_grants, 6);
 
 /**
- * What people let agents do. A person gives a grant on a page of the service, which an agent's program leads them to; an agent's calls are
- * made over MCP alone, as a key of its own.
+ * Request of CreateAgentKey.
+ *
+ * @generated from message svc.v1.CreateAgentKeyRequest
+ */
+export type CreateAgentKeyRequest = Message<"svc.v1.CreateAgentKeyRequest"> & {
+  /**
+   * What the key is for, 1 to 100 characters.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * How long it is valid, from a second to 24 hours. If unset, an hour. A maker that expires before ends it before.
+   *
+   * @generated from field: google.protobuf.Duration lifetime = 2;
+   */
+  lifetime?: Duration | undefined;
+
+  /**
+   * The one entity whose accounts and rows the key reaches, and which it cannot name another than. It or toolkitSlugs is
+   * required, unless the maker is bound to one of them. If empty, what the maker reaches.
+   *
+   * @generated from field: string entity_id = 3;
+   */
+  entityId: string;
+
+  /**
+   * The classes of the tools that it may use: read, write, destructive. If empty, those that its maker may use.
+   *
+   * @generated from field: repeated string access_classes = 4;
+   */
+  accessClasses: string[];
+
+  /**
+   * The toolkits whose tools it may use, by slug. If empty, those that its maker may use.
+   *
+   * @generated from field: repeated string toolkit_slugs = 5;
+   */
+  toolkitSlugs: string[];
+
+  /**
+   * Which of its calls a person confirms: as many as of its maker's calls, or more. If unset, as many.
+   *
+   * @generated from field: svc.v1.ConfirmPolicy confirm = 6;
+   */
+  confirm?: ConfirmPolicy | undefined;
+};
+
+/**
+ * Describes the message svc.v1.CreateAgentKeyRequest.
+ * Use `create(CreateAgentKeyRequestSchema)` to create a new message.
+ */
+export const CreateAgentKeyRequestSchema: GenMessage<CreateAgentKeyRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_grants, 7);
+
+/**
+ * Response of CreateAgentKey.
+ *
+ * @generated from message svc.v1.CreateAgentKeyResponse
+ */
+export type CreateAgentKeyResponse = Message<"svc.v1.CreateAgentKeyResponse"> & {
+  /**
+   * The new key.
+   *
+   * @generated from field: svc.v1.ApiKey api_key = 1;
+   */
+  apiKey?: ApiKey | undefined;
+
+  /**
+   * The text to present as bearer: `svc_`, 43 base62 characters, `_` and a checksum. Returned here only.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message svc.v1.CreateAgentKeyResponse.
+ * Use `create(CreateAgentKeyResponseSchema)` to create a new message.
+ */
+export const CreateAgentKeyResponseSchema: GenMessage<CreateAgentKeyResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_grants, 8);
+
+/**
+ * Request of ListAgentKeys.
+ *
+ * @generated from message svc.v1.ListAgentKeysRequest
+ */
+export type ListAgentKeysRequest = Message<"svc.v1.ListAgentKeysRequest"> & {
+  /**
+   * Most keys to return. 0 means 50; above 500 means 500.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The nextPageToken of the page before. If empty, the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListAgentKeysRequest.
+ * Use `create(ListAgentKeysRequestSchema)` to create a new message.
+ */
+export const ListAgentKeysRequestSchema: GenMessage<ListAgentKeysRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_grants, 9);
+
+/**
+ * Response of ListAgentKeys.
+ *
+ * @generated from message svc.v1.ListAgentKeysResponse
+ */
+export type ListAgentKeysResponse = Message<"svc.v1.ListAgentKeysResponse"> & {
+  /**
+   * The keys, newest first.
+   *
+   * @generated from field: repeated svc.v1.ApiKey api_keys = 1;
+   */
+  apiKeys: ApiKey[];
+
+  /**
+   * Token of the next page. If empty, this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListAgentKeysResponse.
+ * Use `create(ListAgentKeysResponseSchema)` to create a new message.
+ */
+export const ListAgentKeysResponseSchema: GenMessage<ListAgentKeysResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_grants, 10);
+
+/**
+ * Request of RevokeAgentKey.
+ *
+ * @generated from message svc.v1.RevokeAgentKeyRequest
+ */
+export type RevokeAgentKeyRequest = Message<"svc.v1.RevokeAgentKeyRequest"> & {
+  /**
+   * Id of the key.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message svc.v1.RevokeAgentKeyRequest.
+ * Use `create(RevokeAgentKeyRequestSchema)` to create a new message.
+ */
+export const RevokeAgentKeyRequestSchema: GenMessage<RevokeAgentKeyRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_grants, 11);
+
+/**
+ * Response of RevokeAgentKey.
+ *
+ * @generated from message svc.v1.RevokeAgentKeyResponse
+ */
+export type RevokeAgentKeyResponse = Message<"svc.v1.RevokeAgentKeyResponse"> & {
+  /**
+   * The key as it is now.
+   *
+   * @generated from field: svc.v1.ApiKey api_key = 1;
+   */
+  apiKey?: ApiKey | undefined;
+};
+
+/**
+ * Describes the message svc.v1.RevokeAgentKeyResponse.
+ * Use `create(RevokeAgentKeyResponseSchema)` to create a new message.
+ */
+export const RevokeAgentKeyResponseSchema: GenMessage<RevokeAgentKeyResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_grants, 12);
+
+/**
+ * What people let agents do. A person gives a grant on a page of the service, which an agent's program leads them to; the calls of a grant are
+ * made over MCP alone, as a key of its own. An approver also makes short-lived keys for agents, which make calls as other keys do.
  *
  * @generated from service svc.v1.GrantsService
  */
@@ -359,6 +542,61 @@ export const GrantsService: GenService<{
     methodKind: "unary";
     input: typeof RevokeGrantRequestSchema;
     output: typeof RevokeGrantResponseSchema;
+  },
+  /**
+   * CreateAgentKey makes a key for an agent and returns its text, here only. The key has the role member, ends by itself within
+   * 24 hours, and ends with the key that made it. It never reaches more than that key: what is left empty is what its maker has.
+   * Where a person confirms calls, the key and its maker are one hand. A key can have made 100 keys that are valid.
+   *
+   * It is an error to create:
+   * - invalid_argument NAME_INVALID: name is empty or longer than 100 characters.
+   * - invalid_argument LIFETIME_INVALID: lifetime is less than a second or more than 24 hours.
+   * - invalid_argument ENTITY_ID_INVALID: entityId is longer than 200 characters or has control characters.
+   * - invalid_argument ACCESS_CLASS_INVALID: one of accessClasses is none of read, write and destructive.
+   * - invalid_argument TOOLKIT_SLUGS_INVALID: one of toolkitSlugs has not the form of a slug, or there are more than 100.
+   * - invalid_argument CONFIRM_INVALID: confirm.person is neither empty nor one of `never`, `destructive` and `writes`, or the
+   *   project has no contact confirm.contact.
+   * - invalid_argument AGENT_KEY_UNSCOPED: entityId and toolkitSlugs are empty, and the maker is bound to neither.
+   * - invalid_argument AGENT_KEY_WIDENED: accessClasses or toolkitSlugs holds what the maker may not use, or confirm has a
+   *   person confirm less than of the maker's calls.
+   * - permission_denied ENTITY_BOUND: the maker is bound to another entity than entityId.
+   * - resource_exhausted AGENT_KEYS_EXCEEDED: 100 keys that the caller made are valid.
+   *
+   * @generated from rpc svc.v1.GrantsService.CreateAgentKey
+   */
+  createAgentKey: {
+    methodKind: "unary";
+    input: typeof CreateAgentKeyRequestSchema;
+    output: typeof CreateAgentKeyResponseSchema;
+  },
+  /**
+   * ListAgentKeys returns the keys that the caller's key made, those that have ended included, newest first. It never returns the
+   * text of a key.
+   *
+   * It is an error to list with:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned.
+   *
+   * @generated from rpc svc.v1.GrantsService.ListAgentKeys
+   */
+  listAgentKeys: {
+    methodKind: "unary";
+    input: typeof ListAgentKeysRequestSchema;
+    output: typeof ListAgentKeysResponseSchema;
+  },
+  /**
+   * RevokeAgentKey ends a key that the caller's key made, for good. The node that answers refuses it from then on, every other
+   * node within seconds. Revoking a revoked key changes nothing and keeps its revokedAt.
+   *
+   * It is an error to revoke:
+   * - not_found AGENT_KEY_NOT_FOUND: the caller's key made no key id.
+   *
+   * @generated from rpc svc.v1.GrantsService.RevokeAgentKey
+   */
+  revokeAgentKey: {
+    methodKind: "unary";
+    input: typeof RevokeAgentKeyRequestSchema;
+    output: typeof RevokeAgentKeyResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_svc_v1_grants, 0);

@@ -7,7 +7,7 @@ import type { CommandContext } from "../command/context.ts";
 import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption } from "../command/options.ts";
 import { findProjectId } from "../projects/find-project.ts";
-import { boundText, confirmText } from "../text/bound.ts";
+import { boundText, confirmText, keyStateText } from "../text/bound.ts";
 import { messageListText } from "../text/message.ts";
 import { tableLines, timeText } from "../text/table.ts";
 
@@ -25,7 +25,7 @@ export function addKeyList(keys: Command, context: CommandContext): void {
         return { items: apiKeys, nextPageToken };
       });
       if (options.json) return context.print(messageListText(ApiKeySchema, found));
-      const header = ["ID", "ROLE", "HINT", "STATE", "LAST USED", "BOUND TO", "CONFIRMED", "NAME"];
+      const header = ["ID", "ROLE", "HINT", "STATE", "LAST USED", "BOUND TO", "CONFIRMED", "MADE BY", "NAME"];
       for (const line of tableLines(header, found.map(keyRow))) context.print(line);
     });
   addExamples(addAdminOptions(addJson(list, "the keys as a JSON list")), [
@@ -35,9 +35,7 @@ export function addKeyList(keys: Command, context: CommandContext): void {
 }
 
 function keyRow(key: ApiKey): string[] {
-  const { id, role, hint, revokedAt, expiresAt, lastUsedAt, name } = key;
-  const state =
-    revokedAt !== undefined ? "revoked" : expiresAt !== undefined ? `until ${timeText(expiresAt)}` : "valid";
-  const seen = [hint, state, timeText(lastUsedAt), boundText(key), confirmText(key.confirm)];
-  return [id, role === Role.APPROVER ? "approver" : "member", ...seen, name];
+  const { id, role, hint, lastUsedAt, makerKeyId, name } = key;
+  const seen = [hint, keyStateText(key), timeText(lastUsedAt), boundText(key), confirmText(key.confirm)];
+  return [id, role === Role.APPROVER ? "approver" : "member", ...seen, makerKeyId, name];
 }

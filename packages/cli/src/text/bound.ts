@@ -1,4 +1,6 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { plainText } from "./plain.ts";
+import { timeText } from "./table.ts";
 
 /** What a key is bound to as the contract has it. */
 type Bound = {
@@ -20,4 +22,16 @@ export function confirmText(policy: Confirmed | undefined): string {
 export function boundText({ entityId, accessClasses, toolkitSlugs }: Bound): string {
   const parts = [entityId, accessClasses.join(","), toolkitSlugs.join(",")];
   return parts.every((part) => part === "") ? "" : parts.map((part) => part || "*").join("; ");
+}
+
+/** How a key stands: `revoked`, `until` its end, or `valid`. */
+export function keyStateText({
+  revokedAt,
+  expiresAt,
+}: {
+  readonly revokedAt?: Timestamp | undefined;
+  readonly expiresAt?: Timestamp | undefined;
+}): string {
+  if (revokedAt !== undefined) return "revoked";
+  return expiresAt === undefined ? "valid" : `until ${timeText(expiresAt)}`;
 }

@@ -6,10 +6,15 @@ const revoked: Word = { word: "revoked", tone: "plain", icon: "ban", says: "It w
 const expired: Word = { word: "expired", tone: "warn", icon: "clock", says: "Its time is over, and it is refused." };
 const valid: Word = { word: "valid", tone: "ok", icon: "check", says: "It is taken." };
 
+/** True if a key is neither revoked nor expired at a time, in milliseconds. */
+export function isKeyValid({ revokedAt, expiresAt }: Pick<ApiKey, "revokedAt" | "expiresAt">, now: number): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || timestampMs(expiresAt) > now);
+}
+
 /** How a key stands at a time, in milliseconds. */
-export function keyStateWord({ revokedAt, expiresAt }: Pick<ApiKey, "revokedAt" | "expiresAt">, now: number): Word {
-  if (revokedAt !== undefined) return revoked;
-  return expiresAt !== undefined && timestampMs(expiresAt) <= now ? expired : valid;
+export function keyStateWord(key: Pick<ApiKey, "revokedAt" | "expiresAt">, now: number): Word {
+  if (isKeyValid(key, now)) return valid;
+  return key.revokedAt === undefined ? expired : revoked;
 }
 
 /** What a key is bound to, such as "ada alone, read tools of calendar"; undefined for a key that is bound to nothing. */

@@ -24,7 +24,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   "the page Ingest": ["ListIngestEndpoints"],
   "“Secrets” in the settings": ["ListSecrets", "PutSecret"],
   "“Call limits” in the settings": ["ListCallLimits", "PutCallLimit"],
-  "“Agents” in the settings": ["ListGrants"],
+  "“Agents” in the settings": ["ListGrants", "CreateAgentKey", "ListAgentKeys", "RevokeAgentKey"],
   "“You” in the settings": ["ListSessions"],
   "“Projects” in the administration": ["ListProjects"],
   "“Keys” of the project in the administration": ["ListApiKeys", "CreateApiKey"],

@@ -29,6 +29,7 @@ function newKey(projectId: ProjectId, text: string, id: KeyId = createId("key", 
     accessClasses: [],
     toolkitSlugs: [],
     agentTools: [],
+    makerKeyId: null,
     confirm,
   };
   return {
@@ -65,8 +66,8 @@ test("a key is found by its digest, also when it is revoked, and stored once", a
 test("a key revoked twice keeps its time; one that there is not is told so", async () => {
   const key = newKey(await addProject(db), "three");
   await createApiKey(db, key);
-  expect(await revokeApiKey(db, key.id, nowMs + 1)).toMatchObject({ revokedAt: nowMs + 1 });
-  expect(await revokeApiKey(db, key.id, nowMs + 2)).toMatchObject({ revokedAt: nowMs + 1 });
+  expect(await revokeApiKey(db, key.id, nowMs + 1)).toMatchObject({ key: { revokedAt: nowMs + 1 } });
+  expect(await revokeApiKey(db, key.id, nowMs + 2)).toMatchObject({ key: { revokedAt: nowMs + 1 } });
   expect(await revokeApiKey(db, createId("key", 0), nowMs)).toBeUndefined();
 });
 

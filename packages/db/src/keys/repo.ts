@@ -1,5 +1,5 @@
 import { type ConfirmRule, isoTime, type KeyId, noConfirmRule, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
-import { and, desc, eq, getTableColumns, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gt, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { apiKeys, projectPolicies } from "../schema/index.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
@@ -73,18 +73,52 @@ export function listApiKeys(
     .limit(page.limit);
 }
 
-/** Revokes a key now, and ends what agents subscribed to with it; one that was revoked before keeps its time. Undefined when there is no such key. */
-export async function revokeApiKey(db: Executor, id: KeyId, nowMs: number): Promise<ApiKey | undefined> {
+/** Keys that a key made for agents, newest first, from after `after`; by api_keys_maker. */
+export function listMadeKeys(
+  db: Executor,
+  makerKeyId: KeyId,
+  page: { after: KeyId | undefined; limit: number },
+): Promise<ApiKey[]> {
+  return db.orm
+    .select()
+    .from(apiKeys)
+    .where(and(eq(apiKeys.makerKeyId, makerKeyId), page.after === undefined ? undefined : lt(apiKeys.id, page.after)))
+    .orderBy(desc(apiKeys.id))
+    .limit(page.limit);
+}
+
+/** Returns how many keys that a key made are neither revoked nor expired. */
+export function countMadeKeys(db: Executor, makerKeyId: KeyId, nowMs: number): Promise<number> {
+  const isLive = and(isNull(apiKeys.revokedAt), gt(apiKeys.expiresAt, nowMs));
+  return db.orm.$count(apiKeys, and(eq(apiKeys.makerKeyId, makerKeyId), isLive));
+}
+
+/** What the end of a key left: the key, and which keys ended now, those among them that it made. */
+export type RevokedKey = { readonly key: ApiKey; readonly endedIds: readonly KeyId[] };
+
+/**
+ * Revokes a key now with the keys that it made, and ends what agents subscribed to with them; one that was revoked before keeps its time.
+ * Undefined when there is no such key.
+ */
+export async function revokeApiKey(db: Executor, id: KeyId, nowMs: number): Promise<RevokedKey | undefined> {
   return withTransaction(db, async (tx) => {
-    const [ended] = await tx.orm
-      .update(apiKeys)
-      .set({ revokedAt: nowMs })
-      .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
-      .returning({ projectId: apiKeys.projectId });
-    if (ended !== undefined) await endSubscriptionsOfKey(tx, { ...ended, keyId: id, nowMs });
-    const [key] = await tx.orm.select().from(apiKeys).where(eq(apiKeys.id, id));
-    return key;
+    // The key before those that it made: who makes one holds the key's row, so none is made after this.
+    const ended = [
+      ...(await endKeys(tx, eq(apiKeys.id, id), nowMs)),
+      ...(await endKeys(tx, eq(apiKeys.makerKeyId, id), nowMs)),
+    ];
+    for (const one of ended) await endSubscriptionsOfKey(tx, { ...one, nowMs });
+    const key = await findKeyById(tx, id);
+    return key && { key, endedIds: ended.map(({ keyId }) => keyId) };
   });
+}
+
+function endKeys(tx: Executor, isMeant: SQL, nowMs: number): Promise<{ projectId: ProjectId; keyId: KeyId }[]> {
+  return tx.orm
+    .update(apiKeys)
+    .set({ revokedAt: nowMs })
+    .where(and(isMeant, isNull(apiKeys.revokedAt)))
+    .returning({ projectId: apiKeys.projectId, keyId: apiKeys.id });
 }
 
 /** Notes that keys were used; a later time stays. */

@@ -1,4 +1,5 @@
 import { type AgentToolGroup, noConfirmRule } from "@svc/core";
+import { sql } from "drizzle-orm";
 import { bigint, pgTable, smallint, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { keyConfirmDocument, projectConfirmDocument } from "../documents/confirm.ts";
 import { quotasDocument } from "../documents/quotas.ts";
@@ -64,10 +65,13 @@ export const apiKeys = pgTable(
     agentTools: text("agent_tools").array().$type<AgentToolGroup[]>().notNull().default([]),
     /** Which of its calls a person confirms, beside those that its project's policy says. */
     confirm: document(keyConfirmDocument)("confirm").notNull().default(noConfirmRule),
+    /** The approver's key that made it for an agent, and that it ends with; null for a key that the administrator issued. */
+    makerKeyId: idColumn("key")("maker_key_id"),
   },
   (table) => [
     uniqueIndex("api_keys_digest").on(table.digest),
     uniqueIndex("api_keys_project").on(table.projectId, table.id),
+    uniqueIndex("api_keys_maker").on(table.makerKeyId, table.id).where(sql`${table.makerKeyId} is not null`),
   ],
 );
 

@@ -59,7 +59,10 @@ export const askPlans: readonly Plan[] = [
   {
     name: "is_one_hand",
     run: (db) => isOneHand(db, { jobId, keyIds: [seededId("key", 1)] }, seededId("key", 2)),
-    reads: { jobs: "jobs_pkey(id)", job_attempts: "job_attempts_key(job_id)", grants: "grants_key(key_id)" },
+    reads: {
+      ...{ jobs: "jobs_pkey(id)", job_attempts: "job_attempts_key(job_id)" },
+      ...{ grants: "grants_key(key_id)", api_keys: "api_keys_pkey(id)" },
+    },
   },
   { name: "add_ask_event", run: (db) => addAskEvent(db, id, seededId("evt", 1)), reads: byKey },
   { name: "count_refused_answer", run: (db) => countRefusedAnswer(db, id), reads: byKey },

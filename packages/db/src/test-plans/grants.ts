@@ -40,7 +40,7 @@ const key = {
     hint: "",
   },
   ...{ createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
-  ...{ entityId: "", accessClasses: [], toolkitSlugs: [], agentTools: [], confirm: noConfirmRule },
+  ...{ entityId: "", accessClasses: [], toolkitSlugs: [], agentTools: [], confirm: noConfirmRule, makerKeyId: null },
 };
 const grant = {
   ...{ id: seededId("grt", 500_000), projectId, keyId: key.id, voucherKeyId: keyId },

@@ -1,4 +1,4 @@
-import { createApiKey, ensureApiKey, revokeApiKey, touchApiKeys } from "../keys/repo.ts";
+import { countMadeKeys, createApiKey, ensureApiKey, listMadeKeys, revokeApiKey, touchApiKeys } from "../keys/repo.ts";
 import { nowMs } from "../test-rows.ts";
 import type { Plan } from "./plan.ts";
 import { seededId } from "./seed.ts";
@@ -18,6 +18,23 @@ export const keyPlans: readonly Plan[] = [
     words: `update "api_keys"`,
     run: (db) => revokeApiKey(db, keyId, nowMs),
     reads: { api_keys: "api_keys_pkey(id)" },
+  },
+  {
+    name: "end the keys that a key made",
+    words: `"maker_key_id" = `,
+    run: (db) => revokeApiKey(db, keyId, nowMs),
+    reads: { api_keys: "api_keys_maker(maker_key_id)" },
+  },
+  {
+    name: "list the keys that a key made",
+    isOrdered: true,
+    run: (db) => listMadeKeys(db, keyId, { after: seededId("key", 500_000), limit: 51 }),
+    reads: { api_keys: "api_keys_maker(maker_key_id, id)" },
+  },
+  {
+    name: "count the keys that a key made",
+    run: (db) => countMadeKeys(db, keyId, nowMs),
+    reads: { api_keys: "api_keys_maker(maker_key_id)" },
   },
   {
     name: "note the use of keys",

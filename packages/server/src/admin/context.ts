@@ -10,8 +10,8 @@ export type AdminContext = {
   clock: Clock;
   /** Seals page tokens. */
   sealer: Sealer;
-  /** Called with a key that was revoked, so that this node refuses it from now on. */
-  onRevoked: (id: KeyId) => void;
+  /** Called with keys that were revoked, so that this node refuses them from now on. */
+  onRevoked: (ids: readonly KeyId[]) => void;
   /** Called with a project whose quotas, or what a person confirms, changed, so that this node holds it to them from now on. */
   onQuotas: (id: ProjectId) => void;
   /** Called with a project some of whose keys ended, so that this node refuses them from now on. */

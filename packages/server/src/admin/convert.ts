@@ -43,6 +43,7 @@ export function apiKeyMessage(key: ApiKey): ApiKeyMessage {
     toolkitSlugs: key.toolkitSlugs,
     agentTools: key.agentTools,
     confirm: { ...key.confirm },
+    makerKeyId: key.makerKeyId ?? "",
     createdAt: timestampFromMs(key.createdAt),
     ...(key.expiresAt === null ? {} : { expiresAt: timestampFromMs(key.expiresAt) }),
     ...(key.revokedAt === null ? {} : { revokedAt: timestampFromMs(key.revokedAt) }),

@@ -62,10 +62,10 @@ export function keyMethods({
     },
     async revokeApiKey(request) {
       const id = requireId("key", "id", request.id);
-      const key = await revokeApiKey(db, id, clock.now());
-      if (key === undefined) throw apiKeyNotFound(id);
-      onRevoked(id);
-      return { apiKey: apiKeyMessage(key) };
+      const revoked = await revokeApiKey(db, id, clock.now());
+      if (revoked === undefined) throw apiKeyNotFound(id);
+      onRevoked(revoked.endedIds);
+      return { apiKey: apiKeyMessage(revoked.key) };
     },
   };
 }
@@ -76,15 +76,19 @@ const hintCharacters = 8;
 /** A new key and its text, which is stored nowhere. `expiresAt` is null for a key that does not expire. */
 export function generateKey(
   options: Pick<ApiKey, "projectId" | "role" | "name" | "expiresAt"> &
-    Partial<Binding & Pick<ApiKey, "agentTools">> & { nowMs: number; text?: string; confirm?: ConfirmRule | undefined },
+    Partial<Binding & Pick<ApiKey, "agentTools" | "makerKeyId">> & {
+      nowMs: number;
+      text?: string;
+      confirm?: ConfirmRule | undefined;
+    },
 ): { key: ApiKey; text: string } {
   const { nowMs, text = generateApiKey(), confirm = noConfirmRule, ...given } = options;
-  const { entityId = "", accessClasses = [], toolkitSlugs = [], agentTools = [] } = given;
-  const chosen = { ...given, entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs], agentTools };
+  const { entityId = "", accessClasses = [], toolkitSlugs = [], agentTools = [], makerKeyId = null } = given;
+  const chosen = { ...given, entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs] };
   const hint = text.startsWith("svc_") ? text.slice(0, hintCharacters) : "";
   const id = createId("key", nowMs);
   const unused = { createdAt: nowMs, revokedAt: null, lastUsedAt: null };
-  const key = { ...chosen, ...unused, id, hint, confirm, digest: digestSecret(text) };
+  const key = { ...chosen, ...unused, agentTools, makerKeyId, id, hint, confirm, digest: digestSecret(text) };
   return { key, text };
 }
 

@@ -27,7 +27,7 @@ const entered: Readonly<Record<string, string>> = {
     "CreateConnectLink DeleteConnection DeleteProjectCredential InitiateConnection SetAccountReferences SetProjectCredential",
   ConsoleService: "CreateSignInLink EndSession",
   ContactsService: "DeleteContact PutContact",
-  GrantsService: "RevokeGrant UpdateGrant",
+  GrantsService: "CreateAgentKey RevokeAgentKey RevokeGrant UpdateGrant",
   JobsService:
     "AnswerAsk CancelJob CreateAnswerLink CreateAskEndpoint DeleteAskEndpoint DeleteSkill PauseJob PromoteJob ResumeJob",
   SecretsService: "DeleteSecret PutSecret",

@@ -50,7 +50,7 @@ export async function issueGrant(db: Executor, code: GrantCode, clientOrigin: st
   const confirm = (await findKeyById(db, voucherKeyId))?.confirm ?? noConfirmRule;
   const key: ApiKey = {
     ...{ id: createId("key", nowMs), projectId, role: "member", name: clientName, hint: "" },
-    ...{ entityId, accessClasses, toolkitSlugs, agentTools, confirm },
+    ...{ entityId, accessClasses, toolkitSlugs, agentTools, confirm, makerKeyId: null },
     ...{ digest: digestSecret(generateToken()), createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
   };
   const grant: Grant = {

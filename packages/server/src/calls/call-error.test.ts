@@ -61,6 +61,7 @@ beforeAll(async () => {
               accessClasses: [],
               toolkitSlugs: [],
               agentTools: [],
+              makerKeyId: null,
               quotas: {},
               confirm: { person: "never", contact: "" },
               projectConfirm: { person: "never", contact: "" },

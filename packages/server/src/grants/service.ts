@@ -1,19 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
-  type Clock,
   type ConfirmRule,
   isAsStrict,
-  type KeyId,
   type ProjectPrincipal,
   pageOf,
   pageRows,
   requireId,
   requireProject,
-  type Sealer,
 } from "@svc/core";
 import {
-  type Database,
   type Executor,
   endGrant,
   findListedGrant,
@@ -30,16 +26,10 @@ import {
   UpdateGrantResponseSchema,
 } from "@svc/gen/grants";
 import { readConfirmPolicy } from "../admin/confirm-policy.ts";
+import { agentKeyMethods } from "./agent-keys.ts";
 import { grantMessage, isActive } from "./convert.ts";
 import { grantConfirmsLess, grantEnded, grantNotFound, grantNotYours, grantWidened } from "./errors.ts";
-
-/** What GrantsService works with. `onChanged` hears of the key of a grant that ended or was narrowed. */
-export type GrantsServiceOptions = {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly sealer: Sealer;
-  readonly onChanged: (keyId: KeyId) => void;
-};
+import type { GrantsServiceOptions } from "./options.ts";
 
 /** GrantsService: what people let agents do. */
 export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<typeof GrantsService> {
@@ -47,6 +37,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
   const reread = async (principal: ProjectPrincipal, { id }: ListedGrant) =>
     grantMessage(await requireGrant(principal, id, options));
   return {
+    ...agentKeyMethods(options),
     async listGrants(request, ctx) {
       const { projectId } = requireProject(ctx);
       const scope = { call: "ListGrants", projectId, filters: {} };

@@ -179,6 +179,7 @@ function keyOf(digest: Buffer) {
     accessClasses: [],
     toolkitSlugs: [],
     agentTools: [],
+    makerKeyId: null,
     quotas: name === "full" ? { concurrentCalls: 0 } : {},
     confirm: noConfirmRule,
     projectConfirm: noConfirmRule,

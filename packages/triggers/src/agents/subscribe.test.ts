@@ -368,7 +368,7 @@ async function grantOf({ db, clock }: TestCluster, { projectId, keyId: voucherKe
   const times = { createdAt, expiresAt: null, revokedAt: null, lastUsedAt: null };
   const bound = {
     ...{ entityId: "", accessClasses: ["read" as const, "write" as const], toolkitSlugs: [] },
-    ...{ agentTools: [], confirm: noConfirmRule },
+    ...{ agentTools: [], makerKeyId: null, confirm: noConfirmRule },
   };
   await insertGrant(db, grant, {
     id: keyId,

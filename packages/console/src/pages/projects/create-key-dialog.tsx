@@ -7,14 +7,14 @@ import { useWrite } from "../../calls/write.ts";
 import { useNow } from "../../clock.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmFields } from "../../ui/confirm-fields.tsx";
-import { CodeBlock } from "../../ui/copy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormFrame } from "../../ui/form-frame.tsx";
-import { Notice } from "../../ui/notice.tsx";
+import { KeyMade } from "../../ui/key-made.tsx";
 import { OptionsField } from "../../ui/options-field.tsx";
+import { bindingOf, noScope, ScopeFields } from "../../ui/scope-fields.tsx";
 import { SelectField } from "../../ui/select-field.tsx";
 import { Line, Stack } from "../../ui/stack.tsx";
 import { TicksField } from "../../ui/ticks-field.tsx";
@@ -25,12 +25,6 @@ const roles = [
   { value: "approver", words: "Approver", says: "Approves plans, and changes what the project is held to, too." },
 ];
 
-const classes = [
-  { value: "", words: "All tools", says: "Reads, writes, and what destroys once it is confirmed." },
-  { value: "read,write", words: "Reads and writes", says: "Nothing that destroys." },
-  { value: "read", words: "Reads", says: "Nothing that changes anything." },
-];
-
 const dayMs = 24 * 60 * 60 * 1_000;
 const lives = [
   { value: "", words: "never" },
@@ -39,14 +33,6 @@ const lives = [
   { value: "365", words: "in a year" },
 ];
 
-/** Words of a line that commas part. */
-function wordsOf(line: string): string[] {
-  return line
-    .split(",")
-    .map((word) => word.trim())
-    .filter((word) => word !== "");
-}
-
 /** Creates a key and shows its text, which nothing shows again. */
 export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: () => void }) {
   const [name, setName] = useState("");
@@ -54,21 +40,19 @@ export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onC
   const [role, setRole] = useState("member");
   const [days, setDays] = useState("");
   const now = useNow(60_000);
-  const [entityId, setEntityId] = useState("");
-  const [access, setAccess] = useState("");
-  const [toolkits, setToolkits] = useState("");
+  const [scope, setScope] = useState(noScope);
   const [agentTools, setAgentTools] = useState<string[]>([]);
   const [confirm, setConfirm] = useState({ person: "never", contact: "" });
   const refresh = useRefresh(AdminService);
   // Not kept in the cache of calls: it goes with the dialog.
   const create = useWrite(AdminService.method.createApiKey, { isSecret: true, onSuccess: () => void refresh() });
-  if (create.answer !== undefined) return <CreatedKey text={create.answer.key} onClose={onClose} />;
+  if (create.answer !== undefined) return <KeyMade text={create.answer.key} onClose={onClose} />;
   const send = () => {
     setTried(true);
     if (name.trim() === "") return;
     create.send({
       ...{ projectId, name, role: role === "approver" ? Role.APPROVER : Role.MEMBER },
-      ...{ entityId, accessClasses: wordsOf(access), toolkitSlugs: wordsOf(toolkits) },
+      ...bindingOf(scope),
       ...{ agentTools, ...(confirm.person !== "never" && { confirm }) },
       ...(days !== "" && { expiresAt: timestampFromMs(now + Number(days) * dayMs) }),
     });
@@ -89,22 +73,11 @@ export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onC
         <SelectField label="It expires" value={days} options={lives} onChange={setDays} />
         <Disclosure summary="Narrow it: one user, some tools, what an agent may do with it">
           <Stack>
-            <TextField
-              label="Bound to the entity"
-              autoComplete="off"
-              mono
-              value={entityId}
-              onChange={setEntityId}
-              hint="Your own id of the one user whose accounts and rows it reaches. Empty: it reaches the whole project."
-            />
-            <OptionsField label="Tools it may use" value={access} options={classes} onChange={setAccess} />
-            <TextField
-              label="Of the toolkits"
-              autoComplete="off"
-              mono
-              value={toolkits}
-              onChange={setToolkits}
-              hint="Slugs with commas between, such as calendar,notes_wiki. Empty: of all."
+            <ScopeFields
+              scope={scope}
+              onChange={setScope}
+              entityHint="Your own id of the one user whose accounts and rows it reaches. Empty: it reaches the whole project."
+              toolkitsHint="Slugs with commas between, such as calendar,notes_wiki. Empty: of all."
             />
             <TicksField
               label="Beside the tools of apps its agent may use"
@@ -123,29 +96,6 @@ export function CreateKeyDialog({ projectId, onClose }: { projectId: string; onC
           <Button onPress={onClose}>Cancel</Button>
         </Line>
       </FormFrame>
-    </Dialog>
-  );
-}
-
-function CreatedKey({ text, onClose }: { text: string; onClose: () => void }) {
-  return (
-    <Dialog
-      open
-      onClose={onClose}
-      title="The key is created"
-      hideOnInteractOutside={false}
-      actions={
-        <Button kind="primary" onPress={onClose}>
-          It is kept safe
-        </Button>
-      }
-    >
-      <Stack>
-        <Notice tone="warn" title="This is the only time it is shown.">
-          <p>The service keeps a digest of it. Put it where secrets are kept, and hand it over there.</p>
-        </Notice>
-        <CodeBlock text={text} what="key" />
-      </Stack>
     </Dialog>
   );
 }

@@ -60,7 +60,7 @@ export function Keys({ projectId }: { projectId: string }) {
 }
 
 function KeyItem({ apiKey }: { apiKey: ApiKey }) {
-  const { id, name, role, hint, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
+  const { id, name, role, hint, createdAt, expiresAt, revokedAt, lastUsedAt, makerKeyId } = apiKey;
   const refresh = useRefresh(AdminService);
   const revoke = useWrite(AdminService.method.revokeApiKey, {
     onSuccess: () => {
@@ -84,7 +84,7 @@ function KeyItem({ apiKey }: { apiKey: ApiKey }) {
           words="Revoke"
           why={revokedAt === undefined ? undefined : "It is revoked already"}
           title={`Revoke the key ${name}?`}
-          says="Every node refuses it within seconds, for good. Its seats in the console end with it, and the links that it vouches for."
+          says="Every node refuses it within seconds, for good. What ends with it: its seats in the console, the links that it vouches for, and the keys that it made for agents."
           confirm="Revoke the key"
           busy="Revoking"
           act={() => revoke.sendAsync({ id })}
@@ -106,6 +106,11 @@ function KeyItem({ apiKey }: { apiKey: ApiKey }) {
         )}
       </p>
       {bound !== undefined && <p>Bound to {bound}</p>}
+      {makerKeyId !== "" && (
+        <p>
+          Made for an agent by <Copyable text={makerKeyId} what="id of the key that made it" />
+        </p>
+      )}
       {beside !== undefined && <p>{beside}</p>}
       {confirms !== undefined && <p>{confirms}</p>}
       <Copyable text={id} what="key id" />

@@ -2,6 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Page } from "../../ui/page.tsx";
 import { Stack } from "../../ui/stack.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { AgentKeys } from "./agent-keys.tsx";
 import { BrowserSettings } from "./browser-settings.tsx";
 import { CallLimits } from "./call-limits.tsx";
 import { DeploymentFacts } from "./deployment-facts.tsx";
@@ -25,6 +26,12 @@ export default function SettingsPage() {
       <Sessions />
     </Stack>
   );
+  const agents = (
+    <Stack>
+      <Grants projectId={projectId} />
+      <AgentKeys projectId={projectId} />
+    </Stack>
+  );
   return (
     <Page title="Settings">
       <Tabs
@@ -34,7 +41,7 @@ export default function SettingsPage() {
         tabs={[
           { id: "you", words: "You", panel: you },
           { id: "browser", words: "This browser", panel: <BrowserSettings /> },
-          { id: "agents", words: "Agents", panel: <Grants projectId={projectId} /> },
+          { id: "agents", words: "Agents", panel: agents },
           { id: "secrets", words: "Secrets", panel: <Secrets projectId={projectId} /> },
           { id: "limits", words: "Call limits", panel: <CallLimits projectId={projectId} /> },
           { id: "deployment", words: "Deployment", panel: <DeploymentFacts /> },

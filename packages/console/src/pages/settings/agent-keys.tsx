@@ -1,0 +1,128 @@
+import type { ApiKey } from "@svc/gen/admin";
+import { GrantsService } from "@svc/gen/grants";
+import { useState } from "react";
+import { useRefresh } from "../../calls/refresh.ts";
+import { useApproverWhy } from "../../calls/role.ts";
+import { useRows } from "../../calls/rows.ts";
+import { useWrite } from "../../calls/write.ts";
+import { useNow } from "../../clock.ts";
+import { announce } from "../../ui/announce.ts";
+import { Button } from "../../ui/button.tsx";
+import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { Copyable } from "../../ui/copy.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Item, Items } from "../../ui/items.tsx";
+import { ListStates } from "../../ui/list-states.tsx";
+import { LoadMore } from "../../ui/load-more.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Stack } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { confirmText } from "../../words/agent-tools.ts";
+import { boundText, isKeyValid, keyStateWord } from "../../words/keys.ts";
+import { AgentKeyDialog } from "./agent-key-dialog.tsx";
+
+/** Keys that this seat's key made for agents: what an approver makes, and nobody else. */
+export function AgentKeys({ projectId }: { projectId: string }) {
+  const why = useApproverWhy(projectId);
+  const [isMaking, setMaking] = useState(false);
+  return (
+    <Section
+      title="Keys for agents"
+      actions={
+        <Button icon="plus" why={why} onPress={() => setMaking(true)}>
+          Make a key
+        </Button>
+      }
+    >
+      {why === undefined ? <MadeKeys /> : <NoKeys />}
+      {isMaking && <AgentKeyDialog onClose={() => setMaking(false)} />}
+    </Section>
+  );
+}
+
+function MadeKeys() {
+  const now = useNow(60_000);
+  const list = useRows(GrantsService.method.listAgentKeys, { pageSize: 200 }, ({ apiKeys }) => apiKeys);
+  const [valid, ended] = [
+    list.rows.filter((key) => isKeyValid(key, now)),
+    list.rows.filter((key) => !isKeyValid(key, now)),
+  ];
+  const items = (label: string, rows: typeof valid) => (
+    <Items label={label}>
+      {rows.map((key) => (
+        <KeyItem key={key.id} apiKey={key} now={now} />
+      ))}
+    </Items>
+  );
+  return (
+    <ListStates list={list} isFiltered={false} empty={<NoKeys />} noMatch={null}>
+      <Stack>
+        {valid.length > 0 ? items("Keys for agents", valid) : <p>None is valid: every key that was made has ended.</p>}
+        {ended.length > 0 && (
+          <Disclosure summary={ended.length === 1 ? "One key has ended" : `${ended.length} keys have ended`}>
+            {items("Keys that have ended", ended)}
+          </Disclosure>
+        )}
+        <LoadMore list={list} />
+      </Stack>
+    </ListStates>
+  );
+}
+
+function KeyItem({ apiKey, now }: { apiKey: ApiKey; now: number }) {
+  const { id, name, hint, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
+  const refresh = useRefresh(GrantsService);
+  const revoke = useWrite(GrantsService.method.revokeAgentKey, {
+    onSuccess: () => {
+      announce(`The key ${name} is revoked.`);
+      return refresh();
+    },
+  });
+  const confirms = confirmText(apiKey.confirm);
+  return (
+    <Item
+      title={
+        <>
+          {name} <State word={keyStateWord(apiKey, now)} />
+        </>
+      }
+      actions={
+        isKeyValid(apiKey, now) && (
+          <ConfirmButton
+            words="Revoke"
+            title={`Revoke the key ${name}?`}
+            says="Every node refuses it within seconds, for good, and the grants that were given with it. What its agent has done stays done."
+            confirm="Revoke the key"
+            busy="Revoking"
+            act={() => revoke.sendAsync({ id })}
+          />
+        )
+      }
+    >
+      <p>
+        {hint}…, made <Time at={createdAt} />, last used <Time at={lastUsedAt} />, expires <Time at={expiresAt} />
+        {revokedAt !== undefined && (
+          <>
+            , revoked <Time at={revokedAt} />
+          </>
+        )}
+      </p>
+      <p>Bound to {boundText(apiKey)}</p>
+      {confirms !== undefined && <p>{confirms}</p>}
+      <Copyable text={id} what="key id" />
+    </Item>
+  );
+}
+
+function NoKeys() {
+  return (
+    <Empty icon="key" title="No keys for agents">
+      <p>
+        A program that cannot be let in on a page is given a key. An approver makes one for one user or for some
+        toolkits. It ends within 24 hours, and with the key that made it.
+      </p>
+    </Empty>
+  );
+}

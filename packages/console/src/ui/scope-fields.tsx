@@ -1,0 +1,71 @@
+import { TextField } from "./field.tsx";
+import { OptionsField } from "./options-field.tsx";
+
+/** What a key is bound to, as it is typed. */
+export type Scope = { readonly entityId: string; readonly access: string; readonly toolkits: string };
+
+/** The scope of a key that is bound to nothing. */
+export const noScope: Scope = { entityId: "", access: "", toolkits: "" };
+
+const classes = [
+  { value: "", words: "All tools", says: "Reads, writes, and what destroys once it is confirmed." },
+  { value: "read,write", words: "Reads and writes", says: "Nothing that destroys." },
+  { value: "read", words: "Reads", says: "Nothing that changes anything." },
+];
+
+/** Fields for what a key reaches. `entityHint` and `toolkitsHint` say what an empty one means. */
+export function ScopeFields({
+  scope,
+  entityHint,
+  toolkitsHint,
+  onChange,
+}: {
+  scope: Scope;
+  entityHint: string;
+  toolkitsHint: string;
+  onChange: (to: Scope) => void;
+}) {
+  return (
+    <>
+      <TextField
+        label="Bound to the entity"
+        autoComplete="off"
+        mono
+        value={scope.entityId}
+        onChange={(entityId) => onChange({ ...scope, entityId })}
+        hint={entityHint}
+      />
+      <OptionsField
+        label="Tools it may use"
+        value={scope.access}
+        options={classes}
+        onChange={(access) => onChange({ ...scope, access })}
+      />
+      <TextField
+        label="Of the toolkits"
+        autoComplete="off"
+        mono
+        value={scope.toolkits}
+        onChange={(toolkits) => onChange({ ...scope, toolkits })}
+        hint={toolkitsHint}
+      />
+    </>
+  );
+}
+
+/** A typed scope as calls take it. */
+export function bindingOf({ entityId, access, toolkits }: Scope): {
+  entityId: string;
+  accessClasses: string[];
+  toolkitSlugs: string[];
+} {
+  return { entityId, accessClasses: wordsOf(access), toolkitSlugs: wordsOf(toolkits) };
+}
+
+/** Words of a line that commas part. */
+function wordsOf(line: string): string[] {
+  return line
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+}

@@ -1,0 +1,2 @@
+ALTER TABLE "api_keys" ADD COLUMN "maker_key_id" uuid;--> statement-breakpoint
+CREATE UNIQUE INDEX "api_keys_maker" ON "api_keys" USING btree ("maker_key_id","id") WHERE "api_keys"."maker_key_id" is not null;

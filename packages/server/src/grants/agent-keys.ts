@@ -1,0 +1,150 @@
+import { create } from "@bufbuild/protobuf";
+import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import {
+  type Binding,
+  bindingOf,
+  type ConfirmRule,
+  entityBound,
+  formatValue,
+  isAsStrict,
+  isEntityGranted,
+  type KeyId,
+  pageOf,
+  pageRows,
+  requireId,
+  requireProject,
+} from "@svc/core";
+import {
+  type ApiKey,
+  countMadeKeys,
+  createApiKey,
+  type Executor,
+  findKeyById,
+  listMadeKeys,
+  lockApiKey,
+  revokeApiKey,
+  withTransaction,
+} from "@svc/db";
+import {
+  CreateAgentKeyResponseSchema,
+  type GrantsService,
+  ListAgentKeysResponseSchema,
+  RevokeAgentKeyResponseSchema,
+} from "@svc/gen/grants";
+import { readBinding } from "../admin/binding.ts";
+import { readConfirmPolicy } from "../admin/confirm-policy.ts";
+import { apiKeyMessage } from "../admin/convert.ts";
+import { generateKey } from "../admin/keys.ts";
+import { requireName } from "../admin/request.ts";
+import { isValidKey } from "../auth/key-cache.ts";
+import { apiKeyInvalid } from "../errors.ts";
+import {
+  agentKeyConfirmsLess,
+  agentKeyNotFound,
+  agentKeysExceeded,
+  agentKeyUnscoped,
+  agentKeyWidened,
+  lifetimeInvalid,
+} from "./errors.ts";
+import type { GrantsServiceOptions } from "./options.ts";
+
+const lifetimeMs = { min: 1_000, fallback: 3_600_000, max: 86_400_000 };
+/** How many keys that one key made may be valid at a time. */
+const madeKeysMax = 100;
+
+/** The methods of GrantsService about keys that an approver makes for agents. */
+export function agentKeyMethods({
+  db,
+  clock,
+  sealer,
+  onRevoked,
+}: GrantsServiceOptions): Pick<
+  ServiceImpl<typeof GrantsService>,
+  "createAgentKey" | "listAgentKeys" | "revokeAgentKey"
+> {
+  return {
+    async createAgentKey(request, ctx) {
+      const { projectId, keyId } = requireProject(ctx);
+      const name = requireName(request.name);
+      const lifeMs = readLifetime(request.lifetime);
+      const asked = readBinding(request);
+      const askedConfirm = await readConfirmPolicy(db, projectId, request.confirm);
+      const { key, text } = await withTransaction(db, async (tx) => {
+        const nowMs = clock.now();
+        const maker = await requireMaker(tx, keyId, nowMs);
+        const made = generateKey({
+          ...{ projectId, role: "member", name, nowMs, makerKeyId: maker.id },
+          ...boundWithin(maker, asked),
+          confirm: stricter(askedConfirm, maker.confirm),
+          expiresAt: Math.min(nowMs + lifeMs, maker.expiresAt ?? Number.POSITIVE_INFINITY),
+        });
+        await createApiKey(tx, made.key);
+        return made;
+      });
+      return create(CreateAgentKeyResponseSchema, { apiKey: apiKeyMessage(key), key: text });
+    },
+    async listAgentKeys(request, ctx) {
+      const { projectId, keyId } = requireProject(ctx);
+      const scope = { call: "ListAgentKeys", projectId, filters: { keyId } };
+      const page = pageOf(sealer, scope, request, "key");
+      const { rows, nextPageToken } = pageRows(sealer, scope, await listMadeKeys(db, keyId, page), page.size);
+      return create(ListAgentKeysResponseSchema, { apiKeys: rows.map(apiKeyMessage), nextPageToken });
+    },
+    async revokeAgentKey(request, ctx) {
+      const { keyId } = requireProject(ctx);
+      const id = requireId("key", "id", request.id);
+      const found = await findKeyById(db, id);
+      const revoked = found?.makerKeyId === keyId ? await revokeApiKey(db, id, clock.now()) : undefined;
+      if (revoked === undefined) throw agentKeyNotFound(id);
+      onRevoked(revoked.endedIds);
+      return create(RevokeAgentKeyResponseSchema, { apiKey: apiKeyMessage(revoked.key) });
+    },
+  };
+}
+
+/** Locks the caller's key, so that it neither ends nor makes another meanwhile. Throws API_KEY_INVALID, AGENT_KEYS_EXCEEDED. */
+async function requireMaker(tx: Executor, keyId: KeyId, nowMs: number): Promise<ApiKey> {
+  await lockApiKey(tx, keyId);
+  const maker = await findKeyById(tx, keyId);
+  // It was good when the call began.
+  if (maker === undefined || !isValidKey(maker, nowMs)) throw apiKeyInvalid(false);
+  if ((await countMadeKeys(tx, keyId, nowMs)) >= madeKeysMax) throw agentKeysExceeded(madeKeysMax);
+  return maker;
+}
+
+function readLifetime(lifetime: Duration | undefined): number {
+  if (lifetime === undefined) return lifetimeMs.fallback;
+  const ms = Math.floor(durationMs(lifetime));
+  if (ms < lifetimeMs.min || ms > lifetimeMs.max) throw lifetimeInvalid(`${ms / 1_000}s`);
+  return ms;
+}
+
+/** What a key is bound to: what was asked for, and where that is empty what its maker is bound to. Throws if that is more, or no scope. */
+function boundWithin(maker: Binding, asked: Binding): Binding {
+  const binding = bindingOf(maker);
+  const entityId = asked.entityId || maker.entityId;
+  if (binding !== undefined && !isEntityGranted(binding, entityId))
+    throw entityBound("entityId", `is ${formatValue(entityId)}`, binding);
+  const bound = {
+    entityId,
+    accessClasses: partOf("accessClasses", asked.accessClasses, maker.accessClasses),
+    toolkitSlugs: partOf("toolkitSlugs", asked.toolkitSlugs, maker.toolkitSlugs),
+  };
+  if (bound.entityId === "" && bound.toolkitSlugs.length === 0) throw agentKeyUnscoped();
+  return bound;
+}
+
+/** An empty list has everything, of a maker that is bound what that is bound to. */
+function partOf<Name extends string>(field: string, asked: readonly Name[], has: readonly Name[]): readonly Name[] {
+  if (asked.length === 0 || has.length === 0) return asked.length === 0 ? has : asked;
+  const foreign = asked.findIndex((name) => !has.includes(name));
+  if (foreign >= 0) throw agentKeyWidened(`${field}[${foreign}]`, asked[foreign] ?? "", has);
+  return asked;
+}
+
+function stricter(asked: ConfirmRule | undefined, present: ConfirmRule): ConfirmRule {
+  if (asked === undefined) return present;
+  if (!isAsStrict(asked, present)) throw agentKeyConfirmsLess(asked.person, present.person);
+  return asked;
+}

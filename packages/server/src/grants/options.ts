@@ -1,0 +1,11 @@
+import type { Clock, KeyId, Sealer } from "@svc/core";
+import type { Database } from "@svc/db";
+
+/** What GrantsService works with. `onChanged` hears of the key of a grant that ended or was narrowed, `onRevoked` of keys that ended. */
+export type GrantsServiceOptions = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly onChanged: (keyId: KeyId) => void;
+  readonly onRevoked: (keyIds: readonly KeyId[]) => void;
+};

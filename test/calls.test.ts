@@ -344,6 +344,8 @@ const triggers: Case[] = [
   ["GetDelivery", { id: "$theirdelivery" }, "not_found DELIVERY_NOT_FOUND"],
   ["GetDelivery", {}, "invalid_argument ID_MALFORMED"],
   ["ListDeliveries", { state: "delivered", since: dayAgo }, "ok deliveries,nextPageToken"],
+  ["ListDeliveries", { onlyFailed: true, since: dayAgo }, "ok deliveries,nextPageToken"],
+  ["ListDeliveries", { onlyFailed: true }, "invalid_argument FILTER_REQUIRED"],
   ["ListDeliveries", { state: "lost", since: dayAgo }, "invalid_argument DELIVERY_STATE_INVALID"],
   ["ListDeliveries", { eventId: "$event" }, "ok deliveries,nextPageToken"],
   ["ListDeliveries", { subscriptionId: "$subscription" }, "ok deliveries,nextPageToken"],

@@ -189,7 +189,7 @@ test("deliveries of nothing in particular are refused by the options that would 
   const { code, noted } = await svc("deliveries", "list");
   expect({ code, noted }).toEqual({
     code: 2,
-    noted: [expect.stringMatching(/--event, --subscription or both, or --state and --since$/)],
+    noted: [expect.stringMatching(/--event, --subscription or both, or --since with --state or --failed$/)],
   });
 });
 

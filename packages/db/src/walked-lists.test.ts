@@ -32,9 +32,9 @@ function filling(owner: ProjectId, kind: string): string[] {
     `insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
      select ${own}, ${id}, 'event', 'desk', 'desk.done', case when ${isSought} then 'ada' else '' end,
        case when ${isSought} then '{"word":"needle"}' else '{}' end, now(), now(), '' ${from}`,
-    `insert into deliveries (project_id, id, event_id, subscription_id, state)
+    `insert into deliveries (project_id, id, event_id, subscription_id, state, attempts)
      select ${own}, ${id}, ${id}, ('00000000-0000-7000-8000-' || lpad(to_hex(1 + n % 3), 12, '0'))::uuid,
-       case when n % 9001 = 8000 then 'dead_letter' else 'delivered' end ${from}`,
+       case when n % 9001 = 8000 then 'dead_letter' else 'delivered' end, 1 ${from}`,
     `insert into tool_calls (id, project_id, tool_slug, access_class, entity_id, job_id, step_id, outcome, failure, message, provider_status, arguments_digest, arguments, is_truncated, is_sandbox, created_at, duration_ms, provider_ms)
      select ${id}, ${own}, 'desk.read', 'read', '', case when ${isSought} then '${uuidOfId(jobId)}'::uuid end, '', o, nullif(o, 'ok'), '', 200, '', '', false, false, now(), 1, 1
      ${from} cross join lateral (select case when n % 4 = 0 then 'timeout' else 'ok' end as o) k`,
@@ -107,6 +107,11 @@ const walks: readonly (readonly [name: string, count: number, walk: Walk])[] = [
     "deliveries to one in a state",
     2,
     (tx, at) => deliveriesForProject(tx, projectId).walk({ subscriptionId, state: "dead_letter" }, at),
+  ],
+  [
+    "deliveries to one that failed",
+    2,
+    (tx, at) => deliveriesForProject(tx, projectId).walk({ subscriptionId, state: undefined, onlyFailed: true }, at),
   ],
   ["calls of a job", sought, (tx, at) => toolCallsForProject(tx, projectId).walk({ ...everyCall, ...ofJob }, at)],
   [

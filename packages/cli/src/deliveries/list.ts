@@ -13,7 +13,15 @@ import { tableLines, timeText } from "../text/table.ts";
 import { waitText } from "./show.ts";
 
 type ListOptions = ProjectOptions &
-  JsonOption & { event?: string; subscription?: string; state?: string; since?: number; until?: number; limit: number };
+  JsonOption & {
+    event?: string;
+    subscription?: string;
+    state?: string;
+    failed?: boolean;
+    since?: number;
+    until?: number;
+    limit: number;
+  };
 
 /** Adds `svc deliveries list`. */
 export function addDeliveryList(deliveries: Command, context: CommandContext): void {
@@ -25,6 +33,7 @@ export function addDeliveryList(deliveries: Command, context: CommandContext): v
     .addOption(
       new Option("--state <state>", "only deliveries in this state").choices(["pending", "delivered", "dead_letter"]),
     )
+    .option("--failed", "only deliveries that were tried and have not arrived")
     .option("--since <when>", "only deliveries queued then or later: 2h ago, or 2026-03-14T09:00:00Z", parseMoment)
     .option("--until <when>", "only deliveries queued before", parseMoment)
     .option("--limit <count>", "most deliveries to list", parseCount, 100)
@@ -32,15 +41,17 @@ export function addDeliveryList(deliveries: Command, context: CommandContext): v
   addExamples(addProjectOptions(addJson(list, "the deliveries as a JSON list")), [
     "svc deliveries list --event evt_01h455vb4pex5vsknk084sn02q",
     "svc deliveries list --state dead_letter --since 24h",
+    "svc deliveries list --failed --since 24h",
     "svc deliveries list --subscription sub_01h455vb4pex5vsknk084sn02q --limit 20",
   ]);
 }
 
 async function listDeliveries(options: ListOptions, context: CommandContext): Promise<void> {
-  const { limit, event: eventId = "", subscription: subscriptionId = "", state = "", since, until } = options;
-  if (eventId === "" && subscriptionId === "" && (state === "" || since === undefined)) {
+  const { limit, event: eventId = "", subscription: subscriptionId = "", since, until } = options;
+  const { state = "", failed: onlyFailed = false } = options;
+  if (eventId === "" && subscriptionId === "" && ((state === "" && !onlyFailed) || since === undefined)) {
     throw new CommandError(
-      "nothing says which deliveries: give --event, --subscription or both, or --state and --since",
+      "nothing says which deliveries: give --event, --subscription or both, or --since with --state or --failed",
       2,
     );
   }
@@ -50,7 +61,7 @@ async function listDeliveries(options: ListOptions, context: CommandContext): Pr
   };
   const { triggers } = await openProjectClient(options, context);
   const found = await collectPages(async (pageToken) => {
-    const request = { eventId, subscriptionId, state, ...range, pageSize: Math.min(limit, 500), pageToken };
+    const request = { eventId, subscriptionId, state, onlyFailed, ...range, pageSize: Math.min(limit, 500), pageToken };
     const { deliveries: items, nextPageToken } = await triggers.listDeliveries(request);
     return { items, nextPageToken };
   }, limit);

@@ -12,10 +12,11 @@ const columns = selectList(deliveries, namesBut(deliveries, "attemptLog"), "d");
 /** A delivery without its attempts. */
 type ListedDelivery = Omit<Row<typeof deliveries>, "attemptLog">;
 
-/** Of one subscription, or of all; in one state. */
+/** Of one subscription, or of all; in one state, or that were tried and have not arrived, or both. */
 export type WalkedDeliveryFilter = {
   readonly subscriptionId: SubscriptionId | undefined;
-  readonly state: ListedDelivery["state"];
+  readonly state: ListedDelivery["state"] | undefined;
+  readonly onlyFailed?: boolean | undefined;
 };
 
 /** From `fromUuid` on, below `beforeUuid`, no more than `limit`. */
@@ -48,8 +49,9 @@ const selectWalked = statement<RawRow<ListedDelivery>>(
   "walk_deliveries",
   `with found as (
      select f.id from ${lanes} cross join lateral (
-       select w.id from (${scanOf("deliveries", "project_id, subscription_id, id, state", scan)}) w
-       where w.state = $6::text order by w.project_id desc, w.id desc limit $7::int4) f
+       select w.id from (${scanOf("deliveries", "project_id, subscription_id, id, state, attempts", scan)}) w
+       where ($6::text is null or w.state = $6::text) and (not $8::bool or (w.state <> 'delivered' and w.attempts > 0))
+       order by w.project_id desc, w.id desc limit $7::int4) f
    ), page as materialized (select id from found order by id desc limit $7::int4)
    select ${columns.text} from page cross join lateral (select * from deliveries where id = page.id offset 0) d order by page.id desc`,
 );
@@ -61,13 +63,13 @@ const selectEnd = statement<{ id: string | null }>(
 );
 
 /**
- * The newest deliveries in a state, of the newest that there are: 20,000 in all, shared by the subscriptions. What is below the place where
+ * The newest deliveries in a state, or that failed, of the newest that there are: 20,000 in all, shared by the subscriptions. What is below the place where
  * one of them stopped is left to the next page.
  */
 export async function walkDeliveries(
   db: Executor,
   projectId: ProjectId,
-  { subscriptionId, state }: WalkedDeliveryFilter,
+  { subscriptionId, state, onlyFailed = false }: WalkedDeliveryFilter,
   { fromUuid, beforeUuid, limit }: DeliveryWalk,
 ): Promise<Walked<ListedDelivery>> {
   const project = uuidOfId(projectId);
@@ -76,7 +78,10 @@ export async function walkDeliveries(
   if (ids.length === 0) return { rows: [], walkedTo: undefined };
   const each = Math.max(1, Math.floor(walkRowsMax / ids.length));
   const place = [project, arrayLiteral(ids), fromUuid, beforeUuid, each];
-  const [found, [end]] = await Promise.all([selectWalked(db, [...place, state, limit]), selectEnd(db, place)]);
+  const [found, [end]] = await Promise.all([
+    selectWalked(db, [...place, state ?? null, limit, onlyFailed]),
+    selectEnd(db, place),
+  ]);
   const rows = found.map((row) => columns.read(row));
   if (end === undefined || end.id === null) return { rows, walkedTo: undefined };
   const walkedTo = idOfUuid("dlv", end.id);

@@ -1,5 +1,5 @@
 import type { DeliveryId, EventId, ProjectId, SubscriptionId, TimeRange } from "@svc/core";
-import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gt, ne, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import type { AttemptEntry } from "../documents/attempt.ts";
 import { deliveries } from "../schema/index.ts";
@@ -17,6 +17,8 @@ export type DeliveryFilter = Partial<TimeRange> & {
   eventId: EventId | undefined;
   subscriptionId: SubscriptionId | undefined;
   state?: Delivery["state"] | undefined;
+  /** Those alone that were tried and have not arrived. */
+  onlyFailed?: boolean | undefined;
 };
 
 type DeliveryPlace = { after: DeliveryId | undefined; limit: number };
@@ -24,9 +26,9 @@ type DeliveryPlace = { after: DeliveryId | undefined; limit: number };
 /** Deliveries of one project. */
 export type DeliveryRepository = {
   find(id: DeliveryId): Promise<Delivery | undefined>;
-  /** Newest first, from after `after`; the filters combine. A state is for those of one event, which are few. */
+  /** Newest first, from after `after`; the filters combine. A state and `onlyFailed` are for those of one event, which are few. */
   list(filter: DeliveryFilter, page: DeliveryPlace): Promise<Delivery[]>;
-  /** The same in a state, of one subscription or all: it looks at 20,000 deliveries at most. */
+  /** The same in a state, or that failed, of one subscription or all: it looks at 20,000 deliveries at most. */
   walk(filter: Partial<TimeRange> & WalkedDeliveryFilter, page: DeliveryPlace): Promise<Walked<Delivery>>;
   /** The attempts of a delivery in order; undefined when there is no such delivery. */
   findAttempts(id: DeliveryId): Promise<readonly AttemptEntry[] | undefined>;
@@ -51,6 +53,7 @@ export function deliveriesForProject(db: Executor, projectId: ProjectId): Delive
             filter.eventId === undefined ? undefined : eq(deliveries.eventId, filter.eventId),
             filter.subscriptionId === undefined ? undefined : eq(deliveries.subscriptionId, filter.subscriptionId),
             filter.state === undefined ? undefined : eq(deliveries.state, filter.state),
+            filter.onlyFailed === true ? and(ne(deliveries.state, "delivered"), gt(deliveries.attempts, 0)) : undefined,
             filter.sinceMs === undefined ? undefined : sql`${deliveries.id} >= ${fromUuid}::uuid`,
             page.after === undefined && filter.untilMs === undefined
               ? undefined

@@ -388,7 +388,10 @@ export const deliveryPlans: readonly Plan[] = [
   ...["list_delivery_lanes", "walk_deliveries", "end_delivery_walk"].map((name): Plan => {
     return {
       name,
-      run: (db) => deliveriesForProject(db, projectId).walk({ subscriptionId: undefined, state: "dead_letter" }, page),
+      run: (db) => {
+        const filter = { subscriptionId: undefined, state: "dead_letter", onlyFailed: true } as const;
+        return deliveriesForProject(db, projectId).walk(filter, page);
+      },
       reads: {
         deliveries: [...deliveryKey, ...(walkedBy[name] ?? [])],
       },

@@ -116,6 +116,14 @@ test("ListDeliveries narrows to a state and a time, of one event or subscription
   expect(await list({ state: "dead_letter", eventId: ids.issue1 })).toEqual([]);
   expect(await list({ subscriptionId: ids.everything, since: at(1) })).toEqual([ids.issue2, ids.payment]);
   expect(await list({ eventId: ids.issue1, until: at(0) })).toEqual([]);
+  // The dead letter was never tried: its subscription ended before.
+  expect(await list({ onlyFailed: true, since: at(0) })).toEqual([]);
+  await cluster.db.sql`update deliveries set attempts = 1
+    where state = 'dead_letter' or id = (select min(id::text)::uuid from deliveries)`;
+  expect(await list({ onlyFailed: true, since: at(0) })).toEqual([ids.issue2, ids.issue1]);
+  expect(await list({ onlyFailed: true, state: "dead_letter", since: at(0) })).toEqual([ids.issue2]);
+  expect(await list({ onlyFailed: true, eventId: ids.issue1 })).toEqual([ids.issue1]);
+  expect(await list({ onlyFailed: true, eventId: ids.payment })).toEqual([]);
   const first = await client.listDeliveries({ state: "pending", since: at(0), pageSize: 2 });
   const second = await client.listDeliveries({ state: "pending", since: at(0), pageToken: first.nextPageToken });
   expect([first.deliveries.length, second.deliveries.length, second.nextPageToken]).toEqual([2, 1, ""]);
@@ -124,6 +132,7 @@ test("ListDeliveries narrows to a state and a time, of one event or subscription
   const refused = (filter: object) => refusalOf(client.listDeliveries(filter));
   expect(await refused({ state: "dead_letter" })).toMatchObject({ reason: "FILTER_REQUIRED", field: "eventId" });
   expect(await refused({ since: at(0) })).toMatchObject({ reason: "FILTER_REQUIRED" });
+  expect(await refused({ onlyFailed: true })).toMatchObject({ reason: "FILTER_REQUIRED" });
   expect(await refused({ state: "lost", since: at(0) })).toEqual({
     ...{ code: "InvalidArgument", reason: "DELIVERY_STATE_INVALID", field: "state" },
   });

@@ -75,14 +75,14 @@ export function deliveryMethods(context: TriggersContext): Methods {
     async listDeliveries(req, ctx) {
       const { projectId } = requireProject(ctx);
       const filter = readFilter(req);
-      const { eventId, subscriptionId, state } = filter;
+      const { eventId, subscriptionId, state, onlyFailed } = filter;
       const scope = { call: "ListDeliveries", projectId, filters: filter };
       const page = pageOf(sealer, scope, req, "dlv", largePages);
       const deliveries = deliveriesForProject(db, projectId);
       const found =
-        state === undefined || eventId !== undefined
+        (state === undefined && onlyFailed !== true) || eventId !== undefined
           ? { rows: await deliveries.list(filter, page), walkedTo: undefined }
-          : await deliveries.walk({ ...filter, subscriptionId, state }, page);
+          : await deliveries.walk({ ...filter, subscriptionId, state, onlyFailed }, page);
       const { rows, nextPageToken } = walkedRows(sealer, scope, found, page.size);
       return { deliveries: await messagesOf(context, projectId, rows), nextPageToken };
     },
@@ -243,9 +243,11 @@ function readFilter(req: ListDeliveriesRequest): DeliveryFilter {
   const state = deliveryStates.find((known) => known === req.state);
   if (req.state !== "" && state === undefined) throw deliveryStateInvalid(req.state, deliveryStates);
   const range = timeRange(req.since, req.until);
-  const isNarrow = (eventId ?? subscriptionId) !== undefined || (state !== undefined && range.sinceMs !== undefined);
-  if (!isNarrow) throw filterRequired("eventId", "eventId, subscriptionId, or state with since");
-  return { eventId, subscriptionId, state, ...range };
+  const isRare = state !== undefined || req.onlyFailed;
+  const isNarrow = (eventId ?? subscriptionId) !== undefined || (isRare && range.sinceMs !== undefined);
+  if (!isNarrow) throw filterRequired("eventId", "eventId, subscriptionId, or since with state or onlyFailed");
+  // Absent if it filters nothing: tokens of pages of before hold for the same filters.
+  return { eventId, subscriptionId, state, ...(req.onlyFailed && { onlyFailed: true }), ...range };
 }
 
 const everyMatch = { toolkitSlug: "", triggerSlug: "", subscriptionId: undefined, onlyUndelivered: false };

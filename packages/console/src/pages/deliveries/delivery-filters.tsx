@@ -2,8 +2,7 @@ import type { Subscription } from "@svc/gen/triggers";
 import { anyOf, Choice } from "../../ui/choice.tsx";
 import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { SpanChoice } from "../../ui/span-choice.tsx";
-import { deliveryStates } from "../../words/deliveries.ts";
-import { type DeliveriesSearch, isFiltered, isOfAll, noFilters } from "./filters.ts";
+import { type DeliveriesSearch, deliveryFilters, isFiltered, isOfAll, noFilters } from "./filters.ts";
 
 /** The filters of the list of deliveries. */
 export function DeliveryFilters({
@@ -32,8 +31,8 @@ export function DeliveryFilters({
       <Choice
         label="State"
         value={search.state ?? ""}
-        options={anyOf(deliveryStates)}
-        onChange={(value) => onChange({ state: deliveryStates.find((state) => state === value) })}
+        options={anyOf(deliveryFilters)}
+        onChange={(value) => onChange({ state: deliveryFilters.find((state) => state === value) })}
       />
       <SpanChoice label="Queued" span={search} onChange={onChange} />
       {(isFiltered(search) || search.subscription !== undefined) && (

@@ -14,6 +14,11 @@ test("a state lists the deliveries of every subscription, of any time; less than
   expect(request({ state: "dead_letter", range: "24h" })).toMatchObject({
     ...{ subscriptionId: "", state: "dead_letter", since: timestampFromMs(now - 86_400_000) },
   });
+  expect(request({ state: "failed" })).toMatchObject({
+    subscriptionId: "",
+    onlyFailed: true,
+    since: timestampFromMs(0),
+  });
   expect(request({ state: "pending", subscription: "sub_1" }).subscriptionId).toBe("sub_1");
 });
 

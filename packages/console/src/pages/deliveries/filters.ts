@@ -6,10 +6,13 @@ import { deliveryStates } from "../../words/deliveries.ts";
 import { rangeNames } from "../../words/ranges.ts";
 import { isSpan, noSpan, spanRequest } from "../../words/spans.ts";
 
+/** What the list is narrowed to: a state, or `failed` for what was tried and has not arrived. */
+export const deliveryFilters = ["failed", ...deliveryStates] as const;
+
 const params = {
   /** Id of the subscription whose deliveries are shown; of every one where it is not there, and a state is. */
   subscription: textParam,
-  state: oneOfParam(deliveryStates),
+  state: oneOfParam(deliveryFilters),
   /** How far back they were queued; all that is kept where it is not there. */
   range: oneOfParam(rangeNames),
   /** From one time to another, in place of a range. */
@@ -25,7 +28,7 @@ export type DeliveriesSearch = SearchOf<typeof params>;
 /** Reads the search parameters of the list of deliveries. */
 export const readDeliveriesSearch: (raw: Record<string, unknown>) => DeliveriesSearch = searchReader(params);
 
-/** Whether the deliveries of every subscription can be listed: with a state, and whatever time is meant. */
+/** True if the deliveries of every subscription can be listed: with a state or those that failed, and whatever time is meant. */
 export function isOfAll({ state }: DeliveriesSearch): boolean {
   return state !== undefined;
 }
@@ -41,7 +44,7 @@ export function deliveriesRequest(
 ): MessageInitShape<typeof ListDeliveriesRequestSchema> {
   return {
     subscriptionId: search.subscription ?? (isOfAll(search) ? "" : first),
-    state: search.state ?? "",
+    ...(search.state === "failed" ? { onlyFailed: true } : { state: search.state ?? "" }),
     ...(isOfAll(search) && { since: ever }),
     ...spanRequest(search, now),
     pageSize: 200,

@@ -84,7 +84,7 @@ function Health({
               <Link
                 to="/p/$projectId/deliveries"
                 params={{ projectId }}
-                search={{ subscription: id }}
+                search={{ subscription: id, state: "failed" }}
                 className={buttonClass()}
               >
                 See what failed

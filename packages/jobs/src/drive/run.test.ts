@@ -26,8 +26,11 @@ const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "out
 const announce = { inputSchema, input, steps: [send], result: { note: { $ref: "steps.send.id" } } };
 const description = "Leaves a note.";
 
+/** The text of a program whose plan nobody approves, though its undoing deletes. */
+const unapproved = (program: object) => programText({ approval: { plan: "never" }, ...program });
+
 async function succeeded(node: TestNode, { client }: TestProject, program: object): Promise<string> {
-  const { id } = jobOf(await client.submitJob({ programJson: programText(program) }));
+  const { id } = jobOf(await client.submitJob({ programJson: unapproved(program) }));
   await node.reach(id, "succeeded");
   return id;
 }
@@ -41,7 +44,7 @@ async function promote(node: TestNode, project: TestProject, skills: Record<stri
 }
 
 const submit = async ({ client }: TestProject, program: object) =>
-  jobOf(await client.submitJob({ programJson: programText(program) }));
+  jobOf(await client.submitJob({ programJson: unapproved(program) }));
 const read = async ({ client }: TestProject, id: string) => jobOf(await client.getJob({ id }));
 const texts = (node: TestNode) =>
   node.world.seen.flatMap(({ method, body }) => (method === "POST" ? [body["text"]] : []));
@@ -449,7 +452,7 @@ test("the approval of a plan covers its children, and no run passes it", async (
     steps: [{ id: "gone", call: "desk.delete_note", entity: "ops", args: { id: "n1", confirm: true } }],
   };
   const approved = async (program: object) => {
-    const { id, status } = await submit(project, program);
+    const { id, status } = await submit(project, { approval: undefined, ...program });
     expect(status).toBe(JobStatus.PENDING_PLAN_APPROVAL);
     await client.answerAsk({ jobId: id, principalId: "owner", continuation: "proceed" });
     await node.reach(id, "succeeded");
@@ -907,7 +910,7 @@ test("skills of branches stand in the estimate, and the plan is approved with th
   };
   const drop = { inputSchema, input, steps: [gone] };
   await promote(node, project, { announce });
-  const approved = await submit(project, drop);
+  const approved = await submit(project, { approval: undefined, ...drop });
   await client.answerAsk({ jobId: approved.id, principalId: "owner", continuation: "proceed" });
   await node.reach(approved.id, "succeeded");
   await client.promoteJob({ jobId: approved.id, slug: "drop", description });

@@ -216,7 +216,7 @@ function counted(count: number): number {
 }
 
 function optionalTime<Name extends string>(name: Name, ms: number | null): { [key in Name]?: Timestamp } {
-  return ms === null ? {} : ({ [name]: timestampFromMs(ms) } as { [key in Name]: Timestamp });
+  return ms === null ? {} : ({ [name]: timestampFromMs(Math.trunc(ms)) } as { [key in Name]: Timestamp });
 }
 
 /** An inbound path as the contract has it. Its sample is the same at any time. */

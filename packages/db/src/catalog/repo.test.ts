@@ -108,7 +108,8 @@ test("deleting a toolkit revokes the accounts connected to it, and no other", as
   await repositoryOf(projectId).put(toolkitOf("shop"));
   await repositoryOf(otherId).put(toolkitOf("shop"));
   expect(await repositoryOf(projectId).delete("shop", nowMs + 5)).toBe(true);
-  const erased = { state: "revoked", credential: null, references: [], refreshAt: null, updatedAt: nowMs + 5 };
+  // References stay with it, and route nothing: they say whose its events were.
+  const erased = { state: "revoked", credential: null, references: ["ref"], refreshAt: null, updatedAt: nowMs + 5 };
   for (const find of revoked) expect(await find()).toMatchObject(erased);
   for (const find of kept)
     expect(await find()).toMatchObject({ state: "active", references: ["ref"], updatedAt: nowMs });

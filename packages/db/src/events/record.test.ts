@@ -51,6 +51,7 @@ test("events, deliveries and tasks are stored together, leased where the caller 
     occurredAt: nowMs - 5,
     receivedAt: nowMs,
     dedupeKey: "",
+    account: null,
   });
   const deliveries = deliveriesForProject(db, projectId);
   const pending = {

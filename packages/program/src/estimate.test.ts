@@ -73,6 +73,7 @@ test("a step that an answer may skip is no least call", async () => {
 });
 
 test("questions about rows are counted without any judge, each as often as an answer may have rows done again", async () => {
+  const send = { ...call("a", "send_message"), args: { chat_id: "@team", text: "x" } };
   const program = (continuations: string[]) => ({
     version: 1,
     title: "x",
@@ -85,7 +86,7 @@ test("questions about rows are counted without any judge, each as often as an an
         args: { calendar_id: "primary" },
         rows: { from: "items[]", keep: ["id"] },
       },
-      { id: "m", map: "list", onRows: { failed: "p", unknown: "p" }, do: [call("a", "get_me")] },
+      { id: "m", map: "list", onRows: { failed: "p", unknown: "p" }, do: [send] },
     ],
     points: { p: { question: "?", continuations, escalation: [{ principal: "lead" }] } },
   });

@@ -168,8 +168,14 @@ function seenOf({ method, url, headers, body }: AppRequest): SeenRequest {
   };
 }
 
-/** Connects the entity `ops` of a project to the desk. */
-export async function connectDesk(db: Database, sealer: Sealer, projectId: ProjectId, nowMs: number): Promise<void> {
+/** Connects an entity of a project to the desk, `ops` unless another is named. */
+export async function connectDesk(
+  db: Database,
+  sealer: Sealer,
+  projectId: ProjectId,
+  nowMs: number,
+  entityId = "ops",
+): Promise<void> {
   const id = createId("acc", nowMs);
   const credential = sealer.seal(Buffer.from('{"scheme":"none"}'), `${projectId}/connected_accounts/${id}`);
   const account = {
@@ -178,7 +184,7 @@ export async function connectDesk(db: Database, sealer: Sealer, projectId: Proje
     toolkitSlug: "desk",
     isPrivate: false,
     isSandbox: true,
-    entityId: "ops",
+    entityId,
     scheme: "none",
     variables: {},
     credential,

@@ -1,3 +1,4 @@
+import { nearest } from "@svc/catalog";
 import { formatValue } from "@svc/core";
 import { type ObjectForm, ref } from "./form.ts";
 import type { Node, ShapeReader } from "./shape.ts";
@@ -21,6 +22,38 @@ const callOutcomes: readonly string[] = [
   "no_account",
   "account_unusable",
   "missing_scope",
+];
+
+/** The codes that a step can fail with beside those, LIMIT_REACHED apart. */
+const stepCodes: readonly string[] = [
+  "ANSWER_TOO_LARGE",
+  "CHILD_ABORTED",
+  "CHILD_CANCELLED",
+  "CHILD_EXPIRED",
+  "CHILD_FAILED",
+  "CHILD_MISSING",
+  "CHILD_RESULT_FAILED",
+  "EXPRESSION_FAILED",
+  "EXPRESSION_TOO_EXPENSIVE",
+  "FAIL_STEP",
+  "JOIN_UNFIT",
+  "LIST_TOO_LONG",
+  "PAGE_LIMIT",
+  "PAGE_LINK_INVALID",
+  "PAGE_REPEATED",
+  "PAGE_TOKEN_MISSING",
+  "REFERENCE_ABSENT",
+  "REFERENCE_UNFIT",
+  "ROWS_FAILED",
+  "ROWS_MISSING",
+  "ROWS_UNKNOWN",
+  "SET_LOST",
+  "SET_TOO_LARGE",
+  "TIME_INVALID",
+  "UNTIL_EXHAUSTED",
+  "VALUE_TOO_LARGE",
+  "VALUE_UNFIT",
+  "WAIT_BEYOND_DEADLINE",
 ];
 
 const example = {
@@ -71,7 +104,17 @@ export function readErrorRule(node: Node, reader: ShapeReader): ErrorRule | unde
   if (fields === undefined) return undefined;
   const nodes = fields.has("codes") ? reader.items(fields.at("codes"), { min: 1, max: 50 }) : undefined;
   const codes = nodes?.flatMap((code) => readCode(code, reader) ?? []);
-  return { codes, goesOn: reader.oneOf(fields.at("then"), ["continue", "fail"]) === "continue" };
+  const then = reader.oneOf(fields.at("then"), ["continue", "fail"]);
+  if (then === "fail" && !fields.has("do")) {
+    const message = "does nothing, since the step fails in any case and has no do";
+    reader.faults.addYounger(
+      "PROGRAM_MALFORMED",
+      node.path,
+      message,
+      'add do, write "then": "continue", or leave it out',
+    );
+  }
+  return { codes, goesOn: then === "continue" };
 }
 
 function readCode(node: Node, reader: ShapeReader): string | undefined {
@@ -84,6 +127,11 @@ function readCode(node: Node, reader: ShapeReader): string | undefined {
   } else if (!callOutcomes.includes(code) && !codePattern.test(code)) {
     const hint = `use ${callOutcomes.join(", ")}, or the code of a step, such as UNTIL_EXHAUSTED`;
     refused(`is ${formatValue(code)}, which is no code of an error`, hint);
+  } else if (![...callOutcomes, ...stepCodes].includes(code)) {
+    const meant = nearest(code, stepCodes);
+    const hint = meant === undefined ? `use ${[...callOutcomes, ...stepCodes].join(", ")}` : `did you mean ${meant}?`;
+    const message = `is ${formatValue(code)}, which no step fails with`;
+    reader.faults.addYounger("PROGRAM_MALFORMED", node.path, message, hint);
   }
   return code;
 }

@@ -6,7 +6,7 @@ import { entriesOf } from "../template.ts";
 import { answerTypeOf } from "../types/listed-values.ts";
 import { type Ended, nothing, type RowSet } from "../types/scope.ts";
 import type { AnyStep, Measure, StepLanguage } from "./language.ts";
-import { argumentOfPage, pageForm } from "./parts/page.ts";
+import { argumentOfPage, checkStart, pageForm } from "./parts/page.ts";
 import { checkRows, readRows, rowsForm, tellLists } from "./parts/rows.ts";
 import {
   callOptions,
@@ -78,11 +78,8 @@ export const callLanguage: StepLanguage<CallStep> = {
       const hint = "leave out one of the two: the call is made once for each page";
       reader.faults.add("PROGRAM_MALFORMED", fields.at("undo").path, "stands beside rows.page", hint);
     }
-    const first = rows?.page?.paging;
-    if (call !== undefined && first?.kind === "number" && entriesOf(call.args)?.some(([name]) => name === first.arg)) {
-      const hint = `leave out args.${first.arg}: the first page is start`;
-      reader.faults.add("PROGRAM_MALFORMED", [...fields.at("args").path, first.arg], "stands beside page.start", hint);
-    }
+    const given = { value: call && entriesOf(call.args), path: fields.at("args").path };
+    checkStart(fields.at("rows"), rows?.page, given, reader);
     return call && { kind: "call", id, when, ...call, entity, rows, undo: undone };
   },
 

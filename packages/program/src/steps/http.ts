@@ -13,7 +13,15 @@ import { examine } from "../types/examine.ts";
 import { nothing, resolveType, type Scope } from "../types/scope.ts";
 import { useOfCall } from "./call.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
-import { classOfMethod, faultOfKeyHeader, type HttpCall, readRequest, requestForm } from "./parts/http-request.ts";
+import {
+  classOfMethod,
+  faultOfKeyHeader,
+  type HttpCall,
+  type ReadRequest,
+  readRequest,
+  requestForm,
+} from "./parts/http-request.ts";
+import { checkStart } from "./parts/page.ts";
 import { readRetry } from "./parts/retry.ts";
 import { readRows, setOfRows } from "./parts/rows.ts";
 import { callOptions, type StepCall } from "./parts/tool-call.ts";
@@ -91,6 +99,7 @@ export const httpLanguage: StepLanguage<HttpStep> = {
     const { method } = request.http;
     const keyHeader = readKeyHeader(fields, method, reader);
     checkConfirm(fields, method, reader);
+    checkRowsOfRequest(fields, rows, request, reader);
     const call = { tool: "http", entity: "", pointer, ...settings, rows, undo: undefined };
     return { kind: "http", id, when, ...call, args: request.args, http: { ...request.http, keyHeader } };
   },
@@ -146,10 +155,28 @@ function readKeyHeader(fields: Fields, method: HttpCall["method"], reader: Shape
 /** The release of what destroys stands in the program as it is: nothing that runs may decide it. */
 function checkConfirm(fields: Fields, method: HttpCall["method"], { faults }: ShapeReader): void {
   const isConfirmed = fields.at("confirm").value === true;
-  if (isConfirmed || (classOfMethod(method) !== "destructive" && !fields.has("confirm"))) return;
+  const isDestructive = classOfMethod(method) === "destructive";
+  if (isConfirmed && !isDestructive) {
+    const message = `stands beside a ${method}, which needs none`;
+    faults.addYounger("PROGRAM_MALFORMED", fields.at("confirm").path, message, "leave it out");
+  }
+  if (isConfirmed || (!isDestructive && !fields.has("confirm"))) return;
   const path = fields.at(fields.has("confirm") ? "confirm" : "http").path;
   const why = fields.has("confirm") ? "is not the literal true" : "is destructive and lacks confirm beside it";
   faults.add("PROGRAM_CONFIRM_MISSING", path, why, 'write "confirm": true beside http');
+}
+
+/** An answer to HEAD has no rows, and its query says where counted pages begin, or their `start` does. */
+function checkRowsOfRequest(fields: Fields, rows: HttpStep["rows"], request: ReadRequest, reader: ShapeReader): void {
+  if (rows === undefined) return;
+  const node = fields.at("rows");
+  if (request.http.method === "HEAD") {
+    const message = "stands beside a HEAD, whose answer has no body";
+    reader.faults.addYounger("PROGRAM_MALFORMED", node.path, message, "read it by GET, or leave rows out");
+  }
+  const query = entriesOf(request.args)?.find(([name]) => name === "query")?.[1];
+  const given = { value: query && entriesOf(query), path: [...fields.at("http").path, "query"] };
+  checkStart(node, rows.page, given, reader);
 }
 
 const scalar = { type: ["string", "number", "boolean"] };

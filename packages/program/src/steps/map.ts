@@ -1,5 +1,5 @@
 import type { Check } from "../check/context.ts";
-import type { Path } from "../json.ts";
+import { type Path, pathOf } from "../json.ts";
 import { limitBounds } from "../limits.ts";
 import { numberSchema, type ObjectForm, ref, schemaOf, wholeSchema } from "../read/form.ts";
 import { nameSchema, readName } from "../read/name.ts";
@@ -11,6 +11,7 @@ import type { HttpStep } from "./http.ts";
 import type { AnyStep, Asked, StepLanguage } from "./language.ts";
 import { type Keep, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
 import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { effectOf } from "./parts/tool-call.ts";
 import type { RunStep } from "./run.ts";
 import { upTo } from "./use.ts";
 
@@ -145,6 +146,7 @@ export const mapLanguage: StepLanguage<MapStep, RowStep> = {
       const type = own.value === "none" ? undefined : own.value.type;
       calls.set(call.id, { type, maySkip: call.when !== undefined });
     }
+    checkUnasked(step, check);
     const kept = step.keep.map(
       ([name, path]) => [name, typeOfKept(step, { name, path }, { ...scope, calls }, check)] as const,
     );
@@ -160,6 +162,23 @@ export const mapLanguage: StepLanguage<MapStep, RowStep> = {
   estimate: ({ source, calls }, { sizeOf, list }) => upTo(sizeOf(source), list(calls)),
   setSize: ({ source }, { sizeOf }) => sizeOf(source),
 };
+
+/** A point about rows that no row can come to is never asked. Records every fault. */
+function checkUnasked({ pointer, onRows, calls, tolerate }: MapStep, { faults, actions }: Check): void {
+  const path = [...pathOf(pointer), "onRows"];
+  const refused = (state: string, why: string, hint: string) =>
+    faults.addYounger("PROGRAM_POINT_INVALID", [...path, state], `is never asked, since ${why}`, hint);
+  if (
+    onRows.unknown !== undefined &&
+    calls.every((call) => isCall(call) && effectOf(call, actions)?.access === "read")
+  ) {
+    refused("unknown", "its calls only read, and a read is never in doubt", "leave it out");
+  }
+  const toleratesAll = tolerate.percent >= toleratedPercent.max && tolerate.count >= toleratedRows.max;
+  if (onRows.failed !== undefined && toleratesAll && !faults.has(`${pointer}/tolerate`)) {
+    refused("failed", "tolerate lets every row fail", "lower tolerate, or leave it out");
+  }
+}
 
 /** The type of a kept value. A call that may be skipped needs nothing that stands in: what is kept of it is null. */
 function typeOfKept(

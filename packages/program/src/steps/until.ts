@@ -1,4 +1,5 @@
 import { checkExpression } from "../check/expression.ts";
+import { pointerOf } from "../json.ts";
 import { type Bounds, durationBounds } from "../limits.ts";
 import { readExpression } from "../read/expression.ts";
 import { durationSchema, numberSchema, type ObjectForm, ref, wholeSchema } from "../read/form.ts";
@@ -78,6 +79,15 @@ export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf
       const capMs = cap ?? Math.max(everyMs, defaultPause.capMs);
       if (capMs < everyMs) {
         reader.faults.add("PROGRAM_LIMIT_INVALID", fields.at("cap").path, "is shorter than every", "raise it to every");
+      }
+      if (cap !== undefined && factor === 1 && !reader.faults.has(pointerOf(fields.at("factor").path))) {
+        const message = "has no effect, since factor is 1 and every pause is as long as the first";
+        reader.faults.addYounger(
+          "PROGRAM_MALFORMED",
+          fields.at("cap").path,
+          message,
+          'add "factor": 2, or leave cap out',
+        );
       }
       const max = reader.number(fields.at("max"), bounds.max) ?? bounds.max.min;
       return { kind: "until", ...base, condition, body, max, pause: { everyMs, factor, capMs } };

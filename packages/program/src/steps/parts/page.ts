@@ -169,6 +169,24 @@ function readPaging(node: Node, fields: Fields, reader: ShapeReader): Paging | u
   return start === undefined ? undefined : { kind: "number", arg, start, size, more };
 }
 
+/** Checks that the first page is said once: by `start` of the page, or among the values that the call gives. Records every fault. */
+export function checkStart(
+  rows: Node,
+  page: PageSpec | undefined,
+  given: { readonly value: readonly (readonly [string, unknown])[] | undefined; readonly path: Path },
+  { faults }: ShapeReader,
+): void {
+  const { paging } = page ?? {};
+  const written = isObject(rows.value) && isObject(rows.value["page"]) ? rows.value["page"] : {};
+  if (paging === undefined || paging.kind === "token" || written["start"] === undefined) return;
+  if (given.value?.some(([name]) => name === paging.arg) !== true) return;
+  const hint = `leave out ${given.path.at(-1)}.${paging.arg}: the first page is start`;
+  const path = [...given.path, paging.arg];
+  // Of a tool's pages that are numbered it was refused from the first.
+  const isOld = paging.kind === "number" && given.path.at(-1) === "args";
+  faults[isOld ? "add" : "addYounger"]("PROGRAM_MALFORMED", path, "stands beside page.start", hint);
+}
+
 /** One way is told, and nothing of another. Records every fault. */
 function checkWay({ path }: Node, fields: Fields, { faults }: ShapeReader): void {
   const add = (name: string, message: string) => faults.add("PROGRAM_MALFORMED", [...path, name], message, shapes);

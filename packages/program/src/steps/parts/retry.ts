@@ -20,7 +20,7 @@ export const retryForm: ObjectForm = {
   optional: {
     initial: durationSchema("Wait before the first repetition, 100ms to 1h. Default 1s.", "1s"),
     factor: numberSchema("What each wait is multiplied by. Default 2.", bounds.factor, 2),
-    cap: durationSchema("Longest wait, 100ms to 1h. Default 60s.", "60s"),
+    cap: durationSchema("Longest wait, 100ms to 1h. Default 60s, or initial where that is longer.", "60s"),
   },
   examples: [{ max: 4, initial: "1s", factor: 2, cap: "60s" }],
 };
@@ -29,10 +29,16 @@ export const retryForm: ObjectForm = {
 export function readRetry(node: Node, reader: ShapeReader): Retry {
   const fields = node.value === undefined ? undefined : reader.fields(node, retryForm);
   if (fields === undefined) return defaultRetry;
+  const initialMs = reader.duration(fields.at("initial"), durationBounds.retry) ?? defaultRetry.initialMs;
+  const cap = fields.at("cap");
+  const capMs = reader.duration(cap, durationBounds.retry) ?? Math.max(initialMs, defaultRetry.capMs);
+  if (capMs < initialMs) {
+    reader.faults.addYounger("PROGRAM_LIMIT_INVALID", cap.path, "is shorter than initial", "raise it to initial");
+  }
   return {
     max: reader.number(fields.at("max"), bounds.max) ?? defaultRetry.max,
-    initialMs: reader.duration(fields.at("initial"), durationBounds.retry) ?? defaultRetry.initialMs,
+    initialMs,
     factor: reader.number(fields.at("factor"), { ...bounds.factor, isWhole: false }) ?? defaultRetry.factor,
-    capMs: reader.duration(fields.at("cap"), durationBounds.retry) ?? defaultRetry.capMs,
+    capMs,
   };
 }

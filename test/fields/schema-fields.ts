@@ -1,0 +1,73 @@
+/** A JSON Schema, as far as its fields are read. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** Keywords that hold other schemas of the same value. */
+const combiners = ["oneOf", "anyOf", "allOf"];
+
+/**
+ * Returns every field that a schema declares, below a name, by the names on the way to it: `call.retry.max`. A field that itself has
+ * fields is told by those. A definition that is in `apart` is enumerated by itself, and so not again wherever it is referred to.
+ */
+export function fieldsOf(
+  root: Schema,
+  start: { readonly name: string; readonly schema: Schema; readonly apart: readonly string[] },
+): string[] {
+  const definitions = (root["$defs"] ?? {}) as Readonly<Record<string, Schema>>;
+  const found = new Set<string>();
+  const look = (schema: unknown, name: string): boolean => {
+    if (typeof schema !== "object" || schema === null) return false;
+    const node = schema as Schema;
+    const reference = typeof node["$ref"] === "string" ? node["$ref"].slice("#/$defs/".length) : undefined;
+    const referred = reference === undefined || start.apart.includes(reference) ? undefined : definitions[reference];
+    const inner = [referred, node["items"], node["additionalProperties"]].map((one) => look(one, name));
+    const either = combiners
+      .flatMap((keyword) => (node[keyword] as unknown[] | undefined) ?? [])
+      .map((one) => look(one, name));
+    // Where a plain value may stand instead, the field has an effect of its own beside those below it.
+    const isBelow = inner.includes(true) || (either.length > 0 && !either.includes(false));
+    const declared = Object.entries((node["properties"] ?? {}) as object).filter(([, value]) => value !== false);
+    for (const [field, value] of declared) if (!look(value, `${name}.${field}`)) found.add(`${name}.${field}`);
+    return declared.length > 0 || isBelow;
+  };
+  look(start.schema, start.name);
+  return [...found];
+}
+
+/** Returns a document in which another value stands at a JSON Pointer, or nothing. Throws an Error where the pointer leads nowhere. */
+export function withOther<T>(document: T, pointer: string, other: unknown): T {
+  const copy = structuredClone(document);
+  const names = namesIn(pointer);
+  const last = names.pop() ?? "";
+  // biome-ignore lint/suspicious/noExplicitAny: a document is any JSON
+  const parent = names.reduce<any>((at, name) => at?.[name], copy);
+  if (parent === undefined) throw new Error(`nothing stands at ${pointer}`);
+  if (JSON.stringify(parent[last]) === JSON.stringify(other))
+    throw new Error(`${pointer} is the same in both documents`);
+  if (other !== undefined) parent[last] = other;
+  else if (Array.isArray(parent)) parent.splice(Number(last), 1);
+  else delete parent[last];
+  return copy;
+}
+
+/** True if a pointer ends with the names of a field behind its first, apart from names that are the document's own, and numbers. */
+export function leadsTo(pointer: string, field: string): boolean {
+  const names = namesIn(pointer);
+  const wanted = field
+    .replace(/^map\.(?=(call|http|run)\.)/, "")
+    .split(".")
+    .slice(1);
+  let rest = names;
+  for (const name of wanted.toReversed()) {
+    const at = rest.lastIndexOf(name);
+    if (at < 0) return false;
+    rest = rest.slice(0, at);
+  }
+  return names.at(-1) === wanted.at(-1) || /^\d+$/.test(names.at(-1) ?? "");
+}
+
+function namesIn(pointer: string): string[] {
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+}

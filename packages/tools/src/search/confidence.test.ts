@@ -23,6 +23,9 @@ test("no text without sense is answered with high confidence, and low confidence
     "good morning, how are you doing today",
     "std::vector<int> v{1,2,3};",
     "SELECT * FROM t WHERE a = 1;",
+    "book me a flight to Oslo",
+    "water the plants on the balcony",
+    "x = lambda y: y ** 2 + 1",
     "MOB-412",
     "9a7c 2026-11-28",
   ]) {

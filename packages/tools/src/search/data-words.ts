@@ -12,10 +12,15 @@ const idLike = /\S*\p{N}\S*/gu;
 /** A name of a tool, such as `create_task_v1`, begins with a verb, and no part of it is digits alone. */
 const nameLike = /^([a-z]+)(?:_[a-z]+\d*)*_[a-z]+\d*$/;
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat());
-/** What follows is the text or the name that a tool is to write. */
-const dictating = /(?::\s|\s(?:saying|called|named|titled|namens|llamad[oa]|appelée?|intitulée?)\s)/iu;
+/** What follows is the text or the name that a tool is to write; `called off` names nothing. */
+const dictating =
+  /(?::\s|\s(?:saying|called(?!\s(?:off|on|out|up|in|by|back|for|away)\b)|named|titled|namens|llamad[oa]|appelée?|intitulée?)\s)/iu;
+/** The last word of what names an app, as in `task app: add a section`: what follows says what is wanted of it. */
+const apps: ReadonlySet<string> = new Set(vocabulary.apps);
 /** Telling words that stand before a dictated text at the least: else it is what says what is wanted. */
 const toldMin = 2;
+/** Words that name an app at most. */
+const addressMax = 4;
 
 /** Parts a query into what says what is wanted and the data in it. A query of data alone is taken as it is. */
 export function partText(text: string): PartedText {
@@ -35,7 +40,9 @@ export function partText(text: string): PartedText {
 function partDictated(text: string): { readonly told: string; readonly dictated: string } {
   const found = dictating.exec(text);
   const told = found === null ? "" : text.slice(0, found.index);
-  if (found === null || wordsOf(told).filter(isTelling).length < toldMin) return { told: text, dictated: "" };
+  const before = wordsOf(told);
+  const isAddress = found?.[0].startsWith(":") && before.length <= addressMax && apps.has(before.at(-1) ?? "");
+  if (found === null || isAddress || before.filter(isTelling).length < toldMin) return { told: text, dictated: "" };
   return { told, dictated: text.slice(found.index + found[0].length) };
 }
 

@@ -5,6 +5,7 @@ import type { Meaning } from "./meanings.ts";
 import { matchedWords, type ScoredTool } from "./score-tools.ts";
 import type { SearchedTool } from "./toolkit-index.ts";
 import type { IndexedTool, ViewIndex } from "./view-index.ts";
+import { termsOf } from "./words.ts";
 
 /** A tool that fits. */
 export type FoundTool = {
@@ -57,13 +58,22 @@ export function judge(listed: readonly ScoredTool[], grounds: Grounds): FoundToo
 
 function confidenceIn(first: ScoredTool, { share, saidShare, known, nearness, isToolkitNamed }: Grounds) {
   const byShare = confidenceOf(share, saidShare);
-  // One word says what is done or to what, never both.
-  const isThin = known.filter(({ isVague }) => !isVague).length < 2;
-  const byWords = byShare === "high" && isThin ? "medium" : byShare;
+  const byWords = byShare === "high" && isThin(first, known) ? "medium" : byShare;
   // Nearer than all without sense.
   const isNear = nearness !== undefined && (nearness.of(first) ?? -1) > nearness.floor;
   if (isNear && byWords !== "high") return "medium";
   return byWords ?? (isToolkitNamed ? "low" : undefined);
+}
+
+/** One word says what is done or to what, never both; two say both where the tool has them in one text. */
+function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): boolean {
+  const telling = known.filter(({ isVague }) => !isVague);
+  if (telling.length !== 2) return telling.length < 2;
+  const texts = [
+    ...index.phrasesOf(place).map(({ places }) => new Set(places.keys())),
+    ...[tool.name, tool.description].map((text) => new Set(termsOf(text))),
+  ];
+  return !texts.some((text) => telling.every(({ terms }) => terms.some(({ term }) => text.has(term))));
 }
 
 /** Returns tools that do what is wanted to something else, for a toolkit of which no tool holds a word of the query. */

@@ -49,8 +49,14 @@ function readPhrase(text: string): Phrase {
   return { places, size: Math.max(1, size) };
 }
 
-/** What stands at each place of a saying: one text, or its choices. Names that it has for an example are no words of it. */
+/** A text without the names that it has for an example, which are no words of it. */
+export function withoutNames(text: string): string {
+  return text.replaceAll(/(?<=\S\s+|[(|])\p{Lu}\p{Ll}+(?:'s)?/gu, " ");
+}
+
+/** What stands at each place of a saying: one text, or its choices. */
 function placesOf(saying: string): string[][] {
-  const unnamed = saying.replaceAll(/(?<=\S\s+|[(|])\p{Lu}\p{Ll}+(?:'s)?/gu, " ");
-  return unnamed.split(/\(([^()]*)\)/).map((part, index) => (index % 2 === 0 ? [part] : part.split("|")));
+  return withoutNames(saying)
+    .split(/\(([^()]*)\)/)
+    .map((part, index) => (index % 2 === 0 ? [part] : part.split("|")));
 }

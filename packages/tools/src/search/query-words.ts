@@ -48,11 +48,10 @@ const dataShare = 0.3;
 const timeShare = 0.5;
 
 const synonyms = collectSynonyms(vocabulary.synonyms);
-/** The first word of an idiom is read in any form of it. */
-const idioms = collectIdioms(vocabulary.idioms, (idiom) => {
-  const [first = "", ...rest] = idiom.split(" ");
-  return [termOf(first), ...rest];
-});
+/** The words of an idiom are read in any form of them. */
+const idioms = collectIdioms(vocabulary.idioms, (idiom) =>
+  idiom.split(" ").map((part) => (part === "*" ? part : termOf(part))),
+);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat());
 const prepositions: ReadonlySet<string> = new Set(vocabulary.prepositions);
 /** What people open with before they say what they want. */
@@ -60,6 +59,14 @@ const opening = new RegExp(
   `^\\W*(?:(?:${vocabulary.openings.toSorted(longestFirst).join("|")})\\b\\W*)+(?:(?:today|weekend|day|holiday|everyone|everybody|all|(?:my|old) friend)\\b)?`,
   "i",
 );
+/** A verb of moving before a time: what is moved stays where it is. */
+const clock = String.raw`\d{1,2}[:.]\d\d|\d{1,2}\s?(?:am|pm|h|uhr|oclock)\b|(?:${vocabulary.times.join("|")})\b`;
+const retiming = new RegExp(
+  String.raw`\b(?:move|push|shift|bump|bring|pull|slide|nudge|shove)(?=\s[^;!?\n]{0,80}?\s(?:(?:to|till|until)\s(?:next\s|this\s|the\s)?(?:${clock})|from\s\d{1,2}\s(?:to|till|until)\s\d|by\s(?:an?|one|two|half|\d+)\s(?:an?\s)?(?:${clock})))`,
+  "giu",
+);
+/** What a value is compared by, as in `size > 20`. */
+const comparing = /(?<=\p{L}{3})\s(?:[=<>]|[=<>!]=)\s(?=["'\p{L}\p{N}])/gu;
 /** A French article or pronoun before a vowel, as in `l'équipe`. */
 const elision = /(?<!\p{L})(l|d|j|n|s|m|t|c|qu)['’](?=\p{L})/giu;
 const fillers: ReadonlySet<string> = new Set(vocabulary.fillers);
@@ -70,20 +77,21 @@ const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
  * of what is wanted. A word that no tool holds by `isHeld` may be a misspelled one.
  */
 export function readQuery(text: string, isHeld: (term: string) => boolean): Query {
-  const { told, data } = partText(toldBy(text));
+  const { told, data } = partText(toldBy(text).replaceAll(retiming, "reschedule").replaceAll(comparing, " filter "));
   const names = namesIn(told);
   const isKnown = (word: string) => names.has(word) || isEnglish(word) || isHeld(termOf(word));
   const { words: written, unknown, isTranslated } = translate(wordsOf(told.replaceAll(elision, "$1 ")));
   const corrected = written.map((word) => (isKnown(word) || unknown.has(word) ? word : (correctWord(word) ?? word)));
-  const meant = readIdioms(corrected, idioms, (word) => [word, termOf(word)]);
+  const meant = readIdioms(corrected, idioms, (word) => [termOf(word)]);
   const origins = new Map(meant.flatMap(({ word, origin }) => (origin === undefined ? [] : [[word, termOf(origin)]])));
   const words = readPhrases(meant.map(({ word }) => word));
+  const said = new Set(meant.flatMap(({ word, origin }) => (origin === undefined ? [word] : [])));
   const corrections = new Set(corrected.filter((word, index) => word !== written[index]));
   const found = new Map<string, QueryWord>();
   const add = (word: string, share: number, isData: boolean) => {
     const term = termOf(word);
     if (found.has(term)) return;
-    const isVague = isData || qualifiers.has(word);
+    const isVague = isData || (qualifiers.has(word) && said.has(word));
     const origin = origins.get(word);
     const others = isData ? [] : [...(synonyms.get(term) ?? []), ...(origin === undefined ? [] : [origin])];
     const [isName, isCorrected, isForeign] = [names.has(word), corrections.has(word), unknown.has(word)];
@@ -99,7 +107,7 @@ export function readQuery(text: string, isHeld: (term: string) => boolean): Quer
     const isVerb = verbs.has(word);
     const isData = isTime(word) || (isVerb && names.has(word));
     hasObject ||= !isVerb && !isData;
-    add(word, isData ? timeShare : (isContext ? contextShare : 1) * shareOf(word), isData);
+    add(word, isData ? timeShare : (isContext ? contextShare : 1) * (said.has(word) ? shareOf(word) : 1), isData);
   }
   for (const word of readWords(data)) if (isTelling(word)) add(word, dataShare, true);
   return { words, telling: [...found.values()], isTranslated };
@@ -122,9 +130,11 @@ function isProgram(text: string): boolean {
   return signs >= 3 && 2 * signs >= (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0);
 }
 
-/** Words with a capital inside of a sentence, in lower case. */
+/** Words with a capital inside of a sentence, and before another or an `'s` at its beginning, in lower case. */
 function namesIn(text: string): ReadonlySet<string> {
-  const found = text.matchAll(/(?<=[\p{L}\p{N},;:"'(]\s*)(?<=[\s"'(])\p{Lu}\p{Ll}+/gu);
+  const found = text.matchAll(
+    /(?<=[\p{L}\p{N},;:"'(]\s*)(?<=[\s"'(])\p{Lu}\p{Ll}+(?:['’]s)?|^\p{Lu}\p{Ll}+(?:['’]s(?=\s)|(?=\s\p{Lu}\p{Ll}))/gu,
+  );
   return new Set(Array.from(found).flatMap(([name]) => wordsOf(name)));
 }
 

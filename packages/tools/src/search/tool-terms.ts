@@ -1,5 +1,5 @@
 import type { ToolDefinition, Toolkit } from "@svc/catalog";
-import { countSaid } from "./phrases.ts";
+import { countSaid, withoutNames } from "./phrases.ts";
 import { isTelling, termsOf, wordsOf } from "./words.ts";
 
 /** How much a field says of a tool, and its usual number of terms. */
@@ -81,7 +81,7 @@ function textsOf(tool: ToolDefinition, toolkit: Toolkit): Record<keyof typeof fi
     toolkitDescription: [toolkit.description],
     summary: [summary],
     description: rest,
-    intents: tool.intents,
+    intents: toolkit.sayings === undefined ? tool.intents : tool.intents.map(withoutNames),
     argumentNames: Object.keys(properties),
     argumentTexts: Object.values(properties).flatMap(descriptionOf),
   };

@@ -5,6 +5,8 @@ const telling = [
   ...Object.values(vocabulary.deeds).flat(),
   ...vocabulary.synonyms.flat(),
   ...Object.entries(vocabulary.phrases).flatMap(([phrase, meaning]) => [...phrase.split(" "), meaning]),
+  ...Object.entries(vocabulary.idioms).flatMap(([meaning, texts]) => [...wordsOf(texts), ...wordsOf(meaning)]),
+  ...vocabulary.plain,
   ...vocabulary.fillers,
   ...vocabulary.qualifiers,
 ];

@@ -1,0 +1,64 @@
+import { shippedCatalog } from "@svc/testing/shipped-catalog";
+import { expect, test } from "vitest";
+import { readQuery } from "./query-words.ts";
+import { createToolSearch } from "./tool-search.ts";
+
+const toldIn = (text: string) =>
+  readQuery(text, () => false).telling.flatMap(({ term, isData }) => (isData ? [] : [term]));
+const dataIn = (text: string) =>
+  readQuery(text, () => false).telling.flatMap(({ term, isData }) => (isData ? [term] : []));
+
+test("what follows the name of an app says what is wanted, what follows a colon after a deed is data", () => {
+  expect(toldIn("task app: add section Backlog")).toEqual(expect.arrayContaining(["task", "app", "add", "section"]));
+  expect(toldIn("search server: find docs with timeout")).toEqual(expect.arrayContaining(["find", "document"]));
+  expect(dataIn("create an issue: the login page is slow")).toEqual(expect.arrayContaining(["login", "slow"]));
+});
+
+test("what is called off is no name, what is called something is", () => {
+  expect(toldIn("the Friday class has to be called off, the trainer is ill")).toContain("cancel");
+  expect(dataIn("make a new board called garden party")).toEqual(expect.arrayContaining(["garden", "parti"]));
+});
+
+test.each([
+  ["move my one-on-one with Ana to 4:30", true],
+  ["push the review from 3 to 4", true],
+  ["shift lunch to next Thursday", true],
+  ["bring the call back by half an hour", true],
+  ["move the ticket to review", false],
+  ["push the card to the next group", false],
+])("a verb of moving before a time means another time: %s", (query, isRetimed) => {
+  expect(toldIn(query).includes("reschedul")).toBe(isRetimed);
+});
+
+test("what a value is compared by asks for a filter, in a formula it does not", () => {
+  expect(toldIn("guests whose diet = vegan")).toContain("filter");
+  expect(toldIn("solve x = 4")).not.toContain("filter");
+});
+
+test("the words of an idiom stand in any form, and what they mean counts in full", () => {
+  const [complete] = readQuery("ticking the catering off", () => true).telling;
+  expect(complete).toMatchObject({ term: "complet", share: 1, isVague: false });
+  expect(toldIn("chucked these files into the index")).toContain("add");
+  expect(toldIn("make Olu responsible for the banners")).toContain("assign");
+});
+
+test("a name at the beginning of a sentence is one before another, or before what belongs to it", () => {
+  const namesIn = (text: string) => readQuery(text, () => true).telling.filter(({ isName }) => isName);
+  expect(namesIn("Tom Reyes signed").map(({ term }) => term)).toEqual(["tom", "rey"]);
+  expect(namesIn("Hallam's slot is free")[0]?.form).toMatch(/^hallam/);
+  expect(namesIn("List the slots")).toEqual([]);
+});
+
+test.each([
+  ["are we yellow or red on the search box right now", "search_engine.health"],
+  ["this outage is for the storage people, hand it over to Mira", "incident_mgmt.assign_incident"],
+  ["index the wiki again from the beginning, half of it is out of date", "search_ingestion.run_task"],
+  ["the old leaflet should not turn up in the search results any longer, drop it", "search_engine.delete_document"],
+  ["which vectors belong to the safety manual", "vector_db.scroll_points"],
+  ["the ferry trip is off, take it out of my diary", "calendar.delete_event"],
+])("finds what somebody asks in passing: %s", async (query, slug) => {
+  const found = createToolSearch(await shippedCatalog())
+    .search({ query })
+    .results.slice(0, 5);
+  expect(found.map(({ tool }) => tool.slug)).toContain(slug);
+});

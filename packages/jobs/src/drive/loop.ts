@@ -47,7 +47,8 @@ export async function drive({ work: read, call }: Beginning, driver: Driver): Pr
   let work: Work | undefined = call === undefined ? read : await advance({ work: read, call }, driver);
   while (work !== undefined) {
     const hasCommitted: boolean = work.committed !== read.committed;
-    work = await (!hasCommitted && isPoisoned(work.state, driver) ? park(work, driver) : act(work, driver));
+    const isLost = !hasCommitted && isPoisoned(work.state, driver);
+    work = isLost ? await park(work, driver) : await act(work, await driver.port.confirmerOf(work.state), driver);
   }
 }
 
@@ -55,8 +56,8 @@ function park(work: Work, driver: Driver): Promise<Work | undefined> {
   return follow(work, holdAfterLosses(work.state, driver.losses, driver.port.clock.now()), driver);
 }
 
-/** One act, and what follows from it at once; undefined when the job is left. */
-async function act(work: Work, driver: Driver): Promise<Work | undefined> {
+/** One act, and what follows from it at once; undefined when the job is left. `confirmer`: the contact who is to confirm it first. */
+async function act(work: Work, confirmer: string | undefined, driver: Driver): Promise<Work | undefined> {
   const { state } = work;
   const { port, interrupts } = driver;
   port.atWork();
@@ -79,7 +80,7 @@ async function act(work: Work, driver: Driver): Promise<Work | undefined> {
     const ending = await endChildren(state, expired.chain, port);
     return follow(work, ending ?? { edits: [], next: expired }, driver);
   }
-  return moveOn(work, driver);
+  return moveOn(work, confirmer, driver);
 }
 
 /** Parks the job where it stands, unless it turns out to have been resumed. */
@@ -94,11 +95,10 @@ async function pause(work: Work, driver: Driver): Promise<Work | undefined> {
 
 const expired = { kind: "finish", status: "expired", reason: "deadline", chain: ["clock"] } satisfies Next;
 
-async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
+async function moveOn(work: Work, confirmer: string | undefined, driver: Driver): Promise<Work | undefined> {
   const { state } = work;
   const { port, effects } = driver;
-  const contact = state.isSimulated ? undefined : await port.confirmerOf(state);
-  const asking = contact === undefined ? undefined : await confirmFirst(state, port, contact);
+  const asking = confirmer === undefined ? undefined : await confirmFirst(state, port, confirmer);
   if (asking !== undefined) return follow(work, asking, driver);
   switch (state.status) {
     case "simulating": {

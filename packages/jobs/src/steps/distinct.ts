@@ -1,7 +1,7 @@
 import type { Change } from "../state/change.ts";
 import type { ReadRow, StepEffects } from "./effects.ts";
 import { memoryOfText } from "./memory-of.ts";
-import { keyOf } from "./row-key.ts";
+import { keyOf } from "./row-fields.ts";
 import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";

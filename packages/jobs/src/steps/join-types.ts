@@ -1,6 +1,6 @@
 import { isRawJson } from "@svc/core";
 import type { JsonObject, JsonValue } from "@svc/program";
-import { fieldOf } from "./row-key.ts";
+import { fieldOf } from "./row-fields.ts";
 import type { StepAt } from "./step-kind.ts";
 
 type On = StepAt<"join">["step"]["on"];

@@ -3,7 +3,7 @@ import type { Change } from "../state/change.ts";
 import type { ReadRow, StepEffects } from "./effects.ts";
 import { JoinTypes } from "./join-types.ts";
 import { memoryOf, memoryOfText } from "./memory-of.ts";
-import { matchOf } from "./row-key.ts";
+import { matchOf } from "./row-fields.ts";
 import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";

@@ -1,8 +1,7 @@
 import type { CallStep, JsonObject, JsonValue } from "@svc/program";
 import type { Next } from "../state/change.ts";
 import type { KnownKeys, StepEffects } from "./effects.ts";
-import { pickFields } from "./pick-fields.ts";
-import { keyOfRow } from "./row-key.ts";
+import { keyOfRow, pickFields } from "./row-fields.ts";
 import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
 import type { CallAt } from "./step-kind.ts";

@@ -1,8 +1,7 @@
 import { type JsonObject, type JsonValue, valueAt } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import type { StepEffects } from "./effects.ts";
-import { pickFields } from "./pick-fields.ts";
-import { keyOfRow } from "./row-key.ts";
+import { keyOfRow, pickFields } from "./row-fields.ts";
 import type { Keep, StepAt, StepKind } from "./step-kind.ts";
 
 /** A list of the input becomes rows, part by part; they count as rows that were fetched. */

@@ -1,11 +1,19 @@
 import { hash } from "node:crypto";
-import { isJsonNumber } from "@svc/core";
+import { isJsonNumber, isObject } from "@svc/core";
 import { canonicalJson, type JsonObject, type JsonValue, valueAt } from "@svc/program";
 
 type Path = readonly (string | number)[];
 
 /** Longer ones are kept as their digests, so that a key takes little however long the values are. */
 const keyCharactersMax = 64;
+
+/** The kept fields of an item, as a row; of an item that is no object, `value`. */
+export function pickFields(item: JsonValue, keep: readonly string[]): JsonObject {
+  const fields: JsonObject = isObject(item) ? item : { value: item };
+  return Object.fromEntries(
+    keep.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name] as JsonValue]] : [])),
+  );
+}
 
 /** A text that rows share whose fields have the same values; what is absent is null. */
 export function keyOf(row: JsonObject, by: readonly Path[]): string {

@@ -50,6 +50,8 @@ async function readEnding(jobs: Jobs, id: string): Promise<ServiceEnding> {
   };
   const steps = Object.fromEntries(stepReceipts.map(({ stepId, state }) => [stepId, state]));
   // How a question was told of goes on beside the job, and may be known before its end or after it.
-  const log = ending.log.filter((line) => !line.startsWith("ask-delivery-changed"));
+  const told = ending.log.filter((line) => !line.startsWith("ask-delivery-changed"));
+  // A call that fails is tried again as often as there is time until the answer.
+  const log = told.filter((line, index) => !(line.startsWith("call-retried") && line === told[index - 1]));
   return { status, steps, saga: saga.state, log };
 }

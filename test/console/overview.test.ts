@@ -1,12 +1,37 @@
 import { startTestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
+import type { Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { seedOverview } from "./areas/overview.ts";
 import { browserTest, startConsole } from "./browser.ts";
 import { lookAt } from "./look.ts";
 import { calendarSecret, postCalendar } from "./post-calendar.ts";
+import { shiftMax, shiftOf } from "./stands.ts";
 
 const consoles = startConsole();
+
+/** What stands beyond the sides of the card that it belongs to. */
+const outside = `[...document.querySelectorAll("main :is(section, [role=region])")].flatMap((card) => {
+  const { left, right } = card.getBoundingClientRect();
+  return [...card.querySelectorAll("a, dt, dd, td, th, h2, h3, li, p, canvas")]
+    .filter((part) => part.checkVisibility() && part.closest("section, [role=region]") === card)
+    .filter((part) => { const box = part.getBoundingClientRect(); return box.width > 1 && (box.left < left - 1 || box.right > right + 1); })
+    .map((part) => part.outerHTML.slice(0, 120));
+})`;
+
+/** A filled overview stands still while it loads, and nothing of it leaves its card, on a phone and on wide screens. */
+async function standsAtEveryWidth(page: Page): Promise<void> {
+  const before = page.viewportSize();
+  for (const width of [390, 820, 1280, 1920]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.reload();
+    await page.getByRole("link", { name: "1 ask waits" }).waitFor();
+    await page.locator("canvas").nth(4).waitFor();
+    expect(await shiftOf(page), `shift at ${width}`).toBeLessThanOrEqual(shiftMax);
+    expect(await page.evaluate<string[]>(outside), `outside at ${width}`).toEqual([]);
+  }
+  if (before !== null) await page.setViewportSize(before);
+}
 
 browserTest("an empty project is told how to get its first event", async () => {
   const { page } = await consoles.open();
@@ -22,6 +47,7 @@ browserTest("what needs a person stands first, then charts with a table of the s
   await page.getByRole("link", { name: "1 ask waits" }).waitFor();
   await page.locator("canvas").nth(4).waitFor();
   await lookAt(page, "overview");
+  await standsAtEveryWidth(page);
   // Of which age they are depends on how long all this took.
   const ages = page.getByRole("region", { name: "Deliveries that wait, by age" }).getByRole("definition");
   expect((await ages.allInnerTexts()).reduce((sum, count) => sum + Number(count), 0)).toBe(3);

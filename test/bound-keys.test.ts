@@ -459,6 +459,57 @@ test("lists of a bound key lead to nothing of bob on any of their pages, by toke
   }
 });
 
+/** What each list says that a key may read which is bound to ada, to reads and to the CRM, by the parts that leave rows of it out. */
+const limitedLists: Readonly<Record<string, { body?: object; limitedTo: string }>> = {
+  "CatalogService/ListToolkits": { limitedTo: "tools of sales_crm" },
+  "CatalogService/ListTools": { limitedTo: "read tools of sales_crm" },
+  "ConnectionsService/ListConnections": { limitedTo: 'the entity "ada" and tools of sales_crm' },
+  "JobsService/ListJobs": { limitedTo: 'the entity "ada" and read tools of sales_crm' },
+  "JobsService/ListAsks": { limitedTo: 'the entity "ada" and read tools of sales_crm' },
+  "StandingService/ListStandingPrograms": { limitedTo: 'the entity "ada" and read tools of sales_crm' },
+  "ToolsService/ListToolCalls": { limitedTo: 'the entity "ada" and read tools of sales_crm' },
+  "ToolsService/SearchTools": { body: { query: "deals" }, limitedTo: "read tools of sales_crm" },
+  "TriggersService/ListEvents": { limitedTo: 'the entity "ada" and tools of sales_crm' },
+};
+
+/** Lists of which nothing is left out for a bound key: of one job or program that it reaches, or of the key itself. */
+const wholeLists = [
+  ...["ConsoleService/ListSessions", "JobsService/ListJobEvents", "JobsService/ListSteps"],
+  ...["JobsService/ListUndoEntries", "StandingService/ListStandingRuns"],
+];
+
+test("each list and search is refused to bound keys, says what they may read of it, or leaves nothing out", () => {
+  const lists = Object.entries(table).flatMap(([name, of]) =>
+    /\/(?:List|Search)[A-Z]/.test(name) && of !== refused ? [name] : [],
+  );
+  expect(lists.toSorted()).toEqual([...Object.keys(limitedLists), ...wholeLists].toSorted());
+});
+
+test.each(Object.entries(limitedLists))(
+  "%s says what a bound key may read of it",
+  async (name, { body = {}, limitedTo }) => {
+    const said = async (bearer: string, more: object = {}) =>
+      (await made(name, { ...body, ...more }, bearer)).limitedTo;
+    expect(await said(svc.key)).toBe("");
+    const whole = { entityId: "ada", accessClasses: ["read"], toolkitSlugs: ["sales_crm"] };
+    const key = await createKey("ROLE_MEMBER", whole);
+    expect(await said(key)).toBe(limitedTo);
+    expect(await said(await createKey("ROLE_APPROVER", whole))).toBe(limitedTo);
+    const ofEntity = limitedTo.includes("entity") ? 'the entity "ada"' : "";
+    expect(await said(adaKey)).toBe(ofEntity);
+    const ofClass = limitedTo.includes("read") ? "read tools" : "";
+    expect(await said(await createKey("ROLE_MEMBER", { accessClasses: ["read"] }))).toBe(ofClass);
+    const ofToolkit = await createKey("ROLE_MEMBER", { toolkitSlugs: ["sales_crm"] });
+    expect(await said(ofToolkit)).toBe("tools of sales_crm");
+    // What is asked for by a filter and is another's is said to be left out, too.
+    if (limitedTo.includes("entity") && "entityId" in (table[name]?.[1]?.[0] ?? {})) {
+      expect(await said(key, { entityId: "bob" })).toBe(limitedTo);
+    }
+    // Answers that callers share are not changed by a bound one.
+    expect(await said(svc.key)).toBe("");
+  },
+);
+
 describe("what a bound key began stays bound", () => {
   const find = async (id: string, bearer = adaKey) => (await call("JobsService/GetJob", { id }, bearer)).json.job;
 

@@ -146,3 +146,21 @@ test("in the sandbox connections test says that nothing was tried", async () => 
   expect(code).toBe(3);
   expect(printed[0]).toMatch(/^unknown: nothing was tried: the sandbox answers in place of the app.*\(nothing sent, /);
 });
+
+test("a list that a bound key may read in part says so once, and its table and JSON stay as they are", async () => {
+  const { json } = await server.admin("ListProjects");
+  const projectId = json.projects[0].id;
+  const binding = { entityId: "lea", toolkitSlugs: ["calendar"] };
+  const made = await server.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "lea", ...binding });
+  const bound = (...argv: string[]) => runTestCommand(argv, { SVC_URL: server.url, SVC_API_KEY: made.json.key });
+  const said =
+    'Your key may read only the entity "lea" and tools of calendar: whatever else there is, is not in the list.';
+  expect(await bound("connections")).toMatchObject({ code: 0, printed: [expect.stringMatching(/^ID/)], noted: [said] });
+  for (const argv of [["connections", "--json"], ["jobs"], ["events"], ["tool-calls"], ["asks"], ["standing"]]) {
+    expect((await bound(...argv)).noted.filter((line) => line.startsWith("Your key"))).toEqual([said]);
+  }
+  expect(JSON.parse((await bound("connections", "--json")).printed.join(""))).toEqual([]);
+  const search = await bound("search", "list events");
+  expect(search.noted.join("\n")).toContain("Your key may read only tools of calendar");
+  expect((await svc("connections")).noted).toEqual([]);
+});

@@ -104,6 +104,7 @@ test("of accounts and calls", async () => {
   const { id } = await json("connect", ["messaging_bot", "--entity", "ops", "--key-stdin"], { input: "key" });
   expect(await json("connections list")).toMatchObject([{ id }]);
   expect(await json("connections show", [id])).toMatchObject({ id });
+  expect(await json("connections test", [id], { code: 3 })).toMatchObject({ outcome: "unknown", account: { id } });
   expect(await json("connections references", [id, "team-7"])).toMatchObject({ id });
   expect((await json("connections link", ["messaging_bot", "--entity", "ada"])).url).toContain("/console/connect#");
   const credential = ["payments", "--client-id", "4711", "--secret-stdin", "--var", "prefix=shop-1"];

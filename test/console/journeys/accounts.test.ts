@@ -90,3 +90,29 @@ browserTest("a member sees why references are not changed", async () => {
   await change.waitFor();
   expect(await change.getAttribute("aria-disabled")).toBe("true");
 });
+
+browserTest(
+  "an account's credential is tested, and the page says what came of it and what is known since",
+  async () => {
+    const { accounts } = (await consoles.svc.call("svc.v1.ConnectionsService/ListConnections", { state: "active" }))
+      .json;
+    const page = await open(`accounts/${accounts[0].id}`);
+    const credential = page.getByRole("region", { name: "Credential" });
+    await credential.getByText("not tried: sandbox").waitFor();
+    await credential.getByRole("button", { name: "Test the credential" }).click();
+    await credential.getByText("It is not known whether the credential is good.").waitFor();
+    await credential.getByText("nothing was tried: the sandbox answers in place of the app").waitFor();
+  },
+);
+
+browserTest("a list that a bound key may not read whole says so, empty or not", async () => {
+  const { json } = await consoles.svc.admin("CreateApiKey", {
+    ...{ projectId: consoles.projectId, role: "ROLE_MEMBER", name: "bound" },
+    ...{ entityId: "nobody-yet", toolkitSlugs: ["calendar"] },
+  });
+  const { page } = await consoles.open({ key: json.key, path: `p/${consoles.projectId}/accounts` });
+  await page.getByText('Your key may read only the entity "nobody-yet" and tools of calendar.').waitFor();
+  await page.getByText("No accounts yet").waitFor();
+  await page.goto(new URL("tools", page.url()).href);
+  await page.getByText("Your key may read only tools of calendar.").waitFor();
+});

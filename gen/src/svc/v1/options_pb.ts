@@ -12,7 +12,7 @@ import type { UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/options.proto.
  */
 export const file_svc_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAypUCghCb3VuZEtleRIZChVCT1VORF9LRVlfVU5TUEVDSUZJRUQQABIWChJCT1VORF9LRVlfTkFSUk9XRUQQARIVChFCT1VORF9LRVlfUkVGVVNFRBACKkgKB0F1ZGl0ZWQSFwoTQVVESVRFRF9VTlNQRUNJRklFRBAAEhAKDEFVRElURURfTk9ORRABEhIKDkFVRElURURfTE9HR0VEEAI6UwoNcmVxdWlyZWRfcm9sZRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yDC5zdmMudjEuUm9sZVIMcmVxdWlyZWRSb2xlOk8KCWJvdW5kX2tleRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLaHAyABKA4yEC5zdmMudjEuQm91bmRLZXlSCGJvdW5kS2V5OksKB2F1ZGl0ZWQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgOMg8uc3ZjLnYxLkF1ZGl0ZWRSB2F1ZGl0ZWQ6RQoNYXVkaXRfc3ViamVjdBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLiHAyABKAlSDGF1ZGl0U3ViamVjdDpDCgxhdWRpdF9yZXN1bHQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi5hwMgASgJUgthdWRpdFJlc3VsdDpDCgxhdWRpdF9lbnRpdHkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi6hwMgASgJUgthdWRpdEVudGl0eWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAypUCghCb3VuZEtleRIZChVCT1VORF9LRVlfVU5TUEVDSUZJRUQQABIWChJCT1VORF9LRVlfTkFSUk9XRUQQARIVChFCT1VORF9LRVlfUkVGVVNFRBACKogBCglMaXN0TGltaXQSGgoWTElTVF9MSU1JVF9VTlNQRUNJRklFRBAAEhUKEUxJU1RfTElNSVRfRU5USVRZEAESGwoXTElTVF9MSU1JVF9BQ0NFU1NfQ0xBU1MQAhIWChJMSVNUX0xJTUlUX1RPT0xLSVQQAxITCg9MSVNUX0xJTUlUX05PTkUQBCpICgdBdWRpdGVkEhcKE0FVRElURURfVU5TUEVDSUZJRUQQABIQCgxBVURJVEVEX05PTkUQARISCg5BVURJVEVEX0xPR0dFRBACOlMKDXJlcXVpcmVkX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMgwuc3ZjLnYxLlJvbGVSDHJlcXVpcmVkUm9sZTpPCglib3VuZF9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgOMhAuc3ZjLnYxLkJvdW5kS2V5Ughib3VuZEtleTpLCgdhdWRpdGVkEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoDjIPLnN2Yy52MS5BdWRpdGVkUgdhdWRpdGVkOkUKDWF1ZGl0X3N1YmplY3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgJUgxhdWRpdFN1YmplY3Q6QwoMYXVkaXRfcmVzdWx0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuYcDIAEoCVILYXVkaXRSZXN1bHQ6QwoMYXVkaXRfZW50aXR5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuocDIAEoCVILYXVkaXRFbnRpdHk6VAoLbGlzdF9saW1pdHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi7hwMgAygOMhEuc3ZjLnYxLkxpc3RMaW1pdFIKbGlzdExpbWl0c2IGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Who may make a call, and what a key may do.
@@ -107,6 +107,61 @@ export const BoundKeySchema: GenEnum<BoundKey> = /*@__PURE__*/
   enumDesc(file_svc_v1_options, 1);
 
 /**
+ * By which part of a key's binding a list leaves rows out.
+ *
+ * @generated from enum svc.v1.ListLimit
+ */
+export const ListLimit = {
+  /**
+   * Declared by no call.
+   *
+   * @generated from enum value: LIST_LIMIT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * By the key's entity.
+   *
+   * @generated from enum value: LIST_LIMIT_ENTITY = 1;
+   */
+  ENTITY: 1,
+
+  /**
+   * By the classes of tools that the key may use.
+   *
+   * @generated from enum value: LIST_LIMIT_ACCESS_CLASS = 2;
+   */
+  ACCESS_CLASS: 2,
+
+  /**
+   * By the toolkits that the key may use.
+   *
+   * @generated from enum value: LIST_LIMIT_TOOLKIT = 3;
+   */
+  TOOLKIT: 3,
+
+  /**
+   * By none: its rows are all of one thing that the request names, which the key reaches or not, or of the key itself.
+   *
+   * @generated from enum value: LIST_LIMIT_NONE = 4;
+   */
+  NONE: 4,
+} as const;
+
+/**
+ * By which part of a key's binding a list leaves rows out.
+ *
+ * @generated from enum svc.v1.ListLimit
+ */
+export type ListLimit = (typeof ListLimit)[keyof typeof ListLimit] | UnknownEnum;
+
+/**
+ * Describes the enum svc.v1.ListLimit.
+ */
+export const ListLimitSchema: GenEnum<ListLimit> = /*@__PURE__*/
+  enumDesc(file_svc_v1_options, 2);
+
+/**
  * Whether a call is entered in the audit log.
  *
  * @generated from enum svc.v1.Audited
@@ -145,7 +200,7 @@ export type Audited = (typeof Audited)[keyof typeof Audited] | UnknownEnum;
  * Describes the enum svc.v1.Audited.
  */
 export const AuditedSchema: GenEnum<Audited> = /*@__PURE__*/
-  enumDesc(file_svc_v1_options, 2);
+  enumDesc(file_svc_v1_options, 3);
 
 /**
  * The least role that may make the call. Every call of svc.v1 declares it; the service refuses to
@@ -199,4 +254,13 @@ export const audit_result: GenExtension<MethodOptions, string> = /*@__PURE__*/
  */
 export const audit_entity: GenExtension<MethodOptions, string> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 5);
+
+/**
+ * By which parts of a key's binding a list or a search leaves rows out. Each that is not refused to bound keys declares it,
+ * and answers in `limited_to` what such a key may read. The service refuses to start with one that does not.
+ *
+ * @generated from extension: repeated svc.v1.ListLimit list_limits = 50107;
+ */
+export const list_limits: GenExtension<MethodOptions, ListLimit[]> = /*@__PURE__*/
+  extDesc(file_svc_v1_options, 6);
 

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatValue, requireText } from "@svc/core";
-import { createSvcAdminClient, createSvcClient, type SvcAdminClient, type SvcClient } from "@svc/sdk";
+import { createSvcAdminClient, createSvcClient, type Interceptor, type SvcAdminClient, type SvcClient } from "@svc/sdk";
 import type { Environment } from "@svc/server/config";
 import type { Command } from "commander";
 import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
+import { plainText } from "../text/plain.ts";
 import { localConfig } from "./local-config.ts";
 
 const exampleUrl = "http://127.0.0.1:8080";
@@ -74,7 +75,22 @@ export async function openProjectClient(options: ProjectOptions, context: Comman
   const baseUrl = serverUrl(options, context);
   const found = given("key", [options.apiKey, "--api-key"], "SVC_API_KEY", context) ?? (await firstKey(context));
   origins.set(context, { url: baseUrl, credential: found.source, isAdmin: false });
-  return createSvcClient({ baseUrl, apiKey: found.text.trim() });
+  return createSvcClient({ baseUrl, apiKey: found.text.trim(), interceptors: [noteListLimits(context)] });
+}
+
+/** Notes once for a command that a list leaves out what its key may not read: an empty table would say that there is nothing. */
+function noteListLimits(context: CommandContext): Interceptor {
+  const noted = new Set<string>();
+  return (next) => async (request) => {
+    const response = await next(request);
+    if (response.stream || !("limitedTo" in response.message)) return response;
+    const limitedTo = String(response.message.limitedTo);
+    if (limitedTo !== "" && !noted.has(limitedTo)) {
+      noted.add(limitedTo);
+      context.note(`Your key may read only ${plainText(limitedTo)}: whatever else there is, is not in the list.`);
+    }
+    return response;
+  };
 }
 
 /** A client of the administrator. Throws CommandError without a token. */

@@ -15,6 +15,8 @@ export type Rows<Row> = {
   loadMore: () => void;
   /** Reads what was loaded again. */
   reload: () => void;
+  /** What the key may read of the list, where it may not read all of it; empty where it may. */
+  limitedTo: string;
   /** Under which the pages are cached. */
   queryKey: QueryKey;
 };
@@ -68,6 +70,11 @@ export function useRows<I extends DescMessage, O extends DescMessage, Row>(
       if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
     },
     reload: () => void refetch(),
+    limitedTo: limitOf(data?.pages[0]),
     queryKey,
   };
+}
+
+function limitOf(answer: object | undefined): string {
+  return answer !== undefined && "limitedTo" in answer ? String(answer.limitedTo) : "";
 }

@@ -13,6 +13,7 @@ type ListedRows<Row> = {
   loadingMore: boolean;
   loadMore: () => void;
   reload: () => void;
+  limitedTo?: string;
   fresh?: { count: number; show: () => void };
   onTop?: (atTop: boolean) => void;
   onView?: (first: number, last: number) => void;

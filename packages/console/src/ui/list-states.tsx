@@ -1,6 +1,8 @@
 import type { ReactNode } from "react";
 import { Skeleton } from "./empty.tsx";
 import { FaultNotice } from "./fault.tsx";
+import styles from "./list-states.module.css";
+import { Notice } from "./notice.tsx";
 
 /** How a list stands: its rows, or what is in their place while there are none. Loading, failed, empty and filtered to nothing differ. */
 export function ListStates({
@@ -17,6 +19,8 @@ export function ListStates({
     error: unknown;
     hasMore: boolean;
     reload: () => void;
+    /** What the key may read of the list, where it may not read all of it. */
+    limitedTo?: string;
   };
   isFiltered: boolean;
   /** What stands there while there is nothing at all: how to get the first. */
@@ -29,6 +33,22 @@ export function ListStates({
 }) {
   if (list.state === "loading") return <Skeleton {...(skeletonRows !== undefined && { rows: skeletonRows })} />;
   if (list.state === "failed") return <FaultNotice error={list.error} onRetry={list.reload} />;
-  if (list.rows.length > 0 || list.hasMore) return children;
-  return isFiltered ? noMatch : empty;
+  const isFilled = list.rows.length > 0 || list.hasMore;
+  const shown = isFilled ? children : isFiltered ? noMatch : empty;
+  const { limitedTo = "" } = list;
+  return limitedTo === "" ? shown : <Limited to={limitedTo}>{shown}</Limited>;
+}
+
+/** Without the notice an empty list would say that there is nothing, and a short one that this is all. */
+function Limited({ to, children }: { to: string; children: ReactNode }) {
+  return (
+    <div className={styles["limited"]}>
+      <div className={styles["notice"]}>
+        <Notice tone="info" icon="lock" title={`Your key may read only ${to}.`}>
+          Whatever else there is, is not in this list.
+        </Notice>
+      </div>
+      {children}
+    </div>
+  );
 }

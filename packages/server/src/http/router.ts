@@ -10,6 +10,7 @@ import { readCallRules } from "../auth/required-role.ts";
 import { createAnswerInterceptor, createAnswerWriter } from "../calls/answers.ts";
 import { createCallOutgoingError, createErrorInterceptor } from "../calls/call-error.ts";
 import { requestInterceptor } from "../calls/check-request.ts";
+import { sayListLimits } from "../calls/list-limits.ts";
 import { createUnaryCalls, type UnaryCall, type UnaryMethod } from "../calls/unary-call.ts";
 import { jsonOptions } from "./answer.ts";
 
@@ -82,7 +83,7 @@ function noteUnary(
     handlers: router.handlers,
     rpc: router.rpc,
     service(service, implemented, options) {
-      const implementation = enterCalls(service, implemented, audit);
+      const implementation = sayListLimits(service, enterCalls(service, implemented, audit));
       router.service(service, implementation, options);
       if (!Object.keys(options ?? {}).every((name) => plainOptions.has(name))) return noting;
       const readMaxBytes = options?.readMaxBytes ?? bodyBytesMax;

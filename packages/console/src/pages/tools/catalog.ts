@@ -39,8 +39,9 @@ export function useTools(projectId: string, search: ToolsSearch): Pick<Rows<Tool
     loadingMore: false,
     loadMore: () => undefined,
     reload: () => void found.refetch(),
+    limitedTo: found.data?.limitedTo ?? "",
   };
 }
 
-type ListPart = "rows" | "state" | "error" | "hasMore" | "loadingMore" | "loadMore" | "reload";
+type ListPart = "rows" | "state" | "error" | "hasMore" | "loadingMore" | "loadMore" | "reload" | "limitedTo";
 type ToolOfList = ReturnType<typeof matchingTools>[number];

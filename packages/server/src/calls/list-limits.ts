@@ -1,0 +1,65 @@
+import { type DescMethod, type DescService, getOption, type Message } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import { type Binding, bindingOf, bindingText, principalContext } from "@svc/core";
+import { BoundKey, bound_key, ListLimit, list_limits } from "@svc/gen/options";
+
+type Method = (request: Message, context: HandlerContext) => unknown;
+
+const limits = [ListLimit.ENTITY, ListLimit.ACCESS_CLASS, ListLimit.TOOLKIT] as const;
+
+/**
+ * The implementation of a service whose lists say in `limitedTo` what a bound key may read of them. Throws an Error for a list of svc.v1
+ * that does not declare by what it leaves rows out.
+ */
+export function sayListLimits<Implementation extends object>(
+  service: DescService,
+  implementation: Implementation,
+): Implementation {
+  if (!service.typeName.startsWith("svc.v1.")) return implementation;
+  const saying: Implementation = Object.create(implementation);
+  for (const desc of service.methods) {
+    const declared = readListLimits(desc);
+    const method: unknown = Reflect.get(implementation, desc.localName);
+    if (declared.size === 0 || typeof method !== "function") continue;
+    Reflect.set(saying, desc.localName, limited(declared, method.bind(implementation) as Method));
+  }
+  return saying;
+}
+
+/** The parts of a binding that leave rows out of a list. Empty for a call that is no list, or leaves out none. Throws an Error for a declaration that is missing or wrong. */
+export function readListLimits(desc: DescMethod): ReadonlySet<ListLimit> {
+  const declared = new Set(getOption(desc, list_limits));
+  const name = `${desc.parent.typeName}/${desc.name}`;
+  const isNarrowed = /^(?:List|Search)[A-Z]/.test(desc.name) && getOption(desc, bound_key) === BoundKey.NARROWED;
+  if (isNarrowed !== declared.size > 0) {
+    throw new Error(`${name} declares ${isNarrowed ? "no list_limits" : "list_limits and is no list for bound keys"}`);
+  }
+  const found = new Set(limits.filter((limit) => declared.has(limit)));
+  const isSaid = desc.output.fields.some((field) => field.name === "limited_to");
+  const isConsistent = found.size === 0 ? !isNarrowed || declared.has(ListLimit.NONE) : declared.size === found.size;
+  if (!isConsistent || isSaid !== found.size > 0) {
+    throw new Error(`${name} declares list_limits that its limited_to does not say`);
+  }
+  return found;
+}
+
+function limited(declared: ReadonlySet<ListLimit>, method: Method): Method {
+  return async (request, context) => {
+    const answer = (await method(request, context)) as Message;
+    const principal = context.values.get(principalContext);
+    const binding = principal?.kind === "project" ? principal.binding : undefined;
+    const limitedTo = binding === undefined ? "" : limitText(declared, binding);
+    // A message may be shared among callers: it is not changed.
+    return limitedTo === "" ? answer : { ...answer, limitedTo };
+  };
+}
+
+/** What a binding leaves of a list, in words; empty if it leaves all. */
+function limitText(declared: ReadonlySet<ListLimit>, { entityId, accessClasses, toolkitSlugs }: Binding): string {
+  const part = bindingOf({
+    entityId: declared.has(ListLimit.ENTITY) ? entityId : "",
+    accessClasses: declared.has(ListLimit.ACCESS_CLASS) ? accessClasses : [],
+    toolkitSlugs: declared.has(ListLimit.TOOLKIT) ? toolkitSlugs : [],
+  });
+  return part === undefined ? "" : bindingText(part);
+}

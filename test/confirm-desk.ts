@@ -20,6 +20,8 @@ export type Written = { readonly method: string; readonly path: string; readonly
 export type DeskWorld = AsyncDisposable & {
   readonly svc: TestServer;
   readonly projectId: string;
+  /** Base address of the app. */
+  readonly host: string;
   /** Everything that the app was sent and that is no read, in order. */
   readonly written: Written[];
   /** How many deletions the app was sent. */
@@ -67,7 +69,7 @@ export async function startDeskWorld(): Promise<DeskWorld> {
   const svc = await startTestServer({ variables: { SVC_TOOLKITS: folder, SVC_DEPLOYMENT: deployment } });
   const projectId = (await svc.admin("ListProjects")).json.projects[0].id;
   const world: DeskWorld = {
-    ...{ svc, projectId, written },
+    ...{ svc, projectId, host, written },
     deletions: () => written.filter(({ method }) => method === "DELETE").length,
     async made(method, body, bearer) {
       const answer = await world.tried(method, body, bearer);
@@ -120,3 +122,28 @@ export const deleting = (note: unknown, id = "d") => ({
   ...{ id, call: deleteNote, entity: "ada" },
   args: { id: note, confirm: true },
 });
+
+/** The definition of a private toolkit whose one tool, `remove`, takes a note's id; it says of itself what `tool` says. */
+export function ownDefinition(baseUrl: string, tool: object = {}, slug = "own"): string {
+  const text = { type: "string" };
+  const remove = {
+    ...{ kind: "action", class: "write", description: "Removes a note of our own from the desk, for good, by its id." },
+    intents: ["remove our note", "take the note away", "no more of that note"],
+    input: {
+      type: "object",
+      additionalProperties: false,
+      required: ["id"],
+      properties: { id: { ...text, description: "Id of the note." } },
+    },
+    output: { type: "object", properties: { id: text } },
+    request: { method: "POST", path: "/own/{{params.id}}" },
+    ...tool,
+  };
+  return JSON.stringify({
+    toolkit: {
+      ...{ slug, name: "Own desk", description: "A desk of our own, for tests of private toolkits under a rule." },
+      ...{ version: "0.1.0", category: "communication", baseUrl, auth: [{ type: "none" }] },
+    },
+    tools: { remove },
+  });
+}

@@ -23,6 +23,7 @@ import {
   type DeskWorld,
   deleteNote,
   deleting,
+  ownDefinition,
   reading,
   startDeskWorld,
   type Written,
@@ -94,6 +95,7 @@ async function programOf(draw: Draw): Promise<{ readonly program: object; readon
   };
   const forms: readonly object[] = [
     { steps: [deleting(named)] },
+    { steps: [{ id: "o", call: "own.remove", entity: "ada", args: { id: named } }] },
     { steps: [writing("a"), { id: "p", wait: "1s" }, deleting(named)] },
     {
       steps: [{ ...reading("s"), undo: { call: deleteNote, args: { id: undone, confirm: true } } }, writing("fail")],
@@ -138,8 +140,9 @@ async function answer(draw: Draw): Promise<void> {
 async function callTool(draw: Draw): Promise<void> {
   const [id, slug] = [fresh("n"), await skill(draw)];
   const isSkill = draw.form % 3 === 0 && slug !== undefined;
-  const args = isSkill ? { confirm: true } : { id, confirm: true };
-  const toolSlug = isSkill ? `skills.${slug}` : deleteNote;
+  const isOwn = draw.pick % 3 === 0;
+  const args = isSkill ? { confirm: true } : { id, ...(isOwn ? {} : { confirm: true }) };
+  const toolSlug = isSkill ? `skills.${slug}` : isOwn ? "own.remove" : deleteNote;
   if (draw.form % 2 === 0) {
     const named = draw.form % 4 === 0 ? { idempotencyKey: `k${draw.pick}` } : {};
     const called = await by("ToolsService/CallTool", {
@@ -230,10 +233,16 @@ const acts: Readonly<Record<string, (draw: Draw) => Promise<unknown>>> = {
   },
   "TriggersService/SendTestEvent": () => by("TriggersService/SendTestEvent", {}),
   "GrantsService/CreateAgentKey": async ({ form }) => {
-    const scope = form % 2 === 0 ? { entityId: "ada" } : { toolkitSlugs: ["desk", "skills"] };
+    const scope = form % 2 === 0 ? { entityId: "ada" } : { toolkitSlugs: ["desk", "own", "skills"] };
     const confirm = { person: "never" };
     const made = await by("GrantsService/CreateAgentKey", { name: fresh("k"), ...scope, confirm });
     if (made.status === 200) hand.push(made.json.key);
+  },
+  // A private toolkit whose tool says that it reads or writes, and destroys.
+  "CatalogService/PublishToolkit": async ({ form }) => {
+    const tool = { class: form % 2 === 0 ? "read" : "write" };
+    await by("CatalogService/PublishToolkit", { definitionJson: ownDefinition(world.host, tool) });
+    await by("ConnectionsService/InitiateConnection", { toolkitSlug: "own", entityId: "ada", scheme: "none" });
   },
   "ContactsService/PutContact": async ({ form }) => {
     const principalId = form % 3 === 0 ? "lead" : fresh("c");
@@ -299,7 +308,6 @@ const places: Readonly<Record<string, readonly string[]>> = {
   "a write that a hook changes after the confirmation is not sent: test/hooks.test.ts": [
     ...["ToolsService/CreateHook", "ToolsService/UpdateHook"],
   ],
-  "it lowers no class, so that a call that it declares is confirmed as well": ["CatalogService/PublishToolkit"],
   "a person connects an account by it, which a call then names": ["ConnectionsService/CreateConnectLink"],
 };
 
@@ -313,6 +321,7 @@ beforeAll(async () => {
   hand.push(approver);
   acting = approver;
   person = await world.createKey("person");
+  await acts["CatalogService/PublishToolkit"]?.({ pick: 0, form: 0 });
   for (const form of [0, 1]) await acts["GrantsService/CreateAgentKey"]?.({ pick: 0, form });
   for (const key of hand.slice(0, 2)) {
     const agent = await registerAgent(world.svc.url);
@@ -351,7 +360,9 @@ function allow(own: readonly string[], times: number): void {
 
 /** Notes that were deleted more often than a person said yes to it. */
 function unconfirmed(): string[] {
-  const deleted = sent.flatMap(({ method, path }) => (method === "DELETE" ? [path.replace("/notes/", "")] : []));
+  const deleted = sent.flatMap(({ method, path }) =>
+    method === "DELETE" || path.startsWith("/own/") ? [path.replace(/^\/(?:notes|own)\//, "")] : [],
+  );
   return [...Map.groupBy(deleted, (note) => note)]
     .filter(([note, times]) => times.length > (allowed.get(note) ?? 0))
     .map(([note]) => note);

@@ -1,5 +1,6 @@
 export { type BoundBaseUrl, bindBaseUrl, hostArguments } from "./bind-base-url.ts";
 export { faultsOfPoll, type PollFault } from "./check-poll.ts";
+export { classToConfirm } from "./class-to-confirm.ts";
 export { DefinitionError, type DefinitionFault, definitionFaultText } from "./definition-error.ts";
 export { createDefinitionFile, type DefinitionFile, parseDefinitionFile } from "./definition-file.ts";
 export {

@@ -21,7 +21,7 @@ import {
 } from "@svc/gen/catalog";
 import { toToolkitMessage } from "./convert.ts";
 import { toolsInView, toolsOfKind } from "./convert-catalog.ts";
-import { DefinitionError } from "./definition-error.ts";
+import { DefinitionError, type DefinitionFault } from "./definition-error.ts";
 import { definitionInvalid, privateToolkitNotFound, projectNotFound, toolkitNotFound, toolNotFound } from "./errors.ts";
 import type { Tool, Toolkit } from "./model.ts";
 import { pageOf } from "./page.ts";
@@ -98,6 +98,8 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     async publishToolkit({ definitionJson, dryRun }, ctx) {
       const { projectId } = requireProject(ctx);
       const toolkit = await inTurn(projectId, () => parseDefinition(definitionJson, projectId));
+      const lowered = faultsOfLowered(toolkit, views.shared);
+      if (lowered.length > 0) throw definitionInvalid(new DefinitionError(lowered));
       const reached = dryRun ? undefined : await views.publish(projectId, toolkit, definitionJson);
       if (reached !== undefined) throw quotaExceeded("privateToolkits", reached.quotaReached);
       const toolSlugs = toolkit.actions.map(({ slug }) => slug);
@@ -109,6 +111,18 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       return create(DeleteToolkitResponseSchema);
     },
   };
+}
+
+const ranks = { read: 0, write: 1, destructive: 2 };
+
+/** Tools that have a lower class than the shared tool that they hide. */
+function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): DefinitionFault[] {
+  return actions.flatMap(({ slug, name, class: declared }) => {
+    const hidden = tools.get(slug)?.class ?? declared;
+    const [file, path, cure] = [`tools.${name}`, "class", `write ${hidden}`];
+    const reason = `is ${declared}, and the shared tool ${slug} that it hides is ${hidden}`;
+    return ranks[declared] < ranks[hidden] ? [{ file, path, reason, cure }] : [];
+  });
 }
 
 async function parseDefinition(definitionJson: string, projectId: ProjectId): Promise<Toolkit> {

@@ -971,7 +971,8 @@ export const CatalogService: GenService<{
    * for the key's project, in place of an earlier one of the same slug. This node serves it at once,
    * every other node within a second. A private definition has no webhook, no triggers and no
    * `{{deployment.*}}` values, and it may take the slug of a shared toolkit, which it then hides from
-   * the project. When the new version sends credentials elsewhere (another base URL, another
+   * the project. It lowers no class: a DELETE is destructive, and a tool has at least the class of a shared one that it hides.
+   * Where a person confirms calls that destroy, each of its calls by another method than GET is confirmed. When the new version sends credentials elsewhere (another base URL, another
    * authentication), accounts connected under the old one must be connected anew.
    *
    * It is an error to publish:

@@ -1,4 +1,4 @@
-import { type CatalogView, fitInput } from "@svc/catalog";
+import { type CatalogView, classToConfirm, fitInput } from "@svc/catalog";
 import { type ConfirmRule, confirmingRule, isObject } from "@svc/core";
 import type { Contact, NewContact } from "@svc/db";
 import { isStorable, readJson, unstorable } from "../read-json.ts";
@@ -62,7 +62,7 @@ function checkReach(
   if (tool.kind !== "action") throw reachToolUnsuitable(toolSlug, "is not called by anybody");
   if (!tool.callable) throw reachToolUnsuitable(toolSlug, "cannot be called");
   if (tool.class === "destructive") throw reachToolUnsuitable(toolSlug, "is destructive");
-  if (confirmingRule(confirm, tool.class) !== undefined) {
+  if (confirmingRule(confirm, classToConfirm(tool)) !== undefined) {
     throw reachToolUnsuitable(toolSlug, "writes, and a person confirms each write of the key that puts the contact");
   }
   if (!isName(entityId)) throw reachEntityInvalid(entityId);

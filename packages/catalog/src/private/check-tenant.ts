@@ -67,6 +67,14 @@ export function checkTenantDefinition(file: DefinitionFile): void {
       "remove the tool: inbound paths belong to the deployment",
     );
   }
+  // Keys that are bound to other classes use the tool by this word alone.
+  if (isObject(document.request) && document.request.method === "DELETE" && document.class === "write") {
+    file.fault(
+      ["class"],
+      "is write, and the call is a DELETE",
+      "write destructive: a private definition lowers no class",
+    );
+  }
   visitTexts(file.value, [], (text, path) => {
     if (/\{\{\s*deployment\b/.test(text)) {
       file.fault(path, "takes a value of the deployment", "write it out: private definitions see none of them");

@@ -18,7 +18,7 @@ import { idempotencyKeyReused } from "../errors.ts";
 import { programFaulty } from "../faulty-program.ts";
 import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
-import { confirmerOf } from "./confirmer.ts";
+import { classesToConfirm, confirmerOf } from "./confirmer.ts";
 import type { JobsContext } from "./context.ts";
 
 /** What is submitted, and by whom. */
@@ -83,7 +83,9 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   // Asked together, they share a statement.
   const [needsApproval, confirmBy] = await Promise.all([
     approvalOf(context, submission, checked),
-    isLive ? confirmerOf(context.db, { ...submission, keyIds: [keyId] }, estimate) : undefined,
+    isLive
+      ? confirmerOf(context.db, { ...submission, keyIds: [keyId] }, classesToConfirm(estimate, checked.pins))
+      : undefined,
   ]);
   if (needsApproval instanceof Fault) return { refusal: needsApproval };
   const submitted = await submitJob(context, {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { classToConfirm } from "@svc/catalog";
 import { assertExhaustive } from "@svc/core";
 import type { JsonValue } from "@svc/program";
 import type { Called, CallRequest, ToolCaller } from "@svc/tools";
@@ -24,9 +25,7 @@ export function createCalls(
 ): JobCalls {
   // The driver asks the person between two acts; until then the call is put off.
   const isUnconfirmed = async (state: JobState, { tool }: CallTurn) =>
-    !state.isSimulated &&
-    tool.action.class !== "read" &&
-    (await confirms.confirmerOf(state, tool.action.class)) !== undefined;
+    !state.isSimulated && (await confirms.confirmerOf(state, classToConfirm(tool.action))) !== undefined;
   return {
     async call(state, invocation, turn) {
       const { stepId } = invocation.place;

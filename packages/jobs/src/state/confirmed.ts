@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { classToConfirm } from "@svc/catalog";
 import { type AccessClass, accessClasses } from "@svc/db";
 import { callsOf, canonicalJson } from "@svc/program";
 import { toolOf } from "../steps/invoke.ts";
@@ -42,7 +43,7 @@ export function worstClassOf(loaded: LoadedProgram): AccessClass {
   if (worst === undefined) {
     const requests = callsOf(loaded.program.steps).filter(({ http }) => http !== undefined);
     const used = new Set([
-      ...[...loaded.tools.values()].map(({ action }) => action.class),
+      ...[...loaded.tools.values()].map(({ action }) => classToConfirm(action)),
       ...requests.map((call) => toolOf({ loaded }, call).action.class),
       ...Object.values(loaded.skills).flatMap(({ estimate }) => estimate.accessClasses),
     ]);

@@ -53,6 +53,7 @@ const others: Readonly<Record<string, string>> = {
   CancelReplay: "as ReplayEvent",
   SendTestEvent: "delivers a sample",
   TryNow: "delivers what waits, sooner",
+  TestConnection: "reads once, as a call of a tool with its row of the ledger",
 };
 
 const reading = /^(Get|List|Search|Describe|Watch|Query|Check|Preview|Verify)/;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Action } from "@svc/catalog";
+import { type Action, classToConfirm } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
 import { type AccountId, confirmingRule, type Fault, type Id } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
@@ -55,7 +55,7 @@ export async function askPersonAbout(
     name,
   });
   if ("refusal" in asked) return { outcome: "refused", refusal: asked.refusal };
-  const contact = confirmingRule(caller.confirm, action.class)?.contact ?? "";
+  const contact = confirmingRule(caller.confirm, classToConfirm(action))?.contact ?? "";
   const message = `${result.message}: job ${asked.jobId} asks ${contact}, and carries it out once on the answer proceed`;
   return { result: { ...result, message }, jobId: asked.jobId };
 }

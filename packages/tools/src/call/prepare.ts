@@ -1,4 +1,4 @@
-import type { Action, Tool } from "@svc/catalog";
+import { type Action, classToConfirm, type Tool } from "@svc/catalog";
 import type { AccountAccess, AccountQuery, AppRequest, AppTransport, CallableAccount } from "@svc/connections";
 import { confirmingRule, mayElicit } from "@svc/core";
 import { httpToolkit } from "../http/http-tool.ts";
@@ -54,7 +54,8 @@ async function prepareTool(context: PrepareContext, plan: CallPlan, action: Acti
     };
   }
   const built = await buildCall(context, plan, action, checked.params);
-  if (confirmingRule(plan.caller.confirm, action.class) !== undefined) return heldForPerson(plan, action, built);
+  if (confirmingRule(plan.caller.confirm, classToConfirm(action)) !== undefined)
+    return heldForPerson(plan, action, built);
   if (checked.isConfirmed) return built;
   const account = "action" in built ? built.account : undefined;
   const preview = "action" in built ? built.preview() : undefined;
@@ -67,7 +68,7 @@ function heldForPerson(plan: CallPlan, action: Action, built: PreparedCall | End
   const { account, preview } = built;
   const name = personalName(plan, account?.id);
   // The yes of the client's user to this very call, where the policy lets clients ask.
-  if (plan.person?.confirmed === name && mayElicit(plan.caller.confirm, action.class)) return built;
+  if (plan.person?.confirmed === name && mayElicit(plan.caller.confirm, classToConfirm(action))) return built;
   const message = `${action.slug} is confirmed by a person, whatever its arguments say, and was not carried out`;
   return { result: resultOf({ outcome: "held", message, preview: preview() }), account, forPerson: { action, name } };
 }

@@ -1,3 +1,4 @@
+import { classToConfirm } from "@svc/catalog";
 import { isoTime, mayElicit } from "@svc/core";
 import { resultOf } from "../outcome.ts";
 import { type CallAnswer, type Called, called } from "./called.ts";
@@ -38,7 +39,7 @@ export async function endUnsent(
 
 /** True if the caller's client can put the question to its own user, and every rule that covers the call lets it. */
 function mayAskClient({ person, caller }: CallPlan, { forPerson }: EndedCall): boolean {
-  return person !== undefined && forPerson !== undefined && mayElicit(caller.confirm, forPerson.action.class);
+  return person !== undefined && forPerson !== undefined && mayElicit(caller.confirm, classToConfirm(forPerson.action));
 }
 
 /** Whether a second time is another write: nothing tells the app that it has done it. */

@@ -6,7 +6,7 @@ import { fuse, type Nearness } from "./fuse.ts";
 import { type FoundTools, judge, noneFound, plausibleTools } from "./judge.ts";
 import { meaningsOf } from "./meanings.ts";
 import { preferNames } from "./prefer-names.ts";
-import { preferPhrases } from "./prefer-phrases.ts";
+import { phrasePreference } from "./prefer-phrases.ts";
 import { preferReplacements } from "./prefer-replacements.ts";
 import { readQuery } from "./query-words.ts";
 import { scoreTools } from "./score-tools.ts";
@@ -77,7 +77,7 @@ export function createToolSearch(view: Catalog): ToolSearch {
       const { found, share } = scoreTools(index, meanings, wanted);
       const isToolkitNamed = toolkitSlug !== "" || namesToolkit(words, index);
       const isFound = isToolkitNamed || confidenceOf(share, index.saidShare) !== undefined;
-      const byWords = isFound ? found.map((scored) => preferPhrases(scored, meanings.known)) : [];
+      const byWords = isFound ? found.map(phrasePreference(meanings.known)) : [];
       const ranked = nearness === undefined ? byWords : fuse(index, byWords, { ...wanted, nearness });
       const asked = telling.flatMap(({ term, isData }) => (isData || isTranslated ? [] : [term]));
       const named = preferReplacements(preferNames(ranked, asked), (tool) => shareOf(tool) > 0);

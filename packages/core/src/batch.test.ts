@@ -24,6 +24,21 @@ test("items that arrive while a batch is under way share the next one", async ()
   expect(batches).toEqual([[1], [2, 3]]);
 });
 
+test("a batch is no heavier than it may be, but for an item that is so alone", async () => {
+  const batches: number[][] = [];
+  const batcher = createBatcher<number, number>({
+    sizeMax: 10,
+    concurrency: 1,
+    weight: { max: 5, of: (item) => item },
+    run: async (items) => {
+      batches.push([...items]);
+      return items;
+    },
+  });
+  await Promise.all([2, 3, 1, 9, 1, 4, 1].map((item) => batcher.add(item)));
+  expect(batches).toEqual([[2, 3], [1], [9], [1, 4], [1]]);
+});
+
 test("one bad item of a batch fails alone", async () => {
   const batcher = createBatcher<number, number>({
     sizeMax: 100,

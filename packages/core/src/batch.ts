@@ -4,6 +4,8 @@ export type BatcherOptions<Item, Result> = {
   run(items: readonly Item[]): Promise<readonly Result[]>;
   /** Items a batch at most. */
   sizeMax: number;
+  /** What the items of a batch may weigh together, unless one alone weighs more. Default: no bound. */
+  weight?: { readonly max: number; of(item: Item): number };
   /** Batches under way at once. */
   concurrency: number;
   /** Items that may wait; one more is refused with OverloadedError. Default: no bound. */
@@ -64,8 +66,9 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     isScheduled = false;
     timer = undefined;
     if (waiting.length === 0) return;
-    const batch = waiting.length <= options.sizeMax ? waiting : waiting.slice(0, options.sizeMax);
-    waiting = batch === waiting ? [] : waiting.slice(options.sizeMax);
+    const size = Math.min(options.sizeMax, lightest(waiting, options.weight));
+    const batch = waiting.length <= size ? waiting : waiting.slice(0, size);
+    waiting = batch === waiting ? [] : waiting.slice(size);
     lastSize = batch.length;
     running++;
     underWay += batch.length;
@@ -98,6 +101,20 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
           }),
     size: () => waiting.length + underWay,
   };
+}
+
+/** How many of the first items, one at least, weigh no more than a batch may. */
+function lightest<Item>(
+  waiting: readonly { readonly item: Item }[],
+  weight: BatcherOptions<Item, unknown>["weight"],
+): number {
+  if (weight === undefined) return waiting.length;
+  let sum = 0;
+  const over = waiting.findIndex(({ item }) => {
+    sum += weight.of(item);
+    return sum > weight.max;
+  });
+  return over === -1 ? waiting.length : Math.max(1, over);
 }
 
 /** Never rejects: every entry hears for itself. */

@@ -36,7 +36,7 @@ export function parseExactJson(text: string, options: ExactJsonOptions = {}): un
 }
 
 /** True if a number stays the text that it is: one whose digits go beyond 2^53 - 1 as well, since no double tells its neighbours apart. */
-function isRaw(value: number, source: string): boolean {
+export function isRaw(value: number, source: string): boolean {
   if (Object.is(value, -0) || !isExactDouble(source, value)) return true;
   return Math.abs(value) > Number.MAX_SAFE_INTEGER && !longDouble.test(source);
 }

@@ -163,6 +163,7 @@ export {
   signingSecretBytes,
 } from "./secret.ts";
 export { isShared, shareMessage } from "./shared-message.ts";
+export { parseJsonInTurns } from "./sliced-json.ts";
 export { batches, type Sweep } from "./sweep.ts";
 export {
   type Placeholder,

@@ -150,6 +150,7 @@ export function createNode(parts: NodeParts): Node {
   const bodyBytesMax = limits.postBytesMax ?? postBytesMaxDefault;
   const ingest = createIngest({
     ...{ db, catalog, clock, sealer, nodeId, dispatcher, secretOf, bodyBytesMax },
+    turns: meter.turns,
     onHeard: standing.engine.wake,
     onStored: observer.eventStored,
   });
@@ -168,7 +169,7 @@ export function createNode(parts: NodeParts): Node {
     wakeReplays: standing.engine.wake,
     secretOf,
   };
-  const quarantine = createQuarantine({ ...triggers, bodyBytesMax });
+  const quarantine = createQuarantine({ ...triggers, bodyBytesMax, turns: meter.turns });
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });

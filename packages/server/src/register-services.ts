@@ -6,6 +6,7 @@ import { GrantsService } from "@svc/gen/grants";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
 import { StatsService } from "@svc/gen/stats";
+import { createExportPages } from "./admin/export.ts";
 import { createAdminService } from "./admin/service.ts";
 import { createConsoleService } from "./console/service.ts";
 import { createGrantsService } from "./grants/service.ts";
@@ -76,6 +77,7 @@ function createAdministration(parts: ServerParts): ReturnType<typeof createAdmin
     },
     rotateVault: vault.rotate,
     catalog: views.shared,
+    exportPages: createExportPages(node.meter.turns),
     posts: node.ingest.quotas,
     isOpenToProjects: isAudienceDeclared(config),
     onRevoked: forgetKeys(parts),

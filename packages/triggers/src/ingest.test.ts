@@ -345,6 +345,9 @@ test("a body that is empty still matches by headers, whatever type it declares, 
 const utf32 = (text: string) => Buffer.from(Uint32Array.from(text, (character) => character.codePointAt(0)!).buffer);
 const utf16 = (text: string, mark: number[] = []) => Buffer.concat([Buffer.from(mark), Buffer.from(text, "utf16le")]);
 
+const listOf = (item: string, count: number) => Buffer.from(`[${`${item},`.repeat(count)}1]`);
+const names = (count: number) => Array.from({ length: count }, (_, n) => `"k${n}":1`).join(",");
+
 test.each<[string, Buffer, string | undefined, RegExp]>([
   ["NaN", Buffer.from('{"a":NaN}'), undefined, /the body is not JSON$/],
   ["XML", Buffer.from("<?xml version='1.0'?><a/>"), "application/xml", /not JSON but XML or HTML/],
@@ -364,6 +367,14 @@ test.each<[string, Buffer, string | undefined, RegExp]>([
     /"klingon", which is not read/,
   ],
   ["a charset that is none", Buffer.from("e30="), "application/json; charset=base64", /"base64", which is not read/],
+  ["300,000 -0", listOf("-0", 300_000), undefined, /the body's JSON holds more than 10000 numbers that a double/],
+  ["40,000 long numbers", listOf("0.12345678901234567890", 40_000), undefined, /more than 10000 numbers/],
+  ["150,000 exponents", listOf("1e400", 150_000), undefined, /more than 10000 numbers/],
+  ["a number of 900,000 digits", listOf("1".repeat(900_000), 1), undefined, /more than 10000 digits in a number/],
+  ["400,000 items", listOf("1", 400_000), undefined, /more than 104858 values/],
+  ["400,000 levels", Buffer.from("[".repeat(400_000) + "]".repeat(400_000)), undefined, /more than 104858 values/],
+  ["60,000 names", Buffer.from(`{${names(60_000)}}`), undefined, /more than 20000 members in an object/],
+  ["half of 900,000 texts", listOf('"a"', 200_000).subarray(1), undefined, /not JSON/],
   ["two charsets", Buffer.from("{}"), "application/json; charset=utf-8; charset=latin1", /more than one charset/],
 ])(
   "a body of %s is kept in quarantine and says why, although no field of it is needed",

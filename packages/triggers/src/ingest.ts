@@ -7,10 +7,11 @@ import {
   type NodeId,
   type ProjectId,
   type Sealer,
+  type Turns,
 } from "@svc/core";
 import { type Executor, isUnavailable, putQuarantinedPosts, type QuarantinedPost } from "@svc/db";
 import type { Dispatcher } from "@svc/delivery";
-import { normalize } from "./normalize.ts";
+import { normalize, turnOfLarge } from "./normalize.ts";
 import type { InboundPost, IngestOutcome } from "./outcome.ts";
 import { createPostQuotas, type PostQuotas } from "./post-quotas.ts";
 import { quarantinedRow } from "./quarantined-row.ts";
@@ -28,6 +29,8 @@ export type IngestOptions = {
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
   /** Bytes that a compressed body may decode to. */
   bodyBytesMax: number;
+  /** Gives out the time in which large posts are read. */
+  turns: Pick<Turns, "next">;
   /** The present value of a deployment variable. */
   secretOf(name: string): string | undefined;
   /** Told of events that standing programs listen to, once they are stored. */
@@ -64,6 +67,8 @@ export type Admitted = {
 };
 
 const batchMax = 500;
+/** Of the bodies of a batch, beyond which it has one post: a statement is written in one go. */
+const batchBytesMax = 1_048_576;
 /** Posts that wait for a commit; beyond, the store does not keep up, and a provider is better told to come again. */
 const waitingMax = 20_000;
 /** Two commits overlap, one worked out while the other waits for the disk, as long as neither becomes small by it. */
@@ -85,23 +90,30 @@ export function createIngest(options: IngestOptions): Ingest {
     besideMin,
     linger,
     waitingMax,
+    weight: { max: batchBytesMax, of: ({ payload }) => payload.length },
     splits,
     run: (posts) => storePosts(storing, db, posts),
   });
   const quarantine = createBatcher<ReturnType<typeof quarantinedRow>, void>({
     sizeMax: batchMax,
     concurrency: 1,
+    weight: { max: batchBytesMax, of: ({ bodyBytes }) => bodyBytes },
     splits,
     run: async (rows) => {
       await putQuarantinedPosts(db, rows);
       return rows.map(() => undefined);
     },
   });
+  const turnOf =
+    ({ slug }: WebhookToolkit) =>
+    () =>
+      options.turns.next(`toolkit:${slug}`);
   const keep = async (
     toolkit: WebhookToolkit,
     post: InboundPost,
     why: Pick<QuarantinedPost, "reason" | "detail">,
   ): Promise<IngestOutcome> => {
+    await turnOfLarge(post.body, turnOf(toolkit));
     await quarantine.add(quarantinedRow(sealer, toolkit.webhook, post, why, clock.now()));
     return { outcome: "quarantined", reason: why.reason };
   };
@@ -111,7 +123,8 @@ export function createIngest(options: IngestOptions): Ingest {
     body: Buffer,
     receivedAtMs: number,
   ): Promise<IngestOutcome> => {
-    const normalized = normalize(toolkit, body === post.body ? post : { ...post, body }, receivedAtMs);
+    const reading = { bodyBytesMax: options.bodyBytesMax, turn: turnOf(toolkit) };
+    const normalized = await normalize(toolkit, body === post.body ? post : { ...post, body }, receivedAtMs, reading);
     if (normalized.outcome === "quarantined") return keep(toolkit, post, normalized);
     if (normalized.outcome !== "event") return normalized;
     const stored = await events.add(normalized.event);
@@ -158,13 +171,14 @@ export function createIngest(options: IngestOptions): Ingest {
   return {
     quotas,
     admit,
-    accept(post, admitted) {
+    async accept(post, admitted) {
       const admission = admitted !== undefined && isKnown(admitted) ? admitted : admit(post.toolkitSlug, post.query);
-      if (admission.outcome !== "admitted") return Promise.resolve(admission);
+      if (admission.outcome !== "admitted") return admission;
       const { toolkit, secrets } = admission;
       const receivedAtMs = clock.now();
+      await turnOfLarge(post.body, turnOf(toolkit));
       if (!admission.isVerified && !isVerified(toolkit.webhook, post, secrets, receivedAtMs))
-        return Promise.resolve({ outcome: "unverified" });
+        return { outcome: "unverified" };
       const encoding = post.headers["content-encoding"];
       if (encoding !== undefined) return storeDecoded(toolkit, post, encoding, receivedAtMs);
       return store(toolkit, post, post.body, receivedAtMs);

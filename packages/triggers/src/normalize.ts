@@ -1,5 +1,5 @@
 import type { Toolkit, Trigger, Webhook } from "@svc/catalog";
-import { parseExactJson, readForeignText } from "@svc/core";
+import { type ForeignText, JsonTooLargeError, parseExactJson, parseJsonInTurns, readForeignText } from "@svc/core";
 import type { InboundPost } from "./outcome.ts";
 import type { NormalizedEvent } from "./store.ts";
 
@@ -10,16 +10,40 @@ export type Normalized =
   | { outcome: "challenge"; challenge: string }
   | { outcome: "quarantined"; reason: "no_trigger" | "invalid_payload"; detail: string };
 
+/** How posts are read: the largest body that there is, bytes, and what large ones wait for, again and again. */
+export type Reading = { readonly bodyBytesMax: number; readonly turn: () => Promise<void> };
+
+/** A body beyond this is read a slice at a time: there may be more in it than its size says. */
+const smallBytes = 16_384;
+/** A body beyond this waits for its turn before each part of the work. */
+const largeBytes = 65_536;
+
+/** Waits for a turn where a body is large. */
+export function turnOfLarge(body: Buffer, turn: () => Promise<void>): Promise<void> | undefined {
+  return body.byteLength > largeBytes ? turn() : undefined;
+}
+
 /**
  * Parses and normalizes a verified post, its body decoded, with the first trigger that matches. A body that is empty can still match by
  * headers; one that cannot be read is never an event.
  */
-export function normalize(
+export async function normalize(
   toolkit: Toolkit & { webhook: Webhook },
   post: InboundPost,
   receivedAtMs: number,
+  reading: Reading,
+): Promise<Normalized> {
+  const read = await readBody(post, reading);
+  await turnOfLarge(post.body, reading.turn);
+  return normalizeRead(toolkit, post, read, receivedAtMs);
+}
+
+function normalizeRead(
+  toolkit: Toolkit & { webhook: Webhook },
+  post: InboundPost,
+  read: ReadBody,
+  receivedAtMs: number,
 ): Normalized {
-  const read = readBody(post);
   const parsed = { headers: post.headers, query: post.query, body: "value" in read ? read.value : undefined };
   const challenge = slackChallenge(toolkit.webhook, parsed.body);
   if (challenge !== undefined) return { outcome: "challenge", challenge };
@@ -67,17 +91,29 @@ function payloadText(payload: unknown): string | undefined {
 /** The value that a body holds, undefined if it is empty; or why it cannot be read, as a sentence. */
 type ReadBody = { readonly value: unknown } | { readonly fault: string };
 
-function readBody({ body, headers }: InboundPost): ReadBody {
-  const read = readForeignText(body, headers["content-type"]);
+async function readBody({ body, headers }: InboundPost, reading: Reading): Promise<ReadBody> {
+  const read: ForeignText = readForeignText(body, headers["content-type"]);
   if ("fault" in read) return { fault: `the body ${read.fault}` };
   if (read.text === "") return { value: undefined };
   try {
-    return { value: parseExactJson(read.text, { depthMax: Number.POSITIVE_INFINITY }) };
+    return { value: await parse(read.text, reading) };
   } catch (error) {
+    if (error instanceof JsonTooLargeError) return { fault: `the body's ${error.message}` };
     // The parser's own message quotes the body.
-    if (error instanceof RangeError) return { fault: "the body is nested too deeply to be read" };
-    return { fault: `the body is not JSON${formOf(read.text)}` };
+    if (error instanceof SyntaxError) return { fault: `the body is not JSON${formOf(read.text)}` };
+    throw error;
   }
+}
+
+/** So many numbers that keep their digits, and so many digits in each: what is made of them costs far more than other values. */
+const [rawMax, digitsMax] = [10_000, 10_000];
+const membersMax = 20_000;
+
+function parse(text: string, { bodyBytesMax, turn }: Reading): unknown {
+  if (text.length <= smallBytes) return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
+  // A body of the largest size with a value every ten bytes; posts of apps have one every twenty to forty.
+  const bounds = { values: Math.ceil(bodyBytesMax / 10), members: membersMax, raw: rawMax, digits: digitsMax };
+  return parseJsonInTurns(text, { bounds, turn });
 }
 
 /** What a text that is not JSON looks like, for its sender to see what to change. */

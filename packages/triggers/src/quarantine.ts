@@ -6,6 +6,7 @@ import {
   type QuarantineId,
   type Sealer,
   storableText,
+  type Turns,
 } from "@svc/core";
 import {
   type Executor,
@@ -51,6 +52,8 @@ export type QuarantineOptions = {
   sealer: Sealer;
   /** Bytes that a compressed body may decode to. */
   bodyBytesMax: number;
+  /** Gives out the time in which large posts are read. */
+  turns: Pick<Turns, "next">;
   dispatcher: Pick<Dispatcher, "wake">;
   store: StoreOptions;
 };
@@ -132,7 +135,8 @@ async function normalizeAgain(options: Releasing, post: QuarantinedPost): Promis
     body: decoded.body,
   };
   decoded.done();
-  return normalize(toolkit, inbound, post.receivedAt);
+  const turn = () => options.turns.next(`toolkit:${toolkit.slug}`);
+  return normalize(toolkit, inbound, post.receivedAt, { bodyBytesMax: options.bodyBytesMax, turn });
 }
 
 async function stay(

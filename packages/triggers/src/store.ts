@@ -58,7 +58,7 @@ export type StoreOptions = {
 /** Tries on the cached routing; where it changes all the time, the next one holds it still. */
 const staleMax = 3;
 /** Payload bytes of one statement. An event of many projects is one row a project. */
-const statementBytesMax = 16 * 1_048_576;
+const statementBytesMax = 1_048_576;
 
 /**
  * Stores a batch of posts as events of their projects, together with their deliveries, in one commit; then hands this

@@ -49,7 +49,7 @@ export type PageQuery = {
 };
 
 const rowsMax = 500;
-const bytesOfPage = 2_097_152;
+const bytesOfPage = 262_144;
 
 /** The next rows, in the order of the owners' keys and of `order`. `isEnd`: there are no more behind them. */
 export async function readRows(db: Executor, query: PageQuery): Promise<{ rows: FoundRow[]; isEnd: boolean }> {

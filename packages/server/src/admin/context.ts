@@ -4,6 +4,9 @@ import type { Database, VaultRotation } from "@svc/db";
 import type { Node, PostQuotas, Quarantine } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 
+/** Reads a page of an export in its turn. */
+export type ExportPages = <Page>(projectId: ProjectId, read: () => Promise<Page>) => Promise<Page>;
+
 /** What the methods of AdminService share. */
 export type AdminContext = {
   db: Database;
@@ -28,6 +31,7 @@ export type AdminContext = {
   deploymentSecrets: Node["deploymentSecrets"];
   quarantine: Quarantine;
   jobs: Pick<Node["jobs"], "administration">;
+  exportPages: ExportPages;
   /** The toolkits that posts may come from. */
   catalog: Pick<Catalog, "toolkits">;
 };

@@ -1,9 +1,17 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { isEntityId, isoTime, requireId, SealError, type Sealer } from "@svc/core";
+import {
+  createAtOnce,
+  isEntityId,
+  isoTime,
+  requireId,
+  SealError,
+  type Sealer,
+  type Turns,
+} from "@svc/core";
 import { type ExportedRow, exportEntity, findProject, leftOutOfExports } from "@svc/db";
 import { type ExportEntityRequest, type ExportEntityResponse, ExportEntityResponseSchema } from "@svc/gen/admin";
-import type { AdminContext } from "./context.ts";
+import type { AdminContext, ExportPages } from "./context.ts";
 import { entityIdInvalid, projectNotFound } from "./errors.ts";
 
 /** The form of the lines: another one gets another number. */
@@ -11,12 +19,25 @@ const formVersion = 1;
 /** Of the lines of a message, beyond which another one begins. */
 const messageCharactersMax = 131_072;
 
+/** Pages of exports that are read at once, whatever projects they are of. */
+const pagesAtOnce = 2;
+
+/** Makes the reading of pages for a node: exports take turns page by page, so that one whose caller is slow keeps none of the others waiting. */
+export function createExportPages(turns: Pick<Turns, "next">): ExportPages {
+  const atOnce = createAtOnce(pagesAtOnce);
+  return (projectId, read) =>
+    atOnce.run(projectId, async () => {
+      await turns.next("administrator");
+      return read();
+    });
+}
+
 /**
  * Streams what the deployment holds of an entity as lines of JSON: first what follows, then a row a line, and at the end how many there were, by
- * table. Reads on only as fast as the caller takes what was read.
+ * table. Reads on only as fast as the caller takes what was read, and as other exports and calls leave time.
  */
 export async function* exportLines(
-  { db, clock, sealer }: Pick<AdminContext, "db" | "clock" | "sealer">,
+  { db, clock, sealer, exportPages }: Pick<AdminContext, "db" | "clock" | "sealer" | "exportPages">,
   request: ExportEntityRequest,
   { signal }: HandlerContext,
 ): AsyncGenerator<ExportEntityResponse> {
@@ -29,22 +50,37 @@ export async function* exportLines(
   const at = isoTime(clock.now());
   const head = { version: formVersion, projectId, entityId, at, leftOut: leftOutOfExports() };
   yield message([JSON.stringify({ export: head })]);
-  for await (const { table, rows } of exportEntity(db, { projectId, entityId })) {
-    let lines: string[] = [];
-    let characters = 0;
-    for (const row of rows) {
-      signal.throwIfAborted();
-      const line = rowLine(sealer, table, row);
-      lines.push(line);
-      characters += line.length;
-      if (characters < messageCharactersMax) continue;
-      yield message(lines);
-      [lines, characters] = [[], 0];
+  const pages = exportEntity(db, { projectId, entityId });
+  try {
+    for (;;) {
+      const { done, value: page } = await exportPages(projectId, () => pages.next());
+      if (done === true) break;
+      yield* messagesOf(sealer, page, signal);
+      counts[page.table] = (counts[page.table] ?? 0) + page.rows.length;
     }
-    if (lines.length > 0) yield message(lines);
-    counts[table] = (counts[table] ?? 0) + rows.length;
+  } finally {
+    await pages.return(undefined);
   }
   yield message([JSON.stringify({ end: { counts } })]);
+}
+
+function* messagesOf(
+  sealer: Sealer,
+  { table, rows }: { readonly table: string; readonly rows: readonly ExportedRow[] },
+  signal: AbortSignal,
+): Generator<ExportEntityResponse> {
+  let lines: string[] = [];
+  let characters = 0;
+  for (const row of rows) {
+    signal.throwIfAborted();
+    const line = rowLine(sealer, table, row);
+    lines.push(line);
+    characters += line.length;
+    if (characters < messageCharactersMax) continue;
+    yield message(lines);
+    [lines, characters] = [[], 0];
+  }
+  if (lines.length > 0) yield message(lines);
 }
 
 function message(lines: string[]): ExportEntityResponse {

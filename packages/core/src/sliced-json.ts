@@ -1,0 +1,189 @@
+import { isRaw, JsonTooLargeError } from "./exact-json.ts";
+import { rawJson } from "./raw-json.ts";
+
+/**
+ * What a text may hold: `values` (lists and objects count), `members` in one object, `raw` numbers that no double holds, and `digits` in each of
+ * those.
+ */
+export type SlicedBounds = {
+  readonly values: number;
+  readonly members: number;
+  readonly raw: number;
+  readonly digits: number;
+};
+
+/** How long a text is read before others go first, milliseconds. */
+const sliceMs = 4;
+/** Values between two looks at the time. */
+const valuesOfLook = 256;
+
+/**
+ * Parses JSON as `parseExactJson` does, any depth of it, and awaits `turn` whenever it has read for 4 ms: what a megabyte becomes may take the
+ * parser of the runtime a hundred times as long. Rejects with SyntaxError, or with JsonTooLargeError over a bound.
+ */
+export async function parseJsonInTurns(
+  text: string,
+  { bounds, turn }: { readonly bounds: SlicedBounds; readonly turn: () => Promise<void> },
+): Promise<unknown> {
+  const slices = new Reader(text, bounds).slices();
+  for (let startedMs = performance.now(); ; ) {
+    const { done, value } = slices.next();
+    if (done === true) return value;
+    if (performance.now() - startedMs < sliceMs) continue;
+    await turn();
+    startedMs = performance.now();
+  }
+}
+
+/** A list or an object that has begun; `name` is that of the member whose value comes next. */
+type Open = { readonly list: unknown[] } | { readonly object: Record<string, unknown>; name: string; members: number };
+
+const quote = 34;
+const [comma, colon] = [44, 58];
+const [openList, closeList] = [91, 93];
+const [openObject, closeObject] = [123, 125];
+const backslash = 92;
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const literals: readonly (readonly [string, unknown])[] = [
+  ["true", true],
+  ["false", false],
+  ["null", null],
+];
+
+class Reader {
+  readonly #text: string;
+  readonly #bounds: SlicedBounds;
+  readonly #open: Open[] = [];
+  #at = 0;
+  #values = 0;
+  #raw = 0;
+
+  constructor(text: string, bounds: SlicedBounds) {
+    this.#text = text;
+    this.#bounds = bounds;
+  }
+
+  /** Yields between values, and returns the value of the text. */
+  *slices(): Generator<undefined, unknown> {
+    for (;;) {
+      if (++this.#values > this.#bounds.values) throw tooLarge(`${this.#bounds.values} values`);
+      if (this.#values % valuesOfLook === 0) yield;
+      const begun = this.#begin();
+      if (begun === undefined) continue;
+      let ended: { readonly value: unknown } | undefined = begun;
+      while (ended !== undefined) {
+        const open = this.#open.at(-1);
+        if (open === undefined) return this.#end(ended.value);
+        put(open, ended.value);
+        ended = this.#goOn(open);
+      }
+    }
+  }
+
+  /** Reads a value; undefined where it is a list or an object whose first value comes next. */
+  #begin(): { readonly value: unknown } | undefined {
+    const code = this.#next();
+    if (code === openList) return this.#openOne({ list: [] }, closeList);
+    if (code === openObject) return this.#openOne({ object: {}, name: "", members: 0 }, closeObject);
+    return { value: code === quote ? this.#string() : this.#scalar() };
+  }
+
+  #openOne(open: Open, close: number): { readonly value: unknown } | undefined {
+    this.#at++;
+    if (this.#next() === close) {
+      this.#at++;
+      return { value: containerOf(open) };
+    }
+    this.#open.push(open);
+    if ("object" in open) this.#name(open);
+    return undefined;
+  }
+
+  /** What stands behind a value: another one of the same, or the end of what holds it, which is a value then. */
+  #goOn(open: Open): { readonly value: unknown } | undefined {
+    const code = this.#next();
+    this.#at++;
+    if (code === comma) {
+      if ("object" in open) this.#name(open);
+      return undefined;
+    }
+    if (code !== ("list" in open ? closeList : closeObject)) throw this.#fault();
+    this.#open.pop();
+    return { value: containerOf(open) };
+  }
+
+  #name(open: Extract<Open, { readonly object: unknown }>): void {
+    if (++open.members > this.#bounds.members) throw tooLarge(`${this.#bounds.members} members in an object`);
+    if (this.#next() !== quote) throw this.#fault();
+    open.name = this.#string();
+    if (this.#next() !== colon) throw this.#fault();
+    this.#at++;
+  }
+
+  #string(): string {
+    const start = this.#at;
+    let end = start + 1;
+    for (let code = this.#text.charCodeAt(end); code !== quote; code = this.#text.charCodeAt(end)) {
+      if (end >= this.#text.length) throw this.#fault();
+      end += code === backslash ? 2 : 1;
+    }
+    this.#at = end + 1;
+    return JSON.parse(this.#text.slice(start, this.#at));
+  }
+
+  #scalar(): unknown {
+    for (const [word, value] of literals) {
+      if (!this.#text.startsWith(word, this.#at)) continue;
+      this.#at += word.length;
+      return value;
+    }
+    number.lastIndex = this.#at;
+    const [source] = number.exec(this.#text) ?? [];
+    if (source === undefined) throw this.#fault();
+    this.#at += source.length;
+    return this.#numberOf(source);
+  }
+
+  #numberOf(source: string): unknown {
+    const value = Number(source);
+    if (!isRaw(value, source)) return value;
+    const { raw, digits } = this.#bounds;
+    if (source.length > digits) throw tooLarge(`${digits} digits in a number`);
+    if (++this.#raw > raw) throw tooLarge(`${raw} numbers that a double does not hold exactly`);
+    return rawJson(source);
+  }
+
+  #end(value: unknown): unknown {
+    if (!Number.isNaN(this.#next())) throw this.#fault();
+    return value;
+  }
+
+  /** The code of the next character that is no white space; NaN at the end. */
+  #next(): number {
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return code;
+      this.#at++;
+    }
+  }
+
+  #fault(): SyntaxError {
+    return new SyntaxError(`the text is no JSON at ${this.#at}`);
+  }
+}
+
+function tooLarge(what: string): JsonTooLargeError {
+  return new JsonTooLargeError(`JSON holds more than ${what}`);
+}
+
+function containerOf(open: Open): unknown {
+  return "list" in open ? open.list : open.object;
+}
+
+function put(open: Open, value: unknown): void {
+  if ("list" in open) open.list.push(value);
+  // An assignment would change what the object inherits from.
+  else if (open.name === "__proto__")
+    Object.defineProperty(open.object, open.name, { value, writable: true, enumerable: true, configurable: true });
+  else open.object[open.name] = value;
+}

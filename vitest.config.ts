@@ -40,7 +40,7 @@ const rest = [
 /** Floods, of which only a machine with nothing else to do can say what they cost others. `npm run test:attacks` runs them. */
 const floods = named(
   "test/attacks",
-  ...["arguments", "bodies", "call-limits", "connections", "expressions", "fairness", "poison"],
+  ...["arguments", "bodies", "call-limits", "connections", "expressions", "fairness", "floods", "poison"],
 );
 
 /** Deaths that take several processes and a minute, and pages by the clock. `npm run test:crash` and `npm run test:console` run them. */

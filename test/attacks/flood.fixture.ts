@@ -1,19 +1,13 @@
 /**
- * Workers of one project, as a process of its own: each makes the same call again as soon as it is answered, and reads the answer to
+ * Workers, as a process of its own: each makes the same request again as soon as it is answered, and reads the answer to
  * its end. Is told what to do by a message, and answers "stop" with how many answers of each status there were.
  */
 import { once } from "node:events";
-import { gzipSync } from "node:zlib";
 import type { FloodOrder } from "./flood.ts";
 
 const [order] = (await once(process, "message")) as [FloodOrder];
-const { url, key, workers } = order;
-const body = order.isCompressed ? gzipSync(order.body) : order.body;
-const headers = {
-  "content-type": "application/json",
-  authorization: `Bearer ${key}`,
-  ...(order.isCompressed ? { "content-encoding": "gzip" } : {}),
-};
+const { url, headers, workers } = order;
+const body = Buffer.from(order.body, "base64");
 const statuses = new Map<number, number>();
 let bytes = 0;
 let isStopped = false;

@@ -1,6 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 /** What the workers of a flood were answered. */
 export type FloodReport = { readonly statuses: Readonly<Record<string, number>>; readonly bytes: number };
@@ -11,13 +12,12 @@ export type Flood = AsyncDisposable & {
   stop(): Promise<FloodReport>;
 };
 
-/** What the process of a flood is told to do. */
+/** What the process of a flood is told to do: `body` is in base64. */
 export type FloodOrder = {
   readonly url: string;
-  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly workers: number;
-  readonly isCompressed: boolean;
 };
 
 /** Options of `startFlood`. */
@@ -40,10 +40,25 @@ export async function startFlood(
   server: { url: string },
   { key, call, body = {}, workers = 50, isCompressed = false }: FloodOptions,
 ): Promise<Flood> {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const headers = {
+    "content-type": "application/json",
+    authorization: `Bearer ${key}`,
+    ...(isCompressed ? { "content-encoding": "gzip" } : {}),
+  };
+  return startRequests(server, `/svc.v1.${call}`, { headers, body: isCompressed ? gzipSync(text) : text, workers });
+}
+
+/** Starts workers that send a request again and again, whatever it is. */
+export async function startRequests(
+  server: { url: string },
+  path: string,
+  { headers, body, workers }: Pick<FloodOrder, "headers" | "workers"> & { readonly body: string | Buffer },
+): Promise<Flood> {
   const child = fork(fixture);
   const started = once(child, "message");
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  child.send({ url: `${server.url}/svc.v1.${call}`, key, body: text, workers, isCompressed } satisfies FloodOrder);
+  const bytes = Buffer.from(body as string).toString("base64");
+  child.send({ url: server.url + path, headers, body: bytes, workers } satisfies FloodOrder);
   await started;
   return {
     async stop() {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 
 /** Signs the posts of the app. */
-const ledgerSecret = "ledger-secret-of-the-tests";
+export const ledgerSecret = "ledger-secret-of-the-tests";
 
 const entry = { type: "object", properties: { id: { type: "integer" }, amount: { type: "number" } } };
 

@@ -1,14 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import {
-  createAtOnce,
-  isEntityId,
-  isoTime,
-  requireId,
-  SealError,
-  type Sealer,
-  type Turns,
-} from "@svc/core";
+import { createAtOnce, isEntityId, isoTime, requireId, SealError, type Sealer, type Turns } from "@svc/core";
 import { type ExportedRow, exportEntity, findProject, leftOutOfExports } from "@svc/db";
 import { type ExportEntityRequest, type ExportEntityResponse, ExportEntityResponseSchema } from "@svc/gen/admin";
 import type { AdminContext, ExportPages } from "./context.ts";

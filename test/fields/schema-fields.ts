@@ -49,7 +49,7 @@ export function withOther<T>(document: T, pointer: string, other: unknown): T {
   return copy;
 }
 
-/** True if a pointer ends with the names of a field behind its first, apart from names that are the document's own, and numbers. */
+/** True if the names of a field behind its first stand on the way to a pointer, in their order: it leads to the field, or into it. */
 export function leadsTo(pointer: string, field: string): boolean {
   const names = namesIn(pointer);
   const wanted = field
@@ -62,7 +62,7 @@ export function leadsTo(pointer: string, field: string): boolean {
     if (at < 0) return false;
     rest = rest.slice(0, at);
   }
-  return names.at(-1) === wanted.at(-1) || /^\d+$/.test(names.at(-1) ?? "");
+  return true;
 }
 
 function namesIn(pointer: string): string[] {

@@ -86,9 +86,12 @@ test("questions about rows are counted without any judge, each as often as an an
         args: { calendar_id: "primary" },
         rows: { from: "items[]", keep: ["id"] },
       },
-      { id: "m", map: "list", onRows: { failed: "p", unknown: "p" }, do: [send] },
+      { id: "m", map: "list", onRows: { failed: "p", unknown: "q" }, do: [send] },
     ],
-    points: { p: { question: "?", continuations, escalation: [{ principal: "lead" }] } },
+    points: {
+      p: { question: "?", continuations, escalation: [{ principal: "lead" }] },
+      q: { question: "?", continuations: ["skip"], escalation: [{ principal: "lead" }] },
+    },
   });
   expect((await checked(program(["skip"]))).estimate.asksMax).toBe(2);
   expect((await checked(program(["skip", "retry-with"]))).estimate.asksMax).toBe(5);

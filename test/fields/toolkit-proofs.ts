@@ -1,0 +1,453 @@
+import { createHmac } from "node:crypto";
+import { type DefinitionProof, paid, posted, sends, served, shop, signs, tool } from "./definition-proofs.ts";
+import { type DefinitionWorld, secretOf } from "./definition-world.ts";
+import { type Proofs, under } from "./proof.ts";
+import type { TokenRequest } from "./token-app.ts";
+
+type Gives = DefinitionProof["gives"];
+type Shows = DefinitionProof["shows"];
+
+/** A proof of a field of the shop's toolkit, which may be changed before; `trigger` changes its trigger, too. */
+function of(
+  changes: object = {},
+  { deployment = shop.deployment, tools = {} }: { deployment?: object; tools?: object } = {},
+) {
+  const definition = {
+    ...shop,
+    toolkit: { ...shop.toolkit, ...changes },
+    tools: { ...shop.tools, ...tools },
+    deployment,
+  };
+  return (field: string, other: unknown, shows: Shows, gives: Gives): DefinitionProof => {
+    return { of: definition, at: `/toolkit/${field}`, other, shows, gives };
+  };
+}
+
+/** The deployment file of a shop that leaves to it what it may. */
+function deployed(bindings: object, changes: object = {}) {
+  const definition = {
+    ...shop,
+    toolkit: { ...shop.toolkit, ...changes },
+    deployment: { toolkits: { shop: bindings } },
+  };
+  return (field: string, other: unknown, shows: Shows, gives: Gives): DefinitionProof => {
+    return { of: definition, at: `/deployment/toolkits/shop/${field}`, other, shows, gives };
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: proofs read whatever is answered
+const toolkit = (pick: (toolkit: any) => unknown) => served(async (one) => pick(await one.toolkit()));
+// biome-ignore lint/suspicious/noExplicitAny: proofs read whatever is answered
+const spec = (pick: (spec: any) => unknown) => served(async (one) => pick(await one.spec()));
+/** Shows where a person's consent is asked for. */
+const consent = (pick: (url: URL) => unknown) => served(async (one) => pick((await one.consent()).url));
+const connects = (request: object) =>
+  served(async (one) => {
+    const answer = await one.connect({ entityId: "eve", ...request }).catch((error: Error) => error);
+    return answer instanceof Error ? "refused" : "connected";
+  });
+
+const plain = of();
+const hello = { text: "hello" };
+type Headed = { readonly headers: Readonly<Record<string, string>> };
+const header =
+  (name: string) =>
+  ({ headers }: Headed) => {
+    return Object.entries(headers).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1];
+  };
+const consented = {
+  auth: [
+    {
+      type: "oauth2",
+      authorizeUrl: "https://login.example.com/ask",
+      tokenUrl: "https://login.example.com/token",
+      defaultScopes: ["orders.read"],
+      refresh: true,
+    },
+  ],
+};
+const registered = { oauth: { client_id_env: "SHOP_ID", client_secret_env: "SHOP_SECRET" } };
+const asking = of(consented, { deployment: { toolkits: { shop: registered } } });
+const inQuery = of({ auth: [{ type: "api_key", placement: "query", name: "key", value: "{{credential.key}}" }] });
+const origin = ({ url }: { readonly url: string }) => new URL(url).origin;
+
+const whoElse = {
+  ...shop.tools.who_am_i,
+  ...{
+    description: "Tells whose account this is at the other place of the shop, by another id.",
+    request: { method: "GET", path: "/other/me" },
+  },
+};
+const identified = of({}, { tools: { who_else: whoElse } });
+const firstPath = served(async (one) => {
+  one.sent.length = 0;
+  await one.connect({ entityId: "eve" }).catch(() => undefined);
+  return new URL(one.sent[0]?.url ?? "").pathname;
+});
+const limited = of({ rate: { max: 1, per: "1h" }, identify: undefined });
+const open = of({ account: [{ ...shop.toolkit.account[0], example: "ab" }], identify: undefined });
+const twoCalls = served(async (one) => {
+  const calls = [one.call("leave_note", hello), one.call("leave_note", hello)];
+  return (await Promise.allSettled(calls)).map(({ status }) => status);
+});
+/** A call, one a minute later that finds no room, and one two minutes later. */
+const laterCall = served(async (one) => {
+  // No call of another proof takes the room.
+  one.advance(7_200_000);
+  await one.call("leave_note", hello);
+  one.advance(120_000);
+  return one.call("leave_note", hello).then(
+    ({ outcome }: { outcome: string }) => outcome,
+    () => "refused",
+  );
+});
+const variable = (field: string) => spec(({ accountVariables }) => accountVariables[0][field]);
+
+const ignore = [{ body: { kind: "ping" } }];
+const secretEnv = "SVC_WEBHOOK_SECRET_SHOP";
+const verified = posted(paid, ({ outcome, reason }) => reason ?? outcome);
+const slack = of({ webhook: { scheme: "slack_v0", secretEnv, ignore } });
+const token = of({ webhook: { scheme: "token_query", secretEnv, parameter: "token", ignore } });
+const stampedHeaders = (text: string) => {
+  const timestamp = String(Date.UTC(2026, 0, 5, 9) / 1000);
+  const digest = createHmac("sha256", secretOf(secretEnv)).update(`v0:${timestamp}:${text}`).digest("hex");
+  return {
+    headers: { ...signs(text).headers, "x-slack-request-timestamp": timestamp, "x-slack-signature": `v0=${digest}` },
+    query: { v: "1" },
+  };
+};
+const stamped = (body: object) => posted(body, ({ outcome, reason }) => reason ?? outcome, stampedHeaders);
+const tokened = (body: object) =>
+  posted(
+    body,
+    ({ outcome, reason }) => reason ?? outcome,
+    (text) => ({ ...signs(text), query: { v: "1", token: secretOf(secretEnv) } }),
+  );
+
+const byConsentAuth = { auth: [{ ...consented.auth[0], tokenUrl: "{{deployment.token_url}}" }] };
+const tokens = { ...registered, token_url: "TOKENS/a" };
+const byConsent = of(byConsentAuth, { deployment: { toolkits: { shop: tokens } } });
+const byClient = of(
+  {
+    auth: [{ type: "client_credentials", tokenUrl: "{{deployment.token_url}}", defaultScopes: ["some"] }],
+    identify: undefined,
+  },
+  { deployment: { toolkits: { shop: tokens } } },
+);
+const asked = (by: "consent" | "client", pick: (request: TokenRequest) => unknown) =>
+  served(async (one) => (await one.tokens(by)).map(pick));
+
+const leftOpen = {
+  auth: [
+    {
+      type: "oauth2",
+      authorizeUrl: "{{deployment.auth_url}}",
+      tokenUrl: "https://login.example.com/token",
+      defaultScopes: ["{{deployment.scope_base}}/all"],
+      refresh: true,
+    },
+  ],
+};
+
+/** Every field of a toolkit's definition, and of the deployment file. */
+export const toolkitProofs: Proofs<DefinitionWorld> = {
+  ...under("toolkit", {
+    slug: plain(
+      "slug",
+      "store",
+      toolkit((one) => one.slug),
+      ["shop", "store"],
+    ),
+    name: plain(
+      "name",
+      "Store",
+      toolkit((one) => one.name),
+      ["Shop", "Store"],
+    ),
+    description: plain(
+      "description",
+      "Another text about the same shop and its orders.",
+      toolkit((one) => one.description),
+      [shop.toolkit.description, "Another text about the same shop and its orders."],
+    ),
+    version: plain(
+      "version",
+      "2.0.0",
+      toolkit((one) => one.version),
+      ["1.2.3", "2.0.0"],
+    ),
+    category: plain(
+      "category",
+      "marketing",
+      toolkit((one) => one.category),
+      ["sales", "marketing"],
+    ),
+    baseUrl: plain(
+      "baseUrl",
+      "https://{{account.site}}.store.example.com",
+      sends("leave_note", hello, ({ url }) => url.split("?")[0]),
+      ["https://north.shop.example.com/v1/notes", "https://north.store.example.com/notes"],
+    ),
+    "always.headers": plain("always/headers", undefined, sends("leave_note", hello, header("X-Always")), [
+      "h",
+      undefined,
+    ]),
+    "always.query": plain(
+      "always/query",
+      undefined,
+      sends("leave_note", hello, ({ url }) => new URL(url).search),
+      ["?always=q", ""],
+    ),
+    "always.body": plain(
+      "always/body",
+      undefined,
+      sends("leave_note", hello, ({ body }) => body),
+      ['{"always":"b","text":"hello"}', '{"text":"hello"}'],
+    ),
+    "identify.tool": identified("identify/tool", "who_else", firstPath, ["/v1/me", "/v1/other/me"]),
+    "identify.path": plain(
+      "identify/path",
+      "other",
+      posted(paid, ({ outcome }) => outcome),
+      ["accepted", "quarantined"],
+    ),
+    "rate.max": limited("rate/max", 9, twoCalls, [
+      ["fulfilled", "rejected"],
+      ["fulfilled", "fulfilled"],
+    ]),
+    "rate.per": limited("rate/per", "1m", laterCall, ["refused", "ok"]),
+    auth: plain(
+      "auth",
+      [{ type: "basic" }],
+      spec(({ authSchemes }) => authSchemes.map(({ type }: { type: string }) => type)),
+      [["api_key"], ["basic"]],
+    ),
+    account: plain(
+      "account",
+      undefined,
+      served(() => "served"),
+      ["served", ["shop/toolkit baseUrl"]],
+    ),
+    webhook: plain(
+      "webhook",
+      undefined,
+      served(() => "served"),
+      ["served", ["shop/toolkit webhook"]],
+    ),
+  }),
+  ...under("accountVariable", {
+    name: plain(
+      "account/0/name",
+      "place",
+      served(() => "served"),
+      ["served", ["shop/toolkit baseUrl"]],
+    ),
+    description: plain("account/0/description", "Another name of it", variable("description"), [
+      "Name of your shop",
+      "Another name of it",
+    ]),
+    example: plain("account/0/example", "south", variable("example"), ["north", "south"]),
+    pattern: open("account/0/pattern", "^[a-z]{2}$", connects({}), ["connected", "refused"]),
+  }),
+  ...under("apiKey", {
+    type: plain(
+      "auth/0/type",
+      "basic",
+      served(() => "served"),
+      ["served", ["placement", "name", "value"].map((name) => `shop/toolkit auth[0].${name}`)],
+    ),
+    placement: plain("auth/0/placement", "query", sends("leave_note", hello, header("X-Key")), [
+      "Key planted-key",
+      undefined,
+    ]),
+    name: inQuery(
+      "auth/0/name",
+      "word",
+      sends("leave_note", hello, ({ url }) => new URL(url).search),
+      ["?always=q&key=planted-key", "?always=q&word=planted-key"],
+    ),
+    value: plain("auth/0/value", "{{credential.key}}", sends("leave_note", hello, header("X-Key")), [
+      "Key planted-key",
+      "planted-key",
+    ]),
+  }),
+  ...under("basic", {
+    type: of({ auth: [{ type: "basic" }] })(
+      "auth/0/type",
+      "none",
+      connects({ scheme: "basic", apiKey: "", basic: { username: "a", password: "b" } }),
+      ["connected", "refused"],
+    ),
+  }),
+  ...under("none", {
+    type: of({ auth: [{ type: "none" }] })("auth/0/type", "basic", connects({ scheme: "none", apiKey: "" }), [
+      "connected",
+      "refused",
+    ]),
+  }),
+  ...under("oauth2", {
+    type: asking(
+      "auth/0/type",
+      "basic",
+      served(() => "served"),
+      [
+        "served",
+        ["authorizeUrl", "tokenUrl", "defaultScopes", "refresh"].map((name) => `shop/toolkit auth[0].${name}`),
+      ],
+    ),
+    authorizeUrl: asking(
+      "auth/0/authorizeUrl",
+      "https://other.example.com/ask",
+      consent(({ origin: at }) => at),
+      ["https://login.example.com", "https://other.example.com"],
+    ),
+    defaultScopes: asking(
+      "auth/0/defaultScopes",
+      ["all"],
+      consent(({ searchParams }) => searchParams.get("scope")),
+      ["orders.read", "all"],
+    ),
+  }),
+  ...under("oauth2", {
+    tokenUrl: byConsent(
+      "auth/0/tokenUrl",
+      "https://127.0.0.1:1/b",
+      asked("consent", ({ path }) => path),
+      [["/a", "/a"], []],
+    ),
+    refresh: byConsent(
+      "auth/0/refresh",
+      false,
+      asked("consent", ({ form }) => form.get("grant_type")),
+      [["authorization_code", "refresh_token"], ["authorization_code"]],
+    ),
+  }),
+  ...under("clientCredentials", {
+    type: byClient(
+      "auth/0/type",
+      "none",
+      served(() => "served"),
+      ["served", ["shop/toolkit auth[0].tokenUrl", "shop/toolkit auth[0].defaultScopes"]],
+    ),
+    tokenUrl: byClient(
+      "auth/0/tokenUrl",
+      "https://127.0.0.1:1/b",
+      asked("client", ({ path }) => path),
+      [["/a", "/a"], []],
+    ),
+    defaultScopes: byClient(
+      "auth/0/defaultScopes",
+      ["all"],
+      asked("client", ({ form }) => form.get("scope")),
+      [
+        ["some", "some"],
+        ["all", "all"],
+      ],
+    ),
+  }),
+  ...under("hmacSha256", {
+    scheme: plain(
+      "webhook/scheme",
+      "slack_v0",
+      served(() => "served"),
+      ["served", ["header", "encoding", "prefix"].map((name) => `shop/toolkit webhook.${name}`)],
+    ),
+    secretEnv: plain("webhook/secretEnv", "SVC_WEBHOOK_SECRET_OTHER", verified, ["accepted", "unverified"]),
+    header: plain("webhook/header", "X-Other", verified, ["accepted", "unverified"]),
+    encoding: plain("webhook/encoding", "base64", verified, ["accepted", "unverified"]),
+    prefix: plain("webhook/prefix", "v2=", verified, ["accepted", "unverified"]),
+    ignore: plain(
+      "webhook/ignore",
+      undefined,
+      posted({ ...paid, kind: "ping" }, ({ outcome }) => outcome),
+      ["ignored", "quarantined"],
+    ),
+  }),
+  ...under("slackV0", {
+    scheme: slack(
+      "webhook/scheme",
+      "hmac_sha256",
+      served(() => "served"),
+      ["served", ["shop/toolkit webhook.header", "shop/toolkit webhook.encoding"]],
+    ),
+    secretEnv: slack("webhook/secretEnv", "SVC_WEBHOOK_SECRET_OTHER", stamped(paid), ["accepted", "unverified"]),
+    ignore: slack("webhook/ignore", undefined, stamped({ ...paid, kind: "ping" }), ["ignored", "no_trigger"]),
+  }),
+  ...under("tokenQuery", {
+    scheme: token(
+      "webhook/scheme",
+      "slack_v0",
+      served(() => "served"),
+      ["served", ["shop/toolkit webhook.parameter"]],
+    ),
+    secretEnv: token("webhook/secretEnv", "SVC_WEBHOOK_SECRET_OTHER", tokened(paid), ["accepted", "unverified"]),
+    parameter: token("webhook/parameter", "word", tokened(paid), ["accepted", "unverified"]),
+    ignore: token("webhook/ignore", undefined, tokened({ ...paid, kind: "ping" }), ["ignored", "no_trigger"]),
+  }),
+  ...under("deployment", {
+    provider_base_url: deployed(
+      { provider_base_url: "https://a.example.com" },
+      { baseUrl: "{{deployment.provider_base_url}}/x", account: undefined, identify: undefined },
+    )("provider_base_url", "https://b.example.com", sends("leave_note", hello, origin), [
+      "https://a.example.com",
+      "https://b.example.com",
+    ]),
+    auth_url: deployed({ auth_url: "https://a.example.com/ask", ...registered }, leftOpen)(
+      "auth_url",
+      "https://b.example.com/ask",
+      consent(({ origin: at }) => at),
+      ["https://a.example.com", "https://b.example.com"],
+    ),
+    token_url: deployed(
+      { token_url: "TOKENS/a", auth_url: "https://a.example.com/ask", scope_base: "https://a", ...registered },
+      { auth: [{ ...leftOpen.auth[0], tokenUrl: "{{deployment.token_url}}" }] },
+    )(
+      "token_url",
+      "TOKENS/b",
+      asked("consent", ({ path }) => path),
+      [
+        ["/a", "/a"],
+        ["/b", "/b"],
+      ],
+    ),
+    "oauth.client_secret_env": deployed(tokens, byConsentAuth)(
+      "oauth/client_secret_env",
+      "OTHER_SECRET",
+      asked("consent", ({ client }) => decodeURIComponent(client.split(":")[1] ?? "")),
+      [
+        ["value-of-shop_secret", "value-of-shop_secret"],
+        ["value-of-other_secret", "value-of-other_secret"],
+      ],
+    ),
+    scope_base: deployed({ scope_base: "https://a", auth_url: "https://a.example.com/ask", ...registered }, leftOpen)(
+      "scope_base",
+      "https://b",
+      consent(({ searchParams }) => searchParams.get("scope")),
+      ["https://a/all", "https://b/all"],
+    ),
+    "oauth.client_id_env": deployed(registered, consented)(
+      "oauth/client_id_env",
+      "OTHER_ID",
+      consent(({ searchParams }) => searchParams.get("client_id")),
+      ["value-of-shop_id", "value-of-other_id"],
+    ),
+    "webhook.audience": deployed({ webhook: { audience: "projects" } })(
+      "webhook/audience",
+      "accounts",
+      posted({ ...paid, shop: "unknown" }, ({ outcome }) => outcome),
+      ["accepted", "quarantined"],
+    ),
+    "overlay.toolkit": deployed({ overlay: { toolkit: { name: "Laden" } } })(
+      "overlay/toolkit",
+      { name: "Store" },
+      toolkit((one) => one.name),
+      ["Laden", "Store"],
+    ),
+    "overlay.tools": deployed({ overlay: { tools: { leave_note: { class: "destructive" } } } })(
+      "overlay/tools",
+      { leave_note: { scopes: ["a"] } },
+      tool("leave_note", (one) => one.accessClass),
+      ["destructive", "write"],
+    ),
+  }),
+};

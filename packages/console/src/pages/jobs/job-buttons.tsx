@@ -1,6 +1,6 @@
 import { type Job, JobsService } from "@svc/gen/jobs";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
@@ -10,9 +10,10 @@ import { Menu } from "../../ui/menu.tsx";
 import { CancelDialog } from "./cancel-dialog.tsx";
 import { actsOf } from "./job-actions.ts";
 import { PromoteDialog } from "./promote-dialog.tsx";
-import { RerunDialog } from "./rerun-dialog.tsx";
 import { RetryDialog } from "./retry-dialog.tsx";
 import { useRefreshJob } from "./use-job.ts";
+
+const RerunDialog = lazy(() => import("./rerun-dialog.tsx"));
 
 type Open = "cancel" | "retry" | "rerun" | "promote" | undefined;
 
@@ -73,7 +74,7 @@ export function JobButtons({ job, projectId }: { job: Job; projectId: string }) 
       <FaultNotice error={pause.error ?? resume.error} />
       {open === "cancel" && <CancelDialog job={job} onClose={close} />}
       {open === "retry" && <RetryDialog job={job} onClose={close} />}
-      {open === "rerun" && <RerunDialog job={job} projectId={projectId} onClose={close} />}
+      <Suspense>{open === "rerun" && <RerunDialog job={job} projectId={projectId} onClose={close} />}</Suspense>
       {open === "promote" && <PromoteDialog job={job} onClose={close} />}
     </>
   );

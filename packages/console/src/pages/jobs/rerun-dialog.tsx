@@ -12,7 +12,7 @@ import { Table } from "../../ui/table.tsx";
 import { programPart } from "./program.ts";
 
 /** Submits the program of a job again, as a new one, and tells what of its tools is another today. */
-export function RerunDialog({ job, projectId, onClose }: { job: Job; projectId: string; onClose: () => void }) {
+export default function RerunDialog({ job, projectId, onClose }: { job: Job; projectId: string; onClose: () => void }) {
   const [inputJson, setInputJson] = useState("");
   const [paramsJson, setParamsJson] = useState("");
   const [repin, setRepin] = useState(false);

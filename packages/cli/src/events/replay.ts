@@ -33,6 +33,7 @@ async function startReplay(options: ReplayOptions, context: CommandContext): Pro
   const client = await openProjectClient(options, context);
   const started = await client.triggers.startReplay(request);
   const { replay, total, counts } = started;
+  for (const warning of started.warnings) context.note(`warning: ${warning}`);
   if (replay === undefined) {
     if (options.json) return context.print(messageText(StartReplayResponseSchema, started));
     context.print(`${numberText(total)} ${total === 1 ? "delivery" : "deliveries"} would be queued`);

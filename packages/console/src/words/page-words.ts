@@ -18,7 +18,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["ListStandingRuns"],
   ],
   "the page Events": ["ListEvents", "GetEvent"],
-  "the page Deliveries": ["ListDeliveries", "GetDelivery", "ListDeliveryAttempts"],
+  "the page Deliveries": ["ListDeliveries", "GetDelivery", "ListDeliveryAttempts", "TryNow"],
   "the page Subscriptions": ["ListSubscriptions", "UpdateSubscription"],
   "the page Replays": ["ListReplays", "GetReplay", "CancelReplay"],
   "the page Ingest": ["ListIngestEndpoints"],

@@ -46,6 +46,35 @@ test("acceptance 21: a replay queues every match once, oldest first and at its p
   expect(await world.cluster.db.sql`select from due_tasks`).toHaveLength(0);
 });
 
+test("a replay says how many deliveries are still pending and arrive twice, before it begins and as it begins", async () => {
+  await using world = await createReplayWorld();
+  const { client, since, cluster } = world;
+  await world.subscribe();
+  await world.store(4);
+  // What is not delivered yet, and what was: a delivery that ended arrives anew, not twice.
+  await client.replayEvents({ since });
+  await cluster.db.sql`update deliveries set state = 'delivered', next_attempt_at = null
+    where id in (select id from deliveries order by id limit 1)`;
+  const twice = [
+    expect.stringMatching(/^3 of them arrive twice: deliveries of them are still pending; onlyUndelivered leaves/),
+  ];
+  expect(await client.startReplay({ since, dryRun: true })).toMatchObject({ total: 4, warnings: twice });
+  expect((await client.startReplay({ since, dryRun: true, onlyUndelivered: true })).warnings).toEqual([]);
+  expect((await client.startReplay({ since, toolkitSlug: "code_host", dryRun: true })).warnings.length).toBe(1);
+  expect((await client.startReplay({ since })).warnings).toEqual(twice);
+});
+
+test("a replay of what is all delivered warns of nothing", async () => {
+  await using world = await createReplayWorld();
+  const { client, since, cluster } = world;
+  await world.subscribe();
+  await world.store(3);
+  expect((await client.startReplay({ since, dryRun: true })).warnings).toEqual([]);
+  await client.replayEvents({ since });
+  await cluster.db.sql`update deliveries set state = 'delivered', next_attempt_at = null`;
+  expect((await client.startReplay({ since })).warnings).toEqual([]);
+});
+
 test.each([
   [{}, 20],
   [{ toolkitSlug: "payments" }, 15],

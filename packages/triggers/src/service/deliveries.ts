@@ -44,6 +44,7 @@ import {
 } from "../errors.ts";
 import { storeTestEvent } from "../store.ts";
 import type { TriggersContext } from "./context.ts";
+import { rangeWarnings } from "./pending-warnings.ts";
 import { largePages, requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
 import { wholeSubscription } from "./subscriptions.ts";
 
@@ -198,26 +199,6 @@ async function messageOf({ db, clock }: TriggersContext, row: Delivery): Promise
 
 function twiceWarning(id: DeliveryId, subscriptionId: SubscriptionId): string {
   return `the delivery ${id} of this event to ${subscriptionId} is still pending, so the endpoint receives the event twice; TryNow sends that delivery at once`;
-}
-
-/** A warning if events of a range would arrive twice, because an earlier delivery of them is pending. */
-async function rangeWarnings(
-  { db }: TriggersContext,
-  projectId: ProjectId,
-  filter: EventMatchFilter,
-): Promise<string[]> {
-  if (filter.onlyUndelivered) return [];
-  const [all, fresh] = await Promise.all([
-    countEventMatches(db, projectId, filter),
-    countEventMatches(db, projectId, { ...filter, withoutPending: true }),
-  ]);
-  if (all === fresh) return [];
-  const pending = all - fresh;
-  const told =
-    pending === 1
-      ? "1 of them arrives twice: a delivery of it is"
-      : `${pending} of them arrive twice: deliveries of them are`;
-  return [`${told} still pending; onlyUndelivered leaves them out, and TryNow sends pending ones at once`];
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import {
   createId,
   type EventId,
+  firstUuidAt,
   optionalId,
   type ProjectId,
   pageOf,
@@ -24,6 +25,7 @@ import type { StartReplayRequest, TriggersService } from "@svc/gen/triggers";
 import { replayCountMessages, replayMessage } from "../convert.ts";
 import { filterRequired, notFound, replayRateInvalid, replayRunning, replaysTooMany } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
+import { replayWarnings } from "./pending-warnings.ts";
 import { requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
 
 type Methods = Pick<
@@ -49,11 +51,15 @@ export function replayMethods(context: TriggersContext): Methods {
       const filter = await filterOf(context, projectId, req);
       if (req.dryRun) {
         const { counts } = await count(context, filter, { isOver: () => ctx.signal.aborted });
-        return { total: sumOf(counts), counts: replayCountMessages(counts) };
+        const total = sumOf(counts);
+        const warnings = await replayWarnings(context, projectId, { filter: matchesOf(filter), matches: total });
+        return { total, counts: replayCountMessages(counts), warnings };
       }
       await requireRoom(context, principal, 1);
       const untilMs = clock.now() + countMs;
       const { counts, next } = await count(context, filter, { isOver: () => clock.now() >= untilMs });
+      const matches = next === undefined ? sumOf(counts) : undefined;
+      const warnings = await replayWarnings(context, projectId, { filter: matchesOf(filter), matches });
       const nowMs = clock.now();
       const replay: NewReplay = {
         ...filter,
@@ -64,7 +70,7 @@ export function replayMethods(context: TriggersContext): Methods {
       if (start.outcome === "running") throw replayRunning(start.id);
       if (start.outcome === "too_many") throw replaysTooMany(unfinishedMax);
       context.wakeReplays();
-      return { replay: replayMessage(start.replay) };
+      return { replay: replayMessage(start.replay), warnings };
     },
 
     async getReplay(req, ctx) {
@@ -152,6 +158,12 @@ async function filterOf(
     // What arrives from now on is live: `until` in the future would make a replay chase it.
     until: Math.min(untilMs, createdAt),
   };
+}
+
+/** What a replay matches, as ReplayEvents has it. */
+function matchesOf({ since, until, toolkitSlug, triggerSlug, subscriptionId, onlyUndelivered }: StartedFilter) {
+  const range = { fromUuid: firstUuidAt(since), toUuid: firstUuidAt(until) };
+  return { ...range, toolkitSlug, triggerSlug, subscriptionId: subscriptionId ?? undefined, onlyUndelivered };
 }
 
 /** Counts matches, a part of the range a statement, until they are all counted or it `isOver`. */

@@ -13,8 +13,10 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
 import { CheckField } from "../../ui/field.tsx";
+import { Notice } from "../../ui/notice.tsx";
 import { Line } from "../../ui/stack.tsx";
 import { Time } from "../../ui/time.tsx";
+import { pageWords } from "../../words/page-words.ts";
 import { rangeNames, ranges, rangeWords } from "../../words/ranges.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 import { everythingSince, type ReplayRange, type ReplaysSearch, replayRequest } from "./filters.ts";
@@ -79,6 +81,11 @@ export function StartDialog({
       />
       <Only search={search} onChange={onChange} />
       <Counts counts={count.data?.counts ?? []} range={request} />
+      {(count.data?.warnings ?? []).map((warning) => (
+        <Notice key={warning} tone="warn" title="Deliveries of this time are still pending.">
+          <p>{pageWords(warning)}</p>
+        </Notice>
+      ))}
       <FaultNotice error={count.error ?? start.error} />
     </Dialog>
   );

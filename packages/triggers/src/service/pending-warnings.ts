@@ -1,0 +1,49 @@
+import type { ProjectId } from "@svc/core";
+import { countEventMatches, type EventMatchFilter, usageOfProject } from "@svc/db";
+import type { TriggersContext } from "./context.ts";
+
+/** A warning if events of a range would arrive twice, because an earlier delivery of them is pending. */
+export async function rangeWarnings(
+  { db }: Pick<TriggersContext, "db">,
+  projectId: ProjectId,
+  filter: EventMatchFilter,
+): Promise<string[]> {
+  if (filter.onlyUndelivered) return [];
+  const [all, fresh] = await Promise.all([
+    countEventMatches(db, projectId, filter),
+    countEventMatches(db, projectId, { ...filter, withoutPending: true }),
+  ]);
+  if (all === fresh) return [];
+  const pending = all - fresh;
+  const told =
+    pending === 1
+      ? "1 of them arrives twice: a delivery of it is"
+      : `${pending} of them arrive twice: deliveries of them are`;
+  return [`${told} still pending; ${cure}`];
+}
+
+const cure = "onlyUndelivered leaves them out, and TryNow sends pending ones at once";
+/** More matches than this are not compared one by one: the caller waits. */
+const comparedMax = 10_000;
+/** Pending deliveries of a project are counted up to this. */
+const pendingMax = 1_000;
+
+/**
+ * The same for a range of any size. `matches` is how many deliveries it makes; undefined if they were not all counted. Of a large range it
+ * says how many deliveries of the project are pending, whichever events they are of.
+ */
+export async function replayWarnings(
+  { db }: Pick<TriggersContext, "db">,
+  projectId: ProjectId,
+  { filter, matches }: { readonly filter: EventMatchFilter; readonly matches: number | undefined },
+): Promise<string[]> {
+  if (filter.onlyUndelivered || matches === 0) return [];
+  const pending = await usageOfProject(db, projectId).countDeliveries(pendingMax);
+  if (pending === 0) return [];
+  if (matches !== undefined && matches <= comparedMax) return await rangeWarnings({ db }, projectId, filter);
+  const told =
+    pending >= pendingMax
+      ? `${pendingMax} or more deliveries are`
+      : `${pending} ${pending === 1 ? "delivery is" : "deliveries are"}`;
+  return [`${told} still pending; what is of events of this time arrives twice; ${cure}`];
+}

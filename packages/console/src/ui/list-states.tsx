@@ -1,8 +1,7 @@
 import type { ReactNode } from "react";
 import { Skeleton } from "./empty.tsx";
 import { FaultNotice } from "./fault.tsx";
-import styles from "./list-states.module.css";
-import { Notice } from "./notice.tsx";
+import { Limited } from "./notice.tsx";
 
 /** How a list stands: its rows, or what is in their place while there are none. Loading, failed, empty and filtered to nothing differ. */
 export function ListStates({
@@ -37,18 +36,4 @@ export function ListStates({
   const shown = isFilled ? children : isFiltered ? noMatch : empty;
   const { limitedTo = "" } = list;
   return limitedTo === "" ? shown : <Limited to={limitedTo}>{shown}</Limited>;
-}
-
-/** Without the notice an empty list would say that there is nothing, and a short one that this is all. */
-function Limited({ to, children }: { to: string; children: ReactNode }) {
-  return (
-    <div className={styles["limited"]}>
-      <div className={styles["notice"]}>
-        <Notice tone="info" icon="lock" title={`Your key may read only ${to}.`}>
-          Whatever else there is, is not in this list.
-        </Notice>
-      </div>
-      {children}
-    </div>
-  );
 }

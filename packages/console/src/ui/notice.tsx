@@ -33,3 +33,13 @@ export function Notice({
     </div>
   );
 }
+
+/** A list of which the key may read a part, and which part: without it an empty list would say that there is nothing. */
+export function Limited({ to, children }: { to: string; children: ReactNode }) {
+  return (
+    <div className={styles["limited"]}>
+      <Notice tone="info" title={`Your key may read only ${to}.`} />
+      {children}
+    </div>
+  );
+}

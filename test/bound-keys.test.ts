@@ -474,7 +474,12 @@ const limitedLists: Readonly<Record<string, { body?: object; limitedTo: string }
 
 /** Lists of which nothing is left out for a bound key: of one job or program that it reaches, or of the key itself. */
 const wholeLists = [
-  ...["ConsoleService/ListSessions", "JobsService/ListJobEvents", "JobsService/ListSteps"],
+  ...[
+    "ConsoleService/ListSessions",
+    "GrantsService/ListAgentKeys",
+    "JobsService/ListJobEvents",
+    "JobsService/ListSteps",
+  ],
   ...["JobsService/ListUndoEntries", "StandingService/ListStandingRuns"],
 ];
 

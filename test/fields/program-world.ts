@@ -49,7 +49,7 @@ export type ProgramWorld = {
 const ended = /SUCCEEDED|FAILED|ABORTED|REJECTED|EXPIRED|CANCELLED/;
 
 /** The text of a program with what every program has. */
-export function textOf(program: object): string {
+function textOf(program: object): string {
   return JSON.stringify({ version: 1, title: "A proof", ...program });
 }
 

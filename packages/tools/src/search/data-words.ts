@@ -15,8 +15,12 @@ const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat(
 /** What follows is the text or the name that a tool is to write; `called off` names nothing. */
 const dictating =
   /(?::\s|\s(?:saying|called(?!\s(?:off|on|out|up|in|by|back|for|away)\b)|named|titled|namens|llamad[oa]|appelée?|intitulée?)\s)/iu;
+const naming = /^\s(?:called|named|titled|namens|llamad[oa]|appelée?|intitulée?)/iu;
 /** The last word of what names an app, as in `task app: add a section`: what follows says what is wanted of it. */
 const apps: ReadonlySet<string> = new Set(vocabulary.apps);
+/** A name in capitals, before which a verb of naming stands: what follows it in small letters says more of what is wanted. */
+const dictatedName =
+  /^\s*(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+)(?:\s(?:(?:of|and|the|for|&|de|la|und|der)\s)?(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+))*(?=[,;]?\s+\p{Ll})/u;
 /** Telling words that stand before a dictated text at the least: else it is what says what is wanted. */
 const toldMin = 2;
 /** Words that name an app at most. */
@@ -43,7 +47,9 @@ function partDictated(text: string): { readonly told: string; readonly dictated:
   const before = wordsOf(told);
   const isAddress = found?.[0].startsWith(":") && before.length <= addressMax && apps.has(before.at(-1) ?? "");
   if (found === null || isAddress || before.filter(isTelling).length < toldMin) return { told: text, dictated: "" };
-  return { told, dictated: text.slice(found.index + found[0].length) };
+  const rest = text.slice(found.index + found[0].length);
+  const [name] = (naming.test(found[0]) ? dictatedName.exec(rest) : null) ?? [rest];
+  return { told: `${told} ${rest.slice(name.length)}`, dictated: name };
 }
 
 /** True if a word says when, or how much money. */

@@ -19,6 +19,21 @@ test("what is called off is no name, what is called something is", () => {
   expect(dataIn("make a new board called garden party")).toEqual(expect.arrayContaining(["garden", "parti"]));
 });
 
+test("a name in capitals ends what is dictated, small letters do not", () => {
+  expect(toldIn("drop anything named Cart Viewed before it reaches the warehouse")).toEqual(
+    expect.arrayContaining(["filter", "destin", "warehous"]),
+  );
+  expect(dataIn("create a deal called Roof of Spring Hall for the choir")).toEqual(
+    expect.arrayContaining(["roof", "spring", "hall"]),
+  );
+  expect(toldIn("create a deal called Roof of Spring Hall for the choir")).toContain("choir");
+});
+
+test("a word of another language that is misspelled is read as the one that is meant", () => {
+  expect(toldIn("schreib bitte einen Komentar zu dem Ticket")).toContain("comment");
+  expect(toldIn("muéstrame las fcturas de mi cliente")).toContain("invoic");
+});
+
 test.each([
   ["move my one-on-one with Ana to 4:30", true],
   ["push the review from 3 to 4", true],
@@ -55,6 +70,12 @@ test.each([
   ["index the wiki again from the beginning, half of it is out of date", "search_ingestion.run_task"],
   ["the old leaflet should not turn up in the search results any longer, drop it", "search_engine.delete_document"],
   ["which vectors belong to the safety manual", "vector_db.scroll_points"],
+  ["wiki page 4711 set Owner = Legal", "notes_wiki.update_page_properties"],
+  ["firma electrónica: cambiar el correo del firmante, solicitud 90ab", "esignature.update_signature_request"],
+  ["mrs novak doesn't want to hear from us any more", "email_marketing.update_list_member"],
+  ["keep anything named Tab Closed from reaching the ads destination", "data_pipeline.create_destination_filter"],
+  ["which five are the most like point 88", "vector_db.query_points"],
+  ["the kiosk should get its own secret that can only look things up", "search_engine.create_key"],
   ["the ferry trip is off, take it out of my diary", "calendar.delete_event"],
 ])("finds what somebody asks in passing: %s", async (query, slug) => {
   const found = createToolSearch(await shippedCatalog())

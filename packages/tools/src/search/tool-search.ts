@@ -4,6 +4,7 @@ import { confidenceOf } from "./confidence.ts";
 import { demandOf } from "./deeds.ts";
 import { fuse, type Nearness } from "./fuse.ts";
 import { type FoundTools, judge, noneFound, plausibleTools } from "./judge.ts";
+import { kindShareOf } from "./kinds.ts";
 import { meaningsOf } from "./meanings.ts";
 import { preferNames } from "./prefer-names.ts";
 import { phrasePreference } from "./prefer-phrases.ts";
@@ -72,7 +73,8 @@ export function createToolSearch(view: Catalog): ToolSearch {
         (toolkitSlug === "" || tool.toolkitSlug === toolkitSlug) &&
         (accessClass === "" || tool.class === accessClass);
       const reachShareOf = (tool: SearchedTool) => (reachOf === undefined ? 1 : reachShares[reachOf(tool)]);
-      const shareOf = (found: IndexedTool) => (passes(found) ? reachShareOf(found.tool) : 0);
+      const kindShare = kindShareOf(query, index.toolkits);
+      const shareOf = (found: IndexedTool) => (passes(found) ? reachShareOf(found.tool) * kindShare(found.index) : 0);
       const wanted = { demand: demandOf(words), count: limit + candidatesMore, shareOf };
       const { found, share } = scoreTools(index, meanings, wanted);
       const isToolkitNamed = toolkitSlug !== "" || namesToolkit(words, index);

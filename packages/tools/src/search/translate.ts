@@ -1,7 +1,8 @@
+import SearchableMap from "minisearch/SearchableMap";
 import { isTime } from "./data-words.ts";
 import { collectIdioms, type Idioms, type ReadWord, readIdioms } from "./idioms.ts";
 import languages from "./languages.json" with { type: "json" };
-import { englishWords, plainWords } from "./vocabulary-words.ts";
+import { englishWords, isEnglish, plainWords } from "./vocabulary-words.ts";
 import { termOf } from "./words.ts";
 
 /** What is known of a language, in plain words: each with what it is in English. */
@@ -9,6 +10,8 @@ type Language = {
   readonly functionWords: ReadonlyMap<string, string>;
   /** Stems, which the endings follow. */
   readonly stems: ReadonlyMap<string, string>;
+  /** The same as a radix tree, for words that are misspelled. */
+  readonly spellings: SearchableMap<string>;
   readonly idioms: Idioms;
   readonly endings: ReadonlySet<string>;
   /** Function words that several things follow, as in `los contactos`. */
@@ -35,6 +38,7 @@ const known: readonly Language[] = Object.values(languages).map((language) => {
   return {
     functionWords: invert(language.function),
     stems: invert(language.words),
+    spellings: SearchableMap.from(invert(language.words)),
     idioms: collectIdioms(language.idioms, (idiom) =>
       idiom.split(" ").flatMap((part) => (part === "*" ? part : plainWords(part))),
     ),
@@ -52,6 +56,9 @@ const betweenClauses: ReadonlySet<string> = new Set("and for with without from i
 /** Of a word that only stands between others, against one that says what is wanted: it tells the language more surely. */
 const functionShare = 2;
 const partMin = 3;
+/** A stem that a misspelled word may have has so many letters at least; so many words of one query are tried. */
+const spelledMin = 5;
+const spelledWordsMax = 6;
 
 /** Returns the words of a query in English where they are German, Spanish or French; what is not known stays as it is. */
 export function translate(words: readonly string[]): Translated {
@@ -68,13 +75,16 @@ function translateFrom(language: Language, plain: readonly string[]): Translated
   const verbs = partedVerbs(language, words);
   const unknown = new Set<string>();
   let isPlural = false;
+  let spelledWords = 0;
   const translated = words.flatMap(({ word, origin }, index) => {
     if (origin !== undefined) return [word];
     const parted = verbs.get(index);
     if (parted !== undefined) return parted.split(" ").filter((part) => part !== "");
     const between = language.functionWords.get(word);
     if (between !== undefined) isPlural = language.plurals.has(word);
-    const meaning = between ?? (isTime(word) ? stemMeaning(language, word) : wordMeaning(language, word));
+    const exact = between ?? (isTime(word) ? stemMeaning(language, word) : wordMeaning(language, word));
+    const isTried = exact === undefined && !isTime(word) && !isEnglish(word) && spelledWords++ < spelledWordsMax;
+    const meaning = isTried ? spelledMeaning(language, word) : exact;
     if (meaning === undefined && !isTime(word)) unknown.add(word);
     if (meaning === undefined) return [word];
     const meanings = meaning.split(" ");
@@ -129,6 +139,18 @@ function stemMeaning({ stems, endings }: Language, word: string): string | undef
   for (let end = word.length; end >= partMin - 1; end--) {
     const meaning = endings.has(word.slice(end)) ? stems.get(word.slice(0, end)) : undefined;
     if (meaning !== undefined) return meaning;
+  }
+  return undefined;
+}
+
+/** What a word means that is spelled almost like a known one, and begins as it does. */
+function spelledMeaning(language: Language, word: string): string | undefined {
+  for (const form of formsOf(language, word)) {
+    if (form.length < spelledMin) continue;
+    const [like] = [...language.spellings.fuzzyGet(form, 1).entries()].filter(
+      ([stem]) => stem.length >= spelledMin && stem[0] === form[0],
+    );
+    if (like !== undefined) return like[1][0];
   }
   return undefined;
 }

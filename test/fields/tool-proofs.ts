@@ -195,7 +195,7 @@ export const actionProofs: Proofs<DefinitionWorld> = under("action", {
     "response/unwrap",
     "",
     answers("list_orders", {}, (one) => Object.keys(resulting(one))),
-    [["items", "next", "link", "more", "full"], []],
+    [["items", "others", "next", "link", "more", "full"], []],
   ),
   "response.under": named("response/under", "more", answers("list_orders", {}, resulting), [
     { items: ["a", "b"] },

@@ -281,6 +281,13 @@ test("of grants", async () => {
   expect(await json("grants revoke", [id])).toMatchObject({ id });
 });
 
+test("of keys for agents", async () => {
+  const { apiKey } = await json("agent-keys create", ["--entity", "ada", "--expires-in", "5m"]);
+  expect(apiKey).toMatchObject({ entityId: "ada", role: "ROLE_MEMBER" });
+  expect(await json("agent-keys list")).toMatchObject([{ id: apiKey.id }]);
+  expect(await json("agent-keys revoke", [apiKey.id])).toMatchObject({ id: apiKey.id });
+});
+
 test("of the vault, of who did what, and of what is erased", async () => {
   expect(await json("vault status")).toBeNull();
   const put = await json("vault put", ["embeddings_key", "--secret-stdin"], { input: "0123456789abcdef" });

@@ -109,6 +109,7 @@ test("CreateApiKey returns the text once; lists show all but the text", async ()
     toolkitSlugs: [],
     confirm: { person: "never", contact: "" },
     agentTools: [],
+    makerKeyId: "",
   });
   const listed = await svc.admin("ListApiKeys", { projectId });
   expect(listed.json).toEqual({ apiKeys: [json.apiKey], nextPageToken: "" });

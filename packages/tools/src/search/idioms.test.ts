@@ -16,6 +16,13 @@ test("an idiom is read with other words between its own, and nothing else is dro
   expect(read("put a b c d e f on ice")).toEqual("put a b c d e f on ice".split(" "));
 });
 
+test("of idioms with as many words the one without a gap is read", () => {
+  const both = collectIdioms({ remove: "kick * off the", run: "kick off the" }, (idiom) => idiom.split(" "));
+  const readBoth = (text: string) => readIdioms(text.split(" "), both, (word) => [word]).map(({ word }) => word);
+  expect(readBoth("kick off the nightly job")).toEqual(["run", "nightly", "job"]);
+  expect(readBoth("kick bob off the list")).toEqual(["remove", "bob", "list"]);
+});
+
 test.each([
   ["put the spring promo mailing on ice", "email_marketing.unschedule_campaign"],
   ["who is on duty tonight", "incident_mgmt.list_oncalls"],
@@ -23,6 +30,11 @@ test.each([
   ["where did we write down the vacation rules", "notes_wiki.search_pages"],
   ["put on record that I called the client", "sales_crm.create_activity"],
   ["stop sharing my calendar with Bob", "calendar.delete_acl_rule"],
+  ["don't let the Sunday mailing go out", "email_marketing.unschedule_campaign"],
+  ["mach das Ticket dringend", "issue_tracker.set_issue_priority"],
+  ["cuántos somos en el grupo", "messaging_bot.get_chat_member_count"],
+  ["on avait noté où le mot de passe du portail", "notes_wiki.search_pages"],
+  ["pack away the 2019 board", "work_mgmt.archive_board"],
   ["give the shopper the money back", "payments_checkout.post_payments_payment_psp_reference_refunds"],
 ])("finds what is said in an everyday way: %s", (query, slug) => {
   const found = search.search({ query }).results.slice(0, 3);

@@ -1,7 +1,7 @@
 /** What several words mean together, as `put * on ice` does; `*` stands for what it is done to. */
 type Idiom = { readonly parts: readonly string[]; readonly meaning: readonly string[] };
 
-/** Idioms under their first word, those of most words first. */
+/** Idioms under their first word, those of most words first, and of as many those without a gap. */
 export type Idioms = ReadonlyMap<string, readonly Idiom[]>;
 
 /** A word of a query, or one that an idiom means: then with the word that the idiom begins with. */
@@ -20,9 +20,13 @@ export function collectIdioms(
     text.split(", ").map((idiom) => ({ parts: partsOf(idiom), meaning: meaning.split(" ") })),
   );
   return Map.groupBy(
-    idioms.toSorted((a, b) => b.parts.length - a.parts.length),
+    idioms.toSorted((a, b) => wordCount(b) - wordCount(a) || a.parts.length - b.parts.length),
     ({ parts }) => parts[0] ?? "",
   );
+}
+
+function wordCount({ parts }: Idiom): number {
+  return parts.filter((part) => part !== gap).length;
 }
 
 /** Returns the words with the meaning of each idiom in the place of its first word, without its others. `formsOf` is what a word may be written as in an idiom. */

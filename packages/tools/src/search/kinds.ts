@@ -28,6 +28,7 @@ export function kindShareOf(text: string, toolkits: readonly ToolkitIndex[]): (i
 
 function isNamed(said: string, name: string): boolean {
   const spaced = ` ${name} `;
+  if (!said.includes(spaced)) return false;
   return (
     said.startsWith(spaced) ||
     said.endsWith(spaced) ||

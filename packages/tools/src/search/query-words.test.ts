@@ -62,6 +62,7 @@ test("a name at the beginning of a sentence is one before another, or before wha
   expect(namesIn("Tom Reyes signed").map(({ term }) => term)).toEqual(["tom", "rey"]);
   expect(namesIn("Hallam's slot is free")[0]?.form).toMatch(/^hallam/);
   expect(namesIn("List the slots")).toEqual([]);
+  expect(namesIn("Add Kenji to the board").map(({ term }) => term)).toEqual(["kenji"]);
 });
 
 test.each([

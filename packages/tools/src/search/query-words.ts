@@ -130,12 +130,16 @@ function isProgram(text: string): boolean {
   return signs >= 3 && 2 * signs >= (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0);
 }
 
-/** Words with a capital inside of a sentence, and before another or an `'s` at its beginning, in lower case. */
+/** Words with a capital inside of a sentence, and before another or an `'s` at its beginning unless they say what to do there, in lower case. */
 function namesIn(text: string): ReadonlySet<string> {
   const found = text.matchAll(
     /(?<=[\p{L}\p{N},;:"'(]\s*)(?<=[\s"'(])\p{Lu}\p{Ll}+(?:['’]s)?|^\p{Lu}\p{Ll}+(?:['’]s(?=\s)|(?=\s\p{Lu}\p{Ll}))/gu,
   );
-  return new Set(Array.from(found).flatMap(([name]) => wordsOf(name)));
+  return new Set(
+    Array.from(found).flatMap(({ 0: name, index }) =>
+      index === 0 && verbs.has(name.toLowerCase()) ? [] : wordsOf(name),
+    ),
+  );
 }
 
 function longestFirst(a: string, b: string): number {

@@ -37,6 +37,16 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
+test("a private toolkit that is tried by anything but a GET when it is connected is refused", async () => {
+  const slug = `own_${fresh()}`;
+  const input = { type: "object", additionalProperties: false, properties: {} };
+  const tool = { class: "read", request: { method: "POST", path: "/own/all" }, input };
+  const definition = JSON.parse(ownDefinition(world.host, tool, slug));
+  definition.toolkit.identify = { tool: "remove", path: "id" };
+  const refused = await publish(json(definition));
+  expect(json(refused.json)).toContain("connecting sends it unasked");
+});
+
 describe.each([
   ["write", "POST"],
   ["read", "POST"],

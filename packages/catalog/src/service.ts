@@ -19,6 +19,7 @@ import {
   type Toolkit as ToolkitMessage,
   type Tool as ToolMessage,
 } from "@svc/gen/catalog";
+import { classToConfirm } from "./class-to-confirm.ts";
 import { toToolkitMessage } from "./convert.ts";
 import { toolsInView, toolsOfKind } from "./convert-catalog.ts";
 import { DefinitionError, type DefinitionFault } from "./definition-error.ts";
@@ -98,7 +99,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     async publishToolkit({ definitionJson, dryRun }, ctx) {
       const { projectId } = requireProject(ctx);
       const toolkit = await inTurn(projectId, () => parseDefinition(definitionJson, projectId));
-      const lowered = faultsOfLowered(toolkit, views.shared);
+      const lowered = [...faultsOfLowered(toolkit, views.shared), ...faultsOfIdentify(toolkit)];
       if (lowered.length > 0) throw definitionInvalid(new DefinitionError(lowered));
       const reached = dryRun ? undefined : await views.publish(projectId, toolkit, definitionJson);
       if (reached !== undefined) throw quotaExceeded("privateToolkits", reached.quotaReached);
@@ -123,6 +124,14 @@ function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): Definiti
     const reason = `is ${declared}, and the shared tool ${slug} that it hides is ${hidden}`;
     return ranks[declared] < ranks[hidden] ? [{ file, path, reason, cure }] : [];
   });
+}
+
+/** A tool that connecting sends unasked, though a person would confirm it. */
+function faultsOfIdentify({ identify, actions }: Toolkit): DefinitionFault[] {
+  const action = actions.find(({ name }) => name === identify?.tool);
+  if (action === undefined || classToConfirm(action) === "read") return [];
+  const reason = `"${action.name}" sends a ${action.request.method}, and connecting sends it unasked`;
+  return [{ file: "toolkit", path: "identify.tool", reason, cure: "name a tool that sends a GET" }];
 }
 
 async function parseDefinition(definitionJson: string, projectId: ProjectId): Promise<Toolkit> {

@@ -1,6 +1,7 @@
 import {
   type Action,
   bindBaseUrl,
+  classToConfirm,
   fillInput,
   hostArguments,
   RequestValueError,
@@ -52,6 +53,8 @@ export async function probe(
   const action = toolkit.actions.find(({ name }) => name === identify?.tool);
   const scheme = schemeOf(toolkit, credential.scheme);
   if (identify === undefined || action === undefined || scheme === undefined) return { kind: "skipped" };
+  // Of a version before 0.2, which took a private toolkit's word for what it sends.
+  if (classToConfirm(action) !== "read") return { kind: "skipped" };
   // The sandbox plays failures for these entities; they must be connected to see them.
   if (isSandbox && entityId.startsWith("sandbox:")) return { kind: "skipped" };
   const request = buildProbe(toolkit, action, variables, isSandbox);

@@ -56,6 +56,19 @@ test.each([
   expect(sentPaths()).toEqual([expect.stringMatching(/^GET \/calendars\/primary\/events/)]);
 });
 
+test.each([
+  "read_tool.calendar.delete_event",
+  "read_tool:calendar.delete_event",
+  "search_tools/calendar.delete_event",
+  "describe_tool: calendar.delete_event",
+  "svc.read_tool.calendar__delete_event",
+  "mcp__svc__read_tool__calendar.delete_event",
+])("%s is no tool: who allows read_tool allows nothing behind it", async (name) => {
+  const { error } = await send(name, { ...deleteEvent.arguments, entity_id, confirm: true });
+  expect(error).toMatchObject({ message: expect.stringContaining("Unknown tool") });
+  expect(sentPaths()).toEqual([]);
+});
+
 test.each<[string, unknown]>([
   ["arguments beside the slug", { slug, entity_id, ...args }],
   ["the slug by another name", { tool: slug, entity_id, arguments: args }],

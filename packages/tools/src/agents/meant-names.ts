@@ -1,5 +1,6 @@
 import type { CatalogView } from "@svc/catalog";
 import { directName } from "./direct-tools.ts";
+import { metaTools } from "./meta-tools.ts";
 
 // Clients write names their own way: with a prefix for the server, with other separators, in another case.
 
@@ -10,12 +11,20 @@ function plainOf(name: string): string {
 
 const nameMax = 200;
 
-/** What a name may be without the names of servers before it, the whole first. */
+const metaNames: ReadonlySet<string> = new Set(metaTools.map(({ name }) => plainOf(name)));
+
+/**
+ * What a name may be without the names of servers before it, the whole first. The name of a meta-tool is none of a server: who allows
+ * `read_tool` allows no call of what stands behind it.
+ */
 function formsOf(name: string): string[] {
   const forms = [name];
+  let from = 0;
   const separators = /__|[./:]|(?<=^(?:mcp[_-])?svc)[_-]|(?<=^mcp)[_-]/g;
   for (const { index, 0: separator } of name.slice(0, nameMax).matchAll(separators)) {
-    forms.push(name.slice(index + separator.length));
+    if (metaNames.has(plainOf(name.slice(from, index)))) break;
+    from = index + separator.length;
+    forms.push(name.slice(from));
   }
   return forms.map(plainOf).filter((form) => form !== "");
 }

@@ -50,7 +50,7 @@ function mayHold(text: string, { cores }: Hidden): boolean {
 }
 
 /** A longer text is gone through in parts of so many characters, each with what stands around it. */
-const partMax = 32_768;
+const partMax = 16_384;
 /** What is read before a part, where it may begin in an escape. */
 const lead = 64;
 

@@ -18,7 +18,7 @@ export function phrasePreference(meanings: readonly Meaning[]): (scored: ScoredT
   return (scored) => {
     let most = 0;
     for (const phrase of scored.index.phrasesOf(scored.place)) {
-      most = Math.max(most, likenessOf(phrase, { worths, worthOfAll, best, filled }));
+      most = Math.max(most, likenessOf(phrase, { worths, worthOfAll, best, filled }, most));
     }
     return { ...scored, score: scored.score * (1 + phraseShare * most) };
   };
@@ -32,8 +32,11 @@ type Wanted = {
   readonly filled: Int32Array;
 };
 
-/** From 0, nothing in common, to 1: the same words, as far as both tell something. A phrase has fewer terms than a query has synonyms. */
-function likenessOf({ places, size }: Phrase, { worths, worthOfAll, best, filled }: Wanted): number {
+/**
+ * From 0, nothing in common, to 1: the same words, as far as both tell something; 0 for no more than `least`. A phrase has fewer terms than
+ * a query has synonyms.
+ */
+function likenessOf({ places, size }: Phrase, { worths, worthOfAll, best, filled }: Wanted, least: number): number {
   let isLike = false;
   for (const [term, place] of places) {
     const found = worths.get(term);
@@ -46,8 +49,24 @@ function likenessOf({ places, size }: Phrase, { worths, worthOfAll, best, filled
     }
   }
   if (!isLike) return 0;
-  const held = best.reduce((sum, worth) => sum + worth, 0);
-  const parts = new Set(filled.filter((_, at) => (best[at] ?? 0) > 0));
+  let held = 0;
+  for (const worth of best) held += worth;
+  const share = held / worthOfAll;
+  const likeness = share <= least ? 0 : share * Math.sqrt(Math.min(1, countFilled(best, filled) / size));
   best.fill(0);
-  return (held / worthOfAll) * Math.sqrt(Math.min(1, parts.size / size));
+  return likeness;
+}
+
+/** The places of a phrase that meanings fill. A query has few meanings. */
+function countFilled(best: Float64Array, filled: Int32Array): number {
+  let count = 0;
+  for (let at = 0; at < best.length; at++) {
+    if ((best[at] ?? 0) > 0 && isFirst(at, best, filled)) count++;
+  }
+  return count;
+}
+
+function isFirst(at: number, best: Float64Array, filled: Int32Array): boolean {
+  for (let other = 0; other < at; other++) if ((best[other] ?? 0) > 0 && filled[other] === filled[at]) return false;
+  return true;
 }

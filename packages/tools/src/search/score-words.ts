@@ -12,17 +12,45 @@ const toolkitExponent = 0.4;
  */
 export type WordScores = { readonly scores: Float64Array; readonly shown: Float64Array };
 
-/** What each tool gets for the words it holds. */
+/** What a search of a view reckons in: a number for each tool, of which `best` is all 0 between words. */
+type Sheet = WordScores & {
+  readonly covered: Float64Array;
+  readonly best: Float64Array;
+  /** Places of tools. */
+  readonly raised: Uint32Array;
+};
+
+/** The sheet of each view. A search is done before another begins, and making one for each costs more than its reckoning. */
+const sheets = new WeakMap<ViewIndex, Sheet>();
+
+function clearSheet(view: ViewIndex): Sheet {
+  const known = sheets.get(view);
+  if (known !== undefined) {
+    for (const numbers of [known.scores, known.covered, known.shown]) numbers.fill(0);
+    return known;
+  }
+  const size = view.tools.length;
+  const numbers = () => new Float64Array(size);
+  const made = {
+    scores: numbers(),
+    shown: numbers(),
+    covered: numbers(),
+    best: numbers(),
+    raised: new Uint32Array(size),
+  };
+  sheets.set(view, made);
+  return made;
+}
+
+/** What each tool gets for the words it holds. It holds until the next search of the view. */
 export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): WordScores {
   const { toolkitOf } = view;
-  const scores = new Float64Array(view.tools.length);
-  const covered = new Float64Array(view.tools.length);
-  const shown = new Float64Array(view.tools.length);
-  const best = new Float64Array(view.tools.length);
+  const sheet = clearSheet(view);
+  const { scores, covered, shown, best } = sheet;
   const ofToolkits = new Float64Array(view.toolkits.length);
   const bestOfToolkits = new Float64Array(view.toolkits.length);
   for (const { terms, worth, form, isVague, isData } of meanings) {
-    for (const at of raiseToBest(best, terms)) {
+    for (const at of raiseToBest(sheet, terms)) {
       const gain = best[at] ?? 0;
       const toolkit = toolkitOf[at] ?? 0;
       scores[at] = (scores[at] ?? 0) + gain;
@@ -34,7 +62,7 @@ export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): Wor
     }
     for (let at = 0; at < ofToolkits.length; at++) ofToolkits[at] = (ofToolkits[at] ?? 0) + (bestOfToolkits[at] ?? 0);
     bestOfToolkits.fill(0);
-    for (const at of form === undefined ? [] : raiseToBest(best, [form])) {
+    for (const at of raiseToBest(sheet, form === undefined ? [] : [form])) {
       scores[at] = (scores[at] ?? 0) + (best[at] ?? 0);
       best[at] = 0;
     }
@@ -51,8 +79,8 @@ export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): Wor
 }
 
 /** Raises each tool that holds one of the terms to what it gets for the best of them. Returns the tools raised from 0. */
-function raiseToBest(best: Float64Array, terms: readonly KnownTerm[]): number[] {
-  const raised: number[] = [];
+function raiseToBest({ best, raised }: Sheet, terms: readonly KnownTerm[]): Uint32Array {
+  let count = 0;
   for (const { worth, postings: ofToolkits } of terms) {
     for (const { start, postings } of ofToolkits) {
       const { places, strengths } = postings;
@@ -60,10 +88,10 @@ function raiseToBest(best: Float64Array, terms: readonly KnownTerm[]): number[] 
         const at = start + (places[entry] ?? 0);
         const gain = worth * (strengths[entry] ?? 0);
         const before = best[at] ?? 0;
-        if (before === 0) raised.push(at);
+        if (before === 0) raised[count++] = at;
         if (gain > before) best[at] = gain;
       }
     }
   }
-  return raised;
+  return raised.subarray(0, count);
 }

@@ -5,7 +5,7 @@ import { type Phrase, phrasesOf } from "./phrases.ts";
 import { formMark, weighTerms } from "./tool-terms.ts";
 
 /** The tools that hold a term: their places in `tools`, ascending, and how strongly each speaks of it. */
-export type Postings = { readonly places: readonly number[]; readonly strengths: readonly number[] };
+export type Postings = { readonly places: Uint32Array; readonly strengths: Float64Array };
 
 /** A tool that can be found: one that can be called. */
 export type SearchedTool = Action | CodeTool;
@@ -61,7 +61,12 @@ function buildIndex(toolkit: Toolkit): ToolkitIndex {
     tools,
     deeds: tools.map(deedsOf),
     saidCount: tools.filter(({ name }) => toolkit.sayings?.has(name)).length,
-    terms,
+    terms: new Map(
+      [...terms].map(([term, { places, strengths }]) => [
+        term,
+        { places: Uint32Array.from(places), strengths: Float64Array.from(strengths) },
+      ]),
+    ),
     phrasesOf(place) {
       let found = phrases.get(place);
       if (found === undefined) {

@@ -1,5 +1,6 @@
 import type { Action, Catalog } from "@svc/catalog";
 import { catalogOf } from "@svc/testing/catalog";
+import { processorBudgetMs } from "@svc/testing/processor";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { expect, test } from "vitest";
@@ -223,6 +224,37 @@ test("searches 10,000 tools in a few milliseconds", () => {
   for (let round = 0; round < 20; round++) search.search({ query });
   // Loose: the bench measures; this holds even beside other tests on a small machine.
   expect((performance.now() - startedAt) / 20).toBeLessThan(100);
+});
+
+/** Texts of the most characters that a request may have. */
+const hostile = [
+  "z",
+  "\u0301a",
+  "Ab ",
+  "move ",
+  "move x to ",
+  "put x on ",
+  "kick off ",
+  "a's ",
+  "l'a ",
+  "qwrtz ",
+  "(",
+  "a=b ",
+  '"a" ',
+  "wiki ",
+];
+
+test.each(hostile)("no text holds the loop for long: %j again and again", async (piece) => {
+  const search = searchOf(await shippedCatalog());
+  const query = piece.repeat(1_000).slice(0, 1_000);
+  let least = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < 5; tries++) {
+    const before = process.threadCpuUsage();
+    search.search({ query });
+    const { user, system } = process.threadCpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
+  }
+  expect(least).toBeLessThan(processorBudgetMs(10));
 });
 
 test("contacts of a mailing list are found as its members, among the tools of every toolkit", async () => {

@@ -56,6 +56,8 @@ const betweenClauses: ReadonlySet<string> = new Set("and for with without from i
 /** Of a word that only stands between others, against one that says what is wanted: it tells the language more surely. */
 const functionShare = 2;
 const partMin = 3;
+/** Letters of the longest word that is looked up: a compound is tried at each of its letters. */
+const wordMax = 40;
 /** A stem that a misspelled word may have has so many letters at least; so many words of one query are tried. */
 const spelledMin = 5;
 const spelledWordsMax = 6;
@@ -130,12 +132,13 @@ function wordMeaning(language: Language, word: string): string | undefined {
 
 /** A word and what is left of it without each of its endings. */
 function formsOf({ endings }: Language, word: string): readonly string[] {
-  const ends = Array.from({ length: word.length }, (_, cut) => word.length - cut);
+  const ends = Array.from({ length: word.length > wordMax ? 1 : word.length }, (_, cut) => word.length - cut);
   return ends.filter((end) => endings.has(word.slice(end))).map((end) => word.slice(0, end));
 }
 
 /** What a word means without one of its endings: the longest stem that is known. */
 function stemMeaning({ stems, endings }: Language, word: string): string | undefined {
+  if (word.length > wordMax) return undefined;
   for (let end = word.length; end >= partMin - 1; end--) {
     const meaning = endings.has(word.slice(end)) ? stems.get(word.slice(0, end)) : undefined;
     if (meaning !== undefined) return meaning;

@@ -60,6 +60,8 @@ describe("a key that an approver makes", () => {
     ["no lifetime", { lifetime: "0s" }, "LIFETIME_INVALID", "lifetime"],
     ["one in the past", { lifetime: "-5s" }, "LIFETIME_INVALID", "lifetime"],
     ["less than a second", { lifetime: "0.999s" }, "LIFETIME_INVALID", "lifetime"],
+    ["less than a second by a nanosecond", { lifetime: "0.999999999s" }, "LIFETIME_INVALID", "lifetime"],
+    ["more than 24 hours by a nanosecond", { lifetime: "86400.000000001s" }, "LIFETIME_INVALID", "lifetime"],
     ["more than 24 hours", { lifetime: "86400.001s" }, "LIFETIME_INVALID", "lifetime"],
     ["no scope", { entityId: "" }, "AGENT_KEY_UNSCOPED", "entityId"],
     ["a class alone as its scope", { entityId: "", accessClasses: ["read"] }, "AGENT_KEY_UNSCOPED", "entityId"],

@@ -1,7 +1,7 @@
 import type { AccessClass } from "./documents.ts";
 import type { Action, Tool } from "./model.ts";
 
-/** What of a tool decides whether a person confirms its calls. */
+/** The parts of a tool that decide if a person confirms its calls. */
 type Judged = Pick<Tool, "class" | "ownerProjectId"> & Partial<Pick<Action, "request">>;
 
 /**

@@ -280,7 +280,7 @@ async function refused(context: Context, query: AccountQuery, account: CallableA
   return false;
 }
 
-/** How long a note that an app took a credential is good for. */
+/** The time for which a note that an app accepted a credential is good. */
 const takenFreshMs = 3_600_000;
 
 async function taken(

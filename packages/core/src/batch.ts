@@ -103,7 +103,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   };
 }
 
-/** How many of the first items, one at least, weigh no more than a batch may. */
+/** Returns the number of first items, at least one, that together weigh no more than a batch may. */
 function lightest<Item>(
   waiting: readonly { readonly item: Item }[],
   weight: BatcherOptions<Item, unknown>["weight"],

@@ -12,7 +12,7 @@ export type SlicedBounds = {
   readonly digits: number;
 };
 
-/** How long a text is read before others go first, milliseconds. */
+/** The time for which a text is read before other work goes first, milliseconds. */
 const sliceMs = 4;
 /** Values between two looks at the time. */
 const valuesOfLook = 256;
@@ -99,7 +99,7 @@ class Reader {
     return undefined;
   }
 
-  /** What stands behind a value: another one of the same, or the end of what holds it, which is a value then. */
+  /** Reads what follows a value: another value of the same list or object, or its end. Returns the list or object at its end. */
   #goOn(open: Open): { readonly value: unknown } | undefined {
     const code = this.#next();
     this.#at++;

@@ -100,6 +100,8 @@ async function readBody({ body, headers }: InboundPost, reading: Reading): Promi
   } catch (error) {
     if (error instanceof JsonTooLargeError) return { fault: `the body's ${error.message}` };
     // The parser's own message quotes the body.
+    // A small text is read with the stack of the runtime.
+    if (error instanceof RangeError) return { fault: "the body is nested too deeply to be read" };
     if (error instanceof SyntaxError) return { fault: `the body is not JSON${formOf(read.text)}` };
     throw error;
   }

@@ -24,7 +24,7 @@ export function boundText({ entityId, accessClasses, toolkitSlugs }: Bound): str
   return parts.every((part) => part === "") ? "" : parts.map((part) => part || "*").join("; ");
 }
 
-/** How a key stands: `revoked`, `until` its end, or `valid`. */
+/** The state of a key: `revoked`, `until` its end, or `valid`. */
 export function keyStateText({
   revokedAt,
   expiresAt,

@@ -27,7 +27,7 @@ async function connect(toolkitSlug: string, entityId = "ada"): Promise<string> {
   return account!.id;
 }
 
-/** What a test answers, and what GetConnection says of the account from then on. */
+/** The answer of a test, and the state of the account that GetConnection returns after it. */
 async function tried(id: string) {
   const { account, testedAt, callId, ...result } = await t.client(projectId).testConnection({ id });
   const found = (await t.client(projectId).getConnection({ id })).account;

@@ -9,7 +9,7 @@ import { connectionNotTestable, connectionNotUsable } from "../errors.ts";
 import type { ConnectionsOptions, TestRead, TestReadResult } from "../options.ts";
 import { chooseTestTool, type TestTool } from "../trial-tool.ts";
 
-/** What testing connections works with. `testRead` makes the read as a call of a tool. */
+/** The parts that a test of a connection needs. `testRead` makes the read as a call of a tool. */
 export type TestConnectionContext = ConnectionsOptions & { readonly testRead: TestRead };
 
 type Verdict = { readonly outcome: "works" | "refused" | "unknown"; readonly message: string };
@@ -55,7 +55,7 @@ function untried({ isSandbox }: TestConnectionContext): Verdict {
   return { outcome: "unknown", message: `nothing was tried: ${why}, so nothing is known of the credential` };
 }
 
-/** What the read says of the credential. Only the app's own answer speaks against one. */
+/** Returns what the read shows of the credential. Only an answer of the app shows that it is bad. */
 function judge({ action, isDeclared }: TestTool, read: TestReadResult, after: ConnectedAccount): Verdict {
   const { isOk, message, providerStatus: status, saysError } = read;
   if (isOk) return { outcome: "works", message: `the app answered ${action.slug} with ${status}` };

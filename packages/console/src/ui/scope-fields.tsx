@@ -1,7 +1,7 @@
 import { TextField } from "./field.tsx";
 import { OptionsField } from "./options-field.tsx";
 
-/** What a key is bound to, as it is typed. */
+/** The limits of a key, as a person types them. */
 export type Scope = { readonly entityId: string; readonly access: string; readonly toolkits: string };
 
 /** The scope of a key that is bound to nothing. */

@@ -61,7 +61,7 @@ const outcomes: Record<string, { readonly title: string; readonly tone: Word["to
   unknown: { title: "It is not known whether the credential is good.", tone: "warn" },
 };
 
-/** How the outcome of a test of a connection is shown. */
+/** The words and the tone for each outcome of a test of a connection. */
 export function testWords(outcome: string): { readonly title: string; readonly tone: Word["tone"] } {
   return outcomes[outcome] ?? { title: outcome, tone: "plain" };
 }

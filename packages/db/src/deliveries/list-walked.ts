@@ -12,7 +12,7 @@ const columns = selectList(deliveries, namesBut(deliveries, "attemptLog"), "d");
 /** A delivery without its attempts. */
 type ListedDelivery = Omit<Row<typeof deliveries>, "attemptLog">;
 
-/** Of one subscription, or of all; in one state, or that were tried and have not arrived, or both. */
+/** Deliveries of one subscription or of all, in one state, that were tried and have not arrived, or both. */
 export type WalkedDeliveryFilter = {
   readonly subscriptionId: SubscriptionId | undefined;
   readonly state: ListedDelivery["state"] | undefined;

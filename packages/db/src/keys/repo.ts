@@ -93,7 +93,7 @@ export function countMadeKeys(db: Executor, makerKeyId: KeyId, nowMs: number): P
   return db.orm.$count(apiKeys, and(eq(apiKeys.makerKeyId, makerKeyId), isLive));
 }
 
-/** What the end of a key left: the key, and which keys ended now, those among them that it made. */
+/** A key that was revoked, and all keys that ended with it: itself and those that it made. */
 export type RevokedKey = { readonly key: ApiKey; readonly endedIds: readonly KeyId[] };
 
 /**

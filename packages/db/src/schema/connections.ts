@@ -29,7 +29,7 @@ export const connectedAccounts = pgTable(
     grantedScopes: text("granted_scopes").array().notNull().default([]),
     references: text("references").array().notNull().default([]),
     lastError: text("last_error").notNull().default(""),
-    /** When the app last took or refused the credential, as far as noted; null before the first try. */
+    /** The time at which the app last accepted or refused the credential; null before the first try. */
     credentialTriedAt: time("credential_tried_at"),
     /** True if the app took the credential then; null before the first try. */
     isCredentialTaken: boolean("is_credential_taken"),

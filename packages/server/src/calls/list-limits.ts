@@ -54,7 +54,7 @@ function limited(declared: ReadonlySet<ListLimit>, method: Method): Method {
   };
 }
 
-/** What a binding leaves of a list, in words; empty if it leaves all. */
+/** Returns in words what a bound key may read of a list; empty if it may read all. */
 function limitText(declared: ReadonlySet<ListLimit>, { entityId, accessClasses, toolkitSlugs }: Binding): string {
   const part = bindingOf({
     entityId: declared.has(ListLimit.ENTITY) ? entityId : "",

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   type Binding,
@@ -50,7 +50,7 @@ import {
 import type { GrantsServiceOptions } from "./options.ts";
 
 const lifetimeMs = { min: 1_000, fallback: 3_600_000, max: 86_400_000 };
-/** How many keys that one key made may be valid at a time. */
+/** The most valid keys that one key may have made. */
 const madeKeysMax = 100;
 
 /** The methods of GrantsService about keys that an approver makes for agents. */
@@ -115,9 +115,10 @@ async function requireMaker(tx: Executor, keyId: KeyId, nowMs: number): Promise<
 
 function readLifetime(lifetime: Duration | undefined): number {
   if (lifetime === undefined) return lifetimeMs.fallback;
-  const ms = Math.floor(durationMs(lifetime));
+  // Judged before it is rounded to what a key is stored with.
+  const ms = Number(lifetime.seconds) * 1_000 + lifetime.nanos / 1_000_000;
   if (ms < lifetimeMs.min || ms > lifetimeMs.max) throw lifetimeInvalid(`${ms / 1_000}s`);
-  return ms;
+  return Math.floor(ms);
 }
 
 /** What a key is bound to: what was asked for, and where that is empty what its maker is bound to. Throws if that is more, or no scope. */

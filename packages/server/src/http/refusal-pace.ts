@@ -3,7 +3,7 @@ import { LeastRecentlyUsed } from "@svc/core";
 import { discardBody, mayBeLarge } from "./body.ts";
 import { connectionOf } from "./connection-rings.ts";
 
-/** When those are refused who have shown no key. */
+/** The pace at which requests without a key are refused. */
 export type RefusalPace = {
   /** Counts a refusal of an address, and returns after how long it is to be answered, milliseconds: 0 for at once. */
   take(address: string): number;
@@ -37,7 +37,7 @@ export function createRefusalPace(nowMs: () => number): RefusalPace {
   };
 }
 
-/** When the next one is answered, by when the one before it was or will be. */
+/** Returns the time at which the next refusal is answered. `beforeMs`: the time of the refusal before it. */
 function turnAfter(
   beforeMs = Number.NEGATIVE_INFINITY,
   nowMs: number,

@@ -128,7 +128,7 @@ async function sendAuthorized(
   };
 }
 
-/** What went well shows that the credential is good. A store that is away loses the note, not the answer. */
+/** Notes that the credential is good after a call that succeeded. If the store is away, the note is lost and the answer is not. */
 async function noted(way: CallWay, result: CallResult): Promise<CallResult> {
   if (result.outcome === "ok") await way.taken().catch(() => undefined);
   return result;

@@ -2,12 +2,12 @@ import type { ToolkitIndex } from "./toolkit-index.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { wordsOf } from "./words.ts";
 
-/** What is left of the score of a tool of another kind of app than the one that is named. */
+/** The share of its score that a tool keeps if it belongs to another kind of app than the named one. */
 const otherKindShare = 0.55;
 /** Words of a query that are looked at: more are rarely a request. */
 const wordsMax = 60;
 
-/** What people call each kind of app, under words of the slugs of its toolkits. */
+/** The names of each kind of app in plain words, by a word of the slugs of its toolkits. */
 const kinds: readonly { readonly slug: string; readonly name: string }[] = Object.entries(vocabulary.kinds).flatMap(
   ([slug, names]) => names.split(", ").map((name) => ({ slug, name })),
 );

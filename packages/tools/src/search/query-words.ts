@@ -65,7 +65,7 @@ const retiming = new RegExp(
   String.raw`\b(?:move|push|shift|bump|bring|pull|slide|nudge|shove)(?=\s[^;!?\n]{0,80}?\s(?:(?:to|till|until)\s(?:next\s|this\s|the\s)?(?:${clock})|from\s\d{1,2}\s(?:to|till|until)\s\d|by\s(?:an?|one|two|half|\d+)\s(?:an?\s)?(?:${clock})))`,
   "giu",
 );
-/** What a value is compared by, as in `size > 20`. */
+/** A sign that compares a value, as in `size > 20`. */
 const comparing = /(?<=\p{L}{3})\s(?:[=<>]|[=<>!]=)\s(?=["'\p{L}\p{N}])/gu;
 /** A French article or pronoun before a vowel, as in `l'équipe`. */
 const elision = /(?<!\p{L})(l|d|j|n|s|m|t|c|qu)['’](?=\p{L})/giu;

@@ -12,7 +12,7 @@ const toolkitExponent = 0.4;
  */
 export type WordScores = { readonly scores: Float64Array; readonly shown: Float64Array };
 
-/** What a search of a view reckons in: a number for each tool, of which `best` is all 0 between words. */
+/** The numbers of a search of a view, one for each tool. `best` is all 0 between words. */
 type Sheet = WordScores & {
   readonly covered: Float64Array;
   readonly best: Float64Array;
@@ -42,7 +42,7 @@ function clearSheet(view: ViewIndex): Sheet {
   return made;
 }
 
-/** What each tool gets for the words it holds. It holds until the next search of the view. */
+/** Returns the score of each tool for the words that it holds. The next search of the view overwrites it. */
 export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): WordScores {
   const { toolkitOf } = view;
   const sheet = clearSheet(view);

@@ -146,7 +146,7 @@ function stemMeaning({ stems, endings }: Language, word: string): string | undef
   return undefined;
 }
 
-/** What a word means that is spelled almost like a known one, and begins as it does. */
+/** Returns the meaning of a word that is spelled almost like a known one and begins with the same letter. */
 function spelledMeaning(language: Language, word: string): string | undefined {
   for (const form of formsOf(language, word)) {
     if (form.length < spelledMin) continue;

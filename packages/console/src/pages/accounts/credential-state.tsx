@@ -11,7 +11,7 @@ import { Stack } from "../../ui/stack.tsx";
 import { Time } from "../../ui/time.tsx";
 import { credentialWords, testWords } from "../../words/accounts.ts";
 
-/** What is known of an account's credential, such as "worked 3 min ago". */
+/** Returns the words for an account's credential, such as "worked 3 min ago". */
 export function CredentialState({ account }: { account: ConnectedAccount }) {
   const { credentialTry } = account;
   const isTried = credentialTry !== undefined && !account.sandbox;

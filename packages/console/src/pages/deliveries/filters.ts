@@ -6,7 +6,7 @@ import { deliveryStates } from "../../words/deliveries.ts";
 import { rangeNames } from "../../words/ranges.ts";
 import { isSpan, noSpan, spanRequest } from "../../words/spans.ts";
 
-/** What the list is narrowed to: a state, or `failed` for what was tried and has not arrived. */
+/** The values of the filter: a state, or `failed` for deliveries that were tried and have not arrived. */
 export const deliveryFilters = ["failed", ...deliveryStates] as const;
 
 const params = {

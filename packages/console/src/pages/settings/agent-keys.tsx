@@ -23,7 +23,7 @@ import { confirmText } from "../../words/agent-tools.ts";
 import { boundText, isKeyValid, keyStateWord } from "../../words/keys.ts";
 import { AgentKeyDialog } from "./agent-key-dialog.tsx";
 
-/** Keys that this seat's key made for agents: what an approver makes, and nobody else. */
+/** The keys for agents that this session's key made. Only an approver makes such keys. */
 export function AgentKeys({ projectId }: { projectId: string }) {
   const why = useApproverWhy(projectId);
   const [isMaking, setMaking] = useState(false);

@@ -46,6 +46,7 @@ export async function readAll(scene: Playing): Promise<void> {
   const { accounts } = await call("ConnectionsService/ListConnections", {});
   await Promise.all(accounts.map(({ id }: Json) => call("ConnectionsService/GetConnection", { id })));
   const active = accounts.find((account: Json) => account.state === "active" && account.toolkitSlug === "sales_crm");
+  await call("ConnectionsService/TestConnection", { id: active.id });
   await call("ConnectionsService/SetAccountReferences", { id: active.id, references: ["ref-1"] });
   await call("SecretsService/ListSecrets", {});
   await call("SecretsService/PutSecret", { name: "spare", value: "not-planted" });
@@ -99,13 +100,16 @@ async function readConsole(call: Playing["call"], server: Playing["server"]): Pr
   await call("ConsoleService/EndSession", { id: sessions[0].id });
 }
 
-/** A grant that an agent was given, narrowed and ended. */
+/** A grant that an agent was given, narrowed and ended, and a key made for another. */
 async function readGrants(call: Playing["call"], server: Playing["server"]): Promise<void> {
   const agent = await registerAgent(server.url);
   await agent.change((await letIn(server, agent)).get("code") ?? "");
   const { grants } = await call("GrantsService/ListGrants");
   await call("GrantsService/UpdateGrant", { id: grants[0].id, accessClasses: ["read"] });
   await call("GrantsService/RevokeGrant", { id: grants[0].id });
+  const { apiKey } = await call("GrantsService/CreateAgentKey", { name: "agent of ann", entityId: "ann" });
+  await call("GrantsService/ListAgentKeys");
+  await call("GrantsService/RevokeAgentKey", { id: apiKey.id });
 }
 
 async function readTriggers(call: Playing["call"]): Promise<void> {

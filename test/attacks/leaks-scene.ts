@@ -24,6 +24,7 @@ export type Scene = PlantedKinds &
 /** Parts of answers that hold a secret because that is what the call is for. They are not searched. */
 const handedOut: Readonly<Record<string, { readonly fields: readonly string[]; readonly why: string }>> = {
   "AdminService/CreateApiKey": { fields: ["key"], why: "the key, once" },
+  "GrantsService/CreateAgentKey": { fields: ["key"], why: "the key, once" },
   "TriggersService/CreateSubscription": { fields: ["signingSecret"], why: "the signing secret, once" },
   "JobsService/CreateAskEndpoint": { fields: ["signingSecret"], why: "the signing secret, once" },
   "ToolsService/CallTool": { fields: ["resultJson"], why: "the result of a call that is ok is its caller's" },

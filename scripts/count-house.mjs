@@ -1,0 +1,137 @@
+// Prints the size of the house: product files, lines, short files, exports used by one other file, and type names that several files
+// export. `node_modules/.bin/node scripts/count-house.mjs [--json] [--names] [folder]`; the folder is another checkout to count, such as an old commit.
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, normalize, relative, resolve } from "node:path";
+
+const options = new Set(process.argv.slice(2).filter((argument) => argument.startsWith("--")));
+const root = resolve(
+  process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? join(import.meta.dirname, ".."),
+);
+
+/** Sources of the product by path from the root: no tests, nothing that is generated, no support of tests. */
+function readSources() {
+  const paths = globSync("packages/*/src/**/*.{ts,tsx}", { cwd: root }).filter(
+    (path) =>
+      !/\.(test|fixture)\.tsx?$/.test(path) && !path.startsWith("packages/testing/") && !path.includes("/test-plans/"),
+  );
+  return new Map(paths.toSorted().map((path) => [path, readFileSync(join(root, path), "utf8")]));
+}
+
+const sources = readSources();
+
+/** The file that an import specifier of a file means, or undefined if it is not one of the product's. */
+function targetOf(from, specifier) {
+  if (specifier.startsWith(".")) return normalize(join(dirname(from), specifier));
+  const [, name, rest] = /^@svc\/([a-z]+)(\/.*)?$/.exec(specifier) ?? [];
+  if (name === undefined) return undefined;
+  const folder = join("packages", name);
+  if (!existsSync(join(root, folder, "package.json"))) return undefined;
+  const { exports } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+  const found = typeof exports === "string" ? exports : exports?.[`.${rest ?? ""}`];
+  const path = typeof found === "string" ? found : found?.default;
+  return path === undefined ? undefined : normalize(join(folder, path));
+}
+
+/** Names in the braces of an import or export: those of the other file, without aliases and `type`. */
+function namesIn(braces) {
+  return braces
+    .split(",")
+    .map(
+      (part) =>
+        part
+          .trim()
+          .replace(/^type\s+/, "")
+          .split(/\s+as\s+/)[0],
+    )
+    .filter((name) => name !== "");
+}
+
+const declaration =
+  /^export (?:declare )?(?:default )?(?:abstract )?(?:async )?(function\*?|const|let|class|type|interface) (\w+)/gm;
+const reexport = /^export (?:type )?\{([^}]*)\} from "([^"]+)";/gm;
+const importing = /^import (?:type )?(?:\w+,? ?)?(?:\{([^}]*)\}|\* as \w+)? ?(?:from )?"([^"]+)";/gm;
+
+/** Exports by `file#name`. */
+const exported = new Map();
+/** Where a re-exported name of a file comes from. */
+const passedOn = new Map();
+for (const [path, text] of sources) {
+  for (const [, kind, name] of text.matchAll(declaration))
+    exported.set(`${path}#${name}`, { path, kind, name, users: new Set() });
+  for (const [, braces, specifier] of text.matchAll(reexport))
+    for (const name of namesIn(braces)) passedOn.set(`${path}#${name}`, `${targetOf(path, specifier)}#${name}`);
+}
+
+/** Follows a name through indexes to where it is declared. */
+function declaredAt(key) {
+  const next = passedOn.get(key);
+  return next === undefined || next === key ? key : declaredAt(next);
+}
+
+for (const [path, text] of sources) {
+  for (const [, braces = "", specifier] of text.matchAll(importing)) {
+    const target = targetOf(path, specifier);
+    for (const name of namesIn(braces)) exported.get(declaredAt(`${target}#${name}`))?.users.add(path);
+  }
+}
+
+const all = [...exported.values()];
+const lineCounts = [...sources].map(([path, text]) => ({ path, lines: text.split("\n").length - 1 }));
+const typeFiles = Map.groupBy(
+  all.filter(({ kind }) => kind === "type" || kind === "interface" || kind === "class"),
+  ({ name }) => name,
+);
+const shared = [...typeFiles].filter(([, files]) => files.length > 1);
+const oneUse = all.filter(({ users }) => users.size === 1);
+
+/** The figures, overall and by package. */
+function figures() {
+  const packageOf = (path) => path.split("/")[1];
+  const byPackage = Object.fromEntries(
+    [...Map.groupBy(lineCounts, ({ path }) => packageOf(path))].map(([name, files]) => {
+      const own = all.filter(({ path }) => packageOf(path) === name);
+      return [
+        name,
+        {
+          files: files.length,
+          lines: files.reduce((sum, { lines }) => sum + lines, 0),
+          shortFiles: files.filter(({ lines }) => lines <= 30).length,
+          exports: own.length,
+          oneUse: own.filter(({ users }) => users.size === 1).length,
+        },
+      ];
+    }),
+  );
+  const sum = (key) => Object.values(byPackage).reduce((total, figures) => total + figures[key], 0);
+  const whole = {
+    files: sum("files"),
+    lines: sum("lines"),
+    shortFiles: sum("shortFiles"),
+    exports: sum("exports"),
+    oneUse: sum("oneUse"),
+  };
+  return {
+    ...whole,
+    oneUseShare: Number((whole.oneUse / whole.exports).toFixed(3)),
+    sharedTypeNames: shared.length,
+    byPackage,
+  };
+}
+
+const counted = figures();
+if (options.has("--json")) {
+  process.stdout.write(`${JSON.stringify(counted, undefined, 2)}\n`);
+} else {
+  const row = (name, { files, lines, shortFiles, exports, oneUse: used }) =>
+    `${name.padEnd(12)}${[files, lines, shortFiles, exports, used].map((value) => String(value).padStart(9)).join("")}${`${Math.round((100 * used) / exports)} %`.padStart(7)}`;
+  const rows = Object.entries(counted.byPackage).map(([name, figures]) => row(name, figures));
+  process.stdout.write(
+    `${["package        files    lines     <=30  exports  one use", ...rows, row("all", counted), `type names that several files export: ${counted.sharedTypeNames}`].join("\n")}\n`,
+  );
+}
+if (options.has("--names")) {
+  for (const { path, name, users } of oneUse)
+    process.stdout.write(`one use: ${path} ${name} <- ${[...users].join()}\n`);
+  for (const [name, files] of shared)
+    process.stdout.write(`type ${name}: ${files.map(({ path }) => relative("packages", path)).join(", ")}\n`);
+}

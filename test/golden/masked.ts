@@ -1,0 +1,40 @@
+/** Parts of a text that differ from run to run, with what a recording shows in their place. Ids keep a number by first appearance. */
+const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "TIME"],
+  [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, "TIME"],
+  [/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT"],
+  [/whsec_[A-Za-z0-9+/=]+/g, "whsec_SECRET"],
+  [/\bsvc_[0-9A-Za-z]{43}_[0-9A-Za-z]+/g, "svc_KEY"],
+  [/\b[0-9a-f]{64}\b/g, "HASH"],
+  [/(?<="(?:nextPageToken|hint)":")[^"]+/g, "TEXT"],
+  [/(?<="(?:durationMs|providerMs|p50Ms|p99Ms|position|measuredAttempts)":)[\d.]+/g, "0"],
+  [/(?<=#link=|#|state=)[\w-]{40,}/g, "SECRET"],
+  [/\d+(?= of them arrive twice)/g, "N"],
+  [/(?<="health":)\{[^}]*\}/g, "{}"],
+  [/(.)\1{50,}/g, "$1…$1"],
+];
+
+const id = /\b([a-z]{2,5})_[0-7][0-9a-z]{25}\b/g;
+
+/** Returns a function that masks texts of one recording: equal ids get equal numbers in all of them. */
+export function masking(): (text: string) => string {
+  const numbers = new Map<string, string>();
+  const counts = new Map<string, number>();
+  const numbered = (whole: string, prefix: string) => {
+    const known = numbers.get(whole);
+    if (known !== undefined) return known;
+    const count = (counts.get(prefix) ?? 0) + 1;
+    counts.set(prefix, count);
+    numbers.set(whole, `${prefix}_${count}`);
+    return `${prefix}_${count}`;
+  };
+  return (text) =>
+    varying.reduce((shown, [pattern, instead]) => shown.replace(pattern, instead), text).replace(id, numbered);
+}
+
+/** The shape of an answer whose values count what happens beside the test: names and types, and one item of a list. */
+export function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf);
+  if (typeof value !== "object" || value === null) return typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, shapeOf(child)]));
+}

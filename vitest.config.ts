@@ -90,7 +90,7 @@ const longest = [
   "test/readme.test.ts",
   "test/serve.test.ts",
   "test/console/journeys/getting-in.test.ts",
-  "packages/db/src/plans.test.ts",
+  "packages/db/plans/plans.test.ts",
 ];
 
 /**

@@ -58,7 +58,7 @@ const allowedImports: Record<string, readonly string[]> = {
 };
 
 /** Tests and what only they use. */
-const testing = String.raw`^test/|^packages/testing/|/test-[^/]+\.ts$|/test-[^/]+/|/testing\.ts$|\.(?:test|fixture)\.ts$`;
+const testing = String.raw`^test/|^packages/testing/|^packages/db/plans/|/test-[^/]+\.ts$|/test-[^/]+/|/testing\.ts$|\.(?:test|fixture)\.ts$`;
 
 /** What speaks of the wire inside the packages of the domain: the methods of services, and what makes their messages. */
 const wireAdapters = String.raw`^packages/(?:catalog|connections|tools|triggers|asks|standing)/src/(?:[a-z-]+/)?(?:service|convert)(?:/[^/]+|-[a-z-]+)?\.ts$|^packages/jobs/src/api/[^/]+\.ts$|^packages/node/src/services\.ts$`;

@@ -104,7 +104,7 @@ function driverOptions({ connectionsMax = 10, applicationName = "svc" }: Databas
       // A queue table is empty when its statistics are made and full when its plans run: left to itself the planner scans
       // delivery_tasks, dead rows and all, where one probe a row is asked for. Every query of ours has its index.
       enable_seqscan: "off",
-      // Planned once a connection: no plan of ours depends on the values (`plans.test.ts` holds both kinds to the same reads), and to
+      // Planned once a connection: no plan of ours depends on the values (`plans.test.ts` records what both kinds read), and to
       // plan again costs a small statement as much as to run it.
       plan_cache_mode: "force_generic_plan",
       // The cost of a scan that cannot be avoided (one row of routing_state) is then beyond any bound, and PostgreSQL 15

@@ -2,6 +2,8 @@ import { idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { repeats } from "@svc/testing/sample";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { farReads, type NarrowedList } from "../plans/planner/narrowed.ts";
+import { forgetStatistics } from "../plans/planner/seed.ts";
 import type { JobFilter } from "./jobs/list-filter.ts";
 import { jobsForProject } from "./jobs/repo.ts";
 import { listQuarantinedPosts } from "./quarantine/list-page.ts";
@@ -10,8 +12,6 @@ import type { StandingProgramFilter } from "./standing/list-programs.ts";
 import type { StandingRunFilter } from "./standing/list-runs.ts";
 import { standingProgramsForProject } from "./standing/programs.ts";
 import { standingRunsForProject } from "./standing/runs.ts";
-import { farReads, type NarrowedList } from "./test-plans/narrowed.ts";
-import { forgetStatistics } from "./test-plans/seed.ts";
 import { addProject } from "./test-rows.ts";
 
 // 50,000 rows of each kind, a tenth of them in `npm test`, and every combination of what a list may be narrowed by: where it finds nothing, it ends early.

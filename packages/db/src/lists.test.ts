@@ -1,14 +1,14 @@
 import { idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { explain, type PlanMode, sentBy } from "../plans/planner/explain.ts";
+import { forgetStatistics } from "../plans/planner/seed.ts";
 import { asksForProject } from "./asks/repo.ts";
 import { toolCallsForProject } from "./calls/repo.ts";
 import type { Executor } from "./connect.ts";
 import { connectedAccountsForProject } from "./connections/repo.ts";
 import { eventsForProject } from "./events/repo.ts";
 import { jobsForProject } from "./jobs/repo.ts";
-import { explain, type PlanMode, sentBy } from "./test-plans/explain.ts";
-import { forgetStatistics } from "./test-plans/seed.ts";
 import { addProject } from "./test-rows.ts";
 
 // A project with 50,000 rows of each kind that a list may narrow, none of which is what is asked for: the search ends early.

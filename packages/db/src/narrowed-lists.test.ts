@@ -2,14 +2,14 @@ import { idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { repeats } from "@svc/testing/sample";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { farReads, type NarrowedList } from "../plans/planner/narrowed.ts";
+import { forgetStatistics } from "../plans/planner/seed.ts";
 import type { AskFilter } from "./asks/repo.ts";
 import { asksForProject } from "./asks/repo.ts";
 import type { ToolCallFilter } from "./calls/list-page.ts";
 import { toolCallsForProject } from "./calls/repo.ts";
 import type { ConnectedAccountFilter } from "./connections/account.ts";
 import { connectedAccountsForProject } from "./connections/repo.ts";
-import { farReads, type NarrowedList } from "./test-plans/narrowed.ts";
-import { forgetStatistics } from "./test-plans/seed.ts";
 import { addProject, nowMs } from "./test-rows.ts";
 
 // A project with 50,000 rows of each kind, a fifth of them in `npm test`, and every combination of what a list may be narrowed by: where it finds nothing, it ends early.

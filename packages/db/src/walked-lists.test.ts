@@ -1,12 +1,12 @@
 import { idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { explainAll, sentBy } from "../plans/planner/explain.ts";
 import { toolCallsForProject } from "./calls/repo.ts";
 import type { Executor } from "./connect.ts";
 import { deliveriesForProject } from "./deliveries/repo.ts";
 import { eventsForProject } from "./events/repo.ts";
 import type { Walked } from "./sql/walk.ts";
-import { explainAll, sentBy } from "./test-plans/explain.ts";
 import { addProject } from "./test-rows.ts";
 
 // Lists that are looked through, for want of an index: 45,000 rows of each kind, of which every 9,000th is what is asked for, and as many of

@@ -1,11 +1,11 @@
 import { createId, idOfUuid, type SubscriptionId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { sentBy } from "../../plans/planner/explain.ts";
 import { openDatabase } from "../connect.ts";
 import { recordEvents } from "../events/record.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
 import { reportSubscriptionFailures } from "../subscriptions/report-failures.ts";
-import { sentBy } from "../test-plans/explain.ts";
 import { addProject, addSubscription, claimRequest, fillLane, newEvent, nowMs, settlement } from "../test-rows.ts";
 import { claimDeliveries } from "./claim.ts";
 import { releaseDeliveries } from "./release.ts";

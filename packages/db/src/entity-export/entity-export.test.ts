@@ -1,6 +1,7 @@
 import { createTestDatabase } from "@svc/testing/database";
 import { getTableColumns, getTableName, sql } from "drizzle-orm";
 import { afterAll, expect, test } from "vitest";
+import { explain, sentBy } from "../../plans/planner/explain.ts";
 import type { Executor } from "../connect.ts";
 import { rowsAlong } from "../erasures/delete-rows.ts";
 import { beginErasure, findErasure } from "../erasures/repo.ts";
@@ -10,7 +11,6 @@ import { createProject } from "../projects/repo.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { closedColumns, exportOf, openedColumns } from "../schema/exported-columns.ts";
 import { keyColumns, sealedTables } from "../schema/sealed-columns.ts";
-import { explain, sentBy } from "../test-plans/explain.ts";
 import { waysOf } from "./membership.ts";
 import { readRows } from "./page.ts";
 import { exportEntity } from "./walk.ts";

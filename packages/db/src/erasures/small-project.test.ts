@@ -2,10 +2,10 @@ import { type ProjectId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { getTableName } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { explainAll, type PlanMode, type SentStatement, sentBy } from "../../plans/planner/explain.ts";
+import { forgetStatistics, seeded, seededAt, seededId } from "../../plans/planner/seed.ts";
 import { exportEntity } from "../entity-export/walk.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
-import { explainAll, type PlanMode, type SentStatement, sentBy } from "../test-plans/explain.ts";
-import { forgetStatistics, seeded, seededAt, seededId } from "../test-plans/seed.ts";
 import { beginErasure } from "./repo.ts";
 import { stepErasure } from "./step.ts";
 

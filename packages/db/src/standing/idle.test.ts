@@ -1,7 +1,7 @@
 import { createId, isoTime, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
-import { explainAll, sentBy } from "../test-plans/explain.ts";
+import { explainAll, sentBy } from "../../plans/planner/explain.ts";
 import { addProject, nowMs } from "../test-rows.ts";
 import { claimStandingArrivals } from "./arrivals.ts";
 import { claimDueTasks } from "./claim.ts";

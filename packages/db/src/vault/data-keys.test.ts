@@ -1,7 +1,7 @@
 import type { ProjectId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
-import { sentBy } from "../test-plans/explain.ts";
+import { sentBy } from "../../plans/planner/explain.ts";
 import { addProject, nowMs } from "../test-rows.ts";
 import { listDataKeys, type NewDataKey, putDataKeys, removeReplacedDataKeys } from "./data-keys.ts";
 

@@ -1,0 +1,51 @@
+import {
+  countFailingEndpoints,
+  countJobsByStatus,
+  countWaitingForPeople,
+  readPendingBacklog,
+} from "../src/activity/backlog.ts";
+import {
+  readNewOfProject,
+  readOpenOfProject,
+  readWatchedAgain,
+  readWatchedEvents,
+  watchedKinds,
+} from "../src/activity/changes.ts";
+import { queryActivity } from "../src/activity/query.ts";
+import { sweepActivity } from "../src/activity/sweep.ts";
+import { addActivityHours, addActivityMinutes } from "../src/activity/write.ts";
+import { nowMs } from "../src/test-rows.ts";
+import { plan } from "./planner/plan.ts";
+import { seededAt, seededId } from "./planner/seed.ts";
+
+const projectId = seededId("prj", 1);
+const query = { series: ["calls", "jobs"], subject: "", sinceMs: seededAt(1), untilMs: seededAt(500), stepMs: 60_000 };
+const counts = Array.from({ length: 500 }, (_, n) => {
+  return { projectId, series: "calls", subject: `desk.tool_${n}`, at: seededAt(1), outcome: "ok", count: 1 };
+});
+const watched = [
+  { kind: "delivery", id: seededId("dlv", 1) },
+  { kind: "call", id: seededId("call", 1) },
+  { kind: "job", id: seededId("job", 1) },
+  { kind: "ask", id: seededId("ask", 1) },
+] as const;
+
+// Counters over time, what waits, and what is new.
+plan("add_activity_minutes", (db) => addActivityMinutes(db, counts));
+plan("add_activity_hours", (db) => addActivityHours(db, counts));
+plan("query_activity_minutes", (db) => queryActivity(db, projectId, "minutes", query));
+plan("query_activity_hours", (db) => queryActivity(db, projectId, "hours", query));
+plan("sweep_activity_minutes", (db) => sweepActivity(db, "minutes", seededAt(100), 50));
+plan("sweep_activity_hours", (db) => sweepActivity(db, "hours", seededAt(100), 50));
+plan("read_pending_backlog", (db) => readPendingBacklog(db, projectId, nowMs), {
+  rowsMax: { delivery_tasks: 10_000 },
+});
+plan("count_failing_endpoints", (db) => countFailingEndpoints(db, projectId));
+plan("count_jobs_by_status", (db) => countJobsByStatus(db, projectId));
+plan("count_waiting_for_people", (db) => countWaitingForPeople(db, projectId, nowMs));
+plan("read_new_of_project", (db) => readNewOfProject(db, projectId, watchedKinds, seededAt(19_000)), {
+  rowsMax: { deliveries: 5_000, tool_calls: 5_000, jobs: 5_000, job_asks: 5_000, events: 1_000 },
+});
+plan("read_watched_again", (db) => readWatchedAgain(db, watched));
+plan("read_open_of_project", (db) => readOpenOfProject(db, projectId, ["queued", "running", "parked"]));
+plan("read_watched_events", (db) => readWatchedEvents(db, projectId, [seededId("evt", 1)]));

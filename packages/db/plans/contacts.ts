@@ -1,0 +1,26 @@
+import type { Executor } from "../src/connect.ts";
+import { contactsForProject } from "../src/contacts/repo.ts";
+import { nowMs } from "../src/test-rows.ts";
+import { plan } from "./planner/plan.ts";
+import { seededId } from "./planner/seed.ts";
+
+const projectId = seededId("prj", 1);
+const contacts = (db: Executor) => contactsForProject(db, projectId);
+/** New, and no approver: all that a contact may be stopped by is looked at. */
+const put = (db: Executor) => {
+  const contact = { principalId: "new", name: "", isApprover: false, reach: null, createdAt: nowMs };
+  return contacts(db).put(contact, 100_000);
+};
+/** `p5` is a contact of the first project, and no ask has reached it. */
+const remove = (db: Executor) => contacts(db).delete("p5");
+
+// Contacts: the people whom a project's jobs may ask.
+plan("a contact", (db) => contacts(db).find("p5"));
+plan("contacts by their principals", (db) => contacts(db).findMany(["p5", "p6"]));
+plan("a page of contacts", (db) => contacts(db).list({ after: undefined, limit: 51 }), { statistics: ["fresh"] });
+plan("a page of contacts that is not the first", (db) => contacts(db).list({ after: "p5", limit: 51 }), {
+  statistics: ["fresh"],
+});
+plan("a project's approvers", (db) => contacts(db).listApprovers());
+plan("put a contact", put);
+plan("delete a contact", remove);

@@ -1,0 +1,229 @@
+import { firstUuidAt, uuidOfId } from "@svc/core";
+import type { Executor } from "../src/connect.ts";
+import { countPendingDeliveries } from "../src/deliveries/backlog.ts";
+import { claimDeliveries } from "../src/deliveries/claim.ts";
+import { countDeliveriesOfEvents } from "../src/deliveries/count-of-events.ts";
+import { enqueueDeliveries } from "../src/deliveries/enqueue.ts";
+import { expireDeliveries } from "../src/deliveries/expire.ts";
+import { promoteDeliveries } from "../src/deliveries/promote.ts";
+import { findDeliveryEndpoints, readEndpointTimes } from "../src/deliveries/read-endpoint-times.ts";
+import { readEventDeliveries } from "../src/deliveries/read-event-deliveries.ts";
+import { releaseDeliveries } from "../src/deliveries/release.ts";
+import { deliveriesForProject } from "../src/deliveries/repo.ts";
+import { settleDeliveries } from "../src/deliveries/settle.ts";
+import { countSuperseded } from "../src/deliveries/superseded.ts";
+import type { DeliveryTaskKey } from "../src/deliveries/task-key.ts";
+import { tryDeliveriesNow } from "../src/deliveries/try-now.ts";
+import { followEvents } from "../src/events/follow.ts";
+import { countEventMatches, type EventMatchFilter, findEventMatches } from "../src/events/match.ts";
+import { recordEvents } from "../src/events/record.ts";
+import { eventsForProject } from "../src/events/repo.ts";
+import { sweepProjectEvents } from "../src/events/sweep.ts";
+import { endNarrowedSubscriptions, endSubscriptionsOfKey } from "../src/subscriptions/end-of-keys.ts";
+import { findLastDeliveryError, findOldestPendingEvent } from "../src/subscriptions/oldest-pending.ts";
+import { readSubscriptionProgress } from "../src/subscriptions/read-progress.ts";
+import { subscriptionsForProject } from "../src/subscriptions/repo.ts";
+import { reportSubscriptionFailures } from "../src/subscriptions/report-failures.ts";
+import { reportSubscriptionRecoveries } from "../src/subscriptions/report-recoveries.ts";
+import { readProjectRouting } from "../src/subscriptions/routing.ts";
+import { findEndedSubscriptions } from "../src/subscriptions/sweep.ts";
+import { adoptDeliveryTasks } from "../src/task-tables/adopt.ts";
+import { advanceDeliveryEpoch, readDeliveryEpoch } from "../src/task-tables/advance-epoch.ts";
+import { countDeadTasks } from "../src/task-tables/compact.ts";
+import { claimRequest, newEvent, nowMs, settlement } from "../src/test-rows.ts";
+import { plan } from "./planner/plan.ts";
+import { seededAt, seededId } from "./planner/seed.ts";
+
+const projectId = seededId("prj", 1);
+const owner = seededId("node", 1);
+/** The lane with 8,000 tasks and a dead endpoint. */
+const deadLane = seededId("sub", 1);
+const page = { after: undefined, limit: 51 };
+const day = 86_400_000;
+const everyEvent = { toolkitSlug: "", triggerSlug: "", sinceMs: undefined, untilMs: undefined };
+const limits = { backoffMinMs: 1_000, backoffMaxMs: 300_000, failingMaxMs: day, goneMaxMs: day, goneMin: 3 };
+const matchFilter: EventMatchFilter = {
+  fromUuid: firstUuidAt(seededAt(15_000)),
+  toUuid: firstUuidAt(seededAt(15_100)),
+  toolkitSlug: "",
+  triggerSlug: "",
+  subscriptionId: undefined,
+  onlyUndelivered: true,
+};
+const following = {
+  ...{ triggerSlug: "code_host.issue_3", entityId: "nobody", exceptUuids: [uuidOfId(seededId("evt", 1))] },
+  ...{ fromUuid: firstUuidAt(0), beforeUuid: firstUuidAt(nowMs), limit: 51 },
+};
+const keyEnd = { projectId, keyId: seededId("key", 501), nowMs };
+
+/** Finds little, and so reads as far as it may. */
+const sought = { ...everyEvent, entityId: "nobody", payloadContains: "" };
+
+/** The keys of tasks of the dead lane. */
+function tasks(count: number): DeliveryTaskKey[] {
+  return Array.from({ length: count }, (_, index) => {
+    const queuedForMs = seededAt(index + 1);
+    const id = seededId("dlv", 100_001 + index);
+    return { id, subscriptionId: deadLane, queuedForMs, leaseUntilMs: nowMs + 30_000, behind: false };
+  });
+}
+
+function settlements(count: number) {
+  const failed = { state: "pending", attempt: { error: "http_500" } } as const;
+  return tasks(count).map((task, index) => settlement(projectId, task, index % 2 === 0 ? {} : failed));
+}
+
+function advance(db: Executor): Promise<boolean> {
+  return advanceDeliveryEpoch(db, { epoch: 1, rowsMax: 100_000, lockMs: 1_000 });
+}
+
+// Events and their deliveries.
+plan("record_events", (db) => {
+  const events = Array.from({ length: 200 }, (_, n) => newEvent(projectId, [deadLane], { dedupeKey: `new-${n}` }));
+  const routing = { version: 1, projects: new Map([[projectId, 1]]) };
+  return recordEvents(db, events, routing, { owner, untilMs: nowMs });
+});
+plan("record_heard_events", (db) => {
+  const events = Array.from({ length: 200 }, (_, n) => {
+    return { ...newEvent(projectId, [deadLane], { dedupeKey: `heard-${n}` }), heardAt: 1 };
+  });
+  const routing = { version: 1, projects: new Map([[projectId, 1]]) };
+  return recordEvents(db, events, routing, { owner, untilMs: nowMs });
+});
+plan("find_matches", (db) => findEventMatches(db, projectId, matchFilter, 500));
+plan("count_matches", (db) => countEventMatches(db, projectId, matchFilter));
+plan(
+  "lock_swept_events",
+  (db) => sweepProjectEvents(db, projectId, { beforeMs: seededAt(5_000), rememberFromMs: seededAt(5_000) }, 100),
+  { rowsMax: { events: 200 } },
+);
+plan("sweep_events", (db) =>
+  sweepProjectEvents(db, projectId, { beforeMs: seededAt(5_000), rememberFromMs: seededAt(5_000) }, 100),
+);
+plan("visit_lanes", (db) => claimDeliveries(db, claimRequest(owner)), { rowsMax: { delivery_tasks: 260 } });
+plan("promote_deliveries", (db) => promoteDeliveries(db, nowMs, 100), {
+  // Few of those that wait are due.
+  rowsMax: { delivery_tasks: 220 },
+});
+plan("read_delivery_epoch", (db) => readDeliveryEpoch(db));
+plan("claim_deliveries", (db) => claimDeliveries(db, claimRequest(owner)), {
+  // A dead endpoint's backlog costs one hop.
+  rowsMax: { delivery_tasks: 1_100 },
+});
+plan("settle_deliveries", (db) => settleDeliveries(db, owner, settlements(1)));
+plan("settle_deliveries, 500 attempts", (db) => settleDeliveries(db, owner, settlements(500)));
+plan("measure_task_table", (db) => countDeadTasks(db, "delivery_tasks"));
+plan(["adopt_delivery_tasks", "adopt_ended_deliveries"], (db) => adoptDeliveryTasks(db));
+plan(["count_epoch_tasks", "advance_delivery_epoch", "move_delivery_tasks"], advance);
+plan("release_deliveries", (db) => releaseDeliveries(db, owner, tasks(50)));
+plan("enqueue_deliveries", (db) => {
+  const queued = Array.from({ length: 100 }, (_, index) => {
+    const eventId = seededId("evt", 5 * index + 1);
+    return { id: seededId("dlv", 500_000 + index), eventId, subscriptionId: deadLane };
+  });
+  return enqueueDeliveries(db, { projectId, dueAtMs: nowMs, behind: false }, queued);
+});
+plan("expire_deliveries", (db) => expireDeliveries(db, deadLane, nowMs, 50));
+plan("try_deliveries_now", (db) => tryDeliveriesNow(db, deadLane, { deliveryId: seededId("dlv", 100_001), nowMs }));
+plan("read_endpoint_times", (db) => readEndpointTimes(db, projectId, [deadLane, seededId("sub", 2)]));
+plan("find_delivery_endpoints", (db) => findDeliveryEndpoints(db, projectId, [deadLane, seededId("sub", 2)]));
+plan("count_delivery_tasks", (db) => countPendingDeliveries(db));
+plan("read_event_deliveries", (db) => readEventDeliveries(db, projectId, [seededId("evt", 1), seededId("evt", 6)]));
+plan("count_superseded_deliveries", (db) => {
+  const dead = (n: number) => ({
+    ...{ id: seededId("dlv", n), eventId: seededId("evt", n), subscriptionId: seededId("sub", 7) },
+  });
+  return countSuperseded(db, projectId, [dead(1), dead(6)]);
+});
+plan("an event", (db) => eventsForProject(db, projectId).find(seededId("evt", 1)));
+plan("a page of events", (db) => eventsForProject(db, projectId).list(everyEvent, page), {
+  statistics: ["fresh"],
+  rowsMax: { events: 51 },
+});
+plan(
+  "a page of events of a trigger",
+  (db) => eventsForProject(db, projectId).list({ ...everyEvent, triggerSlug: "code_host.issue_3" }, page),
+  { statistics: ["fresh"], rowsMax: { events: 51 } },
+);
+plan(
+  "list_toolkit_events",
+  (db) => eventsForProject(db, projectId).list({ ...everyEvent, toolkitSlug: "code_host" }, page),
+  {
+    // A page of each of its seven triggers, and a hop to each.
+    rowsMax: { events: 8 * 51 },
+  },
+);
+plan(
+  "list_toolkit_events, none",
+  (db) => eventsForProject(db, projectId).list({ ...everyEvent, toolkitSlug: "nobody" }, page),
+  { rowsMax: { events: 0 } },
+);
+plan(
+  "a page of events of a time",
+  (db) => eventsForProject(db, projectId).list({ ...everyEvent, sinceMs: seededAt(100), untilMs: seededAt(400) }, page),
+  { statistics: ["fresh"] },
+);
+plan(
+  ["walk_events", "end_event_walk"],
+  (db) => eventsForProject(db, projectId).walk({ ...sought, payloadContains: "nothing" }, page),
+  {
+    rowsMax: { events: 20_000 },
+  },
+);
+plan(
+  ["walk_events_of_trigger", "end_event_walk_of_trigger"],
+  (db) => eventsForProject(db, projectId).walk({ ...sought, triggerSlug: "code_host.issue_3" }, page),
+  { rowsMax: { events: 20_000 } },
+);
+plan(["follow_events", "end_followed_events"], (db) => followEvents(db, projectId, following), {
+  rowsMax: { events: 20_000 },
+});
+plan(
+  ["list_delivery_lanes", "walk_deliveries", "end_delivery_walk"],
+  (db) => {
+    const filter = { subscriptionId: undefined, state: "dead_letter", onlyFailed: true } as const;
+    return deliveriesForProject(db, projectId).walk(filter, page);
+  },
+  { rowsMax: { deliveries: 20_500 } },
+);
+plan("find_last_success", (db) => readSubscriptionProgress(db, projectId, deadLane), {
+  rowsMax: { deliveries: 20_000 },
+});
+plan("count_subscription_deliveries", (db) => readSubscriptionProgress(db, projectId, deadLane));
+plan("a delivery", (db) => deliveriesForProject(db, projectId).find(seededId("dlv", 1)));
+plan("the attempts of a delivery", (db) => deliveriesForProject(db, projectId).findAttempts(seededId("dlv", 1)));
+plan(
+  "a page of deliveries of an event",
+  (db) => deliveriesForProject(db, projectId).list({ eventId: seededId("evt", 1), subscriptionId: undefined }, page),
+  { statistics: ["fresh"] },
+);
+plan(
+  "count_event_deliveries",
+  (db) => {
+    const page = Array.from({ length: 200 }, (_, n) => seededId("evt", n + 1));
+    return countDeliveriesOfEvents(db, projectId, page);
+  },
+  { rowsMax: { deliveries: 200 * 41 } },
+);
+plan(
+  "a page of deliveries of a subscription",
+  (db) => deliveriesForProject(db, projectId).list({ eventId: undefined, subscriptionId: seededId("sub", 7) }, page),
+  { statistics: ["fresh"] },
+);
+
+// Subscriptions and their health.
+plan("end_subscriptions_of_key", (db) => endSubscriptionsOfKey(db, keyEnd));
+plan("end_narrowed_subscriptions", (db) => endNarrowedSubscriptions(db, keyEnd, ["calendar"]));
+plan("find_ended_subscriptions", (db) => findEndedSubscriptions(db, nowMs, 100));
+plan("find_oldest_pending_event", (db) => findOldestPendingEvent(db, deadLane));
+plan("find_last_delivery_error", (db) => findLastDeliveryError(db, projectId, deadLane), {
+  rowsMax: { deliveries: 1_000 },
+});
+plan("read_project_routing", (db) => readProjectRouting(db, [projectId, seededId("prj", 700)]), { isSlow: true });
+plan("record_failures", (db) => {
+  const report = { subscriptionId: deadLane, startedAtMs: nowMs, retryAfterMs: 0, goneCount: 0 };
+  return reportSubscriptionFailures(db, [report], nowMs + 6 * day, limits);
+});
+plan("record_recoveries", (db) => reportSubscriptionRecoveries(db, [deadLane]));
+plan("a subscription", (db) => subscriptionsForProject(db, projectId).find(deadLane));
+plan("a page of subscriptions", (db) => subscriptionsForProject(db, projectId).list(page), { statistics: ["fresh"] });

@@ -1,0 +1,270 @@
+import { newJobDocuments } from "@svc/testing/job-documents";
+import { claimJobTasks } from "../src/job-tasks/claim.ts";
+import { deleteJobTasks } from "../src/job-tasks/delete.ts";
+import { endJobTask } from "../src/job-tasks/end.ts";
+import { holdJobTask } from "../src/job-tasks/hold.ts";
+import { moveJobTask } from "../src/job-tasks/move.ts";
+import { putJobTasks } from "../src/job-tasks/put.ts";
+import { releaseJobTasks } from "../src/job-tasks/release.ts";
+import { renewJobLeases } from "../src/job-tasks/renew.ts";
+import { leaseIdleRunTask, takeRunTask } from "../src/job-tasks/take-run.ts";
+import type { JobTaskLease } from "../src/job-tasks/task.ts";
+import { appendJobEvents } from "../src/jobs/append-events.ts";
+import { beginJobAttempt, findKeyedJobAttempt, listJobAttempts } from "../src/jobs/attempts.ts";
+import { requestJobCancel } from "../src/jobs/cancel.ts";
+import { lockChildJobs, readChildJobs } from "../src/jobs/children.ts";
+import { clearJobSets } from "../src/jobs/clear-sets.ts";
+import { commitJobs } from "../src/jobs/commit-job.ts";
+import { findJobTwin } from "../src/jobs/find-twin.ts";
+import { findKeyedJob } from "../src/jobs/insert.ts";
+import { insertJobBatch } from "../src/jobs/insert-batch.ts";
+import type { JobFilter } from "../src/jobs/list-filter.ts";
+import { loadJob, loadJobsWithSteps } from "../src/jobs/load.ts";
+import { loadJobPins, loadJobProgram } from "../src/jobs/load-program.ts";
+import { loadJobSteps } from "../src/jobs/load-steps.ts";
+import { lockJob } from "../src/jobs/lock.ts";
+import { clearJobLoopHolds, countJobLoopHold } from "../src/jobs/loop-holds.ts";
+import { setJobPause } from "../src/jobs/pause.ts";
+import { readJobBindings } from "../src/jobs/read-bindings.ts";
+import { readJobRowBlocks } from "../src/jobs/read-row-blocks.ts";
+import { readJobSetPlaces } from "../src/jobs/read-set-places.ts";
+import { readJobSetRows } from "../src/jobs/read-set-rows.ts";
+import { readTwinReceipts } from "../src/jobs/read-twin-receipts.ts";
+import { jobsForProject } from "../src/jobs/repo.ts";
+import { setJobRowStates } from "../src/jobs/set-row-states.ts";
+import { sweepJobRows } from "../src/jobs/sweep.ts";
+import { sweepEndedJobs } from "../src/jobs/sweep-ended.ts";
+import { listJobUndoEntries, nextJobUndoEntries } from "../src/jobs/undo-entries.ts";
+import { placeJobRows, writeJobRows } from "../src/jobs/write-rows.ts";
+import { writeJobUndo } from "../src/jobs/write-undo.ts";
+import { skillsForProject } from "../src/skills/repo.ts";
+import { nowMs } from "../src/test-rows.ts";
+import { plan } from "./planner/plan.ts";
+import { seededAt, seededId } from "./planner/seed.ts";
+
+const projectId = seededId("prj", 1);
+/** The one with thousands of rows, entries and events. */
+const jobId = seededId("job", 1);
+const owner = seededId("node", 1);
+const lease: JobTaskLease = { jobId, kind: "run", subject: "", leaseToken: 1 };
+const leases = Array.from({ length: 20 }, (_, index) => ({ ...lease, jobId: seededId("job", index + 1) }));
+const digest = Buffer.from("1".padStart(64, "0"), "hex");
+const chain = ["key:k"];
+const event = { type: "step-started", stepId: "s", payload: "{}", principalChain: chain };
+const task = { jobId, kind: "run", subject: "", projectId, dueAt: nowMs } as const;
+const setRow = {
+  setId: "new",
+  ordinal: 0,
+  rowNumber: 1,
+  state: "ok",
+  doneCalls: 0,
+  outputs: null,
+  errorCode: "",
+} as const;
+const page = { after: undefined, limit: 51 };
+const endedBatch = { beforeMs: seededAt(9_000), after: undefined, limit: 20, logEntriesMax: 10_000_000 };
+
+const wholePage = { bytesMax: 1_000_000, withData: true };
+
+const everyJob: JobFilter = {
+  statuses: undefined,
+  sinceMs: undefined,
+  untilMs: undefined,
+  mode: undefined,
+  skillSlug: undefined,
+  parentJobId: undefined,
+  standingProgramId: undefined,
+};
+
+const newJob = {
+  job: {
+    ...newJobDocuments,
+    id: seededId("job", 500_000),
+    projectId,
+    status: "queued",
+    mode: "live",
+    programDigest: digest,
+    keyId: seededId("key", 1),
+    principalChain: chain,
+    contentDigest: digest,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  },
+  events: [event],
+  tasks: [{ ...task, jobId: seededId("job", 500_000) }],
+} as const;
+
+// Jobs and what belongs to them.
+plan("insert_jobs", (db) =>
+  insertJobBatch(db, {
+    program: { projectId, digest, program: "{}", sealedProgram: null, programHash: "", pins: "{}" },
+    newJobs: [{ ...newJob, job: { ...newJob.job, principalChain: [...chain] } }],
+    nowMs,
+  }),
+);
+plan("load_job", (db) => loadJob(db, jobId));
+plan("load_locked_job", (db) => loadJob(db, jobId, { lock: true }));
+plan("lock_job", (db) => lockJob(db, jobId));
+plan("load_jobs", (db) =>
+  loadJobsWithSteps(
+    db,
+    leases.map((one) => one.jobId),
+  ),
+);
+plan("load_job_steps", (db) => loadJobSteps(db, jobId));
+plan("load_job_programs", (db) => loadJobProgram(db, projectId, digest));
+plan("load_job_pins", (db) => loadJobPins(db, [{ projectId, digest }]));
+plan("find_job", (db) => jobsForProject(db, projectId).find(jobId));
+plan("find_job_twin", (db) => findJobTwin(db, seededId("job", 19)));
+plan("read_job_bindings", (db) => readJobBindings(db, projectId, [jobId, seededId("job", 19)]));
+plan("read_twin_receipts", (db) => readTwinReceipts(db, projectId, [seededId("job", 239), seededId("job", 259)]));
+plan("request_job_cancel", (db) => requestJobCancel(db, { jobId, projectId, chain, nowMs }));
+plan("begin_job_attempt", (db) => {
+  const attempt = { keyId: seededId("key", 1), nowMs, idempotencyKey: undefined, contentDigest: digest };
+  return beginJobAttempt(db, { jobId: seededId("job", 300), resendsUnknown: true, ...attempt });
+});
+plan("list_job_attempts", (db) => listJobAttempts(db, [jobId, seededId("job", 19)]));
+plan("find_keyed_job_attempt", (db) => findKeyedJobAttempt(db, jobId, "first"));
+plan("begin_job_sweep", (db) => sweepJobRows(db, seededAt(9_600), 0));
+plan("set_job_pause", (db) => setJobPause(db, jobId, { atMs: nowMs, chain }));
+plan("take_idle_run_task", (db) => leaseIdleRunTask(db, { jobId, projectId, owner, nowMs, leaseUntilMs: nowMs }));
+plan("count_job_loop_hold", (db) => countJobLoopHold(db, jobId));
+plan("clear_job_loop_holds", (db) => clearJobLoopHolds(db, jobId));
+plan("append_job_events", (db) => appendJobEvents(db, jobId, [event, event], nowMs));
+plan("commit_job_runs", (db) =>
+  commitJobs(db, [
+    {
+      lease: { jobId, owner, leaseToken: 1 },
+      change: {
+        job: {
+          ...newJobDocuments,
+          status: "running",
+          generation: 1,
+          position: 1,
+          progress: null,
+          planApprovalId: "",
+          park: null,
+          deadlineAt: null,
+          deadlineLeftMs: null,
+          lastError: "",
+          finishedAt: null,
+        },
+        events: [event],
+        steps: [],
+        task: "end",
+        isProgress: true,
+      },
+      options: { nowMs, seesCancel: false, seesPause: false },
+    },
+  ]),
+);
+plan("write_job_rows", (db) =>
+  writeJobRows(db, jobId, { rows: [{ rowNumber: 500_000, data: Buffer.alloc(1) }], setRows: [setRow] }),
+);
+plan("place_job_rows", (db) =>
+  placeJobRows(db, jobId, {
+    rows: [{ rowNumber: 500_000, data: Buffer.alloc(1) }],
+    run: { setId: "new", fromOrdinal: 0, rowNumbers: [1, 2, 3] },
+  }),
+);
+plan("write_job_undo_entries", (db) =>
+  writeJobUndo(db, jobId, {
+    entries: [{ entry: 500_000, stepId: "s", ordinal: 0, toolSlug: "", entityId: "", args: Buffer.alloc(1) }],
+    changes: [{ entry: 7, state: "done" }],
+  }),
+);
+plan("next_job_undo_entries", (db) => nextJobUndoEntries(db, jobId, 1), { rowsMax: { job_undo_entries: 5 } });
+plan("list_job_undo_entries", (db) => listJobUndoEntries(db, jobId, { afterEntry: 0, limit: 51 }), {
+  rowsMax: { job_undo_entries: 60 },
+});
+plan(
+  "read_job_set_rows",
+  (db) => readJobSetRows(db, { jobId, setId: "s" }, { fromOrdinal: 5_000, limit: 50, ...wholePage }),
+  { rowsMax: { job_set_rows: 50, job_rows: 50 } },
+);
+plan(
+  "read_job_set_rows_of_state",
+  (db) => readJobSetRows(db, { jobId, setId: "s", state: "failed" }, { fromOrdinal: 5_000, limit: 20, ...wholePage }),
+  { rowsMax: { job_set_rows: 20, job_rows: 20 } },
+);
+plan("read_job_set_rows_in", (db) =>
+  readJobSetRows(db, { jobId, setId: "s", states: ["ok", "in"] }, { fromOrdinal: 5_000, limit: 50, ...wholePage }),
+);
+plan("read_job_set_places", (db) => readJobSetPlaces(db, { jobId, setId: "s" }, { fromOrdinal: 5_000, limit: 50 }), {
+  rowsMax: { job_set_rows: 50 },
+});
+plan("read_job_set_places_in", (db) =>
+  readJobSetPlaces(db, { jobId, setId: "s", states: ["ok", "in"] }, { fromOrdinal: 5_000, limit: 50 }),
+);
+plan(
+  "read_job_row_blocks",
+  (db) => readJobRowBlocks(db, jobId, { firsts: [50, 700], lasts: [60, 710], bytesMax: 1_000_000 }),
+  { rowsMax: { job_rows: 60 } },
+);
+plan("set_job_row_states", (db) => setJobRowStates(db, { jobId, setId: "s" }, { from: "failed", to: "skipped" }));
+plan("clear_job_sets", (db) => clearJobSets(db, jobId, ["t"]));
+plan(["find_unswept_jobs", "sweep_job_set_rows", "sweep_job_rows", "finish_job_sweep"], (db) =>
+  sweepJobRows(db, seededAt(9_600), 1_000),
+);
+plan("lock_ended_jobs", (db) => sweepEndedJobs(db, endedBatch), {
+  // One of forty has no task.
+  rowsMax: { jobs: 2_000, job_tasks: 2_000 },
+});
+plan("delete_ended_jobs", (db) => sweepEndedJobs(db, endedBatch));
+plan("the job of an idempotency key", (db) => findKeyedJob(db, projectId, "k6"));
+plan("list_jobs", (db) => jobsForProject(db, projectId).list(everyJob, page), {
+  // A page for each of two statuses, and the page itself.
+  rowsMax: { jobs: 4 * 51, job_programs: 51 },
+});
+plan(
+  "list_jobs, of a status",
+  (db) => jobsForProject(db, projectId).list({ ...everyJob, statuses: ["running"] }, page),
+  { rowsMax: { jobs: 3 * 51, job_programs: 51 } },
+);
+plan("list_jobs, of simulations", (db) => jobsForProject(db, projectId).list({ ...everyJob, mode: "simulate" }, page), {
+  rowsMax: { jobs: 4 * 51, job_programs: 51 },
+});
+plan("list_jobs_of_standing_program", (db) =>
+  jobsForProject(db, projectId).list({ ...everyJob, standingProgramId: seededId("stp", 1) }, page),
+);
+plan("list_jobs_of_skill", (db) => jobsForProject(db, projectId).list({ ...everyJob, skillSlug: "clean_up" }, page), {
+  rowsMax: { jobs: 4 * 51 },
+});
+plan("list_jobs_of_parent", (db) => jobsForProject(db, projectId).list({ ...everyJob, parentJobId: jobId }, page), {
+  rowsMax: { jobs: 4 * 51 },
+});
+plan("read_child_jobs", (db) => readChildJobs(db, [seededId("job", 9), seededId("job", 49)]));
+plan("lock_child_jobs", (db) => lockChildJobs(db, [seededId("job", 9), seededId("job", 49)]));
+plan("list_rehearsals", (db) => jobsForProject(db, projectId).list({ ...everyJob, mode: "rehearse" }, page), {
+  rowsMax: { jobs: 4 * 51 },
+});
+plan("find_listed_twin", (db) => jobsForProject(db, projectId).findTwin(seededId("job", 239)));
+plan("list_job_steps", (db) => jobsForProject(db, projectId).listSteps(leases.map((one) => one.jobId)));
+plan("read_job_log", (db) => jobsForProject(db, projectId).listEvents(jobId, { afterSeq: 4_000, limit: 100 }));
+plan("find_skill", (db) => skillsForProject(db, projectId).find({ slug: "skill_1", version: 0 }));
+plan("list_skills", (db) => skillsForProject(db, projectId).list());
+plan("list_skill_versions", (db) => skillsForProject(db, projectId).listVersions("skill_1"));
+
+// The work that is due.
+plan(
+  "claim_job_tasks",
+  (db) =>
+    claimJobTasks(db, {
+      owner,
+      nowMs,
+      leaseUntilMs: nowMs + 30_000,
+      limit: 10,
+      share: 5,
+      fullProjects: new Set([seededId("prj", 7)]),
+    }),
+  { rowsMax: { job_tasks: 500 } },
+);
+plan("renew_job_leases", (db) => renewJobLeases(db, leases, nowMs));
+plan("release_job_leases", (db) => releaseJobTasks(db, leases, nowMs));
+plan("release_job_lease", (db) => releaseJobTasks(db, [{ ...lease, leaseToken: 999 }], nowMs));
+plan("hold_job_task", (db) => holdJobTask(db, lease));
+plan("end_job_task", (db) => endJobTask(db, lease));
+plan("move_job_task", (db) => moveJobTask(db, lease, nowMs));
+plan("put_job_tasks", (db) => putJobTasks(db, [task]));
+plan("take_run_task", (db) => takeRunTask(db, { jobId, projectId, dueAt: nowMs }));
+plan("delete_job_tasks", (db) => deleteJobTasks(db, { jobId, kinds: ["hop", "reach"], subject: "ask" }));

@@ -1,0 +1,188 @@
+import { drizzle } from "drizzle-orm/postgres-js";
+import type postgres from "postgres";
+import { type Database, type Executor, withTransaction } from "../../src/connect.ts";
+import * as schema from "../../src/schema/index.ts";
+
+/** A statement as the driver was given it. */
+export type SentStatement = { readonly text: string; readonly parameters: readonly unknown[] };
+
+/** Planned for the values at hand, as in a prepared statement's first five runs, or for any, as mostly from then on. */
+export type PlanMode = "custom" | "generic";
+
+/** How a plan reads the tables of the service. */
+export type TableReads = {
+  /** What it writes: `update jobs`. */
+  readonly writes: readonly string[];
+  /** By table: the indexes, each with the columns it is searched by: `jobs_pkey(id)`. Or `Seq Scan`, or `ctid`. */
+  readonly access: Readonly<Record<string, readonly string[]>>;
+  /** By table: how many rows were read, over all loops and also those that were not wanted. 0 where the plan was not run. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** How many buffers it read, of the cache or not, its planning apart. 0 where the plan was not run. */
+  readonly buffers: number;
+  /** Whether rows are sorted, where an index could have given them in order. */
+  readonly isSorted: boolean;
+};
+
+/** Runs `run` in a transaction that is rolled back, and returns what it sent. */
+export async function sentBy(
+  db: Database,
+  run: (executor: Executor) => Promise<unknown>,
+  isLast: (text: string) => boolean = () => false,
+): Promise<SentStatement[]> {
+  const sent: SentStatement[] = [];
+  const wasLast = new Error("the last one that is asked for");
+  await rolledBack(db, async (tx) => {
+    const sql = new Proxy(tx.sql, {
+      get(target, name) {
+        // The query builder looks at the options of a whole pool.
+        if (name === "options") return db.sql.options;
+        if (name !== "unsafe") return Reflect.get(target, name, target);
+        return (text: string, parameters: readonly unknown[] = [], options: object = {}) => {
+          sent.push({ text, parameters });
+          if (isLast(text)) throw wasLast;
+          return target.unsafe(text, parameters as never[], options);
+        };
+      },
+    });
+    await run({ sql, orm: drizzle(sql as unknown as postgres.Sql, { schema }) }).catch((error: unknown) => {
+      if (!sent.some(({ text }) => isLast(text))) throw error;
+    });
+  });
+  return sent;
+}
+
+/** How a statement is planned. `randomPageCost`: by default as the embedded store has it, and any server on flash should. */
+export type ExplainOptions = { readonly mode: PlanMode; readonly isRun?: boolean; readonly randomPageCost?: number };
+
+/** The plan of a statement. With `isRun` it is run too, and rolled back, so that the rows it read are known. */
+export async function explain(db: Database, statement: SentStatement, options: ExplainOptions): Promise<TableReads> {
+  const [reads] = await explainAll(db, [statement], options);
+  if (reads === undefined) throw new Error("the server told no plan");
+  return reads;
+}
+
+/** The plans of statements in their order, in one transaction and with a message each, which is most of what a plan takes. */
+export async function explainAll(
+  db: Database,
+  statements: readonly SentStatement[],
+  { mode, isRun = false, randomPageCost = 1.1 }: ExplainOptions,
+): Promise<TableReads[]> {
+  const plans: RawNode[] = [];
+  const options = isRun ? "analyze, buffers, format json" : "format json";
+  await rolledBack(db, async ({ sql: tx }) => {
+    await tx.unsafe(`set local plan_cache_mode = force_${mode}_plan; set local random_page_cost = ${randomPageCost}`);
+    for (const { text, parameters } of statements) {
+      const given = parameters.length === 0 ? "" : `(${parameters.map(literal).join(", ")})`;
+      const [, told] = (await tx.unsafe(
+        `prepare explained as ${text};\nexplain (${options}) execute explained${given};\ndeallocate explained`,
+      )) as unknown as { "QUERY PLAN": [{ Plan: RawNode }] }[][];
+      const plan = told?.[0]?.["QUERY PLAN"][0].Plan;
+      if (plan === undefined) throw new Error("the server told no plan");
+      plans.push(plan);
+    }
+  });
+  const columns = await indexColumns(db);
+  return plans.map((plan) => readsOf(nodesOf(plan), columns));
+}
+
+async function rolledBack(db: Database, run: (tx: Executor) => Promise<void>): Promise<void> {
+  const over = new Error("rolled back");
+  await withTransaction(db, async (tx) => {
+    await run(tx);
+    throw over;
+  }).catch((error: unknown) => {
+    if (error !== over) throw error;
+  });
+}
+
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return "null";
+  const text = value instanceof Uint8Array ? `\\x${Buffer.from(value).toString("hex")}` : String(value);
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+type RawNode = {
+  "Node Type": string;
+  Operation?: string;
+  "Relation Name"?: string;
+  "Index Name"?: string;
+  "Index Cond"?: string;
+  "TID Cond"?: string;
+  "Actual Rows"?: number;
+  "Actual Loops"?: number;
+  "Rows Removed by Filter"?: number;
+  "Shared Hit Blocks"?: number;
+  "Shared Read Blocks"?: number;
+  Plans?: RawNode[];
+};
+
+function nodesOf(node: RawNode): RawNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+const columnsByIndex = new WeakMap<Database, Promise<Map<string, string[]>>>();
+
+/** The columns of every index of the service, read once a database. */
+function indexColumns(db: Database): Promise<Map<string, string[]>> {
+  const known = columnsByIndex.get(db) ?? readIndexColumns(db);
+  columnsByIndex.set(db, known);
+  return known;
+}
+
+async function readIndexColumns(db: Database): Promise<Map<string, string[]>> {
+  const rows = await db.sql<{ name: string; columns: string[] }[]>`
+    select c.relname as name, to_json(array(select pg_get_indexdef(i.indexrelid, k, true) from generate_series(1, i.indnkeyatts) k)) as columns
+    from pg_index i join pg_class c on c.oid = i.indexrelid where c.relnamespace = 'public'::regnamespace`;
+  return new Map(rows.map(({ name, columns }) => [name, columns]));
+}
+
+function readsOf(nodes: readonly RawNode[], columns: Map<string, string[]>): TableReads {
+  const access: Record<string, Set<string>> = {};
+  const rows: Record<string, number> = {};
+  for (const node of nodes) {
+    const table = node["Relation Name"];
+    // Those of the server's own tables are no matter of ours.
+    if (table === undefined || table.startsWith("pg_") || !node["Node Type"].includes("Scan")) continue;
+    access[table] ??= new Set();
+    for (const one of accessesOf(node, columns)) access[table].add(one);
+    const read = (node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0);
+    rows[table] = (rows[table] ?? 0) + Math.round(read * (node["Actual Loops"] ?? 0));
+  }
+  const writing = nodes.filter((node) => node["Node Type"] === "ModifyTable");
+  return {
+    writes: [...new Set(writing.map((node) => `${node.Operation?.toLowerCase()} ${node["Relation Name"]}`))].sort(),
+    access: Object.fromEntries(Object.entries(access).map(([table, found]) => [table, [...found].sort()])),
+    rows,
+    // Those of the first node are those of all below it too.
+    buffers: (nodes[0]?.["Shared Hit Blocks"] ?? 0) + (nodes[0]?.["Shared Read Blocks"] ?? 0),
+    isSorted: nodes.some((node) => node["Node Type"].endsWith("Sort")),
+  };
+}
+
+function accessesOf(node: RawNode, columns: Map<string, string[]>): string[] {
+  if (node["Node Type"] === "Bitmap Heap Scan") {
+    // Its indexes stand in the nodes below.
+    const below = (node.Plans ?? []).flatMap(nodesOf).filter((child) => child["Node Type"] === "Bitmap Index Scan");
+    return below.map((child) => indexAccess(child, columns));
+  }
+  if (node["Node Type"] === "Tid Scan") return ["ctid"];
+  return node["Index Name"] === undefined ? [node["Node Type"]] : [indexAccess(node, columns)];
+}
+
+function indexAccess(node: RawNode, columns: Map<string, string[]>): string {
+  const index = node["Index Name"] ?? "";
+  const condition = node["Index Cond"] ?? "";
+  const searched = (columns.get(index) ?? []).filter((name) => isSearched(name, condition));
+  return `${index}(${searched.join(", ")})`;
+}
+
+function isSearched(column: string, condition: string): boolean {
+  // A plan has other brackets around an expression than the definition of its index.
+  if (/\W/.test(column)) return withoutBrackets(condition).includes(withoutBrackets(column));
+  // Columns of other rows of the plan stand behind their alias and a dot.
+  return new RegExp(`(?<![.\\w])${column}(?!\\w)`).test(condition);
+}
+
+function withoutBrackets(text: string): string {
+  return text.replaceAll(/[()]/g, "");
+}

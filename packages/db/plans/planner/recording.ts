@@ -1,0 +1,57 @@
+import type { PlanMode, TableReads } from "./explain.ts";
+import type { Statistics } from "./seed.ts";
+
+/** How a statement was planned, under which circumstances. */
+export type PlannedReads = { readonly mode: PlanMode; readonly statistics: Statistics; readonly reads: TableReads };
+
+/** What a run's statement is recorded under, and how it was planned each time. */
+export type RecordedStatement = { readonly name: string; readonly planned: readonly PlannedReads[] };
+
+/** Returns the text of a recording: by name, a line a statement, and below it what it reads only in some circumstances. */
+export function recordingOf(statements: readonly RecordedStatement[]): string {
+  const byName = Map.groupBy(statements, ({ name }) => name);
+  const blocks = [...byName].map(([name, ofName]) => {
+    // Texts that differ and read the same are one.
+    const lines = new Set(ofName.map(({ planned }) => linesOf(planned)));
+    return [name, ...[...lines].sort()].join("\n");
+  });
+  return `${blocks.sort().join("\n\n")}\n`;
+}
+
+function linesOf(planned: readonly PlannedReads[]): string {
+  const writes = planned[0]?.reads.writes ?? [];
+  const facts = [...new Set(planned.flatMap(({ reads }) => factsOf(reads)))].sort();
+  const byWhen = Map.groupBy(facts, (fact) => whenOf(planned, fact));
+  const always = byWhen.get("") ?? [];
+  const sometimes = [...byWhen]
+    .filter(([when]) => when !== "")
+    .map(([when, found]) => `    ${when}: ${found.join("; ")}`);
+  const first = `  ${writes.join(", ") || "select"}: ${always.join("; ") || "-"}`;
+  return [first, ...sometimes.sort()].join("\n");
+}
+
+function factsOf({ access, isSorted }: TableReads): string[] {
+  const reads = Object.entries(access).flatMap(([table, found]) =>
+    found.map((one) => (one.startsWith(`${table}_`) ? one : `${one} of ${table}`)),
+  );
+  return isSorted ? [...reads, "sort"] : reads;
+}
+
+/** Returns the circumstances in which a fact holds, and nothing if it holds in all of them. */
+function whenOf(planned: readonly PlannedReads[], fact: string): string {
+  const holding = planned.filter(({ reads }) => factsOf(reads).includes(fact));
+  if (holding.length === planned.length) return "";
+  const every = new Set(planned.map(({ statistics }) => statistics)).size;
+  const byStatistics = Map.groupBy(
+    [...Map.groupBy(holding, ({ mode }) => mode)].map(([mode, ofMode]) => {
+      const statistics = ofMode.map((one) => one.statistics).sort();
+      return { mode, statistics: statistics.length === every ? "" : `${statistics.join(", ")} statistics` };
+    }),
+    ({ statistics }) => statistics,
+  );
+  const parts = [...byStatistics].map(([statistics, modes]) => {
+    const ofModes = modes.length === 2 ? "" : `${modes[0]?.mode} plan`;
+    return [ofModes, statistics].filter(Boolean).join(" with ");
+  });
+  return parts.sort().join(" and ");
+}

@@ -1,0 +1,191 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { createTestDatabase } from "@svc/testing/database";
+import { getTableName } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { withTransaction } from "../src/connect.ts";
+import { erasedTables } from "../src/schema/erased-tables.ts";
+import { statementNames } from "../src/sql/statement.ts";
+import { explainAll, type PlanMode, type SentStatement, sentBy } from "./planner/explain.ts";
+import { type Plan, plans } from "./planner/plan.ts";
+import { type PlannedReads, recordingOf } from "./planner/recording.ts";
+import { forgetStatistics, type Statistics, seeded } from "./planner/seed.ts";
+import { sourcesIn, watchQueries } from "./planner/unrun-queries.ts";
+
+// Every statement has a plan in this folder, and plans.snap holds what each reads and by which index, whatever the server's statistics
+// say. After a change, `npx vitest run packages/db/plans/plans.test.ts -u` records it again, and a review reads the difference.
+
+/** A statement that a plan's run sent, and how it was planned. */
+type Recorded = {
+  readonly name: string;
+  readonly plan: Plan;
+  readonly sent: SentStatement;
+  readonly planned: PlannedReads[];
+};
+
+/** Tables of a few rows: one in all, or one a node, a restore or a rotation of the vault key. */
+const smallTables = ["old_subkeys", "restores", "routing_state", "vault_nodes", "vault_rotations"];
+
+const modes: readonly PlanMode[] = ["custom", "generic"];
+const everyStatistics: readonly Statistics[] = ["fresh", "stale", "absent"];
+const recorded: Recorded[] = [];
+/** All that the runs of plans sent. */
+const sent = new Map<Plan, readonly SentStatement[]>();
+/** Places in the package that send a query, and that no run of a plan came to. */
+let unrun: string[] = [];
+
+for (const file of readdirSync(import.meta.dirname)) {
+  if (file.endsWith(".ts") && !file.endsWith(".test.ts")) await import(join(import.meta.dirname, file));
+}
+
+// What is run leaves dead rows, which the planner sees: it plans on a copy of its own, so that a recording is the same each time.
+const running = await createTestDatabase({ filled: seeded });
+const { db, drop } = await createTestDatabase({ filled: seeded });
+afterAll(async () => {
+  await running.drop();
+  await drop();
+});
+
+beforeAll(async () => {
+  const folder = join(import.meta.dirname, "../src");
+  const sources = sourcesIn(folder);
+  for (const file of sources) await import(join(folder, file));
+  const takeUnrun = await watchQueries(folder, sources);
+  for (const plan of plans) recorded.push(...(await recordedOf(plan)));
+  unrun = await takeUnrun();
+  await planAll("stale");
+  await forgetStatistics(db);
+  await planAll("absent");
+  await analyze();
+  await planAll("fresh");
+  // Thousands of plans: beside other work they took longer than a hook has.
+}, 600_000);
+
+/** Makes statistics of all rows of all tables: of a sample, the plans would differ from run to run. */
+async function analyze(): Promise<void> {
+  await withTransaction(db, async ({ sql }) => {
+    await sql.unsafe("set local default_statistics_target = 200; analyze");
+  });
+}
+
+async function planAll(statistics: Statistics): Promise<void> {
+  const asked = recorded.filter(({ plan }) => (plan.statistics ?? everyStatistics).includes(statistics));
+  const statements = asked.map((one) => one.sent);
+  for (const mode of modes) {
+    const reads = await explainAll(db, statements, { mode });
+    for (const [index, { planned }] of asked.entries()) {
+      const found = reads[index];
+      if (found !== undefined) planned.push({ mode, statistics, reads: found });
+    }
+  }
+}
+
+/** Runs a plan, and returns the statements that it is of. */
+async function recordedOf(plan: Plan): Promise<Recorded[]> {
+  const isMeant = (text: string) => plan.names.some((name) => isNamed(text, statementOf(name) ?? ""));
+  const all = await sentBy(running.db, plan.run, plan.isSlow === true ? isMeant : undefined);
+  sent.set(plan, all);
+  const queries = all.filter(({ text }, index) => isQuery(text) && all.findIndex((one) => one.text === text) === index);
+  return plan.names.flatMap((name) => {
+    const statement = statementOf(name);
+    const found = statement === undefined ? queries : all.filter(({ text }) => isNamed(text, statement)).slice(0, 1);
+    if (found.length === 0) throw new Error(`${name} was not run, but ${all.map(({ text }) => text.slice(0, 40))}`);
+    return found.map((one): Recorded => ({ name, plan, sent: one, planned: [] }));
+  });
+}
+
+/** The statement that a plan's name is of, if it is one of a statement. */
+function statementOf(name: string): string | undefined {
+  const [statement = ""] = name.split(",");
+  return statementNames().includes(statement) ? statement : undefined;
+}
+
+function isNamed(text: string, statement: string): boolean {
+  return text.startsWith(`/* ${statement} */`);
+}
+
+/** True if a text is a query that has no name, and that the server plans. */
+function isQuery(text: string): boolean {
+  return !/^(?:\/\* |set local |savepoint |release |rollback |lock table |truncate )/.test(text);
+}
+
+test("what every statement reads is as recorded", async () => {
+  expect(
+    recorded.filter(({ plan, planned }) => planned.length !== 2 * (plan.statistics ?? everyStatistics).length),
+  ).toEqual([]);
+  await expect(recordingOf(recorded)).toMatchFileSnapshot("plans.snap");
+});
+
+test("every statement has a plan", () => {
+  const known = new Set(recorded.map(({ name }) => statementOf(name)));
+  // Those of other tests, whose files may share the process, are named test_.
+  expect(statementNames().filter((name) => !known.has(name) && !name.startsWith("test_"))).toEqual([]);
+});
+
+test("every query is run by a plan", () => {
+  expect(unrun).toEqual([]);
+});
+
+test("every query that the run of a plan sends is recorded", () => {
+  const known = new Set(recorded.map((one) => one.sent.text));
+  const all = [...sent.values()].flat().map(({ text }) => text);
+  expect(all.filter((text) => isQuery(text) && !known.has(text))).toEqual([]);
+});
+
+test("no two plans have the same name", () => {
+  const names = plans.flatMap((one) => one.names);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
+
+test("nothing reads a table as a whole, but those that are small", () => {
+  const whole = recorded.flatMap(({ name, plan, planned }) =>
+    planned.flatMap(({ mode, statistics, reads }) =>
+      Object.entries(reads.access).flatMap(([table, found]) =>
+        found.includes("Seq Scan") && !smallTables.includes(table) && plan.wholeReads?.includes(table) !== true
+          ? [`${name} reads ${table} (${mode} plan, ${statistics} statistics)`]
+          : [],
+      ),
+    ),
+  );
+  expect(whole).toEqual([]);
+});
+
+test("every index is read by a statement", async () => {
+  const rows = await db.sql<{ name: string }[]>`
+    select indexrelid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indrelid
+    where c.relnamespace = 'public'::regnamespace and not i.indisunique order by 1`;
+  const reads = recorded.flatMap(({ planned }) => planned.flatMap((one) => Object.values(one.reads.access).flat()));
+  const read = new Set(reads.map((one) => one.split("(")[0]));
+  // A unique one is a rule as well, whether anything reads by it or not.
+  expect(rows.map(({ name }) => name).filter((name) => !read.has(name))).toEqual([]);
+});
+
+const bounded = plans.filter(({ rowsMax }) => rowsMax).map((one) => [one.names.join(", "), one] as const);
+
+test.each(bounded)("%s reads no more rows than it must", async (_, { names, rowsMax }) => {
+  const statements = recorded.filter(({ name }) => names.includes(name)).map((one) => one.sent);
+  for (const mode of modes) {
+    for (const { rows } of await explainAll(db, statements, { mode, isRun: true })) {
+      for (const [table, max] of Object.entries(rowsMax ?? {})) {
+        expect(rows[table] ?? 0, `${table}, ${mode} plan`).toBeLessThanOrEqual(max);
+      }
+    }
+  }
+});
+
+test("an erasure and an export come to every way by which rows go with others", () => {
+  const textsOf = (name: string) =>
+    [...sent].flatMap(([{ names }, all]) => (names.includes(name) ? all.map(({ text }) => text) : []));
+  const [erased, exported] = [textsOf("erase an entity"), textsOf("export an entity")];
+  const missing = erasedTables.flatMap(({ table, parents = [] }) =>
+    parents.flatMap((parent) => {
+      const [name, other] = [getTableName(table), getTableName(parent.table)];
+      const isErased = erased.some((text) => text.includes(`"${name}"`) && text.includes(`(select * from "${other}"`));
+      const pages = exported.filter(
+        (text) => text.includes(`(select "${name}".*`) && text.includes(`(select * from "${other}"`),
+      );
+      return isErased && pages.length > 1 ? [] : [`${name} of ${other}`];
+    }),
+  );
+  expect(missing).toEqual([]);
+});

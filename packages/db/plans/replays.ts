@@ -1,0 +1,71 @@
+import type { Executor } from "../src/connect.ts";
+import { countReplayMatches, findReplayMatches } from "../src/replays/match.ts";
+import { firstEventAt, type NewReplay, replaysForProject } from "../src/replays/repo.ts";
+import { lockReplay, moveReplay, type ReplayMove, readReplayedSubscriptions } from "../src/replays/step.ts";
+import { armLostReplays, expirePausedReplays, sweepReplays } from "../src/replays/sweep.ts";
+import { nowMs } from "../src/test-rows.ts";
+import { plan } from "./planner/plan.ts";
+import { seededAt, seededId } from "./planner/seed.ts";
+
+const projectId = seededId("prj", 1);
+const id = seededId("rpl", 1);
+const position = { eventId: seededId("evt", 5_001), subscriptionId: seededId("sub", 7) };
+const filter = {
+  ...{ projectId, toolkitSlug: "", triggerSlug: "", subscriptionId: null, onlyUndelivered: true },
+  until: seededAt(20_000),
+  createdAt: nowMs,
+};
+const started: NewReplay = {
+  ...filter,
+  ...{
+    id: seededId("rpl", 500_000),
+    since: seededAt(10),
+    perSecond: 50,
+    total: 0,
+    uncountedFromId: null,
+    pacedAt: nowMs,
+  },
+};
+
+/** Starts a replay of a project that has none. */
+const moved: ReplayMove = {
+  ...{ id, state: "running", reason: "", waitsForId: null, total: 1, uncountedFromId: null, queued: 1 },
+  ...{ positionEventId: position.eventId, positionSubscriptionId: position.subscriptionId },
+  ...{ pacedAt: nowMs, updatedAt: nowMs, endedAt: null },
+};
+
+function start(db: Executor) {
+  return replaysForProject(db, seededId("prj", 5_000)).start(started, 10);
+}
+
+/** Ends a replay that is under way. */
+function cancel(db: Executor) {
+  return replaysForProject(db, projectId).change(id, () => ({ state: "cancelled", endedAt: nowMs, updatedAt: nowMs }));
+}
+
+// Paced replays.
+plan("find_replay_matches", (db) => findReplayMatches(db, filter, position, { limit: 50, events: 100 }), {
+  // However many events there are: a walk is bounded, and the fewer the more subscriptions they are compared with.
+  rowsMax: { events: 5_000 },
+});
+plan("count_replay_matches", (db) => countReplayMatches(db, filter, firstEventAt(seededAt(10_000))), {
+  isSlow: true,
+});
+plan("lock_replay", (db) => lockReplay(db, id));
+plan("move_replay", (db) => moveReplay(db, moved));
+plan("read_replayed_subscriptions", (db) =>
+  readReplayedSubscriptions(db, [seededId("sub", 2), seededId("sub", 3)], 500),
+);
+plan(["lock_replay_starts", "the replays of a project that have not ended"], (db) =>
+  replaysForProject(db, projectId).start(started, 10),
+);
+plan("start a replay", start);
+plan("a replay", (db) => replaysForProject(db, projectId).find(id));
+plan("change a replay", cancel);
+plan("sweep_replays", (db) => sweepReplays(db, seededAt(10), 100));
+plan("expire_paused_replays", (db) => expirePausedReplays(db, { beforeMs: seededAt(10), nowMs, limit: 100 }));
+plan("arm_lost_replays", (db) => armLostReplays(db, nowMs, 100));
+plan("a page of replays", (db) => replaysForProject(db, projectId).list({ after: undefined, limit: 51 }));
+plan("the next page of replays", (db) =>
+  replaysForProject(db, projectId).list({ after: seededId("rpl", 5_001), limit: 51 }),
+);

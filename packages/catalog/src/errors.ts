@@ -15,7 +15,7 @@ export function projectNotFound(projectId: string): Fault {
 }
 
 /** The caller sees no toolkit of that slug. With `seen`, those it does see, the nearest of them is named. */
-export function toolkitNotFound(field: "slug" | "toolkitSlug", slug: string, seen?: Pick<Catalog, "toolkits">): Fault {
+export function toolkitNotFound(field: string, slug: string, seen?: Pick<Catalog, "toolkits">): Fault {
   return fault({
     code: "not_found",
     reason: "TOOLKIT_NOT_FOUND",

@@ -28,7 +28,7 @@ export function addAgentKeyCreate(keys: Command, context: CommandContext): void 
     .command("create")
     .description("make a key for an agent of one user or of some toolkits, and print it; it is shown here only")
     .option("--entity <id>", "the one entity that it reaches: your own id of the user", parseText)
-    .option("--toolkits <slugs>", "the toolkits it may use, such as calendar,mail", parseWords, [])
+    .option("--toolkits <slugs>", "the toolkits it may use, such as calendar,sales_crm", parseWords, [])
     .option("--access <classes>", "the classes of tools it may use, such as read,write (default: all)", parseWords, [])
     .option("--expires-in <duration>", "how long it is valid, at most 24h (default: 1h)", parseSpan)
     .option("--name <text>", "what the key is for", "svc agent-keys create")

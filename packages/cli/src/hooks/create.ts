@@ -19,7 +19,7 @@ export function addHookCreate(hooks: Command, context: CommandContext): void {
       new Argument("<phase>", "before a call is sent, or after, about its result").choices(["before", "after"]),
     )
     .argument("<url>", "address that is asked; https, unless its host is loopback")
-    .option("--toolkits <slugs>", "the toolkits whose calls it is asked about, such as calendar,mail", parseWords, [])
+    .option("--toolkits <slugs>", "the toolkits whose calls it is asked about, such as calendar,sales_crm", parseWords, [])
     .option("--access <classes>", "the classes it is asked about, such as write,destructive", parseWords, [])
     .option("--position <number>", "its place among those of its phase, the lowest first", parsePosition, 0)
     .action((phase: string, url: string, options: CreateOptions) => createHook(phase, url, options, context));

@@ -47,7 +47,7 @@ export function addKeyCreate(keys: Command, context: CommandContext): void {
       parseText,
     )
     .option("--access <classes>", "the classes of tools it may use, such as read,write (default: all)", parseWords, [])
-    .option("--toolkits <slugs>", "the toolkits it may use, such as calendar,mail (default: all)", parseWords, [])
+    .option("--toolkits <slugs>", "the toolkits it may use, such as calendar,sales_crm (default: all)", parseWords, [])
     .option(
       "--agent-tools <groups>",
       "what it is given over MCP beside the tools of apps: programs, connect, operate, repair (default: none)",

@@ -14,7 +14,7 @@ import { visitLanes } from "./visit-lanes.ts";
 /** A pending delivery that this node now holds, with all that sending it needs. */
 export type ClaimedDelivery = DeliveryTaskKey & {
   projectId: ProjectId;
-  /** Attempts made before. */
+  /** Attempts of the retry schedule made before. */
   attempts: number;
   /** Where it goes: what the subscription says of its endpoint, secrets sealed. */
   endpoint: Readonly<Row<typeof subscriptions, (typeof endpointColumnNames)[number]>>;

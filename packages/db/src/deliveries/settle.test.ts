@@ -42,7 +42,7 @@ test("a batch writes each attempt with the change of state it causes", async () 
   expect(await deliveries.find(dead.id)).toMatchObject({
     ...ended,
     state: "dead_letter",
-    attempts: 10,
+    attempts: 1,
     lastError: "http_500",
   });
   expect(await deliveries.find(pending.id)).toMatchObject({

@@ -6,7 +6,8 @@ import { currentEpoch, liveEpochs } from "./epoch.ts";
 /**
  * Makes tasks of an active subscription due at $2: that of one delivery, or up to $4 of its lane, in the order of their times. One delivery
  * comes before all others of the lane, so that it is the probe of an endpoint that fails. By delivery_tasks_lane. Tasks that are leased
- * stay as they are, and SKIP LOCKED leaves those that another node takes. The end of a backoff is written in the same commit.
+ * stay as they are. A task whose retry is brought forward is put back by one attempt of the schedule, which the manual attempt then
+ * takes: its failure repeats that wait. SKIP LOCKED leaves those that another node takes. The end of a backoff is written in the same commit.
  */
 const tryNow = statement<{ count: number }>(
   "try_deliveries_now",
@@ -23,7 +24,9 @@ const tryNow = statement<{ count: number }>(
       and (t.lease_until is null or t.lease_until <= $2::timestamptz)
     order by t.due_at limit $4::int4 for update skip locked
   ), moved as (
-    update delivery_tasks t set epoch = ${currentEpoch}, due_at = p.tried_at from picked p
+    update delivery_tasks t set epoch = ${currentEpoch}, due_at = p.tried_at,
+      attempts = case when p.due_at > $2::timestamptz then greatest(t.attempts - 1, 0) else t.attempts end
+    from picked p
     where t.epoch = p.epoch and t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
     returning t.delivery_id, t.due_at
   ), changed as (

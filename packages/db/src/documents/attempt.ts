@@ -3,7 +3,7 @@ import { packedDocument } from "./packed.ts";
 
 /** An entry of `deliveries.attempt_log`: one try of one delivery, as it went. */
 export type AttemptEntry = {
-  /** From 1. */
+  /** Position, from 1: among all attempts of the delivery when read, among those of the retry schedule as stored. */
   readonly number: number;
   /** Epoch milliseconds. */
   readonly startedAt: number;

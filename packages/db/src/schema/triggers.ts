@@ -131,7 +131,7 @@ export const deliveryTasks = pgTable(
     projectId: idColumn("prj")("project_id").notNull(),
     subscriptionId: idColumn("sub")("subscription_id").notNull(),
     eventId: idColumn("evt")("event_id").notNull(),
-    /** Attempts made so far. */
+    /** Attempts of the retry schedule made so far: without those of TryNow. */
     attempts: integer("attempts").notNull().default(0),
     dueAt: time("due_at").notNull(),
     leaseOwner: idColumn("node")("lease_owner"),

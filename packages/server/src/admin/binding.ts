@@ -1,3 +1,4 @@
+import { type Catalog, toolkitNotFound } from "@svc/catalog";
 import { type AgentToolGroup, agentToolGroups, type Binding, isEntityId } from "@svc/core";
 import { type AccessClass, accessClasses } from "@svc/db";
 import type { CreateApiKeyRequest } from "@svc/gen/admin";
@@ -11,13 +12,21 @@ export function readBinding(request: Pick<CreateApiKeyRequest, keyof Binding>): 
   const { entityId, toolkitSlugs } = request;
   if (entityId !== "" && !isEntityId(entityId)) throw entityIdInvalid(entityId);
   const classes = request.accessClasses.map((text, index) => readClass(text, index));
-  // Toolkits that are yet to be published may be named: until then the key reaches nothing of them.
   if (toolkitSlugs.length > toolkitsMax) throw toolkitSlugsInvalid("has more than 100 slugs");
   for (const slug of toolkitSlugs) {
     if (!slugPattern.test(slug))
       throw toolkitSlugsInvalid(`holds ${JSON.stringify(slug.slice(0, 80))}, which is no slug`);
   }
   return { entityId, accessClasses: [...new Set(classes)], toolkitSlugs: [...new Set(toolkitSlugs)] };
+}
+
+/** Slugs that keys are bound by, too, though no definition has them: promoted jobs and requests of the caller's own. */
+const slugsBesideCatalog: readonly string[] = ["skills", "http"];
+
+/** Throws TOOLKIT_NOT_FOUND, with the nearest slug, for the first of `slugs` that the project does not see. */
+export function requireToolkits({ toolkits }: Pick<Catalog, "toolkits">, slugs: readonly string[]): void {
+  const wrong = slugs.findIndex((slug) => !toolkits.has(slug) && !slugsBesideCatalog.includes(slug));
+  if (wrong >= 0) throw toolkitNotFound(`toolkitSlugs[${wrong}]`, slugs[wrong] ?? "", { toolkits });
 }
 
 /** What a new key is to be given beside the tools of apps. Throws AGENT_TOOLS_INVALID. */

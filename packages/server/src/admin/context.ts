@@ -1,4 +1,4 @@
-import type { Catalog } from "@svc/catalog";
+import type { Catalog, CatalogViews } from "@svc/catalog";
 import type { Clock, KeyId, NodeId, ProjectId, Sealer } from "@svc/core";
 import type { Database, VaultRotation } from "@svc/db";
 import type { Node, PostQuotas, Quarantine } from "@svc/node";
@@ -34,4 +34,6 @@ export type AdminContext = {
   exportPages: ExportPages;
   /** The toolkits that posts may come from. */
   catalog: Pick<Catalog, "toolkits">;
+  /** The toolkits that keys of a project may be bound to. */
+  views: Pick<CatalogViews, "forProject">;
 };

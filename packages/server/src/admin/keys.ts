@@ -17,7 +17,7 @@ import {
 import { type ApiKey, createApiKey, findProject, listApiKeys, revokeApiKey } from "@svc/db";
 import type { AdminService } from "@svc/gen/admin";
 import { Role, RoleSchema } from "@svc/gen/options";
-import { readAgentTools, readBinding } from "./binding.ts";
+import { readAgentTools, readBinding, requireToolkits } from "./binding.ts";
 import { readConfirmPolicy } from "./confirm-policy.ts";
 import type { AdminContext } from "./context.ts";
 import { apiKeyMessage } from "./convert.ts";
@@ -29,6 +29,7 @@ export function keyMethods({
   db,
   clock,
   sealer,
+  views,
   onRevoked,
 }: AdminContext): Pick<ServiceImpl<typeof AdminService>, "createApiKey" | "listApiKeys" | "revokeApiKey"> {
   const requireProject = async (projectId: ProjectId) => {
@@ -47,6 +48,7 @@ export function keyMethods({
         agentTools: readAgentTools(request.agentTools),
       };
       await requireProject(projectId);
+      requireToolkits(await views.forProject(projectId), asked.toolkitSlugs);
       const confirm = await readConfirmPolicy(db, projectId, request.confirm);
       const { key, text } = generateKey({ ...asked, confirm, nowMs });
       await createApiKey(db, key);

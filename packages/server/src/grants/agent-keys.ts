@@ -32,7 +32,7 @@ import {
   ListAgentKeysResponseSchema,
   RevokeAgentKeyResponseSchema,
 } from "@svc/gen/grants";
-import { readBinding } from "../admin/binding.ts";
+import { readBinding, requireToolkits } from "../admin/binding.ts";
 import { readConfirmPolicy } from "../admin/confirm-policy.ts";
 import { apiKeyMessage } from "../admin/convert.ts";
 import { generateKey } from "../admin/keys.ts";
@@ -58,6 +58,7 @@ export function agentKeyMethods({
   db,
   clock,
   sealer,
+  views,
   onRevoked,
 }: GrantsServiceOptions): Pick<
   ServiceImpl<typeof GrantsService>,
@@ -69,6 +70,7 @@ export function agentKeyMethods({
       const name = requireName(request.name);
       const lifeMs = readLifetime(request.lifetime);
       const asked = readBinding(request);
+      requireToolkits(await views.forProject(projectId), asked.toolkitSlugs);
       const askedConfirm = await readConfirmPolicy(db, projectId, request.confirm);
       const { key, text } = await withTransaction(db, async (tx) => {
         const nowMs = clock.now();

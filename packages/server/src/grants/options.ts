@@ -1,3 +1,4 @@
+import type { CatalogViews } from "@svc/catalog";
 import type { Clock, KeyId, Sealer } from "@svc/core";
 import type { Database } from "@svc/db";
 
@@ -6,6 +7,7 @@ export type GrantsServiceOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly sealer: Sealer;
+  readonly views: Pick<CatalogViews, "forProject">;
   readonly onChanged: (keyId: KeyId) => void;
   readonly onRevoked: (keyIds: readonly KeyId[]) => void;
 };

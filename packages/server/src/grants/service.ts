@@ -25,6 +25,7 @@ import {
   RevokeGrantResponseSchema,
   UpdateGrantResponseSchema,
 } from "@svc/gen/grants";
+import { requireToolkits } from "../admin/binding.ts";
 import { readConfirmPolicy } from "../admin/confirm-policy.ts";
 import { agentKeyMethods } from "./agent-keys.ts";
 import { grantMessage, isActive } from "./convert.ts";
@@ -33,7 +34,7 @@ import type { GrantsServiceOptions } from "./options.ts";
 
 /** GrantsService: what people let agents do. */
 export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<typeof GrantsService> {
-  const { db, clock, sealer, onChanged } = options;
+  const { db, clock, sealer, views, onChanged } = options;
   const reread = async (principal: ProjectPrincipal, { id }: ListedGrant) =>
     grantMessage(await requireGrant(principal, id, options));
   return {
@@ -50,6 +51,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
       const principal = requireProject(ctx);
       const grant = await requireOwn(principal, id, options);
       if (!isActive(grant)) throw grantEnded(grant.id);
+      const seen = await views.forProject(principal.projectId);
       await withTransaction(db, async (tx) => {
         // Of two that narrow it at once, the second narrows what the first left.
         await lockApiKey(tx, grant.keyId);
@@ -60,6 +62,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
           toolkitSlugs: narrowed("toolkitSlugs", toolkitSlugs, present.toolkitSlugs, true),
           agentTools: agentTools.join() === "none" ? [] : narrowed("agentTools", agentTools, present.agentTools, false),
         };
+        if (present.toolkitSlugs.length === 0) requireToolkits(seen, left.toolkitSlugs);
         await narrowGrant(tx, grant, left, clock.now());
       });
       onChanged(grant.keyId);

@@ -30,7 +30,7 @@ export function subscribedSlugs(catalog: Catalog, toolkitSlug: string, triggerSl
     return { toolkitSlug: "", triggerSlug: "" };
   }
   const toolkit = catalog.toolkits.get(toolkitSlug);
-  if (toolkit === undefined) throw toolkitNotFound("toolkitSlug", toolkitSlug);
+  if (toolkit === undefined) throw toolkitNotFound("toolkitSlug", toolkitSlug, catalog);
   const slug = triggerSlugOf(toolkitSlug, triggerSlug);
   const isKnown = slug === "" || toolkit.triggers.some((trigger) => trigger.slug === slug);
   if (!isKnown) throw triggerNotFound(toolkitSlug, triggerSlug);

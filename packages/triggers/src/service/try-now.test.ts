@@ -75,6 +75,31 @@ test("TryNow sends one delivery as the next test of a failing endpoint, and the 
   expect(await refusalOf(client.tryNow({ deliveryId: first }))).toMatchObject({ reason: "DELIVERY_NOT_PENDING" });
 });
 
+test("TryNow uses up no retry: an attempt that it brings forward and that fails repeats the wait it ended", async () => {
+  await using cluster = await createTestCluster();
+  await using receiver = await startTestReceiver();
+  receiver.script({ status: 500 });
+  const { node, client, id, post, delivery } = await subscribe(cluster, receiver);
+  await using _node = node;
+  const only = await post("1");
+  await until(async () => {
+    const { attempts } = await delivery(only);
+    if (attempts < 12) await client.tryNow(attempts % 2 === 0 ? { deliveryId: only } : { subscriptionId: id });
+    return attempts >= 12;
+  });
+  const tasks = () => cluster.db.sql<{ attempts: number; wait: number }[]>`
+    select attempts, extract(epoch from due_at)::float8 * 1000 - ${cluster.clock.now()}::float8 as wait
+    from delivery_tasks where lease_owner is null`;
+  await until(async () => ((await tasks())[0]?.wait ?? 0) > 0);
+  const { attempts: scheduled, wait } = (await tasks())[0]!;
+  expect(scheduled).toBe(1);
+  expect(wait).toBeLessThanOrEqual(1.2 * 5_000);
+  const { state, attempts: count } = await delivery(only);
+  expect(state).toBe("pending");
+  const { attempts } = await client.listDeliveryAttempts({ deliveryId: only });
+  expect(attempts.map(({ number }) => number)).toEqual(Array.from({ length: count }, (_, index) => count - index));
+});
+
 test("TryNow refuses what is missing, of others, or inactive", async () => {
   await using cluster = await createTestCluster();
   await using receiver = await startTestReceiver();

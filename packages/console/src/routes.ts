@@ -1,24 +1,24 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import type { ComponentType } from "react";
-import { readAccountsSearch } from "./pages/accounts/filters.ts";
-import { readAsksSearch } from "./pages/asks/filters.ts";
-import { readAuditSearch } from "./pages/audit/filters.ts";
-import { readCallsSearch } from "./pages/calls/filters.ts";
+import { accountsSearch } from "./pages/accounts/filters.ts";
+import { asksSearch } from "./pages/asks/filters.ts";
+import { auditSearch } from "./pages/audit/filters.ts";
+import { callsSearch } from "./pages/calls/filters.ts";
 import { readContactsSearch } from "./pages/contacts/search.ts";
-import { readDeliveriesSearch } from "./pages/deliveries/filters.ts";
-import { readEventsSearch } from "./pages/events/filters.ts";
+import { deliveriesSearch } from "./pages/deliveries/filters.ts";
+import { eventsSearch } from "./pages/events/filters.ts";
 import { readJobSearch } from "./pages/jobs/detail-search.ts";
-import { readJobsSearch } from "./pages/jobs/filters.ts";
+import { jobsSearch } from "./pages/jobs/filters.ts";
 import { readOverviewSearch } from "./pages/overview/filters.ts";
 import { readProgramSearch } from "./pages/programs/search.ts";
 import { readProjectSearch } from "./pages/projects/filters.ts";
-import { readQuarantinedSearch, readQuarantineSearch } from "./pages/quarantine/filters.ts";
+import { quarantineSearch, readQuarantinedSearch } from "./pages/quarantine/filters.ts";
 import { readReplaysSearch } from "./pages/replays/filters.ts";
-import { readNewScheduleSearch, readScheduleSearch, readSchedulesSearch } from "./pages/schedules/filters.ts";
+import { readNewScheduleSearch, readScheduleSearch, schedulesSearch } from "./pages/schedules/filters.ts";
 import { readSettingsSearch } from "./pages/settings/filters.ts";
 import { readSkillSearch } from "./pages/skills/search.ts";
 import { readSubscriptionSearch } from "./pages/subscriptions/filters.ts";
-import { readToolSearch, readToolsSearch } from "./pages/tools/filters.ts";
+import { readToolSearch, toolsSearch } from "./pages/tools/filters.ts";
 import { consoleBase } from "./session/base.ts";
 import { AdminPages } from "./shell/admin.tsx";
 import { NoPage, PageFailed } from "./shell/failed.tsx";
@@ -72,7 +72,7 @@ const overview = createRoute({
 const events = createRoute({
   getParentRoute: () => project,
   path: "events",
-  validateSearch: readEventsSearch,
+  validateSearch: eventsSearch.read,
   component: pageFrom(() => import("./pages/events/list.tsx")),
 });
 const event = createRoute({
@@ -84,7 +84,7 @@ const event = createRoute({
 const deliveries = createRoute({
   getParentRoute: () => project,
   path: "deliveries",
-  validateSearch: readDeliveriesSearch,
+  validateSearch: deliveriesSearch.read,
   component: pageFrom(() => import("./pages/deliveries/list.tsx")),
 });
 const delivery = createRoute({
@@ -126,7 +126,7 @@ const ingest = createRoute({
 const jobs = createRoute({
   getParentRoute: () => project,
   path: "jobs",
-  validateSearch: readJobsSearch,
+  validateSearch: jobsSearch.read,
   component: pageFrom(() => import("./pages/jobs/list.tsx")),
 });
 const job = createRoute({
@@ -145,7 +145,7 @@ const newProgram = createRoute({
 const asks = createRoute({
   getParentRoute: () => project,
   path: "asks",
-  validateSearch: readAsksSearch,
+  validateSearch: asksSearch.read,
   component: pageFrom(() => import("./pages/asks/list.tsx")),
 });
 const askById = createRoute({
@@ -181,7 +181,7 @@ const skill = createRoute({
 const schedules = createRoute({
   getParentRoute: () => project,
   path: "schedules",
-  validateSearch: readSchedulesSearch,
+  validateSearch: schedulesSearch.read,
   component: pageFrom(() => import("./pages/schedules/list.tsx")),
 });
 const newSchedule = createRoute({
@@ -205,7 +205,7 @@ const schedule = createRoute({
 const tools = createRoute({
   getParentRoute: () => project,
   path: "tools",
-  validateSearch: readToolsSearch,
+  validateSearch: toolsSearch.read,
   component: pageFrom(() => import("./pages/tools/list.tsx")),
 });
 const publishToolkit = createRoute({
@@ -228,7 +228,7 @@ const toolkit = createRoute({
 const accounts = createRoute({
   getParentRoute: () => project,
   path: "accounts",
-  validateSearch: readAccountsSearch,
+  validateSearch: accountsSearch.read,
   component: pageFrom(() => import("./pages/accounts/list.tsx")),
 });
 const account = createRoute({
@@ -240,7 +240,7 @@ const account = createRoute({
 const calls = createRoute({
   getParentRoute: () => project,
   path: "calls",
-  validateSearch: readCallsSearch,
+  validateSearch: callsSearch.read,
   component: pageFrom(() => import("./pages/calls/list.tsx")),
 });
 const call = createRoute({
@@ -280,7 +280,7 @@ const administered = createRoute({
 const quarantine = createRoute({
   getParentRoute: () => admin,
   path: "quarantine",
-  validateSearch: readQuarantineSearch,
+  validateSearch: quarantineSearch.read,
   component: pageFrom(() => import("./pages/quarantine/list.tsx")),
 });
 const quarantined = createRoute({
@@ -292,7 +292,7 @@ const quarantined = createRoute({
 const audit = createRoute({
   getParentRoute: () => admin,
   path: "audit",
-  validateSearch: readAuditSearch,
+  validateSearch: auditSearch.read,
   component: pageFrom(() => import("./pages/audit/list.tsx")),
 });
 

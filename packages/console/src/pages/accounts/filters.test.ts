@@ -1,14 +1,16 @@
 import { expect, test } from "vitest";
-import { accountsRequest, isFiltered, noDialog, readAccountsSearch } from "./filters.ts";
+import { accountsSearch, noDialog } from "./filters.ts";
+
+const { isFiltered, read, request } = accountsSearch;
 
 test("a toolkit to connect, and an account to connect anew, open the dialog, and it can be closed", () => {
-  expect(readAccountsSearch({ connect: "calendar", for: "ada" })).toMatchObject({ dialog: "connect", for: "ada" });
-  expect(readAccountsSearch({ like: "acc_1" }).dialog).toBe("connect");
-  expect(readAccountsSearch({ ...readAccountsSearch({ like: "acc_1" }), ...noDialog }).dialog).toBeUndefined();
+  expect(read({ connect: "calendar", for: "ada" })).toMatchObject({ dialog: "connect", for: "ada" });
+  expect(read({ like: "acc_1" }).dialog).toBe("connect");
+  expect(read({ ...read({ like: "acc_1" }), ...noDialog }).dialog).toBeUndefined();
 });
 
 test("what is connected filters nothing", () => {
-  const search = readAccountsSearch({ connect: "calendar", for: "ada", state: "expired" });
-  expect(accountsRequest(search)).toMatchObject({ toolkitSlug: "", entityId: "", state: "expired" });
+  const search = read({ connect: "calendar", for: "ada", state: "expired" });
+  expect(request(search, 0)).toMatchObject({ toolkitSlug: "", entityId: "", state: "expired" });
   expect(isFiltered({ ...search, state: undefined })).toBe(false);
 });

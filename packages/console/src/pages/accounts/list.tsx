@@ -1,41 +1,93 @@
 import { type ConnectedAccount, ConnectionsService } from "@svc/gen/connections";
-import { getRouteApi } from "@tanstack/react-router";
-import { useRows } from "../../calls/rows.ts";
+import { useNavigate } from "@tanstack/react-router";
+import type { ListPart } from "../../frame/list-filters.tsx";
+import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { Button } from "../../ui/button.tsx";
+import { anyOf, anyOption } from "../../ui/choice.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
-import { Empty, NoMatch } from "../../ui/empty.tsx";
-import { Grid } from "../../ui/grid.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
+import { Empty } from "../../ui/empty.tsx";
 import { useIsPhone } from "../../ui/media.ts";
-import { Page } from "../../ui/page.tsx";
-import { Split } from "../../ui/split.tsx";
-import { AccountFilters } from "./account-filters.tsx";
-import { accountCard, accountColumns } from "./columns.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { accountStates, accountWord, schemeWords } from "../../words/accounts.ts";
+import { useToolkits } from "../tools/catalog.ts";
 import { ConnectDialog } from "./connect-dialog.tsx";
 import { CredentialDialog } from "./credential-dialog.tsx";
-import { type AccountsSearch, accountsRequest, isFiltered, noDialog, noFilters } from "./filters.ts";
+import { CredentialState } from "./credential-state.tsx";
+import { type AccountsSearch, accountsSearch, noDialog } from "./filters.ts";
+import { ReconnectLink } from "./reconnect-link.tsx";
 
-const route = getRouteApi("/p/$projectId/accounts");
-const lookMs = 10_000;
+const accounts = listPage({
+  title: "Accounts",
+  method: ConnectionsService.method.listConnections,
+  rows: "accounts",
+  params: accountsSearch,
+  everyMs: 10_000,
+  actions: AccountActions,
+  filters: {
+    entity: { typed: "Entity", short: true },
+    toolkit: { choice: "Toolkit", options: useToolkitOptions },
+    state: { choice: "State", options: anyOf(accountStates) },
+  },
+  columns: ({ projectId }) => [
+    {
+      id: "toolkit",
+      title: "Toolkit",
+      width: "minmax(112px, 1fr)",
+      cell: ({ toolkitSlug }) => <span>{toolkitSlug}</span>,
+    },
+    { id: "entity", title: "Entity", width: "minmax(96px, 1fr)", cell: (account) => <span>{whose(account)}</span> },
+    { id: "state", title: "State", width: "120px", cell: ({ state }) => <State word={accountWord(state)} /> },
+    { id: "scheme", title: "By", width: "minmax(144px, 1fr)", cell: ({ scheme }) => schemeWords(scheme) },
+    {
+      id: "credential",
+      title: "Credential",
+      width: "minmax(120px, 1fr)",
+      cell: (account) => <CredentialState account={account} />,
+    },
+    { id: "expires", title: "Runs out", width: "104px", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+    {
+      id: "error",
+      title: "Last error",
+      width: "minmax(96px, 2fr)",
+      cell: ({ lastError }) => <span title={lastError}>{lastError}</span>,
+    },
+    "id",
+    {
+      id: "act",
+      title: "Renew",
+      width: "104px",
+      cell: (account) => <ReconnectLink projectId={projectId} account={account} />,
+    },
+  ],
+  card: (account) => (
+    <>
+      <Line apart>
+        <b>{account.toolkitSlug}</b>
+        <State word={accountWord(account.state)} />
+      </Line>
+      <Line apart>
+        <span>{whose(account)}</span>
+        <CredentialState account={account} />
+        <Time at={account.createdAt} />
+      </Line>
+    </>
+  ),
+  rowId: ({ id }) => id,
+  open: ({ id }, projectId) => ({ to: "/p/$projectId/accounts/$accountId", params: { projectId, accountId: id } }),
+  dialogs: AccountDialogs,
+  isCovered: ({ dialog }) => dialog !== undefined,
+  empty: NoAccounts,
+  noMatch: "No account matches",
+});
 
 /** The accounts of the project, newest first, and the way to connect one. */
 export default function AccountsPage() {
-  const { projectId } = route.useParams();
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const list = useRows(
-    ConnectionsService.method.listConnections,
-    accountsRequest(search),
-    ({ accounts }: { accounts: readonly ConnectedAccount[] }) => accounts,
-    { refetchMs: lookMs },
-  );
-  const change = (to: AccountsSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
-  const open = (accountId: string) =>
-    void navigate({ to: "/p/$projectId/accounts/$accountId", params: { projectId, accountId } });
-  const close = () => {
-    list.reload();
-    change(noDialog);
-  };
+  return <ListPage of={accounts} />;
+}
+
+function AccountActions({ change }: ListPart<ConnectedAccount, AccountsSearch>) {
   const credential = (
     <Button key="credential" onPress={() => change({ dialog: "credential" })}>
       Project credential
@@ -47,46 +99,29 @@ export default function AccountsPage() {
     </Button>
   );
   // Beside each other what goes on is last; below each other, on a phone, it is first.
-  const actions = useIsPhone() ? [connect, credential] : [credential, connect];
-  return (
-    <Page
-      title="Accounts"
-      isCovered={search.dialog !== undefined}
-      fill
-      actions={actions}
-      filters={<AccountFilters projectId={projectId} search={search} onChange={change} />}
-    >
-      <Split
-        panel={null}
-        list={
-          <ListStates
-            list={list}
-            isFiltered={isFiltered(search)}
-            empty={<NoAccounts />}
-            noMatch={<NoMatch title="No account matches" onClear={() => change(noFilters)} />}
-          >
-            <Grid
-              label="Accounts"
-              columns={accountColumns(projectId)}
-              card={accountCard}
-              rows={list.rows}
-              rowId={({ id }) => id}
-              onOpen={({ id }) => open(id)}
-              hasMore={list.hasMore}
-              loadMore={list.loadMore}
-              loadingMore={list.loadingMore}
-            />
-          </ListStates>
-        }
-      />
-      {search.dialog === "connect" && (
-        <ConnectDialog projectId={projectId} search={search} onChange={change} onClose={close} onOpen={open} />
-      )}
-      {search.dialog === "credential" && (
-        <CredentialDialog projectId={projectId} search={search} onChange={change} onClose={close} />
-      )}
-    </Page>
-  );
+  return useIsPhone() ? [connect, credential] : [credential, connect];
+}
+
+function AccountDialogs({ projectId, search, change, reload }: ListPart<ConnectedAccount, AccountsSearch>) {
+  const navigate = useNavigate();
+  const open = (accountId: string) =>
+    void navigate({ to: "/p/$projectId/accounts/$accountId", params: { projectId, accountId } });
+  const close = () => {
+    reload();
+    change(noDialog);
+  };
+  const dialog = { projectId, search, onChange: change, onClose: close };
+  if (search.dialog === "connect") return <ConnectDialog {...dialog} onOpen={open} />;
+  return search.dialog === "credential" && <CredentialDialog {...dialog} />;
+}
+
+function useToolkitOptions({ projectId }: ListPart<ConnectedAccount, AccountsSearch>) {
+  return [anyOption, ...useToolkits(projectId).map(({ slug, name }) => ({ value: slug, words: slug, note: name }))];
+}
+
+/** Whose account it is: the project itself has no entity. */
+function whose({ entityId, scheme }: ConnectedAccount): string {
+  return scheme === "client_credentials" ? "the project" : entityId;
 }
 
 function NoAccounts() {

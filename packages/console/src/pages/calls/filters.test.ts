@@ -1,9 +1,11 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
-import { callsRequest, isFiltered, noFilters, readCallsSearch } from "./filters.ts";
+import { callsSearch } from "./filters.ts";
+
+const { isFiltered, noFilters, read, request } = callsSearch;
 
 test("an address narrows the ledger by all that it names, and is the same request for a minute", () => {
-  const search = readCallsSearch({
+  const search = read({
     tool: "a.b",
     entity: "ada",
     outcome: "held",
@@ -12,15 +14,15 @@ test("an address narrows the ledger by all that it names, and is the same reques
     open: "call_1",
   });
   const at = 1_800_000_000_000;
-  expect(callsRequest(search, at + 59_000)).toEqual(callsRequest(search, at));
-  const { since, ...rest } = callsRequest(search, at);
+  expect(request(search, at + 59_000)).toEqual(request(search, at));
+  const { since, ...rest } = request(search, at);
   expect(rest).toMatchObject({ toolSlug: "a.b", entityId: "ada", outcome: "held", jobId: "job_1" });
   expect(since !== undefined && timestampMs(since as never)).toBe(at - 3_600_000);
 });
 
 test("what is open filters nothing, and filters are taken away together", () => {
-  expect(isFiltered(readCallsSearch({ open: "call_1", live: "off", outcome: "none" }))).toBe(false);
-  const filtered = readCallsSearch({ account: "acc_1" });
+  expect(isFiltered(read({ open: "call_1", live: "off", outcome: "none" }))).toBe(false);
+  const filtered = read({ account: "acc_1" });
   expect(isFiltered(filtered)).toBe(true);
   expect(isFiltered({ ...filtered, ...noFilters })).toBe(false);
 });

@@ -1,57 +1,36 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListToolCallsRequestSchema } from "@svc/gen/tools";
-import { oneOfParam, type SearchOf, searchReader, textParam, timeParam } from "../../shell/search-params.ts";
+import { listSearch, spanParams } from "../../frame/list-search.ts";
+import { oneOfParam, textParam } from "../../shell/search-params.ts";
 import { callOutcomes } from "../../words/calls.ts";
-import { rangeNames } from "../../words/ranges.ts";
-import { noSpan, spanRequest } from "../../words/spans.ts";
-
-const params = {
-  tool: textParam,
-  entity: textParam,
-  outcome: oneOfParam(callOutcomes),
-  job: textParam,
-  account: textParam,
-  range: oneOfParam(rangeNames),
-  /** From one time to another, in place of a range. */
-  since: timeParam,
-  until: timeParam,
-  /** `off` holds the list still; else what comes in is shown. */
-  live: oneOfParam(["off"]),
-  /** Id of the call beside the list. */
-  open: textParam,
-};
+import { spanRequest } from "../../words/spans.ts";
 
 /** The search parameters of the ledger. */
-export type CallsSearch = SearchOf<typeof params>;
-
-/** Reads the search parameters of the ledger. */
-export const readCallsSearch: (raw: Record<string, unknown>) => CallsSearch = searchReader(params);
-
-/** What filters the ledger, all taken away. */
-export const noFilters: CallsSearch = {
-  tool: undefined,
-  entity: undefined,
-  outcome: undefined,
-  job: undefined,
-  account: undefined,
-  ...noSpan,
-};
-
-/** What is asked of the service for these parameters, `now` in milliseconds. */
-export function callsRequest(search: CallsSearch, now: number): MessageInitShape<typeof ListToolCallsRequestSchema> {
-  const { tool, entity, outcome, job, account } = search;
-  return {
+export const callsSearch = listSearch(
+  {
+    tool: textParam,
+    entity: textParam,
+    outcome: oneOfParam(callOutcomes),
+    job: textParam,
+    account: textParam,
+    ...spanParams,
+  },
+  {
+    /** `off` holds the list still; else what comes in is shown. */
+    live: oneOfParam(["off"]),
+    /** Id of the call beside the list. */
+    open: textParam,
+  },
+  (
+    { tool = "", entity = "", outcome = "", job = "", account = "", ...span },
+    now,
+  ): MessageInitShape<typeof ListToolCallsRequestSchema> => ({
     pageSize: 200,
-    toolSlug: tool ?? "",
-    entityId: entity ?? "",
-    outcome: outcome ?? "",
-    jobId: job ?? "",
-    connectedAccountId: account ?? "",
-    ...spanRequest(search, now),
-  };
-}
-
-/** Whether anything is filtered, so that an empty list means no match rather than no call. */
-export function isFiltered(search: CallsSearch): boolean {
-  return Object.keys(noFilters).some((name) => search[name as keyof CallsSearch] !== undefined);
-}
+    toolSlug: tool,
+    entityId: entity,
+    outcome,
+    jobId: job,
+    connectedAccountId: account,
+    ...spanRequest(span, now),
+  }),
+);

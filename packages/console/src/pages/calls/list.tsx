@@ -1,49 +1,79 @@
 import { type ToolCall, ToolsService } from "@svc/gen/tools";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { useLiveRows } from "../../calls/live-rows.ts";
-import { useNow } from "../../clock.ts";
+import { Link } from "@tanstack/react-router";
+import { ListPage, listPage } from "../../frame/list-page.tsx";
+import { Button } from "../../ui/button.tsx";
+import { anyOf } from "../../ui/choice.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
-import { Empty, NoMatch } from "../../ui/empty.tsx";
-import { ListPage } from "../../ui/list-page.tsx";
-import { CallFilters } from "./call-filters.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { callOutcomes, outcomeWord } from "../../words/calls.ts";
+import { durationWords } from "../../words/time.ts";
 import { CallPanel } from "./call-panel.tsx";
-import { callCard, callColumns } from "./columns.tsx";
-import { type CallsSearch, callsRequest, isFiltered, noFilters } from "./filters.ts";
+import { callsSearch } from "./filters.ts";
 
-const route = getRouteApi("/p/$projectId/calls");
-const minuteMs = 60_000;
-const idOf = ({ id }: ToolCall) => id;
+const calls = listPage({
+  title: "Calls",
+  method: ToolsService.method.listToolCalls,
+  rows: "calls",
+  params: callsSearch,
+  isLive: ({ live }) => live !== "off",
+  filters: {
+    tool: { typed: "Tool", placeholder: "Tool, such as calendar.list_events" },
+    entity: { typed: "Entity", short: true },
+    outcome: { choice: "Outcome", options: anyOf(callOutcomes) },
+    range: { span: "Made" },
+    job: ({ search, change }) => <Only what="job" id={search.job} onClear={() => change({ job: undefined })} />,
+    account: ({ search, change }) => (
+      <Only what="account" id={search.account} onClear={() => change({ account: undefined })} />
+    ),
+    live: { switch: "Live", off: "off" },
+  },
+  columns: [
+    { id: "made", title: "Made", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: "tool", title: "Tool", width: "minmax(160px, 2fr)", cell: ({ toolSlug }) => <span>{toolSlug}</span> },
+    { id: "outcome", title: "Outcome", width: "160px", cell: ({ outcome }) => <State word={outcomeWord(outcome)} /> },
+    { id: "entity", title: "Entity", width: "minmax(72px, 1fr)", cell: ({ entityId }) => <span>{entityId}</span> },
+    { id: "took", title: "Took", width: "80px", cell: (call) => tookWords(call) },
+    { id: "by", title: "By", width: "64px", cell: ({ jobId }) => (jobId === "" ? "caller" : "job") },
+    "id",
+  ],
+  card: (call) => (
+    <>
+      <b>{call.toolSlug}</b>
+      <Line apart>
+        <State word={outcomeWord(call.outcome)} />
+        <span>{call.entityId}</span>
+        <Time at={call.createdAt} />
+      </Line>
+    </>
+  ),
+  rowId: ({ id }) => id,
+  open: ({ id }, projectId) => ({ to: "/p/$projectId/calls/$callId", params: { projectId, callId: id } }),
+  panel: CallPanel,
+  empty: NoCalls,
+  noMatch: "No call matches",
+});
 
 /** The ledger of the project's calls, newest first, and one of them beside it. */
 export default function CallsPage() {
-  const { projectId } = route.useParams();
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const request = callsRequest(search, useNow(minuteMs));
-  const list = useLiveRows(ToolsService.method.listToolCalls, request, "calls", idOf, search.live !== "off");
-  const change = (to: CallsSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
-  const open = (callId: string) => void navigate({ to: "/p/$projectId/calls/$callId", params: { projectId, callId } });
+  return <ListPage of={calls} />;
+}
+
+/** A filter that a link set, such as that of a job's page: it can be taken away. */
+function Only({ what, id, onClear }: { what: string; id: string | undefined; onClear: () => void }) {
+  if (id === undefined) return null;
   return (
-    <ListPage
-      title="Calls"
-      filters={<CallFilters search={search} onChange={change} />}
-      list={list}
-      isFiltered={isFiltered(search)}
-      empty={<NoCalls projectId={projectId} />}
-      noMatch={<NoMatch title="No call matches" onClear={() => change(noFilters)} />}
-      columns={callColumns(projectId)}
-      card={callCard}
-      rowId={idOf}
-      onOpen={({ id }) => open(id)}
-      onPanel={(call) => change({ open: call?.id })}
-      openId={search.open}
-      panel={
-        search.open !== undefined && (
-          <CallPanel projectId={projectId} id={search.open} onClose={() => change({ open: undefined })} />
-        )
-      }
-    />
+    <Button icon="cross" onPress={onClear}>
+      Of {what} {id}
+    </Button>
   );
+}
+
+/** How long a call took; nothing of one that is under way. */
+function tookWords({ outcome, durationMs }: ToolCall): string {
+  return outcome === "running" ? "" : durationWords(durationMs);
 }
 
 function NoCalls({ projectId }: { projectId: string }) {

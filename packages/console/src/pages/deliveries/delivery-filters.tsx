@@ -1,19 +1,15 @@
-import type { Subscription } from "@svc/gen/triggers";
+import type { Delivery } from "@svc/gen/triggers";
+import type { ListPart } from "../../frame/list-filters.tsx";
 import { anyOf, Choice } from "../../ui/choice.tsx";
 import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { SpanChoice } from "../../ui/span-choice.tsx";
-import { type DeliveriesSearch, deliveryFilters, isFiltered, isOfAll, noFilters } from "./filters.ts";
+import { useSubscriptions } from "./endpoints.ts";
+import { type DeliveriesSearch, deliveriesSearch, deliveryFilters, isOfAll, subscriptionOf } from "./filters.ts";
 
 /** The filters of the list of deliveries. */
-export function DeliveryFilters({
-  search,
-  subscriptions,
-  onChange,
-}: {
-  search: DeliveriesSearch;
-  subscriptions: readonly Subscription[];
-  onChange: (change: DeliveriesSearch) => void;
-}) {
+export function DeliveryFilters({ search, change }: ListPart<Delivery, DeliveriesSearch>) {
+  const { subscriptions } = useSubscriptions();
+  if (subscriptions === undefined) return null;
   const endpoints = subscriptions.map(({ id, endpointUrl }) => ({
     value: id,
     words: endpointUrl.replace(/^https?:\/\//, ""),
@@ -24,19 +20,19 @@ export function DeliveryFilters({
     <>
       <Choice
         label="To"
-        value={search.subscription ?? (ofAll ? "" : (subscriptions[0]?.id ?? ""))}
+        value={subscriptionOf(search, subscriptions[0]?.id)}
         options={ofAll ? [{ value: "", words: "any endpoint" }, ...endpoints] : endpoints}
-        onChange={(subscription) => onChange({ subscription: subscription || undefined, open: undefined })}
+        onChange={(subscription) => change({ subscription: subscription || undefined, open: undefined })}
       />
       <Choice
         label="State"
         value={search.state ?? ""}
         options={anyOf(deliveryFilters)}
-        onChange={(value) => onChange({ state: deliveryFilters.find((state) => state === value) })}
+        onChange={(value) => change({ state: deliveryFilters.find((state) => state === value) })}
       />
-      <SpanChoice label="Queued" span={search} onChange={onChange} />
-      {(isFiltered(search) || search.subscription !== undefined) && (
-        <ClearFilters onPress={() => onChange({ ...noFilters, subscription: undefined })} />
+      <SpanChoice label="Queued" span={search} onChange={change} />
+      {(deliveriesSearch.isFiltered(search) || search.subscription !== undefined) && (
+        <ClearFilters onPress={() => change({ ...deliveriesSearch.noFilters, subscription: undefined })} />
       )}
     </>
   );

@@ -1,9 +1,10 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
-import { deliveriesRequest, isFiltered, readDeliveriesSearch } from "./filters.ts";
+import { deliveriesRequest, deliveriesSearch } from "./filters.ts";
 
+const { isFiltered, read } = deliveriesSearch;
 const now = Date.UTC(2026, 2, 4, 15);
-const request = (raw: Record<string, string>) => deliveriesRequest(readDeliveriesSearch(raw), "sub_first", now);
+const request = (raw: Record<string, string>) => deliveriesRequest(read(raw), "sub_first", now);
 
 test("a state lists the deliveries of every subscription, of any time; less than that those of the first", () => {
   expect(request({})).toMatchObject({ subscriptionId: "sub_first", state: "" });
@@ -23,6 +24,6 @@ test("a state lists the deliveries of every subscription, of any time; less than
 });
 
 test("whose deliveries are shown is no filter", () => {
-  expect(isFiltered(readDeliveriesSearch({ subscription: "sub_1", open: "dlv_1" }))).toBe(false);
-  expect(isFiltered(readDeliveriesSearch({ until: "2026-03-04T15:00:00Z" }))).toBe(true);
+  expect(isFiltered(read({ subscription: "sub_1", open: "dlv_1" }))).toBe(false);
+  expect(isFiltered(read({ until: "2026-03-04T15:00:00Z" }))).toBe(true);
 });

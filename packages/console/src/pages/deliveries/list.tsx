@@ -1,89 +1,110 @@
 import { type Delivery, TriggersService } from "@svc/gen/triggers";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
 import { useNow } from "../../clock.ts";
+import type { ListPart } from "../../frame/list-filters.tsx";
+import { type ListColumns, listView, ShownList, useListSearch } from "../../frame/list-page.tsx";
 import { buttonClass } from "../../ui/button.tsx";
-import { Empty, NoMatch } from "../../ui/empty.tsx";
-import { ListPage } from "../../ui/list-page.tsx";
+import { Empty } from "../../ui/empty.tsx";
 import { useIsPhone } from "../../ui/media.ts";
 import { Page } from "../../ui/page.tsx";
 import { SidePanel } from "../../ui/split.tsx";
-import { deliveryCard, deliveryColumns } from "./columns.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { deliveryWhy, deliveryWord } from "../../words/deliveries.ts";
 import { DeliveryBody } from "./delivery-body.tsx";
 import { DeliveryFilters } from "./delivery-filters.tsx";
 import { useSubscriptions } from "./endpoints.ts";
-import { type DeliveriesSearch, deliveriesRequest, isFiltered, isOfAll, noFilters } from "./filters.ts";
+import { type DeliveriesSearch, deliveriesRequest, deliveriesSearch, isOfAll, subscriptionOf } from "./filters.ts";
 
-const route = getRouteApi("/p/$projectId/deliveries");
-const idOf = ({ id }: Delivery) => id;
 const lookMs = 5_000;
 const minuteMs = 60_000;
 
+const deliveries = listView({
+  title: "Deliveries",
+  params: deliveriesSearch,
+  filters: DeliveryFilters,
+  columns: useDeliveryColumns,
+  card: (delivery: Delivery) => (
+    <>
+      <Line apart>
+        <State word={deliveryWord(delivery.state)} />
+        <Time at={delivery.createdAt} />
+      </Line>
+      <Why delivery={delivery} />
+    </>
+  ),
+  rowId: ({ id }) => id,
+  open: ({ id }, projectId) => ({ to: "/p/$projectId/deliveries/$deliveryId", params: { projectId, deliveryId: id } }),
+  panel: DeliveryPanel,
+  empty: NoDeliveries,
+  noMatch: "No delivery matches",
+});
+
 /** The deliveries to one subscription, or those of a state to every one, newest first, and one of them beside the list. */
 export default function DeliveriesPage() {
-  const { projectId } = route.useParams();
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const { subscriptions, endpointOf, ...ofSubscriptions } = useSubscriptions();
-  const request = deliveriesRequest(search, subscriptions?.[0]?.id ?? "", useNow(minuteMs));
-  const subscriptionId = request.subscriptionId ?? "";
-  const rows = useRows(TriggersService.method.listDeliveries, request, ({ deliveries }) => deliveries, {
-    enabled: subscriptionId !== "" || isOfAll(search),
-    refetchMs: lookMs,
-  });
-  // Whose deliveries they would be is not known where the subscriptions could not be read: nothing loads then.
-  const isUnknown = subscriptions === undefined && ofSubscriptions.error !== null && !isOfAll(search);
-  const list = isUnknown ? { ...rows, ...ofSubscriptions, state: "failed" as const } : rows;
-  const change = (to: DeliveriesSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
-  const open = (deliveryId: string) =>
-    void navigate({ to: "/p/$projectId/deliveries/$deliveryId", params: { projectId, deliveryId } });
-  // Deliveries outlive their subscription, and are found by their state.
-  const isOfNone = subscriptions?.length === 0 && !isOfAll(search);
-  const filters = subscriptions !== undefined && !isOfNone && (
-    <DeliveryFilters search={search} subscriptions={subscriptions} onChange={change} />
+  const search = useListSearch(deliveriesSearch);
+  const { subscriptions, error, reload } = useSubscriptions();
+  const first = subscriptions?.[0]?.id;
+  const rows = useRows(
+    TriggersService.method.listDeliveries,
+    deliveriesRequest(search, first, useNow(minuteMs)),
+    (answer) => answer.deliveries,
+    { enabled: isOfAll(search) || subscriptionOf(search, first) !== "", refetchMs: lookMs },
   );
-  if (isOfNone) {
+  // Deliveries outlive their subscription, and are found by their state.
+  if (subscriptions?.length === 0 && !isOfAll(search)) {
     return (
       <Page title="Deliveries" fill>
         <NoSubscription />
       </Page>
     );
   }
-  return (
-    <ListPage
-      title="Deliveries"
-      filters={filters}
-      list={list}
-      isFiltered={isFiltered(search)}
-      empty={<NoDeliveries endpoint={endpointOf(subscriptionId)} />}
-      noMatch={<NoMatch title="No delivery matches" onClear={() => change(noFilters)} />}
-      columns={deliveryColumns(projectId, subscriptionId === "" ? endpointOf : undefined)}
-      card={deliveryCard}
-      rowId={idOf}
-      onOpen={({ id }) => open(id)}
-      onPanel={(delivery) => change({ open: delivery?.id })}
-      openId={search.open}
-      panel={
-        <DeliveryPanel
-          projectId={projectId}
-          delivery={list.rows.find(({ id }) => id === search.open)}
-          onClose={() => change({ open: undefined })}
-        />
-      }
-    />
-  );
+  // Whose deliveries they would be is not known where the subscriptions could not be read: nothing loads then.
+  const isUnknown = subscriptions === undefined && error !== null && !isOfAll(search);
+  return <ShownList of={deliveries} list={isUnknown ? { ...rows, error, reload, state: "failed" } : rows} />;
+}
+
+/** The columns; whose deliveries they are, in a list of several subscriptions. */
+function useDeliveryColumns({ search }: ListPart<Delivery, DeliveriesSearch>): ListColumns<Delivery> {
+  const { subscriptions, endpointOf } = useSubscriptions();
+  const to: ListColumns<Delivery> = [
+    {
+      id: "to",
+      title: "To",
+      width: "minmax(120px, 1fr)",
+      cell: ({ subscriptionId }) => <span title={endpointOf(subscriptionId)}>{endpointOf(subscriptionId)}</span>,
+    },
+  ];
+  return [
+    { id: "created", title: "Queued", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: "state", title: "State", width: "120px", cell: ({ state }) => <State word={deliveryWord(state)} /> },
+    ...(subscriptionOf(search, subscriptions?.[0]?.id) === "" ? to : []),
+    { id: "attempts", title: "Attempts", width: "72px", cell: ({ attempts }) => attempts },
+    {
+      id: "why",
+      title: "Last failure, next attempt",
+      width: "minmax(160px, 2fr)",
+      cell: (delivery) => <Why delivery={delivery} />,
+    },
+    "id",
+  ];
+}
+
+/** Why a delivery is where it is, in words. */
+function Why({ delivery }: { delivery: Delivery }) {
+  return <span>{deliveryWhy(delivery, useNow())}</span>;
 }
 
 function DeliveryPanel({
   projectId,
-  delivery,
+  rows,
+  id,
   onClose,
-}: {
-  projectId: string;
-  delivery: Delivery | undefined;
-  onClose: () => void;
-}) {
+}: ListPart<Delivery, DeliveriesSearch> & { id: string; onClose: () => void }) {
   const isPhone = useIsPhone();
+  const delivery = rows.find((row) => row.id === id);
   if (delivery === undefined || isPhone) return null;
   const link = (
     <Link
@@ -109,10 +130,14 @@ function NoSubscription() {
   );
 }
 
-function NoDeliveries({ endpoint }: { endpoint: string }) {
+function NoDeliveries({ search }: ListPart<Delivery, DeliveriesSearch>) {
+  const { subscriptions, endpointOf } = useSubscriptions();
   return (
     <Empty icon="delivery" title="No deliveries yet">
-      <p>Nothing was delivered to {endpoint} yet. An event that matches its subscription makes the first.</p>
+      <p>
+        Nothing was delivered to {endpointOf(subscriptionOf(search, subscriptions?.[0]?.id))} yet. An event that matches
+        its subscription makes the first.
+      </p>
     </Empty>
   );
 }

@@ -1,49 +1,134 @@
-import { type Event, TriggersService } from "@svc/gen/triggers";
-import { getRouteApi } from "@tanstack/react-router";
-import { useLiveRows } from "../../calls/live-rows.ts";
+import { useQuery } from "@connectrpc/connect-query";
+import { type Event, type EventDeliveries, TriggersService } from "@svc/gen/triggers";
+import { Link } from "@tanstack/react-router";
 import { useNow } from "../../clock.ts";
+import { ListPage, listPage } from "../../frame/list-page.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { anyOf } from "../../ui/choice.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
-import { Empty, NoMatch } from "../../ui/empty.tsx";
-import { ListPage } from "../../ui/list-page.tsx";
-import { eventCard, eventColumns } from "./columns.tsx";
-import { EventFilters } from "./event-filters.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { deliveryCountWords } from "../../words/deliveries.ts";
 import { EventPanel } from "./event-panel.tsx";
-import { type EventsSearch, eventsRequest, isFiltered, noFilters } from "./filters.ts";
+import { beyondReplays, type EventsSearch, eventsSearch, replayOfThese } from "./filters.ts";
+import styles from "./list.module.css";
+import { TriggerChoice } from "./trigger-choice.tsx";
 
-const route = getRouteApi("/p/$projectId/events");
-const minuteMs = 60_000;
-const idOf = ({ id }: Event) => id;
+const events = listPage({
+  title: "Events",
+  method: TriggersService.method.listEvents,
+  rows: "events",
+  params: eventsSearch,
+  isLive: ({ live }) => live !== "off",
+  filters: {
+    toolkit: { choice: "Toolkit", options: useToolkitOptions, also: { trigger: undefined } },
+    trigger: ({ search: { toolkit, trigger }, change }) =>
+      toolkit !== undefined && (
+        <TriggerChoice toolkit={toolkit} trigger={trigger} onChange={(to) => change({ trigger: to })} />
+      ),
+    entity: { typed: "Entity", short: true },
+    text: { typed: "Text of the payload", placeholder: "Text of the payload, letter for letter" },
+    range: { span: "Received" },
+    live: { switch: "Live", off: "off" },
+  },
+  filterAction: ReplayThese,
+  // Beside an open event those that fit there: its panel has the others.
+  columns: ({ search: { open } }) => {
+    const isBeside = open !== undefined;
+    return [
+      {
+        id: "received",
+        title: "Received",
+        width: isBeside ? "104px" : "136px",
+        cell: ({ receivedAt }) => <Time at={receivedAt} />,
+      },
+      {
+        id: "trigger",
+        title: "Trigger",
+        width: isBeside ? "minmax(96px, 1fr)" : "minmax(160px, 2fr)",
+        cell: ({ triggerSlug }) => triggerSlug,
+      },
+      ...(isBeside
+        ? []
+        : [{ id: "entity", title: "Entity", width: "minmax(72px, 1fr)", cell: ({ entityId }: Event) => entityId }]),
+      {
+        id: "deliveries",
+        title: "Deliveries",
+        width: isBeside ? "224px" : "minmax(224px, 1fr)",
+        cell: ({ deliveries }) => <DeliveryStates of={deliveries} />,
+      },
+      ...(isBeside ? [] : (["id"] as const)),
+    ];
+  },
+  card: (event) => (
+    <>
+      <b>{event.triggerSlug}</b>
+      <Line apart>
+        <Time at={event.receivedAt} />
+        <span>{event.entityId}</span>
+        <DeliveryStates of={event.deliveries} />
+      </Line>
+    </>
+  ),
+  rowId: ({ id }) => id,
+  open: ({ id }, projectId) => ({ to: "/p/$projectId/events/$eventId", params: { projectId, eventId: id } }),
+  panel: EventPanel,
+  empty: NoEvents,
+  noMatch: "No event matches",
+});
 
 /** The events of the project, newest first, and one of them beside the list. */
 export default function EventsPage() {
-  const { projectId } = route.useParams();
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const request = eventsRequest(search, useNow(minuteMs));
-  const list = useLiveRows(TriggersService.method.listEvents, request, "events", idOf, search.live !== "off");
-  const change = (to: EventsSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
-  const open = (eventId: string) =>
-    void navigate({ to: "/p/$projectId/events/$eventId", params: { projectId, eventId } });
+  return <ListPage of={events} />;
+}
+
+function useToolkitOptions() {
+  const ingest = useQuery(TriggersService.method.listIngestEndpoints, {}, { staleTime: Number.POSITIVE_INFINITY });
+  return anyOf(ingest.data?.endpoints.map(({ toolkitSlug }) => toolkitSlug) ?? []);
+}
+
+/** Leads to a replay of what the filters in force leave, counted before anything is sent. */
+function ReplayThese({ projectId, search }: { projectId: string; search: EventsSearch }) {
+  const now = useNow(60_000);
+  if (!eventsSearch.isFiltered(search)) return null;
+  const beyond = beyondReplays(search);
+  if (beyond !== "") {
+    return (
+      <Button
+        icon="replay"
+        why={`A replay cannot be narrowed by ${beyond}: it would deliver more than this list shows.`}
+      >
+        Replay these
+      </Button>
+    );
+  }
   return (
-    <ListPage
-      title="Events"
-      filters={<EventFilters projectId={projectId} search={search} onChange={change} />}
-      list={list}
-      isFiltered={isFiltered(search)}
-      empty={<NoEvents />}
-      noMatch={<NoMatch title="No event matches" onClear={() => change(noFilters)} />}
-      columns={eventColumns(projectId, search.open !== undefined)}
-      card={eventCard}
-      rowId={idOf}
-      onOpen={({ id }) => open(id)}
-      onPanel={(event) => change({ open: event?.id })}
-      openId={search.open}
-      panel={
-        search.open !== undefined && (
-          <EventPanel projectId={projectId} id={search.open} onClose={() => change({ open: undefined })} />
-        )
-      }
-    />
+    <Link
+      to="/p/$projectId/replays"
+      params={{ projectId }}
+      search={replayOfThese(search, now)}
+      className={buttonClass()}
+    >
+      <Icon name="replay" />
+      Replay these
+    </Link>
+  );
+}
+
+/** How many deliveries of an event are in which state, those that need somebody first. */
+function DeliveryStates({ of }: { of: EventDeliveries | undefined }) {
+  if (of === undefined) return null;
+  const words = deliveryCountWords(of);
+  if (words.length === 0) return <span className={styles["quiet"]}>to nobody</span>;
+  return (
+    <span className={styles["states"]}>
+      {words.map((word) => (
+        <State key={word.icon} word={word} />
+      ))}
+    </span>
   );
 }
 

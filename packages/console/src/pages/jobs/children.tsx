@@ -7,7 +7,7 @@ import { Line, Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
 import { jobStatusWord } from "../../words/jobs.ts";
-import { JobLink } from "./columns.tsx";
+import { JobLink } from "./job-link.tsx";
 import { jobTitle } from "./job-words.ts";
 
 const lookMs = 3_000;

@@ -1,9 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Job, JobStatus, JobView, type ListJobsRequestSchema } from "@svc/gen/jobs";
-import { oneOfParam, type SearchOf, searchReader, textParam, timeParam } from "../../shell/search-params.ts";
+import { listSearch, spanParams } from "../../frame/list-search.ts";
+import { oneOfParam, textParam } from "../../shell/search-params.ts";
 import { jobStatuses, jobStatusOf, jobStatusWord } from "../../words/jobs.ts";
 import { parkWords } from "../../words/park.ts";
-import { rangeNames } from "../../words/ranges.ts";
 import { spanRequest } from "../../words/spans.ts";
 
 /** The lists of jobs that are looked at most, each several statuses. */
@@ -25,48 +25,34 @@ export function presetWords(preset: Preset): string {
   return words[preset];
 }
 
-const params = {
-  preset: oneOfParam(presets),
-  status: oneOfParam(jobStatuses.map((status) => jobStatusWord(status).word)),
-  mode: oneOfParam(["live", "simulate", "rehearse"]),
-  /** How far back; all that is kept where it is not there. */
-  range: oneOfParam(rangeNames),
-  /** From one time to another, in place of a range. */
-  since: timeParam,
-  until: timeParam,
-  /** Text that the title has. */
-  title: textParam,
-  /** Slug of the skill whose jobs are listed. */
-  skill: textParam,
-};
-
 /** The search parameters of the list of jobs. */
-export type JobsSearch = SearchOf<typeof params>;
-
-/** Reads the search parameters of the list of jobs. */
-export const readJobsSearch: (raw: Record<string, unknown>) => JobsSearch = searchReader(params);
-
-/** What is asked of the service for these parameters, `now` in milliseconds. */
-export function jobsRequest(search: JobsSearch, now: number): MessageInitShape<typeof ListJobsRequestSchema> {
-  const { preset, status, mode, title, skill } = search;
-  const known = status === undefined ? undefined : jobStatusOf(status);
-  return {
-    pageSize: 100,
-    view: JobView.SUMMARY,
-    statuses: known !== undefined ? [known] : preset === undefined ? [] : [...presetStatuses[preset]],
-    mode: mode ?? "",
-    titleContains: title ?? "",
-    skillSlug: skill ?? "",
-    ...spanRequest(search, now),
-  };
-}
+export const jobsSearch = listSearch(
+  {
+    preset: oneOfParam(presets),
+    status: oneOfParam(jobStatuses.map((status) => jobStatusWord(status).word)),
+    mode: oneOfParam(["live", "simulate", "rehearse"]),
+    ...spanParams,
+    /** Text that the title has. */
+    title: textParam,
+    /** Slug of the skill whose jobs are listed. */
+    skill: textParam,
+  },
+  {},
+  ({ preset, status, mode, title, skill, ...span }, now): MessageInitShape<typeof ListJobsRequestSchema> => {
+    const known = status === undefined ? undefined : jobStatusOf(status);
+    return {
+      pageSize: 100,
+      view: JobView.SUMMARY,
+      statuses: known !== undefined ? [known] : preset === undefined ? [] : [...presetStatuses[preset]],
+      mode: mode ?? "",
+      titleContains: title ?? "",
+      skillSlug: skill ?? "",
+      ...spanRequest(span, now),
+    };
+  },
+);
 
 /** Whether a job of the answer belongs to the list: a parked one may wait for a time, and for no person. */
-export function isListed({ preset }: JobsSearch, job: Pick<Job, "park">): boolean {
+export function isListed({ preset }: { preset?: Preset | undefined }, job: Pick<Job, "park">): boolean {
   return preset !== "waiting" || job.park === undefined || parkWords(job.park.reason).forPerson;
-}
-
-/** Whether anything is filtered, so that an empty list means no match rather than no job. */
-export function isFiltered(search: JobsSearch): boolean {
-  return Object.values(search).some((value) => value !== undefined);
 }

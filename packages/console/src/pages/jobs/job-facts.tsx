@@ -6,7 +6,7 @@ import { Facts } from "../../ui/facts.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ScheduleLink } from "../schedules/schedule-link.tsx";
-import { JobLink } from "./columns.tsx";
+import { JobLink } from "./job-link.tsx";
 
 /** What is known of a job besides how far it is. */
 export function JobFacts({ job, projectId }: { job: Job; projectId: string }) {

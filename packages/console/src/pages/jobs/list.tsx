@@ -1,61 +1,83 @@
-import { type Job, JobsService } from "@svc/gen/jobs";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { useRows } from "../../calls/rows.ts";
-import { useNow } from "../../clock.ts";
+import { JobsService } from "@svc/gen/jobs";
+import { Link } from "@tanstack/react-router";
+import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { buttonClass } from "../../ui/button.tsx";
+import { anyOf } from "../../ui/choice.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
-import { Empty, NoMatch } from "../../ui/empty.tsx";
-import { Grid } from "../../ui/grid.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { Page } from "../../ui/page.tsx";
-import { jobCard, jobColumns } from "./columns.tsx";
-import { isFiltered, isListed, type JobsSearch, jobsRequest } from "./filters.ts";
-import { JobFilters, noFilters } from "./job-filters.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { ToggleButton } from "../../ui/toggle-button.tsx";
+import { jobStatuses, jobStatusWord } from "../../words/jobs.ts";
+import { isListed, jobsSearch, presets, presetWords } from "./filters.ts";
+import { jobTitle, jobWhy } from "./job-words.ts";
 
-const route = getRouteApi("/p/$projectId/jobs");
-const minuteMs = 60_000;
-const lookMs = 3_000;
-const idOf = ({ id }: Job) => id;
-
-/** The jobs of the project, newest first. */
-export default function JobsPage() {
-  const { projectId } = route.useParams();
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const list = useRows(
-    JobsService.method.listJobs,
-    jobsRequest(search, useNow(minuteMs)),
-    ({ jobs }) => jobs.filter((job) => isListed(search, job)),
-    { refetchMs: lookMs },
-  );
-  const change = (to: JobsSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
-  const newProgram = (
+const jobs = listPage({
+  title: "Jobs",
+  method: JobsService.method.listJobs,
+  rows: "jobs",
+  params: jobsSearch,
+  everyMs: 3_000,
+  keep: isListed,
+  actions: ({ projectId }) => (
     <Link to="/p/$projectId/programs/new" params={{ projectId }} className={buttonClass("primary")}>
       New program
     </Link>
-  );
-  return (
-    <Page title="Jobs" fill filters={<JobFilters search={search} onChange={change} />} actions={newProgram}>
-      <ListStates
-        list={list}
-        isFiltered={isFiltered(search)}
-        empty={<NoJobs />}
-        noMatch={<NoMatch title="No job matches" onClear={() => change(noFilters)} />}
-      >
-        <Grid
-          label="Jobs"
-          columns={jobColumns(projectId)}
-          card={jobCard}
-          rows={list.rows}
-          rowId={idOf}
-          onOpen={({ id }) => void navigate({ to: "/p/$projectId/jobs/$jobId", params: { projectId, jobId: id } })}
-          hasMore={list.hasMore}
-          loadMore={list.loadMore}
-          loadingMore={list.loadingMore}
-        />
-      </ListStates>
-    </Page>
-  );
+  ),
+  filters: {
+    // Presets first, since they are what is looked for most.
+    preset: ({ search, change }) =>
+      presets.map((preset) => (
+        <ToggleButton
+          key={preset}
+          on={search.preset === preset}
+          onPress={() => change({ preset: search.preset === preset ? undefined : preset, status: undefined })}
+        >
+          {presetWords(preset)}
+        </ToggleButton>
+      )),
+    title: { typed: "Title", short: true },
+    status: {
+      choice: "Status",
+      options: anyOf(jobStatuses.map((status) => jobStatusWord(status).word)),
+      also: { preset: undefined },
+    },
+    mode: { choice: "Mode", options: anyOf(["live", "simulate", "rehearse"]) },
+    range: { span: "Submitted" },
+    skill: ({ search, change }) =>
+      search.skill !== undefined && (
+        <ToggleButton on onPress={() => change({ skill: undefined })}>
+          {search.skill}
+        </ToggleButton>
+      ),
+  },
+  columns: [
+    { id: "created", title: "Submitted", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: "title", title: "Title", width: "minmax(160px, 3fr)", cell: (job) => jobTitle(job) },
+    { id: "status", title: "Status", width: "184px", cell: ({ status }) => <State word={jobStatusWord(status)} /> },
+    { id: "why", title: "Reason", width: "minmax(140px, 2fr)", cell: (job) => jobWhy(job) },
+    { id: "mode", title: "Mode", width: "88px", cell: ({ mode }) => mode },
+    "id",
+  ],
+  card: (job) => (
+    <>
+      <b>{jobTitle(job)}</b>
+      <Line apart>
+        <State word={jobStatusWord(job.status)} />
+        <Time at={job.createdAt} />
+      </Line>
+    </>
+  ),
+  rowId: ({ id }) => id,
+  open: ({ id }, projectId) => ({ to: "/p/$projectId/jobs/$jobId", params: { projectId, jobId: id } }),
+  empty: NoJobs,
+  noMatch: "No job matches",
+});
+
+/** The jobs of the project, newest first. */
+export default function JobsPage() {
+  return <ListPage of={jobs} />;
 }
 
 function NoJobs() {

@@ -11,7 +11,7 @@ import { parkWords } from "../../words/park.ts";
 import { AskBody } from "../asks/ask-body.tsx";
 import { Plan } from "../asks/plan.tsx";
 import { useAsk } from "../asks/use-ask.ts";
-import { JobLink } from "./columns.tsx";
+import { JobLink } from "./job-link.tsx";
 
 /** What a job waits for, with its question to be answered in place; and what last went wrong with it. */
 export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) {

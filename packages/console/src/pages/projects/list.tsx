@@ -1,53 +1,60 @@
-import { AdminService, type Project } from "@svc/gen/admin";
-import { useNavigate } from "@tanstack/react-router";
+import { AdminService } from "@svc/gen/admin";
 import { useState } from "react";
-import { useRows } from "../../calls/rows.ts";
+import { ListPage, listPage } from "../../frame/list-page.tsx";
+import { listSearch } from "../../frame/list-search.ts";
 import { Button } from "../../ui/button.tsx";
-import { Empty, NoMatch } from "../../ui/empty.tsx";
-import { Grid } from "../../ui/grid.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { Page } from "../../ui/page.tsx";
-import { projectCard, projectColumns } from "./columns.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { Time } from "../../ui/time.tsx";
 import { CreateProjectDialog } from "./create-project-dialog.tsx";
 import { HeldStore } from "./held-store.tsx";
+import { planApprovalWords } from "./policy.ts";
 
-const idOf = ({ id }: Project) => id;
+const projects = listPage({
+  title: "Projects",
+  method: AdminService.method.listProjects,
+  rows: "projects",
+  params: listSearch({}, {}, () => ({ pageSize: 200 })),
+  actions: CreateProject,
+  notes: HeldStore,
+  columns: [
+    { id: "name", title: "Name", width: "minmax(160px, 2fr)", cell: ({ name }) => name },
+    {
+      id: "approval",
+      title: "Plans are approved",
+      width: "minmax(160px, 1fr)",
+      cell: ({ policy }) => planApprovalWords(policy?.planApproval ?? ""),
+    },
+    { id: "created", title: "Created", width: "160px", cell: ({ createdAt }) => <Time at={createdAt} /> },
+    "id",
+  ],
+  card: ({ name, createdAt, policy }) => (
+    <>
+      <b>{name}</b>
+      <Line apart>
+        <span>plans are approved {planApprovalWords(policy?.planApproval ?? "")}</span>
+        <Time at={createdAt} />
+      </Line>
+    </>
+  ),
+  rowId: ({ id }) => id,
+  open: ({ id }) => ({ to: "/admin/projects/$id", params: { id } }),
+  empty: () => <Empty icon="project" title="No projects yet" />,
+});
 
 /** Every project of the deployment, newest first. */
 export default function ProjectsPage() {
-  const navigate = useNavigate();
+  return <ListPage of={projects} />;
+}
+
+function CreateProject() {
   const [isCreating, setCreating] = useState(false);
-  const list = useRows(AdminService.method.listProjects, { pageSize: 200 }, ({ projects }) => projects);
   return (
-    <Page
-      title="Projects"
-      fill
-      actions={
-        <Button icon="plus" onPress={() => setCreating(true)}>
-          Create a project
-        </Button>
-      }
-      notes={<HeldStore />}
-    >
-      <ListStates
-        list={list}
-        isFiltered={false}
-        empty={<Empty icon="project" title="No projects yet" />}
-        noMatch={<NoMatch title="No project matches" onClear={list.reload} />}
-      >
-        <Grid
-          label="Projects"
-          columns={projectColumns()}
-          card={projectCard}
-          rows={list.rows}
-          rowId={idOf}
-          onOpen={({ id }) => void navigate({ to: "/admin/projects/$id", params: { id } })}
-          hasMore={list.hasMore}
-          loadMore={list.loadMore}
-          loadingMore={list.loadingMore}
-        />
-      </ListStates>
+    <>
+      <Button icon="plus" onPress={() => setCreating(true)}>
+        Create a project
+      </Button>
       {isCreating && <CreateProjectDialog onClose={() => setCreating(false)} />}
-    </Page>
+    </>
   );
 }

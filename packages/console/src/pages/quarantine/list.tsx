@@ -1,91 +1,85 @@
 import { AdminService, type QuarantinedPost } from "@svc/gen/admin";
-import { getRouteApi } from "@tanstack/react-router";
-import { useRows } from "../../calls/rows.ts";
 import { useNow } from "../../clock.ts";
-import { anyOf, Choice } from "../../ui/choice.tsx";
-import { ClearFilters } from "../../ui/clear-filters.tsx";
-import { Empty, NoMatch } from "../../ui/empty.tsx";
-import { Grid } from "../../ui/grid.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Switch } from "../../ui/switch.tsx";
-import { quarantineReasons } from "../../words/quarantine.ts";
-import { postCard, postColumns } from "./columns.tsx";
-import { isFiltered, type QuarantineSearch, quarantineRequest } from "./filters.ts";
+import type { ListPart } from "../../frame/list-filters.tsx";
+import { ListPage, listPage } from "../../frame/list-page.tsx";
+import { anyOf } from "../../ui/choice.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { quarantineReasons, quarantineReasonWord } from "../../words/quarantine.ts";
+import { quarantineSearch } from "./filters.ts";
 import { ReleaseButton } from "./release-button.tsx";
-import { ToolkitFilter } from "./toolkit-filter.tsx";
 
-const route = getRouteApi("/admin/quarantine");
-const idOf = ({ id }: QuarantinedPost) => id;
 const minuteMs = 60_000;
+
+type Search = ReturnType<typeof quarantineSearch.read>;
+
+const quarantine = listPage({
+  title: "Quarantine",
+  label: "Quarantined posts",
+  method: AdminService.method.listQuarantinedPosts,
+  rows: "posts",
+  params: quarantineSearch,
+  actions: ReleaseAll,
+  filters: {
+    toolkit: { choice: "Toolkit", options: toolkitOptions },
+    reason: { choice: "Reason", options: anyOf(quarantineReasons) },
+    released: { switch: "Released ones, too", on: "shown" },
+  },
+  columns: [
+    { id: "received", title: "Received", width: "136px", cell: ({ receivedAt }) => <Time at={receivedAt} /> },
+    { id: "toolkit", title: "Toolkit", width: "minmax(96px, 1fr)", cell: ({ toolkitSlug }) => toolkitSlug },
+    {
+      id: "reason",
+      title: "Reason",
+      width: "160px",
+      cell: ({ reason }) => <State word={quarantineReasonWord(reason)} />,
+    },
+    { id: "detail", title: "What was wrong", width: "minmax(160px, 3fr)", cell: ({ detail }) => detail },
+    { id: "released", title: "Released", width: "112px", cell: ({ releasedAt }) => <Time at={releasedAt} none="no" /> },
+    "id",
+  ],
+  card: ({ toolkitSlug, reason, detail, receivedAt }) => (
+    <>
+      <Line apart>
+        <b>{toolkitSlug}</b>
+        <Time at={receivedAt} />
+      </Line>
+      <Line>
+        <State word={quarantineReasonWord(reason)} />
+      </Line>
+      <span>{detail}</span>
+    </>
+  ),
+  rowId: ({ id }) => id,
+  open: ({ id }) => ({ to: "/admin/quarantine/$postId", params: { postId: id } }),
+  empty: () => (
+    <Empty icon="check" title="Nothing is held">
+      <p>A post whose signature is good but which no trigger, schema or account fits is held here, and not lost.</p>
+    </Empty>
+  ),
+  noMatch: "No post matches",
+});
 
 /** Verified posts that could not become events, newest first, and the way to try them again. */
 export default function QuarantinePage() {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
+  return <ListPage of={quarantine} />;
+}
+
+function ReleaseAll({ search: { toolkit, reason } }: ListPart<QuarantinedPost, Search>) {
   const now = useNow(minuteMs);
-  const list = useRows(AdminService.method.listQuarantinedPosts, quarantineRequest(search), ({ posts }) => posts);
-  const change = (to: QuarantineSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
-  const clear = () => change({ toolkit: undefined, reason: undefined });
-  const why =
-    search.reason === undefined ? undefined : "A release takes posts by toolkit, and not by reason: clear that filter";
   return (
-    <Page
-      title="Quarantine"
-      fill
-      actions={
-        <ReleaseButton
-          words={search.toolkit === undefined ? "Release all…" : `Release all to ${search.toolkit}…`}
-          filter={{ toolkitSlug: search.toolkit ?? "", untilMs: now + minuteMs }}
-          why={why}
-        />
-      }
-      filters={
-        <>
-          <ToolkitFilter
-            posts={list.rows}
-            value={search.toolkit}
-            onChange={(toolkit) => change({ toolkit: toolkit || undefined })}
-          />
-          <Choice
-            label="Reason"
-            value={search.reason ?? ""}
-            options={anyOf(quarantineReasons)}
-            onChange={(reason) => change({ reason: reason || undefined })}
-          />
-          <Switch
-            label="Released ones, too"
-            on={search.released !== undefined}
-            onChange={(on) => change({ released: on ? "shown" : undefined })}
-          />
-          {isFiltered(search) && <ClearFilters onPress={clear} />}
-        </>
-      }
-    >
-      <ListStates
-        list={list}
-        isFiltered={isFiltered(search)}
-        empty={
-          <Empty icon="check" title="Nothing is held">
-            <p>
-              A post whose signature is good but which no trigger, schema or account fits is held here, and not lost.
-            </p>
-          </Empty>
-        }
-        noMatch={<NoMatch title="No post matches" onClear={clear} />}
-      >
-        <Grid
-          label="Quarantined posts"
-          columns={postColumns()}
-          card={postCard}
-          rows={list.rows}
-          rowId={idOf}
-          onOpen={({ id }) => void navigate({ to: "/admin/quarantine/$postId", params: { postId: id } })}
-          hasMore={list.hasMore}
-          loadMore={list.loadMore}
-          loadingMore={list.loadingMore}
-        />
-      </ListStates>
-    </Page>
+    <ReleaseButton
+      words={toolkit === undefined ? "Release all…" : `Release all to ${toolkit}…`}
+      filter={{ toolkitSlug: toolkit ?? "", untilMs: now + minuteMs }}
+      why={reason === undefined ? undefined : "A release takes posts by toolkit, and not by reason: clear that filter"}
+    />
   );
+}
+
+/** The toolkits that the loaded posts were posted to. */
+function toolkitOptions({ rows, search: { toolkit } }: ListPart<QuarantinedPost, Search>) {
+  const slugs = new Set([...(toolkit === undefined ? [] : [toolkit]), ...rows.map(({ toolkitSlug }) => toolkitSlug)]);
+  return anyOf([...slugs].toSorted());
 }

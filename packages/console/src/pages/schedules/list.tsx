@@ -1,77 +1,64 @@
-import { type StandingProgram, StandingService, StandingState } from "@svc/gen/standing";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { useRows } from "../../calls/rows.ts";
+import { StandingService } from "@svc/gen/standing";
+import { Link } from "@tanstack/react-router";
+import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { buttonClass } from "../../ui/button.tsx";
-import { anyOf, Choice } from "../../ui/choice.tsx";
-import { Empty, NoMatch } from "../../ui/empty.tsx";
-import { Grid } from "../../ui/grid.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { Page } from "../../ui/page.tsx";
-import { standingStates, standingWord } from "../../words/standing.ts";
-import { scheduleCard, scheduleColumns } from "./columns.tsx";
-import type { SchedulesSearch } from "./filters.ts";
+import { anyOf } from "../../ui/choice.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { standingWord } from "../../words/standing.ts";
+import { schedulesSearch, stateWords } from "./filters.ts";
+import { ScheduleLink } from "./schedule-link.tsx";
+import { Strip } from "./strip.tsx";
 
-const route = getRouteApi("/p/$projectId/schedules");
-const lookMs = 5_000;
-const idOf = ({ id }: StandingProgram) => id;
-const words = standingStates.map((state) => standingWord(state).word);
-
-/** The standing programs of the project: what starts jobs by itself. */
-export default function SchedulesPage() {
-  const { projectId } = route.useParams();
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const state = standingStates.find((known) => standingWord(known).word === search.state) ?? StandingState.UNSPECIFIED;
-  const list = useRows(
-    StandingService.method.listStandingPrograms,
-    { state, pageSize: 100 },
-    ({ standingPrograms }) => standingPrograms,
-    { refetchMs: lookMs },
-  );
-  const change = (to: SchedulesSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
-  const filter = (
-    <Choice
-      label="State"
-      value={search.state ?? ""}
-      options={anyOf(words)}
-      onChange={(value) => change({ state: words.find((word) => word === value) })}
-    />
-  );
-  const add = (
+const schedules = listPage({
+  title: "Schedules",
+  method: StandingService.method.listStandingPrograms,
+  rows: "standingPrograms",
+  params: schedulesSearch,
+  everyMs: 5_000,
+  actions: ({ projectId }) => (
     <Link to="/p/$projectId/schedules/new" params={{ projectId }} className={buttonClass("primary")}>
       New schedule
     </Link>
-  );
-  return (
-    <Page title="Schedules" fill filters={filter} actions={add}>
-      <ListStates
-        list={list}
-        isFiltered={search.state !== undefined}
-        empty={<NoSchedules />}
-        noMatch={<NoMatch title="No schedule matches" onClear={() => change({ state: undefined })} />}
-      >
-        <Grid
-          label="Schedules"
-          columns={scheduleColumns(projectId)}
-          card={scheduleCard}
-          rows={list.rows}
-          rowId={idOf}
-          onOpen={({ id }) =>
-            void navigate({ to: "/p/$projectId/schedules/$scheduleId", params: { projectId, scheduleId: id } })
-          }
-          hasMore={list.hasMore}
-          loadMore={list.loadMore}
-          loadingMore={list.loadingMore}
-        />
-      </ListStates>
-    </Page>
-  );
-}
-
-function NoSchedules() {
-  return (
+  ),
+  filters: { state: { choice: "State", options: anyOf(stateWords) } },
+  isClearable: false,
+  columns: ({ projectId }) => [
+    { id: "title", title: "Title", width: "minmax(160px, 2fr)", cell: ({ title, slug }) => title || slug },
+    { id: "state", title: "State", width: "144px", cell: ({ state }) => <State word={standingWord(state)} /> },
+    { id: "source", title: "Started by", width: "96px", cell: ({ sourceKind }) => sourceKind },
+    { id: "next", title: "Next", width: "136px", cell: ({ nextTimes }) => <Time at={nextTimes[0]} none="" /> },
+    { id: "runs", title: "Last 20 runs", width: "160px", cell: ({ id }) => <Strip id={id} /> },
+    {
+      id: "slug",
+      title: "Name",
+      width: "minmax(96px, 1fr)",
+      cell: ({ id, slug }) => <ScheduleLink projectId={projectId} id={id} words={slug} />,
+    },
+  ],
+  card: ({ id, title, slug, state, nextTimes }) => (
+    <>
+      <b>{title || slug}</b>
+      <Line apart>
+        <State word={standingWord(state)} />
+        <Strip id={id} />
+        <Time at={nextTimes[0]} none="" />
+      </Line>
+    </>
+  ),
+  rowId: ({ id }) => id,
+  open: ({ id }, projectId) => ({ to: "/p/$projectId/schedules/$scheduleId", params: { projectId, scheduleId: id } }),
+  empty: () => (
     <Empty icon="schedule" title="No schedules yet">
       <p>A schedule starts jobs of its program by itself: at times, on events, or on what a poll finds.</p>
     </Empty>
-  );
+  ),
+  noMatch: "No schedule matches",
+});
+
+/** The standing programs of the project: what starts jobs by itself. */
+export default function SchedulesPage() {
+  return <ListPage of={schedules} />;
 }

@@ -10,7 +10,7 @@ import { Line, Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
 import { runWord } from "../../words/standing.ts";
-import { JobLink } from "../jobs/columns.tsx";
+import { JobLink } from "../jobs/job-link.tsx";
 import { Strip } from "./strip.tsx";
 
 const route = getRouteApi("/p/$projectId/schedules/$scheduleId");

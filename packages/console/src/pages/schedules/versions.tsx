@@ -3,7 +3,7 @@ import { Disclosure } from "../../ui/disclosure.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Time } from "../../ui/time.tsx";
-import { JobLink } from "../jobs/columns.tsx";
+import { JobLink } from "../jobs/job-link.tsx";
 import { changedWords } from "./version-words.ts";
 
 /** The versions of a schedule, the newest first, each with what is another in it than in the one before. */

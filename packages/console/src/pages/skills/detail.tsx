@@ -12,7 +12,7 @@ import { Stack } from "../../ui/stack.tsx";
 import { State } from "../../ui/state.tsx";
 import { Time } from "../../ui/time.tsx";
 import { classWord } from "../../words/calls.ts";
-import { JobLink } from "../jobs/columns.tsx";
+import { JobLink } from "../jobs/job-link.tsx";
 import { CallForm } from "./call-form.tsx";
 import { DeleteSkill } from "./delete-skill.tsx";
 

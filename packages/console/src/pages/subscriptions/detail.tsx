@@ -17,7 +17,7 @@ import { Time } from "../../ui/time.tsx";
 import { healthSentence, healthWord } from "../../words/subscriptions.ts";
 import { TryNow } from "../deliveries/try-now.tsx";
 import { SubscriptionActions } from "./actions.tsx";
-import { receivesWords } from "./columns.tsx";
+import { receivesWords } from "./receives-words.ts";
 import { TestDelivery } from "./test-delivery.tsx";
 
 const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");

@@ -1,58 +1,62 @@
-import { type Subscription, TriggersService } from "@svc/gen/triggers";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { useRows } from "../../calls/rows.ts";
+import { TriggersService } from "@svc/gen/triggers";
+import { Link } from "@tanstack/react-router";
+import { ListPage, listPage } from "../../frame/list-page.tsx";
+import { listSearch } from "../../frame/list-search.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { Grid } from "../../ui/grid.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { Page } from "../../ui/page.tsx";
-import { subscriptionCard, subscriptionColumns } from "./columns.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { Time } from "../../ui/time.tsx";
+import { healthWord } from "../../words/subscriptions.ts";
+import { receivesWords } from "./receives-words.ts";
 
-const route = getRouteApi("/p/$projectId/subscriptions");
-const idOf = ({ id }: Subscription) => id;
-const lookMs = 5_000;
-
-/** Who receives the events of the project, and how their endpoints are. */
-export default function SubscriptionsPage() {
-  const { projectId } = route.useParams();
-  const navigate = route.useNavigate();
-  const list = useRows(TriggersService.method.listSubscriptions, {}, ({ subscriptions }) => subscriptions, {
-    refetchMs: lookMs,
-  });
-  const open = (subscriptionId: string) =>
-    void navigate({ to: "/p/$projectId/subscriptions/$subscriptionId", params: { projectId, subscriptionId } });
-  const add = (
+const subscriptions = listPage({
+  title: "Subscriptions",
+  method: TriggersService.method.listSubscriptions,
+  rows: "subscriptions",
+  params: listSearch({}, {}, () => ({})),
+  everyMs: 5_000,
+  actions: ({ projectId }) => (
     <Link to="/p/$projectId/subscriptions/new" params={{ projectId }} className={buttonClass("primary")}>
       New subscription
     </Link>
-  );
-  return (
-    <Page title="Subscriptions" fill actions={add}>
-      <ListStates
-        list={list}
-        isFiltered={false}
-        noMatch={null}
-        empty={
-          <Empty icon="subscription" title="No subscription yet">
-            <p>
-              A subscription names an endpoint of yours. Events are posted to it, signed and tried again until it takes
-              them.
-            </p>
-          </Empty>
-        }
-      >
-        <Grid
-          label="Subscriptions"
-          columns={subscriptionColumns(projectId)}
-          card={subscriptionCard}
-          rows={list.rows}
-          rowId={idOf}
-          onOpen={({ id }) => open(id)}
-          hasMore={list.hasMore}
-          loadMore={list.loadMore}
-          loadingMore={list.loadingMore}
-        />
-      </ListStates>
-    </Page>
-  );
+  ),
+  columns: [
+    {
+      id: "health",
+      title: "Health",
+      width: "128px",
+      cell: ({ health }) => <State word={healthWord(health?.state ?? "")} />,
+    },
+    { id: "endpoint", title: "Endpoint", width: "minmax(200px, 2fr)", cell: ({ endpointUrl }) => endpointUrl },
+    { id: "receives", title: "Receives", width: "minmax(140px, 1fr)", cell: receivesWords },
+    { id: "created", title: "Created", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
+    "id",
+  ],
+  card: (subscription) => (
+    <>
+      <b>{subscription.endpointUrl}</b>
+      <Line apart>
+        <State word={healthWord(subscription.health?.state ?? "")} />
+        <span>{receivesWords(subscription)}</span>
+      </Line>
+    </>
+  ),
+  rowId: ({ id }) => id,
+  open: ({ id }, projectId) => ({
+    to: "/p/$projectId/subscriptions/$subscriptionId",
+    params: { projectId, subscriptionId: id },
+  }),
+  empty: () => (
+    <Empty icon="subscription" title="No subscription yet">
+      <p>
+        A subscription names an endpoint of yours. Events are posted to it, signed and tried again until it takes them.
+      </p>
+    </Empty>
+  ),
+});
+
+/** Who receives the events of the project, and how their endpoints are. */
+export default function SubscriptionsPage() {
+  return <ListPage of={subscriptions} />;
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { CatalogService, type Toolkit, ToolView } from "@svc/gen/catalog";
+import { CatalogService, type Tool, type Toolkit, ToolView } from "@svc/gen/catalog";
 import { ToolsService } from "@svc/gen/tools";
 import { type Rows, useRows } from "../../calls/rows.ts";
 import { matchingTools, type ToolsSearch } from "./filters.ts";
@@ -15,7 +15,7 @@ export function useToolkits(projectId: string): readonly Toolkit[] {
 const foundMax = 50;
 
 /** The tools that pass the filters: by what is searched for, the best first, else all by name. */
-export function useTools(projectId: string, search: ToolsSearch): Pick<Rows<ToolOfList>, ListPart> {
+export function useTools(projectId: string, search: ToolsSearch): Omit<Rows<Tool>, "queryKey"> {
   const toolkits = useToolkits(projectId);
   const isSearch = search.q !== undefined;
   const all = useRows(
@@ -42,6 +42,3 @@ export function useTools(projectId: string, search: ToolsSearch): Pick<Rows<Tool
     limitedTo: found.data?.limitedTo ?? "",
   };
 }
-
-type ListPart = "rows" | "state" | "error" | "hasMore" | "loadingMore" | "loadMore" | "reload" | "limitedTo";
-type ToolOfList = ReturnType<typeof matchingTools>[number];

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ToolKind, ToolkitSchema, ToolSchema } from "@svc/gen/catalog";
 import { expect, test } from "vitest";
-import { isFiltered, matchingTools, readToolsSearch } from "./filters.ts";
+import { matchingTools, toolsSearch } from "./filters.ts";
 
 const tool = (slug: string, accessClass: string, kind: ToolKind = ToolKind.ACTION) =>
   create(ToolSchema, { slug, toolkitSlug: slug.split(".")[0] ?? "", accessClass, kind });
@@ -12,7 +12,7 @@ const tools = [
 ];
 const toolkits = [create(ToolkitSchema, { slug: "bot", category: "communication" })];
 const matching = (search: Record<string, string>) =>
-  matchingTools(tools, readToolsSearch(search), toolkits).map(({ slug }) => slug);
+  matchingTools(tools, toolsSearch.read(search), toolkits).map(({ slug }) => slug);
 
 test("filters combine, and triggers are no tools to call", () => {
   expect(matching({})).toEqual(["calendar.list", "bot.send"]);
@@ -23,6 +23,6 @@ test("filters combine, and triggers are no tools to call", () => {
 });
 
 test("a class that there is not filters nothing", () => {
-  expect(isFiltered(readToolsSearch({ class: "none" }))).toBe(false);
-  expect(isFiltered(readToolsSearch({ q: "send" }))).toBe(true);
+  expect(toolsSearch.isFiltered(toolsSearch.read({ class: "none" }))).toBe(false);
+  expect(toolsSearch.isFiltered(toolsSearch.read({ q: "send" }))).toBe(true);
 });

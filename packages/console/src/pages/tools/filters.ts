@@ -1,25 +1,22 @@
 import { type Tool, ToolKind, type Toolkit } from "@svc/gen/catalog";
+import { listParams } from "../../frame/list-search.ts";
 import { oneOfParam, type SearchOf, searchReader, textParam } from "../../shell/search-params.ts";
 import { accessClasses } from "../../words/calls.ts";
 
-const params = {
-  /** What somebody wants to do, in plain words. */
-  q: textParam,
-  toolkit: textParam,
-  category: textParam,
-  class: oneOfParam(accessClasses),
-};
-
 /** The search parameters of the list of tools. */
-export type ToolsSearch = SearchOf<typeof params>;
+export const toolsSearch = listParams(
+  {
+    /** What somebody wants to do, in plain words. */
+    q: textParam,
+    toolkit: textParam,
+    category: textParam,
+    class: oneOfParam(accessClasses),
+  },
+  {},
+);
 
-/** Reads the search parameters of the list of tools. */
-export const readToolsSearch: (raw: Record<string, unknown>) => ToolsSearch = searchReader(params);
-
-/** Whether anything is searched or filtered. */
-export function isFiltered({ q, toolkit, category, class: ofClass }: ToolsSearch): boolean {
-  return [q, toolkit, category, ofClass].some((value) => value !== undefined);
-}
+/** Search parameters of the list of tools, as they were read. */
+export type ToolsSearch = ReturnType<typeof toolsSearch.read>;
 
 /** Those of the tools that pass the filters, and can be called or are at least described; triggers are events. */
 export function matchingTools(

@@ -1,117 +1,78 @@
-import { getRouteApi, Link } from "@tanstack/react-router";
+import type { Tool } from "@svc/gen/catalog";
+import { Link, useParams } from "@tanstack/react-router";
+import type { ListPart } from "../../frame/list-filters.tsx";
+import { listView, ShownList, useListSearch } from "../../frame/list-page.tsx";
 import { buttonClass } from "../../ui/button.tsx";
-import { anyOf, anyOption, Choice } from "../../ui/choice.tsx";
-import { ClearFilters } from "../../ui/clear-filters.tsx";
-import { Empty, NoMatch } from "../../ui/empty.tsx";
-import { Grid } from "../../ui/grid.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Split } from "../../ui/split.tsx";
-import { TypedFilter } from "../../ui/typed-filter.tsx";
-import { accessClasses } from "../../words/calls.ts";
+import { anyOf, anyOption } from "../../ui/choice.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Line } from "../../ui/stack.tsx";
+import { State } from "../../ui/state.tsx";
+import { accessClasses, classWord } from "../../words/calls.ts";
 import { useToolkits, useTools } from "./catalog.ts";
-import { toolCard, toolColumns } from "./columns.tsx";
-import { isFiltered, type ToolsSearch } from "./filters.ts";
+import { type ToolsSearch, toolsSearch } from "./filters.ts";
 
-const route = getRouteApi("/p/$projectId/tools");
-
-/** The tools of the catalog, searched in plain words or browsed. */
-export default function ToolsPage() {
-  const { projectId } = route.useParams();
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const list = useTools(projectId, search);
-  const change = (to: ToolsSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
-  const clear = () => change({ q: undefined, toolkit: undefined, category: undefined, class: undefined });
-  return (
-    <Page
-      title="Tools"
-      fill
-      actions={
-        <Link to="/p/$projectId/tools/publish" params={{ projectId }} className={buttonClass()}>
-          Publish a toolkit
-        </Link>
-      }
-      filters={<ToolFilters projectId={projectId} search={search} onChange={change} onClear={clear} />}
-    >
-      <Split
-        panel={null}
-        list={
-          <ListStates
-            list={list}
-            isFiltered={isFiltered(search)}
-            empty={<NoTools />}
-            noMatch={<NoMatch title="No tool matches" onClear={clear} />}
-          >
-            <Grid
-              label="Tools"
-              columns={toolColumns(projectId)}
-              card={toolCard}
-              rows={list.rows}
-              rowId={({ slug }) => slug}
-              onOpen={({ slug }) =>
-                void navigate({ to: "/p/$projectId/tools/$toolSlug", params: { projectId, toolSlug: slug } })
-              }
-              hasMore={list.hasMore}
-              loadMore={list.loadMore}
-              loadingMore={list.loadingMore}
-            />
-          </ListStates>
-        }
-      />
-    </Page>
-  );
-}
-
-function ToolFilters({
-  projectId,
-  search,
-  onChange,
-  onClear,
-}: {
-  projectId: string;
-  search: ToolsSearch;
-  onChange: (change: ToolsSearch) => void;
-  onClear: () => void;
-}) {
-  const toolkits = useToolkits(projectId);
-  const categories = [...new Set(toolkits.map(({ category }) => category))].filter((name) => name !== "").sort();
-  const ofCategory = toolkits.filter(({ category }) => search.category === undefined || category === search.category);
-  return (
+const tools = listView({
+  title: "Tools",
+  params: toolsSearch,
+  actions: ({ projectId }) => (
+    <Link to="/p/$projectId/tools/publish" params={{ projectId }} className={buttonClass()}>
+      Publish a toolkit
+    </Link>
+  ),
+  filters: {
+    q: { typed: "Search tools", placeholder: "What to do, such as: post a message" },
+    category: { choice: "Category", options: useCategories, also: { toolkit: undefined } },
+    toolkit: { choice: "Toolkit", options: useToolkitsOfCategory },
+    class: { choice: "Class", options: anyOf(accessClasses) },
+  },
+  columns: [
+    { id: "tool", title: "Tool", width: "minmax(220px, 2fr)", linked: ({ slug }) => slug },
+    { id: "class", title: "Class", width: "120px", cell: ({ accessClass }) => <State word={classWord(accessClass)} /> },
+    {
+      id: "description",
+      title: "What it does",
+      width: "minmax(200px, 5fr)",
+      cell: ({ description }) => <span title={description}>{description}</span>,
+    },
+  ],
+  card: ({ slug, accessClass, description }: Tool) => (
     <>
-      <TypedFilter
-        label="Search tools"
-        placeholder="What to do, such as: post a message"
-        value={search.q ?? ""}
-        onChange={(q) => onChange({ q: q || undefined })}
-      />
-      <Choice
-        label="Category"
-        value={search.category ?? ""}
-        options={[anyOption, ...categories.map((value) => ({ value, words: value.replaceAll("-", " ") }))]}
-        onChange={(category) => onChange({ category: category || undefined, toolkit: undefined })}
-      />
-      <Choice
-        label="Toolkit"
-        value={search.toolkit ?? ""}
-        options={[anyOption, ...ofCategory.map(({ slug, name }) => ({ value: slug, words: slug, note: name }))]}
-        onChange={(toolkit) => onChange({ toolkit: toolkit || undefined })}
-      />
-      <Choice
-        label="Class"
-        value={search.class ?? ""}
-        options={anyOf(accessClasses)}
-        onChange={(value) => onChange({ class: accessClasses.find((known) => known === value) })}
-      />
-      {isFiltered(search) && <ClearFilters onPress={onClear} />}
+      <Line apart>
+        <b>{slug}</b>
+        <State word={classWord(accessClass)} />
+      </Line>
+      <span>{firstSentence(description)}</span>
     </>
-  );
-}
-
-function NoTools() {
-  return (
+  ),
+  rowId: ({ slug }) => slug,
+  open: ({ slug }, projectId) => ({ to: "/p/$projectId/tools/$toolSlug", params: { projectId, toolSlug: slug } }),
+  empty: () => (
     <Empty icon="tool" title="No tools">
       <p>The service has no toolkit. SVC_TOOLKITS names the folders that it reads definitions from.</p>
     </Empty>
+  ),
+  noMatch: "No tool matches",
+});
+
+/** The tools of the catalog, searched in plain words or browsed. */
+export default function ToolsPage() {
+  const { projectId = "" } = useParams({ strict: false });
+  return <ShownList of={tools} list={useTools(projectId, useListSearch(toolsSearch))} />;
+}
+
+function useCategories({ projectId }: ListPart<Tool, ToolsSearch>) {
+  const names = new Set(useToolkits(projectId).map(({ category }) => category));
+  const categories = [...names].filter((name) => name !== "").sort();
+  return [anyOption, ...categories.map((value) => ({ value, words: value.replaceAll("-", " ") }))];
+}
+
+function useToolkitsOfCategory({ projectId, search }: ListPart<Tool, ToolsSearch>) {
+  const toolkits = useToolkits(projectId).filter(
+    ({ category }) => search.category === undefined || category === search.category,
   );
+  return [anyOption, ...toolkits.map(({ slug, name }) => ({ value: slug, words: slug, note: name }))];
+}
+
+function firstSentence(text: string): string {
+  return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
 }

@@ -1,0 +1,111 @@
+import type { ReactNode } from "react";
+import { Choice, type ChoiceOption } from "../ui/choice.tsx";
+import { ClearFilters } from "../ui/clear-filters.tsx";
+import { SpanChoice } from "../ui/span-choice.tsx";
+import { Switch } from "../ui/switch.tsx";
+import { TypedFilter } from "../ui/typed-filter.tsx";
+
+/** Properties of every part of a list page. */
+export type ListPart<Row, Search> = {
+  /** Empty in the administration. */
+  projectId: string;
+  search: Search;
+  /** Sets search parameters, and leaves the others as they are. */
+  change: (to: Search) => void;
+  rows: readonly Row[];
+  /** Reads the list again. */
+  reload: () => void;
+};
+
+/** A component. */
+export type Part<Props> = (props: Props) => ReactNode;
+
+/** Search parameters of any page. */
+export type AnySearch = Record<string, string | undefined>;
+
+/** The filter of one search parameter, by its kind and label. A component draws one of its own. */
+type ListFilter<Row, Search> =
+  | Part<ListPart<Row, Search>>
+  /** `suggestion` returns the text that a row offers. */
+  | { typed: string; placeholder?: string; short?: boolean; suggestion?: (row: Row) => string }
+  /** A closed set of values, or the hook that reads them. A choice sets `also`, too. */
+  | { choice: string; options: Options | ((part: ListPart<Row, Search>) => Options); also?: Search }
+  /** A part of time: the filter of `range`, which sets `since` and `until`, too. */
+  | { span: string }
+  /** `off` is the value of a switch that is on unless it is set, `on` that of the other kind. */
+  | { switch: string; off: string }
+  | { switch: string; on: string };
+
+type Options = readonly ChoiceOption[];
+
+/** The filters of a list by the parameter that each sets, in the order in which they are drawn. */
+export type ListFilters<Row, Search> = { [Name in keyof Search]?: ListFilter<Row, Search> };
+
+/** Draws the filters of a list; `isClearable` adds the button that clears them, while one is set. */
+export function FilterRow<Row>({
+  filters,
+  isClearable,
+  part,
+}: {
+  filters: ListFilters<Row, AnySearch>;
+  isClearable: boolean;
+  part: ListPart<Row, AnySearch>;
+}) {
+  const { search, change } = part;
+  const named = Object.entries(filters).flatMap(([name, filter]) => (filter === undefined ? [] : [{ name, filter }]));
+  const cleared = named.flatMap(({ name, filter }) => {
+    // A switch says how the list is shown, and stays as it is.
+    if ("switch" in filter) return [];
+    return "span" in filter ? [name, "since", "until"] : [name];
+  });
+  return (
+    <>
+      {named.map(({ name, filter }) => (
+        <Filter key={name} name={name} filter={filter} part={part} />
+      ))}
+      {isClearable && cleared.some((name) => search[name] !== undefined) && (
+        <ClearFilters onPress={() => change(Object.fromEntries(cleared.map((name) => [name, undefined])))} />
+      )}
+    </>
+  );
+}
+
+function Filter<Row>({
+  name,
+  filter,
+  part,
+}: {
+  name: string;
+  filter: ListFilter<Row, AnySearch>;
+  part: ListPart<Row, AnySearch>;
+}) {
+  const { search, change, rows } = part;
+  const value = search[name] ?? "";
+  const set = (to: string, also: AnySearch = {}) => change({ [name]: to || undefined, ...also });
+  if (typeof filter === "function") {
+    const Own = filter;
+    return <Own {...part} />;
+  }
+  if ("span" in filter) return <SpanChoice label={filter.span} span={search} onChange={change} />;
+  if ("typed" in filter) {
+    const { typed, suggestion, ...look } = filter;
+    const suggestions = suggestion && [...new Set(rows.map(suggestion))].toSorted();
+    return (
+      <TypedFilter
+        {...look}
+        {...(suggestions && { suggestions })}
+        label={typed}
+        value={value}
+        onChange={(to) => set(to)}
+      />
+    );
+  }
+  if ("choice" in filter) {
+    const options = typeof filter.options === "function" ? filter.options(part) : filter.options;
+    return <Choice label={filter.choice} value={value} options={options} onChange={(to) => set(to, filter.also)} />;
+  }
+  const [named, isOn] = "on" in filter ? [filter.on, true] : [filter.off, false];
+  return (
+    <Switch label={filter.switch} on={(value === named) === isOn} onChange={(on) => set(on === isOn ? named : "")} />
+  );
+}

@@ -1,0 +1,253 @@
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { Link, type LinkProps, type NavigateOptions, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useLiveRows } from "../calls/live-rows.ts";
+import { type Rows, useRows } from "../calls/rows.ts";
+import { useNow } from "../clock.ts";
+import type { SearchOf } from "../shell/search-params.ts";
+import { shortId } from "../ui/copy.tsx";
+import { NoMatch } from "../ui/empty.tsx";
+import { Grid } from "../ui/grid.tsx";
+import type { Column } from "../ui/grid-column.ts";
+import { ListStates } from "../ui/list-states.tsx";
+import { Page } from "../ui/page.tsx";
+import { Split } from "../ui/split.tsx";
+import { type AnySearch, FilterRow, type ListFilters, type ListPart, type Part } from "./list-filters.tsx";
+import type { ListParams, ListSearch, ParamReaders } from "./list-search.ts";
+
+/** A list as its page shows it; the last three belong to one that is live. */
+type ShownRows<Row> = Omit<Rows<Row>, "queryKey"> & {
+  fresh?: { count: number; show: () => void };
+  onTop?: (atTop: boolean) => void;
+  onView?: (first: number, last: number) => void;
+};
+
+/** A column of a list page: `cell` draws a row, `linked` draws the words that lead to its page. */
+type ListColumn<Row> = Omit<Column<Row>, "cell"> &
+  ({ cell: (row: Row) => ReactNode; linked?: never } | { linked: (row: Row) => ReactNode; cell?: never });
+
+/** The page of a list, apart from how its rows are read. */
+type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
+  title: string;
+  /** Name of the list for those who hear it; the title unless stated. */
+  label?: string;
+  /** Its search parameters. */
+  params: ListParams<Readers>;
+  /** The filters, or a component that draws all of them. */
+  filters?: ListFilters<Row, Search> | Part<ListPart<Row, Search>>;
+  /** False if no button clears all filters. */
+  isClearable?: boolean;
+  /** Drawn after the filters. */
+  filterAction?: Part<ListPart<Row, Search>>;
+  actions?: Part<ListPart<Row, Search>>;
+  /** Drawn between the filters and the list. */
+  notes?: Part<object>;
+  /** `"id"` is the column of a row's id, which leads to its page. A function is a hook. */
+  columns: ListColumns<Row> | ((part: ListPart<Row, Search>) => ListColumns<Row>);
+  /** A row on a phone. */
+  card: (row: Row) => ReactNode;
+  rowId: (row: Row) => string;
+  /** The page of a row; undefined if it has none. */
+  open: (row: Row, projectId: string) => LinkProps | undefined;
+  /** A row beside the list. Its id is the search parameter `open`. */
+  panel?: Part<ListPart<Row, Search> & { id: string; onClose: () => void }>;
+  /** Dialogs over the page. */
+  dialogs?: Part<ListPart<Row, Search>>;
+  /** True if the address opens one of them. */
+  isCovered?: (search: Search) => boolean;
+  /** Shown while there is nothing at all: how to get the first. */
+  empty: Part<ListPart<Row, Search>>;
+  /** Title that is shown when no row passes the filters. */
+  noMatch?: string;
+};
+
+/** The columns of a list page, in their order. */
+export type ListColumns<Row> = readonly (ListColumn<Row> | "id")[];
+
+type RowOf<
+  O extends DescMessage,
+  Field extends keyof MessageShape<O>,
+> = MessageShape<O>[Field] extends readonly (infer Row)[] ? Row : never;
+
+/** The page of a list that is read by a call. */
+type ListCall<
+  I extends DescMessage,
+  O extends DescMessage,
+  Field extends keyof MessageShape<O>,
+  Readers extends ParamReaders,
+  Search = SearchOf<Readers>,
+> = ListView<RowOf<O, Field>, Readers> & {
+  params: ListSearch<Readers, MessageInitShape<I>>;
+  method: DescMethodUnary<I, O>;
+  /** Field of the answer that has the rows. */
+  rows: Field;
+  /** Interval in milliseconds after which the rows are read again; never unless stated. */
+  everyMs?: number;
+  /** True if new rows appear at the top by themselves. */
+  isLive?: (search: Search) => boolean;
+  /** True if a row of the answer is shown; every row unless stated. */
+  keep?: (search: Search, row: RowOf<O, Field>) => boolean;
+};
+
+const minuteMs = 60_000;
+
+/** Declares the page of a list that is read by a call: its types come from the method and its search parameters. */
+export function listPage<
+  I extends DescMessage,
+  O extends DescMessage,
+  Field extends keyof MessageShape<O> & string,
+  Readers extends ParamReaders,
+>(declared: ListCall<I, O, Field, Readers>): ListCall<I, O, Field, Readers> {
+  return declared;
+}
+
+/** Declares the page of a list that is read in another way. */
+export function listView<Row, Readers extends ParamReaders>(declared: ListView<Row, Readers>): ListView<Row, Readers> {
+  return declared;
+}
+
+/** A page that is a declared list. */
+export function ListPage<
+  I extends DescMessage,
+  O extends DescMessage,
+  Field extends keyof MessageShape<O> & string,
+  Readers extends ParamReaders,
+>({ of }: { of: ListCall<I, O, Field, Readers> }) {
+  return of.isLive === undefined ? <CalledList of={of} /> : <LiveList of={of} isLive={of.isLive} />;
+}
+
+function CalledList<
+  I extends DescMessage,
+  O extends DescMessage,
+  Field extends keyof MessageShape<O> & string,
+  Readers extends ParamReaders,
+>({ of }: { of: ListCall<I, O, Field, Readers> }) {
+  const { method, rows: field, params, keep, everyMs } = of;
+  const search = useListSearch(params);
+  const rowsOf = (answer: MessageShape<O>) => {
+    const rows = answer[field] as readonly RowOf<O, Field>[];
+    return keep === undefined ? rows : rows.filter((row) => keep(search, row));
+  };
+  const request = params.request(search, useNow(minuteMs));
+  const list = useRows(method, request, rowsOf, everyMs === undefined ? {} : { refetchMs: everyMs });
+  return <ShownList of={of} list={list} />;
+}
+
+function LiveList<
+  I extends DescMessage,
+  O extends DescMessage,
+  Field extends keyof MessageShape<O> & string,
+  Readers extends ParamReaders,
+>({ of, isLive }: { of: ListCall<I, O, Field, Readers>; isLive: (search: SearchOf<Readers>) => boolean }) {
+  const { method, rows: field, params, rowId } = of;
+  const search = useListSearch(params);
+  const list = useLiveRows(method, params.request(search, useNow(minuteMs)), field, rowId, isLive(search));
+  return <ShownList of={of} list={list} />;
+}
+
+/** The search parameters of the page that is shown, as `params` reads them. */
+export function useListSearch<Readers extends ParamReaders>(params: ListParams<Readers>): SearchOf<Readers> {
+  return params.read(useSearch({ strict: false }));
+}
+
+/** The page of a list whose rows were read. */
+export function ShownList<Row, Readers extends ParamReaders>({
+  of,
+  list,
+}: {
+  of: ListView<Row, Readers>;
+  list: ShownRows<Row>;
+}) {
+  const { title, params, rowId, open, columns } = of;
+  const { panel: Panel, actions: Actions, notes: Notes, dialogs: Dialogs, empty: Nothing } = of;
+  const { projectId = "" } = useParams({ strict: false });
+  const search = useListSearch(params);
+  const navigate = useNavigate();
+  const { rows, reload, hasMore, loadMore, loadingMore, fresh, onTop, onView } = list;
+  const change = (to: SearchOf<Readers>) =>
+    void navigate({ to: ".", search: (old: AnySearch) => ({ ...old, ...to }), replace: true });
+  const part = { projectId, search, change, rows, reload };
+  const openId = (search as AnySearch)["open"];
+  const showBeside = (id: string | undefined) => change({ open: id } as SearchOf<Readers>);
+  const linkTo = (row: Row, words: ReactNode, hover?: string) => (
+    <Link {...open(row, projectId)} title={hover}>
+      {words}
+    </Link>
+  );
+  const shownColumns = (typeof columns === "function" ? columns(part) : columns).map((column): Column<Row> => {
+    if (column === "id") return idColumn((row) => linkTo(row, <code>{shortId(rowId(row))}</code>, rowId(row)));
+    const { linked, cell, ...head } = column;
+    return { ...head, cell: linked === undefined ? cell : (row) => linkTo(row, linked(row)) };
+  });
+  const grid = (
+    <ListStates
+      list={list}
+      isFiltered={params.isFiltered(search)}
+      empty={<Nothing {...part} />}
+      noMatch={<NoMatch title={of.noMatch ?? ""} onClear={() => change(params.noFilters)} />}
+    >
+      <Grid
+        label={of.label ?? title}
+        columns={shownColumns}
+        card={of.card}
+        {...{ rows, rowId, hasMore, loadMore, loadingMore }}
+        {...(fresh && { fresh })}
+        {...(onTop && { onTop })}
+        {...(onView && { onView })}
+        {...(Panel && { onPanel: (row: Row | undefined) => showBeside(row && rowId(row)) })}
+        openId={openId}
+        onOpen={(row) => {
+          const page = open(row, projectId);
+          if (page !== undefined) void navigate(page as NavigateOptions);
+        }}
+      />
+    </ListStates>
+  );
+  return (
+    <Page
+      title={title}
+      fill
+      isCovered={of.isCovered?.(search) ?? false}
+      {...(Actions && { actions: <Actions {...part} /> })}
+      {...(Notes && { notes: <Notes /> })}
+      {...(of.filters && { filters: <Filters of={of} part={part} /> })}
+    >
+      {Panel === undefined ? (
+        grid
+      ) : (
+        <Split
+          panel={openId !== undefined && <Panel {...part} id={openId} onClose={() => showBeside(undefined)} />}
+          list={grid}
+        />
+      )}
+      {Dialogs && <Dialogs {...part} />}
+    </Page>
+  );
+}
+
+function idColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {
+  return { id: "id", title: "Id", width: "136px", cell };
+}
+
+function Filters<Row, Readers extends ParamReaders>({
+  of: { filters, isClearable = true, filterAction: Action },
+  part,
+}: {
+  of: ListView<Row, Readers>;
+  part: ListPart<Row, SearchOf<Readers>>;
+}) {
+  if (typeof filters === "function") {
+    const All = filters;
+    return <All {...part} />;
+  }
+  return (
+    <>
+      <FilterRow
+        filters={(filters ?? {}) as ListFilters<Row, AnySearch>}
+        isClearable={isClearable}
+        part={part as ListPart<Row, AnySearch>}
+      />
+      {Action && <Action {...part} />}
+    </>
+  );
+}

@@ -1,0 +1,11 @@
+import { Link } from "@tanstack/react-router";
+import { shortId } from "../../ui/copy.tsx";
+
+/** The id of a job, short, as a link to its page. */
+export function JobLink({ projectId, id }: { projectId: string; id: string }) {
+  return (
+    <Link to="/p/$projectId/jobs/$jobId" params={{ projectId, jobId: id }} title={id}>
+      <code>{shortId(id)}</code>
+    </Link>
+  );
+}

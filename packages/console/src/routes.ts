@@ -1,4 +1,11 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import {
+  type AnyRoute,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { accountsSearch } from "./pages/accounts/filters.ts";
 import { asksSearch } from "./pages/asks/filters.ts";
@@ -54,6 +61,16 @@ const start = createRoute({ getParentRoute: () => root, path: "/", component: St
 const addSeat = createRoute({ getParentRoute: () => root, path: "/add-seat", component: AddSeat });
 const project = createRoute({ getParentRoute: () => root, path: "/p/$projectId", component: ProjectPages });
 
+/** Declares a page: its path below its parent's, its file, and the reader of its search parameters. */
+function page<Parent extends AnyRoute, Path extends string, Search = Record<never, never>>(
+  parent: Parent,
+  path: Path,
+  load: () => Promise<{ default: ComponentType }>,
+  read?: (raw: Record<string, unknown>) => Search,
+) {
+  return createRoute({ getParentRoute: () => parent, path, component: pageFrom(load), validateSearch: read });
+}
+
 const projectHome = createRoute({
   getParentRoute: () => project,
   path: "/",
@@ -62,201 +79,64 @@ const projectHome = createRoute({
   },
 });
 
-const overview = createRoute({
-  getParentRoute: () => project,
-  path: "overview",
-  validateSearch: readOverviewSearch,
-  component: pageFrom(() => import("./pages/overview/overview.tsx")),
-});
+const overview = page(project, "overview", () => import("./pages/overview/overview.tsx"), readOverviewSearch);
 
-const events = createRoute({
-  getParentRoute: () => project,
-  path: "events",
-  validateSearch: eventsSearch.read,
-  component: pageFrom(() => import("./pages/events/list.tsx")),
-});
-const event = createRoute({
-  getParentRoute: () => project,
-  path: "events/$eventId",
-  component: pageFrom(() => import("./pages/events/detail.tsx")),
-});
+const events = page(project, "events", () => import("./pages/events/list.tsx"), eventsSearch.read);
+const event = page(project, "events/$eventId", () => import("./pages/events/detail.tsx"));
 
-const deliveries = createRoute({
-  getParentRoute: () => project,
-  path: "deliveries",
-  validateSearch: deliveriesSearch.read,
-  component: pageFrom(() => import("./pages/deliveries/list.tsx")),
-});
-const delivery = createRoute({
-  getParentRoute: () => project,
-  path: "deliveries/$deliveryId",
-  component: pageFrom(() => import("./pages/deliveries/detail.tsx")),
-});
+const deliveries = page(project, "deliveries", () => import("./pages/deliveries/list.tsx"), deliveriesSearch.read);
+const delivery = page(project, "deliveries/$deliveryId", () => import("./pages/deliveries/detail.tsx"));
 
-const subscriptions = createRoute({
-  getParentRoute: () => project,
-  path: "subscriptions",
-  component: pageFrom(() => import("./pages/subscriptions/list.tsx")),
-});
-const newSubscription = createRoute({
-  getParentRoute: () => project,
-  path: "subscriptions/new",
-  component: pageFrom(() => import("./pages/subscriptions/create.tsx")),
-});
-const subscription = createRoute({
-  getParentRoute: () => project,
-  path: "subscriptions/$subscriptionId",
-  validateSearch: readSubscriptionSearch,
-  component: pageFrom(() => import("./pages/subscriptions/detail.tsx")),
-});
+const subscriptions = page(project, "subscriptions", () => import("./pages/subscriptions/list.tsx"));
+const newSubscription = page(project, "subscriptions/new", () => import("./pages/subscriptions/create.tsx"));
+const subscription = page(
+  project,
+  "subscriptions/$subscriptionId",
+  () => import("./pages/subscriptions/detail.tsx"),
+  readSubscriptionSearch,
+);
 
-const replays = createRoute({
-  getParentRoute: () => project,
-  path: "replays",
-  validateSearch: readReplaysSearch,
-  component: pageFrom(() => import("./pages/replays/list.tsx")),
-});
+const replays = page(project, "replays", () => import("./pages/replays/list.tsx"), readReplaysSearch);
 
-const ingest = createRoute({
-  getParentRoute: () => project,
-  path: "ingest",
-  component: pageFrom(() => import("./pages/ingest/list.tsx")),
-});
+const ingest = page(project, "ingest", () => import("./pages/ingest/list.tsx"));
 
-const jobs = createRoute({
-  getParentRoute: () => project,
-  path: "jobs",
-  validateSearch: jobsSearch.read,
-  component: pageFrom(() => import("./pages/jobs/list.tsx")),
-});
-const job = createRoute({
-  getParentRoute: () => project,
-  path: "jobs/$jobId",
-  validateSearch: readJobSearch,
-  component: pageFrom(() => import("./pages/jobs/detail.tsx")),
-});
-const newProgram = createRoute({
-  getParentRoute: () => project,
-  path: "programs/new",
-  validateSearch: readProgramSearch,
-  component: pageFrom(() => import("./pages/programs/new.tsx")),
-});
+const jobs = page(project, "jobs", () => import("./pages/jobs/list.tsx"), jobsSearch.read);
+const job = page(project, "jobs/$jobId", () => import("./pages/jobs/detail.tsx"), readJobSearch);
+const newProgram = page(project, "programs/new", () => import("./pages/programs/new.tsx"), readProgramSearch);
 
-const asks = createRoute({
-  getParentRoute: () => project,
-  path: "asks",
-  validateSearch: asksSearch.read,
-  component: pageFrom(() => import("./pages/asks/list.tsx")),
-});
-const askById = createRoute({
-  getParentRoute: () => project,
-  path: "asks/$askId",
-  component: pageFrom(() => import("./pages/asks/by-id.tsx")),
-});
-const ask = createRoute({
-  getParentRoute: () => project,
-  path: "asks/$jobId/$askId",
-  component: pageFrom(() => import("./pages/asks/detail.tsx")),
-});
+const asks = page(project, "asks", () => import("./pages/asks/list.tsx"), asksSearch.read);
+const askById = page(project, "asks/$askId", () => import("./pages/asks/by-id.tsx"));
+const ask = page(project, "asks/$jobId/$askId", () => import("./pages/asks/detail.tsx"));
 
-const contacts = createRoute({
-  getParentRoute: () => project,
-  path: "contacts",
-  validateSearch: readContactsSearch,
-  component: pageFrom(() => import("./pages/contacts/list.tsx")),
-});
+const contacts = page(project, "contacts", () => import("./pages/contacts/list.tsx"), readContactsSearch);
 
-const skills = createRoute({
-  getParentRoute: () => project,
-  path: "skills",
-  component: pageFrom(() => import("./pages/skills/list.tsx")),
-});
-const skill = createRoute({
-  getParentRoute: () => project,
-  path: "skills/$slug",
-  validateSearch: readSkillSearch,
-  component: pageFrom(() => import("./pages/skills/detail.tsx")),
-});
+const skills = page(project, "skills", () => import("./pages/skills/list.tsx"));
+const skill = page(project, "skills/$slug", () => import("./pages/skills/detail.tsx"), readSkillSearch);
 
-const schedules = createRoute({
-  getParentRoute: () => project,
-  path: "schedules",
-  validateSearch: schedulesSearch.read,
-  component: pageFrom(() => import("./pages/schedules/list.tsx")),
-});
-const newSchedule = createRoute({
-  getParentRoute: () => project,
-  path: "schedules/new",
-  validateSearch: readNewScheduleSearch,
-  component: pageFrom(() => import("./pages/schedules/new.tsx")),
-});
-const changeSchedule = createRoute({
-  getParentRoute: () => project,
-  path: "schedules/$scheduleId/change",
-  component: pageFrom(() => import("./pages/schedules/change.tsx")),
-});
-const schedule = createRoute({
-  getParentRoute: () => project,
-  path: "schedules/$scheduleId",
-  validateSearch: readScheduleSearch,
-  component: pageFrom(() => import("./pages/schedules/detail.tsx")),
-});
+const schedules = page(project, "schedules", () => import("./pages/schedules/list.tsx"), schedulesSearch.read);
+const newSchedule = page(project, "schedules/new", () => import("./pages/schedules/new.tsx"), readNewScheduleSearch);
+const changeSchedule = page(project, "schedules/$scheduleId/change", () => import("./pages/schedules/change.tsx"));
+const schedule = page(
+  project,
+  "schedules/$scheduleId",
+  () => import("./pages/schedules/detail.tsx"),
+  readScheduleSearch,
+);
 
-const tools = createRoute({
-  getParentRoute: () => project,
-  path: "tools",
-  validateSearch: toolsSearch.read,
-  component: pageFrom(() => import("./pages/tools/list.tsx")),
-});
-const publishToolkit = createRoute({
-  getParentRoute: () => project,
-  path: "tools/publish",
-  component: pageFrom(() => import("./pages/toolkits/publish.tsx")),
-});
-const tool = createRoute({
-  getParentRoute: () => project,
-  path: "tools/$toolSlug",
-  validateSearch: readToolSearch,
-  component: pageFrom(() => import("./pages/tools/detail.tsx")),
-});
-const toolkit = createRoute({
-  getParentRoute: () => project,
-  path: "toolkits/$toolkitSlug",
-  component: pageFrom(() => import("./pages/toolkits/detail.tsx")),
-});
+const tools = page(project, "tools", () => import("./pages/tools/list.tsx"), toolsSearch.read);
+const publishToolkit = page(project, "tools/publish", () => import("./pages/toolkits/publish.tsx"));
+const tool = page(project, "tools/$toolSlug", () => import("./pages/tools/detail.tsx"), readToolSearch);
+const toolkit = page(project, "toolkits/$toolkitSlug", () => import("./pages/toolkits/detail.tsx"));
 
-const accounts = createRoute({
-  getParentRoute: () => project,
-  path: "accounts",
-  validateSearch: accountsSearch.read,
-  component: pageFrom(() => import("./pages/accounts/list.tsx")),
-});
-const account = createRoute({
-  getParentRoute: () => project,
-  path: "accounts/$accountId",
-  component: pageFrom(() => import("./pages/accounts/detail.tsx")),
-});
+const accounts = page(project, "accounts", () => import("./pages/accounts/list.tsx"), accountsSearch.read);
+const account = page(project, "accounts/$accountId", () => import("./pages/accounts/detail.tsx"));
 
-const calls = createRoute({
-  getParentRoute: () => project,
-  path: "calls",
-  validateSearch: callsSearch.read,
-  component: pageFrom(() => import("./pages/calls/list.tsx")),
-});
-const call = createRoute({
-  getParentRoute: () => project,
-  path: "calls/$callId",
-  component: pageFrom(() => import("./pages/calls/detail.tsx")),
-});
+const calls = page(project, "calls", () => import("./pages/calls/list.tsx"), callsSearch.read);
+const call = page(project, "calls/$callId", () => import("./pages/calls/detail.tsx"));
 
 const toolPages = [tools, publishToolkit, tool, toolkit, accounts, account, calls, call] as const;
 
-const settings = createRoute({
-  getParentRoute: () => project,
-  path: "settings",
-  validateSearch: readSettingsSearch,
-  component: pageFrom(() => import("./pages/settings/page.tsx")),
-});
+const settings = page(project, "settings", () => import("./pages/settings/page.tsx"), readSettingsSearch);
 
 const admin = createRoute({ getParentRoute: () => root, path: "/admin", component: AdminPages });
 const adminHome = createRoute({
@@ -266,35 +146,16 @@ const adminHome = createRoute({
     throw redirect({ to: "/admin/projects", replace: true });
   },
 });
-const projects = createRoute({
-  getParentRoute: () => admin,
-  path: "projects",
-  component: pageFrom(() => import("./pages/projects/list.tsx")),
-});
-const administered = createRoute({
-  getParentRoute: () => admin,
-  path: "projects/$id",
-  validateSearch: readProjectSearch,
-  component: pageFrom(() => import("./pages/projects/detail.tsx")),
-});
-const quarantine = createRoute({
-  getParentRoute: () => admin,
-  path: "quarantine",
-  validateSearch: quarantineSearch.read,
-  component: pageFrom(() => import("./pages/quarantine/list.tsx")),
-});
-const quarantined = createRoute({
-  getParentRoute: () => admin,
-  path: "quarantine/$postId",
-  validateSearch: readQuarantinedSearch,
-  component: pageFrom(() => import("./pages/quarantine/detail.tsx")),
-});
-const audit = createRoute({
-  getParentRoute: () => admin,
-  path: "audit",
-  validateSearch: auditSearch.read,
-  component: pageFrom(() => import("./pages/audit/list.tsx")),
-});
+const projects = page(admin, "projects", () => import("./pages/projects/list.tsx"));
+const administered = page(admin, "projects/$id", () => import("./pages/projects/detail.tsx"), readProjectSearch);
+const quarantine = page(admin, "quarantine", () => import("./pages/quarantine/list.tsx"), quarantineSearch.read);
+const quarantined = page(
+  admin,
+  "quarantine/$postId",
+  () => import("./pages/quarantine/detail.tsx"),
+  readQuarantinedSearch,
+);
+const audit = page(admin, "audit", () => import("./pages/audit/list.tsx"), auditSearch.read);
 
 const routeTree = root.addChildren([
   start,

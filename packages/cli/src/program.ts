@@ -23,7 +23,7 @@ import { addEraseCommand } from "./erase.ts";
 import { addEventsCommand } from "./events.ts";
 import { addExportCommand } from "./export.ts";
 import { addGrantsCommand } from "./grants.ts";
-import { addHooksCommand } from "./hooks.ts";
+import { addHooksCommand } from "./topics/hooks.ts";
 import { addJobsCommand } from "./jobs.ts";
 import { addKeysCommand } from "./keys.ts";
 import { addLimitsCommand } from "./limits.ts";

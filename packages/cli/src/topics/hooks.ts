@@ -1,0 +1,99 @@
+import { ToolsService } from "@svc/gen/tools";
+import { InvalidArgumentError } from "commander";
+import { call, list, topic } from "../command/topic.ts";
+import { plainText } from "../text/plain.ts";
+import { factLines } from "../text/table.ts";
+
+const { listHooks, createHook, updateHook, deleteHook } = ToolsService.method;
+const exampleId = "hok_01h455vb4pex5vsknk084sn02q";
+
+/** `svc hooks list|create|update|delete`. */
+export const addHooksCommand = topic({
+  name: "hooks",
+  says: "list, create, update and delete what is asked about every call",
+  examples: ["svc hooks", "svc hooks create before https://hooks.example.com/calls --access write,destructive"],
+  commands: {
+    list: list(listHooks, {
+      says: "list the project's hooks in the order in which they are asked",
+      isDefault: true,
+      rows: "hooks",
+      table: {
+        ID: "id",
+        ASKED: "phase",
+        STATE: ({ active }) => (active ? "active" : "paused"),
+        TOOLKITS: ({ toolkitSlugs }) => toolkitSlugs.join(",") || "all",
+        CLASSES: ({ accessClasses }) => accessClasses.join(",") || "all",
+        CREATED: "createdAt",
+        ENDPOINT: "endpointUrl",
+      },
+      json: "the hooks as a JSON list",
+      examples: ["svc hooks list"],
+    }),
+    create: call(createHook, {
+      says: "have an address asked about calls, and print the id and the secret that signs what it is asked",
+      takes: {
+        "<phase>": ["before a call is sent, or after, about its result", { choices: ["before", "after"] }],
+        "<url>": ["address that is asked; https, unless its host is loopback", { fills: "endpointUrl" }],
+      },
+      options: [
+        [
+          "--toolkits <slugs>",
+          "the toolkits whose calls it is asked about, such as calendar,sales_crm",
+          { fills: "toolkitSlugs", default: [] },
+        ],
+        [
+          "--access <classes>",
+          "the classes it is asked about, such as write,destructive",
+          { fills: "accessClasses", default: [] },
+        ],
+        ["--position <number>", "its place among those of its phase, the lowest first", { parse: parsePosition, default: 0 }],
+      ],
+      json: "the hook and its secret as JSON",
+      shows: ({ hook, signingSecret }) =>
+        factLines([
+          ["hook", hook?.id ?? ""],
+          ["signing secret", signingSecret],
+        ]),
+      notes: () => "Keep the secret: it is not shown again.",
+      examples: [
+        "svc hooks create before https://hooks.example.com/calls",
+        "svc hooks create after https://hooks.example.com/redact --toolkits sales_crm --access read",
+      ],
+    }),
+    update: call(updateHook, {
+      says: "change where a hook is asked, its place, or whether it is asked at all; its secret stays",
+      takes: { "<id>": "id of the hook, hok_…" },
+      options: [
+        ["--endpoint <url>", "address that is asked from now on", { fills: "endpointUrl" }],
+        ["--position <number>", "its place among those of its phase, the lowest first", { parse: parsePosition }],
+        ["--pause", "ask it no more; calls go on without it"],
+        ["--resume", "ask it again"],
+      ],
+      request: ({ values: { pause, resume } }) => (pause === resume ? {} : { active: resume === true }),
+      result: "hook",
+      json: "the hook as JSON",
+      shows: ({ hook }) => {
+        const state = hook?.active ? "is asked" : "is not asked";
+        return `${hook?.id} ${state} ${hook?.phase} calls at ${plainText(hook?.endpointUrl ?? "")}`;
+      },
+      examples: [
+        `svc hooks update ${exampleId} --pause`,
+        `svc hooks update ${exampleId} --endpoint https://hooks.example.com/calls --position 2`,
+      ],
+    }),
+    delete: call(deleteHook, {
+      says: "delete a hook; calls go on without it",
+      takes: { "<id>": "id of the hook, hok_…" },
+      deleted: "id",
+      json: "the id as JSON",
+      shows: "{id} is deleted",
+      examples: [`svc hooks delete ${exampleId}`],
+    }),
+  },
+});
+
+/** Reads a place among hooks, which may be negative. Throws InvalidArgumentError. */
+function parsePosition(text: string): number {
+  if (/^-?\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("expected a whole number");
+}

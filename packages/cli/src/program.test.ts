@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { commandNames } from "./program.ts";
 import { runTestCommand } from "./test-command.ts";
@@ -7,8 +7,16 @@ const names = commandNames();
 /** Those that lead to others and do nothing themselves are left out. */
 const commands = names.filter((name) => !names.some((other) => other.startsWith(`${name} `)));
 
-test("a command is found by its name: every one stands in a file of its own", () => {
-  const missing = names.filter((name) => !existsSync(new URL(`${name.replaceAll(" ", "/")}.ts`, import.meta.url)));
+test("a command is found by its name: it stands in a file of its own, or in that of its topic", () => {
+  const fileOf = (path: string) => new URL(`${path}.ts`, import.meta.url);
+  const declared = (topic: string) =>
+    existsSync(fileOf(`topics/${topic}`)) ? readFileSync(fileOf(`topics/${topic}`), "utf8") : "";
+  const missing = names.filter((name) => {
+    const [topic = "", command] = name.split(" ");
+    const text = declared(topic);
+    const isDeclared = command === undefined ? text !== "" : new RegExp(`^    "?${command}"?: `, "m").test(text);
+    return !isDeclared && !existsSync(fileOf(name.replaceAll(" ", "/")));
+  });
   expect(missing).toEqual([]);
 });
 

@@ -1,10 +1,4 @@
-import {
-  type DescField,
-  type DescMessage,
-  type DescMethodUnary,
-  type MessageInitShape,
-  type MessageShape,
-} from "@bufbuild/protobuf";
+import type { DescField, DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { DurationSchema, durationFromMs, TimestampSchema, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { SvcAdminClient, SvcClient } from "@svc/sdk";
 import { Argument, type Command, Option } from "commander";
@@ -64,6 +58,7 @@ export type ArgumentDeclarations<Field extends string> = Readonly<
 export type CommandDeclaration<Input extends DescMessage> = {
   readonly says: string;
   readonly isDefault?: true;
+  readonly alias?: string;
   readonly takes?: ArgumentDeclarations<FieldName<Input>>;
   readonly options?: readonly OptionDeclaration<FieldName<Input>>[];
   /** True if the options of confirmations are added. */
@@ -93,6 +88,7 @@ export function addDeclared<Input extends DescMessage, Values>(
 ): void {
   const { takes = {}, options = [], isDefault } = declared;
   const command = parent.command(name, isDefault === true ? { isDefault } : {}).description(declared.says);
+  if (declared.alias !== undefined) command.alias(declared.alias);
   for (const [shown, given] of Object.entries(takes)) command.addArgument(argumentOf(shown, given, method.input));
   for (const declaration of options) command.addOption(optionOf(declaration, method.input));
   if (declared.hasConfirm) addConfirm(command);
@@ -152,7 +148,9 @@ export function filledRequest<Input extends DescMessage>(
   ];
   const filled = readings.flatMap(({ name, fills = name }) => {
     const field = fieldOf(input, fills);
-    return field === undefined || values[name] === undefined ? [] : [[field.localName, valueOf(field, values[name])]];
+    return field === undefined || values[name] === undefined
+      ? []
+      : [[field.localName, convertedValue(field, values[name])]];
   });
   return {
     ...Object.fromEntries(filled),
@@ -195,7 +193,7 @@ function readerOf(field: DescField | undefined): ((text: string) => unknown) | u
   return field.message.typeName === DurationSchema.typeName ? parseSpan : undefined;
 }
 
-function valueOf(field: DescField, value: unknown): unknown {
+function convertedValue(field: DescField, value: unknown): unknown {
   if (field.fieldKind !== "message" || typeof value !== "number") return value;
   return field.message.typeName === TimestampSchema.typeName ? timestampFromMs(value) : durationFromMs(value);
 }

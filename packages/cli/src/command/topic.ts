@@ -101,11 +101,10 @@ type RowsField<Output extends DescMessage> = {
   [Name in FieldName<Output>]: MessageShape<Output>[Name] extends readonly object[] ? Name : never;
 }[FieldName<Output>];
 
-type RowOf<Output extends DescMessage, Rows extends FieldName<Output>> = MessageShape<Output>[Rows] extends readonly (
-  infer Row
-)[]
-  ? Row
-  : never;
+type RowOf<
+  Output extends DescMessage,
+  Rows extends FieldName<Output>,
+> = MessageShape<Output>[Rows] extends readonly (infer Row)[] ? Row : never;
 
 /** A cell of a table: the field that it shows, or a function of the row. */
 type Cell<Row> = (keyof Row & string) | ((row: Row) => string);

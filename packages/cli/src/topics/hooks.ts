@@ -46,7 +46,11 @@ export const addHooksCommand = topic({
           "the classes it is asked about, such as write,destructive",
           { fills: "accessClasses", default: [] },
         ],
-        ["--position <number>", "its place among those of its phase, the lowest first", { parse: parsePosition, default: 0 }],
+        [
+          "--position <number>",
+          "its place among those of its phase, the lowest first",
+          { parse: parsePosition, default: 0 },
+        ],
       ],
       json: "the hook and its secret as JSON",
       shows: ({ hook, signingSecret }) =>

@@ -1,0 +1,118 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { systemClock } from "@svc/core";
+import { ConnectedAccountSchema, ConnectionsService } from "@svc/gen/connections";
+import type { Run } from "../command/declared.ts";
+import { CommandError } from "../command/error.ts";
+import { parseCount, parseSpan } from "../command/options.ts";
+import { call, list, topic } from "../command/topic.ts";
+import { credentialText } from "../connections/credential-text.ts";
+import { addConnectionTest } from "../connections/test.ts";
+import { messageText } from "../text/message.ts";
+import { plainText } from "../text/plain.ts";
+import { timeText } from "../text/table.ts";
+
+const { listConnections, getConnection, setAccountReferences, createConnectLink, deleteConnection } =
+  ConnectionsService.method;
+const exampleId = "acc_01h455vb4pex5vsknk084sn02q";
+
+type ReferencesValues = { readonly id: string; readonly reference: readonly string[]; readonly clear?: true };
+
+/** `svc connections list|show|test|references|link|delete`. */
+export const addConnectionsCommand = topic({
+  name: "connections",
+  says: "list, show, test and delete connected accounts, and say which events are theirs",
+  examples: ["svc connections", "svc connections list --entity ada"],
+  commands: {
+    list: list(listConnections, {
+      says: "list the project's accounts in every state, newest first",
+      isDefault: true,
+      options: [
+        ["--toolkit <slug>", "only accounts of this toolkit", { fills: "toolkitSlug" }],
+        ["--entity <id>", "only accounts of this entity", { fills: "entityId" }],
+        [
+          "--state <state>",
+          "only accounts in this state",
+          { choices: ["pending", "active", "expired", "superseded", "revoked"] },
+        ],
+        ["--limit <count>", "most accounts to list", { parse: parseCount, default: 100 }],
+      ],
+      rows: "accounts",
+      table: {
+        ID: "id",
+        TOOLKIT: ({ toolkitSlug }) => toolkitSlug,
+        // The project's own credential belongs to no entity.
+        ENTITY: ({ entityId }) => entityId || "-",
+        SCHEME: ({ scheme }) => scheme,
+        STATE: ({ state }) => state,
+        CREDENTIAL: credentialText,
+        CONNECTED: "createdAt",
+        "LAST ERROR": ({ lastError }) => lastError || "-",
+      },
+      json: "the accounts as a JSON list",
+      examples: ["svc connections list", "svc connections list --toolkit calendar --state active"],
+    }),
+    show: call(getConnection, {
+      says: "show one account with its variables, scopes and references, as JSON; credentials are never shown",
+      takes: { "<id>": "id of the account, acc_…" },
+      result: "account",
+      json: "the account as JSON, as without it",
+      shows: ({ account }) => (account === undefined ? [] : messageText(ConnectedAccountSchema, account)),
+      notes: ({ account }, { asJson }) =>
+        asJson || account === undefined ? [] : `Credential: ${credentialText(account)}`,
+      examples: [`svc connections show ${exampleId}`],
+    }),
+    test: addConnectionTest,
+    references: call(setAccountReferences, {
+      says: "set the app's own keys of an account, by which inbound events are matched with it, and print them",
+      takes: {
+        "<id>": "id of the account, acc_…",
+        "[reference...]": "all of the keys: what is not given is taken away; what the app itself gave stays",
+      },
+      options: [["--clear", "take all of them away"]],
+      request: ({ values: { reference, clear } }: Run<ReferencesValues>) => {
+        if (reference.length > 0 === (clear === true))
+          throw new CommandError("give all the references that the account is to have, or --clear for none", 2);
+        return { references: [...reference] };
+      },
+      result: "account",
+      json: "the account as JSON",
+      shows: ({ account }, { context, values: { id } }) => {
+        const references = account?.references ?? [];
+        if (references.length === 0) context.note(`${id} has no references: no event is matched with it.`);
+        return references.map(plainText);
+      },
+      examples: [
+        `svc connections references ${exampleId} channel-7 channel-8`,
+        `svc connections references ${exampleId} --clear`,
+      ],
+    }),
+    link: call(createConnectLink, {
+      says: "make a link by which a person without a key connects an account, and print it; it is shown here only",
+      takes: { "<toolkit>": ["slug of the toolkit", { fills: "toolkitSlug" }] },
+      options: [
+        ["--entity <id>", "whose account it will be", { fills: "entityId", required: true }],
+        ["--scheme <scheme>", "scheme of the toolkit, where it declares several"],
+        ["--redirect-url <url>", "of oauth2: where the person's browser ends up"],
+        [
+          "--expires-in <duration>",
+          "how long it is good, such as 2d or PT12H, 7 days at most (default: those)",
+          { parse: parseSpan },
+        ],
+      ],
+      request: ({ values: { expiresIn } }: Run<{ readonly expiresIn?: number }>) =>
+        expiresIn === undefined ? {} : { expiresAt: timestampFromMs(systemClock.now() + expiresIn) },
+      json: "the link as JSON",
+      shows: ({ url }) => url,
+      notes: ({ expiresAt }) => `Good until ${timeText(expiresAt)}, for who holds it.`,
+      examples: ["svc connections link calendar --entity ada"],
+    }),
+    delete: call(deleteConnection, {
+      says: "revoke an account for good and erase its credentials",
+      takes: { "<id>": "id of the account, acc_…" },
+      deleted: "id",
+      json: "the id as JSON",
+      shows: "{id} is revoked; its credentials are erased",
+      examples: [`svc connections delete ${exampleId}`],
+    }),
+  },
+});

@@ -1,0 +1,98 @@
+import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
+import { callLimitBounds, formatDuration, parseDuration } from "@svc/core";
+import { type CallLimit, ToolsService } from "@svc/gen/tools";
+import { InvalidArgumentError } from "commander";
+import type { Run } from "../command/declared.ts";
+import { countUpTo } from "../command/options.ts";
+import { call, list, topic } from "../command/topic.ts";
+import { plainText } from "../text/plain.ts";
+
+const { listCallLimits, putCallLimit, deleteCallLimit } = ToolsService.method;
+const parseRateMax = countUpTo(callLimitBounds.rateMax);
+
+type Rate = { readonly max: number; readonly per: ReturnType<typeof durationFromMs> };
+
+type PutValues = {
+  readonly name: string;
+  readonly toolkit?: string;
+  readonly key?: string;
+  readonly concurrency?: number;
+  readonly rate?: Rate;
+  readonly paused?: boolean;
+};
+
+/** `svc limits list|put|delete`. */
+export const addLimitsCommand = topic({
+  name: "limits",
+  says: "list, put and delete what the project holds its calls to",
+  examples: ["svc limits", "svc limits put calendar --toolkit calendar --key accountId --rate 10/1s"],
+  commands: {
+    list: list(listCallLimits, {
+      says: "list the project's call limits by name",
+      isDefault: true,
+      rows: "limits",
+      table: {
+        NAME: ({ name }) => name,
+        TOOLKIT: ({ toolkitSlug }) => toolkitSlug || "-",
+        "HOLDS CALLS TO": boundsText,
+        KEY: ({ keyExpression }) => plainText(keyExpression) || "-",
+      },
+      json: "the limits as a JSON list",
+      examples: ["svc limits list"],
+    }),
+    put: call(putCallLimit, {
+      says: "create a call limit, or replace it as a whole",
+      takes: { "<name>": "your own name of the limit" },
+      options: [
+        ["--toolkit <slug>", "only calls of this toolkit"],
+        ["--key <cel>", "what is counted together, over toolSlug, entityId, accountId, accessClass"],
+        ["--concurrency <count>", "calls under way at once", { parse: countUpTo(callLimitBounds.concurrencyMax) }],
+        ["--rate <max/time>", "calls that begin within a time, such as 10/1s", { parse: parseRate }],
+        ["--paused", "no call goes until the limit is put again without this"],
+      ],
+      request: ({
+        values: { name, toolkit = "", key = "", concurrency = 0, rate, paused = false },
+      }: Run<PutValues>) => ({
+        limit: { name, toolkitSlug: toolkit, keyExpression: key, concurrency, paused, ...(rate && { rate }) },
+      }),
+      result: "limit",
+      json: "the limit as JSON",
+      shows: ({ limit }, { values: { name } }) => (limit === undefined ? [] : `${name}: ${boundsText(limit)}`),
+      examples: [
+        "svc limits put calendar --toolkit calendar --key accountId --rate 10/1s --concurrency 4",
+        `svc limits put writes --key 'accessClass == "read" ? null : accountId' --rate 100/1h`,
+        "svc limits put maintenance --toolkit calendar --paused",
+      ],
+    }),
+    delete: call(deleteCallLimit, {
+      says: "delete a call limit; what waits for it goes on",
+      takes: { "<name>": "name of the limit" },
+      deleted: "name",
+      json: "the name as JSON",
+      shows: "{name} is deleted",
+      examples: ["svc limits delete calendar"],
+    }),
+  },
+});
+
+/** Reads 10/1s. Throws InvalidArgumentError. */
+function parseRate(text: string): Rate {
+  const [, max = "", per = ""] = /^(\d+)\/(.+)$/.exec(text) ?? [];
+  const calls = max === "" ? 0 : parseRateMax(max);
+  try {
+    if (calls > 0) return { max: calls, per: durationFromMs(parseDuration(per)) };
+  } catch {
+    // Said below.
+  }
+  throw new InvalidArgumentError("expected calls and a time, such as 10/1s or 100/1h");
+}
+
+/** The bounds of a limit for people: `4 at once, 10 in 1s`. */
+function boundsText({ concurrency, rate, paused }: CallLimit): string {
+  if (paused) return "paused";
+  const bounds = [
+    ...(concurrency > 0 ? [`${concurrency} at once`] : []),
+    ...(rate?.per === undefined ? [] : [`${rate.max} in ${formatDuration(Math.round(durationMs(rate.per)))}`]),
+  ];
+  return bounds.join(", ");
+}

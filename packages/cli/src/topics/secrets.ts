@@ -1,0 +1,56 @@
+import { SecretsService } from "@svc/gen/secrets";
+import type { Run } from "../command/declared.ts";
+import { readSecret } from "../command/secret.ts";
+import { call, list, topic } from "../command/topic.ts";
+
+const { listSecrets, putSecret, deleteSecret } = SecretsService.method;
+
+type PutValues = { readonly secretStdin?: true; readonly secretEnv?: string };
+
+/** `svc secrets list|put|delete`. */
+export const addSecretsCommand = topic({
+  name: "secrets",
+  says: "put, delete and list what programs send by name",
+  examples: ["svc secrets", "svc secrets put billing_token --secret-stdin < token"],
+  commands: {
+    list: list(listSecrets, {
+      says: "list the names of the project's secrets; nobody reads a value back",
+      isDefault: true,
+      rows: "secrets",
+      table: { NAME: ({ name }) => name, CREATED: "createdAt", "VALUE OF": "updatedAt" },
+      json: "the secrets as a JSON list",
+      examples: ["svc secrets list"],
+    }),
+    put: call(putSecret, {
+      says: "keep a secret, or give it a new value",
+      takes: { "<name>": "name by which programs send it" },
+      options: [
+        ["--secret-stdin", "read the value from standard input"],
+        ["--secret-env <name>", "read it from this environment variable"],
+      ],
+      request: async ({ project, values, context }: Run<PutValues>) => {
+        await project();
+        const source = { fromInput: values.secretStdin, variable: values.secretEnv, option: "--secret-env" };
+        return { value: await readSecret("Value of the secret", source, context) };
+      },
+      result: "secret",
+      json: "the secret as JSON, without its value",
+      shows: ({ secret }) => secret?.name ?? "",
+      notes: ({ secret }, { asJson }) =>
+        asJson ? [] : `Programs send it where {"$secret": "${secret?.name}"} stands.`,
+      more: "\nNo option takes the value itself. At a terminal it is asked for and not shown.",
+      examples: [
+        "svc secrets put billing_token --secret-stdin < token",
+        "svc secrets put billing_token --secret-env BILLING_TOKEN",
+      ],
+    }),
+    delete: call(deleteSecret, {
+      says: "erase a secret; what jobs send with it from then on fails",
+      takes: { "<name>": "name of the secret" },
+      deleted: "name",
+      json: "the name as JSON",
+      shows: "{name} is erased",
+      examples: ["svc secrets delete billing_token"],
+    }),
+  },
+});

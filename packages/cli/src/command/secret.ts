@@ -33,3 +33,22 @@ export async function readSecret(
   }
   return (await terminal?.askSecret(`${what} (not shown while you type): `)) ?? "";
 }
+
+/** The options that say where a secret is read from, for a declared command. */
+export const secretOptions = [
+  ["--secret-stdin", "read the value from standard input"],
+  ["--secret-env <name>", "read it from this environment variable"],
+] as const;
+
+/** Help for commands with these options. */
+export const secretRemark = "\nNo option takes the value itself. At a terminal it is asked for and not shown.";
+
+/** Reads the secret that these options name. Rejects with CommandError for a variable that is not set. */
+export function readSecretOption(
+  what: string,
+  values: Readonly<Record<string, unknown>>,
+  context: CommandContext,
+): Promise<string> {
+  const { secretStdin, secretEnv } = values as { secretStdin?: true; secretEnv?: string };
+  return readSecret(what, { fromInput: secretStdin, variable: secretEnv, option: "--secret-env" }, context);
+}

@@ -1,11 +1,8 @@
 import { SecretsService } from "@svc/gen/secrets";
-import type { Run } from "../command/declared.ts";
-import { readSecret } from "../command/secret.ts";
+import { readSecretOption, secretOptions, secretRemark } from "../command/secret.ts";
 import { call, list, topic } from "../command/topic.ts";
 
 const { listSecrets, putSecret, deleteSecret } = SecretsService.method;
-
-type PutValues = { readonly secretStdin?: true; readonly secretEnv?: string };
 
 /** `svc secrets list|put|delete`. */
 export const addSecretsCommand = topic({
@@ -24,21 +21,17 @@ export const addSecretsCommand = topic({
     put: call(putSecret, {
       says: "keep a secret, or give it a new value",
       takes: { "<name>": "name by which programs send it" },
-      options: [
-        ["--secret-stdin", "read the value from standard input"],
-        ["--secret-env <name>", "read it from this environment variable"],
-      ],
-      request: async ({ project, values, context }: Run<PutValues>) => {
+      options: secretOptions,
+      request: async ({ project, values, context }) => {
         await project();
-        const source = { fromInput: values.secretStdin, variable: values.secretEnv, option: "--secret-env" };
-        return { value: await readSecret("Value of the secret", source, context) };
+        return { value: await readSecretOption("Value of the secret", values, context) };
       },
       result: "secret",
       json: "the secret as JSON, without its value",
       shows: ({ secret }) => secret?.name ?? "",
       notes: ({ secret }, { asJson }) =>
         asJson ? [] : `Programs send it where {"$secret": "${secret?.name}"} stands.`,
-      more: "\nNo option takes the value itself. At a terminal it is asked for and not shown.",
+      more: secretRemark,
       examples: [
         "svc secrets put billing_token --secret-stdin < token",
         "svc secrets put billing_token --secret-env BILLING_TOKEN",

@@ -1,0 +1,144 @@
+import { AdminService } from "@svc/gen/admin";
+import { JobsService } from "@svc/gen/jobs";
+import type { Job } from "@svc/sdk";
+import type { Run } from "../command/declared.ts";
+import { parseCount } from "../command/options.ts";
+import { call, list, topic } from "../command/topic.ts";
+import { addJobCheck } from "../jobs/check.ts";
+import { addJobList } from "../jobs/list.ts";
+import { addJobLog } from "../jobs/log.ts";
+import { addJobRerun } from "../jobs/rerun.ts";
+import { addJobRetry } from "../jobs/retry.ts";
+import { addJobShow } from "../jobs/show.ts";
+import { addJobSteps } from "../jobs/steps.ts";
+import { addJobSubmit } from "../jobs/submit.ts";
+import { hasEnded, standingText, statusText } from "../jobs/text.ts";
+import { addJobWatch } from "../jobs/watch.ts";
+import { findProjectId } from "../projects/find-project.ts";
+
+const { listUndoEntries, pauseJob, resumeJob, cancelJob, promoteJob } = JobsService.method;
+const { parkJob, releaseJob } = AdminService.method;
+const exampleId = "job_01h455vb4pex5vsknk084sn02q";
+
+type JobValues = { readonly id: string };
+type AnsweredJob = { readonly job?: Job | undefined };
+
+/** The parts of a command that acts on one job and prints where it stands then. */
+const aboutJob = {
+  takes: { "<id>": "id of the job, job_…" },
+  result: "job",
+  json: "the job as JSON",
+  shows: ({ job }: AnsweredJob, { values: { id } }: { readonly values: JobValues }) =>
+    job === undefined ? [] : `${id} is ${standingText(job)}`,
+} as const;
+
+/** The parts of a command of the administrator that acts on one job of a project. */
+const aboutJobOfProject = {
+  ...aboutJob,
+  takes: { "<id>": ["id of the job, job_…", { fills: "jobId" }] },
+  options: [["--project <id or name>", "project that the job belongs to", { default: "default" }]],
+  request: async ({ admin, values: { project } }: Run<JobValues & { readonly project: string }>) => ({
+    projectId: await findProjectId(admin(), project),
+  }),
+} as const;
+
+/** `svc jobs submit|check|list|show|steps|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`. */
+export const addJobsCommand = topic({
+  name: "jobs",
+  says: "check programs and submit them as jobs, and follow, read, retry, pause, resume, cancel and promote them; as administrator, park and release them",
+  examples: [
+    "svc jobs",
+    "svc jobs submit remind.json --simulate --watch",
+    "svc jobs submit remind.json --watch",
+    `svc jobs show ${exampleId}`,
+  ],
+  commands: {
+    submit: addJobSubmit,
+    check: addJobCheck,
+    list: addJobList,
+    show: addJobShow,
+    steps: addJobSteps,
+    "undo-entries": list(listUndoEntries, {
+      says: "list how what a job did may be undone, or was: one entry a call, in the order they were made",
+      takes: { "<id>": ["id of the job, job_…", { fills: "jobId" }] },
+      options: [["--limit <count>", "most entries to list", { parse: parseCount, default: 100 }]],
+      rows: "entries",
+      table: {
+        ENTRY: "entry",
+        STEP: ({ stepId }) => stepId,
+        ROW: "ordinal",
+        TOOL: ({ toolSlug }) => toolSlug,
+        ENTITY: ({ entityId }) => entityId || "-",
+        STATE: ({ state }) => state,
+      },
+      json: "the entries as a JSON list",
+      examples: [`svc jobs undo-entries ${exampleId}`],
+    }),
+    watch: addJobWatch,
+    log: addJobLog,
+    retry: addJobRetry,
+    rerun: addJobRerun,
+    pause: call(pauseJob, {
+      ...aboutJob,
+      says: "stop a job between two of its acts, and its deadline's clock, until it is resumed",
+      notes: ({ job }: AnsweredJob, { values: { id } }) => [
+        ...(job?.park?.reason === "paused" ? [] : ["It is paused once what it has under way, or waits for, is over."]),
+        `\`svc jobs resume ${id}\` lets it go on, \`svc jobs cancel ${id}\` ends it.`,
+      ],
+      examples: [`svc jobs pause ${exampleId}`],
+    }),
+    resume: call(resumeJob, {
+      ...aboutJob,
+      says: "let a paused job go on where it stood",
+      examples: [`svc jobs resume ${exampleId}`],
+    }),
+    cancel: call(cancelJob, {
+      ...aboutJob,
+      says: "end a job before its end; what its saga declares for that is undone",
+      shows: ({ job }, { values: { id } }: { readonly values: JobValues }) =>
+        job === undefined ? [] : `${id} is ${statusText(job.status)}`,
+      notes: ({ job }, { values: { id } }) =>
+        job === undefined || hasEnded(job)
+          ? []
+          : `It ends once what it has under way is done. \`svc jobs watch ${id}\` follows it.`,
+      examples: [`svc jobs cancel ${exampleId}`],
+    }),
+    promote: call(promoteJob, {
+      says: "make a tool of the program of a job that succeeded, and print the tool's slug",
+      takes: {
+        "<id>": ["id of a live job that succeeded and whose program has an inputSchema, job_…", { fills: "jobId" }],
+      },
+      options: [
+        ["--slug <name>", "name of the skill: remind_guests becomes skills.remind_guests", { required: true }],
+        [
+          "--description <text>",
+          "what it does, for a model that must choose, up to 1,000 characters",
+          { required: true },
+        ],
+        ["--new-version", "make the next version of a skill that exists"],
+      ],
+      result: "tool",
+      json: "the tool as JSON",
+      shows: ({ tool }) => tool?.slug ?? "",
+      notes: ({ tool, version }, { values: { newVersion } }) => [
+        ...(newVersion === true ? [`It is version ${version} from now on.`] : []),
+        `\`svc catalog show ${tool?.slug}\` shows its input; \`svc call ${tool?.slug}\` submits a job of it.`,
+      ],
+      examples: [
+        `svc jobs promote ${exampleId} --slug remind_guests --description 'Reminds guests of invitations'`,
+        `svc jobs promote ${exampleId} --slug remind_guests --description 'Reminds them' --new-version`,
+      ],
+    }),
+    park: call(parkJob, {
+      ...aboutJobOfProject,
+      says: "take a job from the node that drives it, even from one that hangs, until it is released or cancelled",
+      notes: (_, { values: { id } }) => `\`svc jobs release ${id}\` lets it go on, \`svc jobs cancel ${id}\` ends it.`,
+      examples: [`svc jobs park ${exampleId}`, `svc jobs park ${exampleId} --project billing`],
+    }),
+    release: call(releaseJob, {
+      ...aboutJobOfProject,
+      says: "let a job go on that was parked by an administrator, or by the service as poisoned",
+      examples: [`svc jobs release ${exampleId}`, `svc jobs release ${exampleId} --project billing`],
+    }),
+  },
+});

@@ -1,0 +1,87 @@
+import { StandingService } from "@svc/gen/standing";
+import type { StandingProgram } from "@svc/sdk";
+import { parseCount } from "../command/options.ts";
+import { call, list, topic } from "../command/topic.ts";
+import { addStandingBackfill } from "../standing/backfill.ts";
+import { addStandingCreate } from "../standing/create.ts";
+import { addStandingPreview } from "../standing/preview.ts";
+import { addStandingRun } from "../standing/run.ts";
+import { addStandingRuns } from "../standing/runs.ts";
+import { addStandingShow } from "../standing/show.ts";
+import { pendingText, programStateText, runStateText, stateNames, stateOfName } from "../standing/text.ts";
+import { addStandingUpdate } from "../standing/update.ts";
+import { timeText } from "../text/table.ts";
+
+const { listStandingPrograms, pauseStandingProgram, resumeStandingProgram, deleteStandingProgram } =
+  StandingService.method;
+
+/** The parts of a command that acts on one program and prints its state then. */
+const aboutProgram = {
+  takes: { "<program>": ["its slug or its id, stp_…", { fills: "id" }] },
+  result: "standingProgram",
+  json: "the program as JSON",
+  shows: ({ standingProgram: program }: { readonly standingProgram?: StandingProgram | undefined }) =>
+    program === undefined ? [] : `${program.slug} is ${programStateText(program)}`,
+} as const;
+
+/** `svc standing create|update|preview|list|show|runs|run|backfill|pause|resume|delete`. */
+export const addStandingCommand = topic({
+  name: "standing",
+  says: "programs that the service starts by itself, and their runs",
+  examples: [
+    "svc standing",
+    "svc standing create morning-report morning-report.json",
+    "svc standing runs morning-report --skipped",
+  ],
+  commands: {
+    create: addStandingCreate,
+    update: addStandingUpdate,
+    preview: addStandingPreview,
+    list: list(listStandingPrograms, {
+      says: "list the project's standing programs, newest first",
+      isDefault: true,
+      options: [
+        ["--state <state>", "only programs of this state", { choices: stateNames }],
+        ["--limit <count>", "most programs to list", { parse: parseCount, default: 100 }],
+      ],
+      request: ({ values: { state } }) => ({ state: stateOfName(String(state ?? "")) }),
+      rows: "standingPrograms",
+      table: {
+        SLUG: ({ slug }) => slug,
+        ID: "id",
+        STATE: programStateText,
+        NEXT: ({ nextTimes }) => timeText(nextTimes[0]),
+        "LAST RUN": ({ lastRun }) => (lastRun === undefined ? "-" : runStateText(lastRun)),
+        TITLE: "title",
+      },
+      json: "the programs as a JSON list",
+      examples: ["svc standing list", "svc standing list --state paused"],
+    }),
+    show: addStandingShow,
+    runs: addStandingRuns,
+    run: addStandingRun,
+    backfill: addStandingBackfill,
+    pause: call(pauseStandingProgram, {
+      ...aboutProgram,
+      says: "let a standing program start nothing until it is resumed; its jobs go on",
+      options: [["--cancel-running", "cancel its jobs under way as well"]],
+      examples: ["svc standing pause morning-report"],
+    }),
+    resume: call(resumeStandingProgram, {
+      ...aboutProgram,
+      says: "let a paused standing program go on from now; what passed meanwhile is not made up for",
+      options: [["--adopt", "go on with what its tools are today, as a new version"]],
+      notes: ({ standingProgram: program }) => (program && pendingText(program)) ?? [],
+      examples: ["svc standing resume morning-report", "svc standing resume morning-report --adopt"],
+    }),
+    delete: call(deleteStandingProgram, {
+      says: "end a standing program for good; its jobs go on and are found by its id",
+      takes: aboutProgram.takes,
+      options: [["--cancel-running", "cancel its jobs under way as well"]],
+      deleted: "id",
+      json: "the answer as JSON",
+      shows: "{id} is deleted",
+      examples: ["svc standing delete morning-report"],
+    }),
+  },
+});

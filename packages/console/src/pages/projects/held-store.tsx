@@ -2,12 +2,10 @@ import { useQuery } from "@connectrpc/connect-query";
 import { AdminService, type Restore } from "@svc/gen/admin";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
-import { useWrite } from "../../calls/write.ts";
+import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { announce } from "../../ui/announce.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { FaultNotice } from "../../ui/fault.tsx";
-import { CheckField } from "../../ui/field.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Time } from "../../ui/time.tsx";
 
@@ -36,42 +34,31 @@ export function HeldStore() {
 }
 
 function ResumeDialog({ restore, onClose }: { restore: Restore; onClose: () => void }) {
-  const [nothingSince, setNothingSince] = useState(false);
   const refresh = useRefresh(AdminService);
-  const resume = useWrite(AdminService.method.resumeRestored, {
-    onSuccess: async () => {
-      announce("The store goes on.");
-      onClose();
-      await refresh();
-    },
-  });
   return (
-    <Dialog
-      open
-      onClose={onClose}
+    <WriteDialog
+      method={AdminService.method.resumeRestored}
       title="Let the restored store go on?"
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            kind="danger"
-            busy={resume.isSending ? "Resuming" : undefined}
-            onPress={() => resume.send({ nothingSince })}
-          >
-            Send and go on
-          </Button>
-        </>
-      }
+      fields={{
+        nothingSince: {
+          check: "The old store did nothing after the backup's end",
+          hint: "It was stopped before. Else what a job from before would write may have been sent already: such writes are in doubt, and somebody is asked.",
+        },
+      }}
+      request={(values) => values}
+      keep="Cancel"
+      act="Send and go on"
+      busy="Resuming"
+      kind="danger"
+      onClose={onClose}
+      done={async () => {
+        announce("The store goes on.");
+        onClose();
+        await refresh();
+      }}
     >
       <p>{`Within a second every node goes on with what waits, ${waiting(restore)}, and starts standing programs. Deliveries go out with the ids that they had.`}</p>
-      <CheckField
-        label="The old store did nothing after the backup's end"
-        hint="It was stopped before. Else what a job from before would write may have been sent already: such writes are in doubt, and somebody is asked."
-        checked={nothingSince}
-        onChange={setNothingSince}
-      />
-      <FaultNotice error={resume.error} />
-    </Dialog>
+    </WriteDialog>
   );
 }
 

@@ -1,63 +1,42 @@
 import { type CallLimit, ToolsService } from "@svc/gen/tools";
-import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
-import { useWrite } from "../../calls/write.ts";
+import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { CheckField, TextField } from "../../ui/field.tsx";
-import { FormFrame } from "../../ui/form-frame.tsx";
-import { limitOf, type TypedLimit, typedOf } from "./limit.ts";
+import { limitOf, typedOf } from "./limit.ts";
 
 /** Puts a call limit, as a whole. */
 export function LimitDialog({ limit, onClose }: { limit: CallLimit | undefined; onClose: () => void }) {
-  const [typed, setTyped] = useState(() => typedOf(limit));
   const refresh = useRefresh(ToolsService);
-  const put = useWrite(ToolsService.method.putCallLimit, {
-    onSuccess: () => {
-      announce(`The limit ${typed.name} holds.`);
-      onClose();
-      return refresh();
-    },
-  });
-  const field = (name: Exclude<keyof TypedLimit, "paused">, label: string, hint: string) => (
-    <TextField
-      label={label}
-      hint={hint}
-      autoComplete="off"
-      value={typed[name]}
-      onChange={(value) => setTyped({ ...typed, [name]: value })}
-    />
-  );
+  const field = (text: string, hint: string) => ({ text, hint, autoComplete: "off" });
   return (
-    <Dialog
-      open
-      onClose={onClose}
+    <WriteDialog
+      method={ToolsService.method.putCallLimit}
       title={limit === undefined ? "Add a call limit" : `Change the limit ${limit.name}`}
-      hideOnInteractOutside={false}
-    >
-      <FormFrame onSubmit={() => put.send({ limit: limitOf(typed) })}>
-        {limit === undefined && field("name", "Name", "A lower-case letter, then lower-case letters, digits, - and _.")}
-        {field("toolkitSlug", "Toolkit", "Only its calls; empty for those of every toolkit.")}
-        {field("concurrency", "Calls at once", "Empty for any number.")}
-        {field("rateMax", "Calls that begin in a time", "Empty for any number.")}
-        {field("ratePer", "That time, in seconds", "1 to 86,400.")}
-        {field(
-          "keyExpression",
+      fields={{
+        name: {
+          ...field("Name", "A lower-case letter, then lower-case letters, digits, - and _."),
+          when: () => limit === undefined,
+        },
+        toolkitSlug: field("Toolkit", "Only its calls; empty for those of every toolkit."),
+        concurrency: field("Calls at once", "Empty for any number."),
+        rateMax: field("Calls that begin in a time", "Empty for any number."),
+        ratePer: field("That time, in seconds", "1 to 86,400."),
+        keyExpression: field(
           "Counted by",
           "CEL over toolSlug, entityId, accountId and accessClass, such as accountId. Empty: all together.",
-        )}
-        <CheckField
-          label="Paused: no call goes"
-          checked={typed.paused}
-          onChange={(paused) => setTyped({ ...typed, paused })}
-        />
-        <FaultNotice error={put.error} />
-        <Button kind="primary" type="submit" busy={put.isSending ? "Putting" : undefined}>
-          {limit === undefined ? "Add the limit" : "Put the limit"}
-        </Button>
-      </FormFrame>
-    </Dialog>
+        ),
+        paused: { check: "Paused: no call goes" },
+      }}
+      start={typedOf(limit)}
+      request={(typed) => ({ limit: limitOf(typed) })}
+      act={limit === undefined ? "Add the limit" : "Put the limit"}
+      busy="Putting"
+      onClose={onClose}
+      done={(_, { name }) => {
+        announce(`The limit ${name} holds.`);
+        onClose();
+        return refresh();
+      }}
+    />
   );
 }

@@ -1,0 +1,141 @@
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { type ComponentProps, type ReactNode, useState } from "react";
+import { useWrite } from "../calls/write.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { FaultNotice } from "../ui/fault.tsx";
+import { AreaField, CheckField, TextField } from "../ui/field.tsx";
+import { FormFrame } from "../ui/form-frame.tsx";
+
+type Look<Props> = Omit<Props, "label" | "value" | "onChange" | "hint">;
+
+/** A field of a dialog, by its kind and label. */
+type DialogField = (
+  | ({ text: string } & Look<ComponentProps<typeof TextField>>)
+  | ({ area: string } & Look<ComponentProps<typeof AreaField>>)
+  | { check: string }
+) & {
+  hint?: string | ((values: AnyValues) => string);
+  /** True if it is drawn; always unless stated. */
+  when?: (values: AnyValues) => boolean;
+};
+
+type AnyValues = Record<string, string | boolean>;
+type DialogFields = Record<string, DialogField>;
+
+/** Values of the fields of a dialog. */
+type ValuesOf<Fields extends DialogFields> = {
+  [Name in keyof Fields]: Fields[Name] extends { check: string } ? boolean : string;
+};
+
+/** A dialog that makes one call: it says what the call does, has its fields, and shows what it fails with. */
+export function WriteDialog<I extends DescMessage, O extends DescMessage, const Fields extends DialogFields>({
+  method,
+  title,
+  fields,
+  start,
+  request,
+  act,
+  busy = "Sending",
+  kind = "primary",
+  keep,
+  why,
+  done,
+  onClose,
+  children,
+}: {
+  method: DescMethodUnary<I, O>;
+  title: string;
+  fields: Fields;
+  /** Values at first; empty or off unless stated. */
+  start?: Partial<ValuesOf<Fields>>;
+  request: (values: ValuesOf<Fields>) => MessageInitShape<I>;
+  /** Words of the button that makes the call. */
+  act: string;
+  busy?: string;
+  kind?: "primary" | "danger";
+  /** Words of the button that closes the dialog. Without it the dialog is a form that Enter sends. */
+  keep?: string;
+  /** Returns why the call cannot be made yet. */
+  why?: (values: ValuesOf<Fields>) => string | undefined;
+  /** Called with the answer: announces it, closes the dialog, reads again what changed. */
+  done: (answer: MessageShape<O>, values: ValuesOf<Fields>) => unknown;
+  onClose: () => void;
+  children?: ReactNode;
+}) {
+  const [values, setValues] = useState(() => ({ ...emptyOf(fields), ...start }) as ValuesOf<Fields>);
+  const write = useWrite(method, { onSuccess: (answer) => done(answer, values) });
+  const send = () => write.send(request(values));
+  const isBusy = write.isSending ? busy : undefined;
+  const content = (
+    <>
+      {children}
+      {Object.entries<DialogField>(fields).map(([name, field]) => (
+        <Field
+          key={name}
+          name={name}
+          field={field}
+          values={values}
+          onChange={(value) => setValues({ ...values, [name]: value })}
+        />
+      ))}
+      <FaultNotice error={write.error} />
+    </>
+  );
+  const isTyped = Object.values<DialogField>(fields).some((field) => !("check" in field));
+  const dialog = { open: true, onClose, title, hideOnInteractOutside: !isTyped };
+  if (keep === undefined) {
+    return (
+      <Dialog {...dialog}>
+        <FormFrame onSubmit={send}>
+          {content}
+          <Button kind={kind} type="submit" why={why?.(values)} busy={isBusy}>
+            {act}
+          </Button>
+        </FormFrame>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog
+      {...dialog}
+      actions={
+        <>
+          <Button onPress={onClose}>{keep}</Button>
+          <Button kind={kind} why={why?.(values)} busy={isBusy} onPress={send}>
+            {act}
+          </Button>
+        </>
+      }
+    >
+      {content}
+    </Dialog>
+  );
+}
+
+function emptyOf(fields: DialogFields): AnyValues {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, "check" in field ? false : ""]));
+}
+
+function Field({
+  name,
+  field: { hint, when, ...field },
+  values,
+  onChange,
+}: {
+  name: string;
+  field: DialogField;
+  values: AnyValues;
+  onChange: (value: string | boolean) => void;
+}) {
+  if (when !== undefined && !when(values)) return null;
+  const shared = { onChange, ...(hint !== undefined && { hint: typeof hint === "string" ? hint : hint(values) }) };
+  if ("check" in field) return <CheckField {...shared} label={field.check} checked={values[name] === true} />;
+  const value = String(values[name]);
+  if ("area" in field) {
+    const { area, ...look } = field;
+    return <AreaField {...look} {...shared} label={area} value={value} />;
+  }
+  const { text, ...look } = field;
+  return <TextField {...look} {...shared} label={text} value={value} />;
+}

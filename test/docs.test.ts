@@ -41,7 +41,7 @@ test("README.md's pictures are below 150 KB each", () => {
   expect(shown.filter((path) => statSync(join(root, path)).size >= 150_000)).toEqual([]);
 });
 
-describe("errors", () => {
+describe("errors", async () => {
   /** Reason to code, as something tells it. A reason with two codes is a fault in itself. */
   type Reasons = Map<string, string>;
 
@@ -64,7 +64,6 @@ describe("errors", () => {
     );
   }
 
-  /** Every `fault({ code, reason })` of the packages, and the reason of the details of every `faults({ code, … })`; one built from a parameter stands for each of its values. */
   /** The faults of a program, and of a definition around it, are raised by their codes, which one type each lists. */
   function reasonsOfPrograms(): [string, string][] {
     const [, union = ""] =
@@ -75,35 +74,50 @@ describe("errors", () => {
     return reasons.map((reason) => [reason, "invalid_argument"]);
   }
 
-  /** What is over a quota has one fault, and a reason for each quota. */
-  function reasonsOfQuotas(): [string, string][] {
-    const [, table = ""] = /export const quotas:(.*?)\n\};/s.exec(readText("packages/core/src/quotas/quota.ts")) ?? [];
-    return (table.match(/QUOTA_[A-Z_]+/g) ?? []).map((reason) => [reason, "resource_exhausted"]);
-  }
+  /** A maker of a table of faults. */
+  type Maker = { readonly reason: string; readonly code: string };
+
+  const isMaker = (value: unknown): value is Maker =>
+    typeof value === "function" && "reason" in value && "code" in value;
+
+  /** Every table of faults that a package exports. */
+  const tables = sources.filter(({ path, text }) => {
+    return /^packages\/\w+\/src\//.test(path) && !/test/.test(path) && /= defineFaults\(/.test(text);
+  });
+  const makers = await Promise.all(
+    tables.map(async ({ path }) => {
+      const exported: Readonly<Record<string, unknown>> = await import(join(root, path));
+      return Object.values(exported).flatMap((table) => Object.values(table ?? {}).filter(isMaker));
+    }),
+  );
 
   function reasonsOfCode(): Reasons {
-    const files = sources.filter(({ path }) => path.startsWith("packages/") && !path.endsWith(".test.ts"));
-    return collect([
-      ...reasonsOfPrograms(),
-      ...reasonsOfQuotas(),
-      ...files.flatMap(({ text }) => {
-        const faults = text.matchAll(
-          /\bcode: "([a-z_]+)",\s*reason: (?:"([A-Z_]+)"|`\$\{(\w+)\.toUpperCase\(\)\}([A-Z_]+)`)/g,
-        );
-        const several = text.matchAll(/\bfaults\(\{\s*code: "([a-z_]+)",(?:(?!\bfaults?\().)*?\breason: "([A-Z_]+)"/gs);
-        return [...faults, ...several].flatMap(([, code = "", reason, parameter, suffix]) =>
-          reason === undefined
-            ? valuesOf(text, parameter ?? "").map((value) => [`${value.toUpperCase()}${suffix}`, code] as const)
-            : [[reason, code] as const],
-        );
-      }),
-    ]);
+    return collect([...reasonsOfPrograms(), ...makers.flat().map(({ reason, code }) => [reason, code] as const)]);
   }
 
-  function valuesOf(text: string, parameter: string): string[] {
-    const [, union = ""] = new RegExp(`\\b${parameter}: ("[a-z_]+"(?: \\| "[a-z_]+")*)`).exec(text) ?? [];
-    return union.split(" | ").map((value) => value.slice(1, -1));
-  }
+  test("every table of faults is exported, and its makers are found", () => {
+    expect(tables.length).toBeGreaterThan(10);
+    expect(tables.filter((_table, index) => makers[index]?.length === 0)).toEqual([]);
+  });
+
+  const methods = protos.flatMap(({ text }) => [...text.matchAll(/^ {2}rpc (\w+)\(/gm)].map(([, name = ""]) => name));
+
+  test("the calls that texts name are those of the contract", () => {
+    const named = sources
+      .filter(({ path }) => /^packages\/\w+\/src\//.test(path) && !/\.test\.ts$/.test(path))
+      .flatMap(({ text }) => [...text.matchAll(/\bcall\("([A-Za-z]+)"/g)].map(([, name = ""]) => name));
+    expect(named.length).toBeGreaterThan(80);
+    expect(named.filter((name) => !methods.includes(name))).toEqual([]);
+  });
+
+  test("no table of faults names a call but as one, so that every surface can name it in its own words", () => {
+    const plain = new RegExp(`(?<!call\\("|Service[./"])\\b(?:${methods.join("|")})\\b(?!")`);
+    const naming = tables.flatMap(({ path, text }) => {
+      const lines = text.split("\n").filter((line) => !/^\s*(?:\/?\*|\/\/)/.test(line) && plain.test(line));
+      return lines.map((line) => `${path}: ${line.trim()}`);
+    });
+    expect(naming).toEqual([]);
+  });
 
   const rows = tableRowsOf(readText("docs/errors.md")).filter(([reason = ""]) => /^`[A-Z_]+`$/.test(reason));
   const documented = collect(rows.map(([reason = "", code = ""]) => [reason.slice(1, -1), code.slice(1, -1)]));

@@ -1,4 +1,4 @@
-import { consoleOff, isoTime, type JsonObject, type ProjectPrincipal, parseId, type Role } from "@svc/core";
+import { coreFaults, isoTime, type JsonObject, type ProjectPrincipal, parseId, type Role } from "@svc/core";
 import {
   type AskRecord,
   type ConsoleLink,
@@ -11,14 +11,7 @@ import {
 import { answerAsk } from "./answer.ts";
 import { isOwnConfirmation } from "./by-caller.ts";
 import type { AskContext } from "./context.ts";
-import {
-  approvalNotLinkable,
-  askSettled,
-  askStale,
-  confirmByCaller,
-  jobNotFound,
-  principalNotReached,
-} from "./errors.ts";
+import { askFaults } from "./errors.ts";
 import type { AnswerRequest } from "./types.ts";
 
 /** How long a link to an answer may live, milliseconds. */
@@ -53,14 +46,14 @@ export function createAnswerLinks(context: AskContext): AnswerLinks {
   const { db, clock, consoleUrl } = context;
   return {
     async create({ projectId, keyId }, { expiresAt, ...request }) {
-      if (consoleUrl === undefined) throw consoleOff();
+      if (consoleUrl === undefined) throw coreFaults.CONSOLE_OFF();
       const job = await jobsForProject(db, projectId).find(request.jobId);
-      if (job === undefined) throw jobNotFound("jobId", request.jobId);
+      if (job === undefined) throw askFaults.JOB_NOT_FOUND("jobId", request.jobId);
       const ask = await linkableAsk(context, request);
-      if (await isOwnConfirmation(db, { ask, job }, keyId)) throw confirmByCaller();
+      if (await isOwnConfirmation(db, { ask, job }, keyId)) throw askFaults.CONFIRM_BY_CALLER();
       const { jobId, principalId } = request;
       const contact = await contactsForProject(db, projectId).find(principalId);
-      if (contact === undefined) throw principalNotReached(principalId);
+      if (contact === undefined) throw askFaults.PRINCIPAL_NOT_REACHED(principalId);
       const { token } = await makeConsoleLink(db, {
         ...{ purpose: "answer", projectId, keyId, expiresAt, nowMs: clock.now() },
         target: { answer: { jobId, requestId: ask.id, principalId, contactCreatedAt: contact.createdAt } },
@@ -75,7 +68,7 @@ export function createAnswerLinks(context: AskContext): AnswerLinks {
       const found = await findLinked(context, link);
       if (found === undefined) return false;
       const { ask, principalId } = found;
-      if (ask.approvalId !== "") throw approvalNotLinkable(ask.id);
+      if (ask.approvalId !== "") throw askFaults.APPROVAL_NOT_LINKABLE(ask.id);
       const { projectId, keyId, id: linkId } = link;
       const of = { projectId, keyId, role, linkId, jobId: ask.jobId, requestId: ask.id, principalId };
       await answerAsk(context, { ...of, ...answer, deliveryId: "" });
@@ -89,10 +82,10 @@ async function linkableAsk({ db }: AskContext, request: Omit<NewAnswerLink, "exp
   const id = parseId("ask", requestId);
   const ask = requestId === "" ? await findPendingAsk(db, jobId) : id && (await findAsk(db, jobId, id));
   if (ask === undefined || ask.state === "withdrawn")
-    throw requestId === "" ? askSettled(requestId) : askStale(requestId);
-  if (ask.state !== "pending") throw askSettled(requestId);
-  if (ask.approvalId !== "") throw approvalNotLinkable(ask.id);
-  if (!ask.deliveredPrincipals.includes(principalId)) throw principalNotReached(principalId);
+    throw requestId === "" ? askFaults.ASK_SETTLED(requestId) : askFaults.ASK_STALE(requestId);
+  if (ask.state !== "pending") throw askFaults.ASK_SETTLED(requestId);
+  if (ask.approvalId !== "") throw askFaults.APPROVAL_NOT_LINKABLE(ask.id);
+  if (!ask.deliveredPrincipals.includes(principalId)) throw askFaults.PRINCIPAL_NOT_REACHED(principalId);
   return ask;
 }
 

@@ -15,16 +15,7 @@ import {
 import { isOwnConfirmation } from "./by-caller.ts";
 import { faultOfOverrides } from "./check-overrides.ts";
 import type { AskContext } from "./context.ts";
-import {
-  askSettled,
-  askStale,
-  confirmByCaller,
-  continuationNotDeclared,
-  jobNotFound,
-  noteTooLong,
-  overridesInvalid,
-  principalNotReached,
-} from "./errors.ts";
+import { askFaults } from "./errors.ts";
 import { mayDecide } from "./may-decide.ts";
 import { type AskObservation, observationOf } from "./observer.ts";
 import { recordRefusal } from "./refusal.ts";
@@ -44,7 +35,7 @@ const noteCharactersMax = 2_000;
 export async function answerAsk(context: AskContext, request: AnswerRequest): Promise<void> {
   const outcome = await withTransaction(context.db, async (tx) => {
     const job = await lockJobOfAsk(tx, request.jobId);
-    if (job === undefined || job.projectId !== request.projectId) throw jobNotFound("jobId", request.jobId);
+    if (job === undefined || job.projectId !== request.projectId) throw askFaults.JOB_NOT_FOUND("jobId", request.jobId);
     const tried = await trySettle(context, tx, job, request);
     if ("refusal" in tried) await recordRefusal(tx, { ...tried, job, request, nowMs: context.clock.now() });
     return tried;
@@ -80,19 +71,21 @@ async function trySettle(
     ...(request.linkId !== undefined && { linkId: request.linkId }),
   };
   const isSettled = await settle(context, tx, { job, ask, decision, overrides });
-  return isSettled ? { settled: observationOf(ask, decision) } : { refusal: askSettled(request.requestId), ask };
+  return isSettled
+    ? { settled: observationOf(ask, decision) }
+    : { refusal: askFaults.ASK_SETTLED(request.requestId), ask };
 }
 
 /** The pending ask that the answer is for: the one it names, or else the job's. */
 async function findNamed(tx: Executor, { jobId, requestId }: AnswerRequest): Promise<{ ask: AskRecord } | Refused> {
   if (requestId === "") {
     const ask = await findPendingAsk(tx, jobId);
-    return ask === undefined ? { refusal: askSettled(requestId), ask } : { ask };
+    return ask === undefined ? { refusal: askFaults.ASK_SETTLED(requestId), ask } : { ask };
   }
   const id = parseId("ask", requestId);
   const ask = id && (await findAsk(tx, jobId, id));
-  if (ask === undefined || ask.state === "withdrawn") return { refusal: askStale(requestId), ask };
-  return ask.state === "pending" ? { ask } : { refusal: askSettled(requestId), ask };
+  if (ask === undefined || ask.state === "withdrawn") return { refusal: askFaults.ASK_STALE(requestId), ask };
+  return ask.state === "pending" ? { ask } : { refusal: askFaults.ASK_SETTLED(requestId), ask };
 }
 
 /** The continuation that an answer picks, or why it does not fit the ask; in the order of the contract. */
@@ -102,16 +95,16 @@ async function checkAnswer(
   request: AnswerRequest,
 ): Promise<{ continuation: AskContinuation } | { refusal: Fault }> {
   const { principalId, overridesJson, note, projectId } = request;
-  if (!ask.deliveredPrincipals.includes(principalId)) return { refusal: principalNotReached(principalId) };
+  if (!ask.deliveredPrincipals.includes(principalId)) return { refusal: askFaults.PRINCIPAL_NOT_REACHED(principalId) };
   const continuation = ask.continuations.find((declared) => declared === request.continuation);
   if (continuation === undefined) {
-    return { refusal: continuationNotDeclared(request.continuation, ask.continuations) };
+    return { refusal: askFaults.CONTINUATION_NOT_DECLARED(request.continuation, ask.continuations) };
   }
   const fault = faultOfOverrides(overridesJson, { answerSchemaJson: ask.answerSchema, continuation });
-  if (fault !== undefined) return { refusal: overridesInvalid(fault) };
+  if (fault !== undefined) return { refusal: askFaults.OVERRIDES_INVALID(fault) };
   const length = [...note].length;
-  if (length > noteCharactersMax) return { refusal: noteTooLong(length, noteCharactersMax) };
-  if (await isOwnConfirmation(tx, { ask, job }, request.keyId)) return { refusal: confirmByCaller() };
+  if (length > noteCharactersMax) return { refusal: askFaults.NOTE_TOO_LONG(length, noteCharactersMax) };
+  if (await isOwnConfirmation(tx, { ask, job }, request.keyId)) return { refusal: askFaults.CONFIRM_BY_CALLER() };
   if (ask.approvalId === "") return { continuation };
   const contact = await contactsForProject(tx, projectId).find(principalId);
   const verdict = mayDecide(ask, { ...request, contact });

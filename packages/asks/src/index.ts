@@ -4,7 +4,7 @@ export { isOwnConfirmation } from "./by-caller.ts";
 export { type ContactsContext, createContactsService } from "./contacts/service.ts";
 export type { AskContext } from "./context.ts";
 export { decisionMessage, pendingAskMessage } from "./convert.ts";
-export { askNotFound, jobNotFound } from "./errors.ts";
+export { askFaults } from "./errors.ts";
 export { type AskHandlers, createAskHandlers } from "./handlers.ts";
 export type { AskObservation, AskObserver } from "./observer.ts";
 export { askPort } from "./port.ts";

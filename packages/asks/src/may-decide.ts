@@ -1,6 +1,6 @@
 import type { Fault, KeyId, Role } from "@svc/core";
 import type { AskRecord, Contact } from "@svc/db";
-import { approvalKeyMismatch, approverRoleRequired, principalNotApprover } from "./errors.ts";
+import { askFaults } from "./errors.ts";
 
 /** Who presents an answer to an approval, for which contact. */
 export type Decider = {
@@ -16,8 +16,8 @@ export type Decider = {
  * parked there, and the contact, which the ask has reached, is marked approver.
  */
 export function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Fault {
-  if (decider.role !== "approver") return approverRoleRequired();
-  if (decider.keyId !== ask.keyId) return approvalKeyMismatch(decider.keyId);
-  if (decider.contact?.isApprover !== true) return principalNotApprover(decider.principalId);
+  if (decider.role !== "approver") return askFaults.APPROVER_ROLE_REQUIRED();
+  if (decider.keyId !== ask.keyId) return askFaults.APPROVAL_KEY_MISMATCH(decider.keyId);
+  if (decider.contact?.isApprover !== true) return askFaults.PRINCIPAL_NOT_APPROVER(decider.principalId);
   return true;
 }

@@ -20,7 +20,7 @@ import { answerLinkLifeMs, createAnswerLinks } from "./answer-link.ts";
 import type { AskContext } from "./context.ts";
 import { askMessage, stateOfFilter } from "./convert.ts";
 import { readAskFates } from "./delivery-state.ts";
-import { askNotFound, jobNotFound } from "./errors.ts";
+import { askFaults } from "./errors.ts";
 import { askEndpointMethods } from "./service/endpoints.ts";
 
 /** What the methods about asks need beside what asks work with. */
@@ -89,7 +89,7 @@ export function askMethods(context: AskServiceContext): Methods {
       const ask = id && (await asksForProject(db, projectId).find(id, jobId));
       if (ask !== undefined) return { ask: (await messagesOf(context, projectId, [ask]))[0] };
       const isMissing = jobId !== undefined && (await jobsForProject(db, projectId).find(jobId)) === undefined;
-      throw isMissing ? jobNotFound("jobId", req.jobId) : askNotFound(req.requestId);
+      throw isMissing ? askFaults.JOB_NOT_FOUND("jobId", req.jobId) : askFaults.ASK_NOT_FOUND(req.requestId);
     },
   };
 }

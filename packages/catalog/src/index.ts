@@ -20,7 +20,7 @@ export type {
   ToolDocument,
   ToolkitDocument,
 } from "./documents.ts";
-export { toolkitNotFound } from "./errors.ts";
+export { catalogFaults } from "./errors.ts";
 export { findTrigger } from "./find-trigger.ts";
 export { fillInput, fitInput } from "./fit-input.ts";
 export { createTenantValidators, createValidator, type SchemaValidator } from "./json-schema.ts";

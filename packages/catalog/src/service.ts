@@ -5,7 +5,7 @@ import {
   isToolGranted,
   isToolkitGranted,
   type ProjectId,
-  quotaExceeded,
+  quotaFaults,
   requireProject,
   type Sealer,
 } from "@svc/core";
@@ -23,7 +23,7 @@ import { classToConfirm } from "./class-to-confirm.ts";
 import { toToolkitMessage } from "./convert.ts";
 import { toolsInView, toolsOfKind } from "./convert-catalog.ts";
 import { DefinitionError, type DefinitionFault } from "./definition-error.ts";
-import { definitionInvalid, privateToolkitNotFound, projectNotFound, toolkitNotFound, toolNotFound } from "./errors.ts";
+import { catalogFaults } from "./errors.ts";
 import type { Tool, Toolkit } from "./model.ts";
 import { pageOf } from "./page.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
@@ -64,7 +64,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       const view = await viewFor(request.projectId, ctx);
       const toolkit = view.toolkits.get(request.slug);
       if (toolkit === undefined || !isToolkitGranted(bindingOfCall(ctx), request.slug))
-        throw toolkitNotFound("slug", request.slug, view);
+        throw catalogFaults.TOOLKIT_NOT_FOUND("slug", request.slug, view);
       return create(GetToolkitResponseSchema, { toolkit: toolkitMessage(toolkit) });
     },
     async listTools(request, ctx) {
@@ -86,29 +86,29 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       const view = await viewFor(request.projectId, ctx);
       const response = view.messages.tools.get(request.slug);
       if (response?.tool === undefined || !isMessageGranted(response.tool, bindingOfCall(ctx)))
-        throw toolNotFound(request.slug, view);
+        throw catalogFaults.TOOL_NOT_FOUND(request.slug, view);
       return response;
     },
     async getToolkitConnectSpec(request, ctx) {
       const view = await viewFor(request.projectId, ctx);
       const response = view.messages.specs.get(request.slug);
       if (response === undefined || !isToolkitGranted(bindingOfCall(ctx), request.slug))
-        throw toolkitNotFound("slug", request.slug, view);
+        throw catalogFaults.TOOLKIT_NOT_FOUND("slug", request.slug, view);
       return response;
     },
     async publishToolkit({ definitionJson, dryRun }, ctx) {
       const { projectId } = requireProject(ctx);
       const toolkit = await inTurn(projectId, () => parseDefinition(definitionJson, projectId));
       const lowered = [...faultsOfLowered(toolkit, views.shared), ...faultsOfIdentify(toolkit)];
-      if (lowered.length > 0) throw definitionInvalid(new DefinitionError(lowered));
+      if (lowered.length > 0) throw catalogFaults.DEFINITION_INVALID(new DefinitionError(lowered));
       const reached = dryRun ? undefined : await views.publish(projectId, toolkit, definitionJson);
-      if (reached !== undefined) throw quotaExceeded("privateToolkits", reached.quotaReached);
+      if (reached !== undefined) throw quotaFaults.privateToolkits(reached.quotaReached);
       const toolSlugs = toolkit.actions.map(({ slug }) => slug);
       return create(PublishToolkitResponseSchema, { toolkit: toolkitMessage(toolkit), toolSlugs });
     },
     async deleteToolkit({ slug }, ctx) {
       const { projectId } = requireProject(ctx);
-      if (!(await views.remove(projectId, slug))) throw privateToolkitNotFound(slug);
+      if (!(await views.remove(projectId, slug))) throw catalogFaults.PRIVATE_TOOLKIT_NOT_FOUND(slug);
       return create(DeleteToolkitResponseSchema);
     },
   };
@@ -138,7 +138,7 @@ async function parseDefinition(definitionJson: string, projectId: ProjectId): Pr
   try {
     return await parsePrivateToolkit(definitionJson, projectId);
   } catch (error) {
-    if (error instanceof DefinitionError) throw definitionInvalid(error);
+    if (error instanceof DefinitionError) throw catalogFaults.DEFINITION_INVALID(error);
     throw error;
   }
 }
@@ -161,7 +161,7 @@ function createTurns() {
 /** The key's project. A request names that one or none; any other reads as missing. */
 function ownProject(projectId: string, ctx: HandlerContext): ProjectId {
   const own = requireProject(ctx).projectId;
-  if (projectId !== "" && projectId !== own) throw projectNotFound(projectId);
+  if (projectId !== "" && projectId !== own) throw catalogFaults.PROJECT_NOT_FOUND(projectId);
   return own;
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { fault } from "@svc/core";
+import { Fault } from "@svc/core";
 import { type ListDeliveriesRequest, type ListEventsRequest, TriggersService } from "@svc/gen/triggers";
 import { serveRoutes } from "@svc/testing/http";
 import { expect, test } from "vitest";
@@ -27,8 +27,7 @@ async function startTriggers() {
     router.service(TriggersService, {
       listEvents: (request, context) => {
         const bearer = context.requestHeader.get("authorization");
-        if (bearer !== "Bearer svc_first")
-          throw fault({ code: "unauthenticated", reason: "X", message: "another key" });
+        if (bearer !== "Bearer svc_first") throw new Fault("unauthenticated", "another key", [{ reason: "X" }]);
         requests.push(request);
         return {
           events: ["evt_2", "evt_1"].map((id) => ({

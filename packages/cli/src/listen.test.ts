@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { buffer } from "node:stream/consumers";
-import { fault, generateSigningSecret, systemClock } from "@svc/core";
+import { Fault, generateSigningSecret, systemClock } from "@svc/core";
 import { type CreateSubscriptionRequest, TriggersService } from "@svc/gen/triggers";
 import { type HttpPlace, serveHttp, serveRoutes } from "@svc/testing/http";
 import { afterEach, expect, test } from "vitest";
@@ -37,7 +37,7 @@ async function startServer(leftovers: { id: string; endpointUrl: string }[] = []
     router.service(TriggersService, {
       createSubscription: (request) => {
         if (request.toolkitSlug === "nope") {
-          throw fault({ code: "not_found", reason: "TOOLKIT_NOT_FOUND", message: "there is no toolkit nope" });
+          throw new Fault("not_found", "there is no toolkit nope", [{ reason: "TOOLKIT_NOT_FOUND" }]);
         }
         subscribed.push(request);
         return { subscription: { id: "sub_1" }, signingSecret: secret };

@@ -1,6 +1,6 @@
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
-import { fault, systemClock } from "@svc/core";
+import { call, Fault, systemClock, text } from "@svc/core";
 import { AdminService, type CreateApiKeyRequest, type SetProjectPolicyRequest } from "@svc/gen/admin";
 import { Role } from "@svc/gen/options";
 import { serveRoutes } from "@svc/testing/http";
@@ -13,12 +13,7 @@ const policy = { planApproval: "always", redirectUrls: ["https://a/"], quotas: {
 
 function requireBearer(context: HandlerContext, bearer: string): void {
   if (context.requestHeader.get("authorization") === `Bearer ${bearer}`) return;
-  throw fault({
-    code: "unauthenticated",
-    reason: "API_KEY_INVALID",
-    message: "the key is unknown",
-    help: "Use another.",
-  });
+  throw new Fault("unauthenticated", "the key is unknown", [{ reason: "API_KEY_INVALID", help: "Use another." }]);
 }
 
 /** An AdminService of two projects, one a page. */
@@ -201,11 +196,9 @@ test("a call that a refusal names in full is one command in the text that is sho
   await using server = await serveRoutes((router) =>
     router.service(AdminService, {
       listProjects: () => {
-        throw fault({
-          code: "permission_denied",
-          reason: "X",
-          message: "svc.v1.CatalogService/PublishToolkit needs it",
-        });
+        throw new Fault("permission_denied", text`${call("svc.v1.CatalogService/PublishToolkit")} needs it`, [
+          { reason: "X" },
+        ]);
       },
     }),
   );

@@ -1,6 +1,6 @@
 import { bindBaseUrl, hostArguments, type Toolkit } from "@svc/catalog";
 import type { AddressGuard, Fault } from "@svc/core";
-import { accountVariableInvalid, accountVariablesMissing, accountVariablesUnknown } from "./errors.ts";
+import { connectionFaults } from "./errors.ts";
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -12,14 +12,18 @@ const valueLengthMax = 500;
  */
 export function checkVariables(toolkit: Toolkit, variables: Variables, guard: AddressGuard): void {
   const missing = toolkit.account.filter(({ name }) => !Object.hasOwn(variables, name) || variables[name] === "");
-  if (missing.length > 0) throw accountVariablesMissing(toolkit.slug, missing);
+  if (missing.length > 0) throw connectionFaults.ACCOUNT_VARIABLE_MISSING(toolkit.slug, missing);
   const declared = new Set(toolkit.account.map(({ name }) => name));
   const unknown = Object.keys(variables).filter((name) => !declared.has(name));
-  if (unknown.length > 0) throw accountVariablesUnknown(toolkit, unknown);
+  if (unknown.length > 0) throw connectionFaults.ACCOUNT_VARIABLE_UNKNOWN(toolkit, unknown);
   for (const { name, example, accepts } of toolkit.account) {
     const value = variables[name] ?? "";
     const hasForm = value.length <= valueLengthMax && !/\p{Cc}/u.test(value) && accepts(value);
-    if (!hasForm) throw accountVariableInvalid(name, variables, { why: "does not have the declared form", example });
+    if (!hasForm)
+      throw connectionFaults.ACCOUNT_VARIABLE_INVALID(name, variables, {
+        why: "does not have the declared form",
+        example,
+      });
   }
   checkAddress(toolkit, variables, guard);
 }
@@ -40,5 +44,5 @@ function invalidAddress({ account }: Toolkit, variables: Variables, fault: strin
   const at =
     account.find(({ name }) => fault.startsWith(`account.${name} `)) ?? account.find((one) => one.decidesOrigin);
   const why = `makes no address that may be dialled: ${fault}`;
-  return accountVariableInvalid(at?.name ?? "", variables, { why, example: at?.example ?? "" });
+  return connectionFaults.ACCOUNT_VARIABLE_INVALID(at?.name ?? "", variables, { why, example: at?.example ?? "" });
 }

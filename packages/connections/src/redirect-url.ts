@@ -1,4 +1,4 @@
-import { redirectUrlRefused } from "./errors.ts";
+import { connectionFaults } from "./errors.ts";
 
 const lengthMax = 2048;
 
@@ -10,10 +10,16 @@ export function checkRedirectUrl(text: string, allowed: readonly string[]): void
   if (text === "") return;
   const url = text.length > lengthMax ? null : URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
-    throw redirectUrlRefused(text, "is not an http or https URL of at most 2,048 characters without credentials");
+    throw connectionFaults.REDIRECT_URL_REFUSED(
+      text,
+      "is not an http or https URL of at most 2,048 characters without credentials",
+    );
   }
   if (isLoopback(url) || allowed.some((entry) => hasPlaceOf(url, entry))) return;
-  throw redirectUrlRefused(text, "is neither loopback nor in the allow list of the project's policy");
+  throw connectionFaults.REDIRECT_URL_REFUSED(
+    text,
+    "is neither loopback nor in the allow list of the project's policy",
+  );
 }
 
 function isLoopback({ hostname }: URL): boolean {

@@ -1,4 +1,6 @@
-import { Fault, fault, formatValue } from "./errors.ts";
+import { defineFaults } from "./define-faults.ts";
+import { Fault, formatValue } from "./errors.ts";
+import { call, field, text } from "./fault-text.ts";
 import type { AccountId } from "./id.ts";
 
 /** What a tool does to the data of its app, the least first. */
@@ -70,51 +72,45 @@ function toolsText({ accessClasses, toolkitSlugs }: Omit<Binding, "entityId">): 
   return `${classes}tools${toolkitSlugs.length === 0 ? "" : ` of ${toolkitSlugs.join(", ")}`}`;
 }
 
-/** A bound key makes a call that is not for one. */
-export function callNotForBound(call: string, binding: Binding): Fault {
-  return fault({
-    code: "permission_denied",
-    reason: "ENTITY_BOUND",
-    message: `${call} reaches the whole project, and this key is bound to ${bindingText(binding)}`,
-    help: "Use a key of the project that is bound to nothing.",
-  });
-}
-
-/** A bound key names, in `field`, an entity or what is not its entity's. */
-export function entityBound(field: string, what: string, binding: Binding): Fault {
-  return fault({
-    code: "permission_denied",
-    reason: "ENTITY_BOUND",
-    field,
-    message: `${field} ${what}, and this key is bound to ${bindingText(binding)}`,
-    help: `Leave ${field} out, or name what the key is bound to.`,
-  });
-}
-
 /** A tool as bindings see it. */
 type GrantableTool = { readonly slug: string; readonly class: AccessClass };
+
+/** Refusals of bound keys. */
+export const bindingFaults = defineFaults({
+  /** A bound key makes a call that is not for one. */
+  CALL_NOT_FOR_BOUND: {
+    code: "permission_denied",
+    reason: "ENTITY_BOUND",
+    says: (method: string, binding: Binding) =>
+      text`${call(method)} reaches the whole project, and this key is bound to ${bindingText(binding)}`,
+    help: "Use a key of the project that is bound to nothing.",
+  },
+  /** A bound key names, in `path`, an entity or what is not its entity's. */
+  ENTITY_BOUND: {
+    code: "permission_denied",
+    field: (path: string) => path,
+    says: (path: string, what: string, binding: Binding) =>
+      text`${field(path)} ${what}, and this key is bound to ${bindingText(binding)}`,
+    help: (path: string) => text`Leave ${field(path)} out, or name what the key is bound to.`,
+  },
+  TOOL_NOT_GRANTED: {
+    code: "permission_denied",
+    field: (path: string) => path,
+    says: (path: string, tool: GrantableTool, binding: Binding) =>
+      text`${field(path)} ${tool.slug} is a ${tool.class} tool, and this key may use ${toolsText(binding)} alone`,
+    help: "Use one of those, or a key that was granted more.",
+  },
+});
 
 /** A refusal that says which tool a bound key was not granted, and what it was. */
 export class ToolNotGranted extends Fault {
   readonly tool: GrantableTool;
   readonly binding: Binding;
 
-  /** Use `toolNotGranted`. */
-  constructor({ code, message, details }: Fault, tool: GrantableTool, binding: Binding) {
-    super(code, message, details);
+  constructor(path: string, tool: GrantableTool, binding: Binding) {
+    const { code, says, parted } = bindingFaults.TOOL_NOT_GRANTED(path, tool, binding);
+    super(code, says, parted);
     this.tool = tool;
     this.binding = binding;
   }
-}
-
-/** A bound key calls a tool of a class or a toolkit that it was not granted. */
-export function toolNotGranted(field: string, tool: GrantableTool, binding: Binding): Fault {
-  const refusal = fault({
-    code: "permission_denied",
-    reason: "TOOL_NOT_GRANTED",
-    field,
-    message: `${field} ${tool.slug} is a ${tool.class} tool, and this key may use ${toolsText(binding)} alone`,
-    help: "Use one of those, or a key that was granted more.",
-  });
-  return new ToolNotGranted(refusal, tool, binding);
 }

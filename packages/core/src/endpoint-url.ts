@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { AddressGuard } from "./address-guard.ts";
-import { type Fault, fault, formatValue } from "./errors.ts";
+import { coreFaults } from "./faults.ts";
 import { isHostName } from "./host-name.ts";
 
 const urlCharactersMax = 2_048;
@@ -11,24 +11,26 @@ const urlCharactersMax = 2_048;
  */
 export function checkEndpointUrl(guard: AddressGuard, text: string): string {
   const url = parseUrl(text);
-  if (url.username !== "" || url.password !== "") throw endpointUrlInvalid("(hidden)", "carries credentials");
+  if (url.username !== "" || url.password !== "")
+    throw coreFaults.ENDPOINT_URL_INVALID("(hidden)", "carries credentials");
   // An empty fragment leaves no trace in `hash`.
-  if (text.includes("#")) throw endpointUrlInvalid(text, "has a fragment");
-  if (url.protocol === "http:" && !isLoopback(url.hostname)) throw endpointUrlNotHttps(text);
+  if (text.includes("#")) throw coreFaults.ENDPOINT_URL_INVALID(text, "has a fragment");
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) throw coreFaults.ENDPOINT_URL_NOT_HTTPS(text);
   const verdict = guard.judgeUrl(url);
-  if (!verdict.allowed) throw endpointAddressRefused(text, verdict.range);
+  if (!verdict.allowed) throw coreFaults.ENDPOINT_ADDRESS_REFUSED(text, verdict.range);
   return url.href;
 }
 
 function parseUrl(text: string): URL {
-  if (text === "") throw endpointUrlInvalid(text, "is empty");
-  if (text.length > urlCharactersMax) throw endpointUrlInvalid(text, `is longer than ${urlCharactersMax} characters`);
-  if (!URL.canParse(text)) throw endpointUrlInvalid(withoutCredentials(text), "is not an absolute URL");
+  if (text === "") throw coreFaults.ENDPOINT_URL_INVALID(text, "is empty");
+  if (text.length > urlCharactersMax)
+    throw coreFaults.ENDPOINT_URL_INVALID(text, `is longer than ${urlCharactersMax} characters`);
+  if (!URL.canParse(text)) throw coreFaults.ENDPOINT_URL_INVALID(withoutCredentials(text), "is not an absolute URL");
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:")
-    throw endpointUrlInvalid(withoutCredentials(text), "has another scheme than https");
-  if (url.port === "0") throw endpointUrlInvalid(text, "has port 0");
-  if (!isHostName(url.hostname)) throw endpointUrlInvalid(text, "has a host that no name system has");
+    throw coreFaults.ENDPOINT_URL_INVALID(withoutCredentials(text), "has another scheme than https");
+  if (url.port === "0") throw coreFaults.ENDPOINT_URL_INVALID(text, "has port 0");
+  if (!isHostName(url.hostname)) throw coreFaults.ENDPOINT_URL_INVALID(text, "has a host that no name system has");
   return url;
 }
 
@@ -42,37 +44,4 @@ function isLoopback(hostname: string): boolean {
   if (hostname === "localhost") return true;
   if (isIP(hostname) === 4) return hostname.startsWith("127.");
   return hostname === "[::1]";
-}
-
-/** `endpointUrl` is no address that events could be posted to. */
-function endpointUrlInvalid(url: string, why: string): Fault {
-  return fault({
-    code: "invalid_argument",
-    reason: "ENDPOINT_URL_INVALID",
-    field: "endpointUrl",
-    message: `endpointUrl ${formatValue(url)} ${why}`,
-    help: "Give an absolute https URL without credentials and fragment, such as https://example.com/hooks.",
-  });
-}
-
-/** `endpointUrl` is plain http and leads off this machine. */
-function endpointUrlNotHttps(url: string): Fault {
-  return fault({
-    code: "invalid_argument",
-    reason: "ENDPOINT_URL_NOT_HTTPS",
-    field: "endpointUrl",
-    message: `endpointUrl ${formatValue(url)} is http and its host is not loopback`,
-    help: "Use https; http is for loopback addresses only.",
-  });
-}
-
-/** `endpointUrl` names an address that this deployment does not deliver to. */
-function endpointAddressRefused(url: string, range: string): Fault {
-  return fault({
-    code: "invalid_argument",
-    reason: "ENDPOINT_ADDRESS_REFUSED",
-    field: "endpointUrl",
-    message: `endpointUrl ${formatValue(url)} leads to a ${range} address, which this deployment does not deliver to`,
-    help: "Use a public address, or have the operator allow the range in SVC_ENDPOINT_CIDRS.",
-  });
 }

@@ -1,3 +1,5 @@
+import { type PartedText, partedOf, type Written } from "./fault-text.ts";
+
 /** The kinds of faults, by the names that the wire has for them (docs/errors.md). */
 export type FaultCode =
   | "canceled"
@@ -20,8 +22,8 @@ export type FaultCode =
 /** What a program reads of one fault: `reason` UPPER_SNAKE and listed in docs/errors.md, `field` by its JSON name, `help` one sentence. */
 export type FaultDetail = { readonly reason: string; readonly field: string; readonly help: string };
 
-/** A detail as it is written down; `field` and `help` may be left out, and are empty then. */
-type GivenDetail = Pick<FaultDetail, "reason"> & Partial<FaultDetail>;
+/** A detail as it is given; `field` and `help` are empty unless they are. */
+type GivenDetail = { readonly reason: string; readonly field?: string; readonly help?: Written };
 
 /**
  * Why a call is refused, in the words of the domain; packages/server alone knows how the wire says it. Thrown by the methods of
@@ -31,61 +33,33 @@ export class Fault extends Error {
   override readonly name = "Fault";
   readonly code: FaultCode;
   readonly details: readonly FaultDetail[];
-  /** After how long the same request may be taken, milliseconds; undefined where waiting does not help or nobody knows. */
+  /** Time after which the same request may be taken, milliseconds; undefined if waiting does not help. */
   readonly retryAfterMs: number | undefined;
+  /** The message with its parts. */
+  readonly says: PartedText;
+  /** The help of each detail with its parts. */
+  readonly advice: readonly PartedText[];
 
-  /** Use `fault` or `faults`. */
-  constructor(code: FaultCode, message: string, details: readonly FaultDetail[], retryAfterMs?: number | undefined) {
-    super(message);
+  /** The details, with the parts of their help. */
+  get parted(): readonly GivenDetail[] {
+    return this.details.map((detail, index) => ({ ...detail, help: this.advice[index] ?? detail.help }));
+  }
+
+  constructor(code: FaultCode, says: Written, details: readonly GivenDetail[], retryAfterMs?: number | undefined) {
+    const message = partedOf(says);
+    super(message.text);
+    const advice = details.map(({ help = "" }) => partedOf(help));
     this.code = code;
-    this.details = details;
+    this.details = details.map(({ reason, field = "" }, index) => ({ reason, field, help: advice[index]?.text ?? "" }));
     this.retryAfterMs = retryAfterMs;
+    this.says = message;
+    this.advice = advice;
   }
 }
 
 /** How the wire says when to come again, in whole seconds (RFC 9110, 10.2.3); undefined where a fault does not say. */
-export function retryAfterText({ retryAfterMs }: Fault): string | undefined {
+export function retryAfterText({ retryAfterMs }: Pick<Fault, "retryAfterMs">): string | undefined {
   return retryAfterMs === undefined ? undefined : String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
-}
-
-/**
- * What to do, with the wait that programs find in Retry-After: in place of the header's name, or behind a text that does not name it.
- * `seconds` is the header's value; without one the text stays.
- */
-export function withWait(help: string, seconds: string | undefined): string {
-  if (seconds === undefined) return help;
-  const told = help.replace(/\bafter the time (?:of|in) Retry-After\b/, `after ${seconds} s`);
-  return told === help ? `${help} Retry after ${seconds} s.`.trimStart() : told;
-}
-
-/** The same fault for those who read no headers: what its details advise says how long to wait, where the fault does. */
-export function withWaitTold(given: Fault): Fault {
-  const { code, message, retryAfterMs } = given;
-  const details = given.details.map((detail) => ({ ...detail, help: withWait(detail.help, retryAfterText(given)) }));
-  return new Fault(code, message, details, retryAfterMs);
-}
-
-/** Makes the fault of a call. `message` says what was wrong, with which value, and what would be right. */
-export function fault(
-  given: GivenDetail & {
-    readonly code: FaultCode;
-    readonly message: string;
-    readonly retryAfterMs?: number | undefined;
-  },
-): Fault {
-  const { code, message, retryAfterMs, ...detail } = given;
-  return faults({ code, message, retryAfterMs, details: [detail] });
-}
-
-/** Makes several faults of one request, told at once: a detail for each, in the order given; `message` covers them all. */
-export function faults(given: {
-  readonly code: FaultCode;
-  readonly message: string;
-  readonly details: readonly GivenDetail[];
-  readonly retryAfterMs?: number | undefined;
-}): Fault {
-  const details = given.details.map(({ reason, field = "", help = "" }) => ({ reason, field, help }));
-  return new Fault(given.code, given.message, details, given.retryAfterMs);
 }
 
 /**

@@ -8,17 +8,15 @@ export { type AgentToolGroup, agentToolGroups, isOfWholeProject, mayUseAgentTool
 export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
 export {
   type Binding,
+  bindingFaults,
   bindingOf,
   bindingText,
-  callNotForBound,
-  entityBound,
   isEntityGranted,
   isToolGranted,
   isToolkitGranted,
   isWithin,
   type JobBinding,
   ToolNotGranted,
-  toolNotGranted,
 } from "./binding.ts";
 export { callLimitBounds } from "./call-limit-bounds.ts";
 export { type Clock, createOffsetClock, systemClock } from "./clock.ts";
@@ -33,8 +31,9 @@ export {
   mayElicit,
   noConfirmRule,
 } from "./confirm.ts";
-export { consoleOff, linkExpiry } from "./console-link.ts";
+export { linkExpiry } from "./console-link.ts";
 export { acceptedEncodings, type BodyDecoder, createBodyDecoder } from "./content-coding.ts";
+export { defineFaults } from "./define-faults.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
 export { checkEndpointUrl } from "./endpoint-url.ts";
 export {
@@ -42,15 +41,28 @@ export {
   Fault,
   type FaultCode,
   type FaultDetail,
-  fault,
-  faults,
   formatValue,
   retryAfterText,
-  withWait,
-  withWaitTold,
 } from "./errors.ts";
 export { addExactly, isBelow, wholeNumber } from "./exact-arithmetic.ts";
 export { type ExactJsonOptions, JsonTooLargeError, parseExactJson } from "./exact-json.ts";
+export {
+  call,
+  count,
+  field,
+  type PartedText,
+  type PartKind,
+  partedOf,
+  renderAdvice,
+  renderText,
+  text,
+  textOfWire,
+  type Written,
+  wait,
+  waitAs,
+  wireParts,
+} from "./fault-text.ts";
+export { coreFaults } from "./faults.ts";
 export { displayText, type ForeignText, isReadableForm, readForeignText, requireText } from "./foreign-text.ts";
 export { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
 export { createHmacKey, type HmacKey, hmacSha256, isHmacSha256 } from "./hmac.ts";
@@ -114,7 +126,7 @@ export {
   type QuotaExcess,
   type QuotaName,
   type Quotas,
-  quotaExceeded,
+  quotaFaults,
   quotaNames,
   quotaOf,
   quotas,

@@ -1,4 +1,4 @@
-import { fault, formatValue } from "./errors.ts";
+import { coreFaults } from "./faults.ts";
 import { createSealer, SealError, type Sealer } from "./seal.ts";
 
 /** What a page token is good for: one call of one project with these filters. An undefined filter is an absent one. */
@@ -26,39 +26,19 @@ export function sealPageToken(sealer: Sealer, scope: PageScope, position: string
 export function openPageToken(sealer: Sealer, scope: PageScope, token: string): string {
   const sealed = Buffer.from(token, "base64url");
   // Decoding skips foreign characters and spare bits; only the text that was handed out is accepted.
-  if (sealed.toString("base64url") !== token) throw pageTokenInvalid(token);
+  if (sealed.toString("base64url") !== token) throw coreFaults.PAGE_TOKEN_INVALID(token);
   try {
     return tokenSealer(sealer).open(sealed, scopeContext(scope)).toString("utf8");
   } catch (err) {
-    if (err instanceof SealError) throw pageTokenInvalid(token);
+    if (err instanceof SealError) throw coreFaults.PAGE_TOKEN_INVALID(token);
     throw err;
   }
 }
 
 /** The page size to use for a requested one: 0 means the fallback, above the maximum means the maximum. Negative throws invalid_argument PAGE_SIZE_NEGATIVE. */
 export function pageSizeOf(requested: number, { fallback = 50, max = 500 }: PageSizeBounds = {}): number {
-  if (requested < 0) throw pageSizeNegative(requested, max);
+  if (requested < 0) throw coreFaults.PAGE_SIZE_NEGATIVE(requested, max);
   return requested === 0 ? fallback : Math.min(requested, max);
-}
-
-function pageTokenInvalid(token: string) {
-  return fault({
-    code: "invalid_argument",
-    reason: "PAGE_TOKEN_INVALID",
-    field: "pageToken",
-    message: `pageToken ${formatValue(token, 24)} does not belong to this list`,
-    help: "Send the nextPageToken of the same call with the same filters, or leave it empty to start again.",
-  });
-}
-
-function pageSizeNegative(requested: number, max: number) {
-  return fault({
-    code: "invalid_argument",
-    reason: "PAGE_SIZE_NEGATIVE",
-    field: "pageSize",
-    message: `pageSize ${requested} is negative`,
-    help: `Send 1 to ${max}, or 0 for the default.`,
-  });
 }
 
 // Tokens are numerous and handed out: they get keys of their own, not the vault's.

@@ -1,8 +1,7 @@
-import { fault, formatValue } from "./errors.ts";
+import { coreFaults } from "./faults.ts";
 import { type Id, type IdPrefix, parseId } from "./id.ts";
 import { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./page-token.ts";
 import type { Sealer } from "./seal.ts";
-import { isoTime } from "./time/iso-time.ts";
 
 // What every service reads from its requests in the same way: ids, time ranges, pages.
 
@@ -10,13 +9,7 @@ import { isoTime } from "./time/iso-time.ts";
 export function requireId<P extends IdPrefix>(prefix: P, field: string, text: string): Id<P> {
   const id = parseId(prefix, text);
   if (id !== undefined) return id;
-  throw fault({
-    code: "invalid_argument",
-    reason: "ID_MALFORMED",
-    field,
-    message: `${field} ${formatValue(text)} is not an id of the form ${prefix}_ and 26 characters`,
-    help: "Send the id as a call returned it.",
-  });
+  throw coreFaults.ID_MALFORMED(field, text, prefix);
 }
 
 /** The id in an optional field: undefined when it is empty. Throws as `requireId`. */
@@ -35,13 +28,7 @@ export function timeRange(since: RequestTime | undefined, until: RequestTime | u
   const sinceMs = millisecondsOf("since", since);
   const untilMs = millisecondsOf("until", until);
   if (sinceMs === undefined || untilMs === undefined || sinceMs <= untilMs) return { sinceMs, untilMs };
-  throw fault({
-    code: "invalid_argument",
-    reason: "TIME_RANGE_INVALID",
-    field: "since",
-    message: `since ${isoTime(sinceMs)} is later than until ${isoTime(untilMs)}`,
-    help: "Give a since that is not later than until.",
-  });
+  throw coreFaults.TIME_RANGE_INVALID(sinceMs, untilMs);
 }
 
 const firstSecond = -62_135_596_800n;
@@ -52,13 +39,7 @@ function millisecondsOf(field: string, time: RequestTime | undefined): number | 
   if (time === undefined) return undefined;
   const isTime = time.seconds >= firstSecond && time.seconds <= lastSecond && time.nanos >= 0 && time.nanos < 1e9;
   if (isTime) return Number(time.seconds) * 1000 + Math.ceil(time.nanos / 1e6);
-  throw fault({
-    code: "invalid_argument",
-    reason: "REQUEST_MALFORMED",
-    field,
-    message: `${field} is not a time between the years 1 and 9999`,
-    help: "Send an RFC 3339 time in UTC.",
-  });
+  throw coreFaults.TIME_MALFORMED(field);
 }
 
 const filterTextMax = 200;
@@ -66,13 +47,7 @@ const filterTextMax = 200;
 /** A text that a filter looks for. Throws invalid_argument FILTER_TEXT_INVALID when it has more than 200 characters. */
 export function checkFilterText(field: string, text: string): string {
   if (text.length <= filterTextMax) return text;
-  throw fault({
-    code: "invalid_argument",
-    reason: "FILTER_TEXT_INVALID",
-    field,
-    message: `${field} has ${text.length} characters, more than ${filterTextMax}`,
-    help: "Send a shorter part of what you look for.",
-  });
+  throw coreFaults.FILTER_TEXT_INVALID(field, text.length, filterTextMax);
 }
 
 /** A page asked for: where to go on, and how many rows to read (one more than is shown tells whether another page follows). */

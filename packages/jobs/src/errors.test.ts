@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jobFinished } from "./errors.ts";
+import { jobFaults } from "./errors.ts";
 
 test.each([
   ["succeeded", "job job_1 has succeeded"],
@@ -9,5 +9,5 @@ test.each([
   ["rejected", "job job_1 was rejected"],
   ["cancelled", "job job_1 was cancelled"],
 ])("of a job that has ended as %s it is told that it %s", (status, message) => {
-  expect(jobFinished("id", "job_1", status).message).toBe(message);
+  expect(jobFaults.JOB_FINISHED("id", "job_1", status).message).toBe(message);
 });

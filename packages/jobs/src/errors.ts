@@ -1,58 +1,180 @@
-import { type Fault, fault, formatValue } from "@svc/core";
+import { call, defineFaults, field, formatValue, type PartedText, text } from "@svc/core";
+import { faultsText, type ProgramFault } from "@svc/program";
+import { fieldOf, listedFaults, listedMax } from "./faulty-program.ts";
 
-/** `mode` is none there is. */
-export function modeInvalid(mode: string): Fault {
-  return fault({
+/** Refusals of jobs and skills. */
+export const jobFaults = defineFaults({
+  /** Lists no more than makes as long a text as the program, which had `characters`, and a little more. */
+  PROGRAM_FAULTY: {
     code: "invalid_argument",
-    reason: "MODE_INVALID",
+    reason: "PROGRAM_MALFORMED",
+    says: (found: readonly ProgramFault[], omitted: number) =>
+      faultsText({ of: "programJson", whole: "the program", found, omitted }),
+    each: (found: readonly ProgramFault[], _omitted: number, characters: number) =>
+      listedFaults(found, characters).map(({ code, pointer, message, hint }) => {
+        return { reason: code, field: fieldOf(pointer), help: text`${message}: ${hint}.` };
+      }),
+  },
+  /** The program of a job was accepted before rules that it breaks, which what becomes a tool has to keep. */
+  PROMOTED_PROGRAM_FAULTY: {
+    code: "invalid_argument",
+    reason: "PROGRAM_MALFORMED",
+    says: (jobId: string, found: readonly ProgramFault[]) =>
+      text`the program of job ${jobId} has ${found.length === 1 ? "1 fault" : `${found.length} faults`}: ${found.slice(0, 1).map(resubmitted)[0] ?? ""}${found.length > 1 ? `; and ${found.length - 1} more` : ""}`,
+    each: (_jobId: string, found: readonly ProgramFault[]) =>
+      found.slice(0, listedMax).map((one) => ({ reason: one.code, field: "jobId", help: resubmitted(one) })),
+  },
+  /** `mode` is none there is. */
+  MODE_INVALID: {
+    code: "invalid_argument",
     field: "mode",
-    message: `mode ${formatValue(mode)} is not a mode`,
+    says: (mode: string) => `mode ${formatValue(mode)} is not a mode`,
     help: "Send live or simulate, or leave it empty.",
-  });
-}
-
-/** An agent's call runs a new program or waits for a job, and this one says neither or both. */
-export function runArgumentsUnclear(): Fault {
-  return fault({
+  },
+  RUN_ARGUMENTS_UNCLEAR: {
     code: "invalid_argument",
-    reason: "RUN_ARGUMENTS_UNCLEAR",
-    message: "run_program takes a program to run, or job_id alone to wait for a job",
+    says: "run_program takes a program to run, or job_id alone to wait for a job",
     help: "Give program, or give job_id without program, idempotency_key and simulate.",
-  });
-}
-
-/** A simulation cannot be simulated first. */
-export function modeConflict(): Fault {
-  return fault({
+  },
+  MODE_CONFLICT: {
     code: "invalid_argument",
-    reason: "MODE_CONFLICT",
     field: "simulateFirst",
-    message: "simulateFirst is true and mode is simulate, which simulates already",
-    help: "Send mode simulate to simulate only, or simulateFirst to simulate before a live run.",
-  });
-}
-
-/** An idempotency key is out of its form. */
-export function idempotencyKeyInvalid(key: string): Fault {
-  return fault({
-    code: "invalid_argument",
-    reason: "IDEMPOTENCY_KEY_INVALID",
-    field: "idempotencyKey",
-    message: `idempotencyKey has ${key.length} characters; at most 255 are allowed`,
-    help: "Send up to 255 characters, such as a UUID.",
-  });
-}
-
-/** An idempotency key was used for another submission. */
-export function idempotencyKeyReused(key: string): Fault {
-  return fault({
+    says: text`${field("simulateFirst")} is true and mode is simulate, which simulates already`,
+    help: text`Send mode simulate to simulate only, or ${field("simulateFirst")} to simulate before a live run.`,
+  },
+  IDEMPOTENCY_KEY_REUSED: {
     code: "already_exists",
-    reason: "IDEMPOTENCY_KEY_REUSED",
     field: "idempotencyKey",
-    message: `idempotencyKey ${formatValue(key)} was used with another program, mode or simulateFirst`,
+    says: (key: string) =>
+      text`${field("idempotencyKey")} ${formatValue(key)} was used with another program, mode or ${field("simulateFirst")}`,
     help: "Use a new key for every submission that differs.",
-  });
-}
+  },
+  /** The plan needs approval that the submitting key could not give. `cause`: what asks for it. */
+  APPROVER_ROLE_REQUIRED: {
+    code: "permission_denied",
+    field: "programJson/approval",
+    says: "the plan needs approval, and only the submitting key may answer for it, which is not an approver's",
+    help: (cause: keyof typeof approvalCauses) =>
+      `Submit with a key of the role approver; or ${approvalCauses[cause]}.`,
+  },
+  /** A point of the program is an approval, which the submitting key could not give. `place`: such as `points/sure`, or the skill that has it. */
+  GATE_FOR_APPROVERS: {
+    code: "permission_denied",
+    reason: "APPROVER_ROLE_REQUIRED",
+    field: (place: string) => `programJson/${place}`,
+    says: "it asks for an approval, and only the submitting key may answer for it, which is not an approver's",
+    help: "Submit with a key of the role approver; or write a question without approval, with an escalation that names the contact who answers it.",
+  },
+  APPROVER_MISSING: {
+    code: "failed_precondition",
+    field: "programJson/approval",
+    says: "the plan needs approval, and none of the contacts it would be asked of is an approver",
+    help: text`Mark a contact as approver with ${call("PutContact")}, and name one in approval.escalation if you name any.`,
+  },
+  /** A job that has ended cannot be cancelled, paused, resumed, parked or released. `field` names it in the request. */
+  JOB_FINISHED: {
+    code: "failed_precondition",
+    field: (path: "id" | "jobId") => path,
+    says: (_path: "id" | "jobId", id: string, status: string) =>
+      `job ${id} ${byItself.has(status) ? "has" : "was"} ${status}`,
+    help: "Only a job that has not ended can be cancelled, paused, resumed, parked or released.",
+  },
+  JOB_NOT_PARKABLE: {
+    code: "failed_precondition",
+    field: "jobId",
+    says: (id: string, standing: string) =>
+      `job ${id} is ${standing}, and only one that is queued, running or compensating is parked`,
+    help: text`A job that waits does nothing: park it once it runs again, or end it with ${call("CancelJob")}.`,
+  },
+  JOB_NOT_RELEASABLE: {
+    code: "failed_precondition",
+    field: "jobId",
+    says: (id: string, standing: string) =>
+      `job ${id} is ${standing}, and only one that is parked as poisoned or by an administrator is released`,
+    help: text`A job that waits for an answer goes on by ${call("AnswerAsk")}, one that waits for a time by itself.`,
+  },
+  JOB_NOT_RETRYABLE: {
+    code: "failed_precondition",
+    field: "id",
+    says: (id: string, why: string) => `job ${id} ${why}`,
+    help: "Retry a job that failed, expired, was aborted or cancelled, and undid nothing. For any other submit its program again.",
+  },
+  JOB_STEP_UNKNOWN: {
+    code: "invalid_argument",
+    field: "fromStepId",
+    says: (why: string) => `fromStepId ${why}`,
+    help: "Name one of the job's stepReceipts, or leave it empty to go on where the job stopped.",
+  },
+  OVERRIDES_INVALID: {
+    code: "invalid_argument",
+    field: "paramsJson",
+    says: (why: string) => `paramsJson ${why}`,
+    help: "Send a JSON object of params that the program has, each with a value of the same type.",
+  },
+  PROGRAM_ARGUMENT_INVALID: {
+    code: "invalid_argument",
+    field: "inputJson",
+    says: (why: string) => `inputJson ${why}`,
+    help: "Send a JSON object by the program's inputSchema, or nothing to keep the input of the job.",
+  },
+  JOB_NOT_PAUSED: {
+    code: "failed_precondition",
+    field: "id",
+    says: (id: string, status: string) => `job ${id} is ${status}, and nobody has paused it`,
+    help: text`Only a job whose pausedAt is set is resumed: one that waits for an answer goes on by ${call("AnswerAsk")}.`,
+  },
+  CONFIRM_ASKED_TOO_OFTEN: {
+    code: "resource_exhausted",
+    says: (toolSlug: string, asksMax: number) =>
+      `a person was asked ${asksMax} times within ten minutes about the same call of ${toolSlug}`,
+    help: text`Wait, or send another ${field("idempotencyKey")} with each call that is meant.`,
+  },
+  JOB_NOT_PROMOTABLE: {
+    code: "failed_precondition",
+    field: "jobId",
+    says: (id: string, why: string) => `job ${id} ${why}`,
+    help: "Promote a live job that succeeded and whose program declares an inputSchema.",
+  },
+  SKILL_SLUG_INVALID: {
+    code: "invalid_argument",
+    field: "slug",
+    says: (slug: string) => `slug ${formatValue(slug)} does not match ^[a-z][a-z0-9_]{0,62}$`,
+    help: "Send a name such as remind_guests, without the prefix skills.",
+  },
+  SKILL_DESCRIPTION_INVALID: {
+    code: "invalid_argument",
+    field: "description",
+    says: (length: number) => `description has ${length} characters; it must have 1 to 1,000`,
+    help: "Say what the skill does, for a model that must choose.",
+  },
+  SKILL_SLUG_TAKEN: {
+    code: "already_exists",
+    field: "slug",
+    says: (slug: string) => `slug ${formatValue(slug)} is taken by another skill of this project`,
+    help: "Choose another name, or send newVersion true to make its next version.",
+  },
+  /** The project has no skill of that name, or no such version of it; of version 0 any is meant. */
+  SKILL_NOT_FOUND: {
+    code: "not_found",
+    field: "slug",
+    says: (slug: string, version: number) =>
+      `the project has no skill ${formatValue(slug)}${version === 0 ? "" : ` with a version ${version}`}`,
+    help: text`${call("ListSkills")} names those there are; send the slug without the prefix skills.`,
+  },
+  SKILL_INCOMPATIBLE: {
+    code: "failed_precondition",
+    field: "jobId",
+    says: (slug: string, newest: number, differences: readonly string[]) =>
+      `the program does not take every input that version ${newest} of ${formatValue(slug)} takes: ${differences.slice(0, differencesMax).join("; ")}${differences.length > differencesMax ? `; and ${differences.length - differencesMax} more` : ""}`,
+    help: "Mend the inputSchema, such as by a default for what became required, or promote it under another slug.",
+  },
+  SKILLS_TOO_MANY: {
+    code: "resource_exhausted",
+    says: (what: "skills" | "versions", most: number) =>
+      what === "skills" ? `the project has ${most} skills already` : `the skill has ${most} versions already`,
+    help: text`Delete what nobody calls with ${call("DeleteSkill")}, or submit the program with ${call("SubmitJob")} instead.`,
+  },
+});
 
 /** What asks for the approval of a plan, and what other than an approver's key would help. */
 const approvalCauses = {
@@ -62,136 +184,12 @@ const approvalCauses = {
   policy: "leave out destructive calls: the project's policy has plans with them approved, whatever a program says",
 } as const;
 
-/** The plan needs approval that the submitting key could not give. `cause`: what asks for it. */
-export function approverRoleRequired(cause: keyof typeof approvalCauses): Fault {
-  return fault({
-    code: "permission_denied",
-    reason: "APPROVER_ROLE_REQUIRED",
-    field: "programJson/approval",
-    message: "the plan needs approval, and only the submitting key may answer for it, which is not an approver's",
-    help: `Submit with a key of the role approver; or ${approvalCauses[cause]}.`,
-  });
-}
-
-/** A point of the program is an approval, which the submitting key could not give. `place`: such as `points/sure`, or the skill that has it. */
-export function gateForApprovers(place: string): Fault {
-  return fault({
-    code: "permission_denied",
-    reason: "APPROVER_ROLE_REQUIRED",
-    field: `programJson/${place}`,
-    message: "it asks for an approval, and only the submitting key may answer for it, which is not an approver's",
-    help: "Submit with a key of the role approver; or write a question without approval, with an escalation that names the contact who answers it.",
-  });
-}
-
-/** The plan needs approval and nobody may give it. */
-export function approverMissing(): Fault {
-  return fault({
-    code: "failed_precondition",
-    reason: "APPROVER_MISSING",
-    field: "programJson/approval",
-    message: "the plan needs approval, and none of the contacts it would be asked of is an approver",
-    help: "Mark a contact as approver with PutContact, and name one in approval.escalation if you name any.",
-  });
-}
-
 /** Ends that a job comes to; the others are made by somebody. */
 const byItself: ReadonlySet<string> = new Set(["succeeded", "failed", "expired"]);
 
-/** A job that has ended cannot be cancelled, paused, resumed, parked or released. `field` names it in the request. */
-export function jobFinished(field: "id" | "jobId", id: string, status: string): Fault {
-  return fault({
-    code: "failed_precondition",
-    reason: "JOB_FINISHED",
-    field,
-    message: `job ${id} ${byItself.has(status) ? "has" : "was"} ${status}`,
-    help: "Only a job that has not ended can be cancelled, paused, resumed, parked or released.",
-  });
-}
+/** Differences that a message names. */
+const differencesMax = 10;
 
-/** A job stands where nothing drives it: there is nothing to take it from. */
-export function jobNotParkable(id: string, standing: string): Fault {
-  return fault({
-    code: "failed_precondition",
-    reason: "JOB_NOT_PARKABLE",
-    field: "jobId",
-    message: `job ${id} is ${standing}, and only one that is queued, running or compensating is parked`,
-    help: "A job that waits does nothing: park it once it runs again, or end it with CancelJob.",
-  });
-}
-
-/** A job is not parked, or not by the service or an administrator. */
-export function jobNotReleasable(id: string, standing: string): Fault {
-  return fault({
-    code: "failed_precondition",
-    reason: "JOB_NOT_RELEASABLE",
-    field: "jobId",
-    message: `job ${id} is ${standing}, and only one that is parked as poisoned or by an administrator is released`,
-    help: "A job that waits for an answer goes on by AnswerAsk, one that waits for a time by itself.",
-  });
-}
-
-/** No other attempt at a job may follow, or none from that step. */
-export function jobNotRetryable(id: string, why: string): Fault {
-  return fault({
-    code: "failed_precondition",
-    reason: "JOB_NOT_RETRYABLE",
-    field: "id",
-    message: `job ${id} ${why}`,
-    help: "Retry a job that failed, expired, was aborted or cancelled, and undid nothing. For any other submit its program again.",
-  });
-}
-
-/** A job is to go on from a step that is none of its own, or that it has not come to. */
-export function jobStepUnknown(why: string): Fault {
-  return fault({
-    code: "invalid_argument",
-    reason: "JOB_STEP_UNKNOWN",
-    field: "fromStepId",
-    message: `fromStepId ${why}`,
-    help: "Name one of the job's stepReceipts, or leave it empty to go on where the job stopped.",
-  });
-}
-
-/** Values for params do not fit the program. */
-export function paramsInvalid(why: string): Fault {
-  return fault({
-    code: "invalid_argument",
-    reason: "OVERRIDES_INVALID",
-    field: "paramsJson",
-    message: `paramsJson ${why}`,
-    help: "Send a JSON object of params that the program has, each with a value of the same type.",
-  });
-}
-
-/** The input of a job that is run again does not fit its program. */
-export function inputInvalid(why: string): Fault {
-  return fault({
-    code: "invalid_argument",
-    reason: "PROGRAM_ARGUMENT_INVALID",
-    field: "inputJson",
-    message: `inputJson ${why}`,
-    help: "Send a JSON object by the program's inputSchema, or nothing to keep the input of the job.",
-  });
-}
-
-/** A job is not paused, nor to be. */
-export function jobNotPaused(id: string, status: string): Fault {
-  return fault({
-    code: "failed_precondition",
-    reason: "JOB_NOT_PAUSED",
-    field: "id",
-    message: `job ${id} is ${status}, and nobody has paused it`,
-    help: "Only a job whose pausedAt is set is resumed: one that waits for an answer goes on by AnswerAsk.",
-  });
-}
-
-/** A person was asked about the same call again and again. */
-export function callNotAsked(toolSlug: string, asksMax: number): Fault {
-  return fault({
-    code: "resource_exhausted",
-    reason: "CONFIRM_ASKED_TOO_OFTEN",
-    message: `a person was asked ${asksMax} times within ten minutes about the same call of ${toolSlug}`,
-    help: "Wait, or send another idempotencyKey with each call that is meant.",
-  });
+function resubmitted({ pointer, message, hint }: ProgramFault): PartedText {
+  return text`${pointer} ${message}: ${hint}. Submit it so, and promote that job.`;
 }

@@ -1,3 +1,4 @@
+import { count, type PartedText, text, type Written } from "@svc/core";
 import { type Path, pointerOf } from "./json.ts";
 import { programFaultsMax } from "./limits.ts";
 
@@ -37,7 +38,7 @@ export type DocumentFault<Code extends string> = {
   readonly code: Code;
   readonly pointer: string;
   readonly message: string;
-  readonly hint: string;
+  readonly hint: Written;
 };
 
 /** One thing wrong with a program. */
@@ -54,15 +55,15 @@ const notesMax = 100;
  * there and has not more than 1,000 characters.
  */
 export type FaultList<Code extends string = ProgramFaultCode> = {
-  add(code: Code, path: Path, message: string, hint: string): void;
+  add(code: Code, path: Path, message: string, hint: Written): void;
   /** Gives a fault that was added another hint: what would be right may depend on what was not looked at by then. */
-  rehint(code: Code, path: Path, message: string, hint: string): void;
+  rehint(code: Code, path: Path, message: string, hint: Written): void;
   /** Notes a fault of a rule that is younger than programs in the store: it is none before `takeYounger`, which stored ones never meet. */
-  addYounger(code: Code, path: Path, message: string, hint: string): void;
+  addYounger(code: Code, path: Path, message: string, hint: Written): void;
   /** Makes faults of those that were noted, and of those to come. */
   takeYounger(): void;
   /** Adds a note, up to 100 of them. A note is no fault. */
-  note(code: NoteCode, path: Path, message: string, hint: string): void;
+  note(code: NoteCode, path: Path, message: string, hint: Written): void;
   /** Returns every note, once, in the order of the document. */
   notes(): ProgramNote[];
   /** Counts faults that are not looked at one by one. */
@@ -176,4 +177,31 @@ function compare(a: readonly number[], b: readonly number[]): number {
     if (step !== other) return step - other;
   }
   return a.length - b.length;
+}
+
+/** Faults that a message quotes, and characters of each. */
+const quotedMax = 5;
+const quotedCharactersMax = 300;
+
+/** What is wrong with a document, by the first of its faults. `of` is the field it came in, `whole` stands for its empty pointer. */
+export function faultsText({
+  of,
+  whole,
+  found,
+  omitted,
+}: {
+  readonly of: string;
+  readonly whole: string;
+  readonly found: readonly DocumentFault<string>[];
+  readonly omitted: number;
+}): PartedText {
+  const all = found.length + omitted;
+  const quoted = found
+    .slice(0, quotedMax)
+    .map(({ pointer, message }) => `${pointer === "" ? whole : pointer} ${message}`)
+    .map((said) =>
+      said.length > quotedCharactersMax ? `${said.slice(0, quotedCharactersMax).toWellFormed()}...` : said,
+    );
+  const others = all > quoted.length ? `; and ${all - quoted.length} more` : "";
+  return text`${of} has ${count(all)} ${all === 1 ? "fault" : "faults"}: ${quoted.join("; ")}${others}`;
 }

@@ -10,6 +10,7 @@ export {
   createFaultList,
   type DocumentFault,
   type FaultList,
+  faultsText,
   type ProgramFault,
   type ProgramNote,
 } from "./faults.ts";

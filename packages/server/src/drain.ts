@@ -1,5 +1,5 @@
 import { toConnectError } from "./calls/connect-error.ts";
-import { endedUnderWay } from "./errors.ts";
+import { serverFaults } from "./errors.ts";
 import type { Listeners } from "./http/listeners.ts";
 import type { ServerParts } from "./parts.ts";
 
@@ -19,7 +19,9 @@ export async function drain(
   const requestsMs = config.drainMs / 2;
   const answered = new AbortController();
   const endsMs = Math.max(requestsMs / 2, requestsMs - answeringMs);
-  const aborting = clock.wait(endsMs, answered.signal).then(() => shutdown.abort(toConnectError(endedUnderWay())));
+  const aborting = clock
+    .wait(endsMs, answered.signal)
+    .then(() => shutdown.abort(toConnectError(serverFaults.ENDED_UNDER_WAY())));
   await http.close(requestsMs);
   answered.abort();
   await aborting;

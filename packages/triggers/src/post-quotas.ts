@@ -4,7 +4,7 @@ import {
   type ProjectId,
   type QuotaName,
   type Quotas,
-  quotaExceeded,
+  quotaFaults,
   quotaOf,
   Rate,
 } from "@svc/core";
@@ -124,7 +124,7 @@ function refusalOf(over: readonly Excess[]): PostRefusal | undefined {
 function excessOf(load: PostLoad, set: Quotas, nowMs: number): Excess | undefined {
   const perSecond = quotaOf(set, "posts");
   if (!load.posts.hasRoom(perSecond, nowMs))
-    return { projectId: load.projectId, quota: "posts", fault: quotaExceeded("posts", { most: perSecond }) };
+    return { projectId: load.projectId, quota: "posts", fault: quotaFaults.posts({ most: perSecond }) };
   // Counted no further than the quota.
   const isLeast = true;
   return (
@@ -142,5 +142,5 @@ function excessOfMeasured(
 ): Excess | undefined {
   const most = quotaOf(set, quota);
   if (most === Number.POSITIVE_INFINITY || !measured.hasReached(most)) return undefined;
-  return { projectId, quota, fault: quotaExceeded(quota, { most, used: measured.latest(), isLeast }) };
+  return { projectId, quota, fault: quotaFaults[quota]({ most, used: measured.latest(), isLeast }) };
 }

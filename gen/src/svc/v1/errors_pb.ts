@@ -2,15 +2,15 @@
 // @generated from file svc/v1/errors.proto (package svc.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Message } from "@bufbuild/protobuf";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file svc/v1/errors.proto.
  */
 export const file_svc_v1_errors: GenFile = /*@__PURE__*/
-  fileDesc("ChNzdmMvdjEvZXJyb3JzLnByb3RvEgZzdmMudjEiOgoLRXJyb3JEZXRhaWwSDgoGcmVhc29uGAEgASgJEg0KBWZpZWxkGAIgASgJEgwKBGhlbHAYAyABKAliBnByb3RvMw");
+  fileDesc("ChNzdmMvdjEvZXJyb3JzLnByb3RvEgZzdmMudjEiWwoLRXJyb3JEZXRhaWwSDgoGcmVhc29uGAEgASgJEg0KBWZpZWxkGAIgASgJEgwKBGhlbHAYAyABKAkSHwoFcGFydHMYBCADKAsyEC5zdmMudjEuVGV4dFBhcnQivgEKCFRleHRQYXJ0EiMKBGtpbmQYASABKA4yFS5zdmMudjEuVGV4dFBhcnQuS2luZBINCgVzdGFydBgCIAEoDRIOCgZsZW5ndGgYAyABKA0SEgoKaW5fbWVzc2FnZRgEIAEoCCJaCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABINCglLSU5EX0NBTEwQARIOCgpLSU5EX0ZJRUxEEAISDQoJS0lORF9XQUlUEAMSDgoKS0lORF9DT1VOVBAEYgZwcm90bzM");
 
 /**
  * The detail carried by every refusal of this API.
@@ -76,6 +76,14 @@ export type ErrorDetail = Message<"svc.v1.ErrorDetail"> & {
    * @generated from field: string help = 3;
    */
   help: string;
+
+  /**
+   * Names in the texts that other surfaces have other words for, such as a command in place of a call, in
+   * their order. Those of the message are in the first detail. Only `value` carries them, not `debug`.
+   *
+   * @generated from field: repeated svc.v1.TextPart parts = 4;
+   */
+  parts: TextPart[];
 };
 
 /**
@@ -84,4 +92,101 @@ export type ErrorDetail = Message<"svc.v1.ErrorDetail"> & {
  */
 export const ErrorDetailSchema: GenMessage<ErrorDetail> = /*@__PURE__*/
   messageDesc(file_svc_v1_errors, 0);
+
+/**
+ * A part of a text that other surfaces have other words for.
+ *
+ * @generated from message svc.v1.TextPart
+ */
+export type TextPart = Message<"svc.v1.TextPart"> & {
+  /**
+   * What the part names.
+   *
+   * @generated from field: svc.v1.TextPart.Kind kind = 1;
+   */
+  kind: TextPart_Kind;
+
+  /**
+   * Where the part begins, in UTF-16 code units from the start of its text.
+   *
+   * @generated from field: uint32 start = 2;
+   */
+  start: number;
+
+  /**
+   * Its length in UTF-16 code units.
+   *
+   * @generated from field: uint32 length = 3;
+   */
+  length: number;
+
+  /**
+   * If true, the part is in the message of the error, else in the help.
+   *
+   * @generated from field: bool in_message = 4;
+   */
+  inMessage: boolean;
+};
+
+/**
+ * Describes the message svc.v1.TextPart.
+ * Use `create(TextPartSchema)` to create a new message.
+ */
+export const TextPartSchema: GenMessage<TextPart> = /*@__PURE__*/
+  messageDesc(file_svc_v1_errors, 1);
+
+/**
+ * The kinds of parts.
+ *
+ * @generated from enum svc.v1.TextPart.Kind
+ */
+export const TextPart_Kind = {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * A call of this API, with an example of its request or how to make it.
+   *
+   * @generated from enum value: KIND_CALL = 1;
+   */
+  CALL: 1,
+
+  /**
+   * A field of the request, or a phrase about one.
+   *
+   * @generated from enum value: KIND_FIELD = 2;
+   */
+  FIELD: 2,
+
+  /**
+   * How long to wait, which the header Retry-After says.
+   *
+   * @generated from enum value: KIND_WAIT = 3;
+   */
+  WAIT: 3,
+
+  /**
+   * How many faults the request has, of which the answer may list fewer.
+   *
+   * @generated from enum value: KIND_COUNT = 4;
+   */
+  COUNT: 4,
+} as const;
+
+/**
+ * The kinds of parts.
+ *
+ * @generated from enum svc.v1.TextPart.Kind
+ */
+export type TextPart_Kind = (typeof TextPart_Kind)[keyof typeof TextPart_Kind] | UnknownEnum;
+
+/**
+ * Describes the enum svc.v1.TextPart.Kind.
+ */
+export const TextPart_KindSchema: GenEnum<TextPart_Kind> = /*@__PURE__*/
+  enumDesc(file_svc_v1_errors, 1, 0);
 

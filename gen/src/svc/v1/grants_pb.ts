@@ -554,6 +554,7 @@ export const GrantsService: GenService<{
    * - invalid_argument ENTITY_ID_INVALID: entityId is longer than 200 characters or has control characters.
    * - invalid_argument ACCESS_CLASS_INVALID: one of accessClasses is none of read, write and destructive.
    * - invalid_argument TOOLKIT_SLUGS_INVALID: one of toolkitSlugs has not the form of a slug, or there are more than 100.
+   * - not_found TOOLKIT_NOT_FOUND: one of toolkitSlugs is no toolkit of the catalog or of the project, nor `skills` or `http`.
    * - invalid_argument CONFIRM_INVALID: confirm.person is neither empty nor one of `never`, `destructive` and `writes`, or the
    *   project has no contact confirm.contact.
    * - invalid_argument AGENT_KEY_UNSCOPED: entityId and toolkitSlugs are empty, and the maker is bound to neither.

@@ -1,15 +1,9 @@
 import { type CatalogView, classToConfirm, fitInput } from "@svc/catalog";
 import { type ConfirmRule, confirmingRule, isObject } from "@svc/core";
 import type { Contact, NewContact } from "@svc/db";
+import { toolFaults } from "@svc/tools";
+import { askFaults } from "../errors.ts";
 import { isStorable, readJson, unstorable } from "../read-json.ts";
-import {
-  contactNameInvalid,
-  principalIdInvalid,
-  reachArgsInvalid,
-  reachEntityInvalid,
-  reachToolNotFound,
-  reachToolUnsuitable,
-} from "./errors.ts";
 import { fillReachArguments, type ReachArguments, unknownPlaceholder } from "./reach-arguments.ts";
 
 const charactersMax = 200;
@@ -38,8 +32,8 @@ export function checkContact(
   given: GivenContact | undefined,
 ): Omit<NewContact, "keyId"> {
   const { principalId = "", name = "", approver = false, reach } = given ?? {};
-  if (!isName(principalId)) throw principalIdInvalid(principalId);
-  if (!isName(name)) throw contactNameInvalid(name);
+  if (!isName(principalId)) throw askFaults.PRINCIPAL_ID_INVALID(principalId);
+  if (!isName(name)) throw askFaults.CONTACT_NAME_INVALID(name);
   return {
     principalId,
     name,
@@ -58,21 +52,24 @@ function checkReach(
   { toolSlug, entityId, argsJson }: GivenReach,
 ): NonNullable<Contact["reach"]> {
   const tool = view.tools.get(toolSlug);
-  if (tool === undefined) throw reachToolNotFound(toolSlug);
-  if (tool.kind !== "action") throw reachToolUnsuitable(toolSlug, "is not called by anybody");
-  if (!tool.callable) throw reachToolUnsuitable(toolSlug, "cannot be called");
-  if (tool.class === "destructive") throw reachToolUnsuitable(toolSlug, "is destructive");
+  if (tool === undefined) throw toolFaults.TOOL_NOT_FOUND("contact.reach.toolSlug", toolSlug, undefined);
+  if (tool.kind !== "action") throw askFaults.REACH_TOOL_UNSUITABLE(toolSlug, "is not called by anybody");
+  if (!tool.callable) throw askFaults.REACH_TOOL_UNSUITABLE(toolSlug, "cannot be called");
+  if (tool.class === "destructive") throw askFaults.REACH_TOOL_UNSUITABLE(toolSlug, "is destructive");
   if (confirmingRule(confirm, classToConfirm(tool)) !== undefined) {
-    throw reachToolUnsuitable(toolSlug, "writes, and a person confirms each write of the key that puts the contact");
+    throw askFaults.REACH_TOOL_UNSUITABLE(
+      toolSlug,
+      "writes, and a person confirms each write of the key that puts the contact",
+    );
   }
-  if (!isName(entityId)) throw reachEntityInvalid(entityId);
+  if (!isName(entityId)) throw askFaults.ENTITY_ID_INVALID(entityId);
   const args = readArguments(argsJson);
   const unknown = unknownPlaceholder(args);
-  if (unknown !== undefined) throw reachArgsInvalid(`names the placeholder {${unknown.slice(0, 80)}}`);
+  if (unknown !== undefined) throw askFaults.REACH_ARGS_INVALID(`names the placeholder {${unknown.slice(0, 80)}}`);
   const { faults } = fitInput(tool.inputSchema, tool.validateInput, fillReachArguments(args, sampleValues));
   const [fault] = faults;
   if (fault !== undefined) {
-    throw reachArgsInvalid(
+    throw askFaults.REACH_ARGS_INVALID(
       `breaks the tool's input schema: ${fault.pointer === "" ? "it" : fault.pointer} ${fault.message}`,
     );
   }
@@ -88,9 +85,9 @@ const sampleValues = {
 };
 
 function readArguments(argsJson: string): ReachArguments {
-  if (Buffer.byteLength(argsJson) > argsBytesMax) throw reachArgsInvalid(`exceeds ${argsBytesMax} bytes`);
+  if (Buffer.byteLength(argsJson) > argsBytesMax) throw askFaults.REACH_ARGS_INVALID(`exceeds ${argsBytesMax} bytes`);
   const args = readJson(argsJson)?.value;
-  if (!isObject(args)) throw reachArgsInvalid("is not a JSON object");
-  if (!isStorable(args)) throw reachArgsInvalid(unstorable);
+  if (!isObject(args)) throw askFaults.REACH_ARGS_INVALID("is not a JSON object");
+  if (!isStorable(args)) throw askFaults.REACH_ARGS_INVALID(unstorable);
   return args as ReachArguments;
 }

@@ -5,8 +5,8 @@ import type { CatalogViews } from "@svc/catalog";
 import { type Clock, openPageToken, pageSizeOf, requireProject, type Sealer, sealPageToken } from "@svc/core";
 import { type Contact, contactsForProject, type Executor } from "@svc/db";
 import { type Contact as ContactMessage, ContactSchema, type ContactsService } from "@svc/gen/contacts";
+import { askFaults } from "../errors.ts";
 import { checkContact } from "./check-contact.ts";
-import { contactAsked, contactNotFound, contactsTooMany, lastApprover } from "./errors.ts";
 
 /** What ContactsService works with. */
 export type ContactsContext = {
@@ -32,8 +32,8 @@ export function createContactsService({
       const view = await views.forProject(projectId);
       const contact = { ...checkContact({ view, confirm, nowMs: clock.now() }, req.contact), keyId };
       const stored = await contactsForProject(db, projectId).put(contact, contactsMax);
-      if (stored === "last_approver") throw lastApprover(contact.principalId);
-      if (stored === "too_many") throw contactsTooMany(contactsMax);
+      if (stored === "last_approver") throw askFaults.LAST_APPROVER(contact.principalId);
+      if (stored === "too_many") throw askFaults.CONTACTS_TOO_MANY(contactsMax);
       return { contact: contactMessage(stored) };
     },
 
@@ -53,11 +53,11 @@ export function createContactsService({
       const { projectId } = requireProject(ctx);
       // No contact has a name that the store cannot hold.
       const { principalId } = req;
-      if (principalId.includes("\0")) throw contactNotFound(principalId);
+      if (principalId.includes("\0")) throw askFaults.CONTACT_NOT_FOUND(principalId);
       const outcome = await contactsForProject(db, projectId).delete(principalId);
-      if (outcome === "missing") throw contactNotFound(principalId);
-      if (outcome === "asked") throw contactAsked(principalId);
-      if (outcome === "last_approver") throw lastApprover(principalId);
+      if (outcome === "missing") throw askFaults.CONTACT_NOT_FOUND(principalId);
+      if (outcome === "asked") throw askFaults.CONTACT_ASKED(principalId);
+      if (outcome === "last_approver") throw askFaults.LAST_APPROVER(principalId);
       return {};
     },
   };

@@ -21,7 +21,7 @@ import { signingSecretContext } from "@svc/delivery";
 import type { JobsService } from "@svc/gen/jobs";
 import type { AskContext } from "../context.ts";
 import { askEndpointMessage } from "../convert.ts";
-import { askEndpointNotFound, eventTypeUnknown } from "../errors.ts";
+import { askFaults } from "../errors.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "createAskEndpoint" | "listAskEndpoints" | "deleteAskEndpoint">;
 
@@ -62,7 +62,7 @@ export function askEndpointMethods(context: AskContext): Methods {
         if (deleted) await expireDeliveries(tx, id, clock.now(), expireMax);
         return deleted;
       });
-      if (!isDeleted) throw askEndpointNotFound(req.id);
+      if (!isDeleted) throw askFaults.ASK_ENDPOINT_NOT_FOUND(req.id);
       await dispatcher.expire(id);
       return {};
     },
@@ -73,7 +73,7 @@ export function askEndpointMethods(context: AskContext): Methods {
 function eventTypesOf(names: readonly string[]): AskEndpointEventType[] {
   const types = names.map((name, index) => {
     const known = askEndpointEventTypes.find((type) => type === name);
-    if (known === undefined) throw eventTypeUnknown(index, name);
+    if (known === undefined) throw askFaults.EVENT_TYPE_UNKNOWN(index, name);
     return known;
   });
   return [...new Set(types)];

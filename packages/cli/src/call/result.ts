@@ -1,7 +1,8 @@
 import { CallToolResponseSchema } from "@svc/gen/tools";
 import type { CallToolResponse, ToolRequest } from "@svc/sdk";
+import { withCommands } from "../command/api-names.ts";
 import type { CommandContext } from "../command/context.ts";
-import { asCommands, CommandError } from "../command/error.ts";
+import { CommandError } from "../command/error.ts";
 import { indentJson } from "../text/json.ts";
 import { messageText } from "../text/message.ts";
 import { countText } from "../text/table.ts";
@@ -77,14 +78,13 @@ function failed(response: CallToolResponse, asked: Asked, context: CommandContex
     );
   }
   const status = providerStatus === 0 ? "" : ` (HTTP ${providerStatus})`;
-  const told = outcome === "no_account" ? withConnectCommand(message, asked) : message;
-  const text = asCommands(told).replace(/\.?$/, ".");
+  const text = spokenMessage(message, asked).replace(/\.?$/, ".");
   return new CommandError(`${outcome}${status}: ${text} ${adviceOf(response, asked)}`.trimEnd());
 }
 
-/** The server names the call of its own that connects an account: here it is a whole command. */
-export function withConnectCommand(message: string, asked: Called): string {
-  return message.replace(/connect one with InitiateConnection/, `connect one with ${connectCommand(asked)}`);
+/** The message of a call in the words of this command line: what connects an account is a whole command. */
+export function spokenMessage(message: string, asked: Called): string {
+  return withCommands(message, { InitiateConnection: connectCommand(asked) });
 }
 
 function connectCommand({ toolSlug, entity = "" }: Called): string {

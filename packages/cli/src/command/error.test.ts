@@ -11,7 +11,7 @@ import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { expect, test } from "vitest";
 import { commandNames } from "../program.ts";
-import { aboutDocument, asCommands } from "./error.ts";
+import { commandOf, optionOf, withCommands } from "./api-names.ts";
 
 const names = commandNames();
 const services = [
@@ -30,34 +30,30 @@ const services = [
 const methods = services.flatMap(({ typeName, methods: all }) => all.map(({ name }) => ({ typeName, name })));
 
 test.each(methods)("a text of the server that names $name is shown with its command", ({ typeName, name }) => {
-  const shown = asCommands(`Ask ${name} first.`);
-  const [, command = ""] = /^Ask `svc ([a-z -]+?)(?: --[a-z-]+| <[a-z]+>)?` first\.$/.exec(shown) ?? [];
+  const shown = commandOf(name);
+  const [, command = ""] = /^`svc ([a-z -]+?)(?: --[a-z-]+| <[a-z]+>)?`$/.exec(shown) ?? [];
   expect(names, shown).toContain(command);
-  expect(asCommands(`Ask ${typeName}/${name} first.`)).toBe(shown);
+  expect(commandOf(`${typeName}/${name}`)).toBe(shown);
+  expect(withCommands(`Ask ${name} first.`)).toBe(`Ask ${shown} first.`);
 });
 
-test("names of fields are shown as the options that set them, and other words stay", () => {
-  expect(asCommands("toolkitSlug is unknown; set accountVariables.host, and list again")).toBe(
-    "--toolkit is unknown; set --var host, and list again",
-  );
+test.each([
+  ['PutSecret {"name": "crm"}', "", "`svc secrets put crm`"],
+  ['SetProjectPolicy {"http": {"hosts": ["a.example"]}}', "", "`svc projects policy <project> --http-host a.example`"],
+  ["SetProjectPolicy", "QUOTA_JOBS", "`svc projects quotas`"],
+  ["ListTools with kind TOOL_KIND_TRIGGER", "", "`svc catalog show <toolkit>`"],
+])("a call as a refusal names it, %s of %s, is the command %s", (named, reason, command) => {
+  expect(commandOf(named, reason)).toBe(command);
 });
 
-test("a text about a document names its calls as commands, and its fields as the document does", () => {
-  const help = "event has id, triggerSlug, entityId and payload; connect one with InitiateConnection";
-  expect(aboutDocument(help)).toBe("event has id, triggerSlug, entityId and payload; connect one with `svc connect`");
-});
-
-test("what a person confirms, and who, are told as the options that say it", () => {
-  const help =
-    "Send person `never`, `destructive` or `writes`, and with the latter two the principalId of a contact that PutContact has put.";
-  expect(asCommands(help)).toBe(
-    "Give --confirm `never`, `destructive` or `writes`, and with the latter two --confirm-by with a contact that `svc contacts put` has put.",
-  );
-});
-
-test("a part of a path is nobody's option or command", () => {
-  for (const text of ['served under "/svc.v1.AdminService/CreateProject"', "steps.0.toolkitSlug is unknown"]) {
-    expect(asCommands(text)).toBe(text);
-  }
-  expect(asCommands('limit.toolkitSlug "x" is not a toolkit')).toBe('--toolkit "x" is not a toolkit');
+test.each([
+  ["toolkitSlug", "--toolkit"],
+  ["accountVariables.host", "--var host"],
+  ["redirectUrls[1]", "--redirect-url[1]"],
+  ["limit.rate.max", "the calls of --rate"],
+  ["confirm.person", "--confirm"],
+  ["contact.reach.toolSlug", "contact.reach.toolSlug"],
+  ["steps", "steps"],
+])("the field %s is shown as %s", (path, option) => {
+  expect(optionOf(path)).toBe(option);
 });

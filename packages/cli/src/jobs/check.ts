@@ -2,6 +2,7 @@ import { CheckProgramResponseSchema } from "@svc/gen/jobs";
 import type { Command } from "commander";
 import type { TypedArgument } from "../call/arguments.ts";
 import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
+import { withCommands } from "../command/api-names.ts";
 import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
 import { addExamples } from "../command/examples.ts";
@@ -35,7 +36,11 @@ async function checkFile(file: string, options: CheckOptions, context: CommandCo
   const { faults, omittedFaults, programHash, estimate, needsApproval, notes } = answer;
   if (options.json) context.print(messageText(CheckProgramResponseSchema, answer));
   else if (faults.length > 0) {
-    const told = faults.map(({ field, reason, message, help }) => ({ field, reason, help: `${message}: ${help}.` }));
+    const told = faults.map(({ field, reason, message, help }) => ({
+      field,
+      reason,
+      help: withCommands(`${message}: ${help}.`),
+    }));
     for (const line of await faultLines(told, program)) context.print(line);
   } else {
     context.print(`${program.name} can be submitted: ${estimate === undefined ? "" : estimateText(estimate)}`);

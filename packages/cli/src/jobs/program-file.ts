@@ -1,8 +1,10 @@
-import { ConnectError, svcErrorDetails } from "@svc/sdk";
+import { partedOf, renderText } from "@svc/core";
+import { ConnectError } from "@svc/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Arguments, type TypedArgument, typeArguments } from "../call/arguments.ts";
+import { withCommands } from "../command/api-names.ts";
 import type { CommandContext } from "../command/context.ts";
-import { aboutDocument, CommandError } from "../command/error.ts";
+import { CommandError, refusalsOf, spokenText } from "../command/error.ts";
 import { readText } from "../command/input.ts";
 import { parseKeepingNumbers } from "../text/json.ts";
 import { plainText } from "../text/plain.ts";
@@ -62,7 +64,7 @@ function setValues(program: unknown, typed: readonly TypedArgument[], name: stri
 /** The faults of a refused program, a line each as `file:line pointer CODE: what and how`; undefined for any other refusal. */
 export async function programFaults(err: unknown, file: ProgramFile): Promise<CommandFaults | undefined> {
   if (!(err instanceof ConnectError)) return undefined;
-  const details = svcErrorDetails(err);
+  const details = refusalsOf(err);
   const isProgram =
     details.length > 0 && details.every(({ reason, field }) => /^PROGRAM_/.test(reason) && /^programJson/.test(field));
   if (!isProgram) return undefined;
@@ -76,12 +78,16 @@ export async function documentFaults(
   field: "programJson" | "definitionJson",
 ): Promise<CommandFaults | undefined> {
   if (!(err instanceof ConnectError)) return undefined;
-  const details = svcErrorDetails(err);
+  const details = refusalsOf(err);
   if (details.length === 0 || !details.every((detail) => detail.field.startsWith(field))) return undefined;
-  const lines = await faultLines(details, file);
+  const told = details.map(({ field: place, reason, help }) => ({ field: place, reason, help: spokenText(help) }));
+  const lines = await faultLines(told, file);
   // The message counts all of them; the details end at a hundred.
-  const [, all] = /has (\d+) faults/.exec(err.rawMessage) ?? [];
-  const count = Math.max(details.length, Number(all ?? 0));
+  let count = details.length;
+  renderText(details[0]?.message ?? partedOf(""), (kind, part) => {
+    if (kind === "count") count = Number(part);
+    return part;
+  });
   if (count > lines.length) lines.push(`… and ${count - lines.length} more`);
   return { lines, summary: `${file.name} has ${countText(count, "fault")}, and nothing was submitted` };
 }
@@ -94,7 +100,7 @@ export async function faultLines(
   const locate = await createLocator(file);
   return faults.map(({ field, reason, help }) => {
     const pointer = field.replace(/^(?:program|definition)Json/, "");
-    return `${locate(pointer)} ${pointer === "" ? "" : `${plainText(pointer)} `}${reason}: ${aboutDocument(plainText(help)).replace(/^It /, "")}`;
+    return `${locate(pointer)} ${pointer === "" ? "" : `${plainText(pointer)} `}${reason}: ${plainText(help).replace(/^It /, "")}`;
   });
 }
 
@@ -109,7 +115,7 @@ export type Note = {
 /** Notes about a document, a line each as `file:line pointer note CODE: what, and what to do if it is not meant`. */
 export function noteLines(notes: readonly Note[], file: ProgramFile): Promise<string[]> {
   const told = notes.map(({ field, reason, message, help }) => {
-    return { field, reason: `note ${reason}`, help: `${message}. If that is not meant: ${help}.` };
+    return { field, reason: `note ${reason}`, help: withCommands(`${message}. If that is not meant: ${help}.`) };
   });
   return faultLines(told, file);
 }

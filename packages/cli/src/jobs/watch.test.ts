@@ -1,6 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { fault } from "@svc/core";
+import { Fault } from "@svc/core";
 import { type Job, JobStatus, JobsService } from "@svc/gen/jobs";
 import { serveRoutes } from "@svc/testing/http";
 import { expect, test } from "vitest";
@@ -139,7 +139,7 @@ test("a refusal ends a watch with 1 and is not asked for again", async () => {
     router.service(JobsService, {
       getJob: () => {
         count += 1;
-        throw fault({ code: "not_found", reason: "JOB_NOT_FOUND", message: "there is no job", help: "" });
+        throw new Fault("not_found", "there is no job", [{ reason: "JOB_NOT_FOUND", help: "" }]);
       },
     }),
   );

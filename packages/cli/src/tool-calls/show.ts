@@ -1,10 +1,9 @@
 import { ToolCallSchema } from "@svc/gen/tools";
 import type { ToolCall } from "@svc/sdk";
 import type { Command } from "commander";
-import { isSkill, withConnectCommand } from "../call/result.ts";
+import { isSkill, spokenMessage } from "../call/result.ts";
 import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
 import type { CommandContext } from "../command/context.ts";
-import { asCommands } from "../command/error.ts";
 import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption } from "../command/options.ts";
 import { indentJson } from "../text/json.ts";
@@ -47,7 +46,7 @@ function factsOf(call: ToolCall): [name: string, value: string][] {
     ["call", call.id],
     ["tool", `${call.toolSlug} (${call.accessClass})`],
     ["outcome", `${call.outcome}${providerStatus === 0 ? "" : `, HTTP ${providerStatus}`}`],
-    ["message", spokenMessage(call)],
+    ["message", spokenMessage(call.message, { toolSlug: call.toolSlug, entity: call.entityId })],
     ["entity", call.entityId],
     ["account", call.connectedAccountId],
     ["key", call.keyId],
@@ -61,11 +60,6 @@ function factsOf(call: ToolCall): [name: string, value: string][] {
       `${hookId}: ${decision}, in ${ms} ms`,
     ]),
   ];
-}
-
-/** The commands that a message speaks of. */
-function spokenMessage({ message, outcome, toolSlug, entityId }: ToolCall): string {
-  return asCommands(outcome === "no_account" ? withConnectCommand(message, { toolSlug, entity: entityId }) : message);
 }
 
 function sandboxText({ sandbox, toolSlug }: ToolCall): string {

@@ -26,13 +26,7 @@ import {
 import { verifiedReferenceOf } from "../activate-account.ts";
 import { toConnectedAccount } from "../convert.ts";
 import { exclusiveReferences, findToolkit, isReference } from "../definition.ts";
-import {
-  connectionNotFound,
-  connectionNotUsable,
-  connectionStateInvalid,
-  referenceInvalid,
-  referenceTaken,
-} from "../errors.ts";
+import { connectionFaults } from "../errors.ts";
 import type { ConnectionsOptions } from "../options.ts";
 import { type TestConnectionContext, testConnection } from "./try-connection.ts";
 
@@ -48,7 +42,7 @@ export function accountMethods(options: TestConnectionContext): Methods {
     const id = requireId("acc", "id", text);
     const { projectId, binding } = requireProject(ctx);
     const row = await connectedAccountsForProject(db, projectId).find(id);
-    if (row === undefined || !isAccountReached(row, binding)) throw connectionNotFound(text);
+    if (row === undefined || !isAccountReached(row, binding)) throw connectionFaults.CONNECTION_NOT_FOUND(text);
     return row;
   };
   return {
@@ -96,7 +90,7 @@ const states: readonly ConnectedAccountState[] = ["pending", "active", "expired"
 
 function stateOf(text: string): ConnectedAccountState | "" {
   const state = text === "" ? "" : states.find((known) => known === text);
-  if (state === undefined) throw connectionStateInvalid(text, states);
+  if (state === undefined) throw connectionFaults.CONNECTION_STATE_INVALID(text, states);
   return state;
 }
 
@@ -104,15 +98,21 @@ const referencesMax = 100;
 
 function checkReferences(references: readonly string[]): void {
   if (references.length > referencesMax) {
-    throw referenceInvalid("references", `has ${references.length} entries; ${referencesMax} is the most`);
+    throw connectionFaults.REFERENCE_INVALID(
+      "references",
+      `has ${references.length} entries; ${referencesMax} is the most`,
+    );
   }
   const seen = new Set<string>();
   references.forEach((reference, index) => {
     const field = `references[${index}]`;
     if (!isReference(reference)) {
-      throw referenceInvalid(field, "is empty, longer than 512 characters, or holds control characters");
+      throw connectionFaults.REFERENCE_INVALID(
+        field,
+        "is empty, longer than 512 characters, or holds control characters",
+      );
     }
-    if (seen.has(reference)) throw referenceInvalid(field, "is given twice");
+    if (seen.has(reference)) throw connectionFaults.REFERENCE_INVALID(field, "is given twice");
     seen.add(reference);
   });
 }
@@ -132,11 +132,11 @@ async function replaceReferences(
     const changed = await setAccountReferences(db, row, change);
     if (changed !== undefined) return changed;
   } catch (error) {
-    if (isUniqueViolation(error, "account_references_key")) throw referenceTaken("references");
+    if (isUniqueViolation(error, "account_references_key")) throw connectionFaults.REFERENCE_TAKEN("references");
     throw error;
   }
   const now = await connectedAccountsForProject(db, row.projectId).find(row.id);
-  throw connectionNotUsable(row.id, now?.state ?? "revoked");
+  throw connectionFaults.CONNECTION_NOT_USABLE(row.id, now?.state ?? "revoked");
 }
 
 /** Whether an account is the entity's, and of a toolkit, that whoever is bound so reaches. */

@@ -1,6 +1,6 @@
 import { type ConnectedAccount, isUniqueViolation } from "@svc/db";
 import { activate, type ReadyAccount } from "../activate-account.ts";
-import { referenceTaken } from "../errors.ts";
+import { connectionFaults } from "../errors.ts";
 import type { ConnectionsOptions } from "../options.ts";
 
 /** Makes a new account the active one. Throws REFERENCE_TAKEN. */
@@ -13,7 +13,7 @@ export async function activateOrRefuse(
     if (row === undefined) throw new Error("a new account was not kept");
     return row;
   } catch (error) {
-    if (isUniqueViolation(error, "account_references_key")) throw referenceTaken("");
+    if (isUniqueViolation(error, "account_references_key")) throw connectionFaults.REFERENCE_TAKEN("");
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { create, toJson } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
-import { toolkitNotFound } from "@svc/catalog";
+import { catalogFaults } from "@svc/catalog";
 import {
-  consoleOff,
+  coreFaults,
   isEntityId,
   isoTime,
   type JsonObject,
@@ -29,7 +29,7 @@ import {
   CreateConnectLinkResponseSchema,
   InitiateConnectionRequestSchema,
 } from "@svc/gen/connections";
-import { entityIdInvalid } from "../errors.ts";
+import { connectionFaults } from "../errors.ts";
 import type { ConnectionsOptions } from "../options.ts";
 import { checkRedirectUrl } from "../redirect-url.ts";
 import { checkBinding, checkConnectable, checkRole, chooseScheme, initiate } from "./initiate.ts";
@@ -67,14 +67,14 @@ export async function makeConnectLink(
 ): Promise<{ readonly url: string; readonly expiresAt: number }> {
   const { db, clock, consoleUrl, views } = options;
   const { projectId, keyId } = principal;
-  if (consoleUrl === undefined) throw consoleOff();
+  if (consoleUrl === undefined) throw coreFaults.CONSOLE_OFF();
   const nowMs = clock.now();
   const expiresAt = linkExpiry(request.expiresAt, nowMs, lifeMaxMs);
   const { toolkitSlug, redirectUrl } = request;
   const entityId = checkBinding(principal, request);
   const toolkit = (await views.forProject(projectId)).toolkits.get(toolkitSlug);
-  if (toolkit === undefined) throw toolkitNotFound("toolkitSlug", toolkitSlug);
-  if (!isEntityId(entityId)) throw entityIdInvalid(entityId);
+  if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug);
+  if (!isEntityId(entityId)) throw connectionFaults.ENTITY_ID_INVALID(entityId);
   const scheme = chooseScheme(toolkit, request.scheme);
   checkRole(toolkit, principal);
   if (scheme.type === "oauth2") checkConnectable(options, toolkit, scheme);
@@ -151,7 +151,7 @@ async function shownSpec(
 ): Promise<JsonObject> {
   const view = await views.forProject(projectId);
   const spec = view.messages.specs.get(toolkitSlug)?.spec;
-  if (spec === undefined) throw toolkitNotFound("toolkitSlug", toolkitSlug);
+  if (spec === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug);
   const narrowed = { ...spec, authSchemes: spec.authSchemes.filter(({ type }) => type === scheme) };
   return {
     toolkitName: view.toolkits.get(toolkitSlug)?.name ?? toolkitSlug,

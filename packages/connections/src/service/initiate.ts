@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { type AuthScheme, type Toolkit, toolkitNotFound } from "@svc/catalog";
+import { type AuthScheme, catalogFaults, type Toolkit } from "@svc/catalog";
 import {
+  bindingFaults,
   createId,
-  entityBound,
   formatValue,
   isEntityGranted,
   isEntityId,
@@ -23,17 +23,7 @@ import { checkVariables } from "../check-variables.ts";
 import { toConnectedAccount } from "../convert.ts";
 import { type Credential, sealCredential } from "../credential.ts";
 import { definitionOf, originDigestOf } from "../definition.ts";
-import {
-  credentialInvalid,
-  credentialRefused,
-  entityIdInvalid,
-  originNeedsApprover,
-  probeFailed,
-  schemeHeldByProject,
-  schemeNotDeclared,
-  schemeRequired,
-  toolkitNotConnectable,
-} from "../errors.ts";
+import { connectionFaults } from "../errors.ts";
 import { consentMs, consentTotalMs, createStateSealer } from "../oauth-state.ts";
 import type { ConnectionsOptions } from "../options.ts";
 import { probe } from "../probe.ts";
@@ -60,9 +50,9 @@ export async function initiate(
   const { projectId } = principal;
   const entityId = checkBinding(principal, request);
   const toolkit = (await options.views.forProject(projectId)).toolkits.get(request.toolkitSlug);
-  if (toolkit === undefined) throw toolkitNotFound("toolkitSlug", request.toolkitSlug);
+  if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", request.toolkitSlug);
   const { redirectUrl } = request;
-  if (!isEntityId(entityId)) throw entityIdInvalid(entityId);
+  if (!isEntityId(entityId)) throw connectionFaults.ENTITY_ID_INVALID(entityId);
   const scheme = chooseScheme(toolkit, request.scheme);
   checkVariables(toolkit, request.accountVariables, options.guard);
   checkRole(toolkit, principal);
@@ -89,14 +79,14 @@ function toMessage({ clock }: ConnectionsOptions, row: ConnectedAccount) {
 export function chooseScheme(toolkit: Toolkit, asked: string): AuthScheme {
   const forEntities = toolkit.auth.filter(({ type }) => type !== "client_credentials");
   if (asked === "" && forEntities.length > 1) {
-    throw schemeRequired(
+    throw connectionFaults.SCHEME_REQUIRED(
       toolkit.slug,
       forEntities.map(({ type }) => type),
     );
   }
   const scheme = asked === "" ? (forEntities[0] ?? toolkit.auth[0]) : toolkit.auth.find(({ type }) => type === asked);
-  if (scheme === undefined) throw schemeNotDeclared("scheme", asked, toolkit);
-  if (scheme.type === "client_credentials") throw schemeHeldByProject(toolkit.slug);
+  if (scheme === undefined) throw connectionFaults.SCHEME_NOT_DECLARED("scheme", asked, toolkit);
+  if (scheme.type === "client_credentials") throw connectionFaults.SCHEME_HELD_BY_PROJECT(toolkit.slug);
   return scheme;
 }
 
@@ -106,16 +96,17 @@ export function checkBinding(
   { entityId, toolkitSlug }: { readonly entityId: string; readonly toolkitSlug: string },
 ): string {
   if (binding === undefined) return entityId;
-  if (!isToolkitGranted(binding, toolkitSlug)) throw toolkitNotFound("toolkitSlug", toolkitSlug);
+  if (!isToolkitGranted(binding, toolkitSlug)) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug);
   if (entityId === "") return binding.entityId;
-  if (!isEntityGranted(binding, entityId)) throw entityBound("entityId", `is ${formatValue(entityId)}`, binding);
+  if (!isEntityGranted(binding, entityId))
+    throw bindingFaults.ENTITY_BOUND("entityId", `is ${formatValue(entityId)}`, binding);
   return entityId;
 }
 
 /** Throws ORIGIN_NEEDS_APPROVER. */
 export function checkRole(toolkit: Toolkit, { role }: ProjectPrincipal): void {
   if (role === "approver" || !toolkit.account.some(({ decidesOrigin }) => decidesOrigin)) return;
-  throw originNeedsApprover(toolkit);
+  throw connectionFaults.ORIGIN_NEEDS_APPROVER(toolkit);
 }
 
 /** Throws TOOLKIT_NOT_CONNECTABLE. While the sandbox is on, every toolkit is registered, private ones too. */
@@ -130,16 +121,19 @@ export function checkConnectable(
       ownerProjectId === ""
         ? `no OAuth client is registered (toolkits.${slug}.oauth in the deployment file, with both variables it names set)`
         : "it is a private toolkit, and the deployment's OAuth clients are for shared ones; outside the sandbox a private toolkit is connected with another scheme";
-    throw toolkitNotConnectable(slug, why);
+    throw connectionFaults.TOOLKIT_NOT_CONNECTABLE(slug, why);
   }
   const client = oauth.clientOf(toolkit);
   const { authorizeUrl, tokenUrl } = client ?? scheme;
   const addresses = { auth_url: authorizeUrl, token_url: tokenUrl };
   const [unbound] = Object.entries(addresses).find(([, address]) => !URL.canParse(address)) ?? [];
   if (unbound !== undefined) {
-    throw toolkitNotConnectable(slug, `the deployment file does not bind toolkits.${slug}.${unbound}`);
+    throw connectionFaults.TOOLKIT_NOT_CONNECTABLE(
+      slug,
+      `the deployment file does not bind toolkits.${slug}.${unbound}`,
+    );
   }
-  if (client === undefined) throw toolkitNotConnectable(slug, "its OAuth client is not at hand");
+  if (client === undefined) throw connectionFaults.TOOLKIT_NOT_CONNECTABLE(slug, "its OAuth client is not at hand");
 }
 
 type Subject = Pick<Parameters<typeof probe>[0], "projectId" | "toolkit" | "entityId" | "variables">;
@@ -160,11 +154,14 @@ async function tryCredential(
       return { credential: named, isTaken: true };
     }
     case "unplaceable":
-      throw credentialInvalid(credential.scheme === "basic" ? "basic" : "apiKey", `cannot be sent: ${result.message}`);
+      throw connectionFaults.CREDENTIAL_INVALID(
+        credential.scheme === "basic" ? "basic" : "apiKey",
+        `cannot be sent: ${result.message}`,
+      );
     case "refused":
-      throw credentialRefused(toolkit.slug, result.message);
+      throw connectionFaults.CREDENTIAL_REFUSED(toolkit.slug, result.message);
     case "failed":
-      throw probeFailed(toolkit.slug, result.message);
+      throw connectionFaults.PROBE_FAILED(toolkit.slug, result.message);
   }
 }
 

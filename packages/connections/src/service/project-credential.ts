@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { toolkitNotFound } from "@svc/catalog";
+import { catalogFaults } from "@svc/catalog";
 import { requireProject } from "@svc/core";
 import { connectedAccountsForProject } from "@svc/db";
 import {
@@ -11,7 +11,7 @@ import {
 import { checkVariables } from "../check-variables.ts";
 import { toConnectedAccount } from "../convert.ts";
 import { definitionOf } from "../definition.ts";
-import { credentialMissing, projectCredentialNotFound, schemeNotDeclared } from "../errors.ts";
+import { connectionFaults } from "../errors.ts";
 import type { ConnectionsOptions } from "../options.ts";
 import { activateOrRefuse } from "./activate-or-refuse.ts";
 import { checkSecret } from "./read-credential.ts";
@@ -25,11 +25,12 @@ export function projectCredentialMethods(options: ConnectionsOptions): Methods {
     async setProjectCredential({ toolkitSlug, clientId, clientSecret, accountVariables }, ctx) {
       const { projectId } = requireProject(ctx);
       const toolkit = (await views.forProject(projectId)).toolkits.get(toolkitSlug);
-      if (toolkit === undefined) throw toolkitNotFound("toolkitSlug", toolkitSlug);
+      if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug);
       const scheme = "client_credentials";
-      if (!toolkit.auth.some(({ type }) => type === scheme)) throw schemeNotDeclared("toolkitSlug", scheme, toolkit);
-      if (clientId === "") throw credentialMissing("clientId", scheme);
-      if (clientSecret === "") throw credentialMissing("clientSecret", scheme);
+      if (!toolkit.auth.some(({ type }) => type === scheme))
+        throw connectionFaults.SCHEME_NOT_DECLARED("toolkitSlug", scheme, toolkit);
+      if (clientId === "") throw connectionFaults.CREDENTIAL_MISSING("clientId", scheme);
+      if (clientSecret === "") throw connectionFaults.CREDENTIAL_MISSING("clientSecret", scheme);
       checkSecret("clientId", clientId);
       checkSecret("clientSecret", clientSecret);
       checkVariables(toolkit, accountVariables, guard);
@@ -58,7 +59,7 @@ export function projectCredentialMethods(options: ConnectionsOptions): Methods {
         const row = await accounts.findOwn(definition);
         if (row !== undefined && (await accounts.revoke(row.id, clock.now()))) isErased = true;
       }
-      if (!isErased) throw projectCredentialNotFound(toolkitSlug);
+      if (!isErased) throw connectionFaults.PROJECT_CREDENTIAL_NOT_FOUND(toolkitSlug);
       return create(DeleteProjectCredentialResponseSchema);
     },
   };

@@ -1,6 +1,6 @@
 import type { InitiateConnectionRequest } from "@svc/gen/connections";
 import type { Credential } from "../credential.ts";
-import { credentialInvalid, credentialMissing, credentialUnexpected } from "../errors.ts";
+import { connectionFaults } from "../errors.ts";
 
 /** What stands for a credential that a caller of the sandbox leaves out. */
 const madeUp = "sandbox";
@@ -17,10 +17,11 @@ export function readCredential(
   { apiKey, basic }: Given,
   { isSandbox }: { isSandbox: boolean },
 ): Credential | undefined {
-  if (scheme === "api_key" && apiKey === "" && !isSandbox) throw credentialMissing("apiKey", scheme);
-  if (scheme === "basic" && (basic?.username ?? "") === "" && !isSandbox) throw credentialMissing("basic", scheme);
-  if (scheme !== "api_key" && apiKey !== "") throw credentialUnexpected("apiKey", scheme);
-  if (scheme !== "basic" && basic !== undefined) throw credentialUnexpected("basic", scheme);
+  if (scheme === "api_key" && apiKey === "" && !isSandbox) throw connectionFaults.CREDENTIAL_MISSING("apiKey", scheme);
+  if (scheme === "basic" && (basic?.username ?? "") === "" && !isSandbox)
+    throw connectionFaults.CREDENTIAL_MISSING("basic", scheme);
+  if (scheme !== "api_key" && apiKey !== "") throw connectionFaults.CREDENTIAL_UNEXPECTED("apiKey", scheme);
+  if (scheme !== "basic" && basic !== undefined) throw connectionFaults.CREDENTIAL_UNEXPECTED("basic", scheme);
   checkSecret("apiKey", apiKey);
   checkSecret("basic.username", basic?.username ?? "");
   checkSecret("basic.password", basic?.password ?? "");
@@ -40,5 +41,6 @@ export function readCredential(
 
 /** Throws CREDENTIAL_INVALID for a text that no credential can be. */
 export function checkSecret(field: string, text: string): void {
-  if (text.length > lengthMax || /\p{Cc}/u.test(text) || !text.isWellFormed()) throw credentialInvalid(field);
+  if (text.length > lengthMax || /\p{Cc}/u.test(text) || !text.isWellFormed())
+    throw connectionFaults.CREDENTIAL_INVALID(field);
 }

@@ -3,7 +3,7 @@ import { type Clock, requireProject, type Sealer } from "@svc/core";
 import { type Database, secretsForProject } from "@svc/db";
 import type { SecretsService } from "@svc/gen/secrets";
 import { toSecret } from "../convert.ts";
-import { secretNameInvalid, secretNotFound, secretsTooMany, secretValueInvalid } from "../errors.ts";
+import { connectionFaults } from "../errors.ts";
 import { isSecretName, isSecretValue, sealSecret } from "../secrets.ts";
 
 /** What the calls about secrets work with. */
@@ -16,18 +16,19 @@ export function createSecretsService({ db, clock, sealer }: SecretsContext): Ser
   return {
     async putSecret({ name, value }, ctx) {
       const { projectId } = requireProject(ctx);
-      if (!isSecretName(name)) throw secretNameInvalid(name);
-      if (!isSecretValue(value)) throw secretValueInvalid();
+      if (!isSecretName(name)) throw connectionFaults.SECRET_NAME_INVALID(name);
+      if (!isSecretValue(value)) throw connectionFaults.SECRET_VALUE_INVALID();
       const now = clock.now();
       const sealed = sealSecret(sealer, { projectId, name }, value);
       const secret = { name, value: sealed, createdAt: now, updatedAt: now };
       const put = await secretsForProject(db, projectId).put(secret, secretsMax);
-      if (put === undefined) throw secretsTooMany(secretsMax);
+      if (put === undefined) throw connectionFaults.SECRETS_TOO_MANY(secretsMax);
       return { secret: toSecret(put) };
     },
     async deleteSecret({ name }, ctx) {
       const { projectId } = requireProject(ctx);
-      if (!isSecretName(name) || !(await secretsForProject(db, projectId).delete(name))) throw secretNotFound(name);
+      if (!isSecretName(name) || !(await secretsForProject(db, projectId).delete(name)))
+        throw connectionFaults.SECRET_NOT_FOUND(name);
       return {};
     },
     async listSecrets(_request, ctx) {

@@ -5,7 +5,7 @@ import { type ConnectedAccount, connectedAccountsForProject, noteCredentialTry }
 import { type TestConnectionResponse, TestConnectionResponseSchema } from "@svc/gen/connections";
 import { toConnectedAccount } from "../convert.ts";
 import { findToolkit } from "../definition.ts";
-import { connectionNotTestable, connectionNotUsable } from "../errors.ts";
+import { connectionFaults } from "../errors.ts";
 import type { ConnectionsOptions, TestRead, TestReadResult } from "../options.ts";
 import { chooseTestTool, type TestTool } from "../trial-tool.ts";
 
@@ -22,12 +22,12 @@ export async function testConnection(
 ): Promise<TestConnectionResponse> {
   const { views, db, clock, testRead } = context;
   const { state, lastError } = toConnectedAccount(row, clock.now());
-  if (state !== "active") throw connectionNotUsable(row.id, state, lastError);
+  if (state !== "active") throw connectionFaults.CONNECTION_NOT_USABLE(row.id, state, lastError);
   if (context.isSandbox || row.isSandbox) return answered(context, row, untried(context));
   const toolkit = await findToolkit(views, row);
-  if (toolkit === undefined) throw connectionNotTestable(row, "is not served any more");
+  if (toolkit === undefined) throw connectionFaults.CONNECTION_NOT_TESTABLE(row, "is not served any more");
   const tool = chooseTestTool(toolkit);
-  if (tool === undefined) throw connectionNotTestable(row, "has no read that takes no arguments");
+  if (tool === undefined) throw connectionFaults.CONNECTION_NOT_TESTABLE(row, "has no read that takes no arguments");
   const { action, args } = tool;
   const read = await testRead({ principal, toolkit, action, args, account: row });
   const accounts = connectedAccountsForProject(db, row.projectId);

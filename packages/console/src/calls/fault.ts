@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { textOfWire } from "@svc/core/fault-text";
 import { ErrorDetailSchema } from "@svc/gen/errors";
-import { pageWords } from "../words/page-words.ts";
+import { pageText } from "../words/page-words.ts";
 
 /** One thing that was wrong with a call, as the service told it. */
 export type Fault = {
@@ -18,9 +19,10 @@ export type CallFailure = { message: string; code: string; requestId: string; fa
 /** What a call threw, as it is shown. Never throws. */
 export function failureOf(error: unknown): CallFailure {
   const cause = ConnectError.from(error);
-  const faults = cause.findDetails(ErrorDetailSchema).map(({ reason, field, help }) => ({
-    ...{ reason, field, help: pageWords(help) },
-  }));
+  const faults = cause.findDetails(ErrorDetailSchema).map(({ reason, field, help, parts }) => {
+    const ofHelp = parts.filter(({ inMessage }) => !inMessage);
+    return { reason, field, help: pageText(textOfWire(help, ofHelp)) };
+  });
   const unreachable = cause.code === Code.Unknown && cause.cause instanceof TypeError;
   return {
     message: unreachable ? "The service cannot be reached." : cause.rawMessage,

@@ -1,3 +1,5 @@
+import { type PartedText, renderText } from "@svc/core/fault-text";
+
 /** Where on the pages stands what a call does. A call that is not here has no page, and keeps its name. */
 const places: Readonly<Record<string, readonly string[]>> = {
   "the page Tools": ["ListTools", "SearchTools", "ListToolkits", "DescribeTool", "GetToolkitConnectSpec"],
@@ -36,7 +38,15 @@ const places: Readonly<Record<string, readonly string[]>> = {
 const placeOf = new Map(Object.entries(places).flatMap(([place, calls]) => calls.map((call) => [call, place])));
 const callName = /\b(?:[A-Z][a-z]+){2,}\b/g;
 
-/** A sentence of the service with the calls that it names as whoever reads a page knows them: `ListTools` is the page Tools. */
+/** A text of a refusal with the pages for its calls: `ListTools` is the page Tools. */
+export function pageText(said: PartedText): string {
+  return renderText(said, (_kind, named) => {
+    const [name = "", ...how] = named.split(" ");
+    return [placeOf.get(name) ?? name, ...how].join(" ");
+  });
+}
+
+/** A text of a result, which is no refusal, with the pages for the calls that are words of it. */
 export function pageWords(text: string): string {
   return text.replace(callName, (name) => placeOf.get(name) ?? name);
 }

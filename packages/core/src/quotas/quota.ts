@@ -1,4 +1,5 @@
-import { type Fault, fault } from "../errors.ts";
+import { defineFaults } from "../define-faults.ts";
+import { call, text, type Written, waitAs } from "../fault-text.ts";
 
 /** What a project may use so much of. Each is a number in its policy. */
 export type QuotaName = (typeof quotaNames)[number];
@@ -35,10 +36,10 @@ export type Quota = {
   /** After how long asking again may help, milliseconds; undefined where only the project or its administrator can help. */
   readonly retryAfterMs: number | undefined;
   /** What to do. */
-  readonly help: string;
+  readonly help: Written;
 };
 
-const raise = "or have its administrator raise the quota (SetProjectPolicy)";
+const raise = text`or have its administrator raise the quota (${call("SetProjectPolicy")})`;
 
 /**
  * The quotas. Rates are so high by default that no node of two cores comes to them: what keeps one project from another's time is
@@ -52,7 +53,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     unit: "calls a second at this node",
     unitOfOne: "call a second at this node",
     retryAfterMs: 1_000,
-    help: `Send calls more slowly, ${raise}.`,
+    help: text`Send calls more slowly, ${raise}.`,
   },
   concurrentCalls: {
     reason: "QUOTA_CONCURRENT_CALLS",
@@ -61,7 +62,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     unit: "calls under way at this node",
     unitOfOne: "call under way at this node",
     retryAfterMs: 1_000,
-    help: `Wait for answers before sending more, ${raise}.`,
+    help: text`Wait for answers before sending more, ${raise}.`,
   },
   posts: {
     reason: "QUOTA_POSTS",
@@ -70,7 +71,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     unit: "posts a second at this node",
     unitOfOne: "post a second at this node",
     retryAfterMs: 1_000,
-    help: "Send the same post again after the time in Retry-After; an administrator may raise the quota (SetProjectPolicy).",
+    help: text`Send the same post again ${waitAs("after the time in Retry-After")}; an administrator may raise the quota (${call("SetProjectPolicy")}).`,
   },
   subscriptions: {
     reason: "QUOTA_SUBSCRIPTIONS",
@@ -79,7 +80,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     unit: "subscriptions",
     unitOfOne: "subscription",
     retryAfterMs: undefined,
-    help: `Delete those that are not used, ${raise}.`,
+    help: text`Delete those that are not used, ${raise}.`,
   },
   pendingDeliveries: {
     reason: "QUOTA_PENDING_DELIVERIES",
@@ -88,7 +89,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     unit: "pending deliveries",
     unitOfOne: "pending delivery",
     retryAfterMs: 5_000,
-    help: `Mend or deactivate the endpoints that fail, and wait until what is pending was sent, ${raise}.`,
+    help: text`Mend or deactivate the endpoints that fail, and wait until what is pending was sent, ${raise}.`,
   },
   jobs: {
     reason: "QUOTA_JOBS",
@@ -97,7 +98,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     unit: "jobs that have not ended",
     unitOfOne: "job that has not ended",
     retryAfterMs: 5_000,
-    help: `Wait for jobs to end, cancel some, ${raise}.`,
+    help: text`Wait for jobs to end, cancel some, ${raise}.`,
   },
   openStreams: {
     reason: "QUOTA_OPEN_STREAMS",
@@ -106,7 +107,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     unit: "open streams at this node",
     unitOfOne: "open stream at this node",
     retryAfterMs: 5_000,
-    help: `Close streams that are not read, ${raise}.`,
+    help: text`Close streams that are not read, ${raise}.`,
   },
   privateToolkits: {
     reason: "QUOTA_PRIVATE_TOOLKITS",
@@ -115,7 +116,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     unit: "private toolkits",
     unitOfOne: "private toolkit",
     retryAfterMs: undefined,
-    help: `Delete one that is not used any more, publish over one of the same slug, ${raise}.`,
+    help: text`Delete one that is not used any more, publish over one of the same slug, ${raise}.`,
   },
   storedBytes: {
     reason: "QUOTA_STORED_BYTES",
@@ -124,7 +125,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     unit: "stored bytes",
     unitOfOne: "stored byte",
     retryAfterMs: undefined,
-    help: `Wait until retention has removed what is old, ${raise}.`,
+    help: text`Wait until retention has removed what is old, ${raise}.`,
   },
 };
 
@@ -145,13 +146,29 @@ export type QuotaExcess = {
   readonly retryAfterMs?: number;
 };
 
-/** More of something than the project may have: resource_exhausted, with the reason of the quota. */
-export function quotaExceeded(name: QuotaName, excess: QuotaExcess): Fault {
-  const { most, used, isLeast = false, retryAfterMs = quotas[name].retryAfterMs } = excess;
-  const { reason, unit, unitOfOne, help } = quotas[name];
-  const message =
-    used === undefined
-      ? `the project is over its quota of ${unit}, which is ${most}`
-      : `the project may have ${most} ${most === 1 ? unitOfOne : unit}, and has ${used}${isLeast ? " or more" : ""}`;
-  return fault({ code: "resource_exhausted", reason, message, help, retryAfterMs });
+/** Refusals of more than a project may have of something, by its quota. */
+export const quotaFaults = defineFaults({
+  calls: rowOf("calls"),
+  concurrentCalls: rowOf("concurrentCalls"),
+  posts: rowOf("posts"),
+  subscriptions: rowOf("subscriptions"),
+  pendingDeliveries: rowOf("pendingDeliveries"),
+  jobs: rowOf("jobs"),
+  openStreams: rowOf("openStreams"),
+  privateToolkits: rowOf("privateToolkits"),
+  storedBytes: rowOf("storedBytes"),
+});
+
+function rowOf(name: QuotaName) {
+  const { reason, unit, unitOfOne, help, retryAfterMs: ownMs } = quotas[name];
+  return {
+    code: "resource_exhausted" as const,
+    reason,
+    says: ({ most, used, isLeast = false }: QuotaExcess) =>
+      used === undefined
+        ? `the project is over its quota of ${unit}, which is ${most}`
+        : `the project may have ${most} ${most === 1 ? unitOfOne : unit}, and has ${used}${isLeast ? " or more" : ""}`,
+    help,
+    retryAfterMs: ({ retryAfterMs = ownMs }: QuotaExcess) => retryAfterMs,
+  };
 }

@@ -1,11 +1,11 @@
-import { askPort, jobNotFound } from "@svc/asks";
+import { askFaults, askPort } from "@svc/asks";
 import { type Id, parseId } from "@svc/core";
 import type { JobEventRecord, ListedJob } from "@svc/db";
 import { type AgentTool, answered, type ListedTool, type McpContext, type ToolAnswer } from "@svc/tools";
 import { readIdempotencyKey } from "../api/idempotency-key.ts";
 import { toNotes, withNotes } from "../api/notes.ts";
 import { submit } from "../api/submit.ts";
-import { runArgumentsUnclear } from "../errors.ts";
+import { jobFaults } from "../errors.ts";
 import { cancelJob, findFollowed } from "./find-job.ts";
 import { endedAnswer } from "./job-answer.ts";
 import type { AgentJobsContext } from "./parts.ts";
@@ -67,7 +67,7 @@ export function createRunProgramTool(context: AgentJobsContext): AgentTool {
       const waitMs = Number(args.wait_seconds ?? waitSecondsMax) * 1_000;
       const { principal, signal } = asking;
       const job = await waitForJob(context, principal, { jobId, waitMs, signal, onLogged: progressOf(asking) });
-      if (job === undefined) throw jobNotFound("job_id", jobId);
+      if (job === undefined) throw askFaults.JOB_NOT_FOUND("job_id", jobId);
       if (job.finishedAt !== null) return withNotes(await endedAnswer(context, job), notes);
       if (knowsTasks(asking)) return { task: await newTaskOf(context, job) };
       return withNotes(await openAnswer(context, job), notes);
@@ -77,16 +77,17 @@ export function createRunProgramTool(context: AgentJobsContext): AgentTool {
 
 /** Throws JOB_NOT_FOUND, and RUN_ARGUMENTS_UNCLEAR for a job that is named beside what only a new one takes. */
 function idOf({ job_id: text = "", program, idempotency_key, simulate }: RunArguments) {
-  if (program !== undefined || idempotency_key !== undefined || simulate !== undefined) throw runArgumentsUnclear();
+  if (program !== undefined || idempotency_key !== undefined || simulate !== undefined)
+    throw jobFaults.RUN_ARGUMENTS_UNCLEAR();
   const id = parseId("job", text);
-  if (id === undefined) throw jobNotFound("job_id", text);
+  if (id === undefined) throw askFaults.JOB_NOT_FOUND("job_id", text);
   return { id, notes: [] };
 }
 
 /** Submits the program. Throws the refusals of SubmitJob, and RUN_ARGUMENTS_UNCLEAR where there is none. */
 async function begin(context: AgentJobsContext, args: RunArguments, { principal }: McpContext) {
   const { program, idempotency_key: key = "", simulate = false, cancel = false } = args;
-  if (program === undefined || cancel) throw runArgumentsUnclear();
+  if (program === undefined || cancel) throw jobFaults.RUN_ARGUMENTS_UNCLEAR();
   const { projectId, keyId, role, binding = null, confirm } = principal;
   const submitted = await submit(
     { ...context, asks: askPort },
@@ -105,7 +106,7 @@ async function begin(context: AgentJobsContext, args: RunArguments, { principal 
 /** Asks a job to end, as CancelJob does. Throws JOB_NOT_FOUND for one that the client may not follow. */
 async function end(context: AgentJobsContext, jobId: Id<"job">, { principal, enter }: McpContext): Promise<void> {
   const job = await findFollowed(context, principal, jobId);
-  if (job === undefined) throw jobNotFound("job_id", jobId);
+  if (job === undefined) throw askFaults.JOB_NOT_FOUND("job_id", jobId);
   await enter({ action: "JobsService.CancelJob", subject: jobId }, () => cancelJob(context, job, principal));
 }
 

@@ -1,5 +1,5 @@
 import { answerAsk } from "@svc/asks";
-import { Fault, isObject, parseId } from "@svc/core";
+import { Fault, isObject, parseId, partedOf } from "@svc/core";
 import type { ListedJob } from "@svc/db";
 import {
   complete,
@@ -9,7 +9,7 @@ import {
   type McpOutcome,
   type Params,
   refused,
-  spoken,
+  spokenText,
 } from "@svc/tools";
 import { readAskAnswer } from "./ask-form.ts";
 import { cancelJob, findFollowed } from "./find-job.ts";
@@ -93,10 +93,12 @@ async function update(
     await enter(deed, () => answerAsk(context, { ...answer, ...by, jobId: asked.job.id, requestId }));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    const [{ reason, help } = { reason: "INTERNAL", help: "" }] = error.details;
+    const [{ reason } = { reason: "INTERNAL" }] = error.details;
     // Another was quicker.
     if (reason === "ASK_SETTLED" || reason === "ASK_STALE") return complete({});
-    return refused(invalidParams(`${spoken(error.message)}. ${spoken(help)}`, { reason }));
+    return refused(
+      invalidParams(`${spokenText(error.says)}. ${spokenText(partedOf(error.advice[0] ?? ""))}`, { reason }),
+    );
   }
   return complete({});
 }

@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { jobNotFound } from "@svc/asks";
+import { askFaults } from "@svc/asks";
 import { assertExhaustive, type Fault, type Id, requireId } from "@svc/core";
 import { type AdminService, ParkJobResponseSchema, ReleaseJobResponseSchema } from "@svc/gen/admin";
 import type { JobEngine } from "../drive/engine.ts";
 import type { Forced, JobOfProject } from "../drive/force.ts";
-import { jobFinished, jobNotParkable, jobNotReleasable } from "../errors.ts";
+import { jobFaults } from "../errors.ts";
 import { isEnd } from "../state/statuses.ts";
 import type { JobsContext } from "./context.ts";
 import { readJob } from "./read.ts";
@@ -27,12 +27,12 @@ export function createJobAdministration(context: JobAdministrationContext): JobA
   return {
     async parkJob(request) {
       const job = jobOf(request);
-      assertDone(job.jobId, await engine.park(job, byAdministrator), jobNotParkable);
+      assertDone(job.jobId, await engine.park(job, byAdministrator), jobFaults.JOB_NOT_PARKABLE);
       return create(ParkJobResponseSchema, { job: await readJob(context, job.projectId, "jobId", job.jobId) });
     },
     async releaseJob(request) {
       const job = jobOf(request);
-      assertDone(job.jobId, await engine.release(job, byAdministrator), jobNotReleasable);
+      assertDone(job.jobId, await engine.release(job, byAdministrator), jobFaults.JOB_NOT_RELEASABLE);
       return create(ReleaseJobResponseSchema, { job: await readJob(context, job.projectId, "jobId", job.jobId) });
     },
   };
@@ -50,10 +50,10 @@ function assertDone(id: Id<"job">, forced: Forced, refusal: (id: string, standin
     case "done":
       return;
     case "missing":
-      throw jobNotFound("jobId", id);
+      throw askFaults.JOB_NOT_FOUND("jobId", id);
     case "refused": {
       const { status, parkReason } = forced;
-      if (isEnd(status)) throw jobFinished("jobId", id, status);
+      if (isEnd(status)) throw jobFaults.JOB_FINISHED("jobId", id, status);
       throw refusal(id, parkReason === undefined ? status : `${status} (${parkReason})`);
     }
     default:

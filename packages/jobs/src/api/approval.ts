@@ -2,7 +2,7 @@ import type { Fault, ProjectId, Role } from "@svc/core";
 import { contactsForProject, type Executor, readPlanApproval } from "@svc/db";
 import type { Program } from "@svc/program";
 import { gateOf, needsPlanApproval, type ProgramEstimate } from "@svc/program";
-import { approverMissing, approverRoleRequired, gateForApprovers } from "../errors.ts";
+import { jobFaults } from "../errors.ts";
 
 type Plan = {
   readonly program: Program;
@@ -26,13 +26,13 @@ export async function checkApproval(
   const needed = demandsApproval || needsPlanApproval(program, estimate, minimum);
   if (role !== "approver") {
     const gate = gateOf(program) ?? skillGate;
-    if (!needed) return gate === undefined ? false : gateForApprovers(gate);
+    if (!needed) return gate === undefined ? false : jobFaults.GATE_FOR_APPROVERS(gate);
     const isOwnRule = needsPlanApproval(program, estimate, "never");
-    return approverRoleRequired(isOwnRule ? "program" : demandsApproval ? "skill" : "policy");
+    return jobFaults.APPROVER_ROLE_REQUIRED(isOwnRule ? "program" : demandsApproval ? "skill" : "policy");
   }
   if (!needed) return false;
   const { escalation } = program.approval;
   const contacts = contactsForProject(db, projectId);
   const asked = escalation.length === 0 ? await contacts.listApprovers() : await contacts.findMany(escalation);
-  return asked.some(({ isApprover }) => isApprover) || approverMissing();
+  return asked.some(({ isApprover }) => isApprover) || jobFaults.APPROVER_MISSING();
 }

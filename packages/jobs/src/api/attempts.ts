@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { jobNotFound } from "@svc/asks";
-import { assertExhaustive, Fault, type Id, quotaExceeded, requireId, requireProject } from "@svc/core";
+import { askFaults } from "@svc/asks";
+import { assertExhaustive, Fault, type Id, quotaFaults, requireId, requireProject } from "@svc/core";
 import { type JobsService, RerunJobResponseSchema, type RetryJobRequest, RetryJobResponseSchema } from "@svc/gen/jobs";
 import { canonicalJson } from "@svc/program";
 import type { Retried, RetryOfJob } from "../drive/retry-job.ts";
-import { idempotencyKeyReused, jobNotRetryable, jobStepUnknown, paramsInvalid } from "../errors.ts";
+import { jobFaults } from "../errors.ts";
 import { checkApproval } from "./approval.ts";
 import { confirmerOf } from "./confirmer.ts";
 import type { JobsContext } from "./context.ts";
@@ -78,17 +78,17 @@ function assertDone({ id, idempotencyKey }: RetryJobRequest, retried: Retried): 
     case "earlier":
       return;
     case "missing":
-      throw jobNotFound("id", id);
+      throw askFaults.JOB_NOT_FOUND("id", id);
     case "key_reused":
-      throw idempotencyKeyReused(idempotencyKey);
+      throw jobFaults.IDEMPOTENCY_KEY_REUSED(idempotencyKey);
     case "not_retryable":
-      throw jobNotRetryable(id, retried.why);
+      throw jobFaults.JOB_NOT_RETRYABLE(id, retried.why);
     case "step_unknown":
-      throw jobStepUnknown(retried.why);
+      throw jobFaults.JOB_STEP_UNKNOWN(retried.why);
     case "params_invalid":
-      throw paramsInvalid(retried.why);
+      throw jobFaults.OVERRIDES_INVALID(retried.why);
     case "quota":
-      throw quotaExceeded("jobs", retried.reached.quotaReached);
+      throw quotaFaults.jobs(retried.reached.quotaReached);
     default:
       assertExhaustive(retried);
   }

@@ -20,7 +20,7 @@ export async function describeProgram(
     const listed = listedFaults(checked.faults, programJson.length);
     return create(CheckProgramResponseSchema, {
       faults: listed.map(({ code, pointer, message, hint }) => {
-        return { reason: code, field: fieldOf(pointer), message, help: hint };
+        return { reason: code, field: fieldOf(pointer), message, help: String(hint) };
       }),
       omittedFaults: checked.faults.length - listed.length + checked.omitted,
       programHash: hashOf(programJson) ?? "",

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { jobNotFound } from "@svc/asks";
+import { askFaults } from "@svc/asks";
 import { checkFilterText, optionalId, pageOf, requireId, requireProject, timeRange, walkedRows } from "@svc/core";
 import { type JobFilter, type JobMode, jobsForProject, type ListedJob, requestJobCancel } from "@svc/db";
 import {
@@ -13,7 +13,7 @@ import {
   type SubmitJobRequest,
   SubmitJobResponseSchema,
 } from "@svc/gen/jobs";
-import { jobFinished, modeConflict, modeInvalid } from "../errors.ts";
+import { jobFaults } from "../errors.ts";
 import { describeProgram } from "./check-program.ts";
 import type { JobsContext } from "./context.ts";
 import { statusOfFilter } from "./convert-jobs.ts";
@@ -80,8 +80,9 @@ export function jobMethods(context: JobsContext): Methods {
       const jobId = requireId("job", "id", request.id);
       const change = { jobId, projectId, chain: [`key:${keyId}`], nowMs: clock.now() };
       const found = await requestJobCancel(db, change);
-      if (found === undefined) throw jobNotFound("id", request.id);
-      if (found.isFinished && found.status !== "cancelled") throw jobFinished("id", request.id, found.status);
+      if (found === undefined) throw askFaults.JOB_NOT_FOUND("id", request.id);
+      if (found.isFinished && found.status !== "cancelled")
+        throw jobFaults.JOB_FINISHED("id", request.id, found.status);
       engine.cancel(jobId);
       engine.wake();
       return create(CancelJobResponseSchema, { job: await readJob(context, projectId, "id", jobId) });
@@ -105,7 +106,7 @@ function readFilter(request: ListJobsRequest): JobFilter {
 
 function readSubmission({ programJson, idempotencyKey, mode, simulateFirst }: SubmitJobRequest) {
   const read = readMode(mode);
-  if (read === "simulate" && simulateFirst) throw modeConflict();
+  if (read === "simulate" && simulateFirst) throw jobFaults.MODE_CONFLICT();
   return { programJson, mode: read, simulateFirst, idempotencyKey: readIdempotencyKey(idempotencyKey) };
 }
 
@@ -118,5 +119,5 @@ function readListedMode(mode: string): JobMode {
 function readMode(mode: string): "live" | "simulate" {
   if (mode === "" || mode === "live") return "live";
   if (mode === "simulate") return mode;
-  throw modeInvalid(mode);
+  throw jobFaults.MODE_INVALID(mode);
 }

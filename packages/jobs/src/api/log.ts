@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { jobNotFound } from "@svc/asks";
+import { askFaults } from "@svc/asks";
 import {
   type Id,
   openPageToken,
@@ -61,7 +61,7 @@ export async function findJob(
   jobId: Id<"job">,
 ): Promise<JobRecord> {
   const job = await loadJob(db, jobId);
-  if (job === undefined || job.projectId !== projectId) throw jobNotFound("jobId", jobId);
+  if (job === undefined || job.projectId !== projectId) throw askFaults.JOB_NOT_FOUND("jobId", jobId);
   return job;
 }
 

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { askNotFound, jobNotFound } from "@svc/asks";
+import { askFaults } from "@svc/asks";
 import { type Binding, type Id, isWithin, parseId, requireProject } from "@svc/core";
 import { type Executor, readJobBindings } from "@svc/db";
 import { GetAskResponseSchema, type JobsService, ListAsksResponseSchema } from "@svc/gen/jobs";
@@ -37,7 +37,7 @@ export function narrowJobs(db: Executor, service: Service): Service {
       const answer = create(GetAskResponseSchema, await service.getAsk(request, ctx));
       const [id] = idsOf(answer.ask === undefined ? [] : [answer.ask]);
       if (id === undefined || !(await reachedJobs(db, requireProject(ctx), [id]))(id)) {
-        throw askNotFound(request.requestId);
+        throw askFaults.ASK_NOT_FOUND(request.requestId);
       }
       return answer;
     },
@@ -84,5 +84,5 @@ async function assertJobReached(db: Executor, ctx: HandlerContext, field: string
   const principal = requireProject(ctx);
   if (principal.binding === undefined) return;
   const id = parseId("job", text);
-  if (id !== undefined && !(await reachedJobs(db, principal, [id]))(id)) throw jobNotFound(field, text);
+  if (id !== undefined && !(await reachedJobs(db, principal, [id]))(id)) throw askFaults.JOB_NOT_FOUND(field, text);
 }

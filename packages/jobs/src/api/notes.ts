@@ -6,7 +6,7 @@ import { spoken, type ToolAnswer } from "@svc/tools";
 /** Notes of a document as callers read them. `field` names the document in a request, such as `programJson`. */
 export function toNotes(notes: readonly ProgramNote[], field: string): NoteMessage[] {
   return notes.map(({ code, pointer, message, hint }) => {
-    return create(ProgramNoteSchema, { reason: code, field: `${field}${pointer}`, message, help: hint });
+    return create(ProgramNoteSchema, { reason: code, field: `${field}${pointer}`, message, help: String(hint) });
   });
 }
 

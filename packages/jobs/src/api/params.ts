@@ -1,6 +1,6 @@
 import { isObject, parseExactJson } from "@svc/core";
 import type { JsonObject, Program } from "@svc/program";
-import { paramsInvalid } from "../errors.ts";
+import { jobFaults } from "../errors.ts";
 
 const charactersMax = 65_536;
 
@@ -8,9 +8,9 @@ const charactersMax = 65_536;
 export function readParams(paramsJson: string): JsonObject {
   if (paramsJson === "") return {};
   if (paramsJson.length > charactersMax)
-    throw paramsInvalid(`has ${paramsJson.length} characters, above ${charactersMax}`);
+    throw jobFaults.OVERRIDES_INVALID(`has ${paramsJson.length} characters, above ${charactersMax}`);
   const params = parsed(paramsJson);
-  if (!isObject(params)) throw paramsInvalid('is no JSON object, such as {"minValue": 1000}');
+  if (!isObject(params)) throw jobFaults.OVERRIDES_INVALID('is no JSON object, such as {"minValue": 1000}');
   return params as JsonObject;
 }
 

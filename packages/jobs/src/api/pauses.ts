@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { jobNotFound } from "@svc/asks";
+import { askFaults } from "@svc/asks";
 import { assertExhaustive, type Id, requireId, requireProject } from "@svc/core";
 import { type JobsService, PauseJobResponseSchema, ResumeJobResponseSchema } from "@svc/gen/jobs";
 import type { Paused } from "../drive/pause-job.ts";
-import { jobFinished, jobNotPaused } from "../errors.ts";
+import { jobFaults } from "../errors.ts";
 import type { JobsContext } from "./context.ts";
 import { readJob } from "./read.ts";
 
@@ -36,11 +36,11 @@ function assertDone(id: Id<"job">, paused: Paused): void {
     case "done":
       return;
     case "missing":
-      throw jobNotFound("id", id);
+      throw askFaults.JOB_NOT_FOUND("id", id);
     case "ended":
-      throw jobFinished("id", id, paused.status);
+      throw jobFaults.JOB_FINISHED("id", id, paused.status);
     case "not_paused":
-      throw jobNotPaused(id, paused.status);
+      throw jobFaults.JOB_NOT_PAUSED(id, paused.status);
     default:
       assertExhaustive(paused);
   }

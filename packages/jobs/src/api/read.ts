@@ -1,4 +1,4 @@
-import { jobNotFound } from "@svc/asks";
+import { askFaults } from "@svc/asks";
 import type { Id, ProjectId, Sealer } from "@svc/core";
 import {
   asksForProject,
@@ -72,7 +72,7 @@ export function titleOfListed({ sealer }: Pick<ReadContext, "sealer">, job: List
 export async function readJob(context: ReadContext, projectId: ProjectId, field: string, id: Id<"job">): Promise<Job> {
   const row = await jobsForProject(context.db, projectId).find(id);
   const [job] = row === undefined ? [] : await toJobs(context, projectId, [row]);
-  if (job === undefined) throw jobNotFound(field, id);
+  if (job === undefined) throw askFaults.JOB_NOT_FOUND(field, id);
   return job;
 }
 

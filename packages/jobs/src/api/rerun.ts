@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { jobNotFound } from "@svc/asks";
+import { askFaults } from "@svc/asks";
 import { createTenantValidators, fitInput } from "@svc/catalog";
 import {
   type ConfirmRule,
@@ -9,7 +9,7 @@ import {
   type KeyId,
   type ProjectId,
   parseExactJson,
-  quotaExceeded,
+  quotaFaults,
   type Role,
 } from "@svc/core";
 import { findKeyedJob, jobsForProject, type ListedJob, loadJobProgram } from "@svc/db";
@@ -18,8 +18,7 @@ import type { JobSubmission } from "../drive/new-jobs.ts";
 import { jobSeals } from "../drive/seals.ts";
 import { openReadable } from "../drive/stored-program.ts";
 import { submitJob } from "../drive/submit-job.ts";
-import { idempotencyKeyReused, inputInvalid, jobNotRetryable, paramsInvalid } from "../errors.ts";
-import { programFaulty } from "../faulty-program.ts";
+import { jobFaults } from "../errors.ts";
 import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
 import { confirmerOf } from "./confirmer.ts";
@@ -64,9 +63,9 @@ export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<Reru
   const { db, views } = context;
   const { jobId, projectId, idempotencyKey } = rerun;
   const job = await jobsForProject(db, projectId).find(jobId);
-  if (job === undefined) throw jobNotFound("id", jobId);
+  if (job === undefined) throw askFaults.JOB_NOT_FOUND("id", jobId);
   const { mode } = job;
-  if (mode === "rehearse") throw jobNotRetryable(jobId, isRehearsal);
+  if (mode === "rehearse") throw jobFaults.JOB_NOT_RETRYABLE(jobId, isRehearsal);
   const { tools } = await context.programs.get(db, projectId, job.programDigest);
   const drift = driftOf(tools, await views.forProject(projectId));
   const contentDigest = digestOf(rerun);
@@ -77,7 +76,7 @@ export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<Reru
     context,
     await submissionOf(context, { ...job, mode }, { ...rerun, contentDigest }),
   );
-  if ("quotaReached" in submitted) throw quotaExceeded("jobs", submitted.quotaReached);
+  if ("quotaReached" in submitted) throw quotaFaults.jobs(submitted.quotaReached);
   return { id: "earlier" in submitted ? repeated(submitted.earlier, contentDigest, rerun) : submitted.job.id, drift };
 }
 
@@ -86,7 +85,7 @@ function repeated(
   contentDigest: Buffer,
   { idempotencyKey = "" }: Rerun,
 ): Id<"job"> {
-  if (!held.equals(contentDigest)) throw idempotencyKeyReused(idempotencyKey);
+  if (!held.equals(contentDigest)) throw jobFaults.IDEMPOTENCY_KEY_REUSED(idempotencyKey);
   return id;
 }
 
@@ -107,7 +106,7 @@ async function submissionOf(
   const programJson = openReadable(context.sealer, job, job);
   const program = parseCheckedProgram(programJson);
   const invalid = faultOfParams(program, params);
-  if (invalid !== undefined) throw paramsInvalid(invalid);
+  if (invalid !== undefined) throw jobFaults.OVERRIDES_INVALID(invalid);
   const input = inputOf(context, job, { program, rerun });
   const pinned = await pinnedFor(context, job, { programJson, repins: rerun.repins });
   const { estimate, demandsApproval } = pinned;
@@ -152,7 +151,7 @@ async function pinnedFor(
   const checked = await checkForProject(context, { projectId, programJson, binding, isStored: true, within: [] });
   if ("faults" in checked) {
     const faults = repins ? checked.faults : checked.faults.filter(({ code }) => heldCodes.has(code));
-    if (faults.length > 0) throw programFaulty(faults, repins ? checked.omitted : 0, programJson.length);
+    if (faults.length > 0) throw jobFaults.PROGRAM_FAULTY(faults, repins ? checked.omitted : 0, programJson.length);
   }
   const demandsApproval = job.planApprovalId !== "" || (!("faults" in checked) && checked.demandsApproval);
   if (repins && !("faults" in checked)) {
@@ -175,23 +174,26 @@ function inputOf(
   if (rerun.inputJson === "")
     return held === null ? undefined : jobSeals(sealer, projectId, id).openObject("input", held);
   const given = readInput(rerun.inputJson);
-  if (inputSchema === undefined) throw inputInvalid("is given, and the program declares no inputSchema");
+  if (inputSchema === undefined)
+    throw jobFaults.PROGRAM_ARGUMENT_INVALID("is given, and the program declares no inputSchema");
   const { value, faults } = fitInput(inputSchema, createTenantValidators()(inputSchema), given);
   const [fault] = faults;
-  if (fault !== undefined) throw inputInvalid(`${fault.pointer === "" ? "" : `at ${fault.pointer} `}${fault.message}`);
+  if (fault !== undefined)
+    throw jobFaults.PROGRAM_ARGUMENT_INVALID(`${fault.pointer === "" ? "" : `at ${fault.pointer} `}${fault.message}`);
   return value as JsonObject;
 }
 
 const inputBytesMax = 262_144;
 
 function readInput(text: string): JsonObject {
-  if (Buffer.byteLength(text) > inputBytesMax) throw inputInvalid(`exceeds ${inputBytesMax} bytes`);
+  if (Buffer.byteLength(text) > inputBytesMax)
+    throw jobFaults.PROGRAM_ARGUMENT_INVALID(`exceeds ${inputBytesMax} bytes`);
   let value: unknown;
   try {
     value = parseExactJson(text);
   } catch {
     value = undefined;
   }
-  if (!isObject(value)) throw inputInvalid('is no JSON object, such as {"calendar": "primary"}');
+  if (!isObject(value)) throw jobFaults.PROGRAM_ARGUMENT_INVALID('is no JSON object, such as {"calendar": "primary"}');
   return value as JsonObject;
 }

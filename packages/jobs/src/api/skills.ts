@@ -14,7 +14,7 @@ import {
 } from "@svc/gen/jobs";
 import { parseCheckedProgram } from "@svc/program";
 import { openProgram } from "../drive/stored-program.ts";
-import { skillNotFound } from "../skills/errors.ts";
+import { jobFaults } from "../errors.ts";
 import { promoteJob } from "../skills/promote.ts";
 import { skillToolSlug } from "../skills/toolkit.ts";
 import type { JobsContext } from "./context.ts";
@@ -52,7 +52,7 @@ export function skillMethods(context: JobsContext): Methods {
     async getSkill({ slug, version }, ctx) {
       const { projectId } = requireProject(ctx);
       const found = isStorable(slug) ? await skillsForProject(db, projectId).find({ slug, version }) : undefined;
-      if (found === undefined) throw skillNotFound(slug, version);
+      if (found === undefined) throw jobFaults.SKILL_NOT_FOUND(slug, version);
       const programJson = openProgram(sealer, { projectId, programDigest: found.programDigest }, found);
       const inputSchema = found.inputSchema ?? JSON.stringify(parseCheckedProgram(programJson).inputSchema);
       const skill = toSkill({ ...found, inputSchema }, shownProgram(programJson));
@@ -62,7 +62,7 @@ export function skillMethods(context: JobsContext): Methods {
       const { projectId } = requireProject(ctx);
       const skill = { slug, version };
       const isGone = isStorable(slug) && (await skillsForProject(db, projectId).delete(skill, clock.now()));
-      if (!isGone) throw skillNotFound(slug, version);
+      if (!isGone) throw jobFaults.SKILL_NOT_FOUND(slug, version);
       views.forget(projectId);
       return create(DeleteSkillResponseSchema);
     },

@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { jobNotFound } from "@svc/asks";
+import { askFaults } from "@svc/asks";
 import { requireId, requireProject } from "@svc/core";
 import { type JobEventRecord, type JobRecord, jobsForProject, type StepReceiptDocument } from "@svc/db";
 import { type JobStepSchema, type JobsService, ListStepsResponseSchema } from "@svc/gen/jobs";
@@ -27,7 +27,7 @@ export function stepMethods({ db, sealer, programs }: JobsContext): Methods {
       const jobId = requireId("job", "jobId", request.jobId);
       const repository = jobsForProject(db, projectId);
       const job = await repository.find(jobId);
-      if (job === undefined) throw jobNotFound("jobId", request.jobId);
+      if (job === undefined) throw askFaults.JOB_NOT_FOUND("jobId", request.jobId);
       const [loaded, steps, events] = await Promise.all([
         programs.get(db, projectId, job.programDigest),
         repository.listSteps([jobId]),

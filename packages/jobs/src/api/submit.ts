@@ -6,7 +6,7 @@ import {
   type JobBinding,
   type KeyId,
   type ProjectId,
-  quotaExceeded,
+  quotaFaults,
   type Role,
 } from "@svc/core";
 import { findKeyedJob, type KeyedJob } from "@svc/db";
@@ -14,8 +14,7 @@ import type { AcceptedProgram, JsonObject, ProgramNote } from "@svc/program";
 import { canonicalHash, canonicalJson, pinsText, readProgram } from "@svc/program";
 import type { SkillProgram } from "../drive/new-jobs.ts";
 import { type SubmittedJob, submitJob } from "../drive/submit-job.ts";
-import { idempotencyKeyReused } from "../errors.ts";
-import { programFaulty } from "../faulty-program.ts";
+import { jobFaults } from "../errors.ts";
 import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
 import { classesToConfirm, confirmerOf } from "./confirmer.ts";
@@ -75,7 +74,8 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
     ...{ projectId, programJson, binding, within },
     isStored: skill !== undefined,
   });
-  if ("faults" in checked) return { refusal: programFaulty(checked.faults, checked.omitted, programJson.length) };
+  if ("faults" in checked)
+    return { refusal: jobFaults.PROGRAM_FAULTY(checked.faults, checked.omitted, programJson.length) };
   const { program, programHash, estimate, notes } = checked;
   // A simulation sends no write: there is nothing to approve, or to confirm.
   const pins = pinsText(checked);
@@ -102,7 +102,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
     principalChain: [`key:${keyId}`, ...(skill === undefined ? [] : [`skill:${skill.calledAs}`])],
     contentDigest: contentDigest(submission, programHash),
   });
-  if ("quotaReached" in submitted) return { refusal: quotaExceeded("jobs", submitted.quotaReached) };
+  if ("quotaReached" in submitted) return { refusal: quotaFaults.jobs(submitted.quotaReached) };
   if ("earlier" in submitted) return repeated(submitted.earlier, submission);
   return { id: submitted.job.id, stored: submitted, notes };
 }
@@ -127,7 +127,7 @@ export function skillPrograms({ skills }: AcceptedProgram): readonly SkillProgra
 function repeated({ id, contentDigest: held }: KeyedJob, submission: Submission): Submitted {
   const hash = hashOf(submission.programJson);
   if (hash !== undefined && held.equals(contentDigest(submission, hash))) return { id, notes: [] };
-  return { refusal: idempotencyKeyReused(submission.idempotencyKey ?? "") };
+  return { refusal: jobFaults.IDEMPOTENCY_KEY_REUSED(submission.idempotencyKey ?? "") };
 }
 
 /** The hash of a program as it stands; undefined for a text that is no program at all. */

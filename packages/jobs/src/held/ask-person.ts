@@ -4,7 +4,7 @@ import { findKeyById, loadJob } from "@svc/db";
 import { maskArguments, type PersonAsker, type PersonalCall } from "@svc/tools";
 import type { JobsContext } from "../api/context.ts";
 import { submit } from "../api/submit.ts";
-import { callNotAsked } from "../errors.ts";
+import { jobFaults } from "../errors.ts";
 import { isEnd } from "../state/statuses.ts";
 import { heldProgramText } from "./held-program.ts";
 
@@ -37,7 +37,7 @@ async function askPerson(context: PersonAskerContext, call: PersonalCall): Promi
     // An answer is for one call: what comes after it is asked about anew.
     if (job !== undefined && !isEnd(job.status)) return asked;
   }
-  return { refusal: callNotAsked(call.action.slug, repeatsMax) };
+  return { refusal: jobFaults.CONFIRM_ASKED_TOO_OFTEN(call.action.slug, repeatsMax) };
 }
 
 async function askOnce(context: PersonAskerContext, call: PersonalCall, repeat: string): Promise<Asked> {

@@ -1,4 +1,4 @@
-import { jobNotFound } from "@svc/asks";
+import { askFaults } from "@svc/asks";
 import type { JsonSchema } from "@svc/catalog";
 import { type ProjectPrincipal, readJsonObject, requireId } from "@svc/core";
 import { type AccessClass, type EstimateDocument, jobsForProject, type NewSkill, skillsForProject } from "@svc/db";
@@ -6,16 +6,7 @@ import { parseCheckedProgram, runsOf } from "@svc/program";
 import { youngerFaults } from "../api/check.ts";
 import type { JobsContext } from "../api/context.ts";
 import { openReadable } from "../drive/stored-program.ts";
-import { promotedProgramFaulty } from "../faulty-program.ts";
-import {
-  jobNotPromotable,
-  skillDescriptionInvalid,
-  skillIncompatible,
-  skillNotFound,
-  skillSlugInvalid,
-  skillSlugTaken,
-  skillsTooMany,
-} from "./errors.ts";
+import { jobFaults } from "../errors.ts";
 import { inputDifferences } from "./input-differences.ts";
 import { skillToolSlug } from "./toolkit.ts";
 
@@ -42,18 +33,20 @@ export async function promoteJob(
 ): Promise<{ readonly toolSlug: string; readonly version: number }> {
   const id = requireId("job", "jobId", jobId);
   const job = await jobsForProject(db, projectId).find(id);
-  if (job === undefined) throw jobNotFound("jobId", jobId);
-  if (job.mode === "rehearse") throw jobNotPromotable(jobId, "is a rehearsal: nothing of it was run");
-  if (job.mode !== "live") throw jobNotPromotable(jobId, "was simulated: nothing shows that its writes work");
-  if (job.status !== "succeeded") throw jobNotPromotable(jobId, `is ${job.status}, not succeeded`);
-  if (!/^[a-z][a-z0-9_]{0,62}$/.test(slug)) throw skillSlugInvalid(slug);
+  if (job === undefined) throw askFaults.JOB_NOT_FOUND("jobId", jobId);
+  if (job.mode === "rehearse") throw jobFaults.JOB_NOT_PROMOTABLE(jobId, "is a rehearsal: nothing of it was run");
+  if (job.mode !== "live")
+    throw jobFaults.JOB_NOT_PROMOTABLE(jobId, "was simulated: nothing shows that its writes work");
+  if (job.status !== "succeeded") throw jobFaults.JOB_NOT_PROMOTABLE(jobId, `is ${job.status}, not succeeded`);
+  if (!/^[a-z][a-z0-9_]{0,62}$/.test(slug)) throw jobFaults.SKILL_SLUG_INVALID(slug);
   const length = [...description.trim()].length;
-  if (length === 0 || [...description].length > descriptionMax) throw skillDescriptionInvalid([...description].length);
+  if (length === 0 || [...description].length > descriptionMax)
+    throw jobFaults.SKILL_DESCRIPTION_INVALID([...description].length);
   const accessClass = worstOf(job.estimate);
   const programJson = openReadable(sealer, job, job);
   const inputSchema = checkInputSchema({ jobId, slug }, programJson, accessClass);
   const faults = await youngerFaults({ db, sealer, views, accounts }, { projectId, programJson });
-  if (faults.length > 0) throw promotedProgramFaulty(jobId, faults);
+  if (faults.length > 0) throw jobFaults.PROMOTED_PROGRAM_FAULTY(jobId, faults);
   const { programDigest } = job;
   const skill = { slug, description, jobId: id, programDigest, accessClass, createdAt: clock.now() };
   const toolSlug = skillToolSlug(slug);
@@ -81,7 +74,7 @@ async function addSkill(
   const { slug } = skill;
   for (;;) {
     const [before] = newVersion ? await skills.listVersions(slug) : [];
-    if (newVersion && before === undefined) throw skillNotFound(slug, 0);
+    if (newVersion && before === undefined) throw jobFaults.SKILL_NOT_FOUND(slug, 0);
     if (before !== undefined) checkCompatible(before, inputSchema);
     const eventOf = (version: number) => {
       const payload = JSON.stringify({ toolSlug: skillToolSlug(slug), version });
@@ -89,8 +82,8 @@ async function addSkill(
     };
     const added = await skills.add({ ...skill, newest: before?.version ?? 0 }, eventOf, most);
     if (added.outcome === "added") return added.version;
-    if (added.outcome === "too_many") throw skillsTooMany(added.what, most[added.what]);
-    if (!newVersion) throw skillSlugTaken(slug);
+    if (added.outcome === "too_many") throw jobFaults.SKILLS_TOO_MANY(added.what, most[added.what]);
+    if (!newVersion) throw jobFaults.SKILL_SLUG_TAKEN(slug);
   }
 }
 
@@ -98,7 +91,7 @@ async function addSkill(
 function checkCompatible(before: { slug: string; version: number; inputSchema: string }, after: JsonSchema): void {
   const schema = readJsonObject(before.inputSchema, "the input schema of a skill");
   const differences = inputDifferences(schema, after);
-  if (differences.length > 0) throw skillIncompatible(before.slug, before.version, differences);
+  if (differences.length > 0) throw jobFaults.SKILL_INCOMPATIBLE(before.slug, before.version, differences);
 }
 
 /** A program that makes no call is a read. */
@@ -113,15 +106,16 @@ function checkInputSchema(
 ): JsonSchema {
   const { inputSchema, steps } = parseCheckedProgram(programJson);
   if (runsOf(steps).includes(skillToolSlug(slug))) {
-    throw jobNotPromotable(
+    throw jobFaults.JOB_NOT_PROMOTABLE(
       jobId,
       `has a program that runs ${skillToolSlug(slug)}, which would run itself from then on`,
     );
   }
-  if (inputSchema === undefined) throw jobNotPromotable(jobId, "has a program that declares no inputSchema");
+  if (inputSchema === undefined)
+    throw jobFaults.JOB_NOT_PROMOTABLE(jobId, "has a program that declares no inputSchema");
   const { properties = {} } = inputSchema as { readonly properties?: object };
   if (accessClass === "destructive" && Object.hasOwn(properties, "confirm")) {
-    throw jobNotPromotable(
+    throw jobFaults.JOB_NOT_PROMOTABLE(
       jobId,
       "has an inputSchema with a property confirm, which a destructive tool takes for itself",
     );

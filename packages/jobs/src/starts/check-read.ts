@@ -1,4 +1,4 @@
-import type { Binding, ProjectId } from "@svc/core";
+import type { Binding, ProjectId, Written } from "@svc/core";
 import type { JsonObject } from "@svc/program";
 import { checkForProject } from "../api/check.ts";
 import type { JobsContext } from "../api/context.ts";
@@ -13,7 +13,7 @@ export type ReadCheck = {
 };
 
 /** What is wrong with it; the path begins at `call`, `entity` or `args`. */
-export type ReadFault = { readonly path: readonly string[]; readonly message: string; readonly hint: string };
+export type ReadFault = { readonly path: readonly string[]; readonly message: string; readonly hint: Written };
 
 /** Checks such a call as that of a program: its tool, its account and its arguments. */
 export async function checkRead(

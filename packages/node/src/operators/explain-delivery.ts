@@ -1,7 +1,7 @@
 import { isoTime, type ProjectPrincipal, requireId } from "@svc/core";
 import { type Delivery, deliveriesForProject, type Subscription, subscriptionsForProject } from "@svc/db";
 import { type AgentTool, answered } from "@svc/tools";
-import { notFound } from "@svc/triggers";
+import { triggerFaults } from "@svc/triggers";
 import { type OperatorContext, reads, textsSchema } from "./parts.ts";
 
 /** Attempts that are shown: the last ones. */
@@ -53,7 +53,7 @@ export async function requireDelivery(
   text: string,
 ): Promise<Delivery> {
   const delivery = await deliveriesForProject(db, projectId).find(requireId("dlv", "delivery_id", text));
-  if (delivery === undefined) throw notFound("delivery", "delivery_id", text);
+  if (delivery === undefined) throw triggerFaults.DELIVERY_NOT_FOUND("delivery_id", text);
   return delivery;
 }
 

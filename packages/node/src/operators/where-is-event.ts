@@ -1,7 +1,7 @@
 import { checkFilterText, type EventId, isoTime, mayUseAgentTools, type ProjectPrincipal, requireId } from "@svc/core";
 import { deliveriesForProject, type Event, eventsForProject } from "@svc/db";
 import { type AgentTool, answered, type ToolAnswer } from "@svc/tools";
-import { notFound } from "@svc/triggers";
+import { triggerFaults } from "@svc/triggers";
 import { isOnlyProject, type OperatorContext, reads, textsSchema } from "./parts.ts";
 
 /** Events that are shown at once, and deliveries of each. */
@@ -48,7 +48,7 @@ async function findEvents(
   if (text !== undefined) {
     const id: EventId = requireId("evt", "event_id", text);
     const event = await events.find(id);
-    if (event === undefined) throw notFound("event", "event_id", text);
+    if (event === undefined) throw triggerFaults.EVENT_NOT_FOUND("event_id", text);
     return [event];
   }
   const filter = { toolkitSlug: toolkit, triggerSlug: "", sinceMs: undefined, untilMs: undefined };

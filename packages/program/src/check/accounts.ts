@@ -1,3 +1,4 @@
+import { call, text } from "@svc/core";
 import { type Path, pathOf } from "../json.ts";
 import { callsOf, type Step } from "../steps/index.ts";
 import type { AccountQuestion, Check, CheckContext } from "./context.ts";
@@ -24,7 +25,12 @@ export async function askAccounts(
   for (const { path, question } of needed) {
     if (held.has(keyOf(question))) continue;
     const message = `entity ${question.entity} has no active account of ${question.toolkit.slug}`;
-    faults.add("PROGRAM_ACCOUNT_MISSING", path, message, "connect one with InitiateConnection, or name another entity");
+    faults.add(
+      "PROGRAM_ACCOUNT_MISSING",
+      path,
+      message,
+      text`connect one with ${call("InitiateConnection")}, or name another entity`,
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import { call, text } from "@svc/core";
 import { type Path, pathOf } from "../json.ts";
 import type { Program } from "../program.ts";
 import type { Check, CheckContext } from "./context.ts";
@@ -16,7 +17,7 @@ export async function askContacts(program: Program, { faults }: Check, context: 
   const known = new Set(principals.filter((_principal, index) => answers[index] === true));
   for (const { path, principal } of hops) {
     if (known.has(principal)) continue;
-    const hint = "ListContacts lists those there are; PutContact, with an approver's key, makes one";
+    const hint = text`${call("ListContacts")} lists those there are; ${call("PutContact")}, with an approver's key, makes one`;
     faults.add("PROGRAM_CONTACT_UNKNOWN", path, `there is no contact ${principal}`, hint);
   }
 }

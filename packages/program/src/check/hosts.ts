@@ -1,3 +1,4 @@
+import { call, text } from "@svc/core";
 import { pathOf } from "../json.ts";
 import type { Program } from "../program.ts";
 import { callsOf } from "../steps/index.ts";
@@ -18,7 +19,7 @@ export async function askHosts(program: Program, { faults }: Check, context: Che
   for (const { http, pointer } of callsOf(program.steps)) {
     if (http === undefined || allowed.has(http.host)) continue;
     const named = [...allowed].slice(0, namedMax).join(", ");
-    const hint = `have an administrator add it with SetProjectPolicy {"http": {"hosts": ["${http.host}"]}}, or call ${named === "" ? "another way: no host is on the list" : `one that is on it: ${named}`}`;
+    const hint = text`have an administrator add it with ${call("SetProjectPolicy", { http: { hosts: [http.host] } })}, or call ${named === "" ? "another way: no host is on the list" : `one that is on it: ${named}`}`;
     const message = `${http.host} is not on the project's list of hosts`;
     faults.add("PROGRAM_HOST_NOT_ALLOWED", [...pathOf(pointer), "http", "url"], message, hint);
   }

@@ -257,5 +257,5 @@ test.each<[string, string]>([
   ["saga", 'write it beside steps, such as {"steps": […], "saga": …}'],
 ])("the field %s of a call is answered with where it belongs", async (name, place) => {
   const [fault] = await faultsOf([{ ...say("a"), [name]: true }]);
-  expect(fault?.hint).toContain(place);
+  expect(String(fault?.hint)).toContain(place);
 });

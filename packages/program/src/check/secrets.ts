@@ -1,3 +1,4 @@
+import { call, text } from "@svc/core";
 import { type Path, pathOf } from "../json.ts";
 import type { Program } from "../program.ts";
 import { callsOf } from "../steps/index.ts";
@@ -17,7 +18,7 @@ export async function askSecrets(program: Program, { faults }: Check, context: C
   const known = new Set(names.filter((_name, index) => answers[index] === true));
   for (const { path, name } of secretUsesOf(program)) {
     if (known.has(name)) continue;
-    const hint = `an approver keeps it with PutSecret {"name": "${name}"}; ListSecrets lists those there are`;
+    const hint = text`an approver keeps it with ${call("PutSecret", { name })}; ${call("ListSecrets")} lists those there are`;
     faults.add("PROGRAM_SECRET_UNKNOWN", path, `the project has no secret ${name}`, hint);
   }
 }

@@ -10,7 +10,7 @@ import {
   type SchemaPlace,
   schemaPlace,
 } from "@svc/catalog";
-import { isObject } from "@svc/core";
+import { call, isObject, text } from "@svc/core";
 import type { Path } from "../json.ts";
 import { parseExpression } from "../read/cel-syntax.ts";
 import { childrenOf, type NodePath, pathOfNode } from "../read/cel-tree.ts";
@@ -26,8 +26,7 @@ export type SensitiveArguments = {
   readonly path: Path;
 };
 
-const useInput =
-  'use a secret of the project: {"$secret": "<name>"}, with "prefix": "Bearer " where it needs one, which PutSecret keeps; or an input marked x-sensitive: {"$ref": "input.<name>"}, with "x-sensitive": true at its property of inputSchema';
+const useInput = text`use a secret of the project: {"$secret": "<name>"}, with "prefix": "Bearer " where it needs one, which ${call("PutSecret")} keeps; or an input marked x-sensitive: {"$ref": "input.<name>"}, with "x-sensitive": true at its property of inputSchema`;
 
 /**
  * Checks that what a program gives for a sensitive argument does not stand in the program, which its jobs show: neither as a literal

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Action } from "@svc/catalog";
+import { call, text, type Written } from "@svc/core";
 import { needsPlanApproval } from "../estimate.ts";
 import type { ProgramFaultCode } from "../faults.ts";
 import { gateOf } from "../gate.ts";
@@ -55,11 +56,11 @@ function unknown(name: string, named: SkillName | undefined): RefusedSkill {
   return {
     code: "PROGRAM_TOOL_UNKNOWN",
     message: `there is no skill ${name}${which}`,
-    hint: "ListSkills names those there are; PromoteJob makes one of a job that succeeded",
+    hint: text`${call("ListSkills")} names those there are; ${call("PromoteJob")} makes one of a job that succeeded`,
   };
 }
 
-function refused(message: string, hint: string): RefusedSkill {
+function refused(message: string, hint: Written): RefusedSkill {
   return { code: "PROGRAM_TOOL_NOT_CALLABLE", message, hint };
 }
 
@@ -79,8 +80,8 @@ function faulty(
     code: lacksAccounts ? "PROGRAM_ACCOUNT_MISSING" : "PROGRAM_TOOL_NOT_CALLABLE",
     message: `${name} cannot be run now: in its program ${first?.pointer} ${first?.message}${more}`,
     hint: lacksAccounts
-      ? "connect one with InitiateConnection"
-      : "GetSkill shows its program: mend that, and promote it as the next version",
+      ? text`connect one with ${call("InitiateConnection")}`
+      : text`${call("GetSkill")} shows its program: mend that, and promote it as the next version`,
   };
 }
 

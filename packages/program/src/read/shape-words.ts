@@ -1,3 +1,4 @@
+import { call, text, type Written } from "@svc/core";
 import type { JsonObject } from "../json.ts";
 import { listed } from "../listed.ts";
 import type { ObjectForm } from "./form.ts";
@@ -84,14 +85,14 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Fields of other languages that have no counterpart, and how what they are for is said. */
-const strays: readonly (readonly [RegExp, string])[] = [
+const strays: readonly (readonly [RegExp, Written])[] = [
   [
     /^(next|end|start|startat|dependson|depends_on|needs|after|before|runafter)$/i,
     "leave it out: steps are done in the order in which they stand",
   ],
   [
     /^(schedule|cron|every|trigger|on|triggers|timezone)$/i,
-    "leave it out: a program that starts by itself is a standing program, made of this one with CreateStandingProgram",
+    text`leave it out: a program that starts by itself is a standing program, made of this one with ${call("CreateStandingProgram")}`,
   ],
   [/^(as|item|itemname|var|iterator)$/i, "leave it out: the row at hand is row, as in {row.title}"],
   [
@@ -110,7 +111,7 @@ const strays: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** What is said of a field of another language that has no counterpart here; undefined where nothing is known of it. */
-export function strayHint(name: string): string | undefined {
+export function strayHint(name: string): Written | undefined {
   const short = name.slice(0, 40);
   const place = belonging.find(([pattern]) => pattern.test(short.toLowerCase()))?.[1].replace("NAME", short);
   return place ?? strays.find(([pattern]) => pattern.test(short))?.[1];

@@ -1,4 +1,4 @@
-import { formatDuration, formatValue, isObject, parseDuration } from "@svc/core";
+import { formatDuration, formatValue, isObject, parseDuration, text, type Written } from "@svc/core";
 import type { FaultList } from "../faults.ts";
 import type { JsonObject, JsonValue, Path } from "../json.ts";
 import type { Bounds } from "../limits.ts";
@@ -16,7 +16,7 @@ export type ShapeReader = {
   fields(node: Node, form: ObjectForm): Fields | undefined;
   text(
     node: Node,
-    form: { readonly max: number; readonly min?: number; readonly pattern?: RegExp; readonly hint?: string },
+    form: { readonly max: number; readonly min?: number; readonly pattern?: RegExp; readonly hint?: Written },
   ): string | undefined;
   oneOf<T extends string>(node: Node, values: readonly T[]): T | undefined;
   number(node: Node, bounds: Bounds & { readonly isWhole?: boolean }): number | undefined;
@@ -43,9 +43,9 @@ export function createShapeReader(
   faults: FaultList,
   { schema, places }: ReaderDocument = programDocument,
 ): ShapeReader {
-  const malformed = ({ path }: Node, message: string, hint: string) =>
+  const malformed = ({ path }: Node, message: string, hint: Written) =>
     faults.add("PROGRAM_MALFORMED", path, message, hint);
-  const misfit = (node: Node, what: string, hint = `write ${what}`) => {
+  const misfit = (node: Node, what: string, hint: Written = `write ${what}`) => {
     if (node.value !== undefined) malformed(node, `is ${formatValue(node.value)}, not ${what}`, hint);
     return undefined;
   };
@@ -90,7 +90,7 @@ export function createShapeReader(
             ? `did you mean ${meant}? ${shapeOnce(form)}`
             : stray === undefined
               ? shapeOnce(form)
-              : `${stray}; ${shapeOnce(form)}`;
+              : text`${stray}; ${shapeOnce(form)}`;
         malformed({ value, path: [...path, name] }, `${formatValue(name)} is not known here`, hint);
       }
       for (const name of missing.filter((field) => !aliases.has(field)))

@@ -1,3 +1,4 @@
+import { call, text } from "@svc/core";
 import type { Check } from "../check/context.ts";
 import { examineWithConstants } from "../check/examined.ts";
 import type { KnownSkill } from "../check/known-skill.ts";
@@ -57,7 +58,7 @@ export const runLanguage: StepLanguage<RunStep> = {
   read(base, fields, { reader }) {
     const named = fields.at("run").value;
     const meant = typeof named === "string" && /^[a-z][a-z0-9_]{0,59}$/.test(named) ? `"skills.${named}", or ` : "";
-    const hint = `write ${meant}skills.<name>, or skills.<name>@<version>, as ListSkills names it`;
+    const hint = text`write ${meant}skills.<name>, or skills.<name>@<version>, as ${call("ListSkills")} names it`;
     const skill = reader.text(fields.at("run"), { max: 80, pattern: skillNamePattern, hint });
     const input = readArgs(fields.at("input"), reader);
     return skill === undefined ? undefined : { kind: "run", ...base, skill, input };

@@ -25,7 +25,7 @@ import {
 import { sentAction } from "../audit/place-events.ts";
 import { type VerifyPosition, verifyPart, verifyStart } from "../audit/verify.ts";
 import type { AdminContext } from "./context.ts";
-import { actorInvalid } from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 import { adminScope } from "./request.ts";
 
 /** The methods of AdminService about the audit log. */
@@ -71,7 +71,7 @@ function readActor(text: string): AuditFilter["actor"] {
   const [key, job] = [parseId("key", text), parseId("job", text)];
   if (key !== undefined) return { actor: "key", id: uuidOfId(key) };
   if (job !== undefined) return { actor: "job", id: uuidOfId(job) };
-  throw actorInvalid(text);
+  throw adminFaults.ACTOR_INVALID(text);
 }
 
 function eventMessage(event: AuditEvent): AuditEventMessage {

@@ -1,8 +1,8 @@
-import { type Catalog, toolkitNotFound } from "@svc/catalog";
+import { type Catalog, catalogFaults } from "@svc/catalog";
 import { type AgentToolGroup, agentToolGroups, type Binding, isEntityId } from "@svc/core";
 import { type AccessClass, accessClasses } from "@svc/db";
 import type { CreateApiKeyRequest } from "@svc/gen/admin";
-import { accessClassInvalid, agentToolsInvalid, entityIdInvalid, toolkitSlugsInvalid } from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 
 const toolkitsMax = 100;
 const slugPattern = /^[a-z][a-z0-9_]{0,62}$/;
@@ -10,12 +10,12 @@ const slugPattern = /^[a-z][a-z0-9_]{0,62}$/;
 /** What a new key is to be bound to. Throws ENTITY_ID_INVALID, ACCESS_CLASS_INVALID, TOOLKIT_SLUGS_INVALID. */
 export function readBinding(request: Pick<CreateApiKeyRequest, keyof Binding>): Binding {
   const { entityId, toolkitSlugs } = request;
-  if (entityId !== "" && !isEntityId(entityId)) throw entityIdInvalid(entityId);
+  if (entityId !== "" && !isEntityId(entityId)) throw adminFaults.ENTITY_ID_INVALID(entityId);
   const classes = request.accessClasses.map((text, index) => readClass(text, index));
-  if (toolkitSlugs.length > toolkitsMax) throw toolkitSlugsInvalid("has more than 100 slugs");
+  if (toolkitSlugs.length > toolkitsMax) throw adminFaults.TOOLKIT_SLUGS_INVALID("has more than 100 slugs");
   for (const slug of toolkitSlugs) {
     if (!slugPattern.test(slug))
-      throw toolkitSlugsInvalid(`holds ${JSON.stringify(slug.slice(0, 80))}, which is no slug`);
+      throw adminFaults.TOOLKIT_SLUGS_INVALID(`holds ${JSON.stringify(slug.slice(0, 80))}, which is no slug`);
   }
   return { entityId, accessClasses: [...new Set(classes)], toolkitSlugs: [...new Set(toolkitSlugs)] };
 }
@@ -26,14 +26,14 @@ const slugsBesideCatalog: readonly string[] = ["skills", "http"];
 /** Throws TOOLKIT_NOT_FOUND, with the nearest slug, for the first of `slugs` that the project does not see. */
 export function requireToolkits({ toolkits }: Pick<Catalog, "toolkits">, slugs: readonly string[]): void {
   const wrong = slugs.findIndex((slug) => !toolkits.has(slug) && !slugsBesideCatalog.includes(slug));
-  if (wrong >= 0) throw toolkitNotFound(`toolkitSlugs[${wrong}]`, slugs[wrong] ?? "", { toolkits });
+  if (wrong >= 0) throw catalogFaults.TOOLKIT_NOT_FOUND(`toolkitSlugs[${wrong}]`, slugs[wrong] ?? "", { toolkits });
 }
 
 /** What a new key is to be given beside the tools of apps. Throws AGENT_TOOLS_INVALID. */
 export function readAgentTools(texts: readonly string[]): AgentToolGroup[] {
   const read = texts.map((text, index) => {
     const known = agentToolGroups.find((one) => one === text);
-    if (known === undefined) throw agentToolsInvalid(index, text);
+    if (known === undefined) throw adminFaults.AGENT_TOOLS_INVALID(index, text);
     return known;
   });
   return [...new Set(read)];
@@ -41,6 +41,6 @@ export function readAgentTools(texts: readonly string[]): AgentToolGroup[] {
 
 function readClass(text: string, index: number): AccessClass {
   const known = accessClasses.find((one) => one === text);
-  if (known === undefined) throw accessClassInvalid(index, text);
+  if (known === undefined) throw adminFaults.ACCESS_CLASS_INVALID(index, text);
   return known;
 }

@@ -1,7 +1,7 @@
 import { type ConfirmRule, confirmScopes, formatValue, noConfirmRule, type ProjectId } from "@svc/core";
 import { contactsForProject, type Executor } from "@svc/db";
 import type { ConfirmPolicy } from "@svc/gen/admin";
-import { confirmInvalid } from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 
 /** What a person confirms by a request. Undefined, for what stays as it is, when it was not sent. Throws CONFIRM_INVALID. */
 export async function readConfirmPolicy(
@@ -12,9 +12,9 @@ export async function readConfirmPolicy(
   if (sent === undefined) return undefined;
   const { person: text, contact, elicitation } = sent;
   const person = text === "" ? "never" : confirmScopes.find((known) => known === text);
-  if (person === undefined) throw confirmInvalid("confirm.person", `${formatValue(text)} is not known`);
+  if (person === undefined) throw adminFaults.CONFIRM_INVALID("confirm.person", `${formatValue(text)} is not known`);
   if (person === "never") return noConfirmRule;
   if ((await contactsForProject(db, projectId).find(contact)) !== undefined)
     return { person, contact, ...(elicitation && { elicitation }) };
-  throw confirmInvalid("confirm.contact", `${formatValue(contact)} is no contact of the project`);
+  throw adminFaults.CONFIRM_INVALID("confirm.contact", `${formatValue(contact)} is no contact of the project`);
 }

@@ -5,7 +5,7 @@ import { isEntityId, type ProjectId, requireId } from "@svc/core";
 import { beginErasure, type Erasure, findErasure, findProject, previewErasure, unsearchedTables } from "@svc/db";
 import { type AdminService, type Erasure as ErasureMessage, ErasureSchema } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
-import { entityIdInvalid, erasureNotFound, projectNotFound } from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 import { exportLines } from "./export.ts";
 
 /** Time that a dry run may take, milliseconds: its caller waits for it. */
@@ -18,8 +18,8 @@ export function erasureMethods(
   const { db, clock, onKeysEnded } = context;
   const findTarget = async (text: string, entityId: string | undefined): Promise<ProjectId> => {
     const projectId = requireId("prj", "projectId", text);
-    if (entityId !== undefined && !isEntityId(entityId)) throw entityIdInvalid(entityId);
-    if ((await findProject(db, projectId)) === undefined) throw projectNotFound(projectId);
+    if (entityId !== undefined && !isEntityId(entityId)) throw adminFaults.ENTITY_ID_INVALID(entityId);
+    if ((await findProject(db, projectId)) === undefined) throw adminFaults.PROJECT_NOT_FOUND(projectId);
     return projectId;
   };
   const preview = async (text: string, entityId: string): Promise<ErasureMessage> => {
@@ -51,7 +51,7 @@ export function erasureMethods(
     async getErasure(request) {
       const id = requireId("ers", "id", request.id);
       const erasure = await findErasure(db, id);
-      if (erasure === undefined) throw erasureNotFound(id);
+      if (erasure === undefined) throw adminFaults.ERASURE_NOT_FOUND(id);
       return { erasure: erasureMessage(erasure) };
     },
   };

@@ -4,7 +4,7 @@ import { createAtOnce, isEntityId, isoTime, requireId, SealError, type Sealer, t
 import { type ExportedRow, exportEntity, findProject, leftOutOfExports } from "@svc/db";
 import { type ExportEntityRequest, type ExportEntityResponse, ExportEntityResponseSchema } from "@svc/gen/admin";
 import type { AdminContext, ExportPages } from "./context.ts";
-import { entityIdInvalid, projectNotFound } from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 
 /** The form of the lines: another one gets another number. */
 const formVersion = 1;
@@ -35,8 +35,8 @@ export async function* exportLines(
 ): AsyncGenerator<ExportEntityResponse> {
   const projectId = requireId("prj", "projectId", request.projectId);
   const { entityId } = request;
-  if (!isEntityId(entityId)) throw entityIdInvalid(entityId);
-  if ((await findProject(db, projectId)) === undefined) throw projectNotFound(projectId);
+  if (!isEntityId(entityId)) throw adminFaults.ENTITY_ID_INVALID(entityId);
+  if ((await findProject(db, projectId)) === undefined) throw adminFaults.PROJECT_NOT_FOUND(projectId);
   await sealer.ready([projectId]);
   const counts: Record<string, number> = {};
   const at = isoTime(clock.now());

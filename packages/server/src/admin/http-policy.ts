@@ -1,6 +1,6 @@
 import { formatValue, parseHttpHost } from "@svc/core";
 import type { HttpPolicy } from "@svc/gen/admin";
-import { httpHostInvalid } from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 
 const hostsMax = 100;
 
@@ -8,10 +8,11 @@ const hostsMax = 100;
 export function readHttpHosts(sent: HttpPolicy | undefined): string[] | undefined {
   if (sent === undefined) return undefined;
   const { hosts } = sent;
-  if (hosts.length > hostsMax) throw httpHostInvalid("http.hosts", `has ${hosts.length} entries`);
+  if (hosts.length > hostsMax) throw adminFaults.HTTP_HOST_INVALID("http.hosts", `has ${hosts.length} entries`);
   const read = hosts.map((text, index) => {
     const host = parseHttpHost(text);
-    if (host === undefined) throw httpHostInvalid(`http.hosts[${index}]`, `${formatValue(text)} is not a host alone`);
+    if (host === undefined)
+      throw adminFaults.HTTP_HOST_INVALID(`http.hosts[${index}]`, `${formatValue(text)} is not a host alone`);
     return host;
   });
   return [...new Set(read)];

@@ -21,7 +21,7 @@ import { readAgentTools, readBinding, requireToolkits } from "./binding.ts";
 import { readConfirmPolicy } from "./confirm-policy.ts";
 import type { AdminContext } from "./context.ts";
 import { apiKeyMessage } from "./convert.ts";
-import { apiKeyNotFound, expiresAtPast, projectNotFound, roleInvalid } from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 import { adminScope, requireName } from "./request.ts";
 
 /** The methods of AdminService about keys. */
@@ -33,7 +33,7 @@ export function keyMethods({
   onRevoked,
 }: AdminContext): Pick<ServiceImpl<typeof AdminService>, "createApiKey" | "listApiKeys" | "revokeApiKey"> {
   const requireProject = async (projectId: ProjectId) => {
-    if ((await findProject(db, projectId)) === undefined) throw projectNotFound(projectId);
+    if ((await findProject(db, projectId)) === undefined) throw adminFaults.PROJECT_NOT_FOUND(projectId);
   };
   return {
     async createApiKey(request) {
@@ -65,7 +65,7 @@ export function keyMethods({
     async revokeApiKey(request) {
       const id = requireId("key", "id", request.id);
       const revoked = await revokeApiKey(db, id, clock.now());
-      if (revoked === undefined) throw apiKeyNotFound(id);
+      if (revoked === undefined) throw adminFaults.API_KEY_NOT_FOUND(id);
       onRevoked(revoked.endedIds);
       return { apiKey: apiKeyMessage(revoked.key) };
     },
@@ -97,12 +97,12 @@ export function generateKey(
 function requireKeyRole(role: Role): ApiKey["role"] {
   if (role === Role.MEMBER) return "member";
   if (role === Role.APPROVER) return "approver";
-  throw roleInvalid(RoleSchema.value[role]?.name ?? String(role));
+  throw adminFaults.ROLE_INVALID(RoleSchema.value[role]?.name ?? String(role));
 }
 
 function requireFuture(expiresAt: Timestamp | undefined, nowMs: number): number | null {
   if (expiresAt === undefined) return null;
   const ms = Math.floor(timestampMs(expiresAt));
-  if (ms <= nowMs) throw expiresAtPast(isoTime(ms));
+  if (ms <= nowMs) throw adminFaults.EXPIRES_AT_PAST(isoTime(ms));
   return ms;
 }

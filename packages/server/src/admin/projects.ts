@@ -15,13 +15,7 @@ import type { AdminService } from "@svc/gen/admin";
 import { readConfirmPolicy } from "./confirm-policy.ts";
 import type { AdminContext } from "./context.ts";
 import { projectMessage } from "./convert.ts";
-import {
-  audienceUndeclared,
-  planApprovalInvalid,
-  projectNameTaken,
-  projectNotFound,
-  redirectUrlInvalid,
-} from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 import { readHttpHosts } from "./http-policy.ts";
 import { readQuotas } from "./quotas.ts";
 import { adminScope, requireName } from "./request.ts";
@@ -42,10 +36,12 @@ export function projectMethods({
       const name = requireName(request.name);
       const create = isOpenToProjects ? createProject : createFirstProject;
       const project = await create(db, name, clock.now()).catch((error: unknown) => {
-        throw isUniqueViolation(error, "projects_name") ? projectNameTaken(name) : error;
+        throw isUniqueViolation(error, "projects_name") ? adminFaults.PROJECT_NAME_TAKEN(name) : error;
       });
       if (project === undefined) {
-        throw (await findProjectByName(db, name)) === undefined ? audienceUndeclared() : projectNameTaken(name);
+        throw (await findProjectByName(db, name)) === undefined
+          ? adminFaults.AUDIENCE_UNDECLARED()
+          : adminFaults.PROJECT_NAME_TAKEN(name);
       }
       return { project: projectMessage(project) };
     },
@@ -66,7 +62,7 @@ export function projectMethods({
         ...(httpHosts && { httpHosts }),
       };
       const project = await findProject(db, id);
-      if (project === undefined) throw projectNotFound(id);
+      if (project === undefined) throw adminFaults.PROJECT_NOT_FOUND(id);
       const confirm = await readConfirmPolicy(db, id, request.confirm);
       const changed = { ...policy, ...(confirm && { confirm }) };
       await setProjectPolicy(db, id, changed);
@@ -79,15 +75,16 @@ export function projectMethods({
 function requirePlanApproval(text: string): PlanApproval {
   if (text === "") return "never";
   const planApproval = planApprovals.find((known) => known === text);
-  if (planApproval === undefined) throw planApprovalInvalid(text);
+  if (planApproval === undefined) throw adminFaults.PLAN_APPROVAL_INVALID(text);
   return planApproval;
 }
 
 function requireRedirectUrls(urls: readonly string[]): string[] {
-  if (urls.length > redirectUrlsMax) throw redirectUrlInvalid("redirectUrls", `has ${urls.length} entries`);
+  if (urls.length > redirectUrlsMax)
+    throw adminFaults.REDIRECT_URL_INVALID("redirectUrls", `has ${urls.length} entries`);
   for (const [index, url] of urls.entries()) {
     const wrong = redirectUrlFault(url);
-    if (wrong !== undefined) throw redirectUrlInvalid(`redirectUrls[${index}]`, wrong);
+    if (wrong !== undefined) throw adminFaults.REDIRECT_URL_INVALID(`redirectUrls[${index}]`, wrong);
   }
   return [...urls];
 }

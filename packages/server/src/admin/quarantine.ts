@@ -3,7 +3,7 @@ import { pageOf, pageRows, requireId } from "@svc/core";
 import type { AdminService } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { quarantinedPostMessage } from "./convert.ts";
-import { quarantinedPostNotFound } from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 import { findCandidates } from "./release.ts";
 import { adminScope } from "./request.ts";
 
@@ -25,7 +25,7 @@ export function quarantineMethods(context: AdminContext): Pick<ServiceImpl<typeo
     async getQuarantinedPost(request) {
       const id = requireId("qrn", "id", request.id);
       const found = await quarantine.find(id);
-      if (found === undefined) throw quarantinedPostNotFound(id);
+      if (found === undefined) throw adminFaults.QUARANTINED_POST_NOT_FOUND(id);
       return { post: quarantinedPostMessage(found.post), body: found.body };
     },
     async releaseQuarantinedPosts(request) {

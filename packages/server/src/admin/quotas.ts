@@ -20,7 +20,7 @@ import {
 } from "@svc/gen/admin";
 import { refusalsOf } from "../admission/figures.ts";
 import type { AdminContext } from "./context.ts";
-import { projectNotFound, quotaInvalid } from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 
 /** The method of AdminService about what a project uses. */
 export function usageMethods(context: AdminContext): Pick<ServiceImpl<typeof AdminService>, "getProjectUsage"> {
@@ -29,7 +29,7 @@ export function usageMethods(context: AdminContext): Pick<ServiceImpl<typeof Adm
     async getProjectUsage(request) {
       const id = requireId("prj", "projectId", request.projectId);
       const project = await findProject(db, id);
-      if (project === undefined) throw projectNotFound(id);
+      if (project === undefined) throw adminFaults.PROJECT_NOT_FOUND(id);
       const used = await usedOf(context, id);
       const { calls, posts } = loadsOf(context, id);
       const refusals = refusalsOf(calls, posts);
@@ -91,7 +91,7 @@ export function readQuotas(sent: ProjectQuotas | undefined): Quotas | undefined 
   const set: { -readonly [Name in keyof Quotas]: Quotas[Name] } = {};
   for (const name of quotaNames) {
     const value = sent[name];
-    if (!Number.isSafeInteger(value) || value < unlimited) throw quotaInvalid(name, value);
+    if (!Number.isSafeInteger(value) || value < unlimited) throw adminFaults.QUOTA_INVALID(name, value);
     if (value !== 0) set[name] = value;
   }
   return set;

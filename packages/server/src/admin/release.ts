@@ -1,9 +1,9 @@
-import { toolkitNotFound } from "@svc/catalog";
+import { catalogFaults } from "@svc/catalog";
 import { openPageToken, pageSizeOf, parseId, type QuarantineId, requireId, sealPageToken, timeRange } from "@svc/core";
 import { type Executor, findQuarantinedIds, listHeldQuarantinedPosts, type ReleaseFilter } from "@svc/db";
 import type { ReleaseQuarantinedPostsRequest } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
-import { releaseFilterRequired, tooManyIds } from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 import { adminScope } from "./request.ts";
 
 const idsMax = 500;
@@ -25,7 +25,7 @@ export async function findCandidates(
   const ids = requireIds(request.ids);
   const filter = requireFilter(request);
   if (filter.toolkitSlug !== "" && !catalog.toolkits.has(filter.toolkitSlug)) {
-    throw toolkitNotFound("toolkitSlug", filter.toolkitSlug, catalog);
+    throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", filter.toolkitSlug, catalog);
   }
   const scope = adminScope("ReleaseQuarantinedPosts", { ids, ...filter });
   const size = pageSizeOf(request.pageSize, ids.length === 0 ? {} : { fallback: idsMax });
@@ -65,14 +65,14 @@ async function findGiven(
 }
 
 function requireIds(texts: readonly string[]): QuarantineId[] {
-  if (texts.length > idsMax) throw tooManyIds(texts.length, idsMax);
+  if (texts.length > idsMax) throw adminFaults.TOO_MANY_IDS(texts.length, idsMax);
   const ids = texts.map((text, index) => requireId("qrn", `ids[${index}]`, text));
   return [...new Set(ids)].sort();
 }
 
 function requireFilter({ ids, toolkitSlug, since, until }: ReleaseQuarantinedPostsRequest): ReleaseFilter {
   const isEmpty = ids.length === 0 && toolkitSlug === "" && since === undefined && until === undefined;
-  if (isEmpty) throw releaseFilterRequired();
+  if (isEmpty) throw adminFaults.FILTER_REQUIRED();
   return { toolkitSlug, ...timeRange(since, until) };
 }
 

@@ -1,5 +1,5 @@
 import type { PageScope } from "@svc/core";
-import { nameInvalid } from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 
 const nameCharactersMax = 100;
 // Control and format characters, among them those that turn the direction of text: a name with them shows as another one.
@@ -8,7 +8,7 @@ const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 /** A required name of a project or key, as it was given. Throws NAME_INVALID. */
 export function requireName(name: string): string {
   if (name.trim() === "" || [...name].length > nameCharactersMax || invisible.test(name))
-    throw nameInvalid(name, nameCharactersMax);
+    throw adminFaults.NAME_INVALID(name, nameCharactersMax);
   return name;
 }
 

@@ -4,7 +4,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { countHeldWork, findRestore, type HeldWork, type Restore, resumeRestored } from "@svc/db";
 import { type AdminService, type Restore as RestoreMessage, RestoreSchema } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
-import { storeNotHeld } from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 
 /** The methods of AdminService about a store that was restored from a backup. */
 export function restoreMethods({
@@ -20,7 +20,7 @@ export function restoreMethods({
     },
     async resumeRestored({ nothingSince }) {
       const resumed = await resumeRestored(db, { nowMs: clock.now(), isNothingSince: nothingSince });
-      if (resumed === undefined) throw storeNotHeld();
+      if (resumed === undefined) throw adminFaults.STORE_NOT_HELD();
       return { restore: restoreMessage(resumed.restore, resumed.waited) };
     },
   };

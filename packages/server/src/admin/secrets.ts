@@ -4,7 +4,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { type AdminService, type DeploymentSecret, DeploymentSecretSchema } from "@svc/gen/admin";
 import { isDeploymentSecretName, isDeploymentSecretValue } from "@svc/node";
 import type { AdminContext } from "./context.ts";
-import { deploymentSecretInvalid, deploymentSecretNotFound, deploymentSecretUnknown } from "./errors.ts";
+import { adminFaults } from "./errors.ts";
 
 /** The methods of AdminService about what the deployment itself keeps secret. */
 export function secretMethods({
@@ -15,13 +15,13 @@ export function secretMethods({
 > {
   return {
     async putDeploymentSecret({ name, value }) {
-      if (!isDeploymentSecretName(name)) throw deploymentSecretUnknown(name);
-      if (!isDeploymentSecretValue(value)) throw deploymentSecretInvalid();
+      if (!isDeploymentSecretName(name)) throw adminFaults.DEPLOYMENT_SECRET_UNKNOWN(name);
+      if (!isDeploymentSecretValue(value)) throw adminFaults.DEPLOYMENT_SECRET_INVALID();
       return { secret: secretMessage(await deploymentSecrets.put(name, value)) };
     },
     async deleteDeploymentSecret({ name }) {
-      if (!isDeploymentSecretName(name)) throw deploymentSecretUnknown(name);
-      if (!(await deploymentSecrets.delete(name))) throw deploymentSecretNotFound(name);
+      if (!isDeploymentSecretName(name)) throw adminFaults.DEPLOYMENT_SECRET_UNKNOWN(name);
+      if (!(await deploymentSecrets.delete(name))) throw adminFaults.DEPLOYMENT_SECRET_NOT_FOUND(name);
       return {};
     },
     async listDeploymentSecrets() {

@@ -5,7 +5,7 @@ import {
   type QuotaExcess,
   type QuotaName,
   type Quotas,
-  quotaExceeded,
+  quotaFaults,
   quotaOf,
   quotas,
   Rate,
@@ -59,7 +59,7 @@ export function createAdmission({ clock }: { clock: Clock }): Admission {
   const count = ({ refusals }: ProjectLoad, quota: QuotaName) => refusals.set(quota, (refusals.get(quota) ?? 0) + 1);
   const refuse = (load: ProjectLoad, name: QuotaName, excess: QuotaExcess) => {
     count(load, name);
-    return { refusal: quotaExceeded(name, excess) };
+    return { refusal: quotaFaults[name](excess) };
   };
   return {
     enter(projectId, set, kind) {

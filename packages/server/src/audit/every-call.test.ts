@@ -4,7 +4,7 @@ import type { HandlerContext } from "@connectrpc/connect";
 import {
   createId,
   createSealer,
-  fault,
+  Fault,
   generateVaultKey,
   type Principal,
   parseVaultKeys,
@@ -152,7 +152,7 @@ test("what is refused has its row, with the code; of what is not entered nothing
   const [service] = services.filter(({ name }) => name === "SecretsService") as [DescService];
   const method = service.method["putSecret"] as DescMethod;
   const refused = async () => {
-    throw fault({ code: "not_found", reason: "X", message: "x", help: "x" });
+    throw new Fault("not_found", "x", [{ reason: "X", help: "x" }]);
   };
   expect(await rowsOfCall(service, method, refused)).toEqual([expect.objectContaining({ outcome: "not_found" })]);
   const broken = async () => {

@@ -2,8 +2,8 @@ import { timingSafeEqual } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import {
+  bindingFaults,
   type Clock,
-  callNotForBound,
   digestSecret,
   isWellFormedApiKey,
   type Principal,
@@ -16,7 +16,7 @@ import { type Call, callContext } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
 import { toConnectError } from "../calls/connect-error.ts";
 import type { Sessions } from "../console/sessions.ts";
-import { adminDisabled, apiKeyInvalid, apiKeyMissing, roleRequired } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import { isValidKey, type KeyCache, projectPrincipalOf } from "./key-cache.ts";
 import { type KeyLookupWait, keyLookupContext } from "./key-lookup.ts";
 import type { KeyUse } from "./key-use.ts";
@@ -66,8 +66,8 @@ export function createGate(options: GateOptions): Gate {
     if (required === undefined) return undefined;
     try {
       const proof = sessions === undefined ? undefined : call?.session;
-      if (proof === undefined && bearerOf(authorization) === undefined) throw apiKeyMissing();
-      if (required === "admin" && adminToken === undefined) throw adminDisabled();
+      if (proof === undefined && bearerOf(authorization) === undefined) throw serverFaults.API_KEY_MISSING();
+      if (required === "admin" && adminToken === undefined) throw serverFaults.ADMIN_DISABLED();
       const identify = (waiting?: KeyLookupWait) =>
         proof === undefined || sessions === undefined
           ? authenticate(authorization, waiting)
@@ -134,13 +134,13 @@ export function createAuthenticator({
   };
   return async (authorization, wait = untilFound) => {
     const bearer = bearerOf(authorization);
-    if (bearer === undefined) throw apiKeyMissing();
+    if (bearer === undefined) throw serverFaults.API_KEY_MISSING();
     const digest = digestSecret(bearer);
     if (adminDigest !== undefined && timingSafeEqual(digest, adminDigest)) return { kind: "admin" };
     const found = keys.find(digest);
     // What the call reads may be sealed by another node, with a key that is new here. One wait for both.
     const key = found instanceof Promise ? await wait(found.then(withDataKeys)) : found;
-    if (key === undefined || !isValidKey(key, clock.now())) throw apiKeyInvalid(isMistyped(bearer));
+    if (key === undefined || !isValidKey(key, clock.now())) throw serverFaults.API_KEY_INVALID(isMistyped(bearer));
     const loading = sealer.ready([key.projectId]);
     if (loading !== undefined) await wait(loading);
     use.note(key.id);
@@ -153,13 +153,13 @@ const untilFound: KeyLookupWait = (lookup) => lookup;
 function assertRole(method: DescMethod, required: RequiredRole, principal: Principal): void {
   const present = principal.kind === "admin" ? "admin" : principal.role;
   const isAllowed = required === present || (required === "member" && present === "approver");
-  if (!isAllowed) throw roleRequired(`${method.parent.typeName}/${method.name}`, required, present);
+  if (!isAllowed) throw serverFaults.ROLE_REQUIRED(`${method.parent.typeName}/${method.name}`, required, present);
 }
 
 /** Throws ENTITY_BOUND. */
 function assertUnbound(method: DescMethod, principal: Principal): void {
   if (principal.kind !== "project" || principal.binding === undefined) return;
-  throw callNotForBound(`${method.parent.typeName}/${method.name}`, principal.binding);
+  throw bindingFaults.CALL_NOT_FOR_BOUND(`${method.parent.typeName}/${method.name}`, principal.binding);
 }
 
 /** Whether a text that should be a generated key has a typing error; a bootstrap key has no form to judge it by. */

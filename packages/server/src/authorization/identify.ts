@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
-import { type Clock, digestSecret, fault, isWellFormedApiKey, type ProjectPrincipal } from "@svc/core";
+import { type Clock, digestSecret, isWellFormedApiKey, type ProjectPrincipal } from "@svc/core";
 import { isValidKey, type KeyCache, projectPrincipalOf } from "../auth/key-cache.ts";
 import type { KeyUse } from "../auth/key-use.ts";
 import { withinLimit } from "../console/links.ts";
 import type { ConsoleOrigin } from "../console/proof.ts";
 import type { Sessions } from "../console/sessions.ts";
 import type { SignInLimit } from "../console/sign-in-limit.ts";
-import { apiKeyInvalid } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 
 /** What tells who a person is. */
 export type IdentifyOptions = {
@@ -35,21 +35,12 @@ export async function identify(
     const principal = await sessions.authenticate({ cookie, half, seat, originFault: origin.faultOf(req) });
     if (principal.kind === "project") return principal;
   }
-  if (!text) throw keyNeeded();
+  if (!text) throw serverFaults.KEY_NEEDED();
   return withinLimit(options, req, text, async () => {
     const key = await keys.find(digestSecret(text));
     if (key === undefined || !isValidKey(key, clock.now()))
-      throw apiKeyInvalid(text.startsWith("svc_") && !isWellFormedApiKey(text));
+      throw serverFaults.API_KEY_INVALID(text.startsWith("svc_") && !isWellFormedApiKey(text));
     use.note(key.id);
     return projectPrincipalOf(key);
-  });
-}
-
-function keyNeeded() {
-  return fault({
-    code: "unauthenticated",
-    reason: "API_KEY_MISSING",
-    message: "no key was given",
-    help: "Type a key of the project whose tools are meant; the administrator's token is none.",
   });
 }

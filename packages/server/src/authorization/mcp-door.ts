@@ -4,7 +4,7 @@ import { type Authenticate, bearerOf } from "../auth/gate.ts";
 import { isValidKey, projectPrincipalOf } from "../auth/key-cache.ts";
 import type { KeyLookupWait } from "../auth/key-lookup.ts";
 import type { KeyUse } from "../auth/key-use.ts";
-import { grantInvalid } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import type { AnswerHeaders } from "../http/answer.ts";
 import type { GrantCache } from "./grant-cache.ts";
 import { challengeOf, stepUpOf } from "./metadata.ts";
@@ -47,8 +47,9 @@ export function createMcpDoor({ authenticate, cache, placeOf, use, clock, sealer
       };
       const grant = found instanceof Promise ? await wait(found.then(withDataKeys)) : found;
       const nowMs = clock.now();
-      if (grant === undefined || grant.expiresAt <= nowMs || !isValidKey(grant.key, nowMs)) throw grantInvalid();
-      if (grant.resource !== placeOf(req).resource) throw grantInvalid();
+      if (grant === undefined || grant.expiresAt <= nowMs || !isValidKey(grant.key, nowMs))
+        throw serverFaults.GRANT_INVALID();
+      if (grant.resource !== placeOf(req).resource) throw serverFaults.GRANT_INVALID();
       await sealer.ready([grant.key.projectId]);
       use.note(grant.key.id);
       return { ...projectPrincipalOf(grant.key), isGrant: true };

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isObject, isReadableForm, type JsonObject, parseExactJson, readForeignText } from "@svc/core";
 import type { CallErrorMapper } from "../calls/call-error.ts";
-import { methodNotAllowed } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import { answerError, answerJson } from "../http/answer.ts";
 import { BodyError, readBody } from "../http/body.ts";
 import { bodyFault, type Intake, pauseBeforeRefusal } from "../http/intake.ts";
@@ -20,7 +20,9 @@ export function serve(answers: Readonly<Partial<Record<string, Answer>>>, { mapE
     const answer = Object.hasOwn(answers, method) ? answers[method] : undefined;
     if (answer === undefined) {
       const allowed = Object.keys(answers);
-      return answerError(res, methodNotAllowed(method, allowed.join(" or ")), 405, { allow: allowed.join(", ") });
+      return answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, allowed.join(" or ")), 405, {
+        allow: allowed.join(", "),
+      });
     }
     answer(req, res).catch(async (error: unknown) => {
       await pauseBeforeRefusal(error);
@@ -35,7 +37,7 @@ export function serveDocument(documentOf: (req: IncomingMessage) => object): Pag
   return (req, res) => {
     const { method = "" } = req;
     if (method !== "GET" && method !== "HEAD")
-      return answerError(res, methodNotAllowed(method, "GET"), 405, { allow: "GET, HEAD" });
+      return answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, "GET"), 405, { allow: "GET, HEAD" });
     const headers = { "access-control-allow-origin": "*", "cache-control": "no-store", vary: "host" };
     answerJson(res, 200, JSON.stringify(documentOf(req)), headers);
   };

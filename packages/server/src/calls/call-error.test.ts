@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Code, ConnectError, createClient, type ServiceImpl } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { createId, createWorkMeter, digestSecret, fault, systemClock } from "@svc/core";
+import { createId, createWorkMeter, digestSecret, Fault, systemClock } from "@svc/core";
 import { CatalogService } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { Health } from "@svc/gen/health";
@@ -135,7 +135,7 @@ async function failureOf(call: Promise<unknown>) {
 }
 
 test("a refusal passes as it was made, and is not logged as a fault", async () => {
-  thrown = () => fault({ code: "not_found", reason: "TOOL_NOT_FOUND", message: "there is no tool" });
+  thrown = () => new Fault("not_found", "there is no tool", [{ reason: "TOOL_NOT_FOUND" }]);
   expect(await getTool()).toEqual({ code: Code.NotFound, reason: "TOOL_NOT_FOUND", message: "there is no tool" });
   expect(logs).toEqual([]);
   expect(calls).toMatchObject([{ code: "not_found" }]);
@@ -221,6 +221,6 @@ test("at shutdown a call under way is told to come back", async () => {
   });
   const failing = failureOf(client(CatalogService).listTools({}, { headers: { authorization: "Bearer good" } }));
   await underWay;
-  shutdown.abort(toConnectError(fault({ code: "unavailable", reason: "SHUTTING_DOWN", message: "stopping" })));
+  shutdown.abort(toConnectError(new Fault("unavailable", "stopping", [{ reason: "SHUTTING_DOWN" }])));
   expect(await failing).toMatchObject({ code: Code.Unavailable, reason: "SHUTTING_DOWN" });
 });

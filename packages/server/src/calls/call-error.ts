@@ -1,6 +1,6 @@
 import type { Interceptor } from "@connectrpc/connect";
 import { Fault, type ProjectId } from "@svc/core";
-import { internalFault, storeUnavailable } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { isStoreAway, type StoreAlarm } from "../store-alarm.ts";
 import { type Call, callContext } from "./call.ts";
@@ -19,10 +19,10 @@ export function createCallErrorMapper(logger: Logger, onStoreAway: StoreAlarm): 
     if (signal?.aborted && signal.reason instanceof Fault) return signal.reason;
     if (isStoreAway(error)) {
       onStoreAway(error);
-      return storeUnavailable();
+      return serverFaults.STORE_UNAVAILABLE();
     }
     logger.error({ err: error, requestId: call?.requestId, method: call?.method }, "call failed");
-    return internalFault(call?.requestId ?? "unknown");
+    return serverFaults.INTERNAL(call?.requestId ?? "unknown");
   };
 }
 

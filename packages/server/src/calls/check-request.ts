@@ -1,7 +1,7 @@
 import type { DescEnum, DescField, DescMessage, Message } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { Interceptor } from "@connectrpc/connect";
-import { enumValueUnknown, requestMalformed } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 
 /** Checks one message; `path` stands before the names of its fields. */
 type Check = (message: Record<string, unknown>, path: string) => void;
@@ -87,7 +87,7 @@ function checkEntries(entries: Record<string, unknown>, name: string, checkValue
 
 function checkEnum(desc: DescEnum | undefined, value: unknown, name: string): void {
   if (desc === undefined || typeof value !== "number" || desc.value[value] !== undefined) return;
-  throw enumValueUnknown(
+  throw serverFaults.ENUM_VALUE_UNKNOWN(
     name,
     value,
     desc.values.map((known) => known.name),
@@ -96,7 +96,7 @@ function checkEnum(desc: DescEnum | undefined, value: unknown, name: string): vo
 
 function checkText(value: unknown, name: string): void {
   if (typeof value !== "string" || !value.includes("\0")) return;
-  throw requestMalformed({
+  throw serverFaults.REQUEST_MALFORMED({
     field: name,
     message: `${name} contains the character U+0000`,
     help: "Send a text without it.",
@@ -110,7 +110,7 @@ const lastSecond = 253_402_300_799n; // 9999-12-31T23:59:59Z
 function checkTime(value: unknown, name: string): void {
   const { seconds, nanos } = value as Timestamp;
   if (seconds >= firstSecond && seconds <= lastSecond && nanos >= 0 && nanos < 1e9) return;
-  throw requestMalformed({
+  throw serverFaults.REQUEST_MALFORMED({
     field: name,
     message: `${name} is not a time between the years 1 and 9999`,
     help: "Send a time in that range.",

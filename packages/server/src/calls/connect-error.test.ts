@@ -1,6 +1,6 @@
 import { Code, createClient, createRouterTransport } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
-import { fault, faults } from "@svc/core";
+import { Fault } from "@svc/core";
 import { CatalogService } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { Health } from "@svc/gen/health";
@@ -19,7 +19,7 @@ test.each(codes.map((code) => [codeToString(code), code] as const))(
   "the code %s is Connect's of that name",
   (name, code) => {
     if (!isFaultCode(name)) throw new Error("no fault has the code");
-    expect(toConnectError(fault({ code: name, reason: "SOMETHING", message: "something" })).code).toBe(code);
+    expect(toConnectError(new Fault(name, "something", [{ reason: "SOMETHING" }])).code).toBe(code);
   },
 );
 
@@ -60,7 +60,7 @@ async function readOf(thrown: Error) {
           createFaultInterceptor(
             createOutgoingError((error) => {
               const message = error instanceof Error ? error.message : "";
-              return fault({ code: "internal", reason: "MAPPED", message: message.toUpperCase() });
+              return new Fault("internal", message.toUpperCase(), [{ reason: "MAPPED" }]);
             }),
           ),
         ],
@@ -83,11 +83,11 @@ async function readOf(thrown: Error) {
 
 test("a fault of a call and of a stream arrives with its code, its message and all its details, in their order", async () => {
   const read = { code: Code.InvalidArgument, message: "2 faults", details };
-  expect(await readOf(faults({ code: "invalid_argument", message: "2 faults", details }))).toEqual([read, read]);
+  expect(await readOf(new Fault("invalid_argument", "2 faults", details))).toEqual([read, read]);
 });
 
 test("Connect's own error passes as it is, and anything else is mapped", async () => {
-  const own = toConnectError(faults({ code: "aborted", message: "own", details: [] }));
+  const own = toConnectError(new Fault("aborted", "own", []));
   const passed = { code: Code.Aborted, message: "own", details: [] };
   expect(await readOf(own)).toEqual([passed, passed]);
   const mapped = { code: Code.Internal, message: "LOST", details: [{ reason: "MAPPED", field: "", help: "" }] };

@@ -1,6 +1,7 @@
+import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { codeToHttpStatus } from "@connectrpc/connect/protocol-connect";
-import { Fault, type FaultCode, retryAfterText } from "@svc/core";
+import { Fault, type FaultCode, type FaultDetail, partedOf, retryAfterText, wireParts } from "@svc/core";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 
 // The one place where the faults of the domain and the errors of the wire meet.
@@ -36,18 +37,20 @@ export function httpStatusOf(code: FaultCode): number {
 
 /** A fault as Connect sends it: one svc.v1.ErrorDetail for each detail, in their order, and Retry-After where the fault says when. */
 export function toConnectError(fault: Fault): ConnectError {
-  const { code, message, details } = fault;
+  const { code, message } = fault;
   const retryAfter = retryAfterText(fault);
-  const outgoing = details.map(({ reason, field, help }) => ({
-    desc: ErrorDetailSchema,
-    value: { reason, field, help },
-  }));
-  return new ConnectError(
-    message,
-    codes[code],
-    retryAfter === undefined ? undefined : { "retry-after": retryAfter },
-    outgoing,
-  );
+  const headers = retryAfter === undefined ? undefined : { "retry-after": retryAfter };
+  const error = new ConnectError(message, codes[code], headers);
+  error.details = fault.details.map((detail, index) => wireDetail(fault, detail, index));
+  return error;
+}
+
+/** A detail with the parts of its texts in its binary form alone: the JSON form is for people and for programs that know no parts. */
+function wireDetail({ says, advice }: Fault, detail: FaultDetail, index: number) {
+  const ofMessage = index === 0 ? wireParts(says).map((part) => ({ ...part, inMessage: true })) : [];
+  const parts = [...ofMessage, ...wireParts(partedOf(advice[index] ?? ""))];
+  const value = toBinary(ErrorDetailSchema, create(ErrorDetailSchema, { ...detail, parts }));
+  return { type: ErrorDetailSchema.typeName, value, debug: { ...detail } };
 }
 
 /** An error as the wire has it. */

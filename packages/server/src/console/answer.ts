@@ -2,7 +2,7 @@ import type { Fault, JsonObject } from "@svc/core";
 import type { Node } from "@svc/node";
 import { asDeed } from "../audit/as-deed.ts";
 import type { AuditLog } from "../audit/log.ts";
-import { linkInvalid, pageRequestMalformed } from "./errors.ts";
+import { consoleFaults } from "./errors.ts";
 import { findGoodLink, type LinkOptions, linkHelp, withinLimit } from "./links.ts";
 import { type PageCall, textField } from "./page-call.ts";
 
@@ -47,12 +47,13 @@ export function createAnswer(options: AnswerOptions): PageCall {
 }
 
 function gone(): Fault {
-  return linkInvalid("what the link asks, or whom, is no longer there", linkHelp("answer"));
+  return consoleFaults.LINK_INVALID("what the link asks, or whom, is no longer there", linkHelp("answer"));
 }
 
 /** The token of a link. Throws REQUEST_MALFORMED where there is none. */
 export function requireToken(body: JsonObject): string {
   const token = textField(body, "token");
-  if (token === undefined) throw pageRequestMalformed("token", "token is missing", "Send the link's part behind #.");
+  if (token === undefined)
+    throw consoleFaults.REQUEST_MALFORMED("token", "token is missing", "Send the link's part behind #.");
   return token;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { callUnknown, methodNotAllowed } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import { answerError } from "../http/answer.ts";
 import { consolePath } from "./headers.ts";
 import type { BuiltConsole, ConsoleFile } from "./read-files.ts";
@@ -20,7 +20,7 @@ export function createAssets(built: BuiltConsole): ServeAsset {
   return (path, req, res) => {
     const { method = "" } = req;
     if (method !== "GET" && method !== "HEAD") {
-      return answerError(res, methodNotAllowed(method, "GET"), 405, { allow: "GET, HEAD" });
+      return answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, "GET"), 405, { allow: "GET, HEAD" });
     }
     const name = path.slice(consolePath.length);
     if (files === undefined) return isFileName(name) ? answerUnknown(res, path) : answerUnbuilt(unbuilt, req, res);
@@ -36,7 +36,7 @@ function isFileName(name: string): boolean {
 }
 
 function answerUnknown(res: ServerResponse, path: string): void {
-  answerError(res, callUnknown(path), 404);
+  answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
 }
 
 function answerFile(file: ConsoleFile, req: IncomingMessage, res: ServerResponse): void {

@@ -3,7 +3,7 @@ import type { Node } from "@svc/node";
 import { asDeed } from "../audit/as-deed.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { requireToken } from "./answer.ts";
-import { linkInvalid, pageRequestMalformed } from "./errors.ts";
+import { consoleFaults } from "./errors.ts";
 import { findGoodLink, type LinkOptions, linkHelp, withinLimit } from "./links.ts";
 import { type PageCall, textField } from "./page-call.ts";
 
@@ -38,7 +38,8 @@ export function createConnect(options: ConnectOptions): PageCall {
             () => connectLinks.connect(link, { role: key.role, binding: bindingOf(key) }, readGiven(given)),
             (connected) => (connected === "used" ? "unauthenticated" : "ok"),
           );
-    if (json === "used") throw linkInvalid("the link was used already: its account is connected", linkHelp("connect"));
+    if (json === "used")
+      throw consoleFaults.LINK_INVALID("the link was used already: its account is connected", linkHelp("connect"));
     return { json };
   };
 }
@@ -59,5 +60,5 @@ function objectField(body: JsonObject, name: string): JsonObject | undefined {
   const value = body[name];
   if (value === undefined) return undefined;
   if (isObject(value)) return value as JsonObject;
-  throw pageRequestMalformed(name, `${name} is no object`, `Send ${name} as a JSON object.`);
+  throw consoleFaults.REQUEST_MALFORMED(name, `${name} is no object`, `Send ${name} as a JSON object.`);
 }

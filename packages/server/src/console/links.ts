@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { type Clock, digestSecret } from "@svc/core";
 import { type ApiKey, type ConsoleLink, type Database, findConsoleLink, findKeyById } from "@svc/db";
 import { isValidKey } from "../auth/key-cache.ts";
-import { linkInvalid } from "./errors.ts";
+import { consoleFaults } from "./errors.ts";
 import type { SignInLimit } from "./sign-in-limit.ts";
 
 /** A link that is good, and the key that vouches for it. */
@@ -50,11 +50,11 @@ export async function findGoodLink(
 ): Promise<GoodLink> {
   const help = helps[purpose];
   const link = await findConsoleLink(db, digestSecret(token));
-  if (link === undefined || link.purpose !== purpose) throw linkInvalid("the link is unknown", help);
-  if (link.spentAt !== null) throw linkInvalid("the link was used already: it works once", help);
-  if (link.expiresAt <= clock.now()) throw linkInvalid("the link's time is over", help);
+  if (link === undefined || link.purpose !== purpose) throw consoleFaults.LINK_INVALID("the link is unknown", help);
+  if (link.spentAt !== null) throw consoleFaults.LINK_INVALID("the link was used already: it works once", help);
+  if (link.expiresAt <= clock.now()) throw consoleFaults.LINK_INVALID("the link's time is over", help);
   const key = await findKeyById(db, link.keyId);
   if (key === undefined || !isValidKey(key, clock.now()))
-    throw linkInvalid("the key that vouched for the link is revoked or expired", help);
+    throw consoleFaults.LINK_INVALID("the key that vouched for the link is revoked or expired", help);
   return { link, key };
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Fault, isObject, type JsonObject, type JsonValue, parseExactJson, readForeignText } from "@svc/core";
 import type { CallErrorMapper } from "../calls/call-error.ts";
-import { contentTypeUnsupported, methodNotAllowed } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import { answerError, answerJson } from "../http/answer.ts";
 import { BodyError, hasBody, readBody } from "../http/body.ts";
 import { bodyFault, type Intake, pauseBeforeRefusal } from "../http/intake.ts";
-import { pageRequestMalformed } from "./errors.ts";
+import { consoleFaults } from "./errors.ts";
 import type { ConsoleOrigin } from "./proof.ts";
 
 /** What a handler of the console's pages answers: JSON, or nothing, and the cookie that it sets. */
@@ -39,13 +39,15 @@ export function servePageCall(
     res.setHeader("cache-control", "no-store");
     if (call === undefined) {
       const allowed = Object.keys(calls);
-      return answerError(res, methodNotAllowed(method, allowed.join(" or ")), 405, { allow: allowed.join(", ") });
+      return answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, allowed.join(" or ")), 405, {
+        allow: allowed.join(", "),
+      });
     }
     const refusal = options.origin.faultOf(req);
     if (refusal !== undefined) return answerError(res, refusal);
     const contentType = req.headers["content-type"] ?? "";
     if (hasBody(req) && !/^application\/json\b/i.test(contentType)) {
-      return answerError(res, contentTypeUnsupported(contentType, "application/json"), 415);
+      return answerError(res, serverFaults.CONTENT_TYPE_UNSUPPORTED(contentType, "application/json"), 415);
     }
     answer(call, req, res, options).catch((error: unknown) => {
       answerError(res, options.mapError(error, undefined));
@@ -92,7 +94,7 @@ function parse(text: string): JsonObject {
 }
 
 function malformed(): Fault {
-  return pageRequestMalformed("", "the body is no JSON object", "Send one JSON object.");
+  return consoleFaults.REQUEST_MALFORMED("", "the body is no JSON object", "Send one JSON object.");
 }
 
 /** A text of a page's request; undefined where it is missing or empty. Throws REQUEST_MALFORMED for another type. */
@@ -100,5 +102,5 @@ export function textField(body: JsonObject, name: string): string | undefined {
   const value = body[name];
   if (value === undefined || value === "") return undefined;
   if (typeof value === "string") return value;
-  throw pageRequestMalformed(name, `${name} is no text`, `Send ${name} as a string.`);
+  throw consoleFaults.REQUEST_MALFORMED(name, `${name} is no text`, `Send ${name} as a string.`);
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Fault } from "@svc/core";
-import { originRefused } from "../errors.ts";
-import { foreignPage } from "./errors.ts";
+import { serverFaults } from "../errors.ts";
+import { consoleFaults } from "./errors.ts";
 
 /** What a request shows of a session of the console. */
 export type SessionProof = {
@@ -37,10 +37,12 @@ export function createConsoleOrigin({ publicUrl, isTls }: { publicUrl: () => str
   };
   const faultOf = (req: IncomingMessage) => {
     const { origin, host = "", "sec-fetch-site": site } = req.headers;
-    if (origin === undefined) return foreignPage("the request has no Origin header");
+    if (origin === undefined) return consoleFaults.ORIGIN_REFUSED("the request has no Origin header");
     const own = [new URL(publicUrl()).origin, URL.parse(`${isTls ? "https" : "http"}://${host}`)?.origin];
-    if (!own.includes(origin)) return originRefused(origin);
-    return site === undefined || site === "same-origin" ? undefined : foreignPage(`its Sec-Fetch-Site is ${site}`);
+    if (!own.includes(origin)) return serverFaults.ORIGIN_REFUSED(origin);
+    return site === undefined || site === "same-origin"
+      ? undefined
+      : consoleFaults.ORIGIN_REFUSED(`its Sec-Fetch-Site is ${site}`);
   };
   return {
     cookieName,

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type Clock, consoleOff, requireId, requireProject } from "@svc/core";
+import { type Clock, coreFaults, requireId, requireProject } from "@svc/core";
 import { type Database, endConsoleSeat, type ListedConsoleSession, listConsoleSessions } from "@svc/db";
 import {
   type ConsoleService,
@@ -12,7 +12,7 @@ import {
   ListSessionsResponseSchema,
 } from "@svc/gen/console";
 import { consoleSessionIdleMs } from "@svc/node";
-import { sessionNotFound } from "./errors.ts";
+import { consoleFaults } from "./errors.ts";
 import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
 import { createSignInLink } from "./sign-in-link.ts";
 
@@ -29,7 +29,7 @@ export function createConsoleService(options: ConsoleServiceOptions): ServiceImp
   const { db, clock, sessions } = options;
   return {
     async createSignInLink(_request, ctx) {
-      if (sessions === undefined) throw consoleOff();
+      if (sessions === undefined) throw coreFaults.CONSOLE_OFF();
       const { url, expiresAt } = await createSignInLink(options, requireProject(ctx));
       return create(CreateSignInLinkResponseSchema, { url, expiresAt: timestampFromMs(expiresAt) });
     },
@@ -42,7 +42,7 @@ export function createConsoleService(options: ConsoleServiceOptions): ServiceImp
     async endSession(request, ctx) {
       const { keyId } = requireProject(ctx);
       const id = requireId("ses", "id", request.id);
-      if (!(await endConsoleSeat(db, { id, keyId }))) throw sessionNotFound(id);
+      if (!(await endConsoleSeat(db, { id, keyId }))) throw consoleFaults.SESSION_NOT_FOUND(id);
       sessions?.forget({ session: id });
       return create(EndSessionResponseSchema);
     },

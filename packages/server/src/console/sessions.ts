@@ -7,7 +7,7 @@ import { isValidKey, projectPrincipalOf } from "../auth/key-cache.ts";
 import type { KeyLookupWait } from "../auth/key-lookup.ts";
 import type { KeyUse } from "../auth/key-use.ts";
 import { storeDeadlineMs } from "../store-deadline.ts";
-import { seatMalformed, sessionInvalid } from "./errors.ts";
+import { consoleFaults } from "./errors.ts";
 import type { SessionProof } from "./proof.ts";
 
 /** The sessions of the console, as the store had them at most a second ago. */
@@ -53,12 +53,13 @@ export function createSessions({
   const cache = createFreshCache({ clock, deadlineMs: storeDeadlineMs, load });
   const open: Sessions["open"] = async ({ originFault, cookie, half }, wait = (lookup) => lookup) => {
     if (originFault !== undefined) throw originFault;
-    if (cookie === undefined) throw sessionInvalid("the request has no cookie of the console");
-    if (half === undefined) throw sessionInvalid("the request has the cookie alone, without the header Svc-Session");
+    if (cookie === undefined) throw consoleFaults.SESSION_INVALID("the request has no cookie of the console");
+    if (half === undefined)
+      throw consoleFaults.SESSION_INVALID("the request has the cookie alone, without the header Svc-Session");
     const found = cache.find(digestSecret(cookie));
     const session = found instanceof Promise ? await wait(found) : found;
     const isOpen = session !== undefined && timingSafeEqual(session.halfDigest, digestSecret(half));
-    if (!isOpen || isOver(session, clock.now())) throw sessionInvalid("it is over, or never was");
+    if (!isOpen || isOver(session, clock.now())) throw consoleFaults.SESSION_INVALID("it is over, or never was");
     return session;
   };
   const authenticate: Sessions["authenticate"] = async (proof, wait) => {
@@ -66,16 +67,23 @@ export function createSessions({
     const { seat } = proof;
     // Never the only one by default: a page of one project would be given another's data.
     if (seat === undefined)
-      throw sessionInvalid("the request names no seat", "Send the id of a key, or admin, as Svc-Seat.");
+      throw consoleFaults.SESSION_INVALID("the request names no seat", "Send the id of a key, or admin, as Svc-Seat.");
     if (seat === "admin") {
       if (isAdministrator(session)) return { kind: "admin" };
-      throw sessionInvalid("it has no seat of the administrator", "Sign in with the administrator's token.");
+      throw consoleFaults.SESSION_INVALID(
+        "it has no seat of the administrator",
+        "Sign in with the administrator's token.",
+      );
     }
-    if (!seat.startsWith("key_")) throw seatMalformed(seat);
+    if (!seat.startsWith("key_")) throw consoleFaults.SEAT_MALFORMED(seat);
     const key = session.seats.find(({ id }) => id === seat);
-    if (key === undefined) throw sessionInvalid("it has no seat of that key", "Sign in with a key of the project.");
+    if (key === undefined)
+      throw consoleFaults.SESSION_INVALID("it has no seat of that key", "Sign in with a key of the project.");
     if (!isValidKey(key, clock.now()))
-      throw sessionInvalid("the key of its seat is revoked or expired", "Sign in with another key of the project.");
+      throw consoleFaults.SESSION_INVALID(
+        "the key of its seat is revoked or expired",
+        "Sign in with another key of the project.",
+      );
     use.note(key.id);
     return projectPrincipalOf(key);
   };

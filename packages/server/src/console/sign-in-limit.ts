@@ -1,6 +1,6 @@
 import { type Clock, Fault, LeastRecentlyUsed } from "@svc/core";
 import { createMinuteCount } from "../minute-count.ts";
-import { signInsExceeded } from "./errors.ts";
+import { consoleFaults } from "./errors.ts";
 
 /** Bounds what is done without a quota of a project: before it is known whose secret is shown, and by links. */
 export type SignInLimit = {
@@ -49,7 +49,7 @@ export function createSignInLimit({ clock }: { clock: Clock }): SignInLimit {
   const refuse = (address: string) => {
     const found = failuresOf(address);
     if (found === undefined || found.count < failuresMax) return;
-    throw signInsExceeded(
+    throw consoleFaults.SIGN_INS_EXCEEDED(
       `more than ${failuresMax} attempts to sign in failed within a minute`,
       found.untilMs - clock.now(),
     );
@@ -59,7 +59,7 @@ export function createSignInLimit({ clock }: { clock: Clock }): SignInLimit {
   const enter = async (address: string, mine: Trying) => {
     while (isFull(address, mine)) {
       if (mine.waiting.length >= waitingMax)
-        throw signInsExceeded("too many attempts to sign in wait for each other", busyWaitMs);
+        throw consoleFaults.SIGN_INS_EXCEEDED("too many attempts to sign in wait for each other", busyWaitMs);
       await new Promise<void>((resolve) => mine.waiting.push(resolve));
     }
     refuse(address);
@@ -68,7 +68,10 @@ export function createSignInLimit({ clock }: { clock: Clock }): SignInLimit {
   const show = (secret: string) => {
     const waitMs = shown(secret);
     if (waitMs !== undefined)
-      throw signInsExceeded(`the same key or link was shown more than ${shownMax} times within a minute`, waitMs);
+      throw consoleFaults.SIGN_INS_EXCEEDED(
+        `the same key or link was shown more than ${shownMax} times within a minute`,
+        waitMs,
+      );
   };
   const tryIt = async <Result>(address: string, mine: Trying, work: () => Promise<Result>): Promise<Result> => {
     await enter(address, mine);
@@ -100,7 +103,7 @@ export function createSignInLimit({ clock }: { clock: Clock }): SignInLimit {
     act(link) {
       const waitMs = acts(link);
       if (waitMs !== undefined)
-        throw signInsExceeded(`the link was used more than ${actsMax} times within a minute`, waitMs);
+        throw consoleFaults.SIGN_INS_EXCEEDED(`the link was used more than ${actsMax} times within a minute`, waitMs);
     },
   };
 }

@@ -26,8 +26,8 @@ import {
   withTransaction,
 } from "@svc/db";
 import { isValidKey, type KeyCache } from "../auth/key-cache.ts";
-import { apiKeyInvalid } from "../errors.ts";
-import { linkInvalid, pageRequestMalformed, sessionInvalid } from "./errors.ts";
+import { serverFaults } from "../errors.ts";
+import { consoleFaults } from "./errors.ts";
 import { findGoodLink, type LinkOptions, withinLimit } from "./links.ts";
 import { type PageCall, textField } from "./page-call.ts";
 import type { ConsoleOrigin, SessionProof } from "./proof.ts";
@@ -80,7 +80,7 @@ export function createSignIn(options: SignInOptions): { POST: PageCall; DELETE: 
 }
 
 function openOr401(sessions: Sessions, proof: SessionProof | undefined): Promise<ConsoleSession> {
-  if (proof === undefined) throw sessionInvalid("the request shows none");
+  if (proof === undefined) throw consoleFaults.SESSION_INVALID("the request shows none");
   return sessions.open(proof);
 }
 
@@ -99,13 +99,16 @@ async function seatOf(
   options: SignInOptions,
 ): Promise<Seat> {
   if (key !== undefined && link !== undefined)
-    throw pageRequestMalformed("link", "the request has a key and a link", "Send one of them.");
+    throw consoleFaults.REQUEST_MALFORMED("link", "the request has a key and a link", "Send one of them.");
   if (key !== undefined) return seatOfKey(key, options);
   const { db, clock } = options;
   const found = await findGoodLink(options, "sign_in", link ?? "");
   // Of two that open it at once, one is let in.
   if (!(await spendConsoleLink(db, found.link, clock.now())))
-    throw linkInvalid("the link was used already: it works once", "Run `npx svc console` for another one.");
+    throw consoleFaults.LINK_INVALID(
+      "the link was used already: it works once",
+      "Run `npx svc console` for another one.",
+    );
   return { keyId: found.key.id };
 }
 
@@ -120,7 +123,7 @@ async function seatOfKey(text: string, { keys, clock, adminToken }: SignInOption
   if (adminToken !== undefined && digest.equals(digestSecret(adminToken))) return { adminDigest: digest };
   const key = await keys.find(digest);
   if (key === undefined || !isValidKey(key, clock.now()))
-    throw apiKeyInvalid(text.startsWith("svc_") && !isWellFormedApiKey(text));
+    throw serverFaults.API_KEY_INVALID(text.startsWith("svc_") && !isWellFormedApiKey(text));
   return { keyId: key.id };
 }
 
@@ -158,14 +161,15 @@ async function take(
 
 async function reread({ cookieDigest }: Pick<ConsoleSession, "cookieDigest">, db: Database): Promise<ConsoleSession> {
   const session = await findConsoleSession(db, cookieDigest);
-  if (session === undefined) throw sessionInvalid("it ended meanwhile");
+  if (session === undefined) throw consoleFaults.SESSION_INVALID("it ended meanwhile");
   return session;
 }
 
 async function giveUp(seat: string, { id, seats }: ConsoleSession, { db }: SignInOptions): Promise<void> {
   if (seat === "admin") return endAdministratorSeat(db, id);
   const key = seats.find((one) => one.id === seat);
-  if (key === undefined) throw sessionInvalid("it has no such seat", "Send the keyId of one of its seats, or admin.");
+  if (key === undefined)
+    throw consoleFaults.SESSION_INVALID("it has no such seat", "Send the keyId of one of its seats, or admin.");
   await endConsoleSeat(db, { id, keyId: key.id });
 }
 

@@ -3,9 +3,9 @@ import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   type Binding,
+  bindingFaults,
   bindingOf,
   type ConfirmRule,
-  entityBound,
   formatValue,
   isAsStrict,
   isEntityGranted,
@@ -38,15 +38,8 @@ import { apiKeyMessage } from "../admin/convert.ts";
 import { generateKey } from "../admin/keys.ts";
 import { requireName } from "../admin/request.ts";
 import { isValidKey } from "../auth/key-cache.ts";
-import { apiKeyInvalid } from "../errors.ts";
-import {
-  agentKeyConfirmsLess,
-  agentKeyNotFound,
-  agentKeysExceeded,
-  agentKeyUnscoped,
-  agentKeyWidened,
-  lifetimeInvalid,
-} from "./errors.ts";
+import { serverFaults } from "../errors.ts";
+import { grantFaults } from "./errors.ts";
 import type { GrantsServiceOptions } from "./options.ts";
 
 const lifetimeMs = { min: 1_000, fallback: 3_600_000, max: 86_400_000 };
@@ -98,7 +91,7 @@ export function agentKeyMethods({
       const id = requireId("key", "id", request.id);
       const found = await findKeyById(db, id);
       const revoked = found?.makerKeyId === keyId ? await revokeApiKey(db, id, clock.now()) : undefined;
-      if (revoked === undefined) throw agentKeyNotFound(id);
+      if (revoked === undefined) throw grantFaults.AGENT_KEY_NOT_FOUND(id);
       onRevoked(revoked.endedIds);
       return create(RevokeAgentKeyResponseSchema, { apiKey: apiKeyMessage(revoked.key) });
     },
@@ -110,8 +103,8 @@ async function requireMaker(tx: Executor, keyId: KeyId, nowMs: number): Promise<
   await lockApiKey(tx, keyId);
   const maker = await findKeyById(tx, keyId);
   // It was good when the call began.
-  if (maker === undefined || !isValidKey(maker, nowMs)) throw apiKeyInvalid(false);
-  if ((await countMadeKeys(tx, keyId, nowMs)) >= madeKeysMax) throw agentKeysExceeded(madeKeysMax);
+  if (maker === undefined || !isValidKey(maker, nowMs)) throw serverFaults.API_KEY_INVALID(false);
+  if ((await countMadeKeys(tx, keyId, nowMs)) >= madeKeysMax) throw grantFaults.AGENT_KEYS_EXCEEDED(madeKeysMax);
   return maker;
 }
 
@@ -119,7 +112,7 @@ function readLifetime(lifetime: Duration | undefined): number {
   if (lifetime === undefined) return lifetimeMs.fallback;
   // Judged before it is rounded to what a key is stored with.
   const ms = Number(lifetime.seconds) * 1_000 + lifetime.nanos / 1_000_000;
-  if (ms < lifetimeMs.min || ms > lifetimeMs.max) throw lifetimeInvalid(`${ms / 1_000}s`);
+  if (ms < lifetimeMs.min || ms > lifetimeMs.max) throw grantFaults.LIFETIME_INVALID(`${ms / 1_000}s`);
   return Math.floor(ms);
 }
 
@@ -128,13 +121,13 @@ function boundWithin(maker: Binding, asked: Binding): Binding {
   const binding = bindingOf(maker);
   const entityId = asked.entityId || maker.entityId;
   if (binding !== undefined && !isEntityGranted(binding, entityId))
-    throw entityBound("entityId", `is ${formatValue(entityId)}`, binding);
+    throw bindingFaults.ENTITY_BOUND("entityId", `is ${formatValue(entityId)}`, binding);
   const bound = {
     entityId,
     accessClasses: partOf("accessClasses", asked.accessClasses, maker.accessClasses),
     toolkitSlugs: partOf("toolkitSlugs", asked.toolkitSlugs, maker.toolkitSlugs),
   };
-  if (bound.entityId === "" && bound.toolkitSlugs.length === 0) throw agentKeyUnscoped();
+  if (bound.entityId === "" && bound.toolkitSlugs.length === 0) throw grantFaults.AGENT_KEY_UNSCOPED();
   return bound;
 }
 
@@ -142,12 +135,12 @@ function boundWithin(maker: Binding, asked: Binding): Binding {
 function partOf<Name extends string>(field: string, asked: readonly Name[], has: readonly Name[]): readonly Name[] {
   if (asked.length === 0 || has.length === 0) return asked.length === 0 ? has : asked;
   const foreign = asked.findIndex((name) => !has.includes(name));
-  if (foreign >= 0) throw agentKeyWidened(`${field}[${foreign}]`, asked[foreign] ?? "", has);
+  if (foreign >= 0) throw grantFaults.AGENT_KEY_WIDENED(`${field}[${foreign}]`, asked[foreign] ?? "", has);
   return asked;
 }
 
 function stricter(asked: ConfirmRule | undefined, present: ConfirmRule): ConfirmRule {
   if (asked === undefined) return present;
-  if (!isAsStrict(asked, present)) throw agentKeyConfirmsLess(asked.person, present.person);
+  if (!isAsStrict(asked, present)) throw grantFaults.AGENT_KEY_CONFIRMS_LESS(asked.person, present.person);
   return asked;
 }

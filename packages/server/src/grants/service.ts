@@ -29,7 +29,7 @@ import { requireToolkits } from "../admin/binding.ts";
 import { readConfirmPolicy } from "../admin/confirm-policy.ts";
 import { agentKeyMethods } from "./agent-keys.ts";
 import { grantMessage, isActive } from "./convert.ts";
-import { grantConfirmsLess, grantEnded, grantNotFound, grantNotYours, grantWidened } from "./errors.ts";
+import { grantFaults } from "./errors.ts";
 import type { GrantsServiceOptions } from "./options.ts";
 
 /** GrantsService: what people let agents do. */
@@ -50,7 +50,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
     async updateGrant({ id, accessClasses, toolkitSlugs, agentTools, confirm }, ctx) {
       const principal = requireProject(ctx);
       const grant = await requireOwn(principal, id, options);
-      if (!isActive(grant)) throw grantEnded(grant.id);
+      if (!isActive(grant)) throw grantFaults.GRANT_ENDED(grant.id);
       const seen = await views.forProject(principal.projectId);
       await withTransaction(db, async (tx) => {
         // Of two that narrow it at once, the second narrows what the first left.
@@ -88,7 +88,7 @@ async function requireGrant(
 ): Promise<ListedGrant> {
   const id = requireId("grt", "id", text);
   const grant = await findListedGrant(db, projectId, { id, nowMs: clock.now() });
-  if (grant === undefined) throw grantNotFound(id);
+  if (grant === undefined) throw grantFaults.GRANT_NOT_FOUND(id);
   return grant;
 }
 
@@ -96,7 +96,7 @@ async function requireGrant(
 async function requireOwn(principal: ProjectPrincipal, text: string, options: Reading): Promise<ListedGrant> {
   const grant = await requireGrant(principal, text, options);
   if (principal.role === "approver" || principal.keyId === grant.voucherKeyId) return grant;
-  throw grantNotYours(grant.id);
+  throw grantFaults.GRANT_NOT_YOURS(grant.id);
 }
 
 /** What is kept of a list, which an empty request leaves as it is. Where an empty list stands for everything, anything narrows it. */
@@ -110,14 +110,14 @@ function narrowed<Name extends string>(
   if (present.length === 0 && isAllWhereEmpty) return readSlugs(asked) as Name[];
   const known: ReadonlySet<string> = new Set(present);
   const foreign = asked.findIndex((one) => !known.has(one));
-  if (foreign >= 0) throw grantWidened(`${field}[${foreign}]`, asked[foreign] ?? "", present);
+  if (foreign >= 0) throw grantFaults.GRANT_WIDENED(`${field}[${foreign}]`, asked[foreign] ?? "", present);
   return present.filter((name) => asked.includes(name));
 }
 
 /** What a person confirms from now on; what was not sent stays as it is. Throws GRANT_WIDENED. */
 function stricter(asked: ConfirmRule | undefined, present: ConfirmRule): ConfirmRule {
   if (asked === undefined) return present;
-  if (!isAsStrict(asked, present)) throw grantConfirmsLess(asked.person, present.person);
+  if (!isAsStrict(asked, present)) throw grantFaults.GRANT_CONFIRMS_LESS(asked.person, present.person);
   return asked;
 }
 
@@ -125,6 +125,6 @@ const toolkitsMax = 100;
 
 function readSlugs(asked: readonly string[]): string[] {
   const wrong = asked.findIndex((slug, index) => index >= toolkitsMax || !/^[a-z][a-z0-9_]{0,62}$/.test(slug));
-  if (wrong >= 0) throw grantWidened(`toolkitSlugs[${wrong}]`, asked[wrong] ?? "", []);
+  if (wrong >= 0) throw grantFaults.GRANT_WIDENED(`toolkitSlugs[${wrong}]`, asked[wrong] ?? "", []);
   return [...new Set(asked)];
 }

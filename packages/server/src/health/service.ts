@@ -1,7 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Clock } from "@svc/core";
 import { type Health as HealthService, HealthCheckResponse_ServingStatus as ServingStatus } from "@svc/gen/health";
-import { healthServiceUnknown } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import type { Health } from "./health.ts";
 
 const watchMs = 1_000;
@@ -23,7 +23,7 @@ export function createHealthService({
   return {
     async check({ service }) {
       const status = await statusOf(service);
-      if (status === ServingStatus.SERVICE_UNKNOWN) throw healthServiceUnknown(service);
+      if (status === ServingStatus.SERVICE_UNKNOWN) throw serverFaults.HEALTH_SERVICE_UNKNOWN(service);
       return { status };
     },
     async *watch({ service }, { signal }) {

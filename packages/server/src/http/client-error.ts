@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { requestMalformed } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import { errorText } from "./answer.ts";
 
 /** A connection, and the answer that it has under way. */
@@ -19,7 +19,9 @@ const answers: Readonly<Record<string, string>> = {
 const otherAnswer = answerOf("400 Bad Request");
 
 function answerOf(status: string): string {
-  const body = errorText(requestMalformed({ message: `the request is not answered: ${status.slice(4)}` }));
+  const body = errorText(
+    serverFaults.REQUEST_MALFORMED({ message: `the request is not answered: ${status.slice(4)}` }),
+  );
   return `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
 }
 

@@ -1,15 +1,8 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 import { errorToJson } from "@connectrpc/connect/protocol-connect";
-import { type Fault, type FaultCode, faults } from "@svc/core";
+import { Fault, type FaultCode } from "@svc/core";
 import { isFaultCode, toConnectError } from "../calls/connect-error.ts";
-import {
-  bodyTooLarge,
-  compressionUnsupported,
-  deadlineExceeded,
-  internalFault,
-  requestMalformed,
-  shuttingDown,
-} from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { jsonOptions } from "./answer.ts";
 import type { CallBody } from "./call-body.ts";
@@ -40,17 +33,19 @@ export function completeError(error: ErrorJson, call: FailedCall): { code: Fault
 function detailedFault(code: FaultCode, message: string, { method, requestId, body, logger }: FailedCall): Fault {
   switch (code) {
     case "invalid_argument":
-      return message.startsWith("cannot decode") ? decodeFault(message, method.input) : requestMalformed({ message });
+      return message.startsWith("cannot decode")
+        ? decodeFault(message, method.input)
+        : serverFaults.REQUEST_MALFORMED({ message });
     case "unimplemented":
       return message.startsWith("unknown compression")
-        ? compressionUnsupported(message)
-        : requestMalformed({ message });
+        ? serverFaults.COMPRESSION_UNSUPPORTED(message)
+        : serverFaults.REQUEST_MALFORMED({ message });
     case "resource_exhausted":
-      return bodyTooLarge(body.bytesMax);
+      return serverFaults.BODY_TOO_LARGE(body.bytesMax);
     case "deadline_exceeded":
-      return deadlineExceeded();
+      return serverFaults.DEADLINE_EXCEEDED();
     case "unavailable":
-      return shuttingDown();
+      return serverFaults.SHUTTING_DOWN();
     case "internal":
     case "unknown":
       if (message.startsWith(binaryFault)) return binaryMalformed(message, method);
@@ -60,10 +55,10 @@ function detailedFault(code: FaultCode, message: string, { method, requestId, bo
         { requestId, method: `${method.parent.typeName}/${method.name}`, code, message },
         "call failed in the protocol layer",
       );
-      return internalFault(requestId);
+      return serverFaults.INTERNAL(requestId);
     default:
       // canceled and aborted: the caller has gone, and nobody reads this.
-      return faults({ code, message, details: [] });
+      return new Fault(code, message, []);
   }
 }
 
@@ -71,7 +66,7 @@ function detailedFault(code: FaultCode, message: string, { method, requestId, bo
 const undeclaredCompression = "received compressed envelope, but do not know how to decompress";
 
 function frameCompressed(): Fault {
-  return requestMalformed({
+  return serverFaults.REQUEST_MALFORMED({
     message: "a frame of the stream is marked as compressed, and the request names no compression",
     help: "Send the frame plain, or the header `Connect-Content-Encoding: gzip`.",
   });
@@ -81,7 +76,7 @@ function frameCompressed(): Fault {
 const binaryFault = "parse binary: ";
 
 function binaryMalformed(message: string, { input }: DescMethod): Fault {
-  return requestMalformed({
+  return serverFaults.REQUEST_MALFORMED({
     message: `the body is no binary ${input.typeName}: ${message.slice(binaryFault.length)}`,
     help: `Send one ${input.typeName} in the binary form of Protocol Buffers, or JSON as application/json.`,
   });

@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { nearest } from "@svc/catalog/nearest";
 import { type Fault, formatValue } from "@svc/core";
-import { requestMalformed } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 
 /** Says in the words of this API what the decoder found wrong with a request: which field, and what would be right. */
 export function decodeFault(message: string, input: DescMessage): Fault {
@@ -30,7 +30,7 @@ function unknownKey(message: string, input: DescMessage): Fault | undefined {
       ? `${shortName(typeName)} has no fields.`
       : `${meant}${shortName(typeName)} has the fields ${names.join(", ")}.`;
   // A name may be as long as the request.
-  return requestMalformed({
+  return serverFaults.REQUEST_MALFORMED({
     field: key.slice(0, keyMax).toWellFormed(),
     message: `field ${formatValue(key)} is unknown`,
     help,
@@ -43,11 +43,11 @@ function faultyField(message: string, input: DescMessage): Fault | undefined {
   if (match === null) return undefined;
   const [, typeName = "", name = "", what = ""] = match;
   const field = findMessage(input, typeName)?.fields.find((candidate) => candidate.name === name)?.jsonName ?? name;
-  return requestMalformed({ field, message: `${field}: ${cut(what)}` });
+  return serverFaults.REQUEST_MALFORMED({ field, message: `${field}: ${cut(what)}` });
 }
 
 function malformed(message: string): Fault {
-  return requestMalformed({
+  return serverFaults.REQUEST_MALFORMED({
     message: cut(message),
     help: "Send one JSON object with the fields of the request, `{}` when there are none.",
   });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { isIP, isIPv4 } from "node:net";
 import type { Clock, Fault } from "@svc/core";
 import { Health as HealthRpc } from "@svc/gen/health";
-import { hostRefused, originRefused, requestMalformed } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { AnswerHeaders } from "./answer.ts";
 import { webhookPrefix } from "./webhooks.ts";
@@ -48,13 +48,17 @@ const closing = { connection: "close" };
 function malformedHead(req: IncomingMessage): DoorRefusal | undefined {
   if (req.httpVersionMajor !== 1) {
     const message = `HTTP/${req.httpVersion} is not served`;
-    return { error: requestMalformed({ message, help: "Send HTTP/1.1." }), status: 505, headers: closing };
+    return {
+      error: serverFaults.REQUEST_MALFORMED({ message, help: "Send HTTP/1.1." }),
+      status: 505,
+      headers: closing,
+    };
   }
   // RFC 9112, 3.2. Node keeps the first: whoever routed the request here may have taken the other.
   const hosts = countHostLines(req);
   if (hosts === 1 || (hosts === 0 && req.httpVersionMinor === 0)) return undefined;
   const message = `the request has ${hosts === 0 ? "no" : "more than one"} Host header`;
-  return { error: requestMalformed({ message, help: "Send one Host header." }), headers: closing };
+  return { error: serverFaults.REQUEST_MALFORMED({ message, help: "Send one Host header." }), headers: closing };
 }
 
 function countHostLines({ rawHeaders }: IncomingMessage): number {
@@ -103,17 +107,17 @@ function createNames({ publicUrl, hosts, isLoopbackOnly }: DoorOptions): Names {
     hostFault(req) {
       if (isAnyHost) return undefined;
       const foreign = hostsOf(req).find((host) => !isOwnHost(host, req));
-      return foreign === undefined ? undefined : hostRefused(foreign);
+      return foreign === undefined ? undefined : serverFaults.HOST_REFUSED(foreign);
     },
     originFault(req) {
       const { origin, host } = req.headers;
       if (origin === undefined) return undefined;
       const url = URL.parse(origin);
       const isPage = url !== null && /^https?:$/.test(url.protocol);
-      if (!isPage) return originRefused(origin); // Opaque origins, which read `null`, are nobody's.
+      if (!isPage) return serverFaults.ORIGIN_REFUSED(origin); // Opaque origins, which read `null`, are nobody's.
       const hostname = withoutDot(url.hostname);
       const isOwn = url.origin === own?.origin || isLoopbackName(hostname) || named.has(hostname);
-      return isOwn || (isAddress(hostname) && url.host === host) ? undefined : originRefused(origin);
+      return isOwn || (isAddress(hostname) && url.host === host) ? undefined : serverFaults.ORIGIN_REFUSED(origin);
     },
   };
 }

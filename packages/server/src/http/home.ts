@@ -1,4 +1,4 @@
-import { callUnknown } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import { answerError, answerJson } from "./answer.ts";
 import type { PageHandler } from "./pages.ts";
 
@@ -18,7 +18,7 @@ export function createHome({ version }: { version: string }): ReadonlyMap<string
   );
   const serve: PageHandler = (req, res) => {
     if (req.method === "GET" || req.method === "HEAD") answerJson(res, 200, `${text}\n`);
-    else answerError(res, callUnknown("/"), 404);
+    else answerError(res, serverFaults.CALL_UNKNOWN("/"), 404);
   };
   return new Map([["/", serve]]);
 }

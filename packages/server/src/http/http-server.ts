@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Clock } from "@svc/core";
 import type { Console } from "../console/console.ts";
 import { isConsolePath } from "../console/headers.ts";
-import { callUnknown, shuttingDown } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { answerError, splitTarget } from "./answer.ts";
 import { discardBody, hasBody, mayBeLarge, watchChunks } from "./body.ts";
@@ -121,14 +121,14 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
     if ((probe !== undefined || req.method === "GET") && hasBody(req)) discardBody(req);
     if (refusal !== undefined) answerError(res, refusal.error, refusal.status, refusal.headers);
     else if (probe !== undefined) probe(req, res);
-    else if (options.isDraining()) answerError(res, shuttingDown(), undefined, stoppingHeaders);
+    else if (options.isDraining()) answerError(res, serverFaults.SHUTTING_DOWN(), undefined, stoppingHeaders);
     else if (pages !== undefined) pages.serve(path, req, res);
     else if (path === "/" && options.console?.welcome(req, res)) return;
     else if (page !== undefined) page(req, res);
     else if (options.mcp !== undefined && path === mcpPath) options.mcp(query, req, res);
     else if (options.webhooks !== undefined && path.startsWith(webhookPrefix)) options.webhooks(path, query, req, res);
     else if (options.rpc.handles(path)) options.rpc.serve(path, req, res);
-    else answerError(res, callUnknown(path), 404);
+    else answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
   } catch (error) {
     options.logger.error({ err: error, path }, "request could not be routed");
     res.destroy();

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { assertExhaustive, type Fault, type Principal, systemClock } from "@svc/core";
-import { bodyTooLarge, callerGone, nodeOverloaded, requestMalformed } from "../errors.ts";
+import { callerGone, serverFaults } from "../errors.ts";
 import { StoreLateError, withinDeadline } from "../store-deadline.ts";
 import { BodyError, hasBody } from "./body.ts";
 import type { BodyBudget, BodyCharge, BodyShare } from "./body-budget.ts";
@@ -32,11 +32,11 @@ export function shareOf(principal: Principal | undefined): BodyShare {
 export function bodyFault({ reason }: BodyError, bytesMax: number): Fault {
   switch (reason) {
     case "too_large":
-      return bodyTooLarge(bytesMax);
+      return serverFaults.BODY_TOO_LARGE(bytesMax);
     case "no_room":
-      return nodeOverloaded();
+      return serverFaults.NODE_OVERLOADED();
     case "undecodable":
-      return requestMalformed({
+      return serverFaults.REQUEST_MALFORMED({
         message: "decompression failed",
         help: "Send the body plain, or compressed as its header says.",
       });
@@ -81,7 +81,7 @@ export function createIntake({ connections, bodies }: { connections: Connections
         // A burst of calls with a new key is no attack: a lookup takes milliseconds and serves them all.
         if (more.take(req.readableLength)) return await withinDeadline(lookup, lookupMs).catch(overloadedIfLate);
         own.refuse();
-        throw nodeOverloaded();
+        throw serverFaults.NODE_OVERLOADED();
       } finally {
         own.release();
         more.release();
@@ -91,5 +91,5 @@ export function createIntake({ connections, bodies }: { connections: Connections
 }
 
 function overloadedIfLate(error: unknown): never {
-  throw error instanceof StoreLateError ? nodeOverloaded() : error;
+  throw error instanceof StoreLateError ? serverFaults.NODE_OVERLOADED() : error;
 }

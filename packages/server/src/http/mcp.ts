@@ -9,17 +9,7 @@ import type { McpDoor } from "../authorization/mcp-door.ts";
 import { lineOf } from "../calls/answers.ts";
 import { acceptRequestId, type Call, ownerOf } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
-import {
-  callerGone,
-  contentEncodingUnsupported,
-  contentTypeUnsupported,
-  deadlineExceeded,
-  endedUnderWay,
-  grantChanged,
-  methodNotAllowed,
-  roleRequired,
-  shuttingDown,
-} from "../errors.ts";
+import { callerGone, serverFaults } from "../errors.ts";
 import { type AnswerHeaders, answerCaller, answerError, answerJson, retryHeaders } from "./answer.ts";
 import { BodyError, readBody } from "./body.ts";
 import { chargeValues } from "./body-values.ts";
@@ -94,16 +84,16 @@ type Refusal = { error: Fault; status?: number; headers?: AnswerHeaders };
 
 function refusalOf({ method = "", headers }: IncomingMessage): Refusal | undefined {
   if (method !== "POST") {
-    return { error: methodNotAllowed(method, "POST"), status: 405, headers: { allow: "POST" } };
+    return { error: serverFaults.METHOD_NOT_ALLOWED(method, "POST"), status: 405, headers: { allow: "POST" } };
   }
   const contentType = headers["content-type"] ?? "";
   const encoding = headers["content-encoding"] ?? "identity";
   if (encoding !== "identity" && encodingOf({ headers }) === undefined) {
-    const error = contentEncodingUnsupported(encoding, "gzip or br");
+    const error = serverFaults.CONTENT_ENCODING_UNSUPPORTED(encoding, "gzip or br");
     return { error, status: 415, headers: { "accept-encoding": "gzip, br" } };
   }
   if (/^application\/json *(?:;|$)/i.test(contentType)) return undefined;
-  const error = contentTypeUnsupported(contentType, "application/json");
+  const error = serverFaults.CONTENT_TYPE_UNSUPPORTED(contentType, "application/json");
   return { error, status: 415, headers: { "accept-post": "application/json" } };
 }
 
@@ -192,7 +182,7 @@ function headersOf({ headers }: IncomingMessage): McpHeaders {
 function requireProject(principal: Principal, call: McpCall): ProjectPrincipal {
   call.principal = principal;
   if (principal.kind === "project") return principal;
-  throw roleRequired("MCP", "member", "admin");
+  throw serverFaults.ROLE_REQUIRED("MCP", "member", "admin");
 }
 
 /** Bodies beyond this wait for their turn before they are read. */
@@ -202,9 +192,9 @@ const timeoutDefaultMs = 60_000;
 /** Aborts when the caller has gone, the time is up, or the node stops; nothing of it outlives the answer. */
 function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSignal }: Answering): AbortController {
   const life = new AbortController();
-  const timer = setTimeout(() => life.abort(deadlineExceeded()), timeoutMs);
-  const stop = () => life.abort(endedUnderWay());
-  if (shutdownSignal.aborted) life.abort(shuttingDown());
+  const timer = setTimeout(() => life.abort(serverFaults.DEADLINE_EXCEEDED()), timeoutMs);
+  const stop = () => life.abort(serverFaults.ENDED_UNDER_WAY());
+  if (shutdownSignal.aborted) life.abort(serverFaults.SHUTTING_DOWN());
   shutdownSignal.addEventListener("abort", stop, { once: true });
   const end = () => {
     clearTimeout(timer);
@@ -223,7 +213,7 @@ function watchCaller(req: IncomingMessage, res: ServerResponse, { door, openCall
   const reach = reachOf(principal);
   const authenticate = async () => {
     const present = await door.authenticate(req, (lookup) => lookup);
-    if (reachOf(present) !== reach) throw grantChanged();
+    if (reachOf(present) !== reach) throw serverFaults.GRANT_CHANGED();
   };
   const watched = openCalls.watch(authenticate, end);
   res.once("close", watched.end);

@@ -3,7 +3,7 @@ import { isReadableForm, readForeignText } from "@svc/core";
 import { type EnterConsent, type OauthAnswer, type OauthPages, type Sandbox, sandboxAuthorizePath } from "@svc/node";
 import { asDeed } from "../audit/as-deed.ts";
 import type { AuditLog } from "../audit/log.ts";
-import { methodNotAllowed } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { answerError } from "./answer.ts";
 import { BodyError, readBody } from "./body.ts";
@@ -43,7 +43,9 @@ export function createPages(options: {
     return (req, res) => {
       const { method = "" } = req;
       if (!methods.includes(method)) {
-        return answerError(res, methodNotAllowed(method, methods.join(" or ")), 405, { allow: methods.join(", ") });
+        return answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, methods.join(" or ")), 405, {
+          allow: methods.join(", "),
+        });
       }
       answer(req).then(
         ({ status, headers, body }) => {

@@ -3,16 +3,7 @@ import { type OutgoingHttpHeaders, request } from "node:http";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
-import {
-  createId,
-  createWorkMeter,
-  digestSecret,
-  fault,
-  faults,
-  noConfirmRule,
-  shareMessage,
-  systemClock,
-} from "@svc/core";
+import { createId, createWorkMeter, digestSecret, Fault, noConfirmRule, shareMessage, systemClock } from "@svc/core";
 import { CatalogService, GetToolRequestSchema, GetToolResponseSchema, ListToolsResponseSchema } from "@svc/gen/catalog";
 import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from "@svc/gen/health";
 import { type HttpPlace, serveHttp } from "@svc/testing/http";
@@ -45,14 +36,10 @@ const longName = "a long text of an answer. ".repeat(2_000);
 const sharedTool = shareMessage(
   create(GetToolResponseSchema, { tool: { slug: "shared.tool", description: longName } }),
 );
-const oddFaults = faults({
-  code: "failed_precondition",
-  message: 'two faults: "é", \ud800 and \u2028',
-  details: [
-    { reason: "FIRST_OF_TWO", field: "a.b[0]", help: "Mend it." },
-    { reason: "SECOND_OF_TWO", field: "", help: "" },
-  ],
-});
+const oddFaults = new Fault("failed_precondition", 'two faults: "é", \ud800 and \u2028', [
+  { reason: "FIRST_OF_TWO", field: "a.b[0]", help: "Mend it." },
+  { reason: "SECOND_OF_TWO", field: "", help: "" },
+]);
 
 const catalog: Partial<ServiceImpl<typeof CatalogService>> = {
   async getTool({ slug }, context) {
@@ -73,9 +60,9 @@ const catalog: Partial<ServiceImpl<typeof CatalogService>> = {
       case "two-faults":
         throw oddFaults;
       case "foreign":
-        throw fault({ code: "not_found", reason: "TOOL_NOT_FOUND", field: "slug", message: "there is no tool" });
+        throw new Fault("not_found", "there is no tool", [{ reason: "TOOL_NOT_FOUND", field: "slug" }]);
       case "later":
-        throw fault({ code: "resource_exhausted", reason: "QUOTA_JOBS", message: "too many", retryAfterMs: 2_300 });
+        throw new Fault("resource_exhausted", "too many", [{ reason: "QUOTA_JOBS" }], 2_300);
       case "connect-error":
         throw new ConnectError("own", Code.DataLoss, { "x-more": "1", "content-encoding": "br", "retry-after": "9" });
       case "bare":
@@ -397,8 +384,7 @@ test("a caller that ended while its call took long is refused the answer, in eit
         ? slug("a")
         : toBinary(GetToolRequestSchema, create(GetToolRequestSchema, { slug: "a" }));
     for (const way of [ways.plain, ways.connect]) {
-      confirm = () =>
-        Promise.reject(fault({ code: "unauthenticated", reason: "API_KEY_INVALID", message: "it was revoked" }));
+      confirm = () => Promise.reject(new Fault("unauthenticated", "it was revoked", [{ reason: "API_KEY_INVALID" }]));
       const answer = await send(way, { headers, body });
       expect(answer).toMatchObject({ status: 401 });
       expect(answer.body.toString()).toContain("API_KEY_INVALID");
@@ -409,7 +395,7 @@ test("a caller that ended while its call took long is refused the answer, in eit
 test("calls under way are told at shutdown, either way, and so are later ones", async () => {
   const both = [ways.plain, ways.connect].map((way) => send(way, { path: listTools }));
   await expect.poll(() => underWay).toHaveLength(2);
-  shutdown.abort(toConnectError(fault({ code: "unavailable", reason: "SHUTTING_DOWN", message: "stopping" })));
+  shutdown.abort(toConnectError(new Fault("unavailable", "stopping", [{ reason: "SHUTTING_DOWN" }])));
   const [plain, connect] = await Promise.all(both);
   expect(plain).toMatchObject({ status: 503 });
   expect(plain).toEqual(connect);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { methodNotAllowed } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import type { Health } from "../health/health.ts";
 import type { Metrics } from "../metrics/types.ts";
 import { answerError, answerJson } from "./answer.ts";
@@ -39,7 +39,7 @@ async function answerMetrics(res: ServerResponse, metrics: Metrics): Promise<voi
 function onlyGet(answer: (res: ServerResponse) => Promise<void> | void): ProbeHandler {
   return (req, res) => {
     if (req.method !== "GET" && req.method !== "HEAD") {
-      return answerError(res, methodNotAllowed(req.method ?? "", "GET"), 405, { allow: "GET, HEAD" });
+      return answerError(res, serverFaults.METHOD_NOT_ALLOWED(req.method ?? "", "GET"), 405, { allow: "GET, HEAD" });
     }
     res.setHeader("cache-control", "no-store");
     Promise.resolve(answer(res)).catch(() => res.destroy());

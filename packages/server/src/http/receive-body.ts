@@ -5,7 +5,7 @@ import type { Fault, WorkMeter } from "@svc/core";
 import { isJsonType, lineOf } from "../calls/answers.ts";
 import { type Call, ownerOf } from "../calls/call.ts";
 import { toConnectError } from "../calls/connect-error.ts";
-import { requestMalformed } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import type { CallBody } from "./call-body.ts";
 import { isNestedDeeper } from "./json-depth.ts";
 import { faultOfTimes } from "./request-times.ts";
@@ -47,12 +47,15 @@ export async function receiveBody(
 const frameHeadBytes = 5;
 
 function notUtf8(): Fault {
-  return requestMalformed({ message: "the body is not UTF-8", help: "Send JSON as UTF-8 (RFC 8259, 8.1)." });
+  return serverFaults.REQUEST_MALFORMED({
+    message: "the body is not UTF-8",
+    help: "Send JSON as UTF-8 (RFC 8259, 8.1).",
+  });
 }
 
 function nestedTooDeep(): Fault {
   const message = `the body is nested deeper than ${depthMax} levels`;
-  return requestMalformed({
+  return serverFaults.REQUEST_MALFORMED({
     message,
     help: "Send the fields of the request; what is JSON text in them may be deeper.",
   });

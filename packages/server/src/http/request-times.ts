@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { type Fault, formatValue, readForeignText, readTime } from "@svc/core";
-import { requestMalformed } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 
 /**
  * What is wrong with a time in the JSON of a request; undefined for nothing, and for what is no JSON. The decoder makes 2 March of 30
@@ -12,7 +12,7 @@ export function faultOfTimes(input: DescMessage, body: Uint8Array): Fault | unde
   const found = value === undefined ? undefined : findFaulty(input, value, "");
   if (found === undefined) return undefined;
   const { place, given, isSpan } = found;
-  return requestMalformed({
+  return serverFaults.REQUEST_MALFORMED({
     field: place,
     message: `${place} is not a ${isSpan ? "duration" : "timestamp"}: ${formatValue(given)}`,
     help: isSpan

@@ -5,7 +5,7 @@ import { bearerOf } from "../auth/gate.ts";
 import { acceptRequestId, type Call } from "../calls/call.ts";
 import { toConnectError } from "../calls/connect-error.ts";
 import type { ConsoleOrigin } from "../console/proof.ts";
-import { apiKeyMissing, callerGone, contentTypeUnsupported, methodNotAllowed } from "../errors.ts";
+import { callerGone, serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { answerError, prepareError } from "./answer.ts";
 import { CallBody } from "./call-body.ts";
@@ -97,7 +97,7 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
   };
 }
 
-const keyMissing = prepareError(apiKeyMissing());
+const keyMissing = prepareError(serverFaults.API_KEY_MISSING());
 const keyMissingFrame = refusalFrame(keyMissing);
 
 /**
@@ -124,7 +124,7 @@ function refusalOf(handler: UniversalHandler, req: IncomingMessage) {
   const { method = "", headers } = req;
   if (!handler.allowedMethods.includes(method)) {
     return {
-      error: methodNotAllowed(method, "POST"),
+      error: serverFaults.METHOD_NOT_ALLOWED(method, "POST"),
       status: 405,
       headers: { allow: handler.allowedMethods.join(", ") },
     };
@@ -136,7 +136,7 @@ function refusalOf(handler: UniversalHandler, req: IncomingMessage) {
       ? ["application/json", "application/proto"]
       : ["application/connect+json", "application/connect+proto"];
   return {
-    error: contentTypeUnsupported(contentType, accepted.join(" or ")),
+    error: serverFaults.CONTENT_TYPE_UNSUPPORTED(contentType, accepted.join(" or ")),
     status: 415,
     headers: { "accept-post": accepted.join(", ") },
   };

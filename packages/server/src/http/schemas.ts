@@ -1,4 +1,4 @@
-import { methodNotAllowed } from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import { answerError, answerJson } from "./answer.ts";
 import type { PageHandler } from "./pages.ts";
 
@@ -32,6 +32,6 @@ function serving(schema: object): PageHandler {
   };
   return (req, res) => {
     if (req.method === "GET" || req.method === "HEAD") answerJson(res, 200, text, headers);
-    else answerError(res, methodNotAllowed(req.method ?? "", "GET"), 405, { allow: "GET, HEAD" });
+    else answerError(res, serverFaults.METHOD_NOT_ALLOWED(req.method ?? "", "GET"), 405, { allow: "GET, HEAD" });
   };
 }

@@ -1,19 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { acceptedEncodings, assertExhaustive, isReadableForm } from "@svc/core";
 import type { Admission, Admitted, InboundPost, IngestOutcome } from "@svc/node";
-import {
-  bodyTooLarge,
-  callUnknown,
-  contentEncodingUnsupported,
-  internalFault,
-  methodNotAllowed,
-  nodeOverloaded,
-  queryMalformed,
-  storeUnavailable,
-  webhookSecretUnset,
-  webhookUnknown,
-  webhookUnverified,
-} from "../errors.ts";
+import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { isStoreAway, type StoreAlarm } from "../store-alarm.ts";
 import { storeDeadlineMs, withinDeadline } from "../store-deadline.ts";
@@ -61,13 +49,13 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   const receiving: Receiving = { ingest, intake, bodyBytesMax, deadlineMs };
   return (path, query, req, res) => {
     const slug = path.slice(webhookPrefix.length);
-    if (!slugPattern.test(slug)) return answerError(res, callUnknown(path), 404);
+    if (!slugPattern.test(slug)) return answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
     if (req.method !== "POST")
-      return answerError(res, methodNotAllowed(req.method ?? "", "POST"), 405, { allow: "POST" });
+      return answerError(res, serverFaults.METHOD_NOT_ALLOWED(req.method ?? "", "POST"), 405, { allow: "POST" });
     // Its bytes would be replaced, and two keys in it become one.
     if (!isReadableForm(query)) {
       onPost("", "malformed");
-      return answerError(res, queryMalformed());
+      return answerError(res, serverFaults.QUERY_MALFORMED());
     }
     const parsed = query === "" ? noQuery : new URLSearchParams(query);
     const admission = ingest.admit(slug, parsed);
@@ -132,22 +120,24 @@ function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome
       answerError(res, outcome.refusal);
       break;
     case "unknown_toolkit":
-      answerError(res, webhookUnknown(slug));
+      answerError(res, serverFaults.WEBHOOK_UNKNOWN(slug));
       break;
     case "secret_unset":
-      answerError(res, webhookSecretUnset(outcome.secretEnv));
+      answerError(res, serverFaults.WEBHOOK_SECRET_UNSET(outcome.secretEnv));
       break;
     case "unverified":
-      answerError(res, webhookUnverified());
+      answerError(res, serverFaults.WEBHOOK_UNVERIFIED());
       break;
     case "encoding_unsupported":
-      answerError(res, contentEncodingUnsupported(outcome.encoding), 415, { "accept-encoding": acceptedEncodings });
+      answerError(res, serverFaults.CONTENT_ENCODING_UNSUPPORTED(outcome.encoding), 415, {
+        "accept-encoding": acceptedEncodings,
+      });
       break;
     case "too_large":
-      answerError(res, bodyTooLarge(bodyBytesMax), 413);
+      answerError(res, serverFaults.BODY_TOO_LARGE(bodyBytesMax), 413);
       break;
     case "unavailable":
-      answerError(res, nodeOverloaded(), undefined, retryHeaders);
+      answerError(res, serverFaults.NODE_OVERLOADED(), undefined, retryHeaders);
       break;
     default:
       assertExhaustive(outcome);
@@ -177,11 +167,11 @@ function answerFailure(
   }
   if (isStoreAway(error)) {
     onStoreAway(error);
-    answerError(res, storeUnavailable(), undefined, retryHeaders);
+    answerError(res, serverFaults.STORE_UNAVAILABLE(), undefined, retryHeaders);
     return "unavailable";
   }
   const requestId = createRequestId();
   logger.error({ err: error, requestId, toolkitSlug: slug }, "post failed");
-  answerError(res, internalFault(requestId), undefined, { "x-request-id": requestId });
+  answerError(res, serverFaults.INTERNAL(requestId), undefined, { "x-request-id": requestId });
   return "failed";
 }

@@ -14,7 +14,7 @@ import {
   type SeriesLine,
   SeriesLineSchema,
 } from "@svc/gen/stats";
-import { stepInvalid, subjectInvalid } from "./errors.ts";
+import { serverFaults } from "../errors.ts";
 import { type ActivitySeries, bucketBounds, percentileOf } from "./series.ts";
 
 const names: readonly (readonly [Series, ActivitySeries])[] = [
@@ -80,8 +80,8 @@ function readRequest(request: QuerySeriesRequest, nowMs: number): Asked {
   const series = names.filter(([number]) => request.series.length === 0 || request.series.includes(number));
   const ofSubject = request.series.length > 0 ? series : series.filter(([, name]) => isOfSubject(name, request));
   for (const [, name] of ofSubject) {
-    if (subscriptionId !== "" && !name.startsWith("delive")) throw subjectInvalid("subscriptionId", name);
-    if (request.toolSlug !== "" && !name.startsWith("call")) throw subjectInvalid("toolSlug", name);
+    if (subscriptionId !== "" && !name.startsWith("delive")) throw serverFaults.SUBJECT_INVALID("subscriptionId", name);
+    if (request.toolSlug !== "" && !name.startsWith("call")) throw serverFaults.SUBJECT_INVALID("toolSlug", name);
   }
   const alignedMs = sinceMs - (sinceMs % stepMs);
   return {
@@ -103,8 +103,9 @@ function isOfSubject(name: ActivitySeries, { subscriptionId, toolSlug }: QuerySe
 function readStep(stepSeconds: number, rangeMs: number, unitMs: number): number {
   if (stepSeconds === 0) return Math.max(1, Math.ceil(rangeMs / defaultStepsMax / unitMs)) * unitMs;
   const stepMs = stepSeconds * 1_000;
-  if (stepMs % unitMs !== 0) throw stepInvalid(stepSeconds, `is no multiple of ${unitMs / 1_000}`);
-  if (rangeMs / stepMs > stepsMax) throw stepInvalid(stepSeconds, `makes more than ${stepsMax} steps of the range`);
+  if (stepMs % unitMs !== 0) throw serverFaults.STEP_INVALID(stepSeconds, `is no multiple of ${unitMs / 1_000}`);
+  if (rangeMs / stepMs > stepsMax)
+    throw serverFaults.STEP_INVALID(stepSeconds, `makes more than ${stepsMax} steps of the range`);
   return stepMs;
 }
 

@@ -9,7 +9,7 @@ import {
   type WatchedRow,
   watchedKinds,
 } from "@svc/db";
-import { watchersTooMany } from "./errors.ts";
+import { serverFaults } from "../errors.ts";
 
 /** What a watch is told: rows that are new or changed, and kinds of which more is new than is told one by one. */
 export type Told = {
@@ -66,7 +66,7 @@ export function createWatches({ db, clock, everyMs = 1_000 }: WatchesOptions): W
   return {
     join(projectId, listener) {
       const project = watched.get(projectId) ?? begin(projectId);
-      if (project.listeners.size >= watchersMax) throw watchersTooMany(watchersMax);
+      if (project.listeners.size >= watchersMax) throw serverFaults.WATCHERS_TOO_MANY(watchersMax);
       watched.set(projectId, project);
       project.listeners.add(listener);
       return {

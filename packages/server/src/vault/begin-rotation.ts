@@ -1,6 +1,6 @@
 import { beginVaultRotation, countSealedRows, findVaultRotation, listVaultNodes, type VaultRotation } from "@svc/db";
+import { adminFaults } from "../admin/errors.ts";
 import type { VaultContext } from "./context.ts";
-import { vaultKeyMissing, vaultKeyRetired, vaultKeyUnchanged } from "./errors.ts";
 
 /**
  * Begins a rotation to the first vault key of this process; where the service keeps its key in a file it makes a new one. Answers the
@@ -15,8 +15,8 @@ export async function beginRotation(context: VaultContext): Promise<VaultRotatio
   const current = wrapping?.id ?? "";
   const keys = await keysToRotateTo(context, current);
   const to = keys[0]?.id ?? "";
-  if (to === current) throw vaultKeyUnchanged(current);
-  if (state.retired().has(to)) throw vaultKeyRetired(to);
+  if (to === current) throw adminFaults.VAULT_KEY_UNCHANGED(current);
+  if (state.retired().has(to)) throw adminFaults.VAULT_KEY_RETIRED(to);
   if (context.keys.add === undefined) await requireEverywhere(context, to);
   const fromKeyIds = keys.map(({ id }) => id).filter((id) => id !== to && !state.retired().has(id));
   const total = await countSealedRows(db);
@@ -38,5 +38,5 @@ async function keysToRotateTo({ keys }: VaultContext, current: string) {
 async function requireEverywhere({ db, clock, limits }: VaultContext, to: string): Promise<void> {
   const nodes = await listVaultNodes(db, clock.now() - limits.goneMs);
   const without = nodes.filter(({ keyIds }) => !keyIds.includes(to)).map(({ nodeId }) => nodeId);
-  if (without.length > 0) throw vaultKeyMissing(to, without);
+  if (without.length > 0) throw adminFaults.VAULT_KEY_MISSING(to, without);
 }

@@ -7,7 +7,7 @@ import {
   writeStandingPoll,
 } from "@svc/db";
 import type { StandingContext } from "../engine/context.ts";
-import { backfillNotPossible } from "../errors.ts";
+import { standingFaults } from "../errors.ts";
 import { sealPollState } from "../poll/seals.ts";
 import { newPollState } from "../poll/state.ts";
 
@@ -20,7 +20,11 @@ export async function forgetPolled(
   const poll = (await readStandingPolls(tx, [programId])).get(programId);
   if (poll === undefined) {
     const why = "the program was not polled yet: there is nothing to forget";
-    throw backfillNotPossible("id", why, "Wait for its first poll, or let `first` of its definition be all.");
+    throw standingFaults.BACKFILL_NOT_POSSIBLE(
+      "id",
+      why,
+      "Wait for its first poll, or let `first` of its definition be all.",
+    );
   }
   await writeStandingPoll(tx, {
     ...poll,

@@ -1,4 +1,4 @@
-import { createId, firstUuidAt, idOfUuid, isoTime, type ProjectPrincipal, type Work } from "@svc/core";
+import { call, createId, firstUuidAt, idOfUuid, isoTime, type ProjectPrincipal, text, type Work } from "@svc/core";
 import {
   addBackfill,
   type BackfillRecord,
@@ -12,15 +12,7 @@ import {
 } from "@svc/db";
 import type { StandingContext } from "../engine/context.ts";
 import { filter } from "../engine/prepare.ts";
-import {
-  approverRoleRequired,
-  backfillNotPossible,
-  backfillRunning,
-  backfillTooLarge,
-  sinceRequired,
-  standingProgramNotActive,
-  standingProgramNotFound,
-} from "../errors.ts";
+import { standingFaults } from "../errors.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { lookThrough, walkOf } from "./looked.ts";
 import { forgetPolled } from "./polled.ts";
@@ -62,19 +54,19 @@ export async function beginBackfill(
 ): Promise<BegunBackfill> {
   const { db, versions } = context;
   const { id: programId, projectId, state } = program;
-  if (state !== "active" && state !== "ended") throw standingProgramNotActive(state);
+  if (state !== "active" && state !== "ended") throw standingFaults.STANDING_PROGRAM_NOT_ACTIVE(state);
   const name = { programId, projectId, version: program.version };
   const version = (await versions.get(db, [name]))(name);
-  if (version.record.needsApproval && principal.role !== "approver") throw approverRoleRequired();
+  if (version.record.needsApproval && principal.role !== "approver") throw standingFaults.APPROVER_ROLE_REQUIRED();
   const found = await plan(context, principal, { program, version, request });
   if (request.isDryRun) return { record: await tryOut(context, found, version), isStored: false };
   // What takes long was looked at before: while the program is locked nothing of it is decided.
   const changed = await withTransaction(db, async (tx) => {
     const [now] = await lockStandingPrograms(tx, [programId]);
-    if (now === undefined || now.deletedAt !== null) throw standingProgramNotFound("id", programId);
+    if (now === undefined || now.deletedAt !== null) throw standingFaults.STANDING_PROGRAM_NOT_FOUND("id", programId);
     if (now.version !== program.version || now.state !== state) return now;
     const running = await findRunningBackfill(tx, programId);
-    if (running !== undefined) throw backfillRunning(running.id);
+    if (running !== undefined) throw standingFaults.BACKFILL_RUNNING(running.id);
     if (version.definition.source.kind === "poll") await forgetPolled(context, tx, now);
     await addBackfill(tx, found);
     return undefined;
@@ -127,27 +119,31 @@ function rangeOf(
   { sinceMs, untilMs }: BackfillRequest,
   nowMs: number,
 ): Pick<BackfillRecord, "since" | "until"> {
-  if (sinceMs === undefined) throw sinceRequired();
+  if (sinceMs === undefined) throw standingFaults.FILTER_REQUIRED();
   return { since: sinceMs, until: Math.min(untilMs ?? nowMs, nowMs, nextAt ?? nowMs) };
 }
 
 function assertPollIsForgotten({ again, sinceMs, untilMs }: BackfillRequest): void {
   if (!again)
-    throw backfillNotPossible(
+    throw standingFaults.BACKFILL_NOT_POSSIBLE(
       "again",
       "the program polls: rows of the past are found by forgetting what is known of the list alone",
       "Set again, to have the next poll find all that the list has.",
     );
   const field = sinceMs === undefined ? "until" : "since";
   if (sinceMs === undefined && untilMs === undefined) return;
-  throw backfillNotPossible(field, `${field} is given, and rows of a polled list have no times`, "Leave it out.");
+  throw standingFaults.BACKFILL_NOT_POSSIBLE(
+    field,
+    `${field} is given, and rows of a polled list have no times`,
+    "Leave it out.",
+  );
 }
 
 function collects() {
-  return backfillNotPossible(
+  return standingFaults.BACKFILL_NOT_POSSIBLE(
     "id",
     "the definition collects events, and their windows were of the time in which they came",
-    "Run single events with RunStandingProgram, or stand a program beside it that does not collect.",
+    text`Run single events with ${call("RunStandingProgram")}, or stand a program beside it that does not collect.`,
   );
 }
 
@@ -160,7 +156,7 @@ function assertRunsAreKept(
   const forgottenFrom = Math.max(since, createdAt);
   if (forgottenFrom >= Math.min(until, keptFrom)) return;
   const days = `from ${isoTime(forgottenFrom)} to ${isoTime(Math.min(until, keptFrom))}`;
-  throw backfillNotPossible(
+  throw standingFaults.BACKFILL_NOT_POSSIBLE(
     "since",
     `the runs ${days} are not kept any more, and what had one would make another`,
     "Begin later, or set again where that is meant.",
@@ -175,7 +171,7 @@ async function count(context: StandingContext, range: BackfillRecord, version: L
     source.kind === "trigger"
       ? await countEvents(context, range, source)
       : await countTimes(range, version, context.meter.begin({ projectId: range.projectId }));
-  if (total > totalMax) throw backfillTooLarge(totalMax);
+  if (total > totalMax) throw standingFaults.BACKFILL_TOO_LARGE(totalMax);
   return total;
 }
 

@@ -2,6 +2,7 @@ import type { CatalogViews, JsonSchema } from "@svc/catalog";
 import {
   type Binding,
   bindingText,
+  call,
   type Fault,
   formatValue,
   isObject,
@@ -9,6 +10,7 @@ import {
   type JsonObject,
   type ProjectId,
   type Role,
+  text,
   type WorkMeter,
 } from "@svc/core";
 import type { Executor } from "@svc/db";
@@ -23,7 +25,7 @@ import {
   pointerOf,
   typeOfConstant,
 } from "@svc/program";
-import { definitionFaulty } from "../errors.ts";
+import { standingFaults } from "../errors.ts";
 import { checkPoll } from "../poll/check.ts";
 import { rowTypeOf } from "../poll/definition.ts";
 import { firstOfSource } from "../schedule/due.ts";
@@ -124,7 +126,7 @@ export async function checkDefinition(
   const all = [...own, ...ofProgram];
   const omitted = faults.count - own.length + ("faults" in start ? start.omitted : 0);
   if (all.length > 0 || definition === undefined || document === undefined || !("program" in start)) {
-    return { refusal: definitionFaulty(all, omitted) };
+    return { refusal: standingFaults.DEFINITION_FAULTY(all, omitted) };
   }
   const noted = { projectId, definition, document };
   noteZone(noted, faults);
@@ -177,7 +179,9 @@ function checkSource({ source }: Definition, { shared }: CheckParts["views"], fa
   const known = [...shared.tools.values()].filter(({ kind }) => kind === "trigger").map(({ slug }) => slug);
   const named = known.slice(0, namedMax).join(", ");
   const hint =
-    known.length === 0 ? "the deployment has none" : `write one of ${named}; ListTools of kind TRIGGER names all`;
+    known.length === 0
+      ? "the deployment has none"
+      : text`write one of ${named}; ${call("ListTools")} of kind TRIGGER names all`;
   faults.add(
     "TRIGGER_UNKNOWN",
     ["source", "trigger", "slug"],

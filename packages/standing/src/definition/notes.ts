@@ -1,5 +1,5 @@
 import { type CatalogViews, nearest } from "@svc/catalog";
-import { formatValue, type JsonObject, type ProjectId } from "@svc/core";
+import { call, formatValue, type JsonObject, type ProjectId, text, type Written } from "@svc/core";
 import { type Executor, findReferencedEntities } from "@svc/db";
 import type { Definition } from "./definition.ts";
 import type { DefinitionFaults } from "./faults.ts";
@@ -47,7 +47,7 @@ export async function noteEntity(
   const tool = views.shared.tools.get(slug);
   if (tool?.kind !== "trigger") return;
   const path = ["source", "trigger", "entity"];
-  const note = (message: string, hint: string) => faults.note("ENTITY_UNHEARD", path, message, hint);
+  const note = (message: string, hint: Written) => faults.note("ENTITY_UNHEARD", path, message, hint);
   if (!tool.namesAccount) {
     const message = `is ${formatValue(entityId)}, but posts of ${slug} name no account, so no event is about an entity`;
     return note(message, "leave entity out: then each event of the trigger starts a run");
@@ -60,6 +60,6 @@ export async function noteEntity(
   const message = `is ${formatValue(entityId)}, but no account of it takes events of ${toolkitSlug}, so no event would start a run`;
   note(
     message,
-    `${meant}connect ${toolkitSlug} for ${entityId} and give the account its app's own id by SetAccountReferences, or leave entity out`,
+    text`${meant}connect ${toolkitSlug} for ${entityId} and give the account its app's own id by ${call("SetAccountReferences")}, or leave entity out`,
   );
 }

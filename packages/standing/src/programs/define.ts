@@ -11,13 +11,7 @@ import {
 import type { ProgramNote } from "@svc/program";
 import { type CheckedDefinition, checkDefinition, hashOfDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../engine/context.ts";
-import {
-  standingProgramNotFound,
-  standingProgramsTooMany,
-  standingSlugInvalid,
-  standingSlugTaken,
-  standingVersionStale,
-} from "../errors.ts";
+import { standingFaults } from "../errors.ts";
 import { isOver } from "../schedule/due.ts";
 import { titleOf } from "../versions.ts";
 import { arm } from "./activate.ts";
@@ -45,7 +39,7 @@ export async function createProgram(
 ): Promise<DefinedProgram> {
   const { db, clock, limits } = context;
   const { projectId, role, binding = null } = principal;
-  if (!slugPattern.test(slug)) throw standingSlugInvalid(slug);
+  if (!slugPattern.test(slug)) throw standingFaults.STANDING_SLUG_INVALID(slug);
   const hash = await hashOfDefinition(definitionJson);
   const earlier = await findSame(db, principal, slug, hash);
   // Before anything is checked: it is answered, whatever became of tools, accounts and contacts since.
@@ -53,7 +47,8 @@ export async function createProgram(
   const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs: clock.now() });
   if ("refusal" in checked) throw checked.refusal;
   const programs = standingProgramsForProject(db, projectId);
-  if ((await programs.count()) >= limits.programsMax) throw standingProgramsTooMany(limits.programsMax);
+  if ((await programs.count()) >= limits.programsMax)
+    throw standingFaults.STANDING_PROGRAMS_TOO_MANY(limits.programsMax);
   try {
     const id = await withTransaction(db, (tx) =>
       addProgram(context, tx, principal, { slug, definitionJson, isPaused, simulates, checked }),
@@ -62,7 +57,7 @@ export async function createProgram(
   } catch (error) {
     if (!isUniqueViolation(error, "standing_programs_slug")) throw error;
     const other = await findSame(db, principal, slug, hash);
-    if (other === undefined) throw standingSlugTaken(slug);
+    if (other === undefined) throw standingFaults.STANDING_SLUG_TAKEN(slug);
     return { id: other, notes: [] };
   }
 }
@@ -113,9 +108,9 @@ async function findSame(
 ): Promise<StandingProgramId | undefined> {
   const found = await standingProgramsForProject(db, projectId).findBySlug(slug);
   if (found === undefined) return undefined;
-  if (!isWithin(found.binding ?? undefined, binding)) throw standingSlugTaken(slug);
+  if (!isWithin(found.binding ?? undefined, binding)) throw standingFaults.STANDING_SLUG_TAKEN(slug);
   const [version] = await loadStandingVersions(db, [{ programId: found.id, version: found.version }]);
-  if (version?.definitionHash !== hash) throw standingSlugTaken(slug);
+  if (version?.definitionHash !== hash) throw standingFaults.STANDING_SLUG_TAKEN(slug);
   return found.id;
 }
 
@@ -141,9 +136,9 @@ export async function updateProgram(
   if ("refusal" in checked) throw checked.refusal;
   await withTransaction(db, async (tx) => {
     const [program] = await lockStandingPrograms(tx, [id]);
-    if (program === undefined || program.deletedAt !== null) throw standingProgramNotFound("id", id);
+    if (program === undefined || program.deletedAt !== null) throw standingFaults.STANDING_PROGRAM_NOT_FOUND("id", id);
     if (expectedVersion !== 0 && expectedVersion !== program.version) {
-      throw standingVersionStale(expectedVersion, program.version);
+      throw standingFaults.STANDING_VERSION_STALE(expectedVersion, program.version);
     }
     await makeNextVersion(context, tx, principal, { program, definitionJson, checked, simulates, note: "" });
   });

@@ -9,7 +9,7 @@ import {
   type StandingSourceKind,
 } from "@svc/db";
 import type { Source } from "../definition/definition.ts";
-import { standingProgramsTooMany } from "../errors.ts";
+import { standingFaults } from "../errors.ts";
 
 /** A program that may listen. */
 export type Listening = { readonly id: StandingProgramId; readonly projectId: ProjectId };
@@ -26,7 +26,7 @@ export async function listen(
   if (source.kind !== "trigger") return;
   const { slug: triggerSlug } = source;
   if ((await countStandingListeners(tx, projectId, triggerSlug)) >= listenersMax) {
-    throw standingProgramsTooMany(listenersMax, triggerSlug);
+    throw standingFaults.STANDING_PROGRAMS_TOO_MANY(listenersMax, triggerSlug);
   }
   await openStandingListener(tx, { programId, projectId, version, triggerSlug });
 }

@@ -17,7 +17,7 @@ import {
 import { checkDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../engine/context.ts";
 import { driftText } from "../engine/drift.ts";
-import { approverRoleRequired, pauseCauseStands, standingProgramNotFound } from "../errors.ts";
+import { standingFaults } from "../errors.ts";
 import { firstOfSource, isOver } from "../schedule/due.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
 import { arm } from "./activate.ts";
@@ -70,7 +70,7 @@ async function adopt(context: StandingContext, principal: ProjectPrincipal, prog
   const { id: programId, projectId, version, binding } = program;
   const [stored] = await loadStandingVersions(db, [{ programId, version }]);
   if (stored === undefined) throw new Error(`version ${version} of ${programId} is not in the store`);
-  if (stored.needsApproval && principal.role !== "approver") throw approverRoleRequired();
+  if (stored.needsApproval && principal.role !== "approver") throw standingFaults.APPROVER_ROLE_REQUIRED();
   const definitionJson = openDefinition(sealer, { programId, projectId, version }, stored.definition);
   const { role } = principal;
   const checked = await checkDefinition(context, {
@@ -92,7 +92,8 @@ async function assertNoDrift({ db, versions, starter }: StandingContext, program
   const name = { programId, projectId, version };
   const { record } = (await versions.get(db, [name]))(name);
   const drift = await starter.driftOf(projectId, record.programDigest);
-  if (drift.length > 0) throw pauseCauseStands(`tools that it uses have changed: ${driftText(drift).slice(0, 500)}`);
+  if (drift.length > 0)
+    throw standingFaults.PAUSE_CAUSE_STANDS(`tools that it uses have changed: ${driftText(drift).slice(0, 500)}`);
 }
 
 function resume(
@@ -109,11 +110,11 @@ function resume(
     if (program.state !== "paused" && !isAsked) return;
     const name = { programId: id, projectId: program.projectId, version: program.version };
     const version = (await versions.get(tx, [name]))(name);
-    if (version.record.needsApproval && role !== "approver") throw approverRoleRequired();
+    if (version.record.needsApproval && role !== "approver") throw standingFaults.APPROVER_ROLE_REQUIRED();
     // It waits for its approval, and runs with that.
     if (isAsked) return programs.change(id, { pauseReason: "", updatedAt: nowMs });
     const cause = await causeOf(context, tx, program, version);
-    if (cause !== undefined) throw pauseCauseStands(cause);
+    if (cause !== undefined) throw standingFaults.PAUSE_CAUSE_STANDS(cause);
     const { definition } = version;
     const { source } = definition;
     const nextAt = await firstOfSource(source, nowMs, meter.begin({ projectId: program.projectId }));
@@ -172,7 +173,7 @@ export function deleteProgram(
 /** Throws STANDING_PROGRAM_NOT_FOUND for one that was deleted meanwhile. */
 async function locked(tx: Executor, id: StandingProgramRecord["id"]): Promise<StandingProgramRecord> {
   const [program] = await lockStandingPrograms(tx, [id]);
-  if (program === undefined || program.deletedAt !== null) throw standingProgramNotFound("id", id);
+  if (program === undefined || program.deletedAt !== null) throw standingFaults.STANDING_PROGRAM_NOT_FOUND("id", id);
   return program;
 }
 

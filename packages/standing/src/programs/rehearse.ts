@@ -1,4 +1,4 @@
-import { createId, quotaExceeded } from "@svc/core";
+import { createId, quotaFaults } from "@svc/core";
 import {
   clearDueTasks,
   decideStandingVersion,
@@ -50,7 +50,7 @@ export async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowM
   if (without.size > 0 && projectId !== undefined) {
     const reached = await findJobQuotaReached(tx, projectId, jobs.length);
     if (reached === undefined) throw new Error("a rehearsal found no room, and there is some");
-    throw quotaExceeded("jobs", reached.quotaReached);
+    throw quotaFaults.jobs(reached.quotaReached);
   }
   for (const { also } of jobs) await also?.(tx);
 }

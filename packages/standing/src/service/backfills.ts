@@ -19,7 +19,7 @@ import {
   type StandingService,
 } from "@svc/gen/standing";
 import { beginBackfill } from "../backfill/start.ts";
-import { backfillNotFound, backfillPolicyInvalid, backfillRateInvalid } from "../errors.ts";
+import { standingFaults } from "../errors.ts";
 import type { StandingServiceContext } from "./context.ts";
 import { toBackfill } from "./convert-backfill.ts";
 import { assertReached, findProgram } from "./read.ts";
@@ -36,7 +36,7 @@ export function backfillMethods(context: StandingServiceContext): Methods {
     async backfillStandingProgram({ id, since, until, again, perMinute, policy, dryRun }, ctx) {
       const principal = requireProject(ctx);
       const program = await findProgram(db, principal, id);
-      if (perMinute > perMinuteMax) throw backfillRateInvalid(perMinute, perMinuteMax);
+      if (perMinute > perMinuteMax) throw standingFaults.BACKFILL_RATE_INVALID(perMinute, perMinuteMax);
       const begun = await beginBackfill(context, principal, program, {
         ...timeRange(since, until),
         ...{ again, isDryRun: dryRun, policy: policyOf(policy) },
@@ -63,7 +63,7 @@ export function backfillMethods(context: StandingServiceContext): Methods {
 
 function policyOf(policy: string): OverlapPolicy | undefined {
   const known = overlapPolicies.find((one) => one === policy);
-  if (known === undefined && policy !== "") throw backfillPolicyInvalid(policy);
+  if (known === undefined && policy !== "") throw standingFaults.POLICY_INVALID(policy);
   return known;
 }
 
@@ -75,8 +75,8 @@ async function find(
 ): Promise<BackfillRecord> {
   const known = parseId("bkf", id);
   const found = known && (await findBackfill(db, caller.projectId, known));
-  if (found === undefined) throw backfillNotFound(id);
-  await assertReached(db, caller, found.programId, () => backfillNotFound(id));
+  if (found === undefined) throw standingFaults.BACKFILL_NOT_FOUND(id);
+  await assertReached(db, caller, found.programId, () => standingFaults.BACKFILL_NOT_FOUND(id));
   return found;
 }
 

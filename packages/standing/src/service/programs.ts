@@ -16,7 +16,7 @@ import {
   UpdateStandingProgramResponseSchema,
 } from "@svc/gen/standing";
 import { toEstimate, toNotes } from "@svc/jobs";
-import { previewCountInvalid } from "../errors.ts";
+import { standingFaults } from "../errors.ts";
 import { createProgram, updateProgram } from "../programs/define.ts";
 import { deleteProgram, pauseProgram, resumeProgram } from "../programs/move.ts";
 import { preview } from "../programs/preview.ts";
@@ -132,7 +132,7 @@ export function programMethods(context: StandingServiceContext): Methods {
     },
     async previewStandingProgram({ id, definitionJson, count }, ctx) {
       const principal = requireProject(ctx);
-      if (count > previewMax) throw previewCountInvalid(count);
+      if (count > previewMax) throw standingFaults.PREVIEW_COUNT_INVALID(count);
       const program = id === "" ? undefined : await findProgram(db, principal, id);
       const wanted = count === 0 ? previewDefault : count;
       const found = await preview(context, principal, { program, definitionJson, count: wanted });

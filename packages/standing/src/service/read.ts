@@ -25,7 +25,7 @@ import {
 import type { StandingProgram } from "@svc/gen/standing";
 import { shownProgram } from "@svc/jobs";
 import type { StandingContext } from "../engine/context.ts";
-import { standingProgramNotFound } from "../errors.ts";
+import { standingFaults } from "../errors.ts";
 import { fireTimeOf } from "../schedule/due.ts";
 import { dayOf } from "../schedule/zone.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
@@ -52,7 +52,7 @@ export async function findProgram(
   const found = name.includes("\0")
     ? undefined
     : await (id === undefined ? programs.findBySlug(name) : programs.find(id));
-  if (found === undefined || !isReached(found, binding)) throw standingProgramNotFound(field, name);
+  if (found === undefined || !isReached(found, binding)) throw standingFaults.STANDING_PROGRAM_NOT_FOUND(field, name);
   return found;
 }
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
+  coreFaults,
   createId,
   isEntityGranted,
   isJsonObject,
@@ -31,14 +32,7 @@ import {
 import { eventOf, givenOfEvents } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";
 import { inputOf } from "../decide/input.ts";
-import {
-  approverRoleRequired,
-  eventNotFound,
-  idempotencyKeyInvalid,
-  inputMismatch,
-  standingProgramNotActive,
-  standingRunNotFound,
-} from "../errors.ts";
+import { standingFaults } from "../errors.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingServiceContext } from "./context.ts";
 import { reasonOfFilter, runStateOfFilter, toRun } from "./convert.ts";
@@ -61,9 +55,9 @@ export function runMethods(context: StandingServiceContext): Methods {
     const known = parseId("evt", eventId);
     const event = known && (await eventsForProject(db, projectId).find(known));
     if (source.kind !== "trigger" || event?.kind !== "event" || event.triggerSlug !== source.slug) {
-      throw eventNotFound(eventId);
+      throw standingFaults.EVENT_NOT_FOUND(eventId);
     }
-    if (!isEntityGranted(binding ?? undefined, event.entityId)) throw eventNotFound(eventId);
+    if (!isEntityGranted(binding ?? undefined, event.entityId)) throw standingFaults.EVENT_NOT_FOUND(eventId);
     return event;
   };
   const eventsOf = (rows: readonly StandingRunRecord[]) => {
@@ -75,29 +69,30 @@ export function runMethods(context: StandingServiceContext): Methods {
       const caller = requireProject(ctx);
       const { projectId, keyId, role } = caller;
       const characters = [...idempotencyKey].length;
-      if (characters > keyCharactersMax) throw idempotencyKeyInvalid(characters);
+      if (characters > keyCharactersMax) throw coreFaults.IDEMPOTENCY_KEY_INVALID(characters);
       const program = await findProgram(db, caller, id);
       const sourceKey = sourceKeyOf(idempotencyKey, clock.now());
       const runs = standingRunsForProject(db, projectId);
       const earlier = await runs.findBySource(program.id, sourceKey);
       if (earlier !== undefined) return create(RunStandingProgramResponseSchema, { run: toRun(earlier) });
-      if (program.state !== "active") throw standingProgramNotActive(program.state);
+      if (program.state !== "active") throw standingFaults.STANDING_PROGRAM_NOT_ACTIVE(program.state);
       const name = { programId: program.id, projectId, version: program.version };
       const version = (await versions.get(db, [name]))(name);
-      if (version.record.needsApproval && role !== "approver") throw approverRoleRequired();
+      if (version.record.needsApproval && role !== "approver") throw standingFaults.APPROVER_ROLE_REQUIRED();
       const event = eventId === "" ? undefined : await findEvent(program, eventId, version);
       const given = event && givenOfEvents([eventOf(event)]);
       const fire = { kind: "hand", fireAt: clock.now(), missed: 0, previousAt: program.previousAt, given } as const;
       const input = inputJson === "" ? undefined : readInput(inputJson);
       const filled = inputOf(version, givenOf(fire, version.definition.timeZone), input);
-      if ("fault" in filled) throw inputMismatch(filled.fault);
+      if ("fault" in filled) throw standingFaults.INPUT_MISMATCH(filled.fault);
       const run = await engine
         .call(program.id, { ...fire, sourceKey, callerKeyId: keyId, input })
         .catch(async (error: unknown) => {
           if (!isUniqueViolation(error, "standing_runs_source")) throw error;
           return runs.findBySource(program.id, sourceKey);
         });
-      if (run === undefined) throw standingProgramNotActive("not active any more, or its key is revoked");
+      if (run === undefined)
+        throw standingFaults.STANDING_PROGRAM_NOT_ACTIVE("not active any more, or its key is revoked");
       return create(RunStandingProgramResponseSchema, { run: toRun(run) });
     },
     async listStandingRuns(request, ctx) {
@@ -125,8 +120,8 @@ export function runMethods(context: StandingServiceContext): Methods {
       const caller = requireProject(ctx);
       const runId = parseId("srn", id);
       const run = runId && (await standingRunsForProject(db, caller.projectId).find(runId));
-      if (run === undefined) throw standingRunNotFound(id);
-      await assertReached(db, caller, run.programId, () => standingRunNotFound(id));
+      if (run === undefined) throw standingFaults.STANDING_RUN_NOT_FOUND(id);
+      await assertReached(db, caller, run.programId, () => standingFaults.STANDING_RUN_NOT_FOUND(id));
       return create(GetStandingRunResponseSchema, { run: toRun(run, (await eventsOf([run])).get(run.id)) });
     },
   };
@@ -143,8 +138,8 @@ function readInput(text: string): JsonObject {
   try {
     value = parseExactJson(text, { depthMax: 100 }) as JsonValue;
   } catch {
-    throw inputMismatch("is not JSON, or nested too deep");
+    throw standingFaults.INPUT_MISMATCH("is not JSON, or nested too deep");
   }
-  if (!isJsonObject(value)) throw inputMismatch("is no JSON object");
+  if (!isJsonObject(value)) throw standingFaults.INPUT_MISMATCH("is no JSON object");
   return value;
 }

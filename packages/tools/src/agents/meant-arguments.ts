@@ -1,5 +1,6 @@
 import { type CatalogView, withoutOptionalNulls } from "@svc/catalog";
-import { isJsonNumber, isObject, parseExactJson, scalarText } from "@svc/core";
+import { type Fault, isJsonNumber, isObject, parseExactJson, scalarText } from "@svc/core";
+import { toolFaults } from "../errors.ts";
 import type { Params } from "../mcp/offer.ts";
 import { meantSlugs } from "./meant-names.ts";
 import type { ListedTool } from "./meta-tools.ts";
@@ -201,4 +202,14 @@ export function callToMake({ name, inputSchema }: ListedTool, given: Params): st
     ...(inner.length === 0 ? [] : [`"arguments": {${inner.map((key) => `${JSON.stringify(key)}: …`).join(", ")}}`]),
   ];
   return `${name} {${shown.join(", ")}}`.slice(0, 500);
+}
+
+/** The arguments of a meta-tool miss its input schema. */
+export function metaArgumentsMissed(
+  tool: ListedTool,
+  faults: readonly { readonly pointer: string; readonly message: string }[],
+  given: Params,
+): Fault {
+  const texts = faults.map(({ pointer, message }) => `${pointer === "" ? tool.name : pointer.slice(1)} ${message}`);
+  return toolFaults.META_ARGUMENTS_INVALID(tool.name, texts, callToMake(tool, given));
 }

@@ -11,7 +11,7 @@ import type { ConfirmationStore } from "./confirmation.ts";
 import { withConnected } from "./connected.ts";
 import type { CallHints } from "./convert.ts";
 import { answerDescribe } from "./describe-tool.ts";
-import { metaArgumentsInvalid } from "./errors.ts";
+import { metaArgumentsMissed } from "./meant-arguments.ts";
 import { type MetaToolName, metaTools } from "./meta-tools.ts";
 import { answerRead, type ReadArguments } from "./read-tool.ts";
 import { answerSearch, type SearchArguments } from "./search-tools.ts";
@@ -43,7 +43,7 @@ export function createMetaCaller({ views, caller, findReach, finder, db, clock }
   return async (name, args, principal, person) => {
     const faults = validators.get(name)?.(args) ?? [];
     const listed = metaTools.find((tool) => tool.name === name);
-    if (faults.length > 0 && listed !== undefined) throw metaArgumentsInvalid(listed, faults, args);
+    if (faults.length > 0 && listed !== undefined) throw metaArgumentsMissed(listed, faults, args);
     const view = await views.forProject(principal.projectId);
     const tell = (answer: ToolAnswer, slugs: readonly string[]) =>
       withConnected({ db, clock }, { view, principal, slugs }, answer);

@@ -10,8 +10,8 @@ import { answerCall } from "./call-tool.ts";
 import { askUser, canAskUser, readUserAnswer } from "./confirmation.ts";
 import { withConnected } from "./connected.ts";
 import { directName, findDirect, isDirect, listDirect, listedMetaTools } from "./direct-tools.ts";
-import { answerRefusal, metaArgumentsInvalid } from "./errors.ts";
-import { objectOf } from "./meant-arguments.ts";
+import { answerRefusal } from "./errors.ts";
+import { metaArgumentsMissed, objectOf } from "./meant-arguments.ts";
 import { insteadOf, meantCall } from "./meant-call.ts";
 import { type AgentToolsOptions, createMetaCaller, type MetaCaller } from "./meta-caller.ts";
 import { instructions, type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
@@ -122,7 +122,7 @@ async function answerTool(
   const own = usableAgentTools(agentTools, context).find(({ listed }) => listed.name === name);
   if (own !== undefined) {
     const faults = validators.get(name)?.(args) ?? [];
-    if (faults.length > 0) throw metaArgumentsInvalid(own.listed, faults, args);
+    if (faults.length > 0) throw metaArgumentsMissed(own.listed, faults, args);
     return own.answer(args, context);
   }
   const meta = listedMetaTools(address).find((tool) => tool.name === name);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fault } from "@svc/core";
+import { call, Fault, text, wait } from "@svc/core";
 import { expect, test } from "vitest";
 import { spokenFault } from "./errors.ts";
 import { instructions, metaTools } from "./meta-tools.ts";
@@ -39,8 +39,8 @@ test("a call of the API is told as the tool that an agent has for it", () => {
 });
 
 test("what HTTP refuses is told so too, and how long to wait", () => {
-  const help = "Send the same request again after the time in Retry-After, or raise the quota (SetProjectPolicy).";
-  const told = spokenFault(fault({ code: "resource_exhausted", reason: "X", message: "x", help, retryAfterMs: 1_000 }));
+  const help = text`Send the same request again ${wait}, or raise the quota (${call("SetProjectPolicy")}).`;
+  const told = spokenFault(new Fault("resource_exhausted", "x", [{ reason: "X", help }], 1_000));
   expect(told.details[0]?.help).toBe(
     "Send the same request again after 1 s, or raise the quota (the project's policy).",
   );

@@ -1,3 +1,5 @@
+import { type PartedText, renderText } from "@svc/core";
+
 /** How the API's names read to an agent: those of its own tools, or of what a person does where it has none. */
 const words: Readonly<Record<string, string>> = {
   toolSlug: "slug",
@@ -42,6 +44,17 @@ const words: Readonly<Record<string, string>> = {
   ListAskEndpoints: "the console",
 };
 const pattern = new RegExp(`\\b(?:${Object.keys(words).join("|")})\\b`, "g");
+
+/** A call or a field of the API as an agent knows it; other names stay. */
+export function spokenName(named: string): string {
+  const [name = "", ...how] = named.split(" ");
+  return Object.hasOwn(words, name) ? [words[name], ...how].join(" ") : named;
+}
+
+/** A text in parts with the names that an agent knows. */
+export function spokenText(said: PartedText): string {
+  return renderText(said, (_kind, name) => spokenName(name));
+}
 
 /** A text of the service in the words of an agent's tools. */
 export function spoken(text: string): string {

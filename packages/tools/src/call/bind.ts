@@ -1,5 +1,5 @@
 import type { Tool } from "@svc/catalog";
-import { type Binding, entityBound, type Fault, formatValue, isToolGranted, toolNotGranted } from "@svc/core";
+import { type Binding, bindingFaults, type Fault, formatValue, isToolGranted, ToolNotGranted } from "@svc/core";
 import type { Caller } from "./ledger.ts";
 import type { SecretUse } from "./secret-uses.ts";
 
@@ -20,10 +20,17 @@ export function bindCall<Request extends Bindable>(asked: Request): Request | Bo
   const { entityId, secretUses = [] } = asked;
   // Exactly the same text: whatever else reads alike is another entity.
   if (entityId !== "" && entityId !== binding.entityId) {
-    return { outcome: "refused", refusal: entityBound("entityId", `is ${formatValue(entityId)}`, binding) };
+    return {
+      outcome: "refused",
+      refusal: bindingFaults.ENTITY_BOUND("entityId", `is ${formatValue(entityId)}`, binding),
+    };
   }
   if (secretUses.length > 0) {
-    const refusal = entityBound("argumentsJson", "names a secret of the project, which is no entity's", binding);
+    const refusal = bindingFaults.ENTITY_BOUND(
+      "argumentsJson",
+      "names a secret of the project, which is no entity's",
+      binding,
+    );
     return { outcome: "refused", refusal };
   }
   return { ...asked, entityId: binding.entityId };
@@ -35,5 +42,5 @@ export function refusalOfTool(
   tool: Pick<Tool, "slug" | "toolkitSlug" | "class">,
 ): BoundRefusal | undefined {
   if (binding === undefined || isToolGranted(binding, tool)) return undefined;
-  return { outcome: "refused", refusal: toolNotGranted("toolSlug", tool, binding) };
+  return { outcome: "refused", refusal: new ToolNotGranted("toolSlug", tool, binding) };
 }

@@ -1,6 +1,6 @@
 import { assertExhaustive } from "@svc/core";
 import type { CallAnswer, Called } from "../call/called.ts";
-import { callInProgress, callLimited, callLimitPaused, idempotencyKeyReused, toolNotFound } from "../errors.ts";
+import { toolFaults } from "../errors.ts";
 
 /** The answer of a call that has one. Throws TOOL_NOT_FOUND, IDEMPOTENCY_KEY_REUSED, CALL_IN_PROGRESS, CALL_LIMIT and CALL_LIMIT_PAUSED for one that has none. */
 export function answerOf(called: Called): CallAnswer {
@@ -9,17 +9,17 @@ export function answerOf(called: Called): CallAnswer {
     case "held":
       return called.answer;
     case "in_progress":
-      throw callInProgress(called.idempotencyKey);
+      throw toolFaults.CALL_IN_PROGRESS(called.idempotencyKey);
     case "key_reused":
-      throw idempotencyKeyReused(called.idempotencyKey);
+      throw toolFaults.IDEMPOTENCY_KEY_REUSED(called.idempotencyKey);
     case "limited": {
       const { limit, isPaused, retryAfterMs } = called;
-      throw isPaused ? callLimitPaused(limit, retryAfterMs) : callLimited(limit, retryAfterMs);
+      throw isPaused ? toolFaults.CALL_LIMIT_PAUSED(limit, retryAfterMs) : toolFaults.CALL_LIMIT(limit, retryAfterMs);
     }
     case "refused":
       throw called.refusal;
     case "no_such_tool":
-      throw toolNotFound("toolSlug", called.toolSlug, called.meant);
+      throw toolFaults.TOOL_NOT_FOUND("toolSlug", called.toolSlug, called.meant);
     default:
       return assertExhaustive(called);
   }

@@ -1,14 +1,9 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { type CatalogView, nearest } from "@svc/catalog";
-import { callLimitBounds, formatDuration } from "@svc/core";
+import { callLimitBounds, field, formatDuration, text } from "@svc/core";
 import type { CallLimitRow } from "@svc/db";
 import type { CallLimit, CallRate } from "@svc/gen/tools";
-import {
-  callLimitBoundInvalid,
-  callLimitNameInvalid,
-  callLimitToolkitNotFound,
-  keyExpressionInvalid,
-} from "../errors.ts";
+import { toolFaults } from "../errors.ts";
 import { compileKeyExpression } from "../limits/key-expression.ts";
 
 const { concurrencyMax, rateMax } = callLimitBounds;
@@ -17,15 +12,19 @@ const perMs = { min: 1_000, max: 86_400_000 };
 /** A limit of PutCallLimit as it is to be stored, or the first of the faults that PutCallLimit names. `view` is the project's. */
 export function readCallLimit(view: CatalogView, given: CallLimit | undefined, nowMs: number): CallLimitRow {
   const { name = "", toolkitSlug = "", keyExpression = "", concurrency = 0, rate, paused = false } = given ?? {};
-  if (!/^[a-z][a-z0-9_-]{0,59}$/.test(name)) throw callLimitNameInvalid(name);
+  if (!/^[a-z][a-z0-9_-]{0,59}$/.test(name)) throw toolFaults.CALL_LIMIT_NAME_INVALID(name);
   if (toolkitSlug !== "" && !view.toolkits.has(toolkitSlug)) {
-    throw callLimitToolkitNotFound(toolkitSlug, nearest(toolkitSlug, view.toolkits.keys()));
+    throw toolFaults.CALL_LIMIT_TOOLKIT_NOT_FOUND(toolkitSlug, nearest(toolkitSlug, view.toolkits.keys()));
   }
   const compiled = compileKeyExpression(keyExpression);
-  if ("fault" in compiled) throw keyExpressionInvalid(compiled.fault);
-  if (concurrency < 0 || concurrency > concurrencyMax) throw callLimitBoundInvalid("concurrency", `is ${concurrency}`);
+  if ("fault" in compiled) throw toolFaults.KEY_EXPRESSION_INVALID(compiled.fault);
+  if (concurrency < 0 || concurrency > concurrencyMax)
+    throw toolFaults.CALL_LIMIT_BOUND_INVALID("concurrency", `is ${concurrency}`);
   if (concurrency === 0 && rate === undefined && !paused) {
-    throw callLimitBoundInvalid("concurrency", "and limit.rate are missing, and the limit is not paused");
+    throw toolFaults.CALL_LIMIT_BOUND_INVALID(
+      "concurrency",
+      text`and ${field("limit.rate")} are missing, and the limit is not paused`,
+    );
   }
   const bounds = rate === undefined ? { rateMax: 0, ratePerMs: 0 } : readRate(rate);
   const times = { createdAt: nowMs, updatedAt: nowMs };
@@ -33,11 +32,14 @@ export function readCallLimit(view: CatalogView, given: CallLimit | undefined, n
 }
 
 function readRate({ max, per }: CallRate): Pick<CallLimitRow, "rateMax" | "ratePerMs"> {
-  if (max < 1 || max > rateMax) throw callLimitBoundInvalid("rate.max", `is ${max}`);
-  if (per === undefined) throw callLimitBoundInvalid("rate.per", "is missing");
+  if (max < 1 || max > rateMax) throw toolFaults.CALL_LIMIT_BOUND_INVALID("rate.max", `is ${max}`);
+  if (per === undefined) throw toolFaults.CALL_LIMIT_BOUND_INVALID("rate.per", "is missing");
   const ratePerMs = Math.round(durationMs(per));
   if (ratePerMs < perMs.min || ratePerMs > perMs.max) {
-    throw callLimitBoundInvalid("rate.per", `is ${ratePerMs < 0 ? "negative" : formatDuration(ratePerMs)}`);
+    throw toolFaults.CALL_LIMIT_BOUND_INVALID(
+      "rate.per",
+      `is ${ratePerMs < 0 ? "negative" : formatDuration(ratePerMs)}`,
+    );
   }
   return { rateMax: max, ratePerMs };
 }

@@ -4,7 +4,7 @@ import { type Clock, requireProject } from "@svc/core";
 import { callLimitsForProject, type Database } from "@svc/db";
 import type { ToolsService } from "@svc/gen/tools";
 import { toCallLimit } from "../convert.ts";
-import { callLimitNotFound, callLimitsTooMany } from "../errors.ts";
+import { toolFaults } from "../errors.ts";
 import type { CallLimits } from "../limits/call-limits.ts";
 import { readCallLimit } from "./call-limit.ts";
 
@@ -32,7 +32,7 @@ export function callLimitMethods({
       const { projectId } = requireProject(ctx);
       const limit = readCallLimit(await views.forProject(projectId), request.limit, clock.now());
       const put = await callLimitsForProject(db, projectId).put(limit, limitsMax);
-      if (put === undefined) throw callLimitsTooMany(limitsMax);
+      if (put === undefined) throw toolFaults.CALL_LIMITS_TOO_MANY(limitsMax);
       limits.forget(projectId);
       return { limit: toCallLimit(put) };
     },
@@ -40,7 +40,7 @@ export function callLimitMethods({
       const { projectId } = requireProject(ctx);
       // No limit has a name that the store cannot hold.
       const isDeleted = !name.includes("\0") && (await callLimitsForProject(db, projectId).delete(name));
-      if (!isDeleted) throw callLimitNotFound(name);
+      if (!isDeleted) throw toolFaults.CALL_LIMIT_NOT_FOUND(name);
       limits.forget(projectId);
       return {};
     },

@@ -11,7 +11,7 @@ import {
 } from "@svc/core";
 import type { CallRequest } from "../call/call-request.ts";
 import type { ResultShape } from "../convert.ts";
-import { argumentsMalformed, callOptionInvalid, entityIdInvalid, idempotencyKeyInvalid } from "../errors.ts";
+import { toolFaults } from "../errors.ts";
 
 const keyCharactersMax = 200;
 const pathLengthMax = 200;
@@ -41,8 +41,8 @@ export function readCallRequest(
   { projectId, keyId, role, binding, confirm }: ProjectPrincipal,
 ): CallRequest & { readonly shape: ResultShape } {
   const { toolSlug, entityId, idempotencyKey, dryRun } = request;
-  if (entityId !== "" && !isEntityId(entityId)) throw entityIdInvalid(entityId);
-  if (!isPrintableText(idempotencyKey, keyCharactersMax)) throw idempotencyKeyInvalid(idempotencyKey);
+  if (entityId !== "" && !isEntityId(entityId)) throw toolFaults.ENTITY_ID_INVALID(entityId);
+  if (!isPrintableText(idempotencyKey, keyCharactersMax)) throw toolFaults.IDEMPOTENCY_KEY_INVALID(idempotencyKey);
   return {
     caller: { projectId, keyId, role, ...(binding && { binding }), ...(confirm && { confirm }) },
     toolSlug,
@@ -61,7 +61,7 @@ function readArguments(text: string): Readonly<Record<string, unknown>> {
   if (isObject(value)) return value;
   const kind =
     value === null ? "null" : Array.isArray(value) ? "a list" : `a ${isJsonNumber(value) ? "number" : typeof value}`;
-  throw argumentsMalformed(`is ${kind}`);
+  throw toolFaults.ARGUMENTS_MALFORMED(`is ${kind}`);
 }
 
 function parse(text: string): unknown {
@@ -69,9 +69,11 @@ function parse(text: string): unknown {
     return parseExactJson(text, { valuesMax: argumentValuesMax });
   } catch (error) {
     if (error instanceof JsonTooLargeError) {
-      throw argumentsMalformed(`holds more than ${argumentValuesMax} values, which is the most that a call takes`);
+      throw toolFaults.ARGUMENTS_MALFORMED(
+        `holds more than ${argumentValuesMax} values, which is the most that a call takes`,
+      );
     }
-    throw argumentsMalformed(`is not JSON${reasonOf(error)}`);
+    throw toolFaults.ARGUMENTS_MALFORMED(`is not JSON${reasonOf(error)}`);
   }
 }
 
@@ -83,12 +85,12 @@ function reasonOf(error: unknown): string {
 
 function readShape(fields: readonly string[], bytesMax: number): ResultShape {
   if (fields.length > fieldsMax)
-    throw callOptionInvalid("fields", `has ${fields.length} paths, more than ${fieldsMax}`);
+    throw toolFaults.CALL_OPTION_INVALID("fields", `has ${fields.length} paths, more than ${fieldsMax}`);
   for (const field of fields) {
     if (field.length > pathLengthMax || !/^[^.\s]+(?:\.[^.\s]+)*$/.test(field)) {
-      throw callOptionInvalid("fields", `holds ${formatValue(field)}, which is not a dotted path`);
+      throw toolFaults.CALL_OPTION_INVALID("fields", `holds ${formatValue(field)}, which is not a dotted path`);
     }
   }
-  if (bytesMax !== 0 && bytesMax < bytesMin) throw callOptionInvalid("maxBytes", `is ${bytesMax}`);
+  if (bytesMax !== 0 && bytesMax < bytesMin) throw toolFaults.CALL_OPTION_INVALID("maxBytes", `is ${bytesMax}`);
   return { fields, bytesMax };
 }

@@ -21,7 +21,7 @@ import {
 } from "@svc/db";
 import type { ToolsService } from "@svc/gen/tools";
 import { toHook } from "../convert.ts";
-import { accessClassInvalid, hookNotFound, hookPhaseInvalid, hooksTooMany, hookToolkitNotFound } from "../errors.ts";
+import { toolFaults } from "../errors.ts";
 import { hookSecretContext, type KnownHooks } from "../hooks/known-hooks.ts";
 
 /** What the methods for hooks work with. */
@@ -56,7 +56,7 @@ export function hookMethods({ views, hooks, hookGuard, clock, sealer, db }: Hook
       const signingSecret = sealer.seal(Buffer.from(secret, "utf8"), hookSecretContext(projectId, id));
       const scope = { toolkitSlugs, accessClasses: [...new Set(classes)], position: request.position, isActive: true };
       const hook = { id, phase, endpointUrl, signingSecret, ...scope, createdAt };
-      if (!(await callHooksForProject(db, projectId).create(hook, hooksMax))) throw hooksTooMany(hooksMax);
+      if (!(await callHooksForProject(db, projectId).create(hook, hooksMax))) throw toolFaults.HOOKS_TOO_MANY(hooksMax);
       hooks.forget(projectId);
       return { hook: toHook({ ...hook, projectId }), signingSecret: secret };
     },
@@ -72,14 +72,14 @@ export function hookMethods({ views, hooks, hookGuard, clock, sealer, db }: Hook
         ...(active !== undefined && { isActive: active }),
         ...(position !== undefined && { position }),
       });
-      if (row === undefined) throw hookNotFound(id);
+      if (row === undefined) throw toolFaults.HOOK_NOT_FOUND(id);
       hooks.forget(projectId);
       return { hook: toHook(row) };
     },
     async deleteHook({ id: text }, ctx) {
       const { projectId } = requireProject(ctx);
       const id = requireId("hok", "id", text);
-      if (!(await callHooksForProject(db, projectId).delete(id))) throw hookNotFound(id);
+      if (!(await callHooksForProject(db, projectId).delete(id))) throw toolFaults.HOOK_NOT_FOUND(id);
       hooks.forget(projectId);
       return {};
     },
@@ -88,19 +88,20 @@ export function hookMethods({ views, hooks, hookGuard, clock, sealer, db }: Hook
 
 function readPhase(text: string): HookPhase {
   const phase = hookPhases.find((known) => known === text);
-  if (phase === undefined) throw hookPhaseInvalid(text);
+  if (phase === undefined) throw toolFaults.HOOK_PHASE_INVALID(text);
   return phase;
 }
 
 function readClass(text: string): AccessClass {
   const known = accessClasses.find((one) => one === text);
-  if (known === undefined) throw accessClassInvalid(text);
+  if (known === undefined) throw toolFaults.ACCESS_CLASS_INVALID(text);
   return known;
 }
 
 async function readToolkits(views: CatalogViews, projectId: ProjectId, slugs: readonly string[]): Promise<string[]> {
   const { toolkits } = await views.forProject(projectId);
   const wrong = slugs.findIndex((slug) => !toolkits.has(slug));
-  if (wrong >= 0) throw hookToolkitNotFound(wrong, slugs[wrong] ?? "", nearest(slugs[wrong] ?? "", toolkits.keys()));
+  if (wrong >= 0)
+    throw toolFaults.HOOK_TOOLKIT_NOT_FOUND(wrong, slugs[wrong] ?? "", nearest(slugs[wrong] ?? "", toolkits.keys()));
   return [...new Set(slugs)];
 }

@@ -22,7 +22,7 @@ import {
   type WalkedCallFilter,
 } from "@svc/db";
 import type { ListToolCallsRequest } from "@svc/gen/tools";
-import { outcomeInvalid } from "../errors.ts";
+import { toolFaults } from "../errors.ts";
 import { callOutcomes } from "../outcome.ts";
 
 /** What lists of the ledger are read with. */
@@ -67,7 +67,7 @@ export function isCallReached(
 function readFilter(request: ListToolCallsRequest): Filter {
   const { toolSlug, entityId, outcome } = request;
   const state = callStates.find((known) => known === outcome);
-  if (outcome !== "" && state === undefined) throw outcomeInvalid(outcome, [...callOutcomes, "running"]);
+  if (outcome !== "" && state === undefined) throw toolFaults.OUTCOME_INVALID(outcome, [...callOutcomes, "running"]);
   return {
     ...timeRange(request.since, request.until),
     toolSlug: toolSlug === "" ? undefined : toolSlug,

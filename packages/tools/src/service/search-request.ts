@@ -1,6 +1,6 @@
 import type { AccessClass } from "@svc/catalog";
 import { ToolKind } from "@svc/gen/catalog";
-import { accessClassInvalid, limitInvalid, queryInvalid } from "../errors.ts";
+import { toolFaults } from "../errors.ts";
 
 const classes: readonly string[] = ["read", "write", "destructive"] satisfies AccessClass[];
 const queryMax = 1000;
@@ -28,9 +28,9 @@ export type AskedSearch = {
 /** Reads a request of SearchTools. Throws its invalid_argument refusals. */
 export function readSearchRequest(request: AskedSearch): SearchRequest {
   const { query, toolkitSlug, kind = ToolKind.UNSPECIFIED, accessClass, limit } = request;
-  if (query.trim() === "" || query.length > queryMax) throw queryInvalid(query);
-  if (limit < 0 || limit > limitMax) throw limitInvalid(limit);
-  if (accessClass !== "" && !isAccessClass(accessClass)) throw accessClassInvalid(accessClass);
+  if (query.trim() === "" || query.length > queryMax) throw toolFaults.QUERY_INVALID(query);
+  if (limit < 0 || limit > limitMax) throw toolFaults.LIMIT_INVALID(limit);
+  if (accessClass !== "" && !isAccessClass(accessClass)) throw toolFaults.ACCESS_CLASS_INVALID(accessClass);
   return {
     query,
     toolkitSlug: toolkitSlug === "" ? undefined : toolkitSlug,

@@ -14,7 +14,7 @@ import type { ToolCaller } from "../call/call-tool.ts";
 import type { Ledger } from "../call/ledger.ts";
 import { toCallToolResponse, toHookAnswers, toToolCall } from "../convert.ts";
 import type { ToolFinder } from "../embeddings/find-tools.ts";
-import { toolCallNotFound } from "../errors.ts";
+import { toolFaults } from "../errors.ts";
 import type { ReachFinder } from "../search/reach.ts";
 import { answerOf } from "./call-answer.ts";
 import { type CallLimitsContext, callLimitMethods } from "./call-limits.ts";
@@ -74,7 +74,7 @@ export function createToolsService(options: ToolsServiceOptions): ServiceImpl<ty
       const { projectId, binding } = requireProject(ctx);
       const id = requireId("call", "id", request.id);
       const row = await toolCallsForProject(db, projectId).find(id);
-      if (row === undefined || !isCallReached(binding, row)) throw toolCallNotFound(request.id);
+      if (row === undefined || !isCallReached(binding, row)) throw toolFaults.TOOL_CALL_NOT_FOUND(request.id);
       const call = toToolCall(row, {
         message: messageOf(ledger, row),
         argumentsJson: ledger.openText(id, projectId, "arguments", row.arguments),

@@ -3,6 +3,7 @@ import {
   createId,
   type DeliveryId,
   type EventId,
+  field,
   firstUuidAt,
   optionalId,
   type ProjectId,
@@ -11,6 +12,7 @@ import {
   requireId,
   requireProject,
   type SubscriptionId,
+  text,
   timeRange,
   walkedRows,
 } from "@svc/core";
@@ -33,15 +35,7 @@ import {
 } from "@svc/db";
 import type { Delivery as DeliveryMessage, ListDeliveriesRequest, TriggersService } from "@svc/gen/triggers";
 import { attemptMessage, deliveryMessage } from "../convert.ts";
-import {
-  deliveryNotPending,
-  deliveryStateInvalid,
-  filterRequired,
-  notFound,
-  replayTooLarge,
-  subscriptionInactive,
-  subscriptionOfAgent,
-} from "../errors.ts";
+import { triggerFaults } from "../errors.ts";
 import { storeTestEvent } from "../store.ts";
 import type { TriggersContext } from "./context.ts";
 import { rangeWarnings } from "./pending-warnings.ts";
@@ -69,7 +63,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
     async getDelivery(req, ctx) {
       const { projectId } = requireProject(ctx);
       const row = await deliveriesForProject(db, projectId).find(requireId("dlv", "id", req.id));
-      if (row === undefined) throw notFound("delivery", "id", req.id);
+      if (row === undefined) throw triggerFaults.DELIVERY_NOT_FOUND("id", req.id);
       return { delivery: await messageOf(context, row) };
     },
 
@@ -92,7 +86,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const { projectId } = requireProject(ctx);
       const id = requireId("dlv", "deliveryId", req.deliveryId);
       const attempts = await deliveriesForProject(db, projectId).findAttempts(id);
-      if (attempts === undefined) throw notFound("delivery", "deliveryId", req.deliveryId);
+      if (attempts === undefined) throw triggerFaults.DELIVERY_NOT_FOUND("deliveryId", req.deliveryId);
       return { attempts: attempts.map((entry) => attemptMessage(id, entry)).reverse() };
     },
 
@@ -116,7 +110,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const principal = requireProject(ctx);
       const { projectId } = principal;
       const { sinceMs, untilMs = clock.now() } = timeRange(req.since, req.until);
-      if (sinceMs === undefined) throw filterRequired("since", "since");
+      if (sinceMs === undefined) throw triggerFaults.FILTER_REQUIRED("since", "since");
       requireToolkit(catalog, req.toolkitSlug);
       const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
       if (subscriptionId !== undefined) await requireActive(context, projectId, subscriptionId);
@@ -131,7 +125,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const warnings = await rangeWarnings(context, projectId, filter);
       if (req.dryRun) return { count: await countEventMatches(db, projectId, filter), deliveries: [], warnings };
       const matches = await findEventMatches(db, projectId, filter, replayMax + 1);
-      if (matches.length > replayMax) throw replayTooLarge(replayMax);
+      if (matches.length > replayMax) throw triggerFaults.REPLAY_TOO_LARGE(replayMax);
       const { count, newest } = await queue(context, principal, matches);
       return { count, deliveries: await messagesOf(context, projectId, newest), warnings };
     },
@@ -142,12 +136,12 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const subscriptionId = requireId("sub", "subscriptionId", req.subscriptionId);
       const subscription = await requireActive(context, projectId, subscriptionId);
       if (subscription.keyId !== null)
-        throw subscriptionOfAgent("subscriptionId", subscriptionId, "MCP knows no test events");
+        throw triggerFaults.SUBSCRIPTION_OF_AGENT("subscriptionId", subscriptionId, "MCP knows no test events");
       await requireRoom(context, principal, 1);
       const deliveryId = await storeTestEvent(context.store, db, projectId, subscriptionId);
       dispatcher.wake();
       const delivery = await deliveriesForProject(db, projectId).find(deliveryId);
-      if (delivery === undefined) throw notFound("delivery", "subscriptionId", deliveryId);
+      if (delivery === undefined) throw triggerFaults.DELIVERY_NOT_FOUND("subscriptionId", deliveryId);
       return { delivery: await messageOf(context, delivery) };
     },
 
@@ -159,13 +153,15 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const pending = deliveryId === undefined ? undefined : await own.find(deliveryId);
       const isOther = pending !== undefined && named !== undefined && pending.subscriptionId !== named;
       if (deliveryId !== undefined && (pending === undefined || isOther))
-        throw notFound("delivery", "deliveryId", deliveryId);
+        throw triggerFaults.DELIVERY_NOT_FOUND("deliveryId", deliveryId);
       const id = named ?? pending?.subscriptionId;
-      if (id === undefined) throw filterRequired("subscriptionId", "subscriptionId or deliveryId");
-      if (pending !== undefined && pending.state !== "pending") throw deliveryNotPending(pending.id, pending.state);
+      if (id === undefined)
+        throw triggerFaults.FILTER_REQUIRED("subscriptionId", text`${field("subscriptionId")} or deliveryId`);
+      if (pending !== undefined && pending.state !== "pending")
+        throw triggerFaults.DELIVERY_NOT_PENDING(pending.id, pending.state);
       const endpoint = (await findDeliveryEndpoints(db, projectId, [id])).get(id);
-      if (endpoint === undefined) throw notFound("subscription", "subscriptionId", id);
-      if (!endpoint.active) throw subscriptionInactive(id, "nothing is delivered to it");
+      if (endpoint === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("subscriptionId", id);
+      if (!endpoint.active) throw triggerFaults.SUBSCRIPTION_INACTIVE(id, "nothing is delivered to it");
       const count = await tryDeliveriesNow(db, id, { deliveryId, nowMs: clock.now() });
       dispatcher.wake();
       const [subscription, delivery] = await Promise.all([
@@ -212,7 +208,8 @@ export async function replayEvent(
 ): Promise<readonly Delivery[]> {
   const { db } = context;
   const { projectId } = principal;
-  if ((await eventsForProject(db, projectId).find(eventId)) === undefined) throw notFound("event", "eventId", eventId);
+  if ((await eventsForProject(db, projectId).find(eventId)) === undefined)
+    throw triggerFaults.EVENT_NOT_FOUND("eventId", eventId);
   const filter = { ...everyMatch, subscriptionId, fromUuid: uuidOfEvent(eventId), toUuid: uuidAfterEvent(eventId) };
   return (await queue(context, principal, await findEventMatches(db, projectId, filter, replayMax))).newest;
 }
@@ -222,11 +219,15 @@ function readFilter(req: ListDeliveriesRequest): DeliveryFilter {
   const eventId = optionalId("evt", "eventId", req.eventId);
   const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
   const state = deliveryStates.find((known) => known === req.state);
-  if (req.state !== "" && state === undefined) throw deliveryStateInvalid(req.state, deliveryStates);
+  if (req.state !== "" && state === undefined) throw triggerFaults.DELIVERY_STATE_INVALID(req.state, deliveryStates);
   const range = timeRange(req.since, req.until);
   const isRare = state !== undefined || req.onlyFailed;
   const isNarrow = (eventId ?? subscriptionId) !== undefined || (isRare && range.sinceMs !== undefined);
-  if (!isNarrow) throw filterRequired("eventId", "eventId, subscriptionId, or since with state or onlyFailed");
+  if (!isNarrow)
+    throw triggerFaults.FILTER_REQUIRED(
+      "eventId",
+      text`${field("eventId")}, ${field("subscriptionId")}, or since with state or onlyFailed`,
+    );
   // Absent if it filters nothing: tokens of pages of before hold for the same filters.
   return { eventId, subscriptionId, state, ...(req.onlyFailed && { onlyFailed: true }), ...range };
 }

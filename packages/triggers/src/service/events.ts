@@ -13,7 +13,7 @@ import {
 import { countDeliveriesOfEvents, type Event, eventsForProject } from "@svc/db";
 import type { TriggersService } from "@svc/gen/triggers";
 import { eventMessage, ingestEndpointMessage } from "../convert.ts";
-import { notFound } from "../errors.ts";
+import { triggerFaults } from "../errors.ts";
 import { secretsOf } from "../verify.ts";
 import type { TriggersContext } from "./context.ts";
 import { triggerSlugOf } from "./request.ts";
@@ -51,7 +51,7 @@ export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext)
     async getEvent(req, ctx) {
       const { projectId, binding } = requireProject(ctx);
       const row = await eventsForProject(db, projectId).find(requireId("evt", "id", req.id));
-      if (row === undefined || !isEventReached(row, binding)) throw notFound("event", "id", req.id);
+      if (row === undefined || !isEventReached(row, binding)) throw triggerFaults.EVENT_NOT_FOUND("id", req.id);
       return { event: eventMessage(row) };
     },
 

@@ -23,7 +23,7 @@ import {
 } from "@svc/db";
 import type { StartReplayRequest, TriggersService } from "@svc/gen/triggers";
 import { replayCountMessages, replayMessage } from "../convert.ts";
-import { filterRequired, notFound, replayRateInvalid, replayRunning, replaysTooMany } from "../errors.ts";
+import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 import { replayWarnings } from "./pending-warnings.ts";
 import { requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
@@ -67,8 +67,8 @@ export function replayMethods(context: TriggersContext): Methods {
         pacedAt: nowMs - fullStepMs,
       };
       const start = await replaysForProject(db, projectId).start(replay, unfinishedMax);
-      if (start.outcome === "running") throw replayRunning(start.id);
-      if (start.outcome === "too_many") throw replaysTooMany(unfinishedMax);
+      if (start.outcome === "running") throw triggerFaults.REPLAY_RUNNING(start.id);
+      if (start.outcome === "too_many") throw triggerFaults.REPLAYS_TOO_MANY(unfinishedMax);
       context.wakeReplays();
       return { replay: replayMessage(start.replay), warnings };
     },
@@ -122,13 +122,13 @@ export function replayMethods(context: TriggersContext): Methods {
 }
 
 function found(row: ReplayRecord | undefined, id: string) {
-  if (row === undefined) throw notFound("replay", "id", id);
+  if (row === undefined) throw triggerFaults.REPLAY_NOT_FOUND("id", id);
   return replayMessage(row);
 }
 
 function perSecondOf(perSecond: number): number {
   if (perSecond >= 1 && perSecond <= perSecondMax) return perSecond;
-  throw replayRateInvalid(perSecond, perSecondMax);
+  throw triggerFaults.REPLAY_RATE_INVALID(perSecond, perSecondMax);
 }
 
 /** Time that it was paused is not made up for. */
@@ -146,7 +146,7 @@ async function filterOf(
 ): Promise<StartedFilter> {
   const createdAt = context.clock.now();
   const { sinceMs, untilMs = createdAt } = timeRange(req.since, req.until);
-  if (sinceMs === undefined) throw filterRequired("since", "since");
+  if (sinceMs === undefined) throw triggerFaults.FILTER_REQUIRED("since", "since");
   requireToolkit(context.catalog, req.toolkitSlug);
   const triggerSlug = triggerSlugOf(req.toolkitSlug, req.triggerSlug);
   const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);

@@ -1,39 +1,40 @@
-import { type Catalog, toolkitNotFound } from "@svc/catalog";
+import { type Catalog, catalogFaults } from "@svc/catalog";
 import {
   type PageSizeBounds,
   type ProjectId,
   type ProjectPrincipal,
-  quotaExceeded,
+  quotaFaults,
   quotaOf,
   type SubscriptionId,
 } from "@svc/core";
 import { type Subscription, subscriptionsForProject, usageOfProject } from "@svc/db";
-import { notFound, subscriptionInactive, triggerNotFound, triggerWithoutToolkit } from "../errors.ts";
+import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 
 /** Catalog-wide slug of a trigger named in either form; empty stays empty. TRIGGER_WITHOUT_TOOLKIT for a bare name alone. */
 export function triggerSlugOf(toolkitSlug: string, triggerSlug: string): string {
   if (triggerSlug === "" || triggerSlug.includes(".")) return triggerSlug;
-  if (toolkitSlug === "") throw triggerWithoutToolkit(triggerSlug);
+  if (toolkitSlug === "") throw triggerFaults.TRIGGER_WITHOUT_TOOLKIT(triggerSlug);
   return `${toolkitSlug}.${triggerSlug}`;
 }
 
 /** Refuses the filter of an act whose toolkit is not there: what it names would be nothing, for a slip of the pen. */
 export function requireToolkit({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): void {
-  if (toolkitSlug !== "" && !toolkits.has(toolkitSlug)) throw toolkitNotFound("toolkitSlug", toolkitSlug, { toolkits });
+  if (toolkitSlug !== "" && !toolkits.has(toolkitSlug))
+    throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, { toolkits });
 }
 
 /** The filter of a subscription, checked against the catalog. */
 export function subscribedSlugs(catalog: Catalog, toolkitSlug: string, triggerSlug: string) {
   if (toolkitSlug === "") {
-    if (triggerSlug !== "") throw triggerWithoutToolkit(triggerSlug);
+    if (triggerSlug !== "") throw triggerFaults.TRIGGER_WITHOUT_TOOLKIT(triggerSlug);
     return { toolkitSlug: "", triggerSlug: "" };
   }
   const toolkit = catalog.toolkits.get(toolkitSlug);
-  if (toolkit === undefined) throw toolkitNotFound("toolkitSlug", toolkitSlug, catalog);
+  if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, catalog);
   const slug = triggerSlugOf(toolkitSlug, triggerSlug);
   const isKnown = slug === "" || toolkit.triggers.some((trigger) => trigger.slug === slug);
-  if (!isKnown) throw triggerNotFound(toolkitSlug, triggerSlug);
+  if (!isKnown) throw triggerFaults.TRIGGER_NOT_FOUND(toolkitSlug, triggerSlug);
   return { toolkitSlug, triggerSlug: slug };
 }
 
@@ -56,7 +57,7 @@ export async function requireRoom(
   const most = quotaOf(quotas, "pendingDeliveries");
   if (more === 0 || most === Number.POSITIVE_INFINITY) return;
   const used = await usageOfProject(db, projectId).countDeliveries(most);
-  if (used + more > most) throw quotaExceeded("pendingDeliveries", { most, used });
+  if (used + more > most) throw quotaFaults.pendingDeliveries({ most, used });
 }
 
 /** A subscription that something can be sent to. Throws SUBSCRIPTION_NOT_FOUND and SUBSCRIPTION_INACTIVE. */
@@ -66,7 +67,7 @@ export async function requireActive(
   id: SubscriptionId,
 ): Promise<Subscription> {
   const subscription = await subscriptionsForProject(context.db, projectId).find(id);
-  if (subscription === undefined) throw notFound("subscription", "subscriptionId", id);
-  if (!subscription.active) throw subscriptionInactive(id, subscription.inactiveReason);
+  if (subscription === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("subscriptionId", id);
+  if (!subscription.active) throw triggerFaults.SUBSCRIPTION_INACTIVE(id, subscription.inactiveReason);
   return subscription;
 }

@@ -5,7 +5,7 @@ import {
   generateSigningSecret,
   pageOf,
   pageRows,
-  quotaExceeded,
+  quotaFaults,
   requireId,
   requireProject,
 } from "@svc/core";
@@ -20,7 +20,7 @@ import {
 import { signingSecretContext } from "@svc/delivery";
 import type { Subscription as SubscriptionMessage, TriggersService } from "@svc/gen/triggers";
 import { subscriptionMessage } from "../convert.ts";
-import { notFound, subscriptionOfAgent } from "../errors.ts";
+import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 import { largePages, subscribedSlugs, subscriptionWarnings } from "./request.ts";
 
@@ -51,7 +51,7 @@ export function subscriptionMethods(context: TriggersContext): Methods {
         signingSecret: sealed,
         createdAt,
       });
-      if ("quotaReached" in row) throw quotaExceeded("subscriptions", row.quotaReached);
+      if ("quotaReached" in row) throw quotaFaults.subscriptions(row.quotaReached);
       const warnings = subscriptionWarnings(catalog, slugs.toolkitSlug);
       return { subscription: subscriptionMessage(row, createdAt), signingSecret, warnings };
     },
@@ -72,7 +72,7 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       const { projectId } = requireProject(ctx);
       const id = requireId("sub", "id", req.id);
       const row = await subscriptionsForProject(db, projectId).find(id);
-      if (row === undefined) throw notFound("subscription", "id", req.id);
+      if (row === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("id", req.id);
       return { subscription: await wholeSubscription(context, row) };
     },
 
@@ -91,7 +91,7 @@ export function subscriptionMethods(context: TriggersContext): Methods {
         if (updated !== undefined && !updated.active) await expireDeliveries(tx, id, clock.now(), expireMax);
         return updated;
       });
-      if (row === undefined) throw notFound("subscription", "id", req.id);
+      if (row === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("id", req.id);
       if (!row.active) await dispatcher.expire(id);
       return { subscription: subscriptionMessage(row, clock.now()) };
     },
@@ -104,7 +104,7 @@ export function subscriptionMethods(context: TriggersContext): Methods {
         if (deleted) await expireDeliveries(tx, id, clock.now(), expireMax);
         return deleted;
       });
-      if (!isDeleted) throw notFound("subscription", "id", req.id);
+      if (!isDeleted) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("id", req.id);
       await dispatcher.expire(id);
       return {};
     },
@@ -129,7 +129,8 @@ function requireChangeable(
   { endpointUrl, active }: { readonly endpointUrl?: string; readonly active?: boolean },
 ): void {
   if (keyId === null) return;
-  if (endpointUrl !== undefined) throw subscriptionOfAgent("endpointUrl", id, "its callback stays as it was confirmed");
+  if (endpointUrl !== undefined)
+    throw triggerFaults.SUBSCRIPTION_OF_AGENT("endpointUrl", id, "its callback stays as it was confirmed");
   if (active === true && inactiveReason === "revoked")
-    throw subscriptionOfAgent("active", id, "its key or grant has ended");
+    throw triggerFaults.SUBSCRIPTION_OF_AGENT("active", id, "its key or grant has ended");
 }

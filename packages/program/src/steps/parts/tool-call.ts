@@ -1,5 +1,5 @@
 import { type AccessClass, type Action, isSensitiveAt, type JsonSchema, nearest } from "@svc/catalog";
-import { formatValue } from "@svc/core";
+import { call, formatValue, text } from "@svc/core";
 import type { Check } from "../../check/context.ts";
 import { checkReferences, type SecretPlaces } from "../../check/references.ts";
 import { type Path, pathOf } from "../../json.ts";
@@ -143,7 +143,7 @@ function findAction(slug: string, path: Path, check: Check): Action | undefined 
     const near = nearTools(slug, check);
     const hint =
       near.length > 0
-        ? `its toolkit has ${near.join(", ")}; ListTools names all of it`
+        ? text`its toolkit has ${near.join(", ")}; ${call("ListTools")} names all of it`
         : "search_tools finds tools by what they do";
     faults.add("PROGRAM_TOOL_UNKNOWN", path, `there is no tool ${formatValue(slug)}`, hint);
   } else if (tool.kind !== "action") {

@@ -1,0 +1,219 @@
+import { quotas } from "@svc/core";
+
+/** The commands for the calls of the contract. */
+const commands: Readonly<Record<string, string>> = {
+  ListProjects: "svc projects list",
+  CreateProject: "svc projects create",
+  CreateApiKey: "svc keys create",
+  ListApiKeys: "svc keys list",
+  RevokeApiKey: "svc keys revoke",
+  CreateAgentKey: "svc agent-keys create",
+  ListAgentKeys: "svc agent-keys list",
+  RevokeAgentKey: "svc agent-keys revoke",
+  ListQuarantinedPosts: "svc quarantine list",
+  GetQuarantinedPost: "svc quarantine show",
+  ReleaseQuarantinedPosts: "svc quarantine release",
+  RotateVault: "svc vault rotate",
+  GetVaultRotation: "svc vault status",
+  PutDeploymentSecret: "svc vault put",
+  DeleteDeploymentSecret: "svc vault delete",
+  ListDeploymentSecrets: "svc vault list",
+  GetRestore: "svc resume --dry-run",
+  ResumeRestored: "svc resume",
+  EraseEntity: "svc erase",
+  GetErasure: "svc erase --follow",
+  ExportEntity: "svc export",
+  DeleteProject: "svc projects delete",
+  ListAuditEvents: "svc audit list",
+  VerifyAuditLog: "svc audit verify",
+  ParkJob: "svc jobs park",
+  ReleaseJob: "svc jobs release",
+  ListIngestEndpoints: "svc endpoints",
+  CreateSubscription: "svc subscriptions create",
+  ListSubscriptions: "svc subscriptions list",
+  GetSubscription: "svc subscriptions show",
+  UpdateSubscription: "svc subscriptions update",
+  DeleteSubscription: "svc subscriptions delete",
+  SendTestEvent: "svc subscriptions test",
+  TryNow: "svc subscriptions try",
+  ListEvents: "svc events",
+  GetEvent: "svc events show",
+  GetDelivery: "svc deliveries show",
+  ListDeliveries: "svc deliveries",
+  ListDeliveryAttempts: "svc deliveries attempts",
+  ReplayEvent: "svc replay",
+  ReplayEvents: "svc replay --since",
+  StartReplay: "svc events replay",
+  GetReplay: "svc replays show",
+  ListReplays: "svc replays list",
+  UpdateReplay: "svc replays update",
+  CancelReplay: "svc replays cancel",
+  ListToolkits: "svc catalog list",
+  GetToolkit: "svc catalog show <toolkit>",
+  ListTools: "svc catalog show <toolkit>",
+  GetTool: "svc catalog show <tool>",
+  DescribeTool: "svc catalog show <tool>",
+  PublishToolkit: "svc catalog publish",
+  DeleteToolkit: "svc catalog delete",
+  GetToolkitConnectSpec: "svc catalog show <toolkit>",
+  InitiateConnection: "svc connect",
+  CreateConnectLink: "svc connections link",
+  ListConnections: "svc connections list",
+  GetConnection: "svc connections show",
+  TestConnection: "svc connections test",
+  DeleteConnection: "svc connections delete",
+  SetAccountReferences: "svc connections references",
+  SetProjectCredential: "svc credentials set",
+  DeleteProjectCredential: "svc credentials delete",
+  SetProjectPolicy: "svc projects policy",
+  GetProjectUsage: "svc projects usage",
+  SearchTools: "svc search",
+  CallTool: "svc call",
+  PutCallLimit: "svc limits put",
+  DeleteCallLimit: "svc limits delete",
+  ListCallLimits: "svc limits list",
+  CreateHook: "svc hooks create",
+  ListHooks: "svc hooks list",
+  UpdateHook: "svc hooks update",
+  DeleteHook: "svc hooks delete",
+  PutSecret: "svc secrets put",
+  DeleteSecret: "svc secrets delete",
+  ListSecrets: "svc secrets list",
+  ListToolCalls: "svc tool-calls list",
+  GetToolCall: "svc tool-calls show",
+  SubmitJob: "svc jobs submit",
+  CheckProgram: "svc jobs check",
+  GetJob: "svc jobs show",
+  ListJobs: "svc jobs list",
+  ListSteps: "svc jobs steps",
+  ListUndoEntries: "svc jobs undo-entries",
+  GetBacklog: "svc stats",
+  QuerySeries: "svc stats --since",
+  WatchProject: "svc watch",
+  PauseJob: "svc jobs pause",
+  ResumeJob: "svc jobs resume",
+  ListJobEvents: "svc jobs log",
+  WatchJob: "svc jobs watch",
+  CancelJob: "svc jobs cancel",
+  RetryJob: "svc jobs retry",
+  RerunJob: "svc jobs rerun",
+  PromoteJob: "svc jobs promote",
+  ListSkills: "svc skills list",
+  GetSkill: "svc skills get",
+  DeleteSkill: "svc skills delete",
+  AnswerAsk: "svc answer",
+  CreateAnswerLink: "svc asks link",
+  ListAsks: "svc asks",
+  GetAsk: "svc asks show",
+  CreateAskEndpoint: "svc ask-endpoints create",
+  ListAskEndpoints: "svc ask-endpoints list",
+  DeleteAskEndpoint: "svc ask-endpoints delete",
+  PutContact: "svc contacts put",
+  ListContacts: "svc contacts list",
+  DeleteContact: "svc contacts delete",
+  GetIdentity: "svc whoami",
+  CreateSignInLink: "svc console open",
+  ListSessions: "svc console sessions",
+  EndSession: "svc console end",
+  ListGrants: "svc grants list",
+  UpdateGrant: "svc grants update",
+  RevokeGrant: "svc grants revoke",
+};
+
+/** The example of a request that a text gives with its call, as far as a command has options for it. */
+type Example = { readonly name?: string; readonly http?: { readonly hosts?: readonly string[] } };
+
+/** The commands for calls with an example of their request. */
+const commandsOfExamples: Readonly<Record<string, (request: Example) => string>> = {
+  PutSecret: ({ name = "" }) => `svc secrets put ${name}`,
+  SetProjectPolicy: ({ http }) => `svc projects policy <project> --http-host ${http?.hosts?.[0] ?? ""}`,
+};
+
+/** The options and arguments for fields of requests, and for phrases about one. */
+const options: Readonly<Record<string, string>> = {
+  eventId: "--event",
+  subscriptionId: "--subscription",
+  perSecond: "--rate",
+  toolkitSlug: "--toolkit",
+  triggerSlug: "--trigger",
+  entityId: "--entity",
+  connectedAccountId: "--account",
+  accountVariables: "--var",
+  accessClass: "--class",
+  argumentsJson: "--args-json",
+  idempotencyKey: "--idempotency-key",
+  maxBytes: "--max-bytes",
+  redirectUrl: "--redirect-url",
+  redirectUrls: "--redirect-url",
+  planApproval: "--plan-approval",
+  endpointUrl: "the endpoint's URL",
+  clientId: "--client-id",
+  clientSecret: "the secret (--secret-stdin or --secret-env)",
+  apiKey: "the key (--key-stdin or --key-env)",
+  toolSlug: "tool",
+  simulateFirst: "--simulate-first",
+  overridesJson: "--overrides",
+  principalId: "the principal",
+  ownerProjectId: "OWNER",
+  basic: "--username",
+  "scheme is empty": "--scheme is not given",
+  "confirm.person": "--confirm",
+  "confirm.contact": "--confirm-by",
+  "limit.toolkitSlug": "--toolkit",
+  "limit.keyExpression": "--key",
+  "limit.name": "the name",
+  "limit.concurrency": "--concurrency",
+  "limit.rate": "--rate",
+  "limit.rate.max": "the calls of --rate",
+  "limit.rate.per": "the time of --rate",
+};
+
+/** Advice of the command line in place of the service's, by reason. `named` are the fields in the latter, `field` the one at fault. */
+export const ownAdvice: Readonly<Record<string, (named: readonly string[], field: string) => string | undefined>> = {
+  ROLE_REQUIRED: ([credential = ""]) =>
+    credential === "SVC_ADMIN_TOKEN"
+      ? "Give that token with --admin-token or SVC_ADMIN_TOKEN."
+      : `Give ${credential} with --api-key or SVC_API_KEY.`,
+  CONFIRM_INVALID: () =>
+    "Give --confirm `never`, `destructive` or `writes`, and with the latter two --confirm-by with a contact that `svc contacts put` has put.",
+  CALL_LIMIT_BOUND_INVALID: () =>
+    "Give --concurrency from 1 to 10,000, --rate such as 10/1s (calls from 1 to 100,000, a time from 1s to 1 day), or both; --paused needs neither.",
+  CREDENTIAL_MISSING: (_named, field) =>
+    field === "basic" ? "Give --username, and the password by --key-stdin or --key-env." : undefined,
+};
+
+const quotaReasons: ReadonlySet<string> = new Set(Object.values(quotas).map(({ reason }) => reason));
+
+/** The command for a call as a refusal names it: by its name, maybe with its service, and with an example or words on how to make it. */
+export function commandOf(named: string, reason = ""): string {
+  const [path = "", ...how] = named.split(" ");
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const example = how.join(" ");
+  const command = example.startsWith("{") ? commandsOfExamples[name]?.(JSON.parse(example)) : commands[name];
+  if (name === "SetProjectPolicy" && quotaReasons.has(reason)) return "`svc projects quotas`";
+  return command === undefined ? named : `\`${command}\``;
+}
+
+/** The option or argument for a field of a request by its path; the path itself if there is none. */
+export function optionOf(path: string): string {
+  const known = options[path];
+  if (known !== undefined) return known;
+  const end = [...path].findIndex((character) => character === "." || character === "[");
+  const head = end < 0 ? path : path.slice(0, end);
+  if (head === "accountVariables") return `--var ${path.slice(end + 1)}`;
+  return `${options[head] ?? head}${path.slice(head.length)}`;
+}
+
+/** A name, and behind one that has commands for examples a JSON object of at most two levels. */
+const nameInText = new RegExp(
+  `\\b(?:(?:${Object.keys(commandsOfExamples).join("|")}) \\{(?:[^{}]|\\{[^{}]*\\})*\\}|[A-Za-z_]\\w*)`,
+  "g",
+);
+
+/** A text of a result, which the wire has no parts of: names of calls in it are words of their own. */
+export function withCommands(said: string, own: Readonly<Record<string, string>> = {}): string {
+  return said.replace(nameInText, (named) => {
+    const [name = ""] = named.split(" ");
+    return own[named] ?? (Object.hasOwn(commands, name) ? commandOf(named) : named);
+  });
+}

@@ -1,0 +1,128 @@
+/** Kinds of named parts: a call of the API, a field or what of it is said, how long to wait, and how many faults there are. */
+export type PartKind = keyof typeof partNumbers;
+
+/** Their numbers on the wire. */
+const partNumbers = { call: 1, field: 2, wait: 3, count: 4 } as const;
+
+/** A part as messages of the wire have it. */
+type WirePart<Kind> = { readonly kind: Kind; readonly start: number; readonly length: number };
+
+/** A named part of a text: so many UTF-16 code units from `start`. */
+export type TextPart = { readonly kind: PartKind; readonly start: number; readonly length: number };
+
+/** A text with named parts, in their order: each surface writes those in its own words. */
+export class PartedText {
+  readonly text: string;
+  readonly parts: readonly TextPart[];
+
+  constructor(plain: string, parts: readonly TextPart[] = []) {
+    this.text = plain;
+    this.parts = parts;
+  }
+
+  /** The text as HTTP has it. */
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** A text as rows of faults give it: plain, or made by `text`. */
+export type Written = string | PartedText;
+
+/** Returns a text in parts: what `call`, `field`, `wait` and `count` make keeps its place, and so do texts within the text. */
+export function text(strings: TemplateStringsArray, ...values: readonly (Written | number)[]): PartedText {
+  let written = strings[0] ?? "";
+  const parts: TextPart[] = [];
+  for (const [index, value] of values.entries()) {
+    const { text: said, parts: inner } = partedOf(typeof value === "number" ? String(value) : value);
+    for (const part of inner) parts.push({ ...part, start: written.length + part.start });
+    written += said + (strings[index + 1] ?? "");
+  }
+  return new PartedText(written, parts);
+}
+
+/** A call of the API by its name in the contract, with an example of its request as JSON, or with words on how to make it. */
+export function call(name: string, how?: string | Readonly<Record<string, unknown>>): PartedText {
+  if (how === undefined) return whole("call", name);
+  return whole("call", `${name} ${typeof how === "string" ? how : spacedJson(how)}`);
+}
+
+/** A field of a request by its path, such as `limit.rate.max`, or a phrase about one that other surfaces say in other words. */
+export function field(path: string): PartedText {
+  return whole("field", path);
+}
+
+/** After how long to come again, which HTTP says in a header. */
+export const wait = waitAs("after the time of Retry-After");
+
+/** The same in other words. */
+export function waitAs(phrase: string): PartedText {
+  return whole("wait", phrase);
+}
+
+/** How many faults there are, of which an answer may list fewer. */
+export function count(faults: number): PartedText {
+  return whole("count", String(faults));
+}
+
+/** Returns a text with parts, of a plain one too. */
+export function partedOf(written: Written): PartedText {
+  return typeof written === "string" ? new PartedText(written) : written;
+}
+
+/** Returns a text with each of its parts as `write` has it. */
+export function renderText(
+  { text: plain, parts }: PartedText,
+  write: (kind: PartKind, text: string) => string,
+): string {
+  let rendered = "";
+  let at = 0;
+  for (const { kind, start, length } of parts) {
+    rendered += plain.slice(at, start) + write(kind, plain.slice(start, start + length));
+    at = start + length;
+  }
+  return rendered + plain.slice(at);
+}
+
+/**
+ * Returns advice for readers who see no headers: the wait is `seconds`, in its place or at the end. Other parts are as `write`
+ * has them, given the index of their text. Without `seconds` the wait stays as it is.
+ */
+export function renderAdvice(
+  advice: readonly PartedText[],
+  seconds: string | undefined,
+  write: (kind: PartKind, text: string, index: number) => string,
+): string {
+  const waits = `after ${seconds} s`;
+  const said = advice
+    .map((one, index) =>
+      renderText(one, (kind, part) => (kind === "wait" && seconds ? waits : write(kind, part, index))),
+    )
+    .filter((one) => one !== "")
+    .join(" ");
+  const isSaid = advice.some(({ parts }) => parts.some(({ kind }) => kind === "wait"));
+  return seconds === undefined || isSaid ? said : `${said} Retry ${waits}.`.trimStart();
+}
+
+/** The parts of a text as messages of the wire. */
+export function wireParts({ parts }: PartedText): WirePart<(typeof partNumbers)[PartKind]>[] {
+  return parts.map((part) => ({ ...part, kind: partNumbers[part.kind] }));
+}
+
+/** A text with its parts from the wire. Parts of kinds that this version does not know are left out. */
+export function textOfWire(plain: string, parts: readonly WirePart<number>[]): PartedText {
+  const known = Object.entries(partNumbers) as [PartKind, number][];
+  const read = parts.flatMap(({ kind: given, start, length }) =>
+    known.flatMap(([kind, number]) => (number === given ? [{ kind, start, length }] : [])),
+  );
+  return new PartedText(plain, read);
+}
+
+function whole(kind: PartKind, said: string): PartedText {
+  return new PartedText(said, [{ kind, start: 0, length: said.length }]);
+}
+
+/** JSON on one line, with a space after each colon. */
+function spacedJson(value: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(value, null, 1).replace(/\n */g, "");
+}

@@ -76,6 +76,16 @@ describe("a key that an approver makes", () => {
     expect(refused).toMatchObject({ code: "invalid_argument", reason, field });
   });
 
+  test("is not made for a toolkit that is not there, nor is any other: the nearest one is named", async () => {
+    const wrong = { status: 404, reason: "TOOLKIT_NOT_FOUND", field: "toolkitSlugs[1]" };
+    const toolkitSlugs = ["calendar", "sales_cmr"];
+    const refused = await make((await approver()).key, { toolkitSlugs });
+    expect(refused).toMatchObject(wrong);
+    expect(json(refused.json)).toContain("Did you mean sales_crm?");
+    expect(await issue("ROLE_MEMBER", { toolkitSlugs })).toMatchObject(wrong);
+    await made((await approver()).key, { toolkitSlugs: ["calendar", "skills", "http"] });
+  });
+
   test("is made by an approver alone: no member, no key that was made, no grant, and no administrator makes one", async () => {
     const member = (await issue("ROLE_MEMBER")).json.key;
     const { key } = await made((await approver()).key);

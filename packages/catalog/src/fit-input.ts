@@ -22,5 +22,10 @@ export function fitInput(
   const value = applyDefaults(schema, own);
   const faults = validate(value);
   if (faults.length === 0) return { value, faults };
-  return validate(own).length === 0 ? { value: own, faults: [] } : { value, faults };
+  const ownFaults = validate(own);
+  if (ownFaults.length === 0) return { value: own, faults: [] };
+  // What an unknown name was meant for is judged by what was given: its default has taken the place of the name that was missed.
+  const unknown = ownFaults.filter(({ property, missing }) => property !== undefined && missing === undefined);
+  const isSame = (a: SchemaFault) => (b: SchemaFault) => a.pointer === b.pointer && a.property === b.property;
+  return { value, faults: faults.map((fault) => unknown.find(isSame(fault)) ?? fault) };
 }

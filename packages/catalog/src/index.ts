@@ -50,7 +50,7 @@ export { type CatalogViews, createCatalogViews } from "./private/private-toolkit
 export { readProviderTime } from "./provider-time.ts";
 export { type RenderedRequest, RequestValueError, renderRequest } from "./render-request.ts";
 export { shownSampleMs } from "./sample-post.ts";
-export type { SchemaFault } from "./schema-faults.ts";
+export { type SchemaFault, unknownPropertyText } from "./schema-faults.ts";
 export {
   holdsSensitivePlace,
   isSensitiveAt,

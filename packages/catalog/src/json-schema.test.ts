@@ -1,3 +1,4 @@
+import { parseExactJson } from "@svc/core";
 import { expect, test } from "vitest";
 import { createTenantValidators, createValidator } from "./json-schema.ts";
 
@@ -95,6 +96,13 @@ test("100 faults are listed, of more the last one counts the others", () => {
   expect(validate({ a: times(100_000, 1) })).toHaveLength(100);
 });
 
+test("a number beyond the largest double is said to be too large", () => {
+  const value = parseExactJson('{"a":1e400}');
+  expect(createValidator(argumentsOf({ type: "number" }))(value)).toEqual([
+    { pointer: "/a", message: "is too large for a number" },
+  ]);
+});
+
 test("long enums, values and names are quoted in part", () => {
   const [fault] = createValidator(argumentsOf({ enum: enumeration }))({ a: 1 });
   expect(fault?.message).toMatch(/^must be one of value number 0 of a long list, .*, and \d+ more$/);
@@ -102,6 +110,8 @@ test("long enums, values and names are quoted in part", () => {
   expect(createValidator(argumentsOf({ enum: ["a", null, 3] }))({ a: 1 })[0]?.message).toBe(
     "must be one of a, null, 3",
   );
+  const near = createValidator(argumentsOf({ enum: ["open", "won", "lost"] }))({ a: "opened" });
+  expect(near[0]?.message).toBe("must be one of open, won, lost (did you mean open?)");
   const long = "x".repeat(100_000);
   expect(createValidator(argumentsOf({ const: long }))({ a: 1 })[0]?.message.length).toBeLessThan(400);
   expect(

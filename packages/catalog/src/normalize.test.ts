@@ -188,3 +188,10 @@ test("property: no post makes a trigger throw", () => {
     }),
   );
 });
+
+test("every field of a post that is wrong is named, up to five", () => {
+  const body = { action: "opened", repository: { name: ["svc"] }, issue: { number: 12, title: {} } };
+  const made = issueOpened.normalize(post({ headers: { "x-code-delivery": "d-1" }, body }));
+  const fault = "fault" in made ? made.fault : "";
+  expect(fault).toMatch(/payload\.title .*; payload\.repository /);
+});

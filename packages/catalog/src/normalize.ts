@@ -27,8 +27,8 @@ export function compileNormalize(document: TriggerDocument): (post: Post) => Nor
   return (post) => {
     try {
       const payload = (renderTemplateTree(payloadTree, post) ?? {}) as Record<string, unknown>;
-      const [fault] = validate(payload);
-      if (fault !== undefined) return { fault: describeFault(fault, payloadTree, payload) };
+      const faults = validate(payload);
+      if (faults.length > 0) return { fault: describeFaults(faults, payloadTree, payload) };
       return {
         payload,
         account: toKey("account", renderTemplate(account, post)),
@@ -65,6 +65,15 @@ function timeOf(template: Template, post: Post): number | undefined {
     if (error instanceof TemplateValueError) return undefined;
     throw error;
   }
+}
+
+/** Faults that the detail of a post names, at most. */
+const describedMax = 5;
+
+function describeFaults(faults: readonly SchemaFault[], tree: TemplateTree, payload: unknown): string {
+  const texts = faults.slice(0, describedMax).map((fault) => describeFault(fault, tree, payload));
+  const others = faults.length > describedMax ? [`and ${faults.length - describedMax} more`] : [];
+  return [...new Set(texts), ...others].join("; ");
 }
 
 /** Says what is wrong in words of the definition: names and values of the post may be secrets. */

@@ -55,21 +55,37 @@ function shortPointer(pointer: string): string {
 }
 
 function messageOf(error: ErrorObject): string {
-  const { keyword, params, message = keyword } = error;
+  const { keyword, params, data, message = keyword } = error;
+
   if (keyword === "additionalProperties") return ofUnknownProperty(error);
-  if (keyword === "enum") return `must be one of ${valuesText(params.allowedValues)}`;
-  if (keyword === "type") return `must be ${[params.type].flat().join(" or ")}`;
+  if (keyword === "enum") return `must be one of ${valuesText(params.allowedValues)}${meantText(error)}`;
+  if (keyword === "type") {
+    const types = [params.type].flat();
+    const isBeyond = Math.abs(Number(data)) === Number.POSITIVE_INFINITY && typeof data === "number";
+    if (isBeyond && types.some((type) => type === "number" || type === "integer")) return "is too large for a number";
+    return `must be ${types.join(" or ")}`;
+  }
   if (keyword === "const") return `must be ${shorten(JSON.stringify(params.allowedValue) ?? "", 300)}`;
   return shorten(message, 1000);
 }
 
+/** The value of an enum that a text was most likely meant to be. */
+function meantText({ params, data }: ErrorObject): string {
+  const allowed: readonly unknown[] = Array.isArray(params.allowedValues) ? params.allowedValues : [];
+  const texts = allowed.filter((value) => typeof value === "string");
+  const meant = typeof data === "string" ? nearest(data, texts) : undefined;
+  return meant === undefined ? "" : ` (did you mean ${shorten(meant, 100)}?)`;
+}
+
 function ofUnknownProperty({ params, parentSchema, data }: ErrorObject): string {
-  const name = String(params.additionalProperty);
   const declared = isObject(parentSchema?.properties) ? Object.keys(parentSchema.properties) : [];
-  const meant = nearest(
-    name,
-    declared.filter((other) => !isObject(data) || !Object.hasOwn(data, other)),
-  );
+  const free = declared.filter((other) => !isObject(data) || !Object.hasOwn(data, other));
+  return unknownPropertyText(String(params.additionalProperty), free);
+}
+
+/** Says that a property is not known, and the nearest of `free`, the names that are. */
+export function unknownPropertyText(name: string, free: readonly string[]): string {
+  const meant = nearest(name, free);
   const text = `must not have the property "${shorten(name, 200)}"`;
   return meant === undefined ? text : `${text}; did you mean "${meant}"?`;
 }

@@ -518,6 +518,7 @@ export const GrantsService: GenService<{
    * - failed_precondition GRANT_ENDED: the grant has ended.
    * - invalid_argument GRANT_WIDENED: accessClasses, toolkitSlugs or agentTools holds what the grant may not use, or confirm has
    *   a person confirm less than before.
+   * - not_found TOOLKIT_NOT_FOUND: the grant has all toolkits, and one of toolkitSlugs is none that the project sees.
    * - invalid_argument CONFIRM_INVALID: confirm.person is neither empty nor one of `never`, `destructive` and `writes`, or the
    *   project has no contact confirm.contact.
    *

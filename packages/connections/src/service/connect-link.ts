@@ -72,8 +72,9 @@ export async function makeConnectLink(
   const expiresAt = linkExpiry(request.expiresAt, nowMs, lifeMaxMs);
   const { toolkitSlug, redirectUrl } = request;
   const entityId = checkBinding(principal, request);
-  const toolkit = (await views.forProject(projectId)).toolkits.get(toolkitSlug);
-  if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug);
+  const view = await views.forProject(projectId);
+  const toolkit = view.toolkits.get(toolkitSlug);
+  if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, view);
   if (!isEntityId(entityId)) throw connectionFaults.ENTITY_ID_INVALID(entityId);
   const scheme = chooseScheme(toolkit, request.scheme);
   checkRole(toolkit, principal);

@@ -49,8 +49,9 @@ export async function initiate(
 ): Promise<InitiateConnectionResponse> {
   const { projectId } = principal;
   const entityId = checkBinding(principal, request);
-  const toolkit = (await options.views.forProject(projectId)).toolkits.get(request.toolkitSlug);
-  if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", request.toolkitSlug);
+  const view = await options.views.forProject(projectId);
+  const toolkit = view.toolkits.get(request.toolkitSlug);
+  if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", request.toolkitSlug, view);
   const { redirectUrl } = request;
   if (!isEntityId(entityId)) throw connectionFaults.ENTITY_ID_INVALID(entityId);
   const scheme = chooseScheme(toolkit, request.scheme);

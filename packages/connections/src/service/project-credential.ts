@@ -24,8 +24,9 @@ export function projectCredentialMethods(options: ConnectionsOptions): Methods {
   return {
     async setProjectCredential({ toolkitSlug, clientId, clientSecret, accountVariables }, ctx) {
       const { projectId } = requireProject(ctx);
-      const toolkit = (await views.forProject(projectId)).toolkits.get(toolkitSlug);
-      if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug);
+      const view = await views.forProject(projectId);
+      const toolkit = view.toolkits.get(toolkitSlug);
+      if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, view);
       const scheme = "client_credentials";
       if (!toolkit.auth.some(({ type }) => type === scheme))
         throw connectionFaults.SCHEME_NOT_DECLARED("toolkitSlug", scheme, toolkit);

@@ -71,7 +71,7 @@ test.each<[string, object, string]>([
   [
     "a number where a text belongs",
     { ...say("x"), args: { chat_id: 4711, text: "x" } },
-    "is a number, and must be string: write it in quotes",
+    "is 4711, and must be string: write it in quotes",
   ],
   ["a name in another case", { ...say("x"), args: { chatId: "@x", text: "x" } }, "chat_id"],
   ["a tool in another case", say("x", { call: "messaging_bot.sendMessage" }), 'write "messaging_bot.send_message"'],

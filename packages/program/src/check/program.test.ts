@@ -303,14 +303,16 @@ test("a set that is not there is answered with those that there are, and no step
   expect(await hintsOf({ reduce: "gone", as: { n: "count" } })).toEqual(["use fetch, send"]);
 });
 
-test("no message repeats an argument's value", async () => {
+test("a message quotes the value of an argument, but none that may be a secret: under an unknown name, or in a list", async () => {
   const program = everyConstruct();
   const [plan] = program.steps as { args: Record<string, unknown> }[];
   if (plan !== undefined)
-    plan.args = { calendar_id: ["planted-marker"], time_min: "planted-marker", planted: "planted-marker" };
+    plan.args = { calendar_id: ["planted-marker"], time_min: "next friday", planted: "planted-marker" };
   const faults = await faultsOf(program);
   expect(faults.length).toBeGreaterThan(2);
   expect(JSON.stringify(faults)).not.toContain("planted-marker");
+  const told = faults.find(({ pointer }) => pointer.endsWith("/time_min"));
+  expect(told?.message).toBe('is "next friday", and must match format "date-time"');
 });
 
 test("an answer skips a step that acts; where the one behind a judge only prepares, that is refused of new programs", async () => {

@@ -198,14 +198,16 @@ export function meantField(name: string, known: readonly string[]): string | und
   return known.find((field) => plain(field) === sought) ?? known.find((field) => isNear(plain(field), sought));
 }
 
-/** Whether one letter more, less or other makes a name of another: of two letters, too many are near. */
+/** True if one letter more, less or other, or two that are swapped, make a name of another: of two letters, too many are near. */
 function isNear(a: string, b: string): boolean {
   if (a.length < 4 || Math.abs(a.length - b.length) > 1) return false;
   let start = 0;
   while (start < a.length && a[start] === b[start]) start++;
   let end = 0;
   while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++;
-  return Math.max(a.length, b.length) - start - end <= 1;
+  const other = Math.max(a.length, b.length) - start - end;
+  const isSwapped = a.length === b.length && other === 2 && a[start] === b[start + 1] && a[start + 1] === b[start];
+  return other <= 1 || isSwapped;
 }
 
 /** A form as a hint tells it: what it must have, what it may have, and an example. `schema`: where the schema of the whole is served. */

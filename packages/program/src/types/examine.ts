@@ -1,4 +1,4 @@
-import type { JsonSchema, SchemaFault, SchemaValidator } from "@svc/catalog";
+import { type JsonSchema, type SchemaFault, type SchemaValidator, unknownPropertyText } from "@svc/catalog";
 import { isObject } from "@svc/core";
 import { type JsonValue, type Path, pathOf } from "../json.ts";
 import { brokenTemplate, type TemplateEntries, type ValueTemplate } from "../template.ts";
@@ -183,15 +183,21 @@ function itemSchema({ items, prefixItems }: JsonSchema, index: number): unknown 
   return items;
 }
 
+/** Unknown properties of one object that are compared with those it may have, which takes up to 10 µs each. */
+const comparedMax = 20;
+
 function ofProperties(entries: TemplateEntries, schema: JsonSchema, examiner: Examiner, path: Path): Examination[] {
   const properties = isObject(schema.properties) ? (schema.properties as JsonSchema) : {};
   const names = new Set(entries.map(([name]) => name));
+  let unknown = 0;
   const found = entries.map(([name, item]) => {
     if (Object.hasOwn(properties, name)) return examine(item, properties[name], examiner, [...path, name]);
     if (schema.patternProperties !== undefined) return uncertain;
     if (schema.additionalProperties !== false)
       return examine(item, schema.additionalProperties, examiner, [...path, name]);
-    return fault([...path, name], `must not have the property "${name}"`);
+    const isCompared = ++unknown <= comparedMax;
+    const free = isCompared ? Object.keys(properties).filter((other) => !names.has(other)) : [];
+    return fault([...path, name], unknownPropertyText(name, free));
   });
   const lacks = (name: unknown) => fault(path, `must have required property '${name}'`);
   for (const name of listOf(schema.required)) if (!names.has(String(name))) found.push(lacks(name));

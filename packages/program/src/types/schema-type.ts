@@ -1,6 +1,7 @@
 import type { JsonSchema } from "@svc/catalog";
 import { isJsonNumber, isObject } from "@svc/core";
 import type { JsonValue, Path } from "../json.ts";
+import { meantField } from "../read/shape-words.ts";
 
 /** What is known of a value: its schema, or undefined when nothing is. */
 export type ValueType = JsonSchema | undefined;
@@ -97,7 +98,9 @@ function fieldOfBranches(schema: JsonSchema, step: string): { readonly type: Val
   }
   if (!isObject(schema.properties) && found.length === 0) return { type: undefined };
   const names = namesOf(schema);
-  return { fault: names.length === 0 ? "has no fields" : `has no such field, only ${names.join(", ")}` };
+  const meant = meantField(step, names);
+  const told = meant === undefined ? "" : ` (did you mean ${meant}?)`;
+  return { fault: names.length === 0 ? "has no fields" : `has no such field, only ${names.join(", ")}${told}` };
 }
 
 /** The fields that a schema names, as many of them as a message can hold. */

@@ -104,3 +104,16 @@ test("good arguments have their defaults, and confirm is taken out of a destruct
   expect(checkArguments(destructive, { id: "a", confirm: "true" })).toHaveProperty("faults");
   expect(faultsOf({ id: "a", auth: { user: "u" }, confirm: true })).toMatchObject([{ pointer: "" }]);
 });
+
+test("a misspelt name is told with the one that was meant, though that has a default, and with its short value", () => {
+  expect(faultsOf({ id: "a", auth: { user: "u" }, cuont: 3 })).toEqual([
+    {
+      pointer: "",
+      message: 'must not have the property "cuont"; did you mean "count"?',
+      givenJson: JSON.stringify({ id: "a", auth: { user: "u" }, cuont: 3 }),
+    },
+  ]);
+  const givenJson = faultsOf({ id: "a", auth: { user: "u" }, outh: "secret-of-me", zzz: 3 })[0]?.givenJson ?? "";
+  expect(givenJson).not.toContain("secret-of-me");
+  expect(JSON.parse(givenJson)).toMatchObject({ zzz: "***" });
+});

@@ -1,6 +1,7 @@
-import { type Action, fitInput, type SchemaFault } from "@svc/catalog";
+import { type Action, fitInput, type JsonSchema, nearest, type SchemaFault } from "@svc/catalog";
+import { isObject } from "@svc/core";
 import type { ArgumentFault } from "../outcome.ts";
-import { maskArguments, masked } from "./mask.ts";
+import { mask, maskArguments, masked } from "./mask.ts";
 
 /** Arguments ready to be sent: defaults applied, `confirm` taken out. */
 export type CheckedArguments = {
@@ -22,7 +23,7 @@ export function checkArguments(
   const fitted = fitInput(action.inputSchema, action.validateInput, given);
   const faults = [...excess, ...fitted.faults];
   if (faults.length > 0) {
-    const shown = maskArguments(action.inputSchema, given);
+    const shown = { ...maskedArguments(action.inputSchema, given), ...misspelt(action.inputSchema, given) };
     const texts = new Map<string, string>();
     // Many faults are about one value, which may be all that was sent: it is written once.
     const givenAt = (pointer: string) => {
@@ -48,6 +49,26 @@ export function checkArguments(
   const { confirm, ...params } = filled;
   return { params, isConfirmed: confirm === true };
 }
+
+function maskedArguments(schema: JsonSchema, given: Readonly<Record<string, unknown>>): object {
+  const shown = maskArguments(schema, given);
+  return isObject(shown) ? shown : {};
+}
+
+/** Arguments under a name that is near to a declared one, and no secret under that: short values, as they were given. */
+function misspelt(schema: JsonSchema, given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const declared = isObject(schema.properties) ? Object.keys(schema.properties) : [];
+  const entries = Object.entries(given).filter(([name, value]) => {
+    if (declared.includes(name) || typeof value === "object" || String(value).length > misspeltMax) return false;
+    const meant = nearest(name, declared);
+    const shown = meant === undefined ? undefined : mask(schema, { [meant]: value });
+    return meant !== undefined && isObject(shown) && shown[meant] === value;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Characters of a value under a misspelt name, at most. */
+const misspeltMax = 40;
 
 /** Characters of the faults that an answer lists, and of those that its sentence names. */
 const listedCharactersMax = 4_000;

@@ -1,5 +1,5 @@
-import type { Action, JsonSchema } from "@svc/catalog";
-import { isObject } from "@svc/core";
+import { type Action, isSensitiveAt, type JsonSchema } from "@svc/catalog";
+import { formatValue, isObject } from "@svc/core";
 import type { Check } from "../../check/context.ts";
 import { examineWithConstants } from "../../check/examined.ts";
 import { checkSensitiveArguments } from "../../check/sensitive.ts";
@@ -69,7 +69,7 @@ export function checkArguments({ args, action, path, given }: CheckedArguments, 
     const given = isDefault ? undefined : valueAtTemplate(args, at);
     const text = isDefault
       ? `${name}, left at its default, ${message}`
-      : toldOf(message, given, valueAtTemplate(filled, at));
+      : toldOf(message, given, { filled: valueAtTemplate(filled, at), isSensitive: isSensitiveAt(inputSchema, at) });
     const mended = mendedOf(given, message) ?? mendedName(action, at, message);
     const known = hintOf(action, at);
     const hint = mended === undefined ? known : `${mended}${mended.endsWith("?") ? "" : ";"} ${known}`;
@@ -79,14 +79,19 @@ export function checkArguments({ args, action, path, given }: CheckedArguments, 
   }
 }
 
-/** What is wrong with a value, with what it is and where it comes from. Never the value. */
-function toldOf(message: string, given: ValueTemplate | undefined, filled: ValueTemplate | undefined): string {
+/** What is wrong with a value, with what it is and where it comes from. The value itself if it stands there and is no secret. */
+function toldOf(
+  message: string,
+  given: ValueTemplate | undefined,
+  { filled, isSensitive }: { readonly filled: ValueTemplate | undefined; readonly isSensitive: boolean },
+): string {
   if (filled?.kind !== "literal" || given === undefined || given.kind === "object" || given.kind === "list")
     return message;
   if (given.kind === "reference" && /^must (?!not have the property)/.test(message))
     return `${given.reference.text} is ${kindText(filled.value)}, and ${message}`;
   const isOfValue = /^must (?:be|match|have (?!required)|not have (?:more|fewer))/.test(message);
-  return isOfValue ? `is ${kindText(filled.value)}, and ${message}` : message;
+  const isShown = given.kind === "literal" && !isSensitive && !(isObject(filled.value) || Array.isArray(filled.value));
+  return isOfValue ? `is ${isShown ? formatValue(filled.value) : kindText(filled.value)}, and ${message}` : message;
 }
 
 /** The destructive call's release stands in the program as it is: nothing that runs may decide it. Answers the other arguments. */

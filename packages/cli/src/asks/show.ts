@@ -5,14 +5,15 @@ import { addProjectOptions, openProjectClient, type ProjectOptions } from "../cl
 import type { CommandContext } from "../command/context.ts";
 import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption } from "../command/options.ts";
-import { callsText, rowsText } from "../jobs/text.ts";
+import { callsText, namesOf, rowsText } from "../jobs/text.ts";
 import { repeatedOptions } from "../jobs/watch/watch-job.ts";
 import { messageText } from "../text/message.ts";
 import { numberText, plainLines, plainText, spanText } from "../text/plain.ts";
 import { factLines, timeText } from "../text/table.ts";
 import { findAsk } from "./find-ask.ts";
-import { askStateText } from "./list.ts";
 import { questionLines, questionOfAsk, questionOfJob } from "./question.ts";
+
+const askStates = namesOf(AskState);
 
 type ShowOptions = ProjectOptions & JsonOption & { job?: string };
 
@@ -82,4 +83,11 @@ function factsOf(ask: Ask): [name: string, value: string][] {
     ["note", plainText(decision?.note ?? "")],
     ["overrides", decision?.overridesJson ?? ""],
   ];
+}
+
+/** The state of a question, such as `answered: proceed`. */
+export function askStateText({ state, exhausted, decision }: Ask): string {
+  const name = askStates.get(state) ?? String(state);
+  if (state === AskState.PENDING && exhausted) return "pending, exhausted";
+  return decision === undefined ? name : `${name}: ${decision.continuation}`;
 }

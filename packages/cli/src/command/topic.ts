@@ -127,8 +127,8 @@ type ListDeclaration<
   readonly keeps?: (row: RowOf<Output, Rows>, values: Values) => boolean;
   /** Rows of a page, 500 unless stated. */
   readonly pageSize?: number;
-  /** Does what follows on the list, such as a remark on an empty one. */
-  readonly then?: (rows: readonly RowOf<Output, Rows>[], run: Run<Values>) => Promise<void>;
+  /** Makes a remark on the list, such as why it is empty. */
+  readonly remark?: (rows: readonly RowOf<Output, Rows>[], run: Run<Values>) => Promise<void>;
 };
 
 /** Declares a command that lists what a method answers; an option `--limit` ends the list. */
@@ -156,7 +156,7 @@ export function list<
         return { items: answer[declared.rows] as readonly Row[], nextPageToken };
       }, limit);
       const rows = found.filter((row) => declared.keeps?.(row, run.values) ?? true);
-      await declared.then?.(rows, run);
+      await declared.remark?.(rows, run);
       if (run.asJson) context.print(messageListText(schema, rows as MessageShape<typeof schema>[]));
       else for (const line of tableOf(declared.table, rows)) context.print(line);
     });

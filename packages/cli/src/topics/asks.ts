@@ -1,0 +1,83 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { systemClock } from "@svc/core";
+import { JobsService } from "@svc/gen/jobs";
+import { AskState } from "@svc/sdk";
+import { findAsk } from "../asks/find-ask.ts";
+import { addAskShow, askStateText } from "../asks/show.ts";
+import type { Run } from "../command/declared.ts";
+import { parseCount, parseSpan } from "../command/options.ts";
+import { call, list, topic } from "../command/topic.ts";
+import { timeText } from "../text/table.ts";
+
+const { listAsks, createAnswerLink } = JobsService.method;
+
+type LinkValues = { readonly id: string; readonly as: string; readonly expiresIn?: number };
+
+/** `svc asks list|show|link`. */
+export const addAsksCommand = topic({
+  name: "asks",
+  says: "list and show the questions that jobs put to people, and make links that answer them",
+  examples: ["svc asks", "svc asks list --principal lead --state all"],
+  commands: {
+    list: list(listAsks, {
+      says: "list the project's questions, newest first: those that wait for an answer, unless stated",
+      isDefault: true,
+      options: [
+        [
+          "--state <state>",
+          "only questions in this state",
+          { choices: ["pending", "answered", "defaulted", "withdrawn", "all"], default: "pending" },
+        ],
+        [
+          "--principal <id>",
+          "only questions that this contact holds, or held when they were settled",
+          { fills: "principalId" },
+        ],
+        ["--job <id>", "only questions of this job, job_…", { fills: "jobId" }],
+        ["--program <id>", "only questions of this standing program, stp_…", { fills: "standingProgramId" }],
+        ["--limit <count>", "most questions to list", { parse: parseCount, default: 100 }],
+      ],
+      request: ({ values: { state } }) => ({
+        state: AskState[String(state).toUpperCase() as keyof typeof AskState] ?? AskState.UNSPECIFIED,
+      }),
+      rows: "asks",
+      table: {
+        ASKED: "askedAt",
+        ID: "requestId",
+        JOB: "jobId",
+        STATE: askStateText,
+        WITH: "principalId",
+        QUESTION: "question",
+      },
+      json: "the questions as a JSON list",
+      examples: ["svc asks list", "svc asks list --state answered --principal lead"],
+    }),
+    show: addAskShow,
+    link: call(createAnswerLink, {
+      says: "make a link by which a contact without a key answers one question, and print it; it is shown here only",
+      takes: { "<id>": "id of the question, ask_…" },
+      options: [
+        [
+          "--as <principal>",
+          "the contact that may answer by it; one that the question has reached",
+          { fills: "principalId", required: true },
+        ],
+        [
+          "--expires-in <duration>",
+          "how long it is good, such as 2d or PT12H, 30 days at most (default: those)",
+          { parse: parseSpan },
+        ],
+      ],
+      request: async ({ project, values: { id, expiresIn } }: Run<LinkValues>) => {
+        const { jobId, requestId } = await findAsk(await project(), id);
+        const end = expiresIn === undefined ? {} : { expiresAt: timestampFromMs(systemClock.now() + expiresIn) };
+        return { jobId, requestId, ...end };
+      },
+      json: "the link as JSON",
+      shows: ({ url }) => url,
+      notes: ({ expiresAt }, { values }) =>
+        `Good until ${timeText(expiresAt)}, for who holds it. Send it to ${values.as} alone.`,
+      examples: ["svc asks link ask_01h455vb4pex5vsknk084sn02q --as lead"],
+    }),
+  },
+});

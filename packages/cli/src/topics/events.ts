@@ -1,0 +1,93 @@
+import { type EventDeliveries, TriggersService } from "@svc/gen/triggers";
+import { Code, ConnectError } from "@svc/sdk";
+import { ownProjectId } from "../client/own-project.ts";
+import type { Run } from "../command/declared.ts";
+import { parseCount } from "../command/options.ts";
+import { call, list, topic } from "../command/topic.ts";
+import { addEventReplay } from "../events/replay.ts";
+import { indentJson } from "../text/json.ts";
+import { plainText } from "../text/plain.ts";
+import { factLines, timeText } from "../text/table.ts";
+
+const { listEvents, getEvent } = TriggersService.method;
+const exampleId = "evt_01h455vb4pex5vsknk084sn02q";
+
+/** `svc events list|show|replay`. */
+export const addEventsCommand = topic({
+  name: "events",
+  says: "list the project's events, show one with its payload, and deliver those of a time again",
+  examples: ["svc events", "svc events --trigger calendar.events_changed --limit 100"],
+  commands: {
+    list: list(listEvents, {
+      says: "list the project's latest events, newest first",
+      isDefault: true,
+      options: [
+        ["--limit <count>", "most events to list", { parse: parseCount, default: 20 }],
+        ["--toolkit <slug>", "only events of this toolkit", { fills: "toolkitSlug" }],
+        ["--trigger <slug>", "only events of this trigger, such as calendar.events_changed", { fills: "triggerSlug" }],
+        ["--entity <id>", "only events of this entity's account", { fills: "entityId" }],
+        ["--text <text>", "only events whose payload has this text", { fills: "payloadContains" }],
+        ["--since <when>", "only events received then or later: 2h ago, or 2026-03-14T09:00:00Z"],
+        ["--until <when>", "only events received before"],
+      ],
+      request: () => ({ withDeliveries: true }),
+      rows: "events",
+      table: {
+        RECEIVED: "receivedAt",
+        ID: "id",
+        TRIGGER: ({ triggerSlug }) => triggerSlug,
+        ENTITY: ({ entityId }) => entityId || "-",
+        DELIVERIES: ({ deliveries }) => deliveriesText(deliveries),
+      },
+      remark: noteUnknownToolkit,
+      json: "the events with their payloads as a JSON list",
+      examples: ["svc events list", "svc events list --trigger calendar.events_changed --since 2h"],
+    }),
+    show: call(getEvent, {
+      says: "show one event with its normalized payload",
+      takes: { "<id>": "id of the event, evt_…" },
+      result: "event",
+      json: "the event as JSON",
+      shows: ({ event }) =>
+        event === undefined
+          ? []
+          : [
+              ...factLines([
+                ["event", event.id],
+                ["trigger", event.triggerSlug || "none: a test event"],
+                ["entity", plainText(event.entityId)],
+                ["received", timeText(event.receivedAt)],
+                ["occurred", timeText(event.occurredAt)],
+              ]),
+              "\nPayload:",
+              indentJson(event.payloadJson),
+            ],
+      examples: [`svc events show ${exampleId}`, `svc events show ${exampleId} --json | jq -r .payloadJson`],
+    }),
+    replay: addEventReplay,
+  },
+});
+
+/** The deliveries of an event by state, those that need attention first; `+` if more than were counted, `-` if none. */
+function deliveriesText(of: EventDeliveries | undefined): string {
+  const counts = { dead_letter: of?.deadLetter, pending: of?.pending, delivered: of?.delivered };
+  const words = Object.entries(counts).flatMap(([state, count]) =>
+    count ? [`${count}${of?.more ? "+" : ""} ${state}`] : [],
+  );
+  return words.join(", ") || "-";
+}
+
+/** Notes that a toolkit does not exist: a misspelt one looks like one that sends nothing. */
+async function noteUnknownToolkit(
+  found: readonly unknown[],
+  { values: { toolkit }, context, project }: Run<Readonly<Record<string, unknown>>>,
+): Promise<void> {
+  if (found.length > 0 || typeof toolkit !== "string" || toolkit === "") return;
+  const client = await project();
+  try {
+    await client.catalog.getToolkit({ slug: toolkit, projectId: await ownProjectId(client) });
+  } catch (err) {
+    if (!(err instanceof ConnectError) || err.code !== Code.NotFound) throw err;
+    context.note(`The project sees no toolkit ${toolkit}; \`svc catalog list\` shows those there are.`);
+  }
+}

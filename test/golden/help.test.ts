@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { commandNames } from "@svc/cli";
+import { runTestCommand } from "@svc/cli/test-command";
 import { expect, test } from "vitest";
-import { runTestCommand } from "../../packages/cli/src/test-command.ts";
 
 // The help of every command as bytes. `npx vitest run test/golden/help.test.ts -u` writes it again.
 

@@ -1,5 +1,5 @@
+import { runTestCommand } from "@svc/cli/test-command";
 import { until } from "@svc/testing/until";
-import { runTestCommand } from "../../packages/cli/src/test-command.ts";
 import { createMask } from "./mask.ts";
 
 /** A command that a transcript ran. */

@@ -36,7 +36,10 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
     parts.grants.cache.forget(id);
     node.jobs.engine.forgetConfirmRules(id);
   };
-  router.service(GrantsService, createGrantsService({ db, clock, sealer, views: node.views, onChanged, onRevoked: forgetKeys(parts) }));
+  router.service(
+    GrantsService,
+    createGrantsService({ db, clock, sealer, views: node.views, onChanged, onRevoked: forgetKeys(parts) }),
+  );
   node.register(router);
   router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
   router.service(AdminService, createAdministration(parts));

@@ -16,7 +16,7 @@ export async function findProject(client: SvcAdminClient, idOrName: string): Pro
 }
 
 /** Every project of the deployment, newest first. */
-export function listProjects({ admin }: SvcAdminClient): Promise<Project[]> {
+function listProjects({ admin }: SvcAdminClient): Promise<Project[]> {
   return collectPages(async (pageToken) => {
     const { projects, nextPageToken } = await admin.listProjects({ pageSize: 500, pageToken });
     return { items: projects, nextPageToken };

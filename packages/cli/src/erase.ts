@@ -22,7 +22,8 @@ export function addEraseCommand(program: Command, context: CommandContext): void
     .option("--dry-run", "count what would be deleted, with ids of some rows, and delete nothing")
     .option("--yes", "do not ask")
     .option("--no-wait", "print the id of the erasure and do not wait for its end")
-    .action((options: EraseOptions) => eraseEntity(options, context));
+    .allowExcessArguments()
+    .action((options: EraseOptions, { args: [bare] }: Command) => eraseEntity(options, context, bare));
   addAdminOptions(addJson(erase, "the erasure as JSON")).addHelpText(
     "after",
     "\nIt goes on when the command ends, or the service. Nothing brings back what was erased, but a backup of before.",
@@ -35,7 +36,9 @@ export function addEraseCommand(program: Command, context: CommandContext): void
   ]);
 }
 
-async function eraseEntity(options: EraseOptions, context: CommandContext): Promise<void> {
+async function eraseEntity(options: EraseOptions, context: CommandContext, bare: string | undefined): Promise<void> {
+  if (bare !== undefined)
+    throw new CommandError(`"${bare}" stands behind no option: give --project <project> --entity ${bare}`, 2);
   const { project, entity: entityId, follow, dryRun } = options;
   const client = openAdminClient(options, context);
   if (follow !== undefined) {

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help, type Option } from "commander";
 import { addAgentKeysCommand } from "./agent-keys.ts";
 import { addAnswerCommand } from "./answer.ts";
 import { addBackupCommand } from "./backup.ts";
@@ -135,6 +135,11 @@ export function commandNames(): string[] {
   return namesOf(createProgram(processContext()), []);
 }
 
+/** Returns an option's description as help prints it: a list that is empty until the option is given is no default worth a word. */
+function describeOption(option: Option): string {
+  return new Help().optionDescription(option).replace(/ \(default: (?:\[\]|\{\})\)$/, "");
+}
+
 function createProgram(context: CommandContext): Command {
   const program = new Command("svc")
     .description("Tools of many apps for agents, and signed webhooks, on one process and one PostgreSQL.")
@@ -144,6 +149,7 @@ function createProgram(context: CommandContext): Command {
       writeOut: (text) => context.print(text.trimEnd()),
       writeErr: (text) => context.note(text.trimEnd()),
     })
+    .configureHelp({ optionDescription: describeOption })
     .showHelpAfterError("(add --help for its options and examples)");
   addServeCommand(program);
   for (const add of commands) add(program, context);

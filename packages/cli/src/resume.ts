@@ -32,7 +32,7 @@ async function resumeStore(options: ResumeOptions, context: CommandContext): Pro
   const { dryRun = false, nothingSince = false, json } = options;
   const { restore } = dryRun ? await admin.getRestore({}) : await admin.resumeRestored({ nothingSince });
   if (json) context.print(restore === undefined ? "null" : messageText(RestoreSchema, restore));
-  else context.print(restore === undefined ? "the store was never restored" : restoreLine(restore));
+  else context.print(restore === undefined ? "the store was never restored" : restoreLine(restore, dryRun));
   if (dryRun && restore !== undefined && restore.resumedAt === undefined) {
     context.note(
       "`svc resume` sends and goes on; park or cancel before what must not be: `svc jobs list`, `svc jobs park`.",
@@ -40,10 +40,13 @@ async function resumeStore(options: ResumeOptions, context: CommandContext): Pro
   }
 }
 
-function restoreLine({ backupEndsAt, resumedAt, deliveries, jobs, nothingSince }: Restore): string {
+function restoreLine(restore: Restore, isDryRun: boolean): string {
+  const { backupEndsAt, resumedAt, deliveries, jobs, nothingSince } = restore;
   const waiting = `${deliveries} ${deliveries === 1 ? "delivery" : "deliveries"} and ${countText(jobs, "job")}`;
   const from = `restored from a backup of ${timeText(backupEndsAt)}`;
   if (resumedAt === undefined) return `held: ${from}; ${waiting} wait`;
   const doubt = nothingSince ? "none of what jobs write is in doubt" : "what jobs write without a key is in doubt";
-  return `resumed ${timeText(resumedAt)}: ${from}; ${waiting} waited, ${doubt}`;
+  // How much waited is answered by the call that ended the hold alone.
+  const waited = isDryRun ? "nothing waits for a resume any more" : `${waiting} waited`;
+  return `resumed ${timeText(resumedAt)}: ${from}; ${waited}, ${doubt}`;
 }

@@ -1,3 +1,5 @@
+import { formatDuration } from "@svc/core";
+
 /** What a job may use. */
 export type Limits = {
   readonly deadlineMs: number;
@@ -58,3 +60,10 @@ export const defaultRetry = { max: 0, initialMs: 1000, factor: 2, capMs: minuteM
 
 /** How long a call may take when nothing is said. */
 export const defaultTimeoutMs = 30_000;
+
+/** Says that a wait ends after the deadline in force, and a deadline that it would end before, with a day to spare where there may be one. */
+export function beyondDeadline(waitMs: number, deadlineMs: number): readonly [message: string, hint: string] {
+  const wanted = formatDuration(Math.min(waitMs + dayMs, limitBounds.deadlineMs.max));
+  const hint = `shorten it, or write "limits": {"deadline": "${wanted}"}`;
+  return [`is longer than the deadline of the job, which is ${formatDuration(deadlineMs)}`, hint];
+}

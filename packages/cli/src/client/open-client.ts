@@ -127,7 +127,7 @@ async function firstKey(context: CommandContext): Promise<Credential> {
     return { text: requireText(readFileSync(file)), source: `the key is that of ${file}` };
   } catch {
     throw new CommandError(
-      `no API key: give --api-key, set SVC_API_KEY, or start a local service once (it writes ${file})`,
+      `no API key: give --api-key, set SVC_API_KEY, or make one with \`svc keys create\`; the first start of a new local service writes ${file}, that of a restored one does not`,
     );
   }
 }

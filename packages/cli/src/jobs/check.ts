@@ -1,3 +1,4 @@
+import { isObject } from "@svc/core";
 import { CheckProgramResponseSchema } from "@svc/gen/jobs";
 import type { Command } from "commander";
 import type { TypedArgument } from "../call/arguments.ts";
@@ -29,8 +30,18 @@ export function addJobCheck(jobs: Command, context: CommandContext): void {
   ]);
 }
 
+/** True if a text is what CreateStandingProgram takes: a start, and a program within. */
+function isStandingDefinition(text: string): boolean {
+  const given: unknown = JSON.parse(text);
+  return isObject(given) && isObject(given["program"]) && !Object.hasOwn(given, "steps");
+}
+
 async function checkFile(file: string, options: CheckOptions, context: CommandContext): Promise<void> {
   const program = await readProgramFile(file, options.set, context);
+  if (isStandingDefinition(program.programJson))
+    throw new CommandError(
+      `${program.name} is the definition of a standing program, whose program stands in \`program\`; \`svc standing preview\` checks it`,
+    );
   const { jobs } = await openProjectClient(options, context);
   const answer = await jobs.checkProgram({ programJson: program.programJson });
   const { faults, omittedFaults, programHash, estimate, needsApproval, notes } = answer;

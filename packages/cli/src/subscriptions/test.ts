@@ -9,6 +9,7 @@ import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption } from "../command/options.ts";
 import { attemptTable } from "../deliveries/attempts.ts";
 import { messageText } from "../text/message.ts";
+import { timeText } from "../text/table.ts";
 
 type TestOptions = ProjectOptions & JsonOption & { wait: boolean };
 
@@ -42,6 +43,12 @@ async function sendTestEvent(subscriptionId: string, options: TestOptions, conte
     context.print(options.json ? JSON.stringify({ deliveryId: id }) : id);
     context.note(`\`svc deliveries attempts ${id}\` tells how it went.`);
     return;
+  }
+  if (delivery?.waitingReason === "endpoint_failing") {
+    const until = `the endpoint is backing off until ${timeText(delivery.nextAttemptAt)}`;
+    throw new CommandError(
+      `${id} is queued, and ${until}; \`svc subscriptions try ${subscriptionId}\` sends it at once`,
+    );
   }
   context.note(`${id} is queued; waiting for its first attempt …`);
   const attempt = await firstAttempt(client, id, context.untilInterrupted());

@@ -46,13 +46,13 @@ test.each<[string, object[], string[]]>([
   [
     "until a time after now that is too far alone",
     [until("a", "duration('30h') + now"), wait("b", "20h")],
-    ["/steps/0/wait/until is longer than the deadline of the job"],
+    ["/steps/0/wait/until is longer than the deadline of the job, which is 1d"],
   ],
   ["until a time that depends on the hour", [until("a", "now + duration(string(now.getHours()) + 'h')")], []],
   [
     "one that is too long alone is told alone",
     [wait("a", "30h"), wait("b", "20h")],
-    ["/steps/0/wait is longer than the deadline of the job"],
+    ["/steps/0/wait is longer than the deadline of the job, which is 1d"],
   ],
 ])("waits %s are held to the deadline together", async (_name, steps, faults) => {
   expect(await faultsOf(steps, "24h")).toEqual(faults);

@@ -1,5 +1,6 @@
 import { formatDuration } from "@svc/core";
 import { pathOf } from "../json.ts";
+import { beyondDeadline } from "../limits.ts";
 import type { Program } from "../program.ts";
 import { type Step, stepsOf } from "../steps/index.ts";
 import type { Scope } from "../types/scope.ts";
@@ -26,8 +27,8 @@ export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Sc
     const untilMs = "until" in wait && wait.until.kind === "computed" && constantSpanMs(wait.until.expression, scope);
     spans.set(step, "forMs" in wait ? wait.forMs : untilMs || 0);
     if (!untilMs || untilMs <= deadlineMs || faults.has("/limits/deadline")) continue;
-    const hint = "shorten it, or raise limits.deadline";
-    faults.addYounger("PROGRAM_LIMIT_INVALID", [...pathOf(pointer), "wait", "until"], longer, hint);
+    const [message, hint] = beyondDeadline(untilMs, deadlineMs);
+    faults.addYounger("PROGRAM_LIMIT_INVALID", [...pathOf(pointer), "wait", "until"], message, hint);
   }
   const { mostMs } = waitedOfList(steps, (step) => spans.get(step) ?? 0);
   const isTold = [...spans.values()].some((ms) => ms > deadlineMs);
@@ -37,8 +38,6 @@ export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Sc
     "shorten them, or raise limits.deadline beyond that: until then the job expires before the last one ends";
   faults.addYounger("PROGRAM_LIMIT_INVALID", ["limits", "deadline"], message, hint);
 }
-
-const longer = "is longer than the deadline of the job";
 
 /**
  * Conditions may exclude each other: of what is done on a condition only the longest is added to what is done in any case, so that the

@@ -1,6 +1,6 @@
 import { checkExpression } from "../check/expression.ts";
 import { pointerOf } from "../json.ts";
-import { type Bounds, durationBounds } from "../limits.ts";
+import { type Bounds, beyondDeadline, durationBounds } from "../limits.ts";
 import { readExpression } from "../read/expression.ts";
 import { durationSchema, numberSchema, type ObjectForm, ref, wholeSchema } from "../read/form.ts";
 import type { Expression } from "../template.ts";
@@ -71,8 +71,8 @@ export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf
       const every = fields.at("every");
       const everyMs = reader.duration(every, durationBounds.wait) ?? defaultPause.everyMs;
       if (everyMs > limits.deadlineMs) {
-        const hint = "shorten it, or raise limits.deadline";
-        reader.faults.add("PROGRAM_LIMIT_INVALID", every.path, "is longer than the deadline of the job", hint);
+        const [message, hint] = beyondDeadline(everyMs, limits.deadlineMs);
+        reader.faults.add("PROGRAM_LIMIT_INVALID", every.path, message, hint);
       }
       const factor = reader.number(fields.at("factor"), { ...bounds.factor, isWhole: false }) ?? defaultPause.factor;
       const cap = reader.duration(fields.at("cap"), durationBounds.wait);

@@ -4,7 +4,7 @@ import type { Check } from "../check/context.ts";
 import { computedType } from "../check/expression.ts";
 import { checkReferences } from "../check/references.ts";
 import { type JsonObject, type Path, pathOf } from "../json.ts";
-import { durationBounds, type Limits } from "../limits.ts";
+import { beyondDeadline, durationBounds, type Limits } from "../limits.ts";
 import { durationSchema, type ObjectForm, ref, schemaOf } from "../read/form.ts";
 import type { Node, ShapeReader } from "../read/shape.ts";
 import { readValue } from "../read/value.ts";
@@ -99,8 +99,8 @@ function readSpan(node: Node, limits: Limits, reader: ShapeReader): WaitStep["wa
   const forMs = reader.duration(node, durationBounds.wait);
   if (forMs === undefined) return undefined;
   if (forMs > limits.deadlineMs) {
-    const hint = "shorten it, or raise limits.deadline";
-    reader.faults.add("PROGRAM_LIMIT_INVALID", node.path, "is longer than the deadline of the job", hint);
+    const [message, hint] = beyondDeadline(forMs, limits.deadlineMs);
+    reader.faults.add("PROGRAM_LIMIT_INVALID", node.path, message, hint);
   }
   return { forMs };
 }

@@ -195,6 +195,12 @@ const reservedCode: { what: string; code: RegExp; allowedIn: RegExp; why: string
     why: "every object has a constructor and a toString: `Object.hasOwn`, or a Map, says what an object was given",
   },
   {
+    what: "a text of a fault that is parsed",
+    code: /\b(?:rawMessage|help|hint)\)?\s*\.(?:match|matchAll|replace|replaceAll|search|split|startsWith|includes|indexOf)\(|\.(?:exec|test)\((?:\w+\.)*(?:rawMessage|help|hint)\b/,
+    allowedIn: except("^bench/", testing),
+    why: "a text is for people: what a surface says in its own words is a part of it (`call`, `field`, `wait` of core)",
+  },
+  {
     what: "`export *`",
     code: /^export \*/m,
     allowedIn: /^$/,
@@ -248,6 +254,11 @@ const exceptions: { file: string; code: string; why: string }[] = [
     file: "packages/cli/src/main.ts",
     code: "the process environment",
     why: "TZ is set to UTC, before anything is loaded",
+  },
+  {
+    file: "packages/cli/src/command/error.ts",
+    code: "a text of a fault that is parsed",
+    why: "what the runtime says of a port that it does not dial, before any service answers",
   },
   { file: "packages/db/src/embedded/initialize.ts", code: "nondeterminism", why: "the password of a new database" },
   { file: "packages/db/src/embedded/binaries.ts", code: "nondeterminism", why: "the name of an unfinished copy" },
@@ -390,6 +401,15 @@ const planted: readonly (readonly [what: string, code: string, isFound: boolean]
     'new Intl.DateTimeFormat("en", {\n  timeZone: zone,\n})',
     "at.getTime()",
   ].map((code) => ["the zone of the process", code, false] as const),
+  ...[
+    "err.rawMessage.replace(a, b)",
+    "pattern.exec(detail.help)",
+    "plainText(help).replace(a, b)",
+    "hint.split(a)",
+  ].map((code) => ["a text of a fault that is parsed", code, true] as const),
+  ...["renderText(help, write)", "help.parts.map(nameOf)", "program.help()", "text.replace(a, b)"].map(
+    (code) => ["a text of a fault that is parsed", code, false] as const,
+  ),
 ];
 
 test.each(planted)("the rule on %s tells whether it is broken by: %s", (what, code, isFound) => {

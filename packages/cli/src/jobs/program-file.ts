@@ -100,7 +100,7 @@ export async function faultLines(
   const locate = await createLocator(file);
   return faults.map(({ field, reason, help }) => {
     const pointer = field.replace(/^(?:program|definition)Json/, "");
-    return `${locate(pointer)} ${pointer === "" ? "" : `${plainText(pointer)} `}${reason}: ${plainText(help).replace(/^It /, "")}`;
+    return `${locate(pointer)} ${pointer === "" ? "" : `${plainText(pointer)} `}${reason}: ${plainText(help)}`;
   });
 }
 

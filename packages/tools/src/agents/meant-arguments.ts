@@ -185,7 +185,7 @@ export function unwrapped(given: Params, { inputSchema }: { readonly inputSchema
 }
 
 /** A call as it is to be written: what a client gave, each name where it belongs. Values of the tool's arguments are not repeated. */
-export function callToMake({ name, inputSchema }: ListedTool, given: Params): string {
+function callToMake({ name, inputSchema }: ListedTool, given: Params): string {
   const { properties } = schemaOf(inputSchema);
   const { required } = inputSchema;
   const lacking = (Array.isArray(required) ? required.map(String) : []).filter((key) => !Object.hasOwn(given, key));

@@ -33,7 +33,8 @@ beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), "svc-golden-"));
   taking = await startTestReceiver();
   failing = await startTestReceiver();
-  failing.script({ status: 500, body: "out of order" });
+  // Late enough for a command that makes an attempt due to end before it.
+  failing.script((_, response) => void setTimeout(() => response.writeHead(500).end("out of order"), 500));
   server = await startTestServer({
     variables: { ...secret, SVC_SANDBOX: "force", SVC_RETRY_SCHEDULE: "2h,2h" },
     erasures: { graceMs: 0, pollMs: 100 },

@@ -167,6 +167,7 @@ export function createNode(parts: NodeParts): Node {
     dispatcher,
     store,
     wakeReplays: standing.engine.wake,
+    restored: parts.restored,
     secretOf,
   };
   const quarantine = createQuarantine({ ...triggers, bodyBytesMax, turns: meter.turns });

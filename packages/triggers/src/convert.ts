@@ -124,8 +124,12 @@ export function eventMessage(row: Event, deliveries?: DeliveryCounts): EventMess
 }
 
 /** A delivery as callers read it. Its id carries when it was made; its next attempt is that of `nowMs`, as its endpoint allows. */
-export function deliveryMessage(row: Delivery, endpoint: DeliveryEndpoint | undefined, nowMs: number): DeliveryMessage {
-  const waits = row.state === "pending" ? waitOf(row, endpoint, nowMs) : { reason: "", nextAttemptAt: null };
+export function deliveryMessage(
+  row: Delivery,
+  endpoint: DeliveryEndpoint | undefined,
+  moment: Moment,
+): DeliveryMessage {
+  const waits = row.state === "pending" ? waitOf(row, endpoint, moment) : { reason: "", nextAttemptAt: null };
   return create(DeliverySchema, {
     id: row.id,
     eventId: row.eventId,
@@ -141,13 +145,17 @@ export function deliveryMessage(row: Delivery, endpoint: DeliveryEndpoint | unde
   });
 }
 
+/** When a delivery is read. `isHeld`: the store was restored from a backup, and sends nothing until it is resumed. */
+type Moment = { readonly nowMs: number; readonly isHeld: boolean };
+
 /** What a pending delivery waits for, and when it is tried at the earliest. */
 function waitOf(
   { nextAttemptAt }: Delivery,
   endpoint: DeliveryEndpoint | undefined,
-  nowMs: number,
+  { nowMs, isHeld }: Moment,
 ): { reason: string; nextAttemptAt: number | null } {
   if (endpoint?.active !== true) return { reason: "inactive", nextAttemptAt: null };
+  if (isHeld) return { reason: "restored", nextAttemptAt: null };
   const dueAt = nextAttemptAt ?? nowMs;
   const opensAt = endpoint.failingSince === null ? undefined : Math.max(endpoint.backoffUntil ?? nowMs, nowMs);
   if (opensAt !== undefined && opensAt >= dueAt) return { reason: "endpoint_failing", nextAttemptAt: opensAt };

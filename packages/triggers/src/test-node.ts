@@ -1,7 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import type { Catalog } from "@svc/catalog";
 import { createSealer, generateVaultKey, type NodeId, type ProjectId, parseVaultKeys, type Sealer } from "@svc/core";
-import { createProject, type Database } from "@svc/db";
+import { createProject, type Database, type Restore } from "@svc/db";
 import type { Dispatcher, DispatchLimits } from "@svc/delivery";
 import { TriggersService } from "@svc/gen/triggers";
 import { borrowTestDatabase } from "@svc/testing/borrowed-database";
@@ -99,6 +99,8 @@ export type TestNodeOptions = {
   /** Whether paced replays go on, with each second of the clock. */
   isReplaying?: boolean;
   onReplayFaultPoint?: (point: ReplayFaultPoint) => void;
+  /** The last restore of the store. */
+  restored?: () => Restore | undefined;
 };
 
 /** Makes a node on a cluster. Disposed, it drains without grace. */
@@ -114,6 +116,7 @@ export function createTestNode({ db, clock, sealer }: TestCluster, options: Test
       ...(options.isStarted === true ? (["deliveries"] as const) : []),
       ...(options.isReplaying === true ? (["standing"] as const) : []),
     ],
+    restored: options.restored,
     ...(options.onReplayFaultPoint && { onReplayFaultPoint: options.onReplayFaultPoint }),
   });
   return {

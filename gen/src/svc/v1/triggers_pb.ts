@@ -426,8 +426,9 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
 
   /**
    * What a pending delivery waits for: `retry` (the time of its next attempt), `endpoint_failing` (its endpoint fails, so
-   * one delivery at a time is sent to test it), `turn` (it is due and is sent when its endpoint has room) or `inactive`
-   * (its subscription is inactive or deleted, so it ends). Empty if it is not pending. TryNow ends the first two.
+   * one delivery at a time is sent to test it), `turn` (it is due and is sent when its endpoint has room),
+   * `restored` (the store was restored from a backup and sends nothing until ResumeRestored) or `inactive` (its subscription is
+   * inactive or deleted, so it ends). Empty if it is not pending. TryNow ends the first two.
    *
    * @generated from field: string waiting_reason = 11;
    */

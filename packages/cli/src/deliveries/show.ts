@@ -35,6 +35,7 @@ const waits: Readonly<Record<string, string>> = {
   retry: "its next attempt",
   endpoint_failing: "its endpoint, which fails",
   turn: "its turn",
+  restored: "the store to be resumed (svc resume): it was restored from a backup",
   inactive: "nothing: its subscription is inactive",
 };
 

@@ -98,6 +98,8 @@ export function deliveryWhy(
   now: number,
 ): string {
   const failure = state === "delivered" ? "" : attemptErrorWords(lastError);
+  if (waitingReason === "restored")
+    return `${failure} Held since the store was restored from a backup, until an administrator resumes it.`.trim();
   if (state !== "pending" || nextAttemptAt === undefined) return failure;
   const dueAt = timestampMs(nextAttemptAt);
   const when = dueAt <= now ? "now" : (relativeWords(dueAt, now) ?? "after a day and more");

@@ -1,6 +1,6 @@
 import type { Catalog } from "@svc/catalog";
 import type { AddressGuard, Clock, Sealer } from "@svc/core";
-import type { Executor } from "@svc/db";
+import type { Executor, Restore } from "@svc/db";
 import type { Dispatcher } from "@svc/delivery";
 import type { StoreOptions } from "../store.ts";
 
@@ -15,6 +15,8 @@ export type TriggersContext = {
   store: StoreOptions;
   /** Has paced replays looked for now: one was started, or goes on. */
   wakeReplays(): void;
+  /** The last restore of the store from a backup, which sends nothing until it is resumed. */
+  restored?: (() => Restore | undefined) | undefined;
   /** The present value of a deployment variable. */
   secretOf(name: string): string | undefined;
 };

@@ -179,18 +179,20 @@ export function deliveryMethods(context: TriggersContext): Methods {
 
 /** Deliveries as callers read them, each with what its endpoint makes it wait for. */
 async function messagesOf(
-  { db, clock }: TriggersContext,
+  { db, clock, restored }: TriggersContext,
   projectId: ProjectId,
   rows: readonly Delivery[],
 ): Promise<DeliveryMessage[]> {
   const pending = rows.filter(({ state }) => state === "pending").map(({ subscriptionId }) => subscriptionId);
   const endpoints = await findDeliveryEndpoints(db, projectId, pending);
-  return rows.map((row) => deliveryMessage(row, endpoints.get(row.subscriptionId), clock.now()));
+  const isHeld = restored?.()?.resumedAt === null;
+  return rows.map((row) => deliveryMessage(row, endpoints.get(row.subscriptionId), { nowMs: clock.now(), isHeld }));
 }
 
-async function messageOf({ db, clock }: TriggersContext, row: Delivery): Promise<DeliveryMessage> {
+async function messageOf({ db, clock, restored }: TriggersContext, row: Delivery): Promise<DeliveryMessage> {
   const endpoints = await findDeliveryEndpoints(db, row.projectId, [row.subscriptionId]);
-  return deliveryMessage(row, endpoints.get(row.subscriptionId), clock.now());
+  const isHeld = restored?.()?.resumedAt === null;
+  return deliveryMessage(row, endpoints.get(row.subscriptionId), { nowMs: clock.now(), isHeld });
 }
 
 function twiceWarning(id: DeliveryId, subscriptionId: SubscriptionId): string {

@@ -167,3 +167,18 @@ test("a replay of what is still pending warns that the endpoint receives it twic
   await cluster.db.sql`update deliveries set state = 'delivered', next_attempt_at = null`;
   expect((await client.replayEvent({ eventId })).warnings).toEqual([]);
 });
+
+test("while a restored store is held, a pending delivery says so, and has no next attempt", async () => {
+  await using cluster = await createTestCluster();
+  await using receiver = await startTestReceiver();
+  const projectId = await cluster.project();
+  const held = { key: "x", backupEndsAt: 1, restoredAt: 2, resumedAt: null, isNothingSince: false };
+  const node = createTestNode(cluster, { restored: () => held });
+  await using _node = node;
+  const client = node.client(projectId);
+  const subscriptionId = (await client.createSubscription({ endpointUrl: receiver.url })).subscription!.id;
+  await node.ingest.accept(issuePost({ delivery: "1" }));
+  const [listed] = (await client.listDeliveries({ subscriptionId })).deliveries;
+  expect(listed).toMatchObject({ state: "pending", waitingReason: "restored" });
+  expect(listed!.nextAttemptAt).toBeUndefined();
+});

@@ -74,7 +74,7 @@ test("a search names what fits in a line each, as text and as data", async () =>
     accessClass: "destructive",
     requiredArguments: ["calendar_id", "event_id"],
     callWith: "call_tool",
-    confidence: "high",
+    confidence: "medium",
   });
   expect(structuredContent.confidence).toBe("high");
   expect(text).toContain("\nConfidence: high. Take the first.");

@@ -12,7 +12,7 @@ test("a catalog without sayings asks for less of a query, one with some for less
   expect([0.34, 0.16, 0.14].map((share) => confidenceOf(share, 0.5))).toEqual(["medium", "low", undefined]);
 });
 
-test("no text without sense is answered with high confidence, and low confidence lists three at most", () => {
+test("no text without sense is answered with high confidence", () => {
   for (const query of [
     "purple monkey dishwasher",
     "lorem ipsum dolor sit amet",
@@ -31,7 +31,6 @@ test("no text without sense is answered with high confidence, and low confidence
   ]) {
     const { confidence, results } = search.search({ query, limit: 50 });
     expect(confidence, query).not.toBe("high");
-    if (confidence === "low") expect(results.length, query).toBeLessThanOrEqual(3);
     if (confidence === undefined) expect(results, query).toEqual([]);
   }
 });

@@ -2,7 +2,12 @@ import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling, wordsOf } from "./words.ts";
 
 /** A text with what a tool is called with taken out of it: ids, numbers, times, quoted and dictated text. */
-export type PartedText = { readonly told: string; readonly data: string };
+export type PartedText = {
+  readonly told: string;
+  readonly data: string;
+  /** True if some of the data is quoted or dictated text. */
+  readonly hasText: boolean;
+};
 
 const times: ReadonlySet<string> = new Set([...vocabulary.times, ...vocabulary.currencies]);
 const quoted =
@@ -26,27 +31,32 @@ const toldMin = 2;
 /** Words that name an app at most. */
 const addressMax = 4;
 
-/** Parts a query into what says what is wanted and the data in it. A query of data alone is taken as it is. */
-export function partText(text: string): PartedText {
+/**
+ * Parts a query into what says what is wanted and the data in it. A query of data alone is taken as it is. One that `isAddressed` to a marked name
+ * may dictate after its verb.
+ */
+export function partText(text: string, isAddressed: boolean): PartedText {
   const data: string[] = [];
   const takeOut = (part: string) => {
     data.push(part);
     return " ";
   };
-  const plain = text
-    .replaceAll(quoted, takeOut)
-    .replaceAll(idLike, (part) => (verbs.has(nameLike.exec(part)?.[1] ?? "") ? part : takeOut(part)));
-  const { told, dictated } = partDictated(plain);
-  if (wordsOf(told).some(isTelling)) return { told, data: [...data, dictated].join(" ") };
-  return { told: text, data: "" };
+  const unquoted = text.replaceAll(quoted, takeOut);
+  const isQuoting = data.length > 0;
+  const plain = unquoted.replaceAll(idLike, (part) =>
+    verbs.has(nameLike.exec(part)?.[1] ?? "") ? part : takeOut(part),
+  );
+  const { told, dictated } = partDictated(plain, isAddressed ? 1 : toldMin);
+  if (!wordsOf(told).some(isTelling)) return { told: text, data: "", hasText: false };
+  return { told, data: [...data, dictated].join(" "), hasText: isQuoting || dictated !== "" };
 }
 
-function partDictated(text: string): { readonly told: string; readonly dictated: string } {
+function partDictated(text: string, least: number): { readonly told: string; readonly dictated: string } {
   const found = dictating.exec(text);
   const told = found === null ? "" : text.slice(0, found.index);
   const before = wordsOf(told);
   const isAddress = found?.[0].startsWith(":") && before.length <= addressMax && apps.has(before.at(-1) ?? "");
-  if (found === null || isAddress || before.filter(isTelling).length < toldMin) return { told: text, dictated: "" };
+  if (found === null || isAddress || before.filter(isTelling).length < least) return { told: text, dictated: "" };
   const rest = text.slice(found.index + found[0].length);
   const [name] = (naming.test(found[0]) ? dictatedName.exec(rest) : null) ?? [rest];
   return { told: `${told} ${rest.slice(name.length)}`, dictated: name };

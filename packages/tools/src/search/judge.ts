@@ -1,7 +1,8 @@
-import { type Confidence, confidenceOf } from "./confidence.ts";
+import { type Confidence, confidenceOf, confidenceOfFit, lowerOf } from "./confidence.ts";
 import { type Deeds, fitsOf } from "./deeds.ts";
 import type { Nearness } from "./fuse.ts";
 import type { Meaning } from "./meanings.ts";
+import { phrasePreference } from "./prefer-phrases.ts";
 import { matchedWords, type ScoredTool } from "./score-tools.ts";
 import type { SearchedTool } from "./toolkit-index.ts";
 import type { IndexedTool, ViewIndex } from "./view-index.ts";
@@ -24,8 +25,12 @@ export type FoundTools = { readonly confidence: Confidence | undefined; readonly
 type Grounds = {
   /** The share of the query that the best tool holds. */
   readonly share: number;
-  readonly saidShare: number;
+  readonly view: ViewIndex;
+  /** What is left of a score where a tool cannot be called now: it fits as well. */
+  shareOf(found: IndexedTool): number;
   readonly known: readonly Meaning[];
+  /** What the query is worth, words that no tool holds among them. */
+  readonly worthOfAll: number;
   readonly nearness: Nearness | undefined;
   /** True if the query names the toolkit: what fits best of it is listed, however badly it fits. */
   readonly isToolkitNamed: boolean;
@@ -34,18 +39,26 @@ type Grounds = {
 /** The answer for no tool. */
 export const noneFound: FoundTools = { confidence: undefined, results: [] };
 
-/** Most tools that are answered with low confidence. */
+/** The share of the first score above which the second tool may as well be right. */
+const tieShare = 0.9;
+/** Most tools that are answered where the best holds little of a query. */
 const lowMax = 3;
 
 /** Returns what is listed with how far to trust it: less where a tool is far behind the first. */
 export function judge(listed: readonly ScoredTool[], grounds: Grounds): FoundTools {
   const [first] = listed;
-  const confidence = first && confidenceIn(first, grounds);
-  if (first === undefined || confidence === undefined) return noneFound;
-  const results = listed.slice(0, confidence === "low" ? lowMax : undefined).map((found) => {
+  if (first === undefined) return noneFound;
+  const fit = fitOf(first, grounds);
+  const confidence = confidenceIn(listed, { first, fit }, grounds);
+  if (confidence === undefined) return noneFound;
+  const isScarce = (confidenceOf(grounds.share, grounds.view.saidShare) ?? "low") === "low";
+  const results = listed.slice(0, isScarce ? lowMax : undefined).map((found) => {
     const { tool, score } = found;
     const part = score / (first.score || 1);
-    const own = confidenceOf(part * grounds.share, grounds.saidShare) ?? "low";
+    const own = lowerOf(
+      confidenceOf(part * grounds.share, grounds.view.saidShare) ?? "low",
+      confidenceOfFit(part * fit, found.index.saidCount > 0),
+    );
     return {
       tool,
       score,
@@ -56,13 +69,35 @@ export function judge(listed: readonly ScoredTool[], grounds: Grounds): FoundToo
   return { confidence, results };
 }
 
-function confidenceIn(first: ScoredTool, { share, saidShare, known, nearness, isToolkitNamed }: Grounds) {
-  const byShare = confidenceOf(share, saidShare);
-  const byWords = byShare === "high" && isThin(first, known) ? "medium" : byShare;
+function confidenceIn(
+  listed: readonly ScoredTool[],
+  { first, fit }: { readonly first: ScoredTool; readonly fit: number },
+  { share, view, known, nearness, isToolkitNamed }: Grounds,
+) {
+  const byShare = confidenceOf(share, view.saidShare);
+  const byFit = byShare && lowerOf(byShare, confidenceOfFit(fit, first.index.saidCount > 0));
+  const isDoubtful = isThin(first, known) || isTied(listed);
+  const byWords = byFit === "high" && isDoubtful ? "medium" : byFit;
   // Nearer than all without sense.
   const isNear = nearness !== undefined && (nearness.of(first) ?? -1) > nearness.floor;
   if (isNear && byWords !== "high") return "medium";
   return byWords ?? (isToolkitNamed ? "low" : undefined);
+}
+
+/**
+ * Returns how well the first tool fits, whether it can be called or not: its score as far as data does not lower it, less for words that
+ * no tool holds.
+ */
+function fitOf(first: ScoredTool, { view, shareOf, known, worthOfAll }: Grounds): number {
+  const plain = known.filter(({ isData }) => !isData);
+  const likeness = phrasePreference(plain)(first).score / phrasePreference(known)(first).score;
+  const knownShare = plain.reduce((sum, { worth }) => sum + worth, 0) / worthOfAll;
+  return (first.score * likeness * knownShare) / (shareOf(first) || 1) / view.rarestWorth;
+}
+
+/** True if the second tool fits about as well as the first. */
+function isTied([first, second]: readonly ScoredTool[]): boolean {
+  return first !== undefined && second !== undefined && second.score > tieShare * first.score;
 }
 
 /** One word says what is done or to what, never both; two say both where the tool has them in one text. */

@@ -1,6 +1,8 @@
 import { isTime, partText } from "./data-words.ts";
 import { collectIdioms, readIdioms } from "./idioms.ts";
+import { readMarks, readSpoken, saidWord } from "./marks.ts";
 import { correctWord } from "./spelling.ts";
+import { formMark } from "./tool-terms.ts";
 import { translate } from "./translate.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isEnglish } from "./vocabulary-words.ts";
@@ -77,15 +79,25 @@ const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
  * of what is wanted. A word that no tool holds by `isHeld` may be a misspelled one.
  */
 export function readQuery(text: string, isHeld: (term: string) => boolean): Query {
-  const { told, data } = partText(toldBy(text).replaceAll(retiming, "reschedule").replaceAll(comparing, " filter "));
+  const { text: unmarked, ...marks } = readMarks(text);
+  const plain = toldBy(unmarked).replaceAll(retiming, "reschedule").replaceAll(comparing, " filter ");
+  const { told, data, hasText } = partText(plain, marks.hasChannel || marks.hasPerson);
   const names = namesIn(told);
   const isKnown = (word: string) => names.has(word) || isEnglish(word) || isHeld(termOf(word));
   const { words: written, unknown, isTranslated } = translate(wordsOf(told.replaceAll(elision, "$1 ")));
   const corrected = written.map((word) => (isKnown(word) || unknown.has(word) ? word : (correctWord(word) ?? word)));
   const meant = readIdioms(corrected, idioms, (word) => [termOf(word)]);
+  const isNamed = (word: string) => isHeld(formMark + word) || isHeld(formMark + termOf(word));
+  const spoken = readSpoken(
+    meant.map((read) => saidWord(read, marks)),
+    { ...marks, hasText },
+    isNamed,
+  );
   const origins = new Map(meant.flatMap(({ word, origin }) => (origin === undefined ? [] : [[word, termOf(origin)]])));
-  const words = readPhrases(meant.map(({ word }) => word));
-  const said = new Set(meant.flatMap(({ word, origin }) => (origin === undefined ? [word] : [])));
+  const words = spoken ?? readPhrases(meant.map(({ word }) => word));
+  const said = new Set(
+    spoken === undefined ? meant.flatMap(({ word, origin }) => (origin === undefined ? [word] : [])) : [],
+  );
   const corrections = new Set(corrected.filter((word, index) => word !== written[index]));
   const found = new Map<string, QueryWord>();
   const add = (word: string, share: number, isData: boolean) => {
@@ -109,7 +121,9 @@ export function readQuery(text: string, isHeld: (term: string) => boolean): Quer
     hasObject ||= !isVerb && !isData;
     add(word, isData ? timeShare : (isContext ? contextShare : 1) * (said.has(word) ? shareOf(word) : 1), isData);
   }
-  for (const word of readWords(data)) if (isTelling(word)) add(word, dataShare, true);
+  if (marks.hasChannel) add("channel", contextShare, false);
+  // The text of a message says nothing of what is wanted.
+  for (const word of spoken === undefined ? readWords(data) : []) if (isTelling(word)) add(word, dataShare, true);
   return { words, telling: [...found.values()], isTranslated };
 }
 

@@ -85,8 +85,8 @@ export function createToolSearch(view: Catalog): ToolSearch {
       const named = preferReplacements(preferNames(ranked, asked), (tool) => shareOf(tool) > 0);
       const spread = spreadOverToolkits(named, limit);
       const listed = spread.length > 0 || toolkitSlug === "" ? spread : plausibleTools(index, wanted);
-      const { saidShare } = index;
-      return judge(listed.slice(0, limit), { share, saidShare, known: meanings.known, nearness, isToolkitNamed });
+      const grounds = { share, view: index, shareOf: ({ tool }: IndexedTool) => reachShareOf(tool) };
+      return judge(listed.slice(0, limit), { ...grounds, ...meanings, nearness, isToolkitNamed });
     },
   };
 }

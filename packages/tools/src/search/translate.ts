@@ -55,6 +55,8 @@ const betweenClauses: ReadonlySet<string> = new Set("and for with without from i
 
 /** Of a word that only stands between others, against one that says what is wanted: it tells the language more surely. */
 const functionShare = 2;
+/** Words of what is left of a command when its data is out, at most: the first tells its language, as in `schick … an`. */
+const commandMax = 3;
 const partMin = 3;
 /** Letters of the longest word that is looked up: a compound is tried at each of its letters. */
 const wordMax = 40;
@@ -67,8 +69,13 @@ export function translate(words: readonly string[]): Translated {
   const plain = words.map((word) => plainWords(word)[0] ?? word);
   const scores = known.map((language) => likenessTo(language, plain));
   const best = Math.max(...scores);
-  const language = known[scores.indexOf(best)];
-  const isForeign = language !== undefined && best > likenessToEnglish(words);
+  const [first = ""] = plain;
+  const commanding =
+    words.length <= commandMax && !isEnglish(first)
+      ? known.find((tried, at) => scores[at] === best && wordMeaning(tried, first) !== undefined)
+      : undefined;
+  const language = commanding ?? known[scores.indexOf(best)];
+  const isForeign = language !== undefined && (commanding !== undefined || best > likenessToEnglish(words));
   return isForeign ? translateFrom(language, plain) : { words, unknown: new Set(), isTranslated: false };
 }
 

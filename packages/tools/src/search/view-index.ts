@@ -28,6 +28,8 @@ export type ViewIndex = {
   readonly toolkits: readonly ToolkitIndex[];
   /** The share of its tools that have sayings. */
   readonly saidShare: number;
+  /** What a term is worth that one tool alone holds. */
+  readonly rarestWorth: number;
   /** Undefined for a term that no tool holds. */
   find(term: string): Term | undefined;
   /** The terms that a word begins, or that are spelled almost like it. */
@@ -48,6 +50,7 @@ export function indexView(view: Catalog): ViewIndex {
     toolkitOf: Uint32Array.from(indexes.flatMap((index, at) => index.tools.map(() => at))),
     toolkits: indexes,
     saidShare: indexes.reduce((sum, { saidCount }) => sum + saidCount, 0) / Math.max(1, tools.length),
+    rarestWorth: worthOf(1, tools.length),
     find(term) {
       const found = known.get(term) ?? joinPostings(term, indexes, tools.length);
       if (found !== undefined) known.set(term, found);
@@ -74,7 +77,12 @@ function joinPostings(term: string, indexes: readonly ToolkitIndex[], toolCount:
     start += tools.length;
   }
   if (held === 0) return undefined;
-  return { worth: Math.log(1 + (toolCount - held + 0.5) / (held + 0.5)) ** rarityExponent, postings };
+  return { worth: worthOf(held, toolCount), postings };
+}
+
+/** What a term is worth that so many tools hold. */
+function worthOf(held: number, toolCount: number): number {
+  return Math.log(1 + (toolCount - held + 0.5) / (held + 0.5)) ** rarityExponent;
 }
 
 /** Words of four letters or more begin terms; such terms differ from them in one letter, or in two when they have eight, or two are swapped. */

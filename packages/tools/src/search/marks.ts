@@ -1,0 +1,79 @@
+import type { ReadWord } from "./idioms.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
+import { isTelling } from "./words.ts";
+
+/** What signs in a query say of the data in it: `#general` is a channel, `@petra` a person, `WEB-204` a thing that has a key. */
+export type Marks = { readonly hasChannel: boolean; readonly hasPerson: boolean; readonly hasKey: boolean };
+
+/** A query without its marked names, and what the marks say. */
+export type MarkedText = Marks & { readonly text: string };
+
+const channel = /(?<![\p{L}\p{N}&#/])(?<!\b(?:label|tag|hashtag|issue|ticket)s?\s+)#\p{L}[\p{L}\p{N}_-]*/giu;
+const person = /(?<!\S)@\p{L}[\p{L}\p{N}._-]*/gu;
+const key = /(?<![\p{L}\p{N}])\p{Lu}{2,}[-_]\p{N}+(?![\p{L}\p{N}])|#\p{N}+/u;
+
+/** Verbs whose object is what is said, those of which it may be, and those that put anything anywhere. */
+const telling: ReadonlySet<string> = new Set(vocabulary.telling);
+const writing: ReadonlySet<string> = new Set(vocabulary.writing);
+const placing: ReadonlySet<string> = new Set(vocabulary.placing);
+/** Where messages go. */
+const places: ReadonlySet<string> = new Set(vocabulary.places);
+const towards: ReadonlySet<string> = new Set(["in", "to", "on", "into", "at"]);
+/** Verbs that a sentence has, and a name of a thing has not. */
+const finite: ReadonlySet<string> = new Set(["is", "are", "was", "were", "will"]);
+const asking: ReadonlySet<string> = new Set(vocabulary.asking);
+const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat());
+
+/** The word that a query has in the place of an idiom's meaning: `drop … into #launch` says something, and adds nothing. */
+export function saidWord({ word, origin }: ReadWord, { hasChannel, hasPerson }: Marks): string {
+  return origin !== undefined && (hasChannel || hasPerson) && writing.has(origin) ? origin : word;
+}
+
+/** Takes the marked names out of a query. */
+export function readMarks(text: string): MarkedText {
+  const withoutChannels = text.replaceAll(channel, " ");
+  const unmarked = withoutChannels.replaceAll(person, " ");
+  const hasChannel = withoutChannels !== text;
+  return { text: unmarked, hasChannel, hasPerson: unmarked !== withoutChannels, hasKey: key.test(text) };
+}
+
+/**
+ * Returns the words for what is wanted if a query says or writes what it does not name, but quotes or sends to a marked name; else undefined.
+ * What `isNamed` knows as a word of tools' names is the object instead, as in `post a photo in #general`.
+ */
+export function readSpoken(
+  words: readonly string[],
+  { hasChannel, hasPerson, hasKey, hasText }: Marks & { readonly hasText: boolean },
+  isNamed: (word: string) => boolean,
+): readonly string[] | undefined {
+  const at = words.findIndex((word) => telling.has(word) || writing.has(word) || verbs.has(word));
+  const [verb = "", next] = words.slice(at);
+  const after = words.slice(at + 1);
+  const rest = after.filter((word) => isTelling(word) && !telling.has(word));
+  const isTold = telling.has(verb) && after.includes("that") && after.some((word) => places.has(word));
+  const isAddressed = hasChannel || hasPerson || isTold;
+  const isWritten = telling.has(verb) || writing.has(verb);
+  const opens = !words.slice(0, at).some(isTelling);
+  const isSaid = isWritten
+    ? isAddressed || (opens && (hasText ? !hasOwnObject(after) : isBare(after)))
+    : isAddressed && hasText && placing.has(verb);
+  if (!isSaid || next === "me" || asking.has(words[0] ?? "")) return undefined;
+  const hasObject = rest.some((word) => !places.has(word) && isNamed(word));
+  if (hasObject && !(telling.has(verb) && isAddressed)) return undefined;
+  if (hasKey && !isAddressed) return ["add", "comment"];
+  return ["send", "message", ...(hasChannel ? ["channel"] : []), ...rest.filter((word) => places.has(word))];
+}
+
+/** True if the verb has an object before it says where that goes. */
+function hasOwnObject(after: readonly string[]): boolean {
+  const end = after.findIndex((word) => towards.has(word));
+  return after.slice(0, end < 0 ? undefined : end).some((word) => isTelling(word) && !telling.has(word));
+}
+
+/** True if the verb has no object, or a sentence for one, before where it goes, which is one word without an article: `hello to general`. */
+function isBare(after: readonly string[]): boolean {
+  const [name = "", preposition = "", ...before] = after.toReversed();
+  return (
+    towards.has(preposition) && isTelling(name) && (!before.some(isTelling) || before.some((word) => finite.has(word)))
+  );
+}

@@ -1,6 +1,6 @@
 import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { expect, test } from "vitest";
-import cases from "../../../../bench/search/calibration.json" with { type: "json" };
+import cases from "./calibration.json" with { type: "json" };
 import { createToolSearch } from "./tool-search.ts";
 
 const search = createToolSearch(await shippedCatalog());

@@ -19,6 +19,9 @@ const unstable: readonly (readonly [RegExp, string])[] = [
   [/\b1[78]\d{8}(?:\d{3})?\b/g, "<epoch>"],
   [/((?:Ms|measuredAttempts|pass)\\?"): ?\d+(?:\.\d+)?/g, "$1: <n>"],
   [/("used": \{\s+"deadlineSeconds": )\d+/g, "$1<n>"],
+  // A delivery that was made due is under way before the answer is read, or not yet.
+  [/"state": "(?:failing|backing_off)",(?:\s+"backoffUntil": "<time>",)?/g, '"state": "<failing or backing off>",'],
+  [/("reason": "attempts fail since <time>, last with \w+;)[^"]+/g, "$1 <until when>"],
   [/\bk[0-9a-f]{8}\b/g, "<vault key>"],
   [/\b\d[\d,.]* ms\b/g, "<n> ms"],
   [/<time>, [^,\n]+ later/g, "<time>, <n> later"],

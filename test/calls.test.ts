@@ -1037,6 +1037,8 @@ const counting: ReadonlySet<string> = new Set([
   "GetProjectUsage",
   "VerifyAuditLog",
   "ListJobs",
+  "ListReplays",
+  "TryNow",
 ]);
 
 /** Requests and answers over plain JSON since it was last emptied, as they were sent. */

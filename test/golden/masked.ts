@@ -10,6 +10,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/(?<="(?:durationMs|providerMs|p50Ms|p99Ms|position|measuredAttempts)":)[\d.]+/g, "0"],
   [/(?<=#link=|#|state=)[\w-]{40,}/g, "SECRET"],
   [/\d+(?= of them arrive twice)/g, "N"],
+  [/(?<="waitingReason":")(?:turn|retry)(?=")/g, "TURN"],
   [/(?<="health":)\{[^}]*\}/g, "{}"],
   [/(.)\1{50,}/g, "$1…$1"],
 ];
@@ -32,9 +33,8 @@ export function masking(): (text: string) => string {
     varying.reduce((shown, [pattern, instead]) => shown.replace(pattern, instead), text).replace(id, numbered);
 }
 
-/** The shape of an answer whose values count what happens beside the test: names and types, and one item of a list. */
-export function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf);
-  if (typeof value !== "object" || value === null) return typeof value;
-  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, shapeOf(child)]));
+/** The shape of an answer whose values depend on what happens at the same time: the names of its fields and their types. */
+export function shapeOf(answer: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const typeOf = (value: unknown) => (Array.isArray(value) ? "list" : typeof value);
+  return Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, typeOf(value)]));
 }

@@ -2441,8 +2441,8 @@ export const TriggersService: GenService<{
   /**
    * TryNow makes what waits for its time due at once: one delivery, or every pending delivery of a subscription, at most
    * 20,000 of them. It also ends the wait of an endpoint that fails: one delivery is sent, and the others follow if it
-   * succeeds. A delivery that is being sent is left alone. A retry that is brought forward is none of the schedule's: if it
-   * fails, it stands among the attempts, and the wait that it ended begins again.
+   * succeeds. A delivery that is being sent is left alone. A manual attempt does not count as one of the schedule: if it fails,
+   * it is listed among the attempts, and the wait that it ended starts again. After 50 attempts of a delivery it counts.
    *
    * It is an error to try:
    * - invalid_argument FILTER_REQUIRED: subscriptionId and deliveryId are both empty.

@@ -7,7 +7,8 @@ import { currentEpoch, liveEpochs } from "./epoch.ts";
  * Makes tasks of an active subscription due at $2: that of one delivery, or up to $4 of its lane, in the order of their times. One delivery
  * comes before all others of the lane, so that it is the probe of an endpoint that fails. By delivery_tasks_lane. Tasks that are leased
  * stay as they are. A task whose retry is brought forward is put back by one attempt of the schedule, which the manual attempt then
- * takes: its failure repeats that wait. SKIP LOCKED leaves those that another node takes. The end of a backoff is written in the same commit.
+ * takes: its failure repeats that wait. From $5 attempts of a delivery on it is not put back: the log of attempts in its row has an end.
+ * SKIP LOCKED leaves those that another node takes. The end of a backoff is written in the same commit.
  */
 const tryNow = statement<{ count: number }>(
   "try_deliveries_now",
@@ -25,7 +26,9 @@ const tryNow = statement<{ count: number }>(
     order by t.due_at limit $4::int4 for update skip locked
   ), moved as (
     update delivery_tasks t set epoch = ${currentEpoch}, due_at = p.tried_at,
-      attempts = case when p.due_at > $2::timestamptz then greatest(t.attempts - 1, 0) else t.attempts end
+      attempts = case
+        when p.due_at > $2::timestamptz and (select d.attempts < $5::int4 from deliveries d where d.id = t.delivery_id)
+        then greatest(t.attempts - 1, 0) else t.attempts end
     from picked p
     where t.epoch = p.epoch and t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
     returning t.delivery_id, t.due_at
@@ -40,6 +43,9 @@ const tryNow = statement<{ count: number }>(
 
 const triedMax = 20_000;
 
+/** Attempts of a delivery, from which on a manual one counts as one of the schedule. Each stays in the row, with up to 1 KiB of the answer. */
+const freeAttemptsMax = 50;
+
 /** Makes one pending delivery of a subscription, or all of them, due at `nowMs`, and ends its backoff. Returns how many are due. */
 export async function tryDeliveriesNow(
   db: Executor,
@@ -47,6 +53,6 @@ export async function tryDeliveriesNow(
   { deliveryId, nowMs }: { readonly deliveryId: DeliveryId | undefined; readonly nowMs: number },
 ): Promise<number> {
   const delivery = deliveryId === undefined ? null : uuidOfId(deliveryId);
-  const [row] = await tryNow(db, [uuidOfId(id), isoTime(nowMs), delivery, triedMax]);
+  const [row] = await tryNow(db, [uuidOfId(id), isoTime(nowMs), delivery, triedMax, freeAttemptsMax]);
   return row?.count ?? 0;
 }

@@ -100,6 +100,23 @@ test("TryNow uses up no retry: an attempt that it brings forward and that fails 
   expect(attempts.map(({ number }) => number)).toEqual(Array.from({ length: count }, (_, index) => count - index));
 });
 
+test("after 50 attempts of a delivery a manual one counts, so that no delivery is tried without end", async () => {
+  await using cluster = await createTestCluster();
+  await using receiver = await startTestReceiver();
+  receiver.script({ status: 500 });
+  const { node, client, post, delivery } = await subscribe(cluster, receiver);
+  await using _node = node;
+  const only = await post("1");
+  await until(async () => (await delivery(only)).attempts === 1);
+  await cluster.db.sql`update deliveries set attempts = 50`;
+  await until(async () => {
+    const { state } = await delivery(only);
+    if (state === "pending") await client.tryNow({ deliveryId: only });
+    return state === "dead_letter";
+  });
+  expect((await delivery(only)).attempts).toBeLessThanOrEqual(50 + 10);
+});
+
 test("TryNow refuses what is missing, of others, or inactive", async () => {
   await using cluster = await createTestCluster();
   await using receiver = await startTestReceiver();

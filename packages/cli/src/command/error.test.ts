@@ -57,3 +57,15 @@ test.each([
 ])("the field %s is shown as %s", (path, option) => {
   expect(optionOf(path)).toBe(option);
 });
+
+test("words that every object has as properties, and what only looks like an example of a request, stay as they are", () => {
+  for (const word of ["constructor", "toString", "hasOwnProperty", "__proto__"]) {
+    expect(commandOf(word)).toBe(word);
+    expect(optionOf(word)).toBe(word);
+    expect(optionOf(`${word}[0].a`)).toBe(`${word}[0].a`);
+    expect(withCommands(`has no such field "${word}"`)).toBe(`has no such field "${word}"`);
+  }
+  for (const example of ["PutSecret {x}", "SetProjectPolicy {}", "PutSecret {name}", "constructor {}"])
+    expect(() => withCommands(`see ${example} there`)).not.toThrow();
+  expect(withCommands("see PutSecret {x} there")).toBe("see PutSecret {x} there");
+});

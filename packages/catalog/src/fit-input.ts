@@ -24,7 +24,7 @@ export function fitInput(
   if (faults.length === 0) return { value, faults };
   const ownFaults = validate(own);
   if (ownFaults.length === 0) return { value: own, faults: [] };
-  // What an unknown name was meant for is judged by what was given: its default has taken the place of the name that was missed.
+  // The meant name is found in the input without defaults: with them, that name is present and does not count as missing.
   const unknown = ownFaults.filter(({ property, missing }) => property !== undefined && missing === undefined);
   const isSame = (a: SchemaFault) => (b: SchemaFault) => a.pointer === b.pointer && a.property === b.property;
   return { value, faults: faults.map((fault) => unknown.find(isSame(fault)) ?? fault) };

@@ -14,9 +14,9 @@ type Row<Args extends readonly unknown[]> = {
   readonly reason?: string;
   /** The request field at fault, by its JSON name. Default: none. */
   readonly field?: Given<string, Args>;
-  /** What was wrong, with which value. */
+  /** The fault, with the wrong value. */
   readonly says: Given<Written, Args>;
-  /** What would be right, as one sentence. Default: none. */
+  /** The correct form or next step, as one sentence. Default: none. */
   readonly help?: Given<Written, Args>;
   /** Time after which the same request may be taken, milliseconds. */
   readonly retryAfterMs?: Given<number | undefined, Args>;

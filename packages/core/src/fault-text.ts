@@ -52,7 +52,7 @@ export function field(path: string): PartedText {
   return whole("field", path);
 }
 
-/** After how long to come again, which HTTP says in a header. */
+/** The time to wait before a retry, which HTTP sends as a header. */
 export const wait = waitAs("after the time of Retry-After");
 
 /** The same in other words. */
@@ -60,7 +60,7 @@ export function waitAs(phrase: string): PartedText {
   return whole("wait", phrase);
 }
 
-/** How many faults there are, of which an answer may list fewer. */
+/** The number of faults, of which an answer may list fewer. */
 export function count(faults: number): PartedText {
   return whole("count", String(faults));
 }

@@ -145,7 +145,7 @@ export function deliveryMessage(
   });
 }
 
-/** When a delivery is read. `isHeld`: the store was restored from a backup, and sends nothing until it is resumed. */
+/** The time of the read. `isHeld`: true if the store was restored from a backup and sends nothing until it is resumed. */
 type Moment = { readonly nowMs: number; readonly isHeld: boolean };
 
 /** What a pending delivery waits for, and when it is tried at the earliest. */

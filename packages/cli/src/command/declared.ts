@@ -32,7 +32,7 @@ export type Method<Input extends DescMessage = DescMessage, Output extends DescM
 /** Names of a message's fields in code. */
 export type FieldName<Desc extends DescMessage> = Exclude<keyof MessageShape<Desc> & string, "$typeName" | "$unknown">;
 
-/** How an argument or option is read; by the type of the request field that it fills unless stated. */
+/** Rules for reading an argument or option. Default: the type of the request field that it fills. */
 type Reading<Field extends string> = {
   /** The request field that it fills; the field of its own name unless stated. */
   readonly fills?: Field;

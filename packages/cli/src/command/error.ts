@@ -18,7 +18,7 @@ export class CommandError extends Error {
 /** Which service answered, and what was shown to it. */
 type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
 
-/** What a user reads of an error, without its stack. `command` is the one that ran, such as `svc jobs park`. */
+/** The text of an error for users, without its stack. `command` is the one that ran, such as `svc jobs park`. */
 export function failureText(err: unknown, origin?: Origin, command?: string): string {
   if (err instanceof ConnectError) {
     const isRefused = err.code === Code.Unauthenticated && origin !== undefined;
@@ -36,7 +36,7 @@ const wrongToken = "the administrator's token is not the one that SVC_ADMIN_TOKE
 /** Reasons of an address that does not serve the call; of administration the service's own help says where else it may be served. */
 const listenerReasons: ReadonlySet<string> = new Set(["CALL_UNKNOWN"]);
 
-/** What to do where a project's call, or a post, is served by nobody. */
+/** Advice if the address serves no calls or posts of projects. */
 export const wrongListenerHint =
   "The listener of the administrator (SVC_ADMIN_LISTEN) and workers (SVC_ROLE) take nothing of projects: set --url or SVC_URL to the address where the service takes calls.";
 
@@ -82,7 +82,7 @@ export type Refusal = {
   readonly message: PartedText;
 };
 
-/** The faults of a refused call in the service's order; none of an error that is no refusal. */
+/** The faults of a refused call in the service's order; an empty list if the error is not a refusal. */
 export function refusalsOf(err: ConnectError): Refusal[] {
   return err.findDetails(ErrorDetailSchema).map(({ reason, field, help, parts }) => {
     const message = parts.filter(({ inMessage }) => inMessage);

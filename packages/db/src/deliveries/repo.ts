@@ -67,7 +67,7 @@ export function deliveriesForProject(db: Executor, projectId: ProjectId): Delive
       walkDeliveries(db, projectId, filter, { ...idBounds(filter, page.after), limit: page.limit }),
     async findAttempts(id) {
       const [row] = await db.orm.select({ attemptLog }).from(deliveries).where(own(id));
-      // The log's own numbers are those of the schedule, which TryNow takes none of.
+      // The stored numbers are those of the schedule, in which manual attempts do not count.
       return row?.attemptLog.map((entry, index) => ({ ...entry, number: index + 1 }));
     },
   };

@@ -20,7 +20,7 @@ export function readBinding(request: Pick<CreateApiKeyRequest, keyof Binding>): 
   return { entityId, accessClasses: [...new Set(classes)], toolkitSlugs: [...new Set(toolkitSlugs)] };
 }
 
-/** Slugs that keys are bound by, too, though no definition has them: promoted jobs and requests of the caller's own. */
+/** Slugs for keys that no definition has: promoted jobs, and the caller's own HTTP requests. */
 const slugsBesideCatalog: readonly string[] = ["skills", "http"];
 
 /** Throws TOOLKIT_NOT_FOUND, with the nearest slug, for the first of `slugs` that the project does not see. */

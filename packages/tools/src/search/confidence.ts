@@ -1,4 +1,4 @@
-/** How far the right tool can be expected among what was found. */
+/** The expectation that the right tool is among the found ones. */
 export type Confidence = "high" | "medium" | "low";
 
 /** The least share of a query that the best tool holds, for each confidence; below the last, nothing fits. */
@@ -17,18 +17,18 @@ export function confidenceOf(share: number, saidShare: number): Confidence | und
   return share >= least("low") ? "low" : undefined;
 }
 
-/** What a tool scores at the least, as a multiple of what the rarest word is worth: by chance alone few reach it. */
+/** Minimum score of a tool, as a multiple of the worth of the rarest word. Few tools reach it by chance. */
 type Fits = Readonly<Record<Exclude<Confidence, "low">, number>>;
 
 /**
- * Set on 800 requests that a tool is right for and 160 of everyday life that none is: of these 4 of 5 score less than is medium, and 1 of 50
- * as much as is high.
+ * Set on 800 requests that have a tool and 160 requests of everyday life that have none. Of the latter, 4 of 5 score below medium and 1 of 50
+ * reaches high.
  */
 const saidFits: Fits = { high: 16.6, medium: 9.8 };
 /** For a tool whose toolkit has no sayings, which holds fewer words. */
 const unsaidFits: Fits = { high: 12, medium: 6 };
 
-/** Returns the confidence in a tool that scores so much. */
+/** Returns the confidence in a tool by its score. */
 export function confidenceOfFit(fit: number, isSaid: boolean): Confidence {
   const least = isSaid ? saidFits : unsaidFits;
   if (fit >= least.high) return "high";

@@ -26,10 +26,10 @@ type Grounds = {
   /** The share of the query that the best tool holds. */
   readonly share: number;
   readonly view: ViewIndex;
-  /** What is left of a score where a tool cannot be called now: it fits as well. */
+  /** The factor of a score if a tool cannot be called now; it fits equally well. */
   shareOf(found: IndexedTool): number;
   readonly known: readonly Meaning[];
-  /** What the query is worth, words that no tool holds among them. */
+  /** The worth of the query's words, including words that no tool holds. */
   readonly worthOfAll: number;
   readonly nearness: Nearness | undefined;
   /** True if the query names the toolkit: what fits best of it is listed, however badly it fits. */
@@ -41,7 +41,7 @@ export const noneFound: FoundTools = { confidence: undefined, results: [] };
 
 /** The share of the first score above which the second tool may as well be right. */
 const tieShare = 0.9;
-/** Most tools that are answered where the best holds little of a query. */
+/** Maximum number of tools in an answer whose best tool holds little of the query. */
 const lowMax = 3;
 
 /** Returns what is listed with how far to trust it: less where a tool is far behind the first. */

@@ -2,34 +2,34 @@ import type { ReadWord } from "./idioms.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling } from "./words.ts";
 
-/** What signs in a query say of the data in it: `#general` is a channel, `@petra` a person, `WEB-204` a thing that has a key. */
+/** Kinds of marked names in a query: `#general` is a channel, `@petra` a person, `WEB-204` the key of a record. */
 export type Marks = { readonly hasChannel: boolean; readonly hasPerson: boolean; readonly hasKey: boolean };
 
-/** A query without its marked names, and what the marks say. */
+/** A query without its marked names, and the kinds that it had. */
 export type MarkedText = Marks & { readonly text: string };
 
 const channel = /(?<![\p{L}\p{N}&#/])(?<!\b(?:label|tag|hashtag|issue|ticket)s?\s+)#\p{L}[\p{L}\p{N}_-]*/giu;
 const person = /(?<!\S)@\p{L}[\p{L}\p{N}._-]*/gu;
 const key = /(?<![\p{L}\p{N}])\p{Lu}{2,}[-_]\p{N}+(?![\p{L}\p{N}])|#\p{N}+/u;
 
-/** Verbs whose object is what is said, those of which it may be, and those that put anything anywhere. */
+/** Verbs of saying, verbs of writing, and verbs that put something somewhere. */
 const telling: ReadonlySet<string> = new Set(vocabulary.telling);
 const writing: ReadonlySet<string> = new Set(vocabulary.writing);
 const placing: ReadonlySet<string> = new Set(vocabulary.placing);
-/** Where messages go. */
+/** Words for the places of messages, such as chat and channel. */
 const places: ReadonlySet<string> = new Set(vocabulary.places);
 const towards: ReadonlySet<string> = new Set(["in", "to", "on", "into", "at"]);
-/** Verbs that a sentence has, and a name of a thing has not. */
+/** Verbs that occur in sentences and not in names. */
 const finite: ReadonlySet<string> = new Set(["is", "are", "was", "were", "will"]);
 const asking: ReadonlySet<string> = new Set(vocabulary.asking);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat());
 
-/** The word that a query has in the place of an idiom's meaning: `drop … into #launch` says something, and adds nothing. */
+/** Returns the word as written in place of its idiom's meaning: `drop … into #launch` sends a message and does not add anything. */
 export function saidWord({ word, origin }: ReadWord, { hasChannel, hasPerson }: Marks): string {
   return origin !== undefined && (hasChannel || hasPerson) && writing.has(origin) ? origin : word;
 }
 
-/** Takes the marked names out of a query. */
+/** Returns a query without its marked names. */
 export function readMarks(text: string): MarkedText {
   const withoutChannels = text.replaceAll(channel, " ");
   const unmarked = withoutChannels.replaceAll(person, " ");
@@ -38,8 +38,8 @@ export function readMarks(text: string): MarkedText {
 }
 
 /**
- * Returns the words for what is wanted if a query says or writes what it does not name, but quotes or sends to a marked name; else undefined.
- * What `isNamed` knows as a word of tools' names is the object instead, as in `post a photo in #general`.
+ * Returns the words of the meant action if a query says or writes quoted text, or sends it to a marked name; else undefined.
+ * A word for which `isNamed` is true, a word of tools' names, is the object instead, as in `post a photo in #general`.
  */
 export function readSpoken(
   words: readonly string[],

@@ -61,7 +61,7 @@ function messageOf(error: ErrorObject): string {
   if (keyword === "enum") return `must be one of ${valuesText(params.allowedValues)}${meantText(error)}`;
   if (keyword === "type") {
     const types = [params.type].flat();
-    const isBeyond = Math.abs(Number(data)) === Number.POSITIVE_INFINITY && typeof data === "number";
+    const isBeyond = typeof data === "number" && Math.abs(data) === Number.POSITIVE_INFINITY;
     if (isBeyond && types.some((type) => type === "number" || type === "integer")) return "is too large for a number";
     return `must be ${types.join(" or ")}`;
   }

@@ -31,6 +31,9 @@ export type ClaimerOptions = {
 /** What a look found. `hasBehind`: paced replays have something queued. */
 type Look = { foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined; hasBehind: boolean };
 
+/** Position in a round among the lanes of one priority. */
+type Place = { cursor: SubscriptionId | undefined; mayBeMore: boolean };
+
 /** What paced replays queue is due little by little: while some is found, the next is looked for so soon. */
 const behindPauseMs = 50;
 const claimMax = 256;
@@ -44,26 +47,17 @@ const endedMax = 2_000;
  */
 export class Claimer {
   readonly #options: ClaimerOptions;
-  #cursor: SubscriptionId | undefined;
-  /** The same among the lanes of what paced replays queued. */
-  #behindCursor: SubscriptionId | undefined;
+  readonly #live: Place = { cursor: undefined, mayBeMore: false };
+  readonly #behind: Place = { cursor: undefined, mayBeMore: false };
   #nextDueMs = Number.POSITIVE_INFINITY;
   #pause = new AbortController();
   #isStopped = false;
   #running: Promise<void> = Promise.resolve();
-  #mayBeMore = false;
   /** More was stored while the present round went on. */
   #hasNews = false;
   /** The present round ended as many tasks as a look may: more are to be ended. */
   #hasMoreToEnd = false;
-  /** More may be due than there was room for: the last round found something, or was hindered. */
-  get mayBeMore(): boolean {
-    return this.#mayBeMore;
-  }
-
-  /** More of what paced replays queued may be due than there was room for. */
-  mayBeMoreBehind = false;
-  /** The last round found some of it. */
+  /** The last round found some of what paced replays queued. */
   #foundBehind = false;
 
   constructor(options: ClaimerOptions) {
@@ -74,6 +68,15 @@ export class Claimer {
     this.#running = this.#run();
   }
 
+  /** True if more may be due than there was room for: the last round found something, or was hindered. */
+  mayBeMore(behind: boolean): boolean {
+    return this.#place(behind).mayBeMore;
+  }
+
+  #place(behind: boolean): Place {
+    return behind ? this.#behind : this.#live;
+  }
+
   /** Looks now. */
   wake(): void {
     this.#pause.abort("woken");
@@ -81,7 +84,7 @@ export class Claimer {
 
   /** Told that deliveries were stored for which there was no room. */
   noteMore(): void {
-    this.#mayBeMore = true;
+    this.#live.mayBeMore = true;
     this.#hasNews = true;
   }
 
@@ -115,7 +118,7 @@ export class Claimer {
 
   /** Looks at every lane once, beginning where the last round ended for want of room. */
   async #goRound(): Promise<void> {
-    const from = this.#cursor;
+    const from = this.#live.cursor;
     let isPastEnd = from === undefined;
     let foundSome = false;
     let hadRoom = true;
@@ -123,21 +126,21 @@ export class Claimer {
     this.#hasNews = false;
     this.#hasMoreToEnd = false;
     while (!this.#isStopped) {
-      const look = await this.#look();
+      const look = await this.#look(false);
       if (look === undefined) {
-        this.#mayBeMore = true;
+        this.#live.mayBeMore = true;
         return;
       }
       foundSome ||= look.foundSome;
       hadRoom &&= look.hadRoom;
       hasBehind = look.hasBehind;
       const { next } = look;
-      this.#cursor = next;
+      this.#live.cursor = next;
       if (next === undefined ? isPastEnd : isPastEnd && from !== undefined && next >= from) break;
       isPastEnd ||= next === undefined;
     }
-    this.#mayBeMore = foundSome || this.#hasNews || (this.#mayBeMore && !hadRoom);
-    this.mayBeMoreBehind = false;
+    this.#live.mayBeMore = foundSome || this.#hasNews || (this.#live.mayBeMore && !hadRoom);
+    this.#behind.mayBeMore = false;
     this.#foundBehind = false;
     if (hasBehind && !this.#isStopped) await this.#lookBehind();
   }
@@ -145,13 +148,13 @@ export class Claimer {
   /** Once every lane had its turn, one look at what paced replays queued. */
   async #lookBehind(): Promise<void> {
     const look = await this.#look(true);
-    this.#behindCursor = look?.next;
+    this.#behind.cursor = look?.next;
     this.#foundBehind = look?.foundSome ?? false;
-    this.mayBeMoreBehind = this.#foundBehind || look?.hadRoom !== true;
+    this.#behind.mayBeMore = this.#foundBehind || look?.hadRoom !== true;
   }
 
   /** One look; undefined when there is no room at all, or the store is away. */
-  async #look(behind = false): Promise<Look | undefined> {
+  async #look(behind: boolean): Promise<Look | undefined> {
     const { db, clock, nodeId, limits, observer, onClaimed } = this.#options;
     const { total, share, rooms, fullProjects } = this.#options.capacity(behind);
     const limit = Math.min(claimMax, total);
@@ -166,7 +169,7 @@ export class Claimer {
       share,
       rooms,
       fullProjects,
-      after: behind ? this.#behindCursor : this.#cursor,
+      after: this.#place(behind).cursor,
       lanes: claimLanesMax,
       behind,
     };

@@ -58,7 +58,7 @@ class Engine implements Dispatcher {
     this.#claimer = new Claimer({
       ...options,
       limits,
-      capacity: (behind) => (behind ? this.#behindCapacity() : this.#capacity()),
+      capacity: (behind) => this.#capacity(behind),
       onClaimed: (deliveries) => this.#takeClaimed(deliveries),
       onEnded: (id, limit) => expireDeliveries(options.db, id, options.clock.now(), limit),
     });
@@ -68,18 +68,10 @@ class Engine implements Dispatcher {
     return { held: this.#holdings.count, inFlight: this.#shares.inFlight };
   }
 
-  #capacity() {
-    const fullProjects = this.#shares.fullProjects();
-    const rooms = this.#lanes.claimRooms(fullProjects);
-    return { total: this.#holdings.free(), share: this.#lanes.defaultRoom, rooms, fullProjects };
-  }
-
-  /** What paced replays queued may fill half of what this node holds. */
-  #behindCapacity() {
-    const fullProjects = this.#shares.halfFullProjects();
-    const rooms = this.#lanes.behindRooms(fullProjects);
-    const total = this.#holdings.free() - Math.floor(this.#limits.heldMax / 2);
-    return { total, share: this.#lanes.defaultBehindRoom, rooms, fullProjects };
+  #capacity(behind: boolean) {
+    const fullProjects = this.#shares.fullProjects(behind);
+    const rooms = this.#lanes.claimRooms(fullProjects, behind);
+    return { total: this.#holdings.free(behind), share: this.#lanes.defaultRoom(behind), rooms, fullProjects };
   }
 
   room(id: SubscriptionId, projectId: ProjectId): number {
@@ -101,7 +93,7 @@ class Engine implements Dispatcher {
       this.#shares.take(delivery);
       // The endpoint may have failed since room was asked for.
       const isRefused = this.#state === "drained" || (lane.isShut(nowMs) && !delivery.probe);
-      (isRefused ? refused : lane.queueOf(delivery)).push(delivery);
+      (isRefused ? refused : lane.queue(delivery.behind).waiting).push(delivery);
       touched.add(lane);
     }
     for (const lane of touched) this.#pump(lane);
@@ -163,57 +155,39 @@ class Engine implements Dispatcher {
       // The store says that the endpoint is well: another node's probe may have found it so.
       const lane = this.#lanes.of(delivery.subscriptionId, delivery.projectId);
       if (!delivery.probe && lane.unreportedFailures === 0) lane.recover();
-      const endpoint = this.#openEndpoint(delivery);
-      if (endpoint !== undefined) outgoing.push(outgoingOf(delivery, endpoint));
+      // A secret that does not open concerns its own subscription alone; the lease runs out.
+      const { projectId, subscriptionId: id, event, leaseUntilMs } = delivery;
+      const endpoint = this.endpoints.of({ ...delivery.endpoint, projectId, id }, (error) => {
+        this.#options.observer.failed("claim", error);
+      });
+      if (endpoint !== undefined) outgoing.push(outgoingOf(event, delivery, endpoint, leaseUntilMs));
     }
     this.submit(outgoing);
   }
 
-  /** A secret sealed under a key that this node does not hold concerns its own subscription alone; the lease runs out. */
-  #openEndpoint(delivery: ClaimedDelivery): Endpoint | undefined {
-    try {
-      const { projectId, subscriptionId, endpoint } = delivery;
-      return this.endpoints.of({ ...endpoint, projectId, id: subscriptionId });
-    } catch (error) {
-      this.#options.observer.failed("claim", error);
-      return undefined;
-    }
-  }
-
   /** Sends what waits in a lane, as far as lane, project and node have turns free; at most `turns`. */
   #pump(lane: Lane, turns = Number.POSITIVE_INFINITY): void {
-    const usableUntilMs = this.#options.clock.now() + this.#limits.attemptTimeoutMs + leaseMarginMs;
     const late: OutgoingDelivery[] = [];
-    let left = turns;
-    while (lane.inFlight < this.#limits.endpointConcurrency && lane.waiting.length > 0) {
-      if (left <= 0 || !this.#shares.hasTurn(lane.projectId)) {
-        this.#shares.starve(lane);
-        break;
-      }
-      const delivery = lane.waiting.shift();
-      if (delivery === undefined) break;
-      if (delivery.leaseUntilMs < usableUntilMs) late.push(delivery);
-      else {
-        left--;
-        void this.#attempt(lane, delivery);
-      }
-    }
+    const left = this.#pumpQueue(lane, false, turns, late);
     if (late.length > 0) {
-      lane.wasLate = true;
+      lane.live.wasLate = true;
       this.#claimer.noteMore();
     }
-    this.#giveBack([...late, ...this.#pumpBehind(lane, left, usableUntilMs)]);
+    this.#pumpQueue(lane, true, left, late);
+    this.#giveBack(late);
   }
 
-  /** Sends what paced replays queued, where nothing live waits; returns what waited for too long. */
-  #pumpBehind(lane: Lane, turns: number, usableUntilMs: number): OutgoingDelivery[] {
-    const late: OutgoingDelivery[] = [];
-    for (let left = turns; left > 0 && lane.hasBehindTurn(this.#limits.endpointConcurrency); ) {
-      if (!this.#shares.hasBehindTurn(lane.projectId)) {
-        this.#blocked.add(lane);
+  /** Sends what waits in one queue of a lane; puts what waited for too long into `late`, and returns the turns that are left. */
+  #pumpQueue(lane: Lane, behind: boolean, turns: number, late: OutgoingDelivery[]): number {
+    const usableUntilMs = this.#options.clock.now() + this.#limits.attemptTimeoutMs + leaseMarginMs;
+    let left = turns;
+    while (lane.hasTurn(this.#limits.endpointConcurrency, behind)) {
+      if (left <= 0 || !this.#shares.hasTurn(lane.projectId, behind)) {
+        if (behind) this.#blocked.add(lane);
+        else this.#shares.starve(lane);
         break;
       }
-      const delivery = lane.behind.shift();
+      const delivery = lane.queue(behind).waiting.shift();
       if (delivery === undefined) break;
       if (delivery.leaseUntilMs < usableUntilMs) late.push(delivery);
       else {
@@ -221,17 +195,16 @@ class Engine implements Dispatcher {
         void this.#attempt(lane, delivery);
       }
     }
-    return late;
+    return left;
   }
 
   async #attempt(lane: Lane, delivery: OutgoingDelivery): Promise<void> {
     const startedAtMs = this.#options.clock.now();
-    lane.inFlight++;
-    if (delivery.behind) lane.behindInFlight++;
+    const queue = lane.queue(delivery.behind);
+    queue.inFlight++;
     this.#shares.begin(lane.projectId);
     const attempt = await this.#sender.send(delivery, startedAtMs);
-    lane.inFlight--;
-    if (delivery.behind) lane.behindInFlight--;
+    queue.inFlight--;
     this.#shares.end(lane.projectId);
     if (isAborted(attempt)) this.#giveBack([delivery]);
     else this.#conclude(lane, delivery, attempt, startedAtMs);
@@ -240,16 +213,16 @@ class Engine implements Dispatcher {
     else this.#pump(lane);
     this.#feedStarved();
     this.#feedBlocked();
-    const hasRoom = lane.waiting.length === 0 && !this.#shares.isFull(lane.projectId);
-    if (this.#claimer.mayBeMore && hasRoom) this.wake();
+    const hasRoom = lane.live.waiting.length === 0 && !this.#shares.isFull(lane.projectId);
+    if (this.#claimer.mayBeMore(false) && hasRoom) this.wake();
     // One that is live finds nothing to claim behind it.
-    else if (delivery.behind && this.#claimer.mayBeMoreBehind && lane.behind.length === 0) this.wake();
+    else if (delivery.behind && this.#claimer.mayBeMore(true) && queue.waiting.length === 0) this.wake();
   }
 
   /** Sends what paced replays queued where there are turns free again. */
   #feedBlocked(): void {
     for (const lane of [...this.#blocked]) {
-      if (!this.#shares.hasBehindTurn(lane.projectId)) continue;
+      if (!this.#shares.hasTurn(lane.projectId, true)) continue;
       this.#blocked.delete(lane);
       this.#pump(lane);
     }
@@ -338,6 +311,6 @@ class Engine implements Dispatcher {
     this.#holdings.letGo(delivery);
     this.#shares.letGo(delivery);
     const hasNewRoom = wasNodeFull || (wasProjectFull && !this.#shares.isFull(delivery.projectId));
-    if (hasNewRoom && this.#claimer.mayBeMore) this.wake();
+    if (hasNewRoom && this.#claimer.mayBeMore(false)) this.wake();
   }
 }

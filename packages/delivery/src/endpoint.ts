@@ -34,7 +34,10 @@ export type EndpointSource = {
 };
 
 /** Endpoints by subscription, opened once: unsealing and key set-up are too dear for every delivery. */
-export type EndpointCache = { of(source: EndpointSource): Endpoint };
+export type EndpointCache = {
+  /** Undefined if the secret does not open, as under a key this node does not hold: then `onError` is called. */
+  of(source: EndpointSource, onError?: (error: unknown) => void): Endpoint | undefined;
+};
 
 const endpointsMax = 10_000;
 
@@ -52,12 +55,17 @@ export function formerSecretContext(projectId: ProjectId, id: SubscriptionId): s
 export function createEndpointCache(sealer: Sealer): EndpointCache {
   const endpoints = new LeastRecentlyUsed<SubscriptionId, { source: EndpointSource; endpoint: Endpoint }>(endpointsMax);
   return {
-    of(source) {
+    of(source, onError) {
       const known = endpoints.get(source.id);
       if (known !== undefined && isSame(known.source, source)) return known.endpoint;
-      const endpoint = openEndpoint(sealer, source);
-      endpoints.set(source.id, { source, endpoint });
-      return endpoint;
+      try {
+        const endpoint = openEndpoint(sealer, source);
+        endpoints.set(source.id, { source, endpoint });
+        return endpoint;
+      } catch (error) {
+        onError?.(error);
+        return undefined;
+      }
     },
   };
 }

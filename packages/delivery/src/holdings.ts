@@ -13,9 +13,11 @@ export class Holdings {
     this.#limits = limits;
   }
 
-  /** Deliveries that can still be taken on. */
-  free(): number {
-    return this.#bytes >= this.#limits.heldBytesMax ? 0 : Math.max(0, this.#limits.heldMax - this.count);
+  /** Deliveries that can still be taken on; what paced replays queued (`behind`) may fill half of what a node holds. */
+  free(behind = false): number {
+    const { heldMax, heldBytesMax } = this.#limits;
+    if (this.#bytes >= heldBytesMax) return 0;
+    return Math.max(0, heldMax - (behind ? Math.floor(heldMax / 2) : 0) - this.count);
   }
 
   take(delivery: OutgoingDelivery): void {

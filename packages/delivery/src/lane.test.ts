@@ -12,9 +12,9 @@ const waiting = { body: Buffer.alloc(0) } as OutgoingDelivery;
 test("a lane takes on its free turns and as much again, until it knows its endpoint's speed", () => {
   const lane = new Lane(id, projectId);
   expect(lane.room(16, 0)).toBe(32);
-  lane.inFlight = 16;
+  lane.live.inFlight = 16;
   expect(lane.room(16, 0)).toBe(16);
-  lane.waiting.push(...Array.from({ length: 16 }, () => waiting));
+  lane.live.waiting.push(...Array.from({ length: 16 }, () => waiting));
   expect(lane.room(16, 0)).toBe(0);
 });
 
@@ -39,9 +39,9 @@ test("one slow answer does not change what is known of an endpoint much", () => 
 
 test("a lane that failed hands out what waits and takes nothing until its doubt is over, or it recovers", () => {
   const lane = new Lane(id, projectId);
-  lane.waiting.push(waiting);
+  lane.live.waiting.push(waiting);
   expect(lane.fail(1_000)).toEqual([waiting]);
-  expect(lane.waiting).toEqual([]);
+  expect(lane.live.waiting).toEqual([]);
   expect([lane.isShut(999), lane.room(16, 999)]).toEqual([true, 0]);
   expect([lane.isShut(1_000), lane.room(16, 1_000)]).toEqual([false, 32]);
   lane.recover();
@@ -54,7 +54,7 @@ test("lanes nobody uses are forgotten, and those that failed with them once thei
   const [idle, failed, busy] = [createId("sub", 1), createId("sub", 2), createId("sub", 3)];
   lanes.of(idle, projectId);
   lanes.of(failed, projectId).fail(100_000);
-  lanes.of(busy, projectId).inFlight = 1;
+  lanes.of(busy, projectId).live.inFlight = 1;
   clock.advance(60_001);
   expect(lanes.claimRooms(new Set())).toEqual(new Map([[busy, 31]]));
   expect(lanes.find(failed)).toBeDefined();
@@ -76,9 +76,9 @@ test("a claim names only the lanes of which the node knows more than the store",
   unreported.unreportedFailures = 1;
   const busy = lanes.of(probing!, projectId);
   busy.fail(100_000);
-  busy.inFlight = 1;
+  busy.live.inFlight = 1;
   lanes.of(fast!, projectId).observe(1);
-  lanes.of(full!, fullProject).inFlight = 3;
+  lanes.of(full!, fullProject).live.inFlight = 3;
   expect(lanes.claimRooms(new Set([fullProject]))).toEqual(
     new Map([
       [reporting, 0],
@@ -90,10 +90,10 @@ test("a claim names only the lanes of which the node knows more than the store",
 
 test("a lane in which leases grew old takes no more than its free turns, until an attempt is quick", () => {
   const lane = new Lane(id, projectId);
-  lane.wasLate = true;
-  lane.inFlight = 16;
+  lane.live.wasLate = true;
+  lane.live.inFlight = 16;
   expect(lane.room(16, 0)).toBe(0);
-  lane.inFlight = 14;
+  lane.live.inFlight = 14;
   lane.observe(13_500);
   expect(lane.room(16, 0)).toBe(2);
   lane.observe(100);

@@ -9,6 +9,20 @@ const newestWeight = 0.1;
 /** Of the attempts in flight to an endpoint, what replays queued may make up so much: a live delivery finds one free. */
 const behindPart = 0.75;
 
+/** What waits in a lane, and is in flight, of one priority: what is live, or what paced replays queued. */
+class LaneQueue {
+  readonly waiting: OutgoingDelivery[] = [];
+  inFlight = 0;
+  /** Leases grew old waiting here: until an attempt is quick again it takes no more than it has turns free. */
+  wasLate = false;
+
+  /** Leases it can take on: free turns, and as many more as the endpoint works off within two seconds. */
+  room(turns: number, aheadFactor: number): number {
+    const ahead = this.wasLate ? 0 : Math.floor(turns * aheadFactor);
+    return Math.max(0, turns + ahead - this.inFlight - this.waiting.length);
+  }
+}
+
 /**
  * What one node holds for one subscription: attempts in flight, leases waiting for a turn, and what it knows of the
  * endpoint. A lane is open, or failing: then it takes no leases, and only a probe claimed from the store goes out.
@@ -16,20 +30,15 @@ const behindPart = 0.75;
 export class Lane {
   readonly subscriptionId: SubscriptionId;
   readonly projectId: ProjectId;
-  readonly waiting: OutgoingDelivery[] = [];
-  /** What paced replays queued: sent where nothing live waits, on a part of the turns. */
-  readonly behind: OutgoingDelivery[] = [];
-  inFlight = 0;
-  /** Those of `behind` among the attempts in flight. */
-  behindInFlight = 0;
+  readonly live = new LaneQueue();
+  /** What paced replays queued: sent if nothing live waits, on a part of the turns. */
+  readonly behind = new LaneQueue();
   isFailing = false;
   /** Failures that the store does not know of yet: until it does, what it says of the endpoint is old. */
   unreportedFailures = 0;
   /** A failing lane believes itself well again when nothing more was heard of it until then. */
   doubtUntilMs = 0;
   lastUsedMs = 0;
-  /** Leases grew old waiting here: until an attempt is quick again it takes no more than it has turns free. */
-  wasLate = false;
   #meanMs: number | undefined;
 
   constructor(subscriptionId: SubscriptionId, projectId: ProjectId) {
@@ -37,34 +46,27 @@ export class Lane {
     this.projectId = projectId;
   }
 
-  /** Leases it can take on now: free turns, and as many more as a fast endpoint works off within two seconds. */
-  room(concurrency: number, nowMs: number): number {
+  /** The queue of one priority. */
+  queue(behind: boolean): LaneQueue {
+    return behind ? this.behind : this.live;
+  }
+
+  /** Leases that a queue of it can take on now. */
+  room(concurrency: number, nowMs: number, behind = false): number {
     if (this.isShut(nowMs)) return 0;
-    const ahead = this.wasLate ? 0 : Math.floor(concurrency * this.#aheadFactor());
-    return Math.max(0, concurrency + ahead - (this.inFlight - this.behindInFlight) - this.waiting.length);
+    return this.queue(behind).room(turnsOf(concurrency, behind), this.#aheadFactor());
   }
 
-  /** The same of what paced replays queued: it takes no room from what is live. */
-  behindRoom(concurrency: number, nowMs: number): number {
-    if (this.isShut(nowMs)) return 0;
-    const turns = behindTurns(concurrency);
-    return Math.max(0, turns + Math.floor(turns * this.#aheadFactor()) - this.behindInFlight - this.behind.length);
-  }
-
-  /** Whether a delivery of a paced replay may be sent. */
-  hasBehindTurn(concurrency: number): boolean {
-    const isFree = this.waiting.length === 0 && this.inFlight < concurrency;
-    return isFree && this.behind.length > 0 && this.behindInFlight < behindTurns(concurrency);
-  }
-
-  /** Where a delivery waits for its turn. */
-  queueOf(delivery: OutgoingDelivery): OutgoingDelivery[] {
-    return delivery.behind ? this.behind : this.waiting;
+  /** True if a queue has a delivery that the lane may send now. */
+  hasTurn(concurrency: number, behind: boolean): boolean {
+    const queue = this.queue(behind);
+    if (queue.waiting.length === 0 || this.live.inFlight + this.behind.inFlight >= concurrency) return false;
+    return !behind || (this.live.waiting.length === 0 && queue.inFlight < turnsOf(concurrency, behind));
   }
 
   /** Takes out all that waits. */
   takeWaiting(): OutgoingDelivery[] {
-    return [...this.waiting.splice(0), ...this.behind.splice(0)];
+    return [...this.live.waiting.splice(0), ...this.behind.waiting.splice(0)];
   }
 
   #aheadFactor(): number {
@@ -78,7 +80,7 @@ export class Lane {
 
   /** Notes how long an answer took. */
   observe(durationMs: number): void {
-    if (durationMs <= queuedMsMax) this.wasLate = false;
+    if (durationMs <= queuedMsMax) this.live.wasLate = false;
     this.#meanMs = this.#meanMs === undefined ? durationMs : this.#meanMs + newestWeight * (durationMs - this.#meanMs);
   }
 
@@ -94,11 +96,11 @@ export class Lane {
   }
 
   isIdle(): boolean {
-    return this.inFlight === 0 && this.waiting.length === 0 && this.behind.length === 0;
+    return [this.live, this.behind].every(({ inFlight, waiting }) => inFlight === 0 && waiting.length === 0);
   }
 }
 
-/** Attempts to an endpoint that what paced replays queued may have in flight. */
-export function behindTurns(concurrency: number): number {
-  return Math.max(1, Math.floor(concurrency * behindPart));
+/** Attempts to an endpoint that one queue of its lane may have in flight. */
+export function turnsOf(concurrency: number, behind: boolean): number {
+  return behind ? Math.max(1, Math.floor(concurrency * behindPart)) : concurrency;
 }

@@ -1,5 +1,5 @@
 import type { Clock, ProjectId, SubscriptionId } from "@svc/core";
-import { behindTurns, Lane } from "./lane.ts";
+import { Lane, turnsOf } from "./lane.ts";
 
 /** A lane that nothing used for so long is forgotten, and with it what was known of the endpoint's speed. */
 const idleMs = 60_000;
@@ -33,17 +33,12 @@ export class Lanes {
   /** Leases that would be taken for a subscription. */
   room(id: SubscriptionId): number {
     const lane = this.#lanes.get(id);
-    return lane === undefined ? this.defaultRoom : lane.room(this.#concurrency, this.#clock.now());
+    return lane === undefined ? this.defaultRoom(false) : lane.room(this.#concurrency, this.#clock.now());
   }
 
-  /** Leases that would be taken for a subscription nothing is known of. */
-  get defaultRoom(): number {
-    return 2 * this.#concurrency;
-  }
-
-  /** The same of what paced replays queued. */
-  get defaultBehindRoom(): number {
-    return 2 * behindTurns(this.#concurrency);
+  /** Leases that would be taken for a subscription nothing is known of. `behind`: of what paced replays queued. */
+  defaultRoom(behind: boolean): number {
+    return 2 * turnsOf(this.#concurrency, behind);
   }
 
   /**
@@ -51,22 +46,7 @@ export class Lanes {
    * default room, nor idle ones of failing endpoints (the store's own word gives those a probe at most), nor those of
    * `fullProjects`. Forgets idle lanes first.
    */
-  claimRooms(fullProjects: ReadonlySet<ProjectId>): Map<SubscriptionId, number> {
-    return this.#rooms(fullProjects, this.defaultRoom, (lane, nowMs) => lane.room(this.#concurrency, nowMs));
-  }
-
-  /** The same of what paced replays queued. */
-  behindRooms(fullProjects: ReadonlySet<ProjectId>): Map<SubscriptionId, number> {
-    return this.#rooms(fullProjects, this.defaultBehindRoom, (lane, nowMs) => {
-      return lane.behindRoom(this.#concurrency, nowMs);
-    });
-  }
-
-  #rooms(
-    fullProjects: ReadonlySet<ProjectId>,
-    defaultRoom: number,
-    roomOf: (lane: Lane, nowMs: number) => number,
-  ): Map<SubscriptionId, number> {
+  claimRooms(fullProjects: ReadonlySet<ProjectId>, behind = false): Map<SubscriptionId, number> {
     const nowMs = this.#clock.now();
     const rooms = new Map<SubscriptionId, number>();
     for (const [id, lane] of this.#lanes) {
@@ -74,8 +54,8 @@ export class Lanes {
       if (isQuiet && lane.lastUsedMs < nowMs - idleMs && !lane.isShut(nowMs)) this.#lanes.delete(id);
       // Whether a failing endpoint may be probed is the store's to say, for all nodes; here it is only not busy.
       if (fullProjects.has(lane.projectId) || (lane.isFailing && isQuiet)) continue;
-      const room = lane.isFailing ? 0 : roomOf(lane, nowMs);
-      if (room !== defaultRoom) rooms.set(id, room);
+      const room = lane.isFailing ? 0 : lane.room(this.#concurrency, nowMs, behind);
+      if (room !== this.defaultRoom(behind)) rooms.set(id, room);
     }
     return rooms;
   }

@@ -1,6 +1,5 @@
 import type { DeliveryId, ProjectId, SubscriptionId } from "@svc/core";
-import type { ClaimedDelivery } from "@svc/db";
-import { bodyFor } from "./body.ts";
+import { bodyFor, type DeliveredEvent } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** A delivery whose lease this node holds. */
@@ -24,20 +23,21 @@ export type OutgoingDelivery = {
   behind: boolean;
 };
 
-/** A delivery that this node has claimed, with what is sent of it to its endpoint. */
-export function outgoingOf(claimed: ClaimedDelivery, endpoint: Endpoint): OutgoingDelivery {
-  return {
-    id: claimed.id,
-    projectId: claimed.projectId,
-    subscriptionId: claimed.subscriptionId,
-    queuedForMs: claimed.queuedForMs,
-    attempts: claimed.attempts,
-    probe: claimed.probe,
-    behind: claimed.behind,
-    endpoint,
-    messageId: endpoint.agent === undefined ? claimed.id : claimed.event.id,
-    body: bodyFor(endpoint, claimed.event),
-    receivedAtMs: claimed.event.receivedAtMs,
-    leaseUntilMs: claimed.leaseUntilMs,
-  };
+/** A delivery of an event: at its first send, which nothing has queued before, or as it was claimed. */
+type DeliveryToSend = Pick<OutgoingDelivery, "id" | "projectId" | "subscriptionId"> &
+  Partial<Pick<OutgoingDelivery, "queuedForMs" | "attempts" | "probe" | "behind">>;
+
+/** Returns what this node sends of a delivery that it leased until then. */
+export function outgoingOf(
+  event: DeliveredEvent,
+  delivery: DeliveryToSend,
+  endpoint: Endpoint,
+  leaseUntilMs: number,
+): OutgoingDelivery {
+  const { id, projectId, subscriptionId, queuedForMs = event.receivedAtMs } = delivery;
+  const { attempts = 0, probe = false, behind = false } = delivery;
+  const messageId = endpoint.agent === undefined ? id : event.id;
+  const body = bodyFor(endpoint, event);
+  const task = { id, projectId, subscriptionId, queuedForMs, attempts, probe, behind };
+  return { ...task, endpoint, messageId, body, receivedAtMs: event.receivedAtMs, leaseUntilMs };
 }

@@ -37,7 +37,7 @@ test("turns go round the projects first, and then round the lanes of each", () =
   const shares = new Shares(bounds);
   const lanes = [one, one, two].map((projectId, at) => {
     const lane = new Lane(createId("sub", at), projectId);
-    lane.waiting.push(delivery(projectId));
+    lane.live.waiting.push(delivery(projectId));
     shares.take(delivery(projectId));
     shares.starve(lane);
     return lane;

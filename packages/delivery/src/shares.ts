@@ -69,60 +69,38 @@ export class Shares {
     if (usage !== undefined) usage.inFlight--;
   }
 
-  /** Whether an attempt of the project may begin now. */
-  hasTurn(projectId: ProjectId): boolean {
-    if (this.inFlight >= this.#bounds.inFlightMax) return false;
-    const usage = this.#projects.get(projectId) ?? unused;
-    return usage.inFlight < this.#share(this.#bounds.inFlightMax, usage);
-  }
-
-  /** Whether one that a paced replay queued may: the other half of the project's share, and of the node, is for what is live. */
-  hasBehindTurn(projectId: ProjectId): boolean {
+  /** True if an attempt of the project may begin now. */
+  hasTurn(projectId: ProjectId, behind = false): boolean {
     const { inFlightMax } = this.#bounds;
     const usage = this.#projects.get(projectId) ?? unused;
-    return this.inFlight < half(inFlightMax) && usage.inFlight < half(this.#share(inFlightMax, usage));
+    const isFree = this.inFlight < partOf(inFlightMax, behind);
+    return isFree && usage.inFlight < this.#share(inFlightMax, usage, behind);
   }
 
-  /** Deliveries of the project that can be taken on; 0 while it uses its share, or has deliveries that wait for a turn. */
-  room(projectId: ProjectId): number {
-    if (this.#starved.has(projectId)) return 0;
+  /** Deliveries of the project that can be taken on; 0 while it uses its share, or has live ones that wait for a turn. */
+  room(projectId: ProjectId, behind = false): number {
+    if (!behind && this.#starved.has(projectId)) return 0;
     const { inFlightMax, heldMax, heldBytesMax } = this.#bounds;
     const usage = this.#projects.get(projectId) ?? unused;
     const isAtShare =
-      usage.inFlight >= this.#share(inFlightMax, usage) || usage.bytes >= this.#share(heldBytesMax, usage);
-    return isAtShare ? 0 : Math.max(0, this.#share(heldMax, usage) - usage.held);
+      usage.inFlight >= this.#share(inFlightMax, usage, behind) ||
+      usage.bytes >= this.#share(heldBytesMax, usage, behind);
+    return isAtShare ? 0 : Math.max(0, this.#share(heldMax, usage, behind) - usage.held);
   }
 
-  /** Whether the project takes nothing on now. */
-  isFull(projectId: ProjectId): boolean {
-    return this.room(projectId) === 0;
+  /** True if the project takes nothing on now. */
+  isFull(projectId: ProjectId, behind = false): boolean {
+    return this.room(projectId, behind) === 0;
   }
 
   /** The projects that take nothing on now. */
-  fullProjects(): Set<ProjectId> {
-    const full = new Set<ProjectId>();
-    for (const id of this.#projects.keys()) if (this.isFull(id)) full.add(id);
-    return full;
-  }
-
-  /** The projects that take on nothing more that paced replays queued: they use half of their share. */
-  halfFullProjects(): Set<ProjectId> {
-    const { inFlightMax, heldMax, heldBytesMax } = this.#bounds;
-    const isHalf = (used: number, bound: number, usage: Usage) => used >= half(this.#share(bound, usage));
-    const full = new Set<ProjectId>();
-    for (const [id, usage] of this.#projects) {
-      const isFull =
-        isHalf(usage.inFlight, inFlightMax, usage) ||
-        isHalf(usage.held, heldMax, usage) ||
-        isHalf(usage.bytes, heldBytesMax, usage);
-      if (isFull) full.add(id);
-    }
-    return full;
+  fullProjects(behind = false): Set<ProjectId> {
+    return new Set([...this.#projects.keys()].filter((id) => this.isFull(id, behind)));
   }
 
   /** Has a lane wait for its turn, behind the others of its project; nothing when it has nothing to send. */
   starve(lane: Lane): void {
-    if (lane.waiting.length === 0) return;
+    if (lane.live.waiting.length === 0) return;
     const lanes = this.#starved.get(lane.projectId);
     if (lanes === undefined) this.#starved.set(lane.projectId, new Set([lane]));
     else lanes.add(lane);
@@ -154,12 +132,13 @@ export class Shares {
     return undefined;
   }
 
-  #share(bound: number, usage: Usage): number {
+  #share(bound: number, usage: Usage, behind: boolean): number {
     const active = this.#active + (usage.unsent === 0 ? 1 : 0);
-    return Math.max(1, Math.floor(bound / (active + 1)));
+    return partOf(Math.max(1, Math.floor(bound / (active + 1))), behind);
   }
 }
 
-function half(bound: number): number {
-  return Math.max(1, Math.floor(bound / 2));
+/** What paced replays queued may use half of each bound: the other half is for what is live. */
+function partOf(bound: number, behind: boolean): number {
+  return behind ? Math.max(1, Math.floor(bound / 2)) : bound;
 }

@@ -95,7 +95,8 @@ export async function storeOn(
     },
     async firstSends(dispatcher, subscriptionId, ids, leaseUntilMs) {
       const { endpointUrl, signingSecret } = found(await subscriptions.find(subscriptionId));
-      const endpoint = dispatcher.endpoints.of({ id: subscriptionId, projectId, endpointUrl, signingSecret });
+      const source = { id: subscriptionId, projectId, endpointUrl, signingSecret };
+      const endpoint = found(dispatcher.endpoints.of(source));
       const [nowMs, body] = [clock.now(), Buffer.from("{}")];
       return ids.map((id) => ({
         id,

@@ -15,12 +15,11 @@ import {
   inOrderOfDedupe,
   type NewDelivery,
   type NewEvent,
-  type RoutedSubscription,
   type RoutingSeen,
   recordEvents,
   withTransaction,
 } from "@svc/db";
-import { bodyFor, type Dispatcher, type Endpoint, type OutgoingDelivery } from "@svc/delivery";
+import { type Dispatcher, type Endpoint, type OutgoingDelivery, outgoingOf } from "@svc/delivery";
 import type { PostQuotas } from "./post-quotas.ts";
 import { noteRefused, noteStored, type RefusedPosts, refusePosts } from "./refuse-posts.ts";
 import type { RoutedPost, Routing, RoutingView } from "./routing.ts";
@@ -230,7 +229,9 @@ function planEvents(
       heardAt: routing.heardAt(projectId, post),
     };
     for (const subscription of routing.subscribers({ projectId, entityId }, post, post.receivedAtMs)) {
-      const endpoint = lease && takeRoom(subscription.id, projectId) ? openEndpoint(options, subscription) : undefined;
+      // One whose secret does not open is left to be claimed, which reports it: nothing may fail after the commit.
+      const isTaken = lease && takeRoom(subscription.id, projectId);
+      const endpoint = isTaken ? options.dispatcher.endpoints.of(subscription) : undefined;
       const delivery = {
         id: createId("dlv", post.receivedAtMs),
         subscriptionId: subscription.id,
@@ -257,37 +258,15 @@ function planEvents(
         return { outcome: "stored", events: row.receivers.length, fresh };
       }),
     firstSends: (duplicates, leaseUntilMs) =>
-      leased.filter(({ event }) => !duplicates.has(event.id)).map((send) => outgoing(send, leaseUntilMs)),
+      leased
+        .filter(({ event }) => !duplicates.has(event.id))
+        .map(({ event, delivery: { id, subscriptionId }, endpoint }) =>
+          outgoingOf(event, { id, subscriptionId, projectId: event.projectId }, endpoint, leaseUntilMs),
+        ),
   };
 }
 
 type FirstSend = { event: NewEvent; delivery: NewDelivery; endpoint: Endpoint };
-
-/** Undefined where the secret cannot be opened: nothing may fail after the commit. The claim of the delivery reports it. */
-function openEndpoint({ dispatcher }: StoreOptions, subscription: RoutedSubscription): Endpoint | undefined {
-  try {
-    return dispatcher.endpoints.of(subscription);
-  } catch {
-    return undefined;
-  }
-}
-
-function outgoing({ event, delivery, endpoint }: FirstSend, leaseUntilMs: number): OutgoingDelivery {
-  return {
-    id: delivery.id,
-    projectId: event.projectId,
-    subscriptionId: delivery.subscriptionId,
-    queuedForMs: event.receivedAtMs,
-    attempts: 0,
-    behind: false,
-    probe: false,
-    endpoint,
-    messageId: endpoint.agent === undefined ? delivery.id : event.id,
-    body: bodyFor(endpoint, event),
-    receivedAtMs: event.receivedAtMs,
-    leaseUntilMs,
-  };
-}
 
 const keyCharactersMax = 200;
 

@@ -36,10 +36,9 @@ export function agentSubscriptionSweep({ db, clock, dispatcher }: AgentSubscript
 /** Once, and whatever comes of it: the subscription is gone. One that was not refreshed knows that itself. */
 async function tellOfEnd(dispatcher: AgentSubscriptionSweepOptions["dispatcher"], ended: Subscription): Promise<void> {
   if (ended.inactiveReason !== "revoked") return;
-  try {
-    const body = JSON.stringify({ type: "terminated", error: accessRevoked() });
-    await dispatcher.tell(dispatcher.endpoints.of(ended), { id: `msg_terminated_${generateToken()}`, body }, tellMs);
-  } catch {
-    // A secret that does not open cannot sign: nobody could know whose word it is.
-  }
+  const endpoint = dispatcher.endpoints.of(ended);
+  // Without its secret the message cannot be signed.
+  if (endpoint === undefined) return;
+  const body = JSON.stringify({ type: "terminated", error: accessRevoked() });
+  await dispatcher.tell(endpoint, { id: `msg_terminated_${generateToken()}`, body }, tellMs);
 }

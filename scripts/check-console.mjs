@@ -9,9 +9,9 @@ const dist = join(root, "packages", "console", "dist");
 const budgets = { "first load": 250, page: 40, viewer: 130, chart: 30, "link page": 90 };
 /** Parts that pages load when they show them. */
 const parts = {
-  "src/ui/json-viewer.tsx": "viewer",
-  "src/ui/json-write.tsx": "viewer",
-  "src/ui/time-chart.tsx": "chart",
+  "src/ui/code/json-viewer.tsx": "viewer",
+  "src/ui/code/json-write.tsx": "viewer",
+  "src/ui/chart/time-chart.tsx": "chart",
 };
 
 /** Every file that is loaded for a chunk, itself and what it imports. */

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { PageAnswer, Refusal } from "../session/page-post.ts";
-import { Notice } from "../ui/notice.tsx";
-import { Stack } from "../ui/stack.tsx";
+import { Stack } from "../ui/layout/stack.tsx";
+import { Notice } from "../ui/notice/notice.tsx";
 import { readConfirmation } from "../words/confirmations.ts";
 import { sentence } from "../words/sentence.ts";
 import { visible } from "../words/visible.ts";

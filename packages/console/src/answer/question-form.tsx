@@ -1,11 +1,11 @@
 import { type FormEvent, lazy, Suspense, useState } from "react";
 import type { PlacedFaults } from "../form/faults.ts";
 import type { Values } from "../form/value.ts";
-import { AreaField } from "../ui/field.tsx";
-import { Moment } from "../ui/moment.tsx";
-import { OptionsField } from "../ui/options-field.tsx";
-import { PlainButton } from "../ui/plain-button.tsx";
-import { Stack } from "../ui/stack.tsx";
+import { PlainButton } from "../ui/buttons/plain-button.tsx";
+import { AreaField } from "../ui/fields/field.tsx";
+import { OptionsField } from "../ui/fields/options-field.tsx";
+import { Stack } from "../ui/layout/stack.tsx";
+import { Moment } from "../ui/values/moment.tsx";
 import { clockSentence, linkedAnswerWords } from "../words/linked-answers.ts";
 import styles from "./answer-page.module.css";
 import type { Answer, Question } from "./asked.ts";

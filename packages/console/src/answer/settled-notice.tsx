@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
-import { Moment } from "../ui/moment.tsx";
-import { Notice } from "../ui/notice.tsx";
+import { Notice } from "../ui/notice/notice.tsx";
+import { Moment } from "../ui/values/moment.tsx";
 import { settledSentence } from "../words/linked-answers.ts";
 import type { Settled } from "./asked.ts";
 

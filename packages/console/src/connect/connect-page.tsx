@@ -1,10 +1,10 @@
 import { type FormEvent, useState } from "react";
 import type { PageAnswer, Refusal } from "../session/page-post.ts";
-import { TextField } from "../ui/field.tsx";
-import { Moment } from "../ui/moment.tsx";
-import { Notice } from "../ui/notice.tsx";
-import { PlainButton } from "../ui/plain-button.tsx";
-import { Stack } from "../ui/stack.tsx";
+import { PlainButton } from "../ui/buttons/plain-button.tsx";
+import { TextField } from "../ui/fields/field.tsx";
+import { Stack } from "../ui/layout/stack.tsx";
+import { Notice } from "../ui/notice/notice.tsx";
+import { Moment } from "../ui/values/moment.tsx";
 import { sentence } from "../words/sentence.ts";
 import { Scopes } from "./scopes.tsx";
 import { connectOf, type Filled, fieldsOf, schemeOf, type Wanted } from "./wanted.ts";

@@ -1,4 +1,4 @@
-import { Disclosure } from "../ui/disclosure.tsx";
+import { Disclosure } from "../ui/layout/disclosure.tsx";
 import { scopeWords } from "../words/scope.ts";
 
 /** What the app will be asked for, in its own words. */

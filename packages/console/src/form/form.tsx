@@ -1,7 +1,7 @@
 import { useRef } from "react";
-import { Disclosure } from "../ui/disclosure.tsx";
-import { GroupFaults } from "../ui/field-group.tsx";
-import { Stack } from "../ui/stack.tsx";
+import { GroupFaults } from "../ui/fields/field-group.tsx";
+import { Disclosure } from "../ui/layout/disclosure.tsx";
+import { Stack } from "../ui/layout/stack.tsx";
 import { isAtFault, type PlacedFaults } from "./faults.ts";
 import { Field } from "./field.tsx";
 import { ObjectFields } from "./fields/object.tsx";

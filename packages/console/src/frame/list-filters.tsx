@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
-import { Choice, type ChoiceOption } from "../ui/choice.tsx";
-import { ClearFilters } from "../ui/clear-filters.tsx";
-import { SpanChoice } from "../ui/span-choice.tsx";
-import { Switch } from "../ui/switch.tsx";
-import { TypedFilter } from "../ui/typed-filter.tsx";
+import { Choice, type ChoiceOption } from "../ui/fields/choice.tsx";
+import { SpanChoice } from "../ui/fields/span-choice.tsx";
+import { Switch } from "../ui/fields/switch.tsx";
+import { TypedFilter } from "../ui/fields/typed-filter.tsx";
+import { ClearFilters } from "../ui/rows/clear-filters.tsx";
 
 /** Properties of every part of a list page. */
 export type ListPart<Row, Search> = {

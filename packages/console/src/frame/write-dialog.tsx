@@ -1,11 +1,11 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { type ComponentProps, type ReactNode, useState } from "react";
 import { useWrite } from "../calls/write.ts";
-import { Button } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { FaultNotice } from "../ui/fault.tsx";
-import { AreaField, CheckField, TextField } from "../ui/field.tsx";
-import { FormFrame } from "../ui/form-frame.tsx";
+import { Button } from "../ui/buttons/button.tsx";
+import { AreaField, CheckField, TextField } from "../ui/fields/field.tsx";
+import { FormFrame } from "../ui/fields/form-frame.tsx";
+import { FaultNotice } from "../ui/notice/fault.tsx";
+import { Dialog } from "../ui/overlay/dialog.tsx";
 
 type Look<Props> = Omit<Props, "label" | "value" | "onChange" | "hint">;
 

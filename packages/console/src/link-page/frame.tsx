@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import type { Refusal } from "../session/page-post.ts";
-import { Notice } from "../ui/notice.tsx";
-import { PlainButton } from "../ui/plain-button.tsx";
-import { Stack } from "../ui/stack.tsx";
+import { PlainButton } from "../ui/buttons/plain-button.tsx";
+import { Stack } from "../ui/layout/stack.tsx";
+import { Notice } from "../ui/notice/notice.tsx";
 import { sentence } from "../words/sentence.ts";
 import styles from "./frame.module.css";
 

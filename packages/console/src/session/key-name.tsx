@@ -1,4 +1,4 @@
-import { shortId } from "../ui/copy.tsx";
+import { shortId } from "../ui/values/copy.tsx";
 import { useSession } from "./session.ts";
 
 /** A key, by its name where this browser is signed in with it: of others a project is told the id alone. */

@@ -1,5 +1,5 @@
-import { Button } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
+import { Button } from "../ui/buttons/button.tsx";
+import { Dialog } from "../ui/overlay/dialog.tsx";
 import { setLinkOffer, useSignInNeed } from "./sign-in-need.ts";
 
 /** Asks, over whatever page is open, whether a link that leads to another project is to be taken. */

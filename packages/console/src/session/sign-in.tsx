@@ -1,10 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { Button } from "../ui/button.tsx";
-import { CodeBlock } from "../ui/copy.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { TextField } from "../ui/field.tsx";
-import { Notice } from "../ui/notice.tsx";
+import { Button } from "../ui/buttons/button.tsx";
+import { TextField } from "../ui/fields/field.tsx";
+import { Notice } from "../ui/notice/notice.tsx";
+import { Dialog } from "../ui/overlay/dialog.tsx";
+import { CodeBlock } from "../ui/values/copy.tsx";
 import { pageWords } from "../words/page-words.ts";
 import { sentence } from "../words/sentence.ts";
 import { enter } from "./enter.ts";

@@ -1,10 +1,10 @@
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { whenBack } from "../session/reachability.ts";
-import { Button } from "../ui/button.tsx";
-import { Empty } from "../ui/empty.tsx";
-import { Notice } from "../ui/notice.tsx";
-import { Page } from "../ui/page.tsx";
+import { Button } from "../ui/buttons/button.tsx";
+import { Page } from "../ui/layout/page.tsx";
+import { Empty } from "../ui/notice/empty.tsx";
+import { Notice } from "../ui/notice/notice.tsx";
 
 /**
  * A page that could not be drawn. Usually its file did not load: the service was away, or was updated and no longer has it. The page loads

@@ -1,6 +1,6 @@
 import { Fragment } from "react";
-import { Dialog } from "../ui/dialog.tsx";
-import { CheckField } from "../ui/field.tsx";
+import { CheckField } from "../ui/fields/field.tsx";
+import { Dialog } from "../ui/overlay/dialog.tsx";
 import styles from "./keys-dialog.module.css";
 import { pagesOf } from "./pages.ts";
 import { setPreferences, usePreferences } from "./preferences.ts";

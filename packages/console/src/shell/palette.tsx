@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { leave } from "../session/enter.ts";
-import { PaletteDialog } from "../ui/palette-dialog.tsx";
+import { PaletteDialog } from "../ui/overlay/palette-dialog.tsx";
 import { type PaletteEntry, paletteEntries } from "./palette-entries.ts";
 import { setPreferences } from "./preferences.ts";
 

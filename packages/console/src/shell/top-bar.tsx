@@ -1,9 +1,9 @@
 import { useNavigate } from "@tanstack/react-router";
 import { leave } from "../session/enter.ts";
 import { type Seat, useSession } from "../session/session.ts";
-import { IconButton } from "../ui/button.tsx";
+import { IconButton } from "../ui/buttons/button.tsx";
 import { Icon, type IconName } from "../ui/icon.tsx";
-import { Menu } from "../ui/menu.tsx";
+import { Menu } from "../ui/overlay/menu.tsx";
 import { type Preferences, setPreferences, usePreferences } from "./preferences.ts";
 import styles from "./shell.module.css";
 

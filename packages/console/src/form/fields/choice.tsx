@@ -1,4 +1,4 @@
-import { SelectField } from "../../ui/select-field.tsx";
+import { SelectField } from "../../ui/fields/select-field.tsx";
 import { plainText, type Shape } from "../read-schema.ts";
 import { type FieldProps, faultAt, hintOf } from "./field-props.ts";
 

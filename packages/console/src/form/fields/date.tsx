@@ -1,4 +1,4 @@
-import { TextField } from "../../ui/field.tsx";
+import { TextField } from "../../ui/fields/field.tsx";
 import { plainText, type Shape } from "../read-schema.ts";
 import { type FieldProps, faultAt, hintOf } from "./field-props.ts";
 

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { AreaField, TextField } from "../../ui/field.tsx";
+import { AreaField, TextField } from "../../ui/fields/field.tsx";
 import type { JsonShape } from "../read-schema.ts";
 import { cellOf, cellText } from "../value.ts";
 import { type FieldProps, faultAt } from "./field-props.ts";

@@ -1,6 +1,6 @@
-import { Button } from "../../ui/button.tsx";
-import { FieldGroup, FieldItem } from "../../ui/field-group.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { FieldGroup, FieldItem } from "../../ui/fields/field-group.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
 import { pointerTo } from "../pointer.ts";
 import type { Shape } from "../read-schema.ts";
 import { emptyOf } from "../value.ts";

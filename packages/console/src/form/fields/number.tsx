@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { TextField } from "../../ui/field.tsx";
+import { TextField } from "../../ui/fields/field.tsx";
 import { plainText, type Shape } from "../read-schema.ts";
 import { numberOf } from "../value.ts";
 import { type FieldProps, faultAt, hintOf } from "./field-props.ts";

@@ -1,6 +1,6 @@
 import { useRef } from "react";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { FieldGroup } from "../../ui/field-group.tsx";
+import { FieldGroup } from "../../ui/fields/field-group.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { isAtFault } from "../faults.ts";
 import { pointerTo } from "../pointer.ts";
 import type { ObjectShape } from "../read-schema.ts";

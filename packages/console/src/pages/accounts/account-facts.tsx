@@ -1,10 +1,10 @@
 import type { ConnectedAccount } from "@svc/gen/connections";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { Copyable } from "../../ui/copy.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { schemeWords } from "../../words/accounts.ts";
 
 /** What is known of an account besides its scopes and references. */

@@ -4,13 +4,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useApproverWhy } from "../../calls/role.ts";
 import { useWrite } from "../../calls/write.ts";
-import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { AreaField } from "../../ui/field.tsx";
-import { FormFrame } from "../../ui/form-frame.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Line } from "../../ui/stack.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { AreaField } from "../../ui/fields/field.tsx";
+import { FormFrame } from "../../ui/fields/form-frame.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Line } from "../../ui/layout/stack.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 /** The app's own keys of an account: events that name one of them are its. They are changed a line each. */
 export function AccountReferences({ projectId, account }: { projectId: string; account: ConnectedAccount }) {

@@ -1,11 +1,11 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService, ToolView } from "@svc/gen/catalog";
 import type { ConnectedAccount } from "@svc/gen/connections";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Line, Stack } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { State } from "../../ui/values/state.tsx";
 import { scopeWord } from "../../words/accounts.ts";
 import { scopesOf } from "./scopes.ts";
 

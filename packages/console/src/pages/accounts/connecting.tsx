@@ -1,10 +1,10 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type ConnectedAccount, ConnectionsService } from "@svc/gen/connections";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { CodeBlock } from "../../ui/copy.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { Line, Stack } from "../../ui/stack.tsx";
+import { Button, buttonClass } from "../../ui/buttons/button.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
+import { CodeBlock } from "../../ui/values/copy.tsx";
 import { accountWord } from "../../words/accounts.ts";
 
 const lookMs = 1_500;

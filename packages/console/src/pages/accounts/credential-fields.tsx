@@ -1,6 +1,6 @@
 import type { ToolkitAuthSchemeSpec } from "@svc/gen/catalog";
 import { useDeployment } from "../../calls/identity.ts";
-import { TextField } from "../../ui/field.tsx";
+import { TextField } from "../../ui/fields/field.tsx";
 import { scopeWords } from "../../words/scope.ts";
 import type { ConnectInput } from "./connect-input.ts";
 

@@ -2,13 +2,13 @@ import { createConnectQueryKey } from "@connectrpc/connect-query";
 import { type ConnectedAccount, ConnectionsService, type TestConnectionResponse } from "@svc/gen/connections";
 import { useQueryClient } from "@tanstack/react-query";
 import { useWrite } from "../../calls/write.ts";
-import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Stack } from "../../ui/stack.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { credentialWords, testWords } from "../../words/accounts.ts";
 
 /** Returns the words for an account's credential, such as "worked 3 min ago". */

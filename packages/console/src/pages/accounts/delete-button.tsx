@@ -3,10 +3,10 @@ import { type ConnectedAccount, ConnectionsService } from "@svc/gen/connections"
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
-import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
 
 /** Deletes an account, after it was said what that means. The credential of the project itself is erased with its own call. */
 export function DeleteButton({ account }: { account: ConnectedAccount }) {

@@ -1,7 +1,7 @@
 import type { CreateConnectLinkResponse } from "@svc/gen/connections";
-import { CodeBlock } from "../../ui/copy.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
+import { CodeBlock } from "../../ui/values/copy.tsx";
+import { Time } from "../../ui/values/time.tsx";
 
 /** A link by which a person connects an account without a key, to be sent to them. It is shown once. */
 export function LinkMade({ link: { url, expiresAt } }: { link: CreateConnectLinkResponse }) {

@@ -1,6 +1,6 @@
 import type { ConnectedAccount } from "@svc/gen/connections";
 import { Link } from "@tanstack/react-router";
-import { buttonClass } from "../../ui/button.tsx";
+import { buttonClass } from "../../ui/buttons/button.tsx";
 
 /** Leads to connecting an account anew. Where none is needed, or the credential is the project's own, there is nothing. */
 export function ReconnectLink({ projectId, account }: { projectId: string; account: ConnectedAccount }) {

@@ -1,5 +1,5 @@
 import type { AccountVariableSpec } from "@svc/gen/catalog";
-import { TextField } from "../../ui/field.tsx";
+import { TextField } from "../../ui/fields/field.tsx";
 
 /** What the connecting person fills in besides a credential, such as the name of their workspace. */
 export function VariableFields({

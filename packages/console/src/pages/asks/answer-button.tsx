@@ -1,7 +1,7 @@
 import { useState } from "react";
-import { Button } from "../../ui/button.tsx";
-import type { ButtonKind } from "../../ui/button-class.ts";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import type { ButtonKind } from "../../ui/buttons/button-class.ts";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { type AskPlace, type Continuation, continuationWords } from "../../words/continuations.ts";
 import styles from "./answer-form.module.css";
 

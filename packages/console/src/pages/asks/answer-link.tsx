@@ -1,13 +1,13 @@
 import { type Ask, JobsService } from "@svc/gen/jobs";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
-import { Button } from "../../ui/button.tsx";
-import { Choice } from "../../ui/choice.tsx";
-import { CodeBlock } from "../../ui/copy.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Line } from "../../ui/stack.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { Choice } from "../../ui/fields/choice.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Line } from "../../ui/layout/stack.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { CodeBlock } from "../../ui/values/copy.tsx";
+import { Time } from "../../ui/values/time.tsx";
 
 /** Makes a link by which a contact without a key answers this one question. Whoever holds it answers; this seat's key vouches. */
 export function AnswerLink({

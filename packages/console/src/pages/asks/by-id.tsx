@@ -1,7 +1,7 @@
 import { getRouteApi, Navigate } from "@tanstack/react-router";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Page } from "../../ui/page.tsx";
+import { Page } from "../../ui/layout/page.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { useAsk } from "./use-ask.ts";
 
 const route = getRouteApi("/p/$projectId/asks/$askId");

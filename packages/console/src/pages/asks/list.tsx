@@ -1,11 +1,11 @@
 import { type Ask, JobsService } from "@svc/gen/jobs";
 import type { ListPart } from "../../frame/list-filters.tsx";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
-import { Empty } from "../../ui/empty.tsx";
-import { Line } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
-import { Time } from "../../ui/time.tsx";
-import { ToggleButton } from "../../ui/toggle-button.tsx";
+import { ToggleButton } from "../../ui/buttons/toggle-button.tsx";
+import { Line } from "../../ui/layout/stack.tsx";
+import { Empty } from "../../ui/notice/empty.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { askStateWord, decisionWords } from "../../words/asks.ts";
 import { visible } from "../../words/visible.ts";
 import { lastAnsweredAs } from "./answer-as.ts";

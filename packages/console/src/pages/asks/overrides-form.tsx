@@ -1,6 +1,6 @@
-import { Choice } from "../../ui/choice.tsx";
-import { AreaField, TextField } from "../../ui/field.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import { Choice } from "../../ui/fields/choice.tsx";
+import { AreaField, TextField } from "../../ui/fields/field.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
 import type { OverrideField } from "./overrides.ts";
 
 /** The form for what a `retry-with` answer changes. */

@@ -1,6 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService } from "@svc/gen/catalog";
-import { State } from "../../ui/state.tsx";
+import { State } from "../../ui/values/state.tsx";
 import { classWord } from "../../words/calls.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
 import { visible } from "../../words/visible.ts";

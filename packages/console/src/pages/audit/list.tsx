@@ -2,11 +2,11 @@ import { AdminService, type AuditEvent } from "@svc/gen/admin";
 import { Link } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
-import { anyOption } from "../../ui/choice.tsx";
-import { shortId } from "../../ui/copy.tsx";
-import { Empty } from "../../ui/empty.tsx";
-import { Line } from "../../ui/stack.tsx";
-import { Time } from "../../ui/time.tsx";
+import { anyOption } from "../../ui/fields/choice.tsx";
+import { Line } from "../../ui/layout/stack.tsx";
+import { Empty } from "../../ui/notice/empty.tsx";
+import { shortId } from "../../ui/values/copy.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { auditSearch } from "./filters.ts";
 
 const anId = /^[a-z]+_[0-9a-z]{26}$/;

@@ -1,10 +1,10 @@
 import type { ToolCall } from "@svc/gen/tools";
 import { Link } from "@tanstack/react-router";
-import { buttonClass } from "../../ui/button.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import { buttonClass } from "../../ui/buttons/button.tsx";
+import { JsonView } from "../../ui/code/json-view.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
 import { outcomeWord } from "../../words/calls.ts";
 import { CallFacts } from "./call-facts.tsx";
 

@@ -2,11 +2,11 @@ import type { ToolCall } from "@svc/gen/tools";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { KeyName } from "../../session/key-name.tsx";
-import { Copyable } from "../../ui/copy.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { Line } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Line } from "../../ui/layout/stack.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { classWord, outcomeWord } from "../../words/calls.ts";
 import { durationWords } from "../../words/time.ts";
 

@@ -1,9 +1,9 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { ToolsService } from "@svc/gen/tools";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Page } from "../../ui/page.tsx";
+import { Page } from "../../ui/layout/page.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { CallBody } from "./call-body.tsx";
 
 const route = getRouteApi("/p/$projectId/calls/$callId");

@@ -2,17 +2,17 @@ import { JobsService } from "@svc/gen/jobs";
 import { useState } from "react";
 import { useRows } from "../../calls/rows.ts";
 import { useWrite } from "../../calls/write.ts";
-import { Button } from "../../ui/button.tsx";
-import { ConfirmButton } from "../../ui/confirm-button.tsx";
-import { Copyable } from "../../ui/copy.tsx";
-import { Empty } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Line, Stack } from "../../ui/stack.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
+import { TextField } from "../../ui/fields/field.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { Empty } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
+import { ListStates } from "../../ui/rows/list-states.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Time } from "../../ui/values/time.tsx";
 
 /** Endpoints that every ask of the project is posted to. `why` is set for who may not see them. */
 export function AskEndpoints({ why }: { why: string | undefined }) {

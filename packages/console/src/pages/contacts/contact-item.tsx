@@ -1,11 +1,11 @@
 import type { Contact } from "@svc/gen/contacts";
-import { Button } from "../../ui/button.tsx";
-import { ConfirmButton } from "../../ui/confirm-button.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { Line, Stack } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { prettyJson } from "../../words/pretty-json.ts";
 import type { Word } from "../../words/word.ts";
 import { ReachTest } from "./reach-test.tsx";

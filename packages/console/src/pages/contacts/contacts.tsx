@@ -2,10 +2,10 @@ import { type Contact, ContactsService } from "@svc/gen/contacts";
 import { useState } from "react";
 import { useRows } from "../../calls/rows.ts";
 import { useWrite } from "../../calls/write.ts";
-import { Button } from "../../ui/button.tsx";
-import { Empty } from "../../ui/empty.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { Line, Stack } from "../../ui/stack.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { Empty } from "../../ui/notice/empty.tsx";
+import { ListStates } from "../../ui/rows/list-states.tsx";
 import { ContactDialog } from "./contact-dialog.tsx";
 import { ContactItem } from "./contact-item.tsx";
 

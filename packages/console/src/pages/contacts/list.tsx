@@ -1,7 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { seatFor, useSession } from "../../session/session.ts";
-import { Page } from "../../ui/page.tsx";
-import { Tabs } from "../../ui/tabs.tsx";
+import { Page } from "../../ui/layout/page.tsx";
+import { Tabs } from "../../ui/layout/tabs.tsx";
 import { AskEndpoints } from "./ask-endpoints.tsx";
 import { Contacts } from "./contacts.tsx";
 

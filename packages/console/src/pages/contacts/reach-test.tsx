@@ -3,11 +3,11 @@ import { ToolsService } from "@svc/gen/tools";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
-import { Button } from "../../ui/button.tsx";
-import { CodeBlock } from "../../ui/copy.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { Line, Stack } from "../../ui/stack.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
+import { CodeBlock } from "../../ui/values/copy.tsx";
 import { prettyJson } from "../../words/pretty-json.ts";
 import { sampleArguments } from "./sample-question.ts";
 

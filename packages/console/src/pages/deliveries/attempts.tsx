@@ -1,11 +1,11 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type DeliveryAttempt, TriggersService } from "@svc/gen/triggers";
-import { Skeleton } from "../../ui/empty.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Line } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Line } from "../../ui/layout/stack.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { attemptErrorWords, attemptWord } from "../../words/deliveries.ts";
 import { durationWords } from "../../words/time.ts";
 import { visible } from "../../words/visible.ts";

@@ -1,10 +1,10 @@
 import type { Delivery } from "@svc/gen/triggers";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Copyable } from "../../ui/copy.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Stack } from "../../ui/stack.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { isHeldBack } from "../../words/deliveries.ts";
 import { ReplayButton } from "../events/replay-button.tsx";
 import { Attempts } from "./attempts.tsx";

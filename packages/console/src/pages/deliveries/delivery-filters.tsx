@@ -1,8 +1,8 @@
 import type { Delivery } from "@svc/gen/triggers";
 import type { ListPart } from "../../frame/list-filters.tsx";
-import { anyOf, Choice } from "../../ui/choice.tsx";
-import { ClearFilters } from "../../ui/clear-filters.tsx";
-import { SpanChoice } from "../../ui/span-choice.tsx";
+import { anyOf, Choice } from "../../ui/fields/choice.tsx";
+import { SpanChoice } from "../../ui/fields/span-choice.tsx";
+import { ClearFilters } from "../../ui/rows/clear-filters.tsx";
 import { useSubscriptions } from "./endpoints.ts";
 import { type DeliveriesSearch, deliveriesSearch, deliveryFilters, isOfAll, subscriptionOf } from "./filters.ts";
 

@@ -1,9 +1,9 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Delivery } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { State } from "../../ui/state.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { deliveryWord, isHeldBack } from "../../words/deliveries.ts";
 import { Attempts } from "./attempts.tsx";
 

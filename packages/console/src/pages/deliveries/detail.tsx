@@ -1,10 +1,10 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { TriggersService } from "@svc/gen/triggers";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Page } from "../../ui/page.tsx";
-import { State } from "../../ui/state.tsx";
+import { Page } from "../../ui/layout/page.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { State } from "../../ui/values/state.tsx";
 import { deliveryWord } from "../../words/deliveries.ts";
 import { DeliveryBody } from "./delivery-body.tsx";
 

@@ -1,9 +1,9 @@
 import { TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
 import { useWrite } from "../../calls/write.ts";
-import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 /** A button that sends a waiting delivery, or all that wait for an endpoint, at once. */
 export function TryNow({ request }: { request: { deliveryId: string } | { subscriptionId: string } }) {

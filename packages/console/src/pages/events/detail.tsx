@@ -1,11 +1,11 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { TriggersService } from "@svc/gen/triggers";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Columns, Page } from "../../ui/page.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import { Columns, Page } from "../../ui/layout/page.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { EventDeliveries } from "./event-deliveries.tsx";
 import { EventFacts } from "./event-facts.tsx";
 import { EventPayload } from "./event-payload.tsx";

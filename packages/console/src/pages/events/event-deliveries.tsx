@@ -1,8 +1,8 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { TriggersService } from "@svc/gen/triggers";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Section } from "../../ui/section.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { DeliveryItem } from "../deliveries/delivery-item.tsx";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 import { ReplayButton } from "./replay-button.tsx";

@@ -1,7 +1,7 @@
 import type { Event } from "@svc/gen/triggers";
-import { Copyable } from "../../ui/copy.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { Time } from "../../ui/values/time.tsx";
 
 /** What is known of an event besides its payload. */
 export function EventFacts({ event: { id, toolkitSlug, entityId, occurredAt, receivedAt } }: { event: Event }) {

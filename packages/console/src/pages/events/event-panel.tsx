@@ -1,12 +1,12 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
-import { buttonClass } from "../../ui/button.tsx";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
+import { buttonClass } from "../../ui/buttons/button.tsx";
+import { SidePanel } from "../../ui/layout/split.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
 import { useIsPhone } from "../../ui/media.ts";
-import { SidePanel } from "../../ui/split.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { EventDeliveries } from "./event-deliveries.tsx";
 import { EventFacts } from "./event-facts.tsx";
 import { EventPayload } from "./event-payload.tsx";

@@ -1,6 +1,6 @@
 import type { Event } from "@svc/gen/triggers";
-import { JsonView } from "../../ui/json-view.tsx";
-import { Section } from "../../ui/section.tsx";
+import { JsonView } from "../../ui/code/json-view.tsx";
+import { Section } from "../../ui/layout/section.tsx";
 
 /** The payload of an event. */
 export function EventPayload({ event }: { event: Event }) {

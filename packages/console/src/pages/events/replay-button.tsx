@@ -2,9 +2,9 @@ import { createConnectQueryKey, useTransport } from "@connectrpc/connect-query";
 import { TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
 import { useWrite } from "../../calls/write.ts";
-import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 /**
  * Sends an event again to every active subscription that matches it now, or to one; what is queued appears among its deliveries, and

@@ -1,6 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService, ToolKind } from "@svc/gen/catalog";
-import { anyOption, Choice } from "../../ui/choice.tsx";
+import { anyOption, Choice } from "../../ui/fields/choice.tsx";
 
 /** Chooses one of a toolkit's triggers. */
 export function TriggerChoice({

@@ -1,14 +1,14 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type IngestEndpoint, TriggersService } from "@svc/gen/triggers";
 import { serviceBase } from "../../session/base.ts";
-import { CodeBlock, Copyable } from "../../ui/copy.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { Skeleton } from "../../ui/empty.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Stack } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
+import { Page } from "../../ui/layout/page.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { CodeBlock, Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { State } from "../../ui/values/state.tsx";
 import type { Word } from "../../words/word.ts";
 import { curlOf } from "./curl.ts";
 

@@ -1,8 +1,8 @@
 import type { JobAttempt } from "@svc/gen/jobs";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { Section } from "../../ui/section.tsx";
-import { State } from "../../ui/state.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { jobStatusWord } from "../../words/jobs.ts";
 import { ReceiptFacts } from "./receipt-section.tsx";
 

@@ -1,6 +1,6 @@
 import { type Job, JobsService } from "@svc/gen/jobs";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
-import { announce } from "../../ui/announce.ts";
+import { announce } from "../../ui/notice/announce.ts";
 import { cancelWords } from "./job-actions.ts";
 import { useRefreshJob } from "./use-job.ts";
 

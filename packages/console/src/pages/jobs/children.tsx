@@ -1,11 +1,11 @@
 import { JobsService, JobView } from "@svc/gen/jobs";
 import { useRows } from "../../calls/rows.ts";
-import { Button } from "../../ui/button.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Line, Stack } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { ListStates } from "../../ui/rows/list-states.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { jobStatusWord } from "../../words/jobs.ts";
 import { JobLink } from "./job-link.tsx";
 import { jobTitle } from "./job-words.ts";

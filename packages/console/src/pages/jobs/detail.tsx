@@ -1,8 +1,8 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Page } from "../../ui/page.tsx";
-import { State } from "../../ui/state.tsx";
+import { Page } from "../../ui/layout/page.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { State } from "../../ui/values/state.tsx";
 import { jobStatusWord } from "../../words/jobs.ts";
 import { JobBody } from "./job-body.tsx";
 import { JobButtons } from "./job-buttons.tsx";

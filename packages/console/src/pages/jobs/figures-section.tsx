@@ -1,6 +1,6 @@
 import type { Job } from "@svc/gen/jobs";
-import { Section } from "../../ui/section.tsx";
-import { Table } from "../../ui/table.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Table } from "../../ui/rows/table.tsx";
 import { figuresOf } from "./figures.ts";
 
 /** Estimate beside actual, the simulation between them where there was one, and the limits. */

@@ -1,10 +1,10 @@
 import type { Job } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
 import { KeyName } from "../../session/key-name.tsx";
-import { Copyable } from "../../ui/copy.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { ScheduleLink } from "../schedules/schedule-link.tsx";
 import { JobLink } from "./job-link.tsx";
 

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { shortId } from "../../ui/copy.tsx";
+import { shortId } from "../../ui/values/copy.tsx";
 
 /** The id of a job, short, as a link to its page. */
 export function JobLink({ projectId, id }: { projectId: string; id: string }) {

@@ -1,11 +1,11 @@
 import type { Job } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
-import { buttonClass } from "../../ui/button.tsx";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Time } from "../../ui/time.tsx";
+import { buttonClass } from "../../ui/buttons/button.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { hasEnded } from "../../words/jobs.ts";
 import { parkWords } from "../../words/park.ts";
 import { AskBody } from "../asks/ask-body.tsx";

@@ -1,6 +1,6 @@
 import { type Job, JobsService } from "@svc/gen/jobs";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
-import { announce } from "../../ui/announce.ts";
+import { announce } from "../../ui/notice/announce.ts";
 
 /** Makes a tool of the program of a job that succeeded. */
 export function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void }) {

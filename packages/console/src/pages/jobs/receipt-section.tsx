@@ -1,11 +1,11 @@
 import type { Job, Receipt } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { Copyable } from "../../ui/copy.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
-import { Section } from "../../ui/section.tsx";
-import { State } from "../../ui/state.tsx";
+import { JsonView } from "../../ui/code/json-view.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { State } from "../../ui/values/state.tsx";
 import { decisionWords } from "../../words/asks.ts";
 import { outcomeWord } from "../../words/jobs.ts";
 import { leftWords } from "./row-words.ts";

@@ -4,11 +4,11 @@ import { useState } from "react";
 import { placeFailure } from "../../calls/fault.ts";
 import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { AreaField, CheckField } from "../../ui/field.tsx";
-import { Table } from "../../ui/table.tsx";
+import { Button, buttonClass } from "../../ui/buttons/button.tsx";
+import { AreaField, CheckField } from "../../ui/fields/field.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { Table } from "../../ui/rows/table.tsx";
 import { programPart } from "./program.ts";
 
 /** Submits the program of a job again, as a new one, and tells what of its tools is another today. */

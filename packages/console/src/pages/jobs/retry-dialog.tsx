@@ -3,12 +3,12 @@ import { useState } from "react";
 import { placeFailure } from "../../calls/fault.ts";
 import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
-import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { AreaField, CheckField } from "../../ui/field.tsx";
-import { SelectField } from "../../ui/select-field.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { AreaField, CheckField } from "../../ui/fields/field.tsx";
+import { SelectField } from "../../ui/fields/select-field.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { programPart } from "./program.ts";
 import { useRefreshJob } from "./use-job.ts";
 

@@ -1,10 +1,10 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { JobsService } from "@svc/gen/jobs";
-import { CodeBlock } from "../../ui/copy.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Section } from "../../ui/section.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { CodeBlock } from "../../ui/values/copy.tsx";
 import { prettyJson } from "../../words/pretty-json.ts";
 
 const lookMs = 2_000;

@@ -1,10 +1,10 @@
 import { JobsService, type Saga } from "@svc/gen/jobs";
 import { useRows } from "../../calls/rows.ts";
-import { Button } from "../../ui/button.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { Section } from "../../ui/section.tsx";
-import { State } from "../../ui/state.tsx";
-import { Table } from "../../ui/table.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { ListStates } from "../../ui/rows/list-states.tsx";
+import { Table } from "../../ui/rows/table.tsx";
+import { State } from "../../ui/values/state.tsx";
 import { undoWord } from "../../words/jobs.ts";
 
 /** How the calls of a job may be undone, or were: from the last one down. */

@@ -1,7 +1,7 @@
 import type { GetBacklogResponse } from "@svc/gen/stats";
-import { Section } from "../../ui/section.tsx";
-import { Table } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Table } from "../../ui/rows/table.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { jobStatusWord } from "../../words/jobs.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 import { ListLink } from "./list-link.tsx";

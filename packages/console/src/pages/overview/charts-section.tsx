@@ -1,6 +1,6 @@
 import type { QuerySeriesResponse } from "@svc/gen/stats";
 import { useNavigate } from "@tanstack/react-router";
-import { Chart } from "../../ui/chart.tsx";
+import { Chart } from "../../ui/chart/chart.tsx";
 import { chartsOf } from "./charts.ts";
 import { listOf } from "./links.ts";
 import { ListLink } from "./list-link.tsx";

@@ -1,6 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type LatencyLine, type QuerySeriesResponse, Series, type SeriesLine } from "@svc/gen/stats";
-import type { ChartData, ChartLine } from "../../ui/chart-data.ts";
+import type { ChartData, ChartLine } from "../../ui/chart/chart-data.ts";
 import { compareOutcomes, outcomeTone, seriesTitles } from "../../words/series.ts";
 
 /** One chart of the overview. */

@@ -1,5 +1,5 @@
-import { CodeBlock } from "../../ui/copy.tsx";
-import { Section } from "../../ui/section.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { CodeBlock } from "../../ui/values/copy.tsx";
 import styles from "./overview.module.css";
 
 /** How a project that has none gets its first event, to paste. */

@@ -6,7 +6,7 @@ import { useSession } from "../../session/session.ts";
 import { transportFor } from "../../session/transport.ts";
 import { classNames } from "../../ui/class-names.ts";
 import { Icon } from "../../ui/icon.tsx";
-import { Section } from "../../ui/section.tsx";
+import { Section } from "../../ui/layout/section.tsx";
 import { ListLink } from "./list-link.tsx";
 import { type Need, needsOf } from "./needs.ts";
 import styles from "./overview.module.css";

@@ -1,7 +1,7 @@
 import { usePreferences } from "../../shell/preferences.ts";
-import { Button } from "../../ui/button.tsx";
-import { Switch } from "../../ui/switch.tsx";
-import { ToggleButton } from "../../ui/toggle-button.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { ToggleButton } from "../../ui/buttons/toggle-button.tsx";
+import { Switch } from "../../ui/fields/switch.tsx";
 import { rangeNames, shortRangeWords } from "../../words/ranges.ts";
 import { spanWords } from "../../words/spans.ts";
 import type { OverviewSearch } from "./filters.ts";

@@ -1,10 +1,10 @@
 import type { CheckProgramResponse } from "@svc/gen/jobs";
-import { Copyable } from "../../ui/copy.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { FaultList } from "../../ui/fault-list.tsx";
-import { NoteList } from "../../ui/note-list.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { Section } from "../../ui/section.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { FaultList } from "../../ui/notice/fault-list.tsx";
+import { NoteList } from "../../ui/notice/note-list.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
 import type { PlacedFault } from "../../words/placed-faults.ts";
 import { estimateFacts } from "./estimate-facts.ts";
 

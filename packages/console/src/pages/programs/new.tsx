@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Page } from "../../ui/page.tsx";
+import { Page } from "../../ui/layout/page.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { prettyJson } from "../../words/pretty-json.ts";
 import { useJob } from "../jobs/use-job.ts";
 import { exampleProgram } from "./example.ts";

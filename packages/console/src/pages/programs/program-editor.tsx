@@ -3,17 +3,17 @@ import { JobsService } from "@svc/gen/jobs";
 import { keepPreviousData } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useRef, useState } from "react";
 import { useSettled } from "../../calls/settled.ts";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import type { JsonWriteHandle } from "../../ui/json-write.tsx";
-import { Columns } from "../../ui/page.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import type { JsonWriteHandle } from "../../ui/code/json-write.tsx";
+import { Columns } from "../../ui/layout/page.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { CheckResult } from "./check-result.tsx";
 import { placeProgramFaults } from "./faults.ts";
 import { SubmitButtons } from "./submit-buttons.tsx";
 
-const JsonWrite = lazy(() => import("../../ui/json-write.tsx"));
+const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 
 /** So long after the last key the program is checked. */
 const restMs = 350;

@@ -3,10 +3,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
-import { Button } from "../../ui/button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { CheckField } from "../../ui/field.tsx";
-import { Line, Stack } from "../../ui/stack.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { CheckField } from "../../ui/fields/field.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 type Submission = { text: string; mode: "live" | "simulate"; simulateFirst: boolean };
 

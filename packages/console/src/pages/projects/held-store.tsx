@@ -3,11 +3,11 @@ import { AdminService, type Restore } from "@svc/gen/admin";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
-import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
+import { Time } from "../../ui/values/time.tsx";
 
 /** Where the store was restored from a backup and is held: what waits, and how it goes on. Nothing where it is not held. */
 export function HeldStore() {

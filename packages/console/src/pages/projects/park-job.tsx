@@ -1,13 +1,13 @@
 import { AdminService } from "@svc/gen/admin";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
-import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { ConfirmButton } from "../../ui/confirm-button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Line, Stack } from "../../ui/stack.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
+import { TextField } from "../../ui/fields/field.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 /** Parks a job that does harm, and takes a parked one back to where it stood. The administrator sees no jobs: its id is told by the project. */
 export function ParkJob({ projectId }: { projectId: string }) {

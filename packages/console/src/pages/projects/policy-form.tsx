@@ -2,16 +2,16 @@ import { AdminService, type Project } from "@svc/gen/admin";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
 import { useWrite } from "../../calls/write.ts";
-import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { ConfirmFields } from "../../ui/confirm-fields.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { AreaField, TextField } from "../../ui/field.tsx";
-import { FormFrame } from "../../ui/form-frame.tsx";
-import { OptionsField } from "../../ui/options-field.tsx";
-import { Columns } from "../../ui/page.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { ConfirmFields } from "../../ui/fields/confirm-fields.tsx";
+import { AreaField, TextField } from "../../ui/fields/field.tsx";
+import { FormFrame } from "../../ui/fields/form-frame.tsx";
+import { OptionsField } from "../../ui/fields/options-field.tsx";
+import { Columns } from "../../ui/layout/page.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { planApprovals, policyRequest, quotaNames, quotaWords, type TypedPolicy, typedPolicy } from "./policy.ts";
 
 /** What the deployment allows a project and holds it to. It is sent as a whole. */

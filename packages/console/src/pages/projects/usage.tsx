@@ -1,12 +1,12 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { AdminService, type QuotaUsage } from "@svc/gen/admin";
-import { Skeleton } from "../../ui/empty.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Item, Items } from "../../ui/items.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Stack } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
+import { Item, Items } from "../../ui/layout/items.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { State } from "../../ui/values/state.tsx";
 import { usageWord } from "../../words/usage.ts";
 import { quotaWords } from "./policy.ts";
 

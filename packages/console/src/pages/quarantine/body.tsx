@@ -1,8 +1,8 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { CodeBlock } from "../../ui/copy.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Tabs } from "../../ui/tabs.tsx";
+import { JsonView } from "../../ui/code/json-view.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Tabs } from "../../ui/layout/tabs.tsx";
+import { CodeBlock } from "../../ui/values/copy.tsx";
 import { hexBytesMax, hexOf, isJson, textOf } from "./body-text.ts";
 
 const route = getRouteApi("/admin/quarantine/$postId");

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { Button } from "../../ui/button.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
 import type { ReleaseFilter } from "./release.ts";
 import { ReleaseDialog } from "./release-dialog.tsx";
 

@@ -1,7 +1,7 @@
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Notice } from "../../ui/notice.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { outcomeWords, quarantineReasonWord } from "../../words/quarantine.ts";
 import type { ReleaseFilter, ReleaseTally } from "./release.ts";
 import { useRelease } from "./use-release.ts";

@@ -1,11 +1,11 @@
 import { type Replay, TriggersService } from "@svc/gen/triggers";
 import { getRouteApi } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
-import { Button } from "../../ui/button.tsx";
-import { Empty } from "../../ui/empty.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { Page } from "../../ui/layout/page.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
+import { Empty } from "../../ui/notice/empty.tsx";
+import { ListStates } from "../../ui/rows/list-states.tsx";
 import type { ReplaysSearch } from "./filters.ts";
 import { ReplayItem } from "./replay-item.tsx";
 import { StartDialog } from "./start.tsx";

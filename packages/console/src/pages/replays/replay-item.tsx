@@ -1,14 +1,14 @@
 import { type Replay, ReplayState, TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
 import { useWrite } from "../../calls/write.ts";
-import { Button } from "../../ui/button.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Progress } from "../../ui/progress.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Line } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Line } from "../../ui/layout/stack.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Progress } from "../../ui/notice/progress.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { replayReasonWords, replayWord } from "../../words/replays.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 

@@ -1,7 +1,7 @@
-import { AreaField, TextField } from "../../ui/field.tsx";
-import { FieldGroup } from "../../ui/field-group.tsx";
-import { SelectField } from "../../ui/select-field.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import { AreaField, TextField } from "../../ui/fields/field.tsx";
+import { FieldGroup } from "../../ui/fields/field-group.tsx";
+import { SelectField } from "../../ui/fields/select-field.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
 import { overlapDefault, overlapOptions } from "../../words/standing.ts";
 import type { DraftForm } from "./draft-form.ts";
 

@@ -1,12 +1,12 @@
 import { StandingService } from "@svc/gen/standing";
 import { Link } from "@tanstack/react-router";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
-import { buttonClass } from "../../ui/button.tsx";
-import { anyOf } from "../../ui/choice.tsx";
-import { Empty } from "../../ui/empty.tsx";
-import { Line } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
-import { Time } from "../../ui/time.tsx";
+import { buttonClass } from "../../ui/buttons/button.tsx";
+import { anyOf } from "../../ui/fields/choice.tsx";
+import { Line } from "../../ui/layout/stack.tsx";
+import { Empty } from "../../ui/notice/empty.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { standingWord } from "../../words/standing.ts";
 import { schedulesSearch, stateWords } from "./filters.ts";
 import { ScheduleLink } from "./schedule-link.tsx";

@@ -3,9 +3,9 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
-import { announce } from "../../ui/announce.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
+import { Button, buttonClass } from "../../ui/buttons/button.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { DeleteSchedule } from "./delete-schedule.tsx";
 
 /** Runs a schedule now, pauses and resumes it, leads to changing it, and deletes it after a question. */

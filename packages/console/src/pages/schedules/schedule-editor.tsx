@@ -1,11 +1,11 @@
 import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from "react";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { TextField } from "../../ui/field.tsx";
-import type { JsonWriteHandle } from "../../ui/json-write.tsx";
-import { Columns } from "../../ui/page.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import type { JsonWriteHandle } from "../../ui/code/json-write.tsx";
+import { TextField } from "../../ui/fields/field.tsx";
+import { Columns } from "../../ui/layout/page.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import type { Draft } from "./draft.ts";
 import type { DraftForm } from "./draft-form.ts";
 import type { Json } from "./draft-json.ts";
@@ -15,7 +15,7 @@ import { ScheduleVerdict } from "./schedule-verdict.tsx";
 import { SourceFields } from "./source-fields.tsx";
 import { useScheduleCheck } from "./use-schedule-check.ts";
 
-const JsonWrite = lazy(() => import("../../ui/json-write.tsx"));
+const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 
 /** What is sent, why it may not be yet, and whether people are asked about it then. */
 export type Written = { definitionJson: string; why: string | undefined; needsApproval: boolean };

@@ -1,10 +1,10 @@
 import type { StandingProgram } from "@svc/gen/standing";
 import { Link } from "@tanstack/react-router";
 import { KeyName } from "../../session/key-name.tsx";
-import { Copyable } from "../../ui/copy.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { Time } from "../../ui/values/time.tsx";
 
 /** What is known of a schedule. */
 export function ScheduleFacts({ program, projectId }: { program: StandingProgram; projectId: string }) {

@@ -1,10 +1,10 @@
 import type { PreviewStandingProgramResponse } from "@svc/gen/standing";
-import { Facts } from "../../ui/facts.tsx";
-import { FaultList } from "../../ui/fault-list.tsx";
-import { GroupFaults } from "../../ui/field-group.tsx";
-import { NoteList } from "../../ui/note-list.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { Section } from "../../ui/section.tsx";
+import { GroupFaults } from "../../ui/fields/field-group.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { FaultList } from "../../ui/notice/fault-list.tsx";
+import { NoteList } from "../../ui/notice/note-list.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
 import { localWords, matchedWords } from "../../words/standing.ts";
 import { estimateFacts } from "../programs/estimate-facts.ts";
 import type { Draft } from "./draft.ts";

@@ -1,11 +1,11 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService, ToolKind } from "@svc/gen/catalog";
 import { TriggersService } from "@svc/gen/triggers";
-import { AreaField, TextField } from "../../ui/field.tsx";
-import { OptionsField } from "../../ui/options-field.tsx";
-import { SelectField } from "../../ui/select-field.tsx";
-import { Stack } from "../../ui/stack.tsx";
-import { SuggestField } from "../../ui/suggest-field.tsx";
+import { AreaField, TextField } from "../../ui/fields/field.tsx";
+import { OptionsField } from "../../ui/fields/options-field.tsx";
+import { SelectField } from "../../ui/fields/select-field.tsx";
+import { SuggestField } from "../../ui/fields/suggest-field.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
 import { firstPolls, pollRuns, startedByOptions } from "../../words/standing.ts";
 import type { StartedBy } from "./draft.ts";
 import type { DraftForm } from "./draft-form.ts";

@@ -1,8 +1,8 @@
 import type { StandingVersion } from "@svc/gen/standing";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { JobLink } from "../jobs/job-link.tsx";
 import { changedWords } from "./version-words.ts";
 

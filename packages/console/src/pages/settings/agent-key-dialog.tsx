@@ -3,16 +3,16 @@ import { GrantsService } from "@svc/gen/grants";
 import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
 import { useWrite } from "../../calls/write.ts";
-import { Button } from "../../ui/button.tsx";
-import { ConfirmFields } from "../../ui/confirm-fields.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { FormFrame } from "../../ui/form-frame.tsx";
-import { KeyMade } from "../../ui/key-made.tsx";
-import { bindingOf, noScope, ScopeFields } from "../../ui/scope-fields.tsx";
-import { SelectField } from "../../ui/select-field.tsx";
-import { Line } from "../../ui/stack.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { ConfirmFields } from "../../ui/fields/confirm-fields.tsx";
+import { TextField } from "../../ui/fields/field.tsx";
+import { FormFrame } from "../../ui/fields/form-frame.tsx";
+import { bindingOf, noScope, ScopeFields } from "../../ui/fields/scope-fields.tsx";
+import { SelectField } from "../../ui/fields/select-field.tsx";
+import { Line } from "../../ui/layout/stack.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { KeyMade } from "../../ui/overlay/key-made.tsx";
 
 const hourMs = 3_600_000;
 const lives = [

@@ -1,8 +1,8 @@
 import { type Preferences, setPreferences, usePreferences } from "../../shell/preferences.ts";
-import { CheckField } from "../../ui/field.tsx";
-import { OptionsField } from "../../ui/options-field.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import { CheckField } from "../../ui/fields/field.tsx";
+import { OptionsField } from "../../ui/fields/options-field.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
 import { zoneName } from "../../words/time.ts";
 
 const themes: readonly { value: Preferences["theme"]; words: string }[] = [

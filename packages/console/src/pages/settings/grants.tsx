@@ -1,12 +1,12 @@
 import { GrantsService } from "@svc/gen/grants";
 import { useRows } from "../../calls/rows.ts";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { Empty } from "../../ui/empty.tsx";
-import { Items } from "../../ui/items.tsx";
-import { ListStates } from "../../ui/list-states.tsx";
-import { LoadMore } from "../../ui/load-more.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
+import { Items } from "../../ui/layout/items.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
+import { Empty } from "../../ui/notice/empty.tsx";
+import { ListStates } from "../../ui/rows/list-states.tsx";
+import { LoadMore } from "../../ui/rows/load-more.tsx";
 import { GrantItem } from "./grant-item.tsx";
 
 /** What people let agents do: those that hold first, those that have ended where they are asked for. */

@@ -1,7 +1,7 @@
 import { type CallLimit, ToolsService } from "@svc/gen/tools";
 import { useRefresh } from "../../calls/refresh.ts";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
-import { announce } from "../../ui/announce.ts";
+import { announce } from "../../ui/notice/announce.ts";
 import { limitOf, typedOf } from "./limit.ts";
 
 /** Puts a call limit, as a whole. */

@@ -1,7 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { Page } from "../../ui/page.tsx";
-import { Stack } from "../../ui/stack.tsx";
-import { Tabs } from "../../ui/tabs.tsx";
+import { Page } from "../../ui/layout/page.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
+import { Tabs } from "../../ui/layout/tabs.tsx";
 import { AgentKeys } from "./agent-keys.tsx";
 import { BrowserSettings } from "./browser-settings.tsx";
 import { CallLimits } from "./call-limits.tsx";

@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { giveUpSeat } from "../../session/enter.ts";
 import { type Seat, useSession } from "../../session/session.ts";
-import { announce } from "../../ui/announce.ts";
-import { buttonClass } from "../../ui/button-class.ts";
-import { ConfirmButton } from "../../ui/confirm-button.tsx";
-import { Item, Items } from "../../ui/items.tsx";
-import { Section } from "../../ui/section.tsx";
+import { buttonClass } from "../../ui/buttons/button-class.ts";
+import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
+import { Item, Items } from "../../ui/layout/items.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { announce } from "../../ui/notice/announce.ts";
 
 /** The keys that this browser is signed in with, one for each project, and the ways to add one and to give one up. */
 export function Seats({ projectId }: { projectId: string }) {

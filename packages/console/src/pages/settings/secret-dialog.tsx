@@ -1,7 +1,7 @@
 import { SecretsService } from "@svc/gen/secrets";
 import { useRefresh } from "../../calls/refresh.ts";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
-import { announce } from "../../ui/announce.ts";
+import { announce } from "../../ui/notice/announce.ts";
 
 /** Puts a secret: a new one where `name` is empty, else a new value of that one. */
 export function SecretDialog({ name, onClose }: { name: string; onClose: () => void }) {

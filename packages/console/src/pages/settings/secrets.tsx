@@ -4,14 +4,14 @@ import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
 import { useApproverWhy } from "../../calls/role.ts";
 import { useWrite } from "../../calls/write.ts";
-import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { ConfirmButton } from "../../ui/confirm-button.tsx";
-import { Empty, Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Item, Items } from "../../ui/items.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
+import { Item, Items } from "../../ui/layout/items.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { SecretDialog } from "./secret-dialog.tsx";
 
 /** The project's secrets by name: values are never read back. */

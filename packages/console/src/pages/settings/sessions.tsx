@@ -2,13 +2,13 @@ import { useQuery } from "@connectrpc/connect-query";
 import { ConsoleService, type ConsoleSession } from "@svc/gen/console";
 import { useRefresh } from "../../calls/refresh.ts";
 import { useWrite } from "../../calls/write.ts";
-import { announce } from "../../ui/announce.ts";
-import { ConfirmButton } from "../../ui/confirm-button.tsx";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Item, Items } from "../../ui/items.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Time } from "../../ui/time.tsx";
+import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
+import { Item, Items } from "../../ui/layout/items.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { browserWords } from "../../words/browsers.ts";
 
 /** Every browser that is signed in with the key of this project's seat, this one among them, and the way to end one. */

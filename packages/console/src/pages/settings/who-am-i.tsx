@@ -1,10 +1,10 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { IdentityService } from "@svc/gen/identity";
-import { Copyable } from "../../ui/copy.tsx";
-import { Skeleton } from "../../ui/empty.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Section } from "../../ui/section.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
 import { roleWord } from "../../words/roles.ts";
 
 /** The key that this project's pages call with, as the service knows it. */

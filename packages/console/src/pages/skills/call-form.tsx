@@ -4,11 +4,11 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { randomKey } from "../../random.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { AreaField } from "../../ui/field.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { Line, Stack } from "../../ui/stack.tsx";
+import { Button, buttonClass } from "../../ui/buttons/button.tsx";
+import { AreaField } from "../../ui/fields/field.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
 import { skeletonInput } from "./skeleton-input.ts";
 
 /** Calls a skill with some input, and leads to the job that does it. */

@@ -4,10 +4,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { seatFor, useSession } from "../../session/session.ts";
-import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
 
 /** Deletes a version of a skill, or all of it, once that was said again. */
 export function DeleteSkill({ slug, version, projectId }: { slug: string; version: number; projectId: string }) {

@@ -1,10 +1,10 @@
 import { JobsService } from "@svc/gen/jobs";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { listSearch } from "../../frame/list-search.ts";
-import { Empty } from "../../ui/empty.tsx";
-import { Line } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Line } from "../../ui/layout/stack.tsx";
+import { Empty } from "../../ui/notice/empty.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { classWord } from "../../words/calls.ts";
 
 const skills = listPage({

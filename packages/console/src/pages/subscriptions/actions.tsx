@@ -4,9 +4,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
-import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { ChangeUrlDialog } from "./change-url.tsx";
 import { DeleteDialog } from "./delete.tsx";
 

@@ -1,7 +1,7 @@
 import { type Subscription, TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
-import { announce } from "../../ui/announce.ts";
+import { announce } from "../../ui/notice/announce.ts";
 
 /** Changes where a subscription's events are posted to. */
 export function ChangeUrlDialog({

@@ -2,7 +2,7 @@ import { type Subscription, TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
-import { announce } from "../../ui/announce.ts";
+import { announce } from "../../ui/notice/announce.ts";
 
 /** Asks before a subscription is deleted, since there is no way back. */
 export function DeleteDialog({

@@ -2,11 +2,11 @@ import { TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { listSearch } from "../../frame/list-search.ts";
-import { buttonClass } from "../../ui/button.tsx";
-import { Empty } from "../../ui/empty.tsx";
-import { Line } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
-import { Time } from "../../ui/time.tsx";
+import { buttonClass } from "../../ui/buttons/button.tsx";
+import { Line } from "../../ui/layout/stack.tsx";
+import { Empty } from "../../ui/notice/empty.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { healthWord } from "../../words/subscriptions.ts";
 import { receivesWords } from "./receives-words.ts";
 

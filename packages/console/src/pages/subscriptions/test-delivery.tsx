@@ -1,9 +1,9 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type Subscription, TriggersService } from "@svc/gen/triggers";
 import { useWrite } from "../../calls/write.ts";
-import { Button } from "../../ui/button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Section } from "../../ui/section.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { DeliveryItem } from "../deliveries/delivery-item.tsx";
 
 const lookMs = 1_000;

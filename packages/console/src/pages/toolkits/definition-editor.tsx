@@ -1,14 +1,14 @@
 import { lazy, Suspense, useMemo, useRef, useState } from "react";
 import { useSettled } from "../../calls/settled.ts";
-import type { NamedFile } from "../../ui/dropped-files.ts";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { FileDrop } from "../../ui/file-drop.tsx";
-import type { JsonWriteHandle } from "../../ui/json-write.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { Columns } from "../../ui/page.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Stack } from "../../ui/stack.tsx";
+import type { JsonWriteHandle } from "../../ui/code/json-write.tsx";
+import type { NamedFile } from "../../ui/fields/dropped-files.ts";
+import { FileDrop } from "../../ui/fields/file-drop.tsx";
+import { Columns } from "../../ui/layout/page.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
 import { placeDefinitionFaults } from "./definition-faults.ts";
 import { DefinitionVerdictView } from "./definition-verdict.tsx";
 import { exampleDefinition } from "./example.ts";
@@ -16,7 +16,7 @@ import { PublishButton } from "./publish-button.tsx";
 import { readChosen } from "./read-chosen.ts";
 import { useDefinitionCheck } from "./use-definition-check.ts";
 
-const JsonWrite = lazy(() => import("../../ui/json-write.tsx"));
+const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 
 /** So long after the last key the definition is checked. */
 const restMs = 350;

@@ -1,8 +1,8 @@
 import type { PublishToolkitResponse } from "@svc/gen/catalog";
-import { Facts } from "../../ui/facts.tsx";
-import { FaultList } from "../../ui/fault-list.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { Section } from "../../ui/section.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { FaultList } from "../../ui/notice/fault-list.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
 import type { PlacedFault } from "../../words/placed-faults.ts";
 import { useToolkits } from "../tools/catalog.ts";
 import type { DefinitionVerdict } from "./use-definition-check.ts";

@@ -3,8 +3,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useApproverWhy } from "../../calls/role.ts";
 import { useWrite } from "../../calls/write.ts";
-import { announce } from "../../ui/announce.ts";
-import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
+import { announce } from "../../ui/notice/announce.ts";
 
 /** Deletes a toolkit of the project's own, after it was said what that takes with it. */
 export function DeleteToolkit({ projectId, slug }: { projectId: string; slug: string }) {

@@ -2,10 +2,10 @@ import { CatalogService } from "@svc/gen/catalog";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useWrite } from "../../calls/write.ts";
-import { announce } from "../../ui/announce.ts";
-import { Button } from "../../ui/button.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Line } from "../../ui/stack.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { Line } from "../../ui/layout/stack.tsx";
+import { announce } from "../../ui/notice/announce.ts";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 /** Publishes a definition for the project, and leads to its page. */
 export function PublishButton({ text, projectId, why }: { text: string; projectId: string; why: string | undefined }) {

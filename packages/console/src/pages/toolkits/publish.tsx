@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useApproverWhy } from "../../calls/role.ts";
-import { Notice } from "../../ui/notice.tsx";
-import { Page } from "../../ui/page.tsx";
+import { Page } from "../../ui/layout/page.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
 import { DefinitionEditor } from "./definition-editor.tsx";
 
 const route = getRouteApi("/p/$projectId/tools/publish");

@@ -1,4 +1,4 @@
-import type { NamedFile } from "../../ui/dropped-files.ts";
+import type { NamedFile } from "../../ui/fields/dropped-files.ts";
 import { type ReadDefinition, readDefinition } from "./read-files.ts";
 
 /** So much text is read; the service takes half of it. */

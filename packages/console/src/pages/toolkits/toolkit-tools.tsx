@@ -1,10 +1,10 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService, ToolKind, ToolView } from "@svc/gen/catalog";
 import { Link } from "@tanstack/react-router";
-import { Skeleton } from "../../ui/empty.tsx";
-import { FaultNotice } from "../../ui/fault.tsx";
-import { Line, Stack } from "../../ui/stack.tsx";
-import { State } from "../../ui/state.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { State } from "../../ui/values/state.tsx";
 import { classWord } from "../../words/calls.ts";
 
 /** The tools of a toolkit, each with its class and what it does. */

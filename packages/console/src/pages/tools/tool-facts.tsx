@@ -1,7 +1,7 @@
 import type { Tool } from "@svc/gen/catalog";
 import { Link } from "@tanstack/react-router";
-import { Facts } from "../../ui/facts.tsx";
-import { Line } from "../../ui/stack.tsx";
+import { Line } from "../../ui/layout/stack.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
 import { scopeWords } from "../../words/scope.ts";
 
 /** What is known of a tool besides what it does. */

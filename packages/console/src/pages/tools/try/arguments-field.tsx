@@ -2,10 +2,10 @@ import type { ReactNode } from "react";
 import type { PlacedFaults } from "../../../form/faults.ts";
 import { Form } from "../../../form/form.tsx";
 import type { ObjectShape } from "../../../form/read-schema.ts";
-import { AreaField } from "../../../ui/field.tsx";
-import { GroupFaults } from "../../../ui/field-group.tsx";
-import { Stack } from "../../../ui/stack.tsx";
-import { Tabs } from "../../../ui/tabs.tsx";
+import { AreaField } from "../../../ui/fields/field.tsx";
+import { GroupFaults } from "../../../ui/fields/field-group.tsx";
+import { Stack } from "../../../ui/layout/stack.tsx";
+import { Tabs } from "../../../ui/layout/tabs.tsx";
 import { argumentsText, formFault, toForm, toJson } from "./arguments.ts";
 import type { TryInput } from "./use-try.ts";
 

@@ -1,6 +1,6 @@
 import type { Tool } from "@svc/gen/catalog";
 import { Link } from "@tanstack/react-router";
-import { SuggestField } from "../../../ui/suggest-field.tsx";
+import { SuggestField } from "../../../ui/fields/suggest-field.tsx";
 import type { Check } from "./use-calls.ts";
 import type { TryInput } from "./use-try.ts";
 

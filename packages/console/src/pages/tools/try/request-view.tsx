@@ -1,6 +1,6 @@
-import { CodeBlock } from "../../../ui/copy.tsx";
-import { Skeleton } from "../../../ui/empty.tsx";
-import { FaultNotice } from "../../../ui/fault.tsx";
+import { Skeleton } from "../../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../../ui/notice/fault.tsx";
+import { CodeBlock } from "../../../ui/values/copy.tsx";
 import { requestText } from "./request-text.ts";
 import type { Check } from "./use-calls.ts";
 

@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
-import { Button } from "../../../ui/button.tsx";
-import { JsonView } from "../../../ui/json-view.tsx";
-import { Notice } from "../../../ui/notice.tsx";
-import { Section } from "../../../ui/section.tsx";
-import { Line, Stack } from "../../../ui/stack.tsx";
-import { State } from "../../../ui/state.tsx";
-import { Time } from "../../../ui/time.tsx";
+import { Button } from "../../../ui/buttons/button.tsx";
+import { JsonView } from "../../../ui/code/json-view.tsx";
+import { Section } from "../../../ui/layout/section.tsx";
+import { Line, Stack } from "../../../ui/layout/stack.tsx";
+import { Notice } from "../../../ui/notice/notice.tsx";
+import { State } from "../../../ui/values/state.tsx";
+import { Time } from "../../../ui/values/time.tsx";
 import { outcomeWord } from "../../../words/calls.ts";
 import type { Made, useSend } from "./use-calls.ts";
 

@@ -1,6 +1,6 @@
 import type { Tool } from "@svc/gen/catalog";
-import { Button } from "../../../ui/button.tsx";
-import { Line, Stack } from "../../../ui/stack.tsx";
+import { Button } from "../../../ui/buttons/button.tsx";
+import { Line, Stack } from "../../../ui/layout/stack.tsx";
 import type { Check, useSend } from "./use-calls.ts";
 import type { TryInput } from "./use-try.ts";
 

@@ -1,6 +1,6 @@
-import { CodeBlock } from "../../../ui/copy.tsx";
-import { Section } from "../../../ui/section.tsx";
-import { Tabs } from "../../../ui/tabs.tsx";
+import { Section } from "../../../ui/layout/section.tsx";
+import { Tabs } from "../../../ui/layout/tabs.tsx";
+import { CodeBlock } from "../../../ui/values/copy.tsx";
 import { type SnippetCall, type SnippetKind, snippet, snippetKinds, snippetWords } from "./snippets.ts";
 
 /** The same call in the other ways there are to make it. */

@@ -1,0 +1,71 @@
+import * as Ariakit from "@ariakit/react";
+import type { ReactNode } from "react";
+import { classNames } from "../class-names.ts";
+import { Icon, type IconName } from "../icon.tsx";
+import { Tooltip } from "../overlay/tooltip.tsx";
+import styles from "./button.module.css";
+import { type ButtonKind, buttonClass } from "./button-class.ts";
+
+export { buttonClass } from "./button-class.ts";
+
+type Look = { kind?: ButtonKind; icon?: IconName };
+
+/**
+ * A button that says what it does. `why` disables it and says why; it stays focusable, so that who cannot see its tooltip is told,
+ * too. `busy` is the word shown while what it began is under way.
+ */
+export function Button({
+  kind = "plain",
+  icon,
+  children,
+  onPress,
+  why,
+  busy,
+  type = "button",
+}: Look & {
+  children: ReactNode;
+  onPress?: () => void;
+  why?: string | undefined;
+  busy?: string | undefined;
+  type?: "button" | "submit";
+}) {
+  const off = why !== undefined || busy !== undefined;
+  const button = (
+    <Ariakit.Button
+      className={buttonClass(kind)}
+      type={type}
+      disabled={off}
+      accessibleWhenDisabled
+      onClick={() => onPress?.()}
+    >
+      {icon !== undefined && <Icon name={icon} />}
+      {busy ?? children}
+    </Ariakit.Button>
+  );
+  return why === undefined ? button : <Tooltip text={why}>{button}</Tooltip>;
+}
+
+/** A button that is only an icon; `label` is its name and its tooltip. */
+export function IconButton({
+  icon,
+  label,
+  onPress,
+  pressed,
+}: {
+  icon: IconName;
+  label: string;
+  onPress: () => void;
+  pressed?: boolean;
+}) {
+  return (
+    <Tooltip text={label} isLabel>
+      <Ariakit.Button
+        className={classNames(styles["button"], styles["quiet"], styles["icon"])}
+        aria-pressed={pressed}
+        onClick={onPress}
+      >
+        <Icon name={icon} />
+      </Ariakit.Button>
+    </Tooltip>
+  );
+}

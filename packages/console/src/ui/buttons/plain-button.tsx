@@ -1,0 +1,39 @@
+import { Icon, type IconName } from "../icon.tsx";
+import { buttonClass } from "./button-class.ts";
+
+/**
+ * A button for the pages of links, which must be small: it looks like `Button` and needs nothing but the browser. `why` disables it and says
+ * why beside it, where a finger finds no tooltip; it stays focusable. `busy` is the word shown while what it began is under way.
+ */
+export function PlainButton({
+  kind = "plain",
+  icon,
+  children,
+  onPress,
+  why,
+  busy,
+  type = "button",
+}: {
+  kind?: "plain" | "primary";
+  icon?: IconName;
+  children: string;
+  onPress?: () => void;
+  why?: string | undefined;
+  busy?: string | undefined;
+  type?: "button" | "submit";
+}) {
+  const off = why !== undefined || busy !== undefined;
+  return (
+    <button
+      className={buttonClass(kind)}
+      type={type}
+      aria-disabled={off}
+      aria-description={why}
+      title={why}
+      onClick={(event) => (off ? event.preventDefault() : onPress?.())}
+    >
+      {icon !== undefined && <Icon name={icon} />}
+      {busy ?? children}
+    </button>
+  );
+}

@@ -1,0 +1,157 @@
+import { type KeyboardEvent, lazy, type ReactNode, Suspense, useId, useState } from "react";
+import { usePreferences } from "../../shell/preferences.ts";
+import { classNames } from "../class-names.ts";
+import { Section } from "../layout/section.tsx";
+import { Table } from "../rows/table.tsx";
+import styles from "./chart.module.css";
+import {
+  type ChartData,
+  dashOf,
+  pointOfKey,
+  pointWords,
+  stepAt,
+  stepWords,
+  summaryWords,
+  valueWords,
+} from "./chart-data.ts";
+
+const TimeChart = lazy(() => import("./time-chart.tsx"));
+
+/** What a chart shows and where it leads. */
+export type ChartProps = {
+  title: string;
+  data: ChartData;
+  /** Shows the same numbers as a table. */
+  asTable: boolean;
+  /** A link to what of a line was counted, in all steps or in those of a range. */
+  link: (words: ReactNode, of: { line?: string; sinceMs: number; untilMs: number }) => ReactNode;
+  /** Opens what was counted in a step. */
+  onOpen: (sinceMs: number, untilMs: number) => void;
+  /** Narrows the page to a range. */
+  onBrush: (sinceMs: number, untilMs: number) => void;
+};
+
+/** What happened over time: a picture to be read by keyboard, with its legend and a sentence, or a table of the same numbers. */
+export function Chart(props: ChartProps) {
+  const { title, data, asTable } = props;
+  const [step, setStep] = useState<number>();
+  const { zone } = usePreferences();
+  const isEmpty = data.lines.length === 0;
+  return (
+    <Section title={title} boxed>
+      {isEmpty ? (
+        <p className={classNames(styles["plot"], styles["none"])}>None in this range.</p>
+      ) : (
+        <>
+          {asTable ? <ChartTable {...props} /> : <Picture {...props} step={step} onStep={setStep} />}
+          <Legend {...props} step={asTable ? undefined : step} />
+          <p className={styles["words"]}>
+            {step === undefined || asTable ? summaryWords(data, zone) : stepWords(data, step, zone)}
+          </p>
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** A share of the range on each side of a point that `+` narrows it to. */
+const zoomShare = 1 / 8;
+
+function Picture({
+  title,
+  data,
+  step,
+  onStep,
+  onOpen,
+  onBrush,
+}: ChartProps & { step: number | undefined; onStep: (step: number | undefined) => void }) {
+  const { zone } = usePreferences();
+  const helpId = useId();
+  const open = (at: number) => {
+    const { sinceMs, untilMs } = stepAt(data, at);
+    onOpen(sinceMs, untilMs);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const to = pointOfKey(event.key, step, data.steps);
+    if (to !== undefined) onStep(to);
+    else if (event.key === "Enter" && step !== undefined) open(step);
+    else if (event.key === "+" && step !== undefined) {
+      const around = data.steps * data.stepMs * zoomShare;
+      const { sinceMs, untilMs } = stepAt(data, step);
+      onBrush(sinceMs - around, untilMs + around);
+    } else return;
+    event.preventDefault();
+  };
+  return (
+    <div
+      className={styles["plot"]}
+      role="slider"
+      tabIndex={0}
+      aria-label={`${title}, point by point`}
+      aria-describedby={helpId}
+      aria-valuemin={0}
+      aria-valuemax={data.steps - 1}
+      aria-valuenow={step ?? data.steps - 1}
+      aria-valuetext={pointWords(data, step ?? data.steps - 1, zone)}
+      onKeyDown={onKeyDown}
+      onBlur={() => onStep(undefined)}
+    >
+      <span id={helpId} className="visually-hidden">
+        Arrows go from point to point, Enter opens the list of a point, + narrows the range to it.
+      </span>
+      <Suspense>
+        <TimeChart data={data} zone={zone} step={step} onStep={onStep} onPress={open} onBrush={onBrush} />
+      </Suspense>
+    </div>
+  );
+}
+
+function Legend({ data, step, link }: ChartProps & { step: number | undefined }) {
+  const { sinceMs } = stepAt(data, step ?? 0);
+  const { untilMs } = stepAt(data, step ?? data.steps - 1);
+  return (
+    <ul className={styles["legend"]}>
+      {data.lines.map(({ id, label, tone, values, total }, place) => (
+        <li key={id}>
+          <svg width="24" height="8" aria-hidden="true" className={styles[tone]}>
+            <line
+              x1="0"
+              x2="24"
+              y1="4"
+              y2="4"
+              strokeWidth="2"
+              stroke="currentColor"
+              strokeDasharray={dashOf(place).join(" ")}
+            />
+          </svg>
+          {link(label, { line: id, sinceMs, untilMs })}
+          <b>{valueWords(data.of, step === undefined ? total : (values[step] ?? null))}</b>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The same numbers, the newest first. Steps in which nothing happened are left out. */
+function ChartTable({ title, data, link }: ChartProps) {
+  const { zone } = usePreferences();
+  const steps = Array.from({ length: data.steps }, (_, index) => data.steps - 1 - index).filter((step) =>
+    data.lines.some(({ values }) => (values[step] ?? 0) > 0),
+  );
+  return (
+    <div className={styles["table"]}>
+      <Table
+        label={`${title}, as a table`}
+        head={["Time", ...data.lines.map(({ label }) => label)]}
+        rows={steps.map((step) => ({
+          id: String(step),
+          cells: [
+            link(stepWords(data, step, zone), stepAt(data, step)),
+            ...data.lines.map(({ values }) => valueWords(data.of, values[step] ?? null)),
+          ],
+        }))}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import { lazy, Suspense, useMemo } from "react";
+import { prettyJson } from "../../words/pretty-json.ts";
+import { visible } from "../../words/visible.ts";
+import { CopyButton } from "../values/copy.tsx";
+import styles from "./json-view.module.css";
+
+const Viewer = lazy(() => import("./json-viewer.tsx"));
+
+/** So much stands in the place of the viewer until it is loaded. */
+const plainMax = 8_000;
+
+/** JSON to look at: folded, searched and copied, up to megabytes. `label` names it for those who hear it. */
+export function JsonView({ text, label }: { text: string; label: string }) {
+  const pretty = useMemo(() => prettyJson(text), [text]);
+  return (
+    <div className={styles["frame"]}>
+      <Suspense
+        fallback={
+          <pre aria-busy className={styles["plain"]}>
+            {visible(pretty.slice(0, plainMax))}
+          </pre>
+        }
+      >
+        <Viewer text={pretty} label={label} />
+      </Suspense>
+      <div className={styles["buttons"]}>
+        <CopyButton text={pretty} what={label} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,95 @@
+import * as Ariakit from "@ariakit/react";
+import { useState } from "react";
+import { buttonClass } from "../buttons/button-class.ts";
+import { classNames } from "../class-names.ts";
+import { Icon } from "../icon.tsx";
+import menu from "../overlay/menu.module.css";
+import styles from "./choice.module.css";
+import { inputClass } from "./field.tsx";
+
+/** One of the values of a choice; `value` empty is the one that filters nothing. */
+export type ChoiceOption = { value: string; words: string; note?: string };
+
+/** What a filter is set to that filters nothing. */
+export const anyOption: ChoiceOption = { value: "", words: "any" };
+
+/** The options of a filter by words that are shown as they are, `any` first. */
+export function anyOf(words: readonly string[]): readonly ChoiceOption[] {
+  return [anyOption, ...words.map((word) => ({ value: word, words: word }))];
+}
+
+/** From so many options on, a choice can be searched. */
+const searchedFrom = 9;
+
+/** A filter or a setting with a closed set of values: a button that shows what is chosen, and a list that can be searched where it is long. */
+export function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  options: readonly ChoiceOption[];
+  onChange: (value: string) => void;
+}) {
+  const [search, setSearch] = useState("");
+  const [isOpen, setOpen] = useState(false);
+  const [isSearched, setSearched] = useState(options.length >= searchedFrom);
+  // Its values may come while it is open, and it stays open: it can be searched from the next time on.
+  if (!isOpen && isSearched !== options.length >= searchedFrom) setSearched(options.length >= searchedFrom);
+  const chosen = options.find((option) => option.value === value)?.words ?? value;
+  const found = options.filter(({ words, note = "" }) =>
+    `${words} ${note}`.toLowerCase().includes(search.toLowerCase()),
+  );
+  const list = found.map((option) => <Option key={option.value} option={option} searched={isSearched} />);
+  const select = (
+    <Ariakit.SelectProvider value={value} setValue={onChange} open={isOpen} setOpen={setOpen}>
+      <Ariakit.Select
+        className={classNames(buttonClass(), styles["button"], value !== "" && styles["on"])}
+        aria-label={`${label}: ${chosen}`}
+      >
+        <span aria-hidden="true">
+          {label} <b>{chosen}</b>
+        </span>
+        <Icon name="chevronDown" />
+      </Ariakit.Select>
+      <Ariakit.SelectPopover className={menu["menu"]} gutter={4} unmountOnHide portal aria-label={label}>
+        {isSearched ? (
+          <>
+            <Ariakit.Combobox
+              className={classNames(inputClass, styles["search"])}
+              placeholder="Search"
+              aria-label={`Search ${label}`}
+              autoSelect
+            />
+            <Ariakit.ComboboxList aria-label={label}>{list}</Ariakit.ComboboxList>
+            {found.length === 0 && <div className={styles["none"]}>Nothing matches.</div>}
+          </>
+        ) : (
+          list
+        )}
+      </Ariakit.SelectPopover>
+    </Ariakit.SelectProvider>
+  );
+  if (!isSearched) return select;
+  return (
+    <Ariakit.ComboboxProvider resetValueOnHide setValue={setSearch}>
+      {select}
+    </Ariakit.ComboboxProvider>
+  );
+}
+
+function Option({ option: { value, words, note }, searched }: { option: ChoiceOption; searched: boolean }) {
+  return (
+    <Ariakit.SelectItem value={value} className={menu["item"]} {...(searched && { render: <Ariakit.ComboboxItem /> })}>
+      <span className={menu["check"]}>
+        <Ariakit.SelectItemCheck />
+      </span>
+      <span>
+        {words}
+        {note !== undefined && <span className={menu["note"]}> {note}</span>}
+      </span>
+    </Ariakit.SelectItem>
+  );
+}

@@ -1,0 +1,154 @@
+import { type AriaAttributes, type InputHTMLAttributes, type ReactNode, useId } from "react";
+import { classNames } from "../class-names.ts";
+import { Icon } from "../icon.tsx";
+import styles from "./field.module.css";
+
+/** The class of an input, for those that are not made here. */
+export const inputClass: string = styles["input"] ?? "";
+
+type Native = Pick<
+  InputHTMLAttributes<HTMLInputElement>,
+  "type" | "required" | "placeholder" | "autoComplete" | "inputMode" | "min" | "max" | "readOnly" | "list"
+>;
+
+/** What every labelled input has: `hint` says what is wanted, `fault` what is wrong with what is there. */
+export type Labelled = {
+  label: string;
+  hint?: ReactNode;
+  fault?: string | undefined;
+  /** Marks it as one that must be filled in; whether it is, is judged by the service. */
+  isRequired?: boolean;
+};
+
+type OfInput = { id: string } & AriaAttributes;
+
+/** A label above an input, its hint and fault below; `children` makes the input of what names and describes it. */
+export function LabelledField({
+  label,
+  hint,
+  fault,
+  isRequired = false,
+  children,
+}: Labelled & { children: (shared: OfInput) => ReactNode }) {
+  const id = useId();
+  return (
+    <div className={styles["field"]}>
+      <label className={styles["label"]} htmlFor={id}>
+        {label}
+      </label>
+      {children({
+        ...{ id, "aria-describedby": `${id}-hint ${id}-fault` },
+        ...{ "aria-invalid": fault !== undefined, "aria-required": isRequired },
+      })}
+      <FieldNotes id={id} hint={hint} fault={fault} />
+    </div>
+  );
+}
+
+/** A labelled line of text. */
+export function TextField({
+  label,
+  value,
+  onChange,
+  hint,
+  fault,
+  mono = false,
+  isRequired = false,
+  ...native
+}: Native & Labelled & { value: string; onChange: (value: string) => void; mono?: boolean }) {
+  return (
+    <LabelledField {...{ label, hint, fault, isRequired }}>
+      {(shared) => (
+        <input
+          {...native}
+          {...shared}
+          className={classNames(styles["input"], mono && styles["mono"])}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+          spellCheck={false}
+        />
+      )}
+    </LabelledField>
+  );
+}
+
+/** A labelled text of several lines; `tall` where it is all that is written. */
+export function AreaField({
+  value,
+  onChange,
+  placeholder,
+  mono = false,
+  tall = false,
+  ...labelled
+}: Labelled & {
+  value: string;
+  onChange: (value: string) => void;
+  placeholder?: string;
+  mono?: boolean;
+  tall?: boolean;
+}) {
+  return (
+    <LabelledField {...labelled}>
+      {(shared) => (
+        <textarea
+          {...shared}
+          className={classNames(styles["input"], styles["area"], mono && styles["mono"], tall && styles["tall"])}
+          rows={Math.min(16, value.split("\n").length + 1)}
+          value={value}
+          placeholder={placeholder}
+          onChange={(event) => onChange(event.target.value)}
+          spellCheck={false}
+        />
+      )}
+    </LabelledField>
+  );
+}
+
+/** Hint and fault below a field of this id, which names them as `<id>-hint` and `<id>-fault`. */
+function FieldNotes({ id, hint, fault }: { id: string; hint?: ReactNode; fault?: string | undefined }) {
+  return (
+    <>
+      {hint !== undefined && (
+        <div id={`${id}-hint`} className={styles["hint"]}>
+          {hint}
+        </div>
+      )}
+      {fault !== undefined && (
+        <div id={`${id}-fault`} className={styles["fault"]}>
+          <Icon name="cross" size={12} />
+          {fault}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** A labelled box to tick. */
+export function CheckField({
+  label,
+  checked,
+  onChange,
+  hint,
+}: {
+  label: string;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  hint?: ReactNode;
+}) {
+  const id = useId();
+  return (
+    <div className={styles["check"]}>
+      <input
+        id={id}
+        type="checkbox"
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+        aria-describedby={`${id}-hint`}
+      />
+      <div className={styles["field"]}>
+        <label htmlFor={id}>{label}</label>
+        <FieldNotes id={id} hint={hint} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+import { type DragEvent, type ReactNode, useRef, useState } from "react";
+import { Button } from "../buttons/button.tsx";
+import { classNames } from "../class-names.ts";
+import { Line } from "../layout/stack.tsx";
+import { droppedFiles, type NamedFile } from "./dropped-files.ts";
+import styles from "./file-drop.module.css";
+
+/** A part of a page that takes files: dropped on it, a folder too, or chosen by its two buttons, which are the way by keyboard. */
+export function FileDrop({
+  accept,
+  onFiles,
+  children,
+}: {
+  /** Endings of a file that may be chosen, such as `.json`. */
+  accept: string;
+  onFiles: (files: readonly NamedFile[]) => void;
+  children: ReactNode;
+}) {
+  const [isOver, setOver] = useState(false);
+  const drop = async (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    onFiles(await droppedFiles(event.dataTransfer));
+  };
+  const over = (event: DragEvent) => {
+    // Text that is dragged within the editor stays the editor's.
+    if (!event.dataTransfer.types.includes("Files")) return;
+    event.preventDefault();
+    setOver(true);
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: to drop files needs a pointer; the buttons are the other way
+    <div
+      className={classNames(styles["drop"], isOver && styles["over"])}
+      onDragOverCapture={over}
+      onDragLeave={() => setOver(false)}
+      onDropCapture={(event) => {
+        if (event.dataTransfer.types.includes("Files")) void drop(event);
+      }}
+    >
+      <Line>
+        <Chooser words="Choose a folder" isFolder onFiles={onFiles} />
+        <Chooser words="Choose a file" accept={accept} onFiles={onFiles} />
+        <span className={styles["hint"]}>or drop either here</span>
+      </Line>
+      {children}
+    </div>
+  );
+}
+
+function Chooser({
+  words,
+  accept,
+  isFolder = false,
+  onFiles,
+}: {
+  words: string;
+  accept?: string;
+  isFolder?: boolean;
+  onFiles: (files: readonly NamedFile[]) => void;
+}) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Button onPress={() => input.current?.click()}>{words}</Button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        aria-label={words}
+        accept={accept}
+        {...(isFolder && { webkitdirectory: "" })}
+        onChange={({ currentTarget }) => {
+          const files = [...(currentTarget.files ?? [])];
+          onFiles(files.map((file) => ({ path: file.webkitRelativePath || file.name, file })));
+          // The same file again is a change, too: it may have been mended meanwhile.
+          currentTarget.value = "";
+        }}
+      />
+    </>
+  );
+}

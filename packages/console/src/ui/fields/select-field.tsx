@@ -1,0 +1,34 @@
+import { classNames } from "../class-names.ts";
+import styles from "./field.module.css";
+import { type Labelled, LabelledField } from "./field.tsx";
+
+/** A labelled value of a closed set, in a form. Filters are a `Choice`. */
+export function SelectField({
+  value,
+  options,
+  onChange,
+  ...labelled
+}: Labelled & {
+  value: string;
+  options: readonly { value: string; words: string }[];
+  onChange: (value: string) => void;
+}) {
+  return (
+    <LabelledField {...labelled}>
+      {(shared) => (
+        <select
+          {...shared}
+          className={classNames(styles["input"], styles["select"])}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        >
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.words}
+            </option>
+          ))}
+        </select>
+      )}
+    </LabelledField>
+  );
+}

@@ -1,0 +1,34 @@
+import { type ReactNode, useId } from "react";
+import { classNames } from "../class-names.ts";
+import { Icon } from "../icon.tsx";
+import styles from "./realm-section.module.css";
+
+/** A part of a page that acts on apps: a band around it says whether they are real or the sandbox's. */
+export function RealmSection({
+  title,
+  isSandbox,
+  children,
+}: {
+  title: string;
+  isSandbox: boolean;
+  children: ReactNode;
+}) {
+  const id = useId();
+  return (
+    <section
+      className={classNames(styles["realm"], isSandbox ? styles["sandbox"] : styles["real"])}
+      aria-labelledby={id}
+    >
+      <div className={styles["band"]}>
+        <h2 id={id}>{title}</h2>
+        <span className={styles["words"]}>
+          <Icon name={isSandbox ? "event" : "alert"} size={12} />
+          {isSandbox
+            ? "SANDBOX: answers are made up, nothing leaves the service"
+            : "REAL: what is sent reaches the real app"}
+        </span>
+      </div>
+      <div className={styles["body"]}>{children}</div>
+    </section>
+  );
+}

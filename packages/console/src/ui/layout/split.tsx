@@ -1,0 +1,43 @@
+import { type ReactNode, useId } from "react";
+import { IconButton } from "../buttons/button.tsx";
+import styles from "./split.module.css";
+
+/** A list, and beside it what is open of it. */
+export function Split({ list, panel }: { list: ReactNode; panel: ReactNode }) {
+  return (
+    <div className={styles["split"]}>
+      {list}
+      {panel}
+    </div>
+  );
+}
+
+/** What is open of a list: `link` leads to its page. Escape in the list closes it, too. */
+export function SidePanel({
+  title,
+  link,
+  onClose,
+  children,
+}: {
+  title: ReactNode;
+  link: ReactNode;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  const id = useId();
+  return (
+    <section className={styles["panel"]} aria-labelledby={id}>
+      <div className={styles["head"]}>
+        <h2 id={id} className={styles["title"]}>
+          {title}
+        </h2>
+        {link}
+        <IconButton icon="cross" label="Close" onPress={onClose} />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <div className={styles["body"]} tabIndex={0}>
+        {children}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,43 @@
+import type { ReactNode } from "react";
+import { Button } from "../buttons/button.tsx";
+import { Icon, type IconName } from "../icon.tsx";
+import styles from "./empty.module.css";
+
+/** A list that has nothing yet: what it will hold, and how to get the first. */
+export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) {
+  return (
+    <div className={styles["empty"]}>
+      <span className={styles["icon"]}>
+        <Icon name={icon} size={24} />
+      </span>
+      <h2>{title}</h2>
+      {children !== undefined && <div className={styles["body"]}>{children}</div>}
+    </div>
+  );
+}
+
+/** A list that has something, of which no row passes the filters. */
+export function NoMatch({ title, onClear }: { title: string; onClear: () => void }) {
+  return (
+    <div className={styles["empty"]}>
+      <span className={styles["icon"]}>
+        <Icon name="filter" size={24} />
+      </span>
+      <h2>{title}</h2>
+      <Button onPress={onClear}>Clear filters</Button>
+    </div>
+  );
+}
+
+/** What stands for rows that load, in their size; it appears after 150 ms. */
+export function Skeleton({ rows = 8 }: { rows?: number }) {
+  return (
+    <div className={styles["skeleton"]}>
+      <span className="visually-hidden">Loading</span>
+      {Array.from({ length: rows }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+        <div key={index} className={styles["bar"]} aria-hidden="true" />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import { failureOf } from "../../calls/fault.ts";
+import { Button } from "../buttons/button.tsx";
+import { Line } from "../layout/stack.tsx";
+import { copyText } from "../values/clipboard.ts";
+import styles from "./notice.module.css";
+import { Notice } from "./notice.tsx";
+
+/**
+ * What a call failed with, beside what failed: message, help, reason, field and request id. `onRetry` where trying again can help.
+ * Nothing for no error.
+ */
+export function FaultNotice({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
+  if (error === null || error === undefined) return null;
+  const { message, requestId, faults, code } = failureOf(error);
+  const reasons = faults.map(({ reason, field }) => (field === "" ? reason : `${reason} (${field})`)).join(", ");
+  const facts = `${reasons === "" ? code : reasons}${requestId === "" ? "" : ` · request ${requestId}`}`;
+  return (
+    <div role="alert">
+      <Notice
+        tone="bad"
+        title={message}
+        actions={
+          <Line>
+            {onRetry !== undefined && <Button onPress={onRetry}>Try again</Button>}
+            <Button kind="quiet" icon="copy" onPress={() => void copyText(`${message}\n${facts}`, "what was wrong")}>
+              Copy
+            </Button>
+          </Line>
+        }
+      >
+        {[...new Set(faults.map(({ help }) => help))].map((help) => help !== "" && <p key={help}>{help}</p>)}
+        <p className={styles["facts"]}>{facts}</p>
+      </Notice>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import * as Ariakit from "@ariakit/react";
+import { useRef } from "react";
+import { Icon, type IconName } from "../icon.tsx";
+import menu from "./menu.module.css";
+import styles from "./palette-dialog.module.css";
+
+/** One line of a palette. */
+export type PaletteLine = { id: string; words: string; note: string; icon: IconName };
+
+/**
+ * A dialog to type into, and what is found for what was typed; the first line is chosen until another is. After a line that leads to a page
+ * (`leads`) the focus is at the page's heading; else it is where it was before.
+ */
+export function PaletteDialog<Line extends PaletteLine>({
+  open,
+  onClose,
+  lines,
+  onType,
+  onChoose,
+  leads,
+}: {
+  open: boolean;
+  onClose: () => void;
+  lines: readonly Line[];
+  onType: (text: string) => void;
+  onChoose: (line: Line) => void;
+  leads: (line: Line) => boolean;
+}) {
+  const isLed = useRef(false);
+  return (
+    <Ariakit.Dialog
+      open={open}
+      onClose={onClose}
+      unmountOnHide
+      autoFocusOnHide={() => {
+        if (!isLed.current) return true;
+        isLed.current = false;
+        // Of the page that is shown: one that is on its way takes it as it comes.
+        document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
+        return false;
+      }}
+      aria-label="Go to"
+      backdrop={<div className={styles["backdrop"]} />}
+      className={styles["palette"]}
+    >
+      <Ariakit.ComboboxProvider open setValue={onType}>
+        <Ariakit.Combobox
+          autoSelect="always"
+          aria-label="Go to a page, an id or an action"
+          placeholder="A page, an id, an action"
+          className={styles["input"]}
+        />
+        <Ariakit.ComboboxList alwaysVisible aria-label="Found" className={styles["list"]}>
+          {lines.map((line) => (
+            <Ariakit.ComboboxItem
+              key={line.id}
+              className={menu["item"]}
+              hideOnClick={false}
+              setValueOnClick={false}
+              onClick={() => {
+                isLed.current = leads(line);
+                onClose();
+                onChoose(line);
+              }}
+            >
+              <Icon name={line.icon} />
+              {line.words}
+              <span className={styles["note"]}>{line.note}</span>
+            </Ariakit.ComboboxItem>
+          ))}
+        </Ariakit.ComboboxList>
+        {lines.length === 0 && <div className={styles["none"]}>Nothing is called so. An id is pasted whole.</div>}
+      </Ariakit.ComboboxProvider>
+    </Ariakit.Dialog>
+  );
+}

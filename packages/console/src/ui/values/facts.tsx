@@ -1,0 +1,20 @@
+import { Fragment, type ReactNode } from "react";
+import { visible } from "../../words/visible.ts";
+import styles from "./facts.module.css";
+
+/** What is known of one thing, as names and values. A value that is undefined leaves its line out. */
+export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className={styles["facts"]}>
+      {facts.map(
+        ([name, value]) =>
+          value !== undefined && (
+            <Fragment key={name}>
+              <dt>{name}</dt>
+              <dd>{typeof value === "string" ? visible(value) : value}</dd>
+            </Fragment>
+          ),
+      )}
+    </dl>
+  );
+}

@@ -1,0 +1,22 @@
+import { isoTime, readTime } from "@svc/core/time";
+import { useNow } from "../../clock.ts";
+import { usePreferences } from "../../shell/preferences.ts";
+import { clockWords, relativeWords, zoneName } from "../../words/time.ts";
+
+/** A time in milliseconds or RFC 3339: relative within a day, absolute beyond; its title has both and the zone. A text that is no time stays itself. */
+export function Moment({ at }: { at: number | string }) {
+  const { zone } = usePreferences();
+  const now = useNow();
+  const ms = typeof at === "number" ? at : readTime(at);
+  if (ms === undefined) return at;
+  const absolute = clockWords(ms, zone);
+  const relative = relativeWords(ms, now);
+  return (
+    <time
+      dateTime={isoTime(ms)}
+      title={`${absolute} ${zoneName(zone)}${relative === undefined ? "" : `, ${relative}`}`}
+    >
+      {relative ?? absolute}
+    </time>
+  );
+}

@@ -1,0 +1,15 @@
+import type { Word } from "../../words/word.ts";
+import { classNames } from "../class-names.ts";
+import { Icon } from "../icon.tsx";
+import styles from "./state.module.css";
+
+/** A state as icon and word; what it means is its title. */
+export function State({ word }: { word: Word }) {
+  const { tone, icon, says } = word;
+  return (
+    <span className={classNames(styles["state"], tone !== "plain" && styles[tone])} title={says}>
+      <Icon name={icon} size={12} />
+      {word.word}
+    </span>
+  );
+}

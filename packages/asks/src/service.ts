@@ -1,20 +1,19 @@
-import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
+  byId,
   type Id,
   linkExpiry,
   optionalId,
   type ProjectId,
-  pageOf,
-  pageRows,
   parseId,
+  projectList,
   requireId,
   requireProject,
   storableText,
 } from "@svc/core";
 import { type AskRecord, asksForProject, jobsForProject, type ReceiptDocument, readTwinReceipts } from "@svc/db";
-import { type Ask, CreateAnswerLinkResponseSchema, type Job, type JobsService, type Receipt } from "@svc/gen/jobs";
+import type { Ask, Job, JobsService, Receipt } from "@svc/gen/jobs";
 import { answerAsk } from "./answer.ts";
 import { answerLinkLifeMs, createAnswerLinks } from "./answer-link.ts";
 import type { AskContext } from "./context.ts";
@@ -64,23 +63,21 @@ export function askMethods(context: AskServiceContext): Methods {
       const { requestId, principalId } = req;
       const expiresAt = linkExpiry(req.expiresAt, context.clock.now(), answerLinkLifeMs);
       const { url } = await links.create(principal, { jobId, requestId, principalId, expiresAt });
-      return create(CreateAnswerLinkResponseSchema, { url, expiresAt: timestampFromMs(expiresAt) });
+      return { url, expiresAt: timestampFromMs(expiresAt) };
     },
 
-    async listAsks(req, ctx) {
-      const { projectId } = requireProject(ctx);
-      const filter = {
-        state: stateOfFilter(req.state),
-        principalId: textFilter(req.principalId),
-        jobId: optionalId("job", "jobId", req.jobId),
-        standingProgramId: textFilter(req.standingProgramId),
-      };
-      const scope = { call: "ListAsks", projectId, filters: filter };
-      const page = pageOf(sealer, scope, req, "ask");
-      const found = await asksForProject(db, projectId).list(filter, page);
-      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
-      return { asks: await messagesOf(context, projectId, rows), nextPageToken };
-    },
+    listAsks: projectList(sealer, {
+      call: "ListAsks",
+      order: byId("ask"),
+      filter: ({ state, principalId, jobId, standingProgramId }) => ({
+        state: stateOfFilter(state),
+        principalId: textFilter(principalId),
+        jobId: optionalId("job", "jobId", jobId),
+        standingProgramId: textFilter(standingProgramId),
+      }),
+      rows: ({ filter, page, caller: { projectId } }) => asksForProject(db, projectId).list(filter, page),
+      answer: async (rows, { caller: { projectId } }) => ({ asks: await messagesOf(context, projectId, rows) }),
+    }),
 
     async getAsk(req, ctx) {
       const { projectId } = requireProject(ctx);

@@ -1,4 +1,3 @@
-import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
   type Binding,
@@ -9,16 +8,7 @@ import {
   requireProject,
   type Sealer,
 } from "@svc/core";
-import {
-  type CatalogService,
-  DeleteToolkitResponseSchema,
-  GetToolkitResponseSchema,
-  ListToolkitsResponseSchema,
-  ListToolsResponseSchema,
-  PublishToolkitResponseSchema,
-  type Toolkit as ToolkitMessage,
-  type Tool as ToolMessage,
-} from "@svc/gen/catalog";
+import type { CatalogService, Toolkit as ToolkitMessage, Tool as ToolMessage } from "@svc/gen/catalog";
 import { classToConfirm } from "./class-to-confirm.ts";
 import { toToolkitMessage } from "./convert.ts";
 import { toolsInView, toolsOfKind } from "./convert-catalog.ts";
@@ -58,14 +48,14 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
         request,
         { sealer, scope },
       );
-      return create(ListToolkitsResponseSchema, { toolkits: items.map(toolkitMessage), nextPageToken });
+      return { toolkits: items.map(toolkitMessage), nextPageToken };
     },
     async getToolkit(request, ctx) {
       const view = await viewFor(request.projectId, ctx);
       const toolkit = view.toolkits.get(request.slug);
       if (toolkit === undefined || !isToolkitGranted(bindingOfCall(ctx), request.slug))
         throw catalogFaults.TOOLKIT_NOT_FOUND("slug", request.slug, view);
-      return create(GetToolkitResponseSchema, { toolkit: toolkitMessage(toolkit) });
+      return { toolkit: toolkitMessage(toolkit) };
     },
     async listTools(request, ctx) {
       const { messages } = await viewFor(request.projectId, ctx);
@@ -80,7 +70,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       const tools = toolsOfKind(candidates, kind).filter((tool) => isMessageGranted(tool, binding));
       const scope = scopeOf("ListTools", ctx, { projectId: request.projectId, toolkitSlug, kind });
       const { items, nextPageToken } = pageOf(tools, request, { sealer, scope });
-      return create(ListToolsResponseSchema, { tools: toolsInView(items, view), nextPageToken });
+      return { tools: toolsInView(items, view), nextPageToken };
     },
     async getTool(request, ctx) {
       const view = await viewFor(request.projectId, ctx);
@@ -104,12 +94,12 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       const reached = dryRun ? undefined : await views.publish(projectId, toolkit, definitionJson);
       if (reached !== undefined) throw quotaFaults.privateToolkits(reached.quotaReached);
       const toolSlugs = toolkit.actions.map(({ slug }) => slug);
-      return create(PublishToolkitResponseSchema, { toolkit: toolkitMessage(toolkit), toolSlugs });
+      return { toolkit: toolkitMessage(toolkit), toolSlugs };
     },
     async deleteToolkit({ slug }, ctx) {
       const { projectId } = requireProject(ctx);
       if (!(await views.remove(projectId, slug))) throw catalogFaults.PRIVATE_TOOLKIT_NOT_FOUND(slug);
-      return create(DeleteToolkitResponseSchema);
+      return {};
     },
   };
 }

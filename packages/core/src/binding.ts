@@ -46,10 +46,30 @@ export function isEntityGranted(binding: Binding | undefined, entityId: string):
   return binding === undefined || binding.entityId === "" || binding.entityId === entityId;
 }
 
-/** Whether what is bound by `inner` reaches nothing that `outer` does not: the rule by which a bound key sees jobs and programs. */
-export function isWithin(inner: Binding | undefined, outer: Binding | undefined): boolean {
+/** Row of an entity and of the toolkit of its tool, of a class if it has one. */
+type ReachedRow = {
+  readonly entityId: string;
+  readonly accessClass?: AccessClass;
+  readonly toolSlug?: string;
+  readonly toolkitSlug?: string;
+};
+
+/** True if a caller that is bound so may read the row: accounts, events, calls. */
+export function isRowReached(row: ReachedRow, binding: Binding | undefined): boolean {
+  const { entityId, toolSlug = "", toolkitSlug = toolSlug.split(".")[0] ?? "", accessClass } = row;
+  if (!isEntityGranted(binding, entityId)) return false;
+  return accessClass === undefined
+    ? isToolkitGranted(binding, toolkitSlug)
+    : isToolGranted(binding, { toolkitSlug, class: accessClass });
+}
+
+/** True if a job or a program, which keeps its maker's binding, reaches nothing that `outer` does not. */
+export function isWithin(
+  { binding: inner }: { readonly binding: Binding | null },
+  outer: Binding | undefined,
+): boolean {
   if (outer === undefined) return true;
-  if (inner === undefined || !isEntityGranted(outer, inner.entityId)) return false;
+  if (inner === null || !isEntityGranted(outer, inner.entityId)) return false;
   return isPart(inner.accessClasses, outer.accessClasses) && isPart(inner.toolkitSlugs, outer.toolkitSlugs);
 }
 

@@ -12,6 +12,7 @@ export {
   bindingOf,
   bindingText,
   isEntityGranted,
+  isRowReached,
   isToolGranted,
   isToolkitGranted,
   isWithin,
@@ -106,6 +107,7 @@ export {
   type Keyring,
   type KeyScope,
 } from "./keyring.ts";
+export { adminList, byId, byText, type Page, projectList } from "./list.ts";
 export { LeastRecentlyUsed } from "./lru.ts";
 export { isMethodOverride, methodOverrideOf } from "./method-override.ts";
 export { isExactDouble } from "./number-text.ts";
@@ -147,13 +149,9 @@ export {
 export {
   checkFilterText,
   optionalId,
-  type Page,
-  pageOf,
-  pageRows,
   requireId,
   type TimeRange,
   timeRange,
-  walkedRows,
 } from "./request.ts";
 export {
   createSealer,

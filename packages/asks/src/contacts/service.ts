@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { CatalogViews } from "@svc/catalog";
-import { type Clock, openPageToken, pageSizeOf, requireProject, type Sealer, sealPageToken } from "@svc/core";
+import { byText, type Clock, projectList, requireProject, type Sealer } from "@svc/core";
 import { type Contact, contactsForProject, type Executor } from "@svc/db";
 import { type Contact as ContactMessage, ContactSchema, type ContactsService } from "@svc/gen/contacts";
 import { askFaults } from "../errors.ts";
@@ -37,17 +37,12 @@ export function createContactsService({
       return { contact: contactMessage(stored) };
     },
 
-    async listContacts(req, ctx) {
-      const { projectId } = requireProject(ctx);
-      const scope = { call: "ListContacts", projectId, filters: {} };
-      const size = pageSizeOf(req.pageSize);
-      const after = req.pageToken === "" ? undefined : openPageToken(sealer, scope, req.pageToken);
-      const found = await contactsForProject(db, projectId).list({ after, limit: size + 1 });
-      const rows = found.slice(0, size);
-      const last = found.length > size ? rows.at(-1) : undefined;
-      const nextPageToken = last === undefined ? "" : sealPageToken(sealer, scope, last.principalId);
-      return { contacts: rows.map(contactMessage), nextPageToken };
-    },
+    listContacts: projectList(sealer, {
+      call: "ListContacts",
+      order: byText((contact: Contact) => contact.principalId),
+      rows: ({ page, caller: { projectId } }) => contactsForProject(db, projectId).list(page),
+      answer: (rows) => ({ contacts: rows.map(contactMessage) }),
+    }),
 
     async deleteContact(req, ctx) {
       const { projectId } = requireProject(ctx);

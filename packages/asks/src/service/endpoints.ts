@@ -1,11 +1,11 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
+  byId,
   checkEndpointUrl,
   createId,
   generateSigningSecret,
   idOfUuid,
-  pageOf,
-  pageRows,
+  projectList,
   requireId,
   requireProject,
   uuidOfId,
@@ -45,14 +45,12 @@ export function askEndpointMethods(context: AskContext): Methods {
       return { askEndpoint: askEndpointMessage(row), signingSecret: secret };
     },
 
-    async listAskEndpoints(req, ctx) {
-      const { projectId } = requireProject(ctx);
-      const scope = { call: "ListAskEndpoints", projectId, filters: {} };
-      const page = pageOf(sealer, scope, req, "sub");
-      const found = await askEndpointsForProject(db, projectId).list(page);
-      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
-      return { askEndpoints: rows.map(askEndpointMessage), nextPageToken };
-    },
+    listAskEndpoints: projectList(sealer, {
+      call: "ListAskEndpoints",
+      order: byId("sub"),
+      rows: ({ page, caller: { projectId } }) => askEndpointsForProject(db, projectId).list(page),
+      answer: (rows) => ({ askEndpoints: rows.map(askEndpointMessage) }),
+    }),
 
     async deleteAskEndpoint(req, ctx) {
       const { projectId } = requireProject(ctx);

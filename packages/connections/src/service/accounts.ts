@@ -1,14 +1,5 @@
-import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import {
-  type Binding,
-  isEntityGranted,
-  isToolkitGranted,
-  pageOf,
-  pageRows,
-  requireId,
-  requireProject,
-} from "@svc/core";
+import { byId, isRowReached, projectList, requireId, requireProject } from "@svc/core";
 import {
   type ConnectedAccount,
   type ConnectedAccountState,
@@ -16,13 +7,7 @@ import {
   isUniqueViolation,
   setAccountReferences,
 } from "@svc/db";
-import {
-  type ConnectionsService,
-  DeleteConnectionResponseSchema,
-  GetConnectionResponseSchema,
-  ListConnectionsResponseSchema,
-  SetAccountReferencesResponseSchema,
-} from "@svc/gen/connections";
+import type { ConnectionsService } from "@svc/gen/connections";
 import { verifiedReferenceOf } from "../activate-account.ts";
 import { toConnectedAccount } from "../convert.ts";
 import { exclusiveReferences, findToolkit, isReference } from "../definition.ts";
@@ -42,46 +27,37 @@ export function accountMethods(options: TestConnectionContext): Methods {
     const id = requireId("acc", "id", text);
     const { projectId, binding } = requireProject(ctx);
     const row = await connectedAccountsForProject(db, projectId).find(id);
-    if (row === undefined || !isAccountReached(row, binding)) throw connectionFaults.CONNECTION_NOT_FOUND(text);
+    if (row === undefined || !isRowReached(row, binding)) throw connectionFaults.CONNECTION_NOT_FOUND(text);
     return row;
   };
   return {
     async getConnection({ id }, ctx) {
       const account = toConnectedAccount(await find(id, ctx), clock.now());
-      return create(GetConnectionResponseSchema, { account });
+      return { account };
     },
-    async listConnections(request, ctx) {
-      const { projectId, binding } = requireProject(ctx);
-      const { toolkitSlug } = request;
-      const own = binding?.entityId ?? "";
-      if (own !== "" && request.entityId !== "" && request.entityId !== own)
-        return create(ListConnectionsResponseSchema);
-      const entityId = own === "" ? request.entityId : own;
-      const state = stateOf(request.state);
-      const scope = { call: "ListConnections", projectId, filters: { toolkitSlug, entityId, state } };
-      const page = pageOf(sealer, scope, request, "acc");
-      const nowMs = clock.now();
-      const accounts = connectedAccountsForProject(db, projectId);
-      const found = await accounts.list({ toolkitSlug, entityId, state }, page, nowMs);
-      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
-      const reached = rows.filter((row) => isAccountReached(row, binding));
-      const messages = reached.map((row) => toConnectedAccount(row, nowMs));
-      return create(ListConnectionsResponseSchema, { accounts: messages, nextPageToken });
-    },
+    listConnections: projectList(sealer, {
+      call: "ListConnections",
+      order: byId("acc"),
+      filter: ({ toolkitSlug, entityId, state }) => ({ toolkitSlug, entityId, state: stateOf(state) }),
+      rows: ({ filter, page, caller: { projectId } }) =>
+        connectedAccountsForProject(db, projectId).list(filter, page, clock.now()),
+      isReached: (row, binding) => isRowReached(row, binding),
+      answer: (rows) => ({ accounts: rows.map((row) => toConnectedAccount(row, clock.now())) }),
+    }),
     async testConnection({ id }, ctx) {
       return testConnection(options, requireProject(ctx), await find(id, ctx));
     },
     async deleteConnection({ id }, ctx) {
       const row = await find(id, ctx);
       await connectedAccountsForProject(db, row.projectId).revoke(row.id, clock.now());
-      return create(DeleteConnectionResponseSchema);
+      return {};
     },
     async setAccountReferences({ id, references }, ctx) {
       const row = await find(id, ctx);
       checkReferences(references);
       const changed = await replaceReferences(options, row, references);
       const account = toConnectedAccount(changed, clock.now());
-      return create(SetAccountReferencesResponseSchema, { account });
+      return { account };
     },
   };
 }
@@ -137,9 +113,4 @@ async function replaceReferences(
   }
   const now = await connectedAccountsForProject(db, row.projectId).find(row.id);
   throw connectionFaults.CONNECTION_NOT_USABLE(row.id, now?.state ?? "revoked");
-}
-
-/** Whether an account is the entity's, and of a toolkit, that whoever is bound so reaches. */
-function isAccountReached({ entityId, toolkitSlug }: ConnectedAccount, binding: Binding | undefined): boolean {
-  return isEntityGranted(binding, entityId) && isToolkitGranted(binding, toolkitSlug);
 }

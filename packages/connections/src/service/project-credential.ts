@@ -1,13 +1,8 @@
-import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { catalogFaults } from "@svc/catalog";
 import { requireProject } from "@svc/core";
 import { connectedAccountsForProject } from "@svc/db";
-import {
-  type ConnectionsService,
-  DeleteProjectCredentialResponseSchema,
-  SetProjectCredentialResponseSchema,
-} from "@svc/gen/connections";
+import type { ConnectionsService } from "@svc/gen/connections";
 import { checkVariables } from "../check-variables.ts";
 import { toConnectedAccount } from "../convert.ts";
 import { definitionOf } from "../definition.ts";
@@ -44,7 +39,7 @@ export function projectCredentialMethods(options: ConnectionsOptions): Methods {
         credential,
         isTaken: false,
       });
-      return create(SetProjectCredentialResponseSchema, { account: toConnectedAccount(row, clock.now()) });
+      return { account: toConnectedAccount(row, clock.now()) };
     },
     async deleteProjectCredential({ toolkitSlug }, ctx) {
       const { projectId } = requireProject(ctx);
@@ -61,7 +56,7 @@ export function projectCredentialMethods(options: ConnectionsOptions): Methods {
         if (row !== undefined && (await accounts.revoke(row.id, clock.now()))) isErased = true;
       }
       if (!isErased) throw connectionFaults.PROJECT_CREDENTIAL_NOT_FOUND(toolkitSlug);
-      return create(DeleteProjectCredentialResponseSchema);
+      return {};
     },
   };
 }

@@ -1,6 +1,6 @@
-import type { Id, ProjectPrincipal } from "@svc/core";
+import { type Id, isWithin, type ProjectPrincipal } from "@svc/core";
 import { jobsForProject, type ListedJob, requestJobCancel } from "@svc/db";
-import { isJobReached } from "../api/narrow.ts";
+
 import type { AgentJobsContext } from "./parts.ts";
 
 /**
@@ -13,7 +13,7 @@ export async function findFollowed(
   id: Id<"job">,
 ): Promise<ListedJob | undefined> {
   const job = await jobsForProject(db, projectId).find(id);
-  if (job === undefined || !isJobReached(job, binding)) return undefined;
+  if (job === undefined || !isWithin(job, binding)) return undefined;
   return isGrant && job.keyId !== keyId ? undefined : job;
 }
 

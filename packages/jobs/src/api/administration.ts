@@ -1,8 +1,7 @@
-import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
 import { assertExhaustive, type Fault, type Id, requireId } from "@svc/core";
-import { type AdminService, ParkJobResponseSchema, ReleaseJobResponseSchema } from "@svc/gen/admin";
+import type { AdminService } from "@svc/gen/admin";
 import type { JobEngine } from "../drive/engine.ts";
 import type { Forced, JobOfProject } from "../drive/force.ts";
 import { jobFaults } from "../errors.ts";
@@ -28,12 +27,12 @@ export function createJobAdministration(context: JobAdministrationContext): JobA
     async parkJob(request) {
       const job = jobOf(request);
       assertDone(job.jobId, await engine.park(job, byAdministrator), jobFaults.JOB_NOT_PARKABLE);
-      return create(ParkJobResponseSchema, { job: await readJob(context, job.projectId, "jobId", job.jobId) });
+      return { job: await readJob(context, job.projectId, "jobId", job.jobId) };
     },
     async releaseJob(request) {
       const job = jobOf(request);
       assertDone(job.jobId, await engine.release(job, byAdministrator), jobFaults.JOB_NOT_RELEASABLE);
-      return create(ReleaseJobResponseSchema, { job: await readJob(context, job.projectId, "jobId", job.jobId) });
+      return { job: await readJob(context, job.projectId, "jobId", job.jobId) };
     },
   };
 }

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
 import { assertExhaustive, Fault, type Id, quotaFaults, requireId, requireProject } from "@svc/core";
-import { type JobsService, RerunJobResponseSchema, type RetryJobRequest, RetryJobResponseSchema } from "@svc/gen/jobs";
+import type { JobsService, RetryJobRequest } from "@svc/gen/jobs";
 import { canonicalJson } from "@svc/program";
 import type { Retried, RetryOfJob } from "../drive/retry-job.ts";
 import { jobFaults } from "../errors.ts";
@@ -27,7 +26,7 @@ export function attemptMethods(context: JobsContext): Methods {
       const retried = await engine.retry(readRetry(jobId, request, principal));
       assertDone(request, retried);
       hints.notify(jobId);
-      return create(RetryJobResponseSchema, { job: await readJob(context, principal.projectId, "id", jobId) });
+      return { job: await readJob(context, principal.projectId, "id", jobId) };
     },
     async rerunJob(request, ctx) {
       const { projectId, keyId, role, confirm } = requireProject(ctx);
@@ -38,7 +37,7 @@ export function attemptMethods(context: JobsContext): Methods {
       const rerun = { jobId, projectId, keyId, role, confirm, inputJson, params, repins, idempotencyKey };
       const { id, drift } = await rerunJob(context, rerun);
       const job = await readJob(context, projectId, "id", id);
-      return create(RerunJobResponseSchema, { job, drift: drift.map((one) => ({ ...one })) });
+      return { job, drift: drift.map((one) => ({ ...one })) };
     },
   };
 }

@@ -1,25 +1,23 @@
-import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
-import { checkFilterText, optionalId, pageOf, requireId, requireProject, timeRange, walkedRows } from "@svc/core";
-import { type JobFilter, type JobMode, jobsForProject, type ListedJob, requestJobCancel } from "@svc/db";
 import {
-  CancelJobResponseSchema,
-  GetJobResponseSchema,
-  type JobsService,
-  JobView,
-  type ListJobsRequest,
-  ListJobsResponseSchema,
-  type SubmitJobRequest,
-  SubmitJobResponseSchema,
-} from "@svc/gen/jobs";
+  byId,
+  checkFilterText,
+  isWithin,
+  optionalId,
+  projectList,
+  requireId,
+  requireProject,
+  timeRange,
+} from "@svc/core";
+import { type JobFilter, type JobMode, jobsForProject, requestJobCancel } from "@svc/db";
+import { type JobsService, JobView, type ListJobsRequest, type SubmitJobRequest } from "@svc/gen/jobs";
 import { jobFaults } from "../errors.ts";
 import { describeProgram } from "./check-program.ts";
 import type { JobsContext } from "./context.ts";
 import { statusOfFilter } from "./convert-jobs.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import { readPage, walkPage } from "./list.ts";
-import { isJobReached } from "./narrow.ts";
 import { toNotes } from "./notes.ts";
 import { readJob, readTwin, titleOfListed, toJobSummaries, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
@@ -43,7 +41,7 @@ export function jobMethods(context: JobsContext): Methods {
         stored?.isAlone === true
           ? toNewJob(stored.job, request.programJson, stored.programHash)
           : await readJob(context, projectId, "id", id);
-      return create(SubmitJobResponseSchema, { job, notes: toNotes(notes, "programJson") });
+      return { job, notes: toNotes(notes, "programJson") };
     },
     async checkProgram({ programJson }, ctx) {
       return describeProgram(context, requireProject(ctx), programJson);
@@ -55,26 +53,28 @@ export function jobMethods(context: JobsContext): Methods {
         readJob(context, projectId, "id", id),
         readTwin(context, projectId, id),
       ]);
-      return create(GetJobResponseSchema, { job, ...(simulation && { simulation }) });
+      return { job, ...(simulation && { simulation }) };
     },
-    async listJobs(request, ctx) {
-      const { projectId, binding } = requireProject(ctx);
-      const title = checkFilterText("titleContains", request.titleContains).toLowerCase();
-      const filter = readFilter(request);
-      const scope = { call: "ListJobs", projectId, filters: { ...filter, title } };
-      const page = pageOf(sealer, scope, request, "job");
-      const jobsOfProject = jobsForProject(db, projectId);
-      const fits = (job: ListedJob) =>
-        isJobReached(job, binding) && (title === "" || titleOfListed(context, job).toLowerCase().includes(title));
-      const read =
-        title === "" && binding === undefined
-          ? { ...(await readPage(jobsOfProject, filter, page)), walkedTo: undefined }
-          : { ...(await walkPage(jobsOfProject, filter, page, fits)), size: page.size };
-      const { rows, nextPageToken } = walkedRows(sealer, scope, read, read.size);
-      const isSummary = request.view === JobView.SUMMARY;
-      const jobs = isSummary ? toJobSummaries(context, rows) : await toJobs(context, projectId, rows);
-      return create(ListJobsResponseSchema, { jobs, nextPageToken });
-    },
+    listJobs: projectList(sealer, {
+      call: "ListJobs",
+      order: byId("job"),
+      filter: (request) => ({
+        title: checkFilterText("titleContains", request.titleContains).toLowerCase(),
+        ...readFilter(request),
+      }),
+      rows({ filter: { title, ...filter }, page, caller: { projectId, binding } }) {
+        const jobs = jobsForProject(db, projectId);
+        if (title === "" && binding === undefined) return readPage(jobs, filter, page);
+        return walkPage(jobs, filter, page, (job) => {
+          if (!isWithin(job, binding)) return false;
+          return title === "" || titleOfListed(context, job).toLowerCase().includes(title);
+        });
+      },
+      async answer(rows, { request: { view }, caller: { projectId } }) {
+        const isSummary = view === JobView.SUMMARY;
+        return { jobs: isSummary ? toJobSummaries(context, rows) : await toJobs(context, projectId, rows) };
+      },
+    }),
     async cancelJob(request, ctx) {
       const { projectId, keyId } = requireProject(ctx);
       const jobId = requireId("job", "id", request.id);
@@ -85,7 +85,7 @@ export function jobMethods(context: JobsContext): Methods {
         throw jobFaults.JOB_FINISHED("id", request.id, found.status);
       engine.cancel(jobId);
       engine.wake();
-      return create(CancelJobResponseSchema, { job: await readJob(context, projectId, "id", jobId) });
+      return { job: await readJob(context, projectId, "id", jobId) };
     },
   };
 }

@@ -1,23 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
-import {
-  type Id,
-  openPageToken,
-  type ProjectId,
-  pageSizeOf,
-  requireId,
-  requireProject,
-  sealPageToken,
-} from "@svc/core";
+import { type Id, type ProjectId, projectList, requireId, requireProject } from "@svc/core";
 import { type JobEventRecord, type JobRecord, jobsForProject, loadJob } from "@svc/db";
-import {
-  type JobsService,
-  ListJobEventsResponseSchema,
-  type WatchJobRequest,
-  type WatchJobResponse,
-  WatchJobResponseSchema,
-} from "@svc/gen/jobs";
+import { type JobsService, type WatchJobRequest, type WatchJobResponse, WatchJobResponseSchema } from "@svc/gen/jobs";
 import type { JobsContext } from "./context.ts";
 import { toJobEvent } from "./convert-jobs.ts";
 
@@ -36,20 +22,19 @@ const watchPollMsDefault = 500;
 export function logMethods(context: LogContext): Methods {
   const { sealer } = context;
   return {
-    async listJobEvents(request, ctx) {
-      const { projectId } = requireProject(ctx);
-      const jobId = requireId("job", "jobId", request.jobId);
-      const scope = { call: "ListJobEvents", projectId, filters: { jobId } };
-      const size = pageSizeOf(request.pageSize, { fallback: 0, max: chunkSize });
-      const afterSeq = request.pageToken === "" ? 0 : Number(openPageToken(sealer, scope, request.pageToken));
-      await findJob(context, projectId, jobId);
-      const rows = await readLog(context, { projectId, jobId, afterSeq, limit: size === 0 ? undefined : size + 1 });
-      const shown = size === 0 ? rows : rows.slice(0, size);
-      const last = shown.at(-1);
-      const hasMore = rows.length > shown.length && last !== undefined;
-      const nextPageToken = hasMore ? sealPageToken(sealer, scope, String(last.seq)) : "";
-      return create(ListJobEventsResponseSchema, { events: shown.map(toJobEvent), nextPageToken });
-    },
+    listJobEvents: projectList(sealer, {
+      call: "ListJobEvents",
+      order: { placeOf: ({ seq }: JobEventRecord) => String(seq), read: Number },
+      // Without a size, the whole log.
+      sizes: { fallback: 0, max: chunkSize },
+      filter: ({ jobId }) => ({ jobId: requireId("job", "jobId", jobId) }),
+      async rows({ filter: { jobId }, page: { after: afterSeq = 0, size, limit }, caller: { projectId } }) {
+        await findJob(context, projectId, jobId);
+        const rows = await readLog(context, { projectId, jobId, afterSeq, limit: size === 0 ? undefined : limit });
+        return { rows, size: size === 0 ? rows.length : size };
+      },
+      answer: (rows) => ({ events: rows.map(toJobEvent) }),
+    }),
     watchJob: (request, ctx) => watch(context, request, ctx),
   };
 }

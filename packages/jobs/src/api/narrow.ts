@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
-import { type Binding, type Id, isWithin, parseId, requireProject } from "@svc/core";
+import { type Id, isWithin, parseId, requireProject } from "@svc/core";
 import { type Executor, readJobBindings } from "@svc/db";
 import { GetAskResponseSchema, type JobsService, ListAsksResponseSchema } from "@svc/gen/jobs";
 
@@ -56,12 +56,7 @@ async function reachedJobs(
 ): Promise<(id: Id<"job">) => boolean> {
   if (binding === undefined) return () => true;
   const bindings = await readJobBindings(db, projectId, [...new Set(ids)]);
-  return (id) => bindings.has(id) && isJobReached({ binding: bindings.get(id) ?? null }, binding);
-}
-
-/** Whether a job reaches nothing that whoever is bound so does not. */
-export function isJobReached(job: { readonly binding: Binding | null }, binding: Binding | undefined): boolean {
-  return isWithin(job.binding ?? undefined, binding);
+  return (id) => bindings.has(id) && isWithin({ binding: bindings.get(id) ?? null }, binding);
 }
 
 function idsOf(asks: readonly { readonly jobId: string }[]): Id<"job">[] {

@@ -1,8 +1,7 @@
-import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
 import { assertExhaustive, type Id, requireId, requireProject } from "@svc/core";
-import { type JobsService, PauseJobResponseSchema, ResumeJobResponseSchema } from "@svc/gen/jobs";
+import type { JobsService } from "@svc/gen/jobs";
 import type { Paused } from "../drive/pause-job.ts";
 import { jobFaults } from "../errors.ts";
 import type { JobsContext } from "./context.ts";
@@ -19,14 +18,14 @@ export function pauseMethods(context: JobsContext): Methods {
       const jobId = requireId("job", "id", request.id);
       assertDone(jobId, await engine.pause({ jobId, projectId }, [`key:${keyId}`]));
       hints.notify(jobId);
-      return create(PauseJobResponseSchema, { job: await readJob(context, projectId, "id", jobId) });
+      return { job: await readJob(context, projectId, "id", jobId) };
     },
     async resumeJob(request, ctx) {
       const { projectId, keyId } = requireProject(ctx);
       const jobId = requireId("job", "id", request.id);
       assertDone(jobId, await engine.resume({ jobId, projectId }, [`key:${keyId}`]));
       hints.notify(jobId);
-      return create(ResumeJobResponseSchema, { job: await readJob(context, projectId, "id", jobId) });
+      return { job: await readJob(context, projectId, "id", jobId) };
     },
   };
 }

@@ -1,17 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { openPageToken, pageSizeOf, requireId, requireProject, sealPageToken } from "@svc/core";
+import { projectList, requireId, requireProject } from "@svc/core";
 import { type ListedSkill, skillsForProject } from "@svc/db";
-import {
-  DeleteSkillResponseSchema,
-  GetSkillResponseSchema,
-  type JobsService,
-  ListSkillsResponseSchema,
-  PromoteJobResponseSchema,
-  type Skill,
-  SkillSchema,
-} from "@svc/gen/jobs";
+import { type JobsService, type Skill, SkillSchema } from "@svc/gen/jobs";
 import { parseCheckedProgram } from "@svc/program";
 import { openProgram } from "../drive/stored-program.ts";
 import { jobFaults } from "../errors.ts";
@@ -33,22 +25,20 @@ export function skillMethods(context: JobsContext): Methods {
       const { projectId } = principal;
       const tool = (await views.forProject(projectId)).messages.tools.get(toolSlug)?.tool;
       if (tool === undefined) throw new Error(`the view of ${projectId} lacks ${toolSlug}, which was just stored`);
-      return create(PromoteJobResponseSchema, { tool, version });
+      return { tool, version };
     },
-    async listSkills({ slug, pageSize, pageToken }, ctx) {
-      const { projectId } = requireProject(ctx);
-      const scope = { call: "ListSkills", projectId, filters: { slug } };
-      const size = pageSizeOf(pageSize);
-      const after = pageToken === "" ? undefined : openPageToken(sealer, scope, pageToken);
-      const skills = skillsForProject(db, projectId);
+    listSkills: projectList(sealer, {
+      call: "ListSkills",
+      order: { placeOf: positionOf, read: (text) => text },
+      filter: ({ slug }) => ({ slug }),
       // A project has few: they are read whole, and a page is a part of them.
-      const all = slug === "" ? await skills.list() : isStorable(slug) ? await skills.listVersions(slug) : [];
-      const left = after === undefined ? all : all.filter((skill) => isBehind(skill, slug, after));
-      const page = left.slice(0, size);
-      const last = left.length > size ? page.at(-1) : undefined;
-      const nextPageToken = last === undefined ? "" : sealPageToken(sealer, scope, positionOf(last, slug));
-      return create(ListSkillsResponseSchema, { skills: page.map((skill) => toSkill(skill)), nextPageToken });
-    },
+      async rows({ filter: { slug }, page: { after }, caller: { projectId } }) {
+        const skills = skillsForProject(db, projectId);
+        const all = slug === "" ? await skills.list() : isStorable(slug) ? await skills.listVersions(slug) : [];
+        return after === undefined ? all : all.filter((skill) => isBehind(skill, slug, after));
+      },
+      answer: (rows) => ({ skills: rows.map((skill) => toSkill(skill)) }),
+    }),
     async getSkill({ slug, version }, ctx) {
       const { projectId } = requireProject(ctx);
       const found = isStorable(slug) ? await skillsForProject(db, projectId).find({ slug, version }) : undefined;
@@ -56,7 +46,7 @@ export function skillMethods(context: JobsContext): Methods {
       const programJson = openProgram(sealer, { projectId, programDigest: found.programDigest }, found);
       const inputSchema = found.inputSchema ?? JSON.stringify(parseCheckedProgram(programJson).inputSchema);
       const skill = toSkill({ ...found, inputSchema }, shownProgram(programJson));
-      return create(GetSkillResponseSchema, { skill });
+      return { skill };
     },
     async deleteSkill({ slug, version }, ctx) {
       const { projectId } = requireProject(ctx);
@@ -64,7 +54,7 @@ export function skillMethods(context: JobsContext): Methods {
       const isGone = isStorable(slug) && (await skillsForProject(db, projectId).delete(skill, clock.now()));
       if (!isGone) throw jobFaults.SKILL_NOT_FOUND(slug, version);
       views.forget(projectId);
-      return create(DeleteSkillResponseSchema);
+      return {};
     },
   };
 }
@@ -75,8 +65,8 @@ function isStorable(slug: string): boolean {
 }
 
 /** Where a list goes on: behind a skill, or, of one skill, a version. */
-function positionOf({ slug, version }: ListedSkill, ofSlug: string): string {
-  return ofSlug === "" ? slug : String(version);
+function positionOf({ slug, version }: ListedSkill, filter: { readonly slug: string }): string {
+  return filter.slug === "" ? slug : String(version);
 }
 
 function isBehind({ slug, version }: ListedSkill, ofSlug: string, after: string): boolean {

@@ -1,10 +1,10 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
 import { requireId, requireProject } from "@svc/core";
 import { type JobEventRecord, type JobRecord, jobsForProject, type StepReceiptDocument } from "@svc/db";
-import { type JobStepSchema, type JobsService, ListStepsResponseSchema } from "@svc/gen/jobs";
+import type { JobStepSchema, JobsService } from "@svc/gen/jobs";
 import { jobSeals } from "../drive/seals.ts";
 import { workOf } from "../state/apply.ts";
 import { type StepInstruction, stepOf } from "../state/flow.ts";
@@ -36,12 +36,12 @@ export function stepMethods({ db, sealer, programs }: JobsContext): Methods {
       const { state } = workOf(
         openState(job, steps.get(jobId) ?? [], { loaded, ...jobSeals(sealer, projectId, jobId) }),
       );
-      return create(ListStepsResponseSchema, {
+      return {
         steps: loaded.flow.instructions.flatMap((at) =>
           at.kind === "step" ? [toStep(at, { state, job, events })] : [],
         ),
         overridesJson: overridesText(state),
-      });
+      };
     },
   };
 }

@@ -2,13 +2,13 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
+  adminList,
+  byId,
   checkFilterText,
   idOfUuid,
   openPageToken,
   optionalId,
   type ProjectId,
-  pageOf,
-  pageRows,
   parseId,
   sealPageToken,
   timeRange,
@@ -34,17 +34,18 @@ export function auditMethods({
   sealer,
 }: AdminContext): Pick<ServiceImpl<typeof AdminService>, "listAuditEvents" | "verifyAuditLog"> {
   return {
-    async listAuditEvents(request) {
-      const projectId = optionalId("prj", "projectId", request.projectId);
-      const actor = readActor(request.actor);
-      const action = checkFilterText("action", request.action) || undefined;
-      const times = timeRange(request.since, request.until);
-      const scope = adminScope("ListAuditEvents", { projectId, actor: request.actor, action, ...times });
-      const page = pageOf(sealer, scope, request, "aud");
-      const found = await listAuditEvents(db, { projectId, actor, action, ...times }, page);
-      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
-      return { events: rows.map(eventMessage), nextPageToken };
-    },
+    listAuditEvents: adminList(sealer, {
+      call: "ListAuditEvents",
+      order: byId("aud"),
+      filter: ({ projectId, actor, action, since, until }) => ({
+        projectId: optionalId("prj", "projectId", projectId),
+        actor,
+        action: checkFilterText("action", action) || undefined,
+        ...timeRange(since, until),
+      }),
+      rows: ({ filter, page }) => listAuditEvents(db, { ...filter, actor: readActor(filter.actor) }, page),
+      answer: (rows) => ({ events: rows.map(eventMessage) }),
+    }),
     async verifyAuditLog({ pageToken }) {
       const scope = adminScope("VerifyAuditLog");
       const from = pageToken === "" ? verifyStart : positionOf(openPageToken(sealer, scope, pageToken));

@@ -2,7 +2,9 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
+  adminList,
   type Binding,
+  byId,
   type ConfirmRule,
   createId,
   digestSecret,
@@ -10,8 +12,6 @@ import {
   isoTime,
   noConfirmRule,
   type ProjectId,
-  pageOf,
-  pageRows,
   requireId,
 } from "@svc/core";
 import { type ApiKey, createApiKey, findProject, listApiKeys, revokeApiKey } from "@svc/db";
@@ -22,7 +22,7 @@ import { readConfirmPolicy } from "./confirm-policy.ts";
 import type { AdminContext } from "./context.ts";
 import { apiKeyMessage } from "./convert.ts";
 import { adminFaults } from "./errors.ts";
-import { adminScope, requireName } from "./request.ts";
+import { requireName } from "./request.ts";
 
 /** The methods of AdminService about keys. */
 export function keyMethods({
@@ -54,14 +54,16 @@ export function keyMethods({
       await createApiKey(db, key);
       return { apiKey: apiKeyMessage(key), key: text };
     },
-    async listApiKeys(request) {
-      const projectId = requireId("prj", "projectId", request.projectId);
-      const scope = adminScope("ListApiKeys", { projectId });
-      const page = pageOf(sealer, scope, request, "key");
-      await requireProject(projectId);
-      const { rows, nextPageToken } = pageRows(sealer, scope, await listApiKeys(db, projectId, page), page.size);
-      return { apiKeys: rows.map(apiKeyMessage), nextPageToken };
-    },
+    listApiKeys: adminList(sealer, {
+      call: "ListApiKeys",
+      order: byId("key"),
+      filter: ({ projectId }) => ({ projectId: requireId("prj", "projectId", projectId) }),
+      async rows({ filter: { projectId }, page }) {
+        await requireProject(projectId);
+        return listApiKeys(db, projectId, page);
+      },
+      answer: (rows) => ({ apiKeys: rows.map(apiKeyMessage) }),
+    }),
     async revokeApiKey(request) {
       const id = requireId("key", "id", request.id);
       const revoked = await revokeApiKey(db, id, clock.now());

@@ -1,5 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { pageOf, pageRows, requireId } from "@svc/core";
+import { adminList, byId, requireId } from "@svc/core";
 import {
   createFirstProject,
   createProject,
@@ -18,7 +18,7 @@ import { projectMessage } from "./convert.ts";
 import { adminFaults } from "./errors.ts";
 import { readHttpHosts } from "./http-policy.ts";
 import { readQuotas } from "./quotas.ts";
-import { adminScope, requireName } from "./request.ts";
+import { requireName } from "./request.ts";
 
 const redirectUrlsMax = 100;
 const urlCharactersMax = 2_048;
@@ -45,12 +45,12 @@ export function projectMethods({
       }
       return { project: projectMessage(project) };
     },
-    async listProjects(request) {
-      const scope = adminScope("ListProjects");
-      const page = pageOf(sealer, scope, request, "prj");
-      const { rows, nextPageToken } = pageRows(sealer, scope, await listProjects(db, page), page.size);
-      return { projects: rows.map(projectMessage), nextPageToken };
-    },
+    listProjects: adminList(sealer, {
+      call: "ListProjects",
+      order: byId("prj"),
+      rows: ({ page }) => listProjects(db, page),
+      answer: (rows) => ({ projects: rows.map(projectMessage) }),
+    }),
     async setProjectPolicy(request) {
       const id = requireId("prj", "projectId", request.projectId);
       const quotas = readQuotas(request.quotas);

@@ -1,11 +1,10 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { pageOf, pageRows, requireId } from "@svc/core";
+import { adminList, byId, requireId } from "@svc/core";
 import type { AdminService } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { quarantinedPostMessage } from "./convert.ts";
 import { adminFaults } from "./errors.ts";
 import { findCandidates } from "./release.ts";
-import { adminScope } from "./request.ts";
 
 type Methods = "listQuarantinedPosts" | "getQuarantinedPost" | "releaseQuarantinedPosts";
 
@@ -13,15 +12,13 @@ type Methods = "listQuarantinedPosts" | "getQuarantinedPost" | "releaseQuarantin
 export function quarantineMethods(context: AdminContext): Pick<ServiceImpl<typeof AdminService>, Methods> {
   const { sealer, quarantine } = context;
   return {
-    async listQuarantinedPosts(request) {
-      const { toolkitSlug, reason, includeReleased } = request;
-      const filter = { toolkitSlug, reason, includeReleased };
-      const scope = adminScope("ListQuarantinedPosts", filter);
-      const page = pageOf(sealer, scope, request, "qrn");
-      const posts = await quarantine.list({ ...filter, sinceMs: undefined, untilMs: undefined }, page);
-      const { rows, nextPageToken } = pageRows(sealer, scope, posts, page.size);
-      return { posts: rows.map(quarantinedPostMessage), nextPageToken };
-    },
+    listQuarantinedPosts: adminList(sealer, {
+      call: "ListQuarantinedPosts",
+      order: byId("qrn"),
+      filter: ({ toolkitSlug, reason, includeReleased }) => ({ toolkitSlug, reason, includeReleased }),
+      rows: ({ filter, page }) => quarantine.list({ ...filter, sinceMs: undefined, untilMs: undefined }, page),
+      answer: (rows) => ({ posts: rows.map(quarantinedPostMessage) }),
+    }),
     async getQuarantinedPost(request) {
       const id = requireId("qrn", "id", request.id);
       const found = await quarantine.find(id);

@@ -3,14 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type Clock, coreFaults, requireId, requireProject } from "@svc/core";
 import { type Database, endConsoleSeat, type ListedConsoleSession, listConsoleSessions } from "@svc/db";
-import {
-  type ConsoleService,
-  type ConsoleSession,
-  ConsoleSessionSchema,
-  CreateSignInLinkResponseSchema,
-  EndSessionResponseSchema,
-  ListSessionsResponseSchema,
-} from "@svc/gen/console";
+import { type ConsoleService, type ConsoleSession, ConsoleSessionSchema } from "@svc/gen/console";
 import { consoleSessionIdleMs } from "@svc/node";
 import { consoleFaults } from "./errors.ts";
 import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
@@ -31,20 +24,20 @@ export function createConsoleService(options: ConsoleServiceOptions): ServiceImp
     async createSignInLink(_request, ctx) {
       if (sessions === undefined) throw coreFaults.CONSOLE_OFF();
       const { url, expiresAt } = await createSignInLink(options, requireProject(ctx));
-      return create(CreateSignInLinkResponseSchema, { url, expiresAt: timestampFromMs(expiresAt) });
+      return { url, expiresAt: timestampFromMs(expiresAt) };
     },
     async listSessions(_request, ctx) {
       const { keyId } = requireProject(ctx);
       const rows = await listConsoleSessions(db, keyId, { after: undefined, limit: sessionsOfKeyMax });
       const open = rows.filter((row) => expiryOf(row) > clock.now());
-      return create(ListSessionsResponseSchema, { sessions: open.map(sessionMessage) });
+      return { sessions: open.map(sessionMessage) };
     },
     async endSession(request, ctx) {
       const { keyId } = requireProject(ctx);
       const id = requireId("ses", "id", request.id);
       if (!(await endConsoleSeat(db, { id, keyId }))) throw consoleFaults.SESSION_NOT_FOUND(id);
       sessions?.forget({ session: id });
-      return create(EndSessionResponseSchema);
+      return {};
     },
   };
 }

@@ -1,17 +1,16 @@
-import { create } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   type Binding,
   bindingFaults,
   bindingOf,
+  byId,
   type ConfirmRule,
   formatValue,
   isAsStrict,
   isEntityGranted,
   type KeyId,
-  pageOf,
-  pageRows,
+  projectList,
   requireId,
   requireProject,
 } from "@svc/core";
@@ -26,12 +25,7 @@ import {
   revokeApiKey,
   withTransaction,
 } from "@svc/db";
-import {
-  CreateAgentKeyResponseSchema,
-  type GrantsService,
-  ListAgentKeysResponseSchema,
-  RevokeAgentKeyResponseSchema,
-} from "@svc/gen/grants";
+import type { GrantsService } from "@svc/gen/grants";
 import { readBinding, requireToolkits } from "../admin/binding.ts";
 import { readConfirmPolicy } from "../admin/confirm-policy.ts";
 import { apiKeyMessage } from "../admin/convert.ts";
@@ -77,15 +71,15 @@ export function agentKeyMethods({
         await createApiKey(tx, made.key);
         return made;
       });
-      return create(CreateAgentKeyResponseSchema, { apiKey: apiKeyMessage(key), key: text });
+      return { apiKey: apiKeyMessage(key), key: text };
     },
-    async listAgentKeys(request, ctx) {
-      const { projectId, keyId } = requireProject(ctx);
-      const scope = { call: "ListAgentKeys", projectId, filters: { keyId } };
-      const page = pageOf(sealer, scope, request, "key");
-      const { rows, nextPageToken } = pageRows(sealer, scope, await listMadeKeys(db, keyId, page), page.size);
-      return create(ListAgentKeysResponseSchema, { apiKeys: rows.map(apiKeyMessage), nextPageToken });
-    },
+    listAgentKeys: projectList(sealer, {
+      call: "ListAgentKeys",
+      order: byId("key"),
+      filter: (_, { keyId }) => ({ keyId }),
+      rows: ({ filter: { keyId }, page }) => listMadeKeys(db, keyId, page),
+      answer: (rows) => ({ apiKeys: rows.map(apiKeyMessage) }),
+    }),
     async revokeAgentKey(request, ctx) {
       const { keyId } = requireProject(ctx);
       const id = requireId("key", "id", request.id);
@@ -93,7 +87,7 @@ export function agentKeyMethods({
       const revoked = found?.makerKeyId === keyId ? await revokeApiKey(db, id, clock.now()) : undefined;
       if (revoked === undefined) throw grantFaults.AGENT_KEY_NOT_FOUND(id);
       onRevoked(revoked.endedIds);
-      return create(RevokeAgentKeyResponseSchema, { apiKey: apiKeyMessage(revoked.key) });
+      return { apiKey: apiKeyMessage(revoked.key) };
     },
   };
 }

@@ -1,11 +1,10 @@
-import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
+  byId,
   type ConfirmRule,
   isAsStrict,
   type ProjectPrincipal,
-  pageOf,
-  pageRows,
+  projectList,
   requireId,
   requireProject,
 } from "@svc/core";
@@ -19,12 +18,7 @@ import {
   narrowGrant,
   withTransaction,
 } from "@svc/db";
-import {
-  type GrantsService,
-  ListGrantsResponseSchema,
-  RevokeGrantResponseSchema,
-  UpdateGrantResponseSchema,
-} from "@svc/gen/grants";
+import type { GrantsService } from "@svc/gen/grants";
 import { requireToolkits } from "../admin/binding.ts";
 import { readConfirmPolicy } from "../admin/confirm-policy.ts";
 import { agentKeyMethods } from "./agent-keys.ts";
@@ -39,14 +33,12 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
     grantMessage(await requireGrant(principal, id, options));
   return {
     ...agentKeyMethods(options),
-    async listGrants(request, ctx) {
-      const { projectId } = requireProject(ctx);
-      const scope = { call: "ListGrants", projectId, filters: {} };
-      const page = pageOf(sealer, scope, request, "grt");
-      const found = await listGrants(db, projectId, { ...page, nowMs: clock.now() });
-      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
-      return create(ListGrantsResponseSchema, { grants: rows.map(grantMessage), nextPageToken });
-    },
+    listGrants: projectList(sealer, {
+      call: "ListGrants",
+      order: byId("grt"),
+      rows: ({ page, caller: { projectId } }) => listGrants(db, projectId, { ...page, nowMs: clock.now() }),
+      answer: (rows) => ({ grants: rows.map(grantMessage) }),
+    }),
     async updateGrant({ id, accessClasses, toolkitSlugs, agentTools, confirm }, ctx) {
       const principal = requireProject(ctx);
       const grant = await requireOwn(principal, id, options);
@@ -66,14 +58,14 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
         await narrowGrant(tx, grant, left, clock.now());
       });
       onChanged(grant.keyId);
-      return create(UpdateGrantResponseSchema, { grant: await reread(principal, grant) });
+      return { grant: await reread(principal, grant) };
     },
     async revokeGrant({ id }, ctx) {
       const principal = requireProject(ctx);
       const grant = await requireOwn(principal, id, options);
       await withTransaction(db, (tx) => endGrant(tx, grant, clock.now()));
       onChanged(grant.keyId);
-      return create(RevokeGrantResponseSchema, { grant: await reread(principal, grant) });
+      return { grant: await reread(principal, grant) };
     },
   };
 }

@@ -3,7 +3,7 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { noConfirmRule, requireProject } from "@svc/core";
 import { type Database, findKeyById, findProject } from "@svc/db";
-import { type Deployment, DeploymentSchema, GetIdentityResponseSchema, type IdentityService } from "@svc/gen/identity";
+import { type Deployment, DeploymentSchema, type IdentityService } from "@svc/gen/identity";
 import { Role } from "@svc/gen/options";
 import type { Config } from "../config/config.ts";
 import { version } from "../version.ts";
@@ -22,7 +22,7 @@ export function createIdentityService({ db, config, publicUrl }: IdentityOptions
     async getIdentity(_request, ctx) {
       const { projectId, keyId, role, binding } = requireProject(ctx);
       const [project, key] = await Promise.all([findProject(db, projectId), findKeyById(db, keyId)]);
-      return create(GetIdentityResponseSchema, {
+      return {
         projectId,
         projectName: project?.name ?? "",
         keyId,
@@ -33,7 +33,7 @@ export function createIdentityService({ db, config, publicUrl }: IdentityOptions
         toolkitSlugs: [...(binding?.toolkitSlugs ?? [])],
         confirm: { ...(key?.confirm ?? noConfirmRule) },
         deployment: deploymentMessage(config, publicUrl()),
-      });
+      };
     },
   };
 }

@@ -108,7 +108,7 @@ async function findSame(
 ): Promise<StandingProgramId | undefined> {
   const found = await standingProgramsForProject(db, projectId).findBySlug(slug);
   if (found === undefined) return undefined;
-  if (!isWithin(found.binding ?? undefined, binding)) throw standingFaults.STANDING_SLUG_TAKEN(slug);
+  if (!isWithin(found, binding)) throw standingFaults.STANDING_SLUG_TAKEN(slug);
   const [version] = await loadStandingVersions(db, [{ programId: found.id, version: found.version }]);
   if (version?.definitionHash !== hash) throw standingFaults.STANDING_SLUG_TAKEN(slug);
   return found.id;

@@ -1,4 +1,3 @@
-import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { parseId, requireProject, timeRange } from "@svc/core";
 import {
@@ -11,13 +10,7 @@ import {
   readStandingPrograms,
   withTransaction,
 } from "@svc/db";
-import {
-  type Backfill,
-  BackfillStandingProgramResponseSchema,
-  CancelBackfillResponseSchema,
-  GetBackfillResponseSchema,
-  type StandingService,
-} from "@svc/gen/standing";
+import type { Backfill, StandingService } from "@svc/gen/standing";
 import { beginBackfill } from "../backfill/start.ts";
 import { standingFaults } from "../errors.ts";
 import type { StandingServiceContext } from "./context.ts";
@@ -43,10 +36,10 @@ export function backfillMethods(context: StandingServiceContext): Methods {
         perMinute: perMinute === 0 ? perMinuteDefault : perMinute,
       });
       engine.wake();
-      return create(BackfillStandingProgramResponseSchema, { backfill: toBackfill(begun.record, program, begun) });
+      return { backfill: toBackfill(begun.record, program, begun) };
     },
     async getBackfill({ id }, ctx) {
-      return create(GetBackfillResponseSchema, { backfill: await shown(context, requireProject(ctx), id) });
+      return { backfill: await shown(context, requireProject(ctx), id) };
     },
     async cancelBackfill({ id }, ctx) {
       const caller = requireProject(ctx);
@@ -56,7 +49,7 @@ export function backfillMethods(context: StandingServiceContext): Methods {
         const backfill = await find({ db: tx }, caller, id);
         if (backfill.endedAt === null) await cancelBackfill(tx, backfill, { reason: "requested", nowMs: clock.now() });
       });
-      return create(CancelBackfillResponseSchema, { backfill: await shown(context, caller, id) });
+      return { backfill: await shown(context, caller, id) };
     },
   };
 }

@@ -1,20 +1,8 @@
-import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { pageOf, pageRows, requireProject } from "@svc/core";
+import { byId, isWithin, projectList, requireProject } from "@svc/core";
 import { findRunningBackfill, standingProgramsForProject } from "@svc/db";
-import {
-  CreateStandingProgramResponseSchema,
-  DeleteStandingProgramResponseSchema,
-  GetStandingProgramResponseSchema,
-  ListStandingProgramsResponseSchema,
-  PauseStandingProgramResponseSchema,
-  PreviewStandingProgramResponseSchema,
-  ResumeStandingProgramResponseSchema,
-  type StandingProgram,
-  type StandingService,
-  UpdateStandingProgramResponseSchema,
-} from "@svc/gen/standing";
+import type { StandingProgram, StandingService } from "@svc/gen/standing";
 import { toEstimate, toNotes } from "@svc/jobs";
 import { standingFaults } from "../errors.ts";
 import { createProgram, updateProgram } from "../programs/define.ts";
@@ -24,7 +12,7 @@ import { localTimeOf } from "../schedule/zone.ts";
 import type { StandingServiceContext } from "./context.ts";
 import { stateOfFilter, toVersion } from "./convert.ts";
 import { toBackfill } from "./convert-backfill.ts";
-import { findProgram, isReached, passedOverOf, readPrograms } from "./read.ts";
+import { findProgram, passedOverOf, readPrograms } from "./read.ts";
 
 type Methods = Omit<
   ServiceImpl<typeof StandingService>,
@@ -60,10 +48,10 @@ export function programMethods(context: StandingServiceContext): Methods {
       const made = { slug, definitionJson, isPaused: paused, simulates: simulate };
       const { id, notes } = await createProgram(context, principal, made);
       wake();
-      return create(CreateStandingProgramResponseSchema, {
+      return {
         standingProgram: await shown(principal, id),
         notes: toNotes(notes, "definitionJson"),
-      });
+      };
     },
     async getStandingProgram({ id }, ctx) {
       const caller = requireProject(ctx);
@@ -72,28 +60,22 @@ export function programMethods(context: StandingServiceContext): Methods {
       const program = await findProgram(db, caller, id);
       const versions = await standingProgramsForProject(db, projectId).listVersions(program.id, versionsShown);
       const running = await findRunningBackfill(db, program.id);
-      return create(GetStandingProgramResponseSchema, {
+      return {
         standingProgram,
         versions: versions.map(toVersion),
         ...(running && { backfill: toBackfill(running, program, { isStored: true }) }),
         passedOver: await passedOverOf(context, program),
-      });
+      };
     },
-    async listStandingPrograms(request, ctx) {
-      const { projectId, binding } = requireProject(ctx);
-      const { state } = request;
-      const scope = { call: "ListStandingPrograms", projectId, filters: { state } };
-      const page = pageOf(sealer, scope, request, "stp");
-      const filter = { state: stateOfFilter(state), sourceKind: undefined };
-      const read = await standingProgramsForProject(db, projectId).list(filter, page);
-      const { rows, nextPageToken } = pageRows(sealer, scope, read, page.size);
-      const standingPrograms = await readPrograms(
-        context,
-        rows.filter((row) => isReached(row, binding)),
-        { isWhole: false },
-      );
-      return create(ListStandingProgramsResponseSchema, { standingPrograms, nextPageToken });
-    },
+    listStandingPrograms: projectList(sealer, {
+      call: "ListStandingPrograms",
+      order: byId("stp"),
+      filter: ({ state }) => ({ state }),
+      rows: ({ filter: { state }, page, caller: { projectId } }) =>
+        standingProgramsForProject(db, projectId).list({ state: stateOfFilter(state), sourceKind: undefined }, page),
+      isReached: (row, binding) => isWithin(row, binding),
+      answer: async (rows) => ({ standingPrograms: await readPrograms(context, rows, { isWhole: false }) }),
+    }),
     async updateStandingProgram({ id, definitionJson, expectedVersion, simulate: simulates }, ctx) {
       const principal = requireProject(ctx);
       const program = await findProgram(db, principal, id);
@@ -104,31 +86,31 @@ export function programMethods(context: StandingServiceContext): Methods {
         simulates,
       });
       wake();
-      return create(UpdateStandingProgramResponseSchema, {
+      return {
         standingProgram: await shown(principal, program.id),
         notes: toNotes(notes, "definitionJson"),
-      });
+      };
     },
     async pauseStandingProgram({ id, cancelRunning }, ctx) {
       const caller = requireProject(ctx);
       const program = await findProgram(db, caller, id);
       await pauseProgram(context, program, cancelRunning);
       engine.wake();
-      return create(PauseStandingProgramResponseSchema, { standingProgram: await shown(caller, program.id) });
+      return { standingProgram: await shown(caller, program.id) };
     },
     async resumeStandingProgram({ id, adopt: adopts }, ctx) {
       const principal = requireProject(ctx);
       const program = await findProgram(db, principal, id);
       await resumeProgram(context, principal, { program, adopts });
       wake();
-      return create(ResumeStandingProgramResponseSchema, { standingProgram: await shown(principal, program.id) });
+      return { standingProgram: await shown(principal, program.id) };
     },
     async deleteStandingProgram({ id, cancelRunning }, ctx) {
       const caller = requireProject(ctx);
       const program = await findProgram(db, caller, id);
       await deleteProgram(context, program, cancelRunning);
       engine.wake();
-      return create(DeleteStandingProgramResponseSchema);
+      return {};
     },
     async previewStandingProgram({ id, definitionJson, count }, ctx) {
       const principal = requireProject(ctx);
@@ -136,7 +118,7 @@ export function programMethods(context: StandingServiceContext): Methods {
       const program = id === "" ? undefined : await findProgram(db, principal, id);
       const wanted = count === 0 ? previewDefault : count;
       const found = await preview(context, principal, { program, definitionJson, count: wanted });
-      return create(PreviewStandingProgramResponseSchema, {
+      return {
         nextTimes: found.times.map(({ atMs, effectiveMs }) => {
           const { date, time } = localTimeOf(atMs, found.timeZone);
           const [at, effectiveAt] = [timestampFromMs(atMs), timestampFromMs(effectiveMs)];
@@ -150,7 +132,7 @@ export function programMethods(context: StandingServiceContext): Methods {
         passedOver: found.passedOver,
         timeZone: found.timeZone,
         notes: toNotes(found.notes, "definitionJson"),
-      });
+      };
     },
   };
 }

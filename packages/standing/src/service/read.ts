@@ -1,5 +1,4 @@
 import {
-  type Binding,
   type Fault,
   isWithin,
   type JsonObject,
@@ -52,13 +51,8 @@ export async function findProgram(
   const found = name.includes("\0")
     ? undefined
     : await (id === undefined ? programs.findBySlug(name) : programs.find(id));
-  if (found === undefined || !isReached(found, binding)) throw standingFaults.STANDING_PROGRAM_NOT_FOUND(field, name);
+  if (found === undefined || !isWithin(found, binding)) throw standingFaults.STANDING_PROGRAM_NOT_FOUND(field, name);
   return found;
-}
-
-/** Whether a program reaches nothing that whoever is bound so does not. */
-export function isReached(program: Pick<StandingProgramRecord, "binding">, binding: Binding | undefined): boolean {
-  return isWithin(program.binding ?? undefined, binding);
 }
 
 /** Throws what `missing` makes where a caller does not reach the program of what it names, such as a run. */
@@ -70,7 +64,7 @@ export async function assertReached(
 ): Promise<void> {
   if (binding === undefined) return;
   const [program] = await readStandingPrograms(db, [programId]);
-  if (program === undefined || !isReached(program, binding)) throw missing();
+  if (program === undefined || !isWithin(program, binding)) throw missing();
 }
 
 /** Programs as callers read them, in their order; with their definitions where `isWhole`. */

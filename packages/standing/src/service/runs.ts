@@ -1,17 +1,16 @@
 import { createHash } from "node:crypto";
-import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
+  byId,
   coreFaults,
   createId,
   isEntityGranted,
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  pageOf,
-  pageRows,
   parseExactJson,
   parseId,
+  projectList,
   requireProject,
   timeRange,
 } from "@svc/core";
@@ -23,12 +22,7 @@ import {
   type StandingRunRecord,
   standingRunsForProject,
 } from "@svc/db";
-import {
-  GetStandingRunResponseSchema,
-  ListStandingRunsResponseSchema,
-  RunStandingProgramResponseSchema,
-  type StandingService,
-} from "@svc/gen/standing";
+import type { StandingService } from "@svc/gen/standing";
 import { eventOf, givenOfEvents } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";
 import { inputOf } from "../decide/input.ts";
@@ -74,7 +68,7 @@ export function runMethods(context: StandingServiceContext): Methods {
       const sourceKey = sourceKeyOf(idempotencyKey, clock.now());
       const runs = standingRunsForProject(db, projectId);
       const earlier = await runs.findBySource(program.id, sourceKey);
-      if (earlier !== undefined) return create(RunStandingProgramResponseSchema, { run: toRun(earlier) });
+      if (earlier !== undefined) return { run: toRun(earlier) };
       if (program.state !== "active") throw standingFaults.STANDING_PROGRAM_NOT_ACTIVE(program.state);
       const name = { programId: program.id, projectId, version: program.version };
       const version = (await versions.get(db, [name]))(name);
@@ -93,36 +87,33 @@ export function runMethods(context: StandingServiceContext): Methods {
         });
       if (run === undefined)
         throw standingFaults.STANDING_PROGRAM_NOT_ACTIVE("not active any more, or its key is revoked");
-      return create(RunStandingProgramResponseSchema, { run: toRun(run) });
+      return { run: toRun(run) };
     },
-    async listStandingRuns(request, ctx) {
-      const caller = requireProject(ctx);
-      const { projectId } = caller;
-      const program = await findProgram(db, caller, request.standingProgramId, "standingProgramId");
-      const { state, reason } = request;
-      const { sinceMs, untilMs } = timeRange(request.since, request.until);
-      const scope = {
-        call: "ListStandingRuns",
-        projectId,
-        filters: { programId: program.id, state, reason, sinceMs, untilMs },
-      };
-      const page = pageOf(sealer, scope, request, "srn");
-      const known = reasonOfFilter(reason);
-      const filter = { state: runStateOfFilter(state), reason: known, sinceMs, untilMs };
-      const isNone = reason !== "" && known === undefined;
-      const read = isNone ? [] : await standingRunsForProject(db, projectId).list(program.id, filter, page);
-      const { rows, nextPageToken } = pageRows(sealer, scope, read, page.size);
-      const events = await eventsOf(rows);
-      const shown = rows.map((row) => toRun(row, events.get(row.id)));
-      return create(ListStandingRunsResponseSchema, { runs: shown, nextPageToken });
-    },
+    listStandingRuns: projectList(sealer, {
+      call: "ListStandingRuns",
+      order: byId("srn"),
+      async filter({ standingProgramId, state, reason, since, until }, caller) {
+        const { id: programId } = await findProgram(db, caller, standingProgramId, "standingProgramId");
+        return { programId, state, reason, ...timeRange(since, until) };
+      },
+      async rows({ filter: { programId, state, reason, ...times }, page, caller: { projectId } }) {
+        const known = reasonOfFilter(reason);
+        if (reason !== "" && known === undefined) return [];
+        const filter = { state: runStateOfFilter(state), reason: known, ...times };
+        return standingRunsForProject(db, projectId).list(programId, filter, page);
+      },
+      async answer(rows) {
+        const events = await eventsOf(rows);
+        return { runs: rows.map((row) => toRun(row, events.get(row.id))) };
+      },
+    }),
     async getStandingRun({ id }, ctx) {
       const caller = requireProject(ctx);
       const runId = parseId("srn", id);
       const run = runId && (await standingRunsForProject(db, caller.projectId).find(runId));
       if (run === undefined) throw standingFaults.STANDING_RUN_NOT_FOUND(id);
       await assertReached(db, caller, run.programId, () => standingFaults.STANDING_RUN_NOT_FOUND(id));
-      return create(GetStandingRunResponseSchema, { run: toRun(run, (await eventsOf([run])).get(run.id)) });
+      return { run: toRun(run, (await eventsOf([run])).get(run.id)) };
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
+  byId,
   createId,
   type DeliveryId,
   type EventId,
@@ -8,13 +9,12 @@ import {
   optionalId,
   type ProjectId,
   type ProjectPrincipal,
-  pageOf,
+  projectList,
   requireId,
   requireProject,
   type SubscriptionId,
   text,
   timeRange,
-  walkedRows,
 } from "@svc/core";
 import {
   countEventMatches,
@@ -67,20 +67,21 @@ export function deliveryMethods(context: TriggersContext): Methods {
       return { delivery: await messageOf(context, row) };
     },
 
-    async listDeliveries(req, ctx) {
-      const { projectId } = requireProject(ctx);
-      const filter = readFilter(req);
-      const { eventId, subscriptionId, state, onlyFailed } = filter;
-      const scope = { call: "ListDeliveries", projectId, filters: filter };
-      const page = pageOf(sealer, scope, req, "dlv", largePages);
-      const deliveries = deliveriesForProject(db, projectId);
-      const found =
-        (state === undefined && onlyFailed !== true) || eventId !== undefined
-          ? { rows: await deliveries.list(filter, page), walkedTo: undefined }
-          : await deliveries.walk({ ...filter, subscriptionId, state, onlyFailed }, page);
-      const { rows, nextPageToken } = walkedRows(sealer, scope, found, page.size);
-      return { deliveries: await messagesOf(context, projectId, rows), nextPageToken };
-    },
+    listDeliveries: projectList(sealer, {
+      call: "ListDeliveries",
+      order: byId("dlv"),
+      sizes: largePages,
+      filter: readFilter,
+      rows({ filter, page, caller: { projectId } }) {
+        const { eventId, subscriptionId, state, onlyFailed } = filter;
+        const deliveries = deliveriesForProject(db, projectId);
+        const isWalk = (state !== undefined || onlyFailed === true) && eventId === undefined;
+        return isWalk
+          ? deliveries.walk({ ...filter, subscriptionId, state, onlyFailed }, page)
+          : deliveries.list(filter, page);
+      },
+      answer: async (rows, { caller: { projectId } }) => ({ deliveries: await messagesOf(context, projectId, rows) }),
+    }),
 
     async listDeliveryAttempts(req, ctx) {
       const { projectId } = requireProject(ctx);

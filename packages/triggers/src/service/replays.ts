@@ -1,12 +1,12 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
+  byId,
   createId,
   type EventId,
   firstUuidAt,
   optionalId,
   type ProjectId,
-  pageOf,
-  pageRows,
+  projectList,
   requireId,
   requireProject,
   type SubscriptionId,
@@ -79,18 +79,12 @@ export function replayMethods(context: TriggersContext): Methods {
       return { replay: found(row, req.id) };
     },
 
-    async listReplays(req, ctx) {
-      const { projectId } = requireProject(ctx);
-      const scope = { call: "ListReplays", projectId, filters: {} };
-      const page = pageOf(sealer, scope, req, "rpl");
-      const { rows, nextPageToken } = pageRows(
-        sealer,
-        scope,
-        await replaysForProject(db, projectId).list(page),
-        page.size,
-      );
-      return { replays: rows.map(replayMessage), nextPageToken };
-    },
+    listReplays: projectList(sealer, {
+      call: "ListReplays",
+      order: byId("rpl"),
+      rows: ({ page, caller: { projectId } }) => replaysForProject(db, projectId).list(page),
+      answer: (rows) => ({ replays: rows.map(replayMessage) }),
+    }),
 
     async updateReplay(req, ctx) {
       const { projectId } = requireProject(ctx);

@@ -1,10 +1,10 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
+  byId,
   checkEndpointUrl,
   createId,
   generateSigningSecret,
-  pageOf,
-  pageRows,
+  projectList,
   quotaFaults,
   requireId,
   requireProject,
@@ -56,17 +56,17 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       return { subscription: subscriptionMessage(row, createdAt), signingSecret, warnings };
     },
 
-    async listSubscriptions(req, ctx) {
-      const { projectId } = requireProject(ctx);
-      const scope = { call: "ListSubscriptions", projectId, filters: {} };
-      const page = pageOf(sealer, scope, req, "sub", largePages);
-      const found = await subscriptionsForProject(db, projectId).list(page);
-      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
-      const ids = rows.map(({ id }) => id);
-      const times = await readEndpointTimes(db, projectId, ids);
-      const subscriptions = rows.map((row) => subscriptionMessage(row, clock.now(), times.get(row.id)));
-      return { subscriptions, nextPageToken };
-    },
+    listSubscriptions: projectList(sealer, {
+      call: "ListSubscriptions",
+      order: byId("sub"),
+      sizes: largePages,
+      rows: ({ page, caller: { projectId } }) => subscriptionsForProject(db, projectId).list(page),
+      async answer(rows, { caller: { projectId } }) {
+        const ids = rows.map(({ id }) => id);
+        const times = await readEndpointTimes(db, projectId, ids);
+        return { subscriptions: rows.map((row) => subscriptionMessage(row, clock.now(), times.get(row.id))) };
+      },
+    }),
 
     async getSubscription(req, ctx) {
       const { projectId } = requireProject(ctx);

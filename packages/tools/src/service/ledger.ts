@@ -1,0 +1,111 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import {
+  byId,
+  type Id,
+  isRowReached,
+  optionalId,
+  type ProjectId,
+  projectList,
+  requireId,
+  requireProject,
+  type Sealer,
+  timeRange,
+} from "@svc/core";
+import {
+  callStates,
+  connectedAccountsForProject,
+  type Executor,
+  listHookAnswers,
+  loadJob,
+  type ToolCallFilter,
+  type ToolCallSummary,
+  toolCallsForProject,
+  type WalkedCallFilter,
+} from "@svc/db";
+import type { ListToolCallsRequest, ToolsService } from "@svc/gen/tools";
+import type { Ledger } from "../call/ledger.ts";
+import { toHookAnswers, toToolCall } from "../convert.ts";
+import { toolFaults } from "../errors.ts";
+import { callOutcomes } from "../outcome.ts";
+
+type LedgerContext = { readonly db: Executor; readonly sealer: Sealer; readonly ledger: Ledger };
+type Methods = Pick<ServiceImpl<typeof ToolsService>, "listToolCalls" | "getToolCall">;
+
+/** ListToolCalls and GetToolCall. */
+export function ledgerMethods({ db, sealer, ledger }: LedgerContext): Methods {
+  return {
+    listToolCalls: projectList(sealer, {
+      call: "ListToolCalls",
+      order: byId("call"),
+      filter: readFilter,
+      async rows({ filter, page, caller: { projectId } }) {
+        const calls = toolCallsForProject(db, projectId);
+        if ((filter.jobId ?? filter.accountId ?? filter.keyId) === undefined) return calls.list(filter, page);
+        const bounded = await boundedBy(db, projectId, filter);
+        return bounded === undefined ? [] : calls.walk(bounded, page);
+      },
+      isReached: (row, binding) => isRowReached(row, binding),
+      answer: (rows) => ({
+        calls: rows.map((row) =>
+          toToolCall(row, { message: messageOf(ledger, row), argumentsJson: "", resultJson: "" }),
+        ),
+      }),
+    }),
+    async getToolCall(request, ctx) {
+      const { projectId, binding } = requireProject(ctx);
+      const id = requireId("call", "id", request.id);
+      const row = await toolCallsForProject(db, projectId).find(id);
+      if (row === undefined || !isRowReached(row, binding)) throw toolFaults.TOOL_CALL_NOT_FOUND(request.id);
+      const call = toToolCall(row, {
+        message: messageOf(ledger, row),
+        argumentsJson: ledger.openText(id, projectId, "arguments", row.arguments),
+        resultJson: row.result === null ? "" : ledger.openText(id, projectId, "result", row.result),
+      });
+      call.hooks = toHookAnswers(await listHookAnswers(db, projectId, id));
+      return { call };
+    },
+  };
+}
+
+/** Calls of versions before 0.2 have it unsealed, and so has what holds none of a call's words. */
+function messageOf(ledger: Ledger, { id, projectId, message, sealedMessage }: ToolCallSummary): string {
+  return sealedMessage === null ? message : ledger.openText(id, projectId, "message", sealedMessage);
+}
+
+type Filter = ToolCallFilter & WalkedCallFilter;
+
+function readFilter(request: ListToolCallsRequest): Filter {
+  const { toolSlug, entityId, outcome } = request;
+  const state = callStates.find((known) => known === outcome);
+  if (outcome !== "" && state === undefined) throw toolFaults.OUTCOME_INVALID(outcome, [...callOutcomes, "running"]);
+  return {
+    ...timeRange(request.since, request.until),
+    toolSlug: toolSlug === "" ? undefined : toolSlug,
+    entityId: entityId === "" ? undefined : entityId,
+    outcome: state,
+    jobId: optionalId("job", "jobId", request.jobId),
+    accountId: optionalId("acc", "connectedAccountId", request.connectedAccountId),
+    keyId: optionalId("key", "keyId", request.keyId),
+  };
+}
+
+/** Clocks of nodes differ by less. */
+const skewMs = 5_000;
+
+/** The filter within the time in which the job ran and the account was there: calls of before or after are not looked at. Undefined: there is no such job. */
+async function boundedBy(db: Executor, projectId: ProjectId, filter: Filter): Promise<Filter | undefined> {
+  const [job, account] = await Promise.all([
+    filter.jobId === undefined ? undefined : findJob(db, projectId, filter.jobId),
+    filter.accountId === undefined ? undefined : connectedAccountsForProject(db, projectId).find(filter.accountId),
+  ]);
+  if (filter.jobId !== undefined && job === undefined) return undefined;
+  const sinceMs = Math.max(filter.sinceMs ?? 0, (job?.createdAt ?? 0) - skewMs, (account?.createdAt ?? 0) - skewMs);
+  const endMs = (job?.finishedAt ?? Number.POSITIVE_INFINITY) + skewMs;
+  const untilMs = Math.min(filter.untilMs ?? Number.POSITIVE_INFINITY, endMs);
+  return { ...filter, sinceMs: Math.max(0, sinceMs), untilMs: Number.isFinite(untilMs) ? untilMs : undefined };
+}
+
+async function findJob(db: Executor, projectId: ProjectId, id: Id<"job">) {
+  const job = await loadJob(db, id);
+  return job?.projectId === projectId ? job : undefined;
+}

@@ -828,7 +828,7 @@ const consoleCases: Case[] = [
 ];
 
 const noGrant = "grt_01h455vb4pex5vsknk084sn02q";
-// With a grant: packages/cli/src/grants.test.ts, and test/authorization.
+// With a grant: packages/cli/src/topics/grants.test.ts, and test/authorization.
 const grantCases: Case[] = [
   ["ListGrants", {}, "ok grants,nextPageToken"],
   ["ListGrants", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],

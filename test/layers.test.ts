@@ -76,17 +76,22 @@ const reservedModules: { modules: RegExp; allowedIn: RegExp; why: string }[] = [
   },
   {
     modules: /^node:https?2?$/,
-    allowedIn: except("^packages/server/", "^packages/cli/src/listen/", "^bench/", testing),
+    allowedIn: except("^packages/server/", "^packages/cli/src/custom/listen/", "^bench/", testing),
     why: "packages/server listens, and `svc listen`; tests and measurements play endpoints and providers",
   },
   {
     modules: /^undici(?:\/|$)/,
-    allowedIn: except("^packages/(?:core|delivery|connections)/", "^packages/cli/src/listen/", "^bench/", testing),
+    allowedIn: except(
+      "^packages/(?:core|delivery|connections)/",
+      "^packages/cli/src/custom/listen/",
+      "^bench/",
+      testing,
+    ),
     why: "outbound connections go through the address guard of packages/core; `svc listen` forwards to its user's address",
   },
   {
     modules: /^@svc\/server$/,
-    allowedIn: except("^packages/cli/src/serve\\.ts$", testing),
+    allowedIn: except("^packages/cli/src/custom/serve/serve\\.ts$", testing),
     why: "the command line speaks through the client of packages/sdk; `svc serve` alone is the server",
   },
   {

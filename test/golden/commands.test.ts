@@ -106,10 +106,10 @@ const beginnings: Readonly<Record<string, (door: { url: string; key: string }) =
 /** Commands of which no success is recorded, each with the reason. */
 const unshown: Readonly<Record<string, string>> = {
   backup: "copies a store that the service embeds: test/drill.test.ts",
-  "connections test": "knows nothing in the sandbox: packages/cli/src/connections.test.ts",
-  "jobs park": "takes a job under way: packages/cli/src/jobs/park.test.ts",
-  "jobs release": "takes a job that is parked: packages/cli/src/jobs/park.test.ts",
-  listen: "goes on until it is interrupted: packages/cli/src/listen.test.ts",
+  "connections test": "knows nothing in the sandbox: packages/cli/src/topics/connections.test.ts",
+  "jobs park": "takes a job under way: packages/cli/src/custom/jobs/park.test.ts",
+  "jobs release": "takes a job that is parked: packages/cli/src/custom/jobs/park.test.ts",
+  listen: "goes on until it is interrupted: packages/cli/src/custom/listen/listen.test.ts",
   restore: "unpacks what `svc backup` wrote: test/drill.test.ts",
   serve: "goes on until it is interrupted: test/serve.test.ts",
   "vault rotate": "needs a second vault key: packages/server/src/vault/vault.test.ts",

@@ -1,34 +1,36 @@
+import { readFileSync } from "node:fs";
+import { nearest } from "@svc/catalog/nearest";
 import { Command, CommanderError, Help, type Option } from "commander";
-import { addAgentKeysCommand } from "./agent-keys.ts";
-import { addAnswerCommand } from "./answer.ts";
-import { addBackupCommand } from "./backup.ts";
-import { addCallCommand } from "./call.ts";
-import { addCatalogCommand } from "./catalog.ts";
-import { originOf } from "./client/open-client.ts";
+import { originOf } from "./command/client.ts";
 import { type CommandContext, processContext } from "./command/context.ts";
+import type { CommandMaker } from "./command/declared.ts";
 import { CommandError, failureText } from "./command/error.ts";
-import { addExamples } from "./command/examples.ts";
-import { refuseUnknownCommand } from "./command/unknown-command.ts";
-import { addConnectCommand } from "./connect.ts";
-import { addDeliveriesCommand } from "./deliveries.ts";
-import { addEndpointsCommand } from "./endpoints.ts";
-import { addEraseCommand } from "./erase.ts";
-import { addExportCommand } from "./export.ts";
-import { addListenCommand } from "./listen.ts";
-import { addReplayCommand } from "./replay.ts";
-import { addRestoreCommand } from "./restore.ts";
-import { addResumeCommand } from "./resume.ts";
-import { addSearchCommand } from "./search.ts";
-import { addServeCommand } from "./serve.ts";
-import { addStatsCommand } from "./stats.ts";
-import { addSubscriptionsCommand } from "./subscriptions.ts";
+import { addExamples } from "./command/options.ts";
+import { addAnswerCommand } from "./custom/answer.ts";
+import { addBackupCommand } from "./custom/backup.ts";
+import { addCallCommand } from "./custom/call/call.ts";
+import { addConnectCommand } from "./custom/connect/connect.ts";
+import { addEraseCommand } from "./custom/erase.ts";
+import { addExportCommand } from "./custom/export.ts";
+import { addListenCommand } from "./custom/listen/listen.ts";
+import { addReplayCommand } from "./custom/replays/replay.ts";
+import { addRestoreCommand } from "./custom/restore.ts";
+import { addResumeCommand } from "./custom/resume.ts";
+import { addServeCommand } from "./custom/serve/serve.ts";
+import { addStatsCommand } from "./custom/stats.ts";
+import { addTriggerCommand } from "./custom/trigger/trigger.ts";
+import { addWatchCommand } from "./custom/watch.ts";
+import { addAgentKeysCommand } from "./topics/agent-keys.ts";
 import { addAskEndpointsCommand } from "./topics/ask-endpoints.ts";
 import { addAsksCommand } from "./topics/asks.ts";
 import { addAuditCommand } from "./topics/audit.ts";
+import { addCatalogCommand } from "./topics/catalog.ts";
 import { addConnectionsCommand } from "./topics/connections.ts";
 import { addConsoleCommand } from "./topics/console.ts";
 import { addContactsCommand } from "./topics/contacts.ts";
 import { addCredentialsCommand } from "./topics/credentials.ts";
+import { addDeliveriesCommand } from "./topics/deliveries.ts";
+import { addEndpointsCommand } from "./topics/endpoints.ts";
 import { addEventsCommand } from "./topics/events.ts";
 import { addGrantsCommand } from "./topics/grants.ts";
 import { addHooksCommand } from "./topics/hooks.ts";
@@ -38,15 +40,14 @@ import { addLimitsCommand } from "./topics/limits.ts";
 import { addProjectsCommand } from "./topics/projects.ts";
 import { addQuarantineCommand } from "./topics/quarantine.ts";
 import { addReplaysCommand } from "./topics/replays.ts";
+import { addSearchCommand } from "./topics/search.ts";
 import { addSecretsCommand } from "./topics/secrets.ts";
 import { addSkillsCommand } from "./topics/skills.ts";
 import { addStandingCommand } from "./topics/standing.ts";
+import { addSubscriptionsCommand } from "./topics/subscriptions.ts";
 import { addToolCallsCommand } from "./topics/tool-calls.ts";
 import { addVaultCommand } from "./topics/vault.ts";
-import { addTriggerCommand } from "./trigger.ts";
-import { version } from "./version.ts";
-import { addWatchCommand } from "./watch.ts";
-import { addWhoamiCommand } from "./whoami.ts";
+import { addWhoamiCommand } from "./topics/whoami.ts";
 
 /** Runs the `svc` command line with its arguments (without node and script) and sets the exit code of the process. */
 export async function run(argv: string[]): Promise<void> {
@@ -80,50 +81,53 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** Everything but `serve`, in the order of the help. */
-const commands: readonly ((program: Command, context: CommandContext) => void)[] = [
-  addProjectsCommand,
-  addKeysCommand,
-  addQuarantineCommand,
-  addVaultCommand,
-  addBackupCommand,
-  addRestoreCommand,
-  addResumeCommand,
-  addAuditCommand,
-  addListenCommand,
-  addTriggerCommand,
-  addEndpointsCommand,
-  addSubscriptionsCommand,
-  addEventsCommand,
-  addDeliveriesCommand,
-  addReplayCommand,
-  addReplaysCommand,
-  addCatalogCommand,
-  addSecretsCommand,
-  addSearchCommand,
-  addConnectCommand,
-  addConnectionsCommand,
-  addCredentialsCommand,
-  addCallCommand,
-  addToolCallsCommand,
-  addHooksCommand,
-  addLimitsCommand,
-  addJobsCommand,
-  addSkillsCommand,
-  addStandingCommand,
-  addAsksCommand,
-  addAnswerCommand,
-  addAskEndpointsCommand,
-  addContactsCommand,
-  addStatsCommand,
-  addWatchCommand,
-  addConsoleCommand,
-  addGrantsCommand,
-  addAgentKeysCommand,
-  addWhoamiCommand,
-  addEraseCommand,
-  addExportCommand,
-];
+/** The version of this command line, as its package.json has it. */
+const version: string = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
+
+/** Every command but `serve`, in the order of the help. */
+const commands: Readonly<Record<string, CommandMaker>> = {
+  projects: addProjectsCommand,
+  keys: addKeysCommand,
+  quarantine: addQuarantineCommand,
+  vault: addVaultCommand,
+  backup: addBackupCommand,
+  restore: addRestoreCommand,
+  resume: addResumeCommand,
+  audit: addAuditCommand,
+  listen: addListenCommand,
+  trigger: addTriggerCommand,
+  endpoints: addEndpointsCommand,
+  subscriptions: addSubscriptionsCommand,
+  events: addEventsCommand,
+  deliveries: addDeliveriesCommand,
+  replay: addReplayCommand,
+  replays: addReplaysCommand,
+  catalog: addCatalogCommand,
+  secrets: addSecretsCommand,
+  search: addSearchCommand,
+  connect: addConnectCommand,
+  connections: addConnectionsCommand,
+  credentials: addCredentialsCommand,
+  call: addCallCommand,
+  "tool-calls": addToolCallsCommand,
+  hooks: addHooksCommand,
+  limits: addLimitsCommand,
+  jobs: addJobsCommand,
+  skills: addSkillsCommand,
+  standing: addStandingCommand,
+  asks: addAsksCommand,
+  answer: addAnswerCommand,
+  "ask-endpoints": addAskEndpointsCommand,
+  contacts: addContactsCommand,
+  stats: addStatsCommand,
+  watch: addWatchCommand,
+  console: addConsoleCommand,
+  grants: addGrantsCommand,
+  "agent-keys": addAgentKeysCommand,
+  whoami: addWhoamiCommand,
+  erase: addEraseCommand,
+  export: addExportCommand,
+};
 
 /** Every command as it is typed behind `svc`, groups before their members: `jobs`, `jobs submit`, … */
 export function commandNames(): string[] {
@@ -152,7 +156,7 @@ function createProgram(context: CommandContext): Command {
     .configureHelp({ optionDescription: describeOption })
     .showHelpAfterError("(add --help for its options and examples)");
   addServeCommand(program);
-  for (const add of commands) add(program, context);
+  for (const [name, add] of Object.entries(commands)) add(program, context, name);
   program.addHelpText("after", "\nIn a checkout, `npx svc <command>` runs a command, and `npm start` is `svc serve`.");
   addExamples(program, [
     "svc serve",
@@ -164,4 +168,28 @@ function createProgram(context: CommandContext): Command {
     "svc jobs submit remind.json --watch",
   ]);
   return program;
+}
+
+/**
+ * Ends with the error of an unknown command where the arguments name none, or none of a group: a group that lists by itself would take
+ * the name for an argument of its list. Throws CommanderError.
+ */
+function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
+  let command = program;
+  for (const [index, name] of argv.entries()) {
+    if (command.commands.length === 0 || name.startsWith("-")) return;
+    const found = command.commands.find((member) => [member.name(), ...member.aliases()].includes(name));
+    if (found === undefined) {
+      if (name === "help") return;
+      const before = ["svc", ...argv.slice(0, index)].join(" ");
+      const meant = nearest(
+        name,
+        command.commands.map((member) => member.name()),
+      );
+      const hint =
+        meant === undefined ? `\`${before} --help\` lists those there are.` : `Did you mean \`${before} ${meant}\`?`;
+      command.error(`error: unknown command '${before} ${name}'. ${hint}`, { exitCode: 2 });
+    }
+    command = found ?? command;
+  }
 }

@@ -1,4 +1,11 @@
-import type { DescField, DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type {
+  DescField,
+  DescMessage,
+  DescMethod,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import { DurationSchema, durationFromMs, TimestampSchema, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { SvcAdminClient, SvcClient } from "@svc/sdk";
 import { Argument, type Command, Option } from "commander";
@@ -6,14 +13,15 @@ import {
   type AdminOptions,
   addAdminOptions,
   addProjectOptions,
+  addServerOptions,
   openAdminClient,
   openProjectClient,
   type ProjectOptions,
-} from "../client/open-client.ts";
+} from "./client.ts";
 import type { CommandContext } from "./context.ts";
-import { addExamples } from "./examples.ts";
 import {
   addConfirm,
+  addExamples,
   addJson,
   type ConfirmOptions,
   confirmOf,
@@ -28,6 +36,9 @@ export type Method<Input extends DescMessage = DescMessage, Output extends DescM
   Input,
   Output
 >;
+
+/** A method of the contract, streaming ones among them. */
+type AnyMethod<Input extends DescMessage> = Pick<DescMethod, "name" | "parent"> & { readonly input: Input };
 
 /** Names of a message's fields in code. */
 export type FieldName<Desc extends DescMessage> = Exclude<keyof MessageShape<Desc> & string, "$typeName" | "$unknown">;
@@ -61,6 +72,10 @@ export type CommandDeclaration<Input extends DescMessage> = {
   readonly alias?: string;
   readonly takes?: ArgumentDeclarations<FieldName<Input>>;
   readonly options?: readonly OptionDeclaration<FieldName<Input>>[];
+  /** Options behind `--json`. */
+  readonly lastOptions?: readonly OptionDeclaration<FieldName<Input>>[];
+  /** True if further arguments are passed to the command as `more`. */
+  readonly takesMore?: true;
   /** True if the options of confirmations are added. */
   readonly hasConfirm?: true;
   /** The words after "print" in the help of `--json`. */
@@ -68,6 +83,14 @@ export type CommandDeclaration<Input extends DescMessage> = {
   /** Help between the options and the examples. */
   readonly more?: string;
   readonly examples: readonly string[];
+  /** Whose options the command has; those of the method's callers unless stated. */
+  readonly client?: keyof typeof addClientOptions;
+  /** The command as texts name it; its path unless stated. */
+  readonly shown?: string;
+  /** What follows the command in texts that name its method. */
+  readonly words?: string;
+  /** Other methods that texts name the command for, each with what follows the command there. */
+  readonly also?: readonly (readonly [method: Pick<Method, "name">, words?: string])[];
 };
 
 /** A command under way: its arguments and options by name, and clients opened by them. */
@@ -75,46 +98,88 @@ export type Run<Values> = {
   readonly values: Values;
   readonly context: CommandContext;
   readonly asJson: boolean;
+  /** Arguments beyond those that are declared. */
+  readonly more: readonly string[];
   project(): Promise<SvcClient>;
   admin(): SvcAdminClient;
 };
 
-/** Adds a declared command that makes calls of a method; `run` does what it is for. */
-export function addDeclared<Input extends DescMessage, Values>(
-  parent: Command,
-  context: CommandContext,
-  { name, method, declared }: { name: string; method: Method<Input>; declared: CommandDeclaration<Input> },
-  run: (run: Run<Values>) => Promise<void>,
-): void {
-  const { takes = {}, options = [], isDefault } = declared;
-  const command = parent.command(name, isDefault === true ? { isDefault } : {}).description(declared.says);
-  if (declared.alias !== undefined) command.alias(declared.alias);
-  for (const [shown, given] of Object.entries(takes)) command.addArgument(argumentOf(shown, given, method.input));
-  for (const declaration of options) command.addOption(optionOf(declaration, method.input));
-  if (declared.hasConfirm) addConfirm(command);
-  addJson(command, declared.json);
-  (isOfAdmin(method) ? addAdminOptions : addProjectOptions)(command);
-  if (declared.more !== undefined) command.addHelpText("after", declared.more);
-  addExamples(command, declared.examples);
-  command.action(async () => {
-    const given = command.opts<ProjectOptions & AdminOptions & JsonOption>();
-    const named = Object.fromEntries(
-      command.registeredArguments.map((argument, index) => [argument.name(), command.processedArgs[index]]),
-    );
-    let client: Promise<SvcClient> | undefined;
-    let admin: SvcAdminClient | undefined;
-    await run({
-      // Commander's values are of the types that the declaration's readers return.
-      values: { ...given, ...named } as Values,
-      context,
-      asJson: given.json === true,
-      project: () => (client ??= openProjectClient(given, context)),
-      admin: () => (admin ??= openAdminClient(given, context)),
-    });
+/** Adds a command to its parent under a name. */
+export type CommandMaker = ((parent: Command, context: CommandContext, name: string) => void) & {
+  /** The methods that texts name the command for, and the words behind it in the place of some. */
+  readonly methods?: readonly NamedMethod[];
+  /** The command as texts name it; its path unless stated. */
+  readonly shown?: string | undefined;
+  /** The commands of a topic. */
+  readonly commands?: Readonly<Record<string, CommandMaker>>;
+};
+
+type NamedMethod = { readonly name: string; readonly words?: string | undefined };
+
+/** Declares a command; the first of its methods says whose options it has, and how those that fill a request are read. */
+export function command<Input extends DescMessage, Values = Readonly<Record<string, unknown>>>(
+  method: AnyMethod<Input> | undefined,
+  declared: CommandDeclaration<Input>,
+  run: (run: Run<Values>) => Promise<void> | void,
+): CommandMaker {
+  const make = (parent: Command, context: CommandContext, name: string): void => {
+    const made = parent.command(name, declared.isDefault === true ? { isDefault: true } : {});
+    describe(made, method, declared);
+    made.action(() => run(runOf<Values>(made, context)));
+  };
+  const also = (declared.also ?? []).map(([{ name }, words]) => ({ name, words }));
+  return Object.assign(make, {
+    methods: [...(method === undefined ? [] : [{ name: method.name, words: declared.words }]), ...also],
+    shown: declared.shown,
   });
 }
 
-function argumentOf(shown: string, given: ArgumentDeclarations<string>[string], input: DescMessage): Argument {
+/** Gives a command its help, and what it takes. */
+function describe<Input extends DescMessage>(
+  made: Command,
+  method: AnyMethod<Input> | undefined,
+  declared: CommandDeclaration<Input>,
+): void {
+  const { takes = {}, options = [], lastOptions = [] } = declared;
+  made.description(declared.says);
+  if (declared.alias !== undefined) made.alias(declared.alias);
+  for (const [shown, given] of Object.entries(takes)) made.addArgument(argumentOf(shown, given, method?.input));
+  for (const declaration of options) made.addOption(optionOf(declaration, method?.input));
+  if (declared.hasConfirm) addConfirm(made);
+  if (declared.takesMore) made.allowExcessArguments();
+  addJson(made, declared.json);
+  for (const declaration of lastOptions) made.addOption(optionOf(declaration, method?.input));
+  addClientOptions[declared.client ?? (method === undefined || !isOfAdmin(method) ? "project" : "admin")](made);
+  if (declared.more !== undefined) made.addHelpText("after", declared.more);
+  addExamples(made, declared.examples);
+}
+
+const addClientOptions = {
+  project: addProjectOptions,
+  admin: addAdminOptions,
+  server: addServerOptions,
+  none: (made: Command) => made,
+} as const;
+
+function runOf<Values>(made: Command, context: CommandContext): Run<Values> {
+  const given = made.opts<ProjectOptions & AdminOptions & JsonOption>();
+  const named = Object.fromEntries(
+    made.registeredArguments.map((argument, index) => [argument.name(), made.processedArgs[index]]),
+  );
+  let client: Promise<SvcClient> | undefined;
+  let admin: SvcAdminClient | undefined;
+  return {
+    // Commander's values are of the types that the declaration's readers return.
+    values: { ...given, ...named } as Values,
+    context,
+    asJson: given.json === true,
+    more: made.args.slice(made.registeredArguments.length),
+    project: () => (client ??= openProjectClient(given, context)),
+    admin: () => (admin ??= openAdminClient(given, context)),
+  };
+}
+
+function argumentOf(shown: string, given: ArgumentDeclarations<string>[string], input?: DescMessage): Argument {
   const [help, reading = {}] = typeof given === "string" ? [given] : given;
   const argument = new Argument(shown, help);
   const parse = reading.parse ?? readerOf(fieldOf(input, reading.fills ?? argument.name()));
@@ -123,7 +188,7 @@ function argumentOf(shown: string, given: ArgumentDeclarations<string>[string], 
   return argument;
 }
 
-function optionOf([flags, help, reading = {}]: OptionDeclaration<string>, input: DescMessage): Option {
+function optionOf([flags, help, reading = {}]: OptionDeclaration<string>, input?: DescMessage): Option {
   const option = new Option(flags, help);
   const parse = reading.parse ?? readerOf(fieldOf(input, reading.fills ?? option.attributeName()));
   if (parse !== undefined) option.argParser(parse as (text: string, before: unknown) => unknown);
@@ -177,12 +242,12 @@ export async function callerOf<Input extends DescMessage, Output extends DescMes
   };
 }
 
-function isOfAdmin({ parent }: Pick<Method, "parent">): boolean {
+function isOfAdmin({ parent }: Pick<DescMethod, "parent">): boolean {
   return parent.name === "AdminService";
 }
 
-function fieldOf(input: DescMessage, name: string): DescField | undefined {
-  return input.fields.find(({ localName }) => localName === name);
+function fieldOf(input: DescMessage | undefined, name: string): DescField | undefined {
+  return input?.fields.find(({ localName }) => localName === name);
 }
 
 /** The reader of texts for a field; undefined for texts and switches, which commander reads. */

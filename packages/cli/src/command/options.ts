@@ -90,3 +90,8 @@ export function parseText(text: string): string {
   if (text.trim() !== "") return text;
   throw new InvalidArgumentError("expected a text that is not empty");
 }
+
+/** Ends a command's help with examples, each a line as it is typed. */
+export function addExamples(command: Command, examples: readonly string[]): void {
+  command.addHelpText("after", `\nExamples:\n${examples.map((example) => `  ${example}`).join("\n")}`);
+}

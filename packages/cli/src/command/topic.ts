@@ -1,44 +1,44 @@
 import { type DescMessage, isMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { Command } from "commander";
-import { collectPages } from "../client/pages.ts";
-import { messageListText, messageText } from "../text/message.ts";
+import { messageLine, messageListText, messageText } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 import { tableLines, timeText } from "../text/table.ts";
+import { collectPages } from "./client.ts";
 import type { CommandContext } from "./context.ts";
 import {
-  addDeclared,
   type CommandDeclaration,
+  type CommandMaker,
   callerOf,
+  command,
   type FieldName,
   filledRequest,
   type Method,
   type Run,
 } from "./declared.ts";
-import { addExamples } from "./examples.ts";
+import { addExamples } from "./options.ts";
 
-/** Adds a command to its topic under a name; one that is written out names itself. */
-type CommandMaker = (parent: Command, context: CommandContext, name: string) => void;
-
-/** A topic of the command line: a word, its help, and its commands in the order of the help. */
+/** A topic of the command line: its help, and its commands in the order of the help. */
 export type TopicDeclaration = {
-  readonly name: string;
   readonly says: string;
   readonly examples: readonly string[];
   readonly commands: Readonly<Record<string, CommandMaker>>;
 };
 
-/** Returns the function that adds a topic with its commands to the program. */
-export function topic({ name, says, examples, commands }: TopicDeclaration) {
-  return (program: Command, context: CommandContext): void => {
+/** Declares a topic with its commands. */
+export function topic({ says, examples, commands }: TopicDeclaration): CommandMaker {
+  const make = (program: Command, context: CommandContext, name: string): void => {
     const parent = program.command(name).description(says);
     addExamples(parent, examples);
     for (const [member, add] of Object.entries(commands)) add(parent, context, member);
   };
+  return Object.assign(make, { commands });
 }
 
 /** A call that was made: the request, and the command that made it. */
 export type Made<Input extends DescMessage, Values> = Run<Values> & { readonly request: MessageInitShape<Input> };
+
+type Lines = string | readonly string[];
 
 /** A command that makes one call and shows its answer. */
 type CallDeclaration<Input extends DescMessage, Output extends DescMessage, Values> = CommandDeclaration<Input> & {
@@ -46,12 +46,14 @@ type CallDeclaration<Input extends DescMessage, Output extends DescMessage, Valu
   readonly request?: (run: Run<Values>) => MessageInitShape<Input> | Promise<MessageInitShape<Input>>;
   /** The field of the answer that `--json` prints and the command is about; the whole answer unless stated. */
   readonly result?: FieldName<Output>;
-  /** The field of the request that names what was deleted: `--json` prints it. */
+  /** The field of the request that names what was deleted: `--json` prints it as `deleted`. */
   readonly deleted?: FieldName<Input>;
+  /** The field of the request that names what has ended: `--json` prints it as `ended`. */
+  readonly ended?: FieldName<Input>;
   /** Returns the lines of the result, or the line itself, with `{field}` for fields of the request. */
-  readonly shows: string | ((answer: MessageShape<Output>, made: Made<Input, Values>) => string | readonly string[]);
+  readonly shows: string | ((answer: MessageShape<Output>, made: Made<Input, Values>) => Lines | Promise<Lines>);
   /** Returns remarks on the result, which go to standard error with `--json` too. */
-  readonly notes?: (answer: MessageShape<Output>, made: Made<Input, Values>) => string | readonly string[];
+  readonly notes?: (answer: MessageShape<Output>, made: Made<Input, Values>) => Lines;
 };
 
 /** Declares a command that makes one call of a method. */
@@ -59,39 +61,41 @@ export function call<Input extends DescMessage, Output extends DescMessage, Valu
   method: Method<Input, Output>,
   declared: CallDeclaration<Input, Output, Values>,
 ): CommandMaker {
-  return (parent, context, name) =>
-    addDeclared<Input, Values>(parent, context, { name, method, declared }, async (run) => {
-      const filled = filledRequest(method, declared, run.values as Readonly<Record<string, unknown>>);
-      const request: MessageInitShape<Input> = { ...filled, ...(await declared.request?.(run)) };
-      const callMethod = await callerOf(method, run);
-      const answer = await callMethod(request);
-      if (declared.result !== undefined && answer[declared.result] === undefined) return;
-      const made = { ...run, request };
-      if (run.asJson) context.print(jsonOf(method, declared, answer, request));
-      else for (const line of linesOf(declared.shows, answer, made)) context.print(line);
-      for (const line of linesOf(declared.notes ?? [], answer, made)) context.note(line);
-    });
+  return command<Input, Values>(method, declared, async (run) => {
+    const { context } = run;
+    const filled = filledRequest(method, declared, run.values as Readonly<Record<string, unknown>>);
+    const request: MessageInitShape<Input> = { ...filled, ...(await declared.request?.(run)) };
+    const callMethod = await callerOf(method, run);
+    const answer = await callMethod(request);
+    if (declared.result !== undefined && answer[declared.result] === undefined) return;
+    const made = { ...run, request };
+    if (run.asJson) context.print(jsonOf(method, declared, answer, request));
+    else for (const line of await linesOf(declared.shows, answer, made)) context.print(line);
+    for (const line of await linesOf(declared.notes ?? [], answer, made)) context.note(line);
+  });
 }
 
 function jsonOf<Input extends DescMessage, Output extends DescMessage>(
   { output }: Method<Input, Output>,
-  { result, deleted }: Pick<CallDeclaration<Input, Output, unknown>, "result" | "deleted">,
+  { result, deleted, ended }: Pick<CallDeclaration<Input, Output, unknown>, "result" | "deleted" | "ended">,
   answer: MessageShape<Output>,
   request: MessageInitShape<Input>,
 ): string {
-  if (deleted !== undefined) return JSON.stringify({ deleted: (request as Record<string, unknown>)[deleted] });
+  const fields = request as Readonly<Record<string, unknown>>;
+  if (deleted !== undefined) return JSON.stringify({ deleted: fields[deleted] });
+  if (ended !== undefined) return JSON.stringify({ ended: fields[ended] });
   const value: unknown = result === undefined ? answer : answer[result];
   const field = output.fields.find(({ localName }) => localName === result);
   const schema = field?.fieldKind === "message" ? field.message : output;
   return isMessage(value, schema) ? messageText(schema, value) : JSON.stringify(value);
 }
 
-function linesOf<Answer, Made extends { readonly request: unknown }>(
-  shows: string | readonly string[] | ((answer: Answer, made: Made) => string | readonly string[]),
+async function linesOf<Answer, Made extends { readonly request: unknown }>(
+  shows: Lines | ((answer: Answer, made: Made) => Lines | Promise<Lines>),
   answer: Answer,
   made: Made,
-): readonly string[] {
-  if (typeof shows === "function") return [shows(answer, made)].flat();
+): Promise<readonly string[]> {
+  if (typeof shows === "function") return [await shows(answer, made)].flat();
   const fields = made.request as Readonly<Record<string, unknown>>;
   return [shows].flat().map((line) => line.replace(/\{(\w+)\}/g, (_, field) => plainText(String(fields[field]))));
 }
@@ -122,9 +126,11 @@ type ListDeclaration<
   /** The cells of a row by the headings of their columns, or the lines of the table. */
   readonly table:
     | Readonly<Record<string, Cell<RowOf<Output, Rows>>>>
-    | ((rows: readonly RowOf<Output, Rows>[]) => readonly string[]);
+    | ((rows: readonly RowOf<Output, Rows>[], run: Run<Values>) => readonly string[] | Promise<readonly string[]>);
   /** True for rows that are shown; all are unless stated. */
   readonly keeps?: (row: RowOf<Output, Rows>, values: Values) => boolean;
+  /** True if `--json` prints a row a line in place of a list. */
+  readonly isLines?: true;
   /** Rows of a page, 500 unless stated. */
   readonly pageSize?: number;
   /** Makes a remark on the list, such as why it is empty. */
@@ -142,31 +148,36 @@ export function list<
   const field = method.output.fields.find(({ localName }) => localName === declared.rows);
   const schema = field?.fieldKind === "list" ? field.message : undefined;
   if (schema === undefined) throw new TypeError(`${method.output.name} has no list of messages ${declared.rows}`);
-  return (parent, context, name) =>
-    addDeclared<Input, Values>(parent, context, { name, method, declared }, async (run) => {
-      const values = run.values as Readonly<Record<string, unknown>>;
-      const request = { ...filledRequest(method, declared, values), ...(await declared.request?.(run)) };
-      const limit = typeof values["limit"] === "number" ? values["limit"] : Number.POSITIVE_INFINITY;
-      const callMethod = await callerOf(method, run);
-      const hasPages = method.input.fields.some(({ localName }) => localName === "pageToken");
-      const found = await collectPages<Row>(async (pageToken) => {
-        const page = hasPages ? { pageSize: Math.min(limit, declared.pageSize ?? 500), pageToken } : {};
-        const answer: Readonly<Record<string, unknown>> = await callMethod({ ...request, ...page });
-        const { nextPageToken = "" } = answer as { nextPageToken?: string };
-        return { items: answer[declared.rows] as readonly Row[], nextPageToken };
-      }, limit);
-      const rows = found.filter((row) => declared.keeps?.(row, run.values) ?? true);
-      await declared.remark?.(rows, run);
-      if (run.asJson) context.print(messageListText(schema, rows as MessageShape<typeof schema>[]));
-      else for (const line of tableOf(declared.table, rows)) context.print(line);
-    });
+  return command<Input, Values>(method, declared, async (run) => {
+    const { context } = run;
+    const values = run.values as Readonly<Record<string, unknown>>;
+    const request = { ...filledRequest(method, declared, values), ...(await declared.request?.(run)) };
+    const limit = typeof values["limit"] === "number" ? values["limit"] : Number.POSITIVE_INFINITY;
+    const callMethod = await callerOf(method, run);
+    const hasPages = method.input.fields.some(({ localName }) => localName === "pageToken");
+    const found = await collectPages<Row>(async (pageToken) => {
+      const page = hasPages ? { pageSize: Math.min(limit, declared.pageSize ?? 500), pageToken } : {};
+      const answer: Readonly<Record<string, unknown>> = await callMethod({ ...request, ...page });
+      const { nextPageToken = "" } = answer as { nextPageToken?: string };
+      return { items: answer[declared.rows] as readonly Row[], nextPageToken };
+    }, limit);
+    const rows = found.filter((row) => declared.keeps?.(row, run.values) ?? true);
+    await declared.remark?.(rows, run);
+    const messages = rows as MessageShape<typeof schema>[];
+    if (run.asJson && declared.isLines) for (const message of messages) context.print(messageLine(schema, message));
+    else if (run.asJson) context.print(messageListText(schema, messages));
+    else for (const line of await tableOf(declared.table, rows, run)) context.print(line);
+  });
 }
 
-function tableOf<Row>(
-  table: Readonly<Record<string, Cell<Row>>> | ((rows: readonly Row[]) => readonly string[]),
+function tableOf<Row, Values>(
+  table:
+    | Readonly<Record<string, Cell<Row>>>
+    | ((rows: readonly Row[], run: Run<Values>) => readonly string[] | Promise<readonly string[]>),
   rows: readonly Row[],
-): readonly string[] {
-  if (typeof table === "function") return table(rows);
+  run: Run<Values>,
+): readonly string[] | Promise<readonly string[]> {
+  if (typeof table === "function") return table(rows, run);
   const cells = Object.values(table);
   return tableLines(
     Object.keys(table),

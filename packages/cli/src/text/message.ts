@@ -1,5 +1,24 @@
 import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
 
+// The runtime has raw JSON (ECMAScript's JSON.parse source text access); the compiler's library does not know it yet.
+const json = JSON as JSON & { rawJSON(text: string): object };
+
+/** Parses JSON with every number kept as it is written: ids of some apps are integers beyond what a double holds. Throws SyntaxError. */
+export function parseKeepingNumbers(text: string): unknown {
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
+    typeof value === "number" && context?.source !== undefined ? json.rawJSON(context.source) : value,
+  );
+}
+
+/** JSON text over several lines, its numbers as they were written. A text that is no JSON is returned as it is. */
+export function indentJson(text: string): string {
+  try {
+    return JSON.stringify(parseKeepingNumbers(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}
+
 // Unset fields too, as the server answers them.
 const jsonOptions = { alwaysEmitImplicit: true };
 

@@ -42,3 +42,14 @@ export function spanText(ms: number): string {
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
+
+/** A number of bytes for a person: `12.3 MB`. */
+export function bytesText(bytes: number): string {
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
+}
+
+/** The name of an enum's value in lower case and in words: `pending plan approval`. A value that this version does not name is its number. */
+export function enumWords(names: Readonly<Record<string, number | string>>, value: number): string {
+  const [name = String(value)] = Object.entries(names).find(([, number]) => number === value) ?? [];
+  return name.toLowerCase().replaceAll("_", " ");
+}

@@ -7,7 +7,6 @@ const { listAskEndpoints, createAskEndpoint, deleteAskEndpoint } = JobsService.m
 
 /** `svc ask-endpoints create|list|delete`. */
 export const addAskEndpointsCommand = topic({
-  name: "ask-endpoints",
   says: "create, list and delete endpoints that every question of the project is published to; for an approver",
   examples: ["svc ask-endpoints", "svc ask-endpoints create https://hooks.example.com/asks"],
   commands: {

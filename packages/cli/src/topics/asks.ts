@@ -2,11 +2,11 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { systemClock } from "@svc/core";
 import { JobsService } from "@svc/gen/jobs";
 import { AskState } from "@svc/sdk";
-import { findAsk } from "../asks/find-ask.ts";
-import { addAskShow, askStateText } from "../asks/show.ts";
 import type { Run } from "../command/declared.ts";
 import { parseCount, parseSpan } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
+import { findAsk } from "../custom/asks/question.ts";
+import { addAskShow, askStateText } from "../custom/asks/show.ts";
 import { timeText } from "../text/table.ts";
 
 const { listAsks, createAnswerLink } = JobsService.method;
@@ -15,13 +15,13 @@ type LinkValues = { readonly id: string; readonly as: string; readonly expiresIn
 
 /** `svc asks list|show|link`. */
 export const addAsksCommand = topic({
-  name: "asks",
   says: "list and show the questions that jobs put to people, and make links that answer them",
   examples: ["svc asks", "svc asks list --principal lead --state all"],
   commands: {
     list: list(listAsks, {
       says: "list the project's questions, newest first: those that wait for an answer, unless stated",
       isDefault: true,
+      shown: "svc asks",
       options: [
         [
           "--state <state>",

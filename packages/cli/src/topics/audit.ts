@@ -1,11 +1,10 @@
 import { AdminService } from "@svc/gen/admin";
-import { addAuditVerify } from "../audit/verify.ts";
 import { parseCount } from "../command/options.ts";
 import { list, topic } from "../command/topic.ts";
+import { addAuditVerify } from "../custom/verify-audit.ts";
 
 /** `svc audit list|verify`. */
 export const addAuditCommand = topic({
-  name: "audit",
   says: "list who did what, and check that nothing of it was changed, as the administrator",
   examples: ["svc audit", "svc audit verify"],
   commands: {

@@ -1,12 +1,12 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { systemClock } from "@svc/core";
 import { ConnectedAccountSchema, ConnectionsService } from "@svc/gen/connections";
+import type { ConnectedAccount } from "@svc/sdk";
 import type { Run } from "../command/declared.ts";
 import { CommandError } from "../command/error.ts";
 import { parseCount, parseSpan } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { credentialText } from "../connections/credential-text.ts";
-import { addConnectionTest } from "../connections/test.ts";
+import { addConnectionTest } from "../custom/test-connection.ts";
 import { messageText } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 import { timeText } from "../text/table.ts";
@@ -19,7 +19,6 @@ type ReferencesValues = { readonly id: string; readonly reference: readonly stri
 
 /** `svc connections list|show|test|references|link|delete`. */
 export const addConnectionsCommand = topic({
-  name: "connections",
   says: "list, show, test and delete connected accounts, and say which events are theirs",
   examples: ["svc connections", "svc connections list --entity ada"],
   commands: {
@@ -116,3 +115,10 @@ export const addConnectionsCommand = topic({
     }),
   },
 });
+
+/** The last known answer of the app to an account's credential, such as "worked at 2026-03-14T09:26:53Z"; `-` if it has none. */
+function credentialText({ scheme, sandbox, credentialTry }: ConnectedAccount): string {
+  if (scheme === "none") return "-";
+  if (sandbox) return "not tried: sandbox";
+  return credentialTry === undefined ? "not tried yet" : `${credentialTry.outcome} at ${timeText(credentialTry.at)}`;
+}

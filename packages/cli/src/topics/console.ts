@@ -1,22 +1,40 @@
 import { ConsoleService } from "@svc/gen/console";
-import { list, topic } from "../command/topic.ts";
-import { addConsoleEnd } from "../console/end.ts";
-import { addConsoleOpen } from "../console/open.ts";
+import { call, list, topic } from "../command/topic.ts";
+
+const { createSignInLink, listSessions, endSession } = ConsoleService.method;
 
 /** `svc console open|sessions|end`. */
 export const addConsoleCommand = topic({
-  name: "console",
   says: "open the console in a browser, signed in; list and end its sessions",
   examples: ["svc console", "svc console --print", "svc console sessions"],
   commands: {
-    open: addConsoleOpen,
-    sessions: list(ConsoleService.method.listSessions, {
+    open: call(createSignInLink, {
+      says: "open the console with the seat of the key in use, by a link that works once, within ten minutes",
+      isDefault: true,
+      options: [["--print", "print the link in place of opening it"]],
+      json: "the link as JSON",
+      shows: async ({ url }, { values: { print }, context }) => {
+        const isOpened = print !== true && ((await context.terminal?.openPage(url)) ?? false);
+        if (!isOpened) return url;
+        context.note("The console is opened in the browser.");
+        return [];
+      },
+      examples: ["svc console open", "svc console open --print"],
+    }),
+    sessions: list(listSessions, {
       says: "list the browsers that are signed in with the key in use",
       rows: "sessions",
       table: { ID: "id", "SIGNED IN": "createdAt", USED: "usedAt", BROWSER: "userAgent" },
       json: "the sessions as a JSON list",
       examples: ["svc console sessions"],
     }),
-    end: addConsoleEnd,
+    end: call(endSession, {
+      says: "take the seat of the key in use out of a session; its pages stop within two seconds",
+      takes: { "<id>": "id of the session" },
+      ended: "id",
+      json: "the id as JSON",
+      shows: "{id} is ended",
+      examples: ["svc console end ses_01h455vb4pex5vsknk084sn02q"],
+    }),
   },
 });

@@ -19,7 +19,6 @@ type PutValues = {
 
 /** `svc contacts list|put|delete`. */
 export const addContactsCommand = topic({
-  name: "contacts",
   says: "list, put and delete the people whom jobs may ask",
   examples: ["svc contacts", "svc contacts put lead --name 'Ada, team lead'"],
   commands: {

@@ -1,10 +1,9 @@
 import { ConnectionsService } from "@svc/gen/connections";
 import { call, topic } from "../command/topic.ts";
-import { addCredentialSet } from "../credentials/set.ts";
+import { addCredentialSet } from "../custom/set-credential.ts";
 
 /** `svc credentials set|delete`. */
 export const addCredentialsCommand = topic({
-  name: "credentials",
   says: "set and delete the client id and secret with which the project itself calls an app",
   examples: [
     "svc credentials set my_bank --client-id 4711 --secret-stdin < client-secret",

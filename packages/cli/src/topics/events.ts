@@ -1,11 +1,11 @@
 import { type EventDeliveries, TriggersService } from "@svc/gen/triggers";
 import { Code, ConnectError } from "@svc/sdk";
-import { ownProjectId } from "../client/own-project.ts";
+import { ownProjectId } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { addEventReplay } from "../events/replay.ts";
-import { indentJson } from "../text/json.ts";
+import { addEventReplay } from "../custom/replays/start.ts";
+import { indentJson } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 import { factLines, timeText } from "../text/table.ts";
 
@@ -14,13 +14,13 @@ const exampleId = "evt_01h455vb4pex5vsknk084sn02q";
 
 /** `svc events list|show|replay`. */
 export const addEventsCommand = topic({
-  name: "events",
   says: "list the project's events, show one with its payload, and deliver those of a time again",
   examples: ["svc events", "svc events --trigger calendar.events_changed --limit 100"],
   commands: {
     list: list(listEvents, {
       says: "list the project's latest events, newest first",
       isDefault: true,
+      shown: "svc events",
       options: [
         ["--limit <count>", "most events to list", { parse: parseCount, default: 20 }],
         ["--toolkit <slug>", "only events of this toolkit", { fills: "toolkitSlug" }],

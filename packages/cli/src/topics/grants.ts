@@ -8,7 +8,6 @@ const exampleId = "grt_01h455vb4pex5vsknk084sn02q";
 
 /** `svc grants list|update|revoke`. */
 export const addGrantsCommand = topic({
-  name: "grants",
   says: "list, narrow and revoke what people let agents do",
   examples: ["svc grants", `svc grants revoke ${exampleId}`],
   commands: {

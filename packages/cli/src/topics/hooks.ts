@@ -9,7 +9,6 @@ const exampleId = "hok_01h455vb4pex5vsknk084sn02q";
 
 /** `svc hooks list|create|update|delete`. */
 export const addHooksCommand = topic({
-  name: "hooks",
   says: "list, create, update and delete what is asked about every call",
   examples: ["svc hooks", "svc hooks create before https://hooks.example.com/calls --access write,destructive"],
   commands: {

@@ -1,26 +1,26 @@
 import { AdminService } from "@svc/gen/admin";
-import { JobsService } from "@svc/gen/jobs";
+import { JobsService, JobView } from "@svc/gen/jobs";
 import type { Job } from "@svc/sdk";
 import type { Run } from "../command/declared.ts";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { addJobCheck } from "../jobs/check.ts";
-import { addJobList } from "../jobs/list.ts";
-import { addJobLog } from "../jobs/log.ts";
-import { addJobRerun } from "../jobs/rerun.ts";
-import { addJobRetry } from "../jobs/retry.ts";
-import { addJobShow } from "../jobs/show.ts";
-import { addJobSteps } from "../jobs/steps.ts";
-import { addJobSubmit } from "../jobs/submit.ts";
-import { hasEnded, standingText, statusText } from "../jobs/text.ts";
-import { addJobWatch } from "../jobs/watch.ts";
-import { findProjectId } from "../projects/find-project.ts";
+import { addJobCheck } from "../custom/jobs/check.ts";
+import { addJobRerun } from "../custom/jobs/rerun.ts";
+import { addJobRetry } from "../custom/jobs/retry.ts";
+import { addJobShow } from "../custom/jobs/show.ts";
+import { addJobSteps } from "../custom/jobs/steps.ts";
+import { addJobSubmit } from "../custom/jobs/submit.ts";
+import { hasEnded, standingText, statusNames, statusOfName, statusText } from "../custom/jobs/text.ts";
+import { addJobWatch } from "../custom/jobs/watch/watch-job.ts";
+import { findProjectId } from "../custom/projects/find-project.ts";
+import { plainText } from "../text/plain.ts";
 
-const { listUndoEntries, pauseJob, resumeJob, cancelJob, promoteJob } = JobsService.method;
+const { listJobs, listJobEvents, listUndoEntries, pauseJob, resumeJob, cancelJob, promoteJob } = JobsService.method;
 const { parkJob, releaseJob } = AdminService.method;
 const exampleId = "job_01h455vb4pex5vsknk084sn02q";
 
 type JobValues = { readonly id: string };
+type JobListValues = { readonly status?: string; readonly skill?: string };
 type AnsweredJob = { readonly job?: Job | undefined };
 
 /** The parts of a command that acts on one job and prints where it stands then. */
@@ -44,7 +44,6 @@ const aboutJobOfProject = {
 
 /** `svc jobs submit|check|list|show|steps|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`. */
 export const addJobsCommand = topic({
-  name: "jobs",
   says: "check programs and submit them as jobs, and follow, read, retry, pause, resume, cancel and promote them; as administrator, park and release them",
   examples: [
     "svc jobs",
@@ -55,7 +54,44 @@ export const addJobsCommand = topic({
   commands: {
     submit: addJobSubmit,
     check: addJobCheck,
-    list: addJobList,
+    list: list(listJobs, {
+      says: "list the project's latest jobs, newest first",
+      isDefault: true,
+      options: [
+        ["--status <status>", "only jobs of this status", { choices: statusNames }],
+        [
+          "--mode <mode>",
+          "only live jobs, only simulated ones (those of --simulate-first too), or only those by which people are asked about a standing program",
+          { choices: ["live", "simulate", "rehearse"] },
+        ],
+        ["--program <id>", "only jobs of this standing program, stp_…", { fills: "standingProgramId" }],
+        ["--skill <slug>", "only jobs of this skill, such as announce or skills.announce"],
+        ["--parent <id>", "only the jobs that this one runs, job_…", { fills: "parentJobId" }],
+        ["--title <text>", "only jobs whose title has this text", { fills: "titleContains" }],
+        ["--since <when>", "only jobs submitted then or later: 2h ago, or 2026-03-14T09:00:00Z"],
+        ["--until <when>", "only jobs submitted before"],
+        ["--limit <count>", "most jobs to list", { parse: parseCount, default: 20 }],
+      ],
+      request: ({ values: { status = "", skill = "" }, asJson }: Run<JobListValues>) => ({
+        status: statusOfName(status),
+        // The toolkit of all skills may be left out.
+        skillSlug: skill === "" || skill.includes(".") ? skill : `skills.${skill}`,
+        // With --json all of a job is printed.
+        view: asJson ? JobView.UNSPECIFIED : JobView.SUMMARY,
+      }),
+      // A job brings its program along: small pages.
+      pageSize: 50,
+      rows: "jobs",
+      table: {
+        SUBMITTED: "createdAt",
+        ID: "id",
+        MODE: ({ mode }) => mode,
+        STATUS: standingText,
+        TITLE: ({ title, skillSlug }) => `${plainText(title)}${skillSlug === "" ? "" : ` (${skillSlug})`}`,
+      },
+      json: "the jobs as a JSON list",
+      examples: ["svc jobs list", "svc jobs list --status parked --limit 100", `svc jobs list --parent ${exampleId}`],
+    }),
     show: addJobShow,
     steps: addJobSteps,
     "undo-entries": list(listUndoEntries, {
@@ -75,7 +111,24 @@ export const addJobsCommand = topic({
       examples: [`svc jobs undo-entries ${exampleId}`],
     }),
     watch: addJobWatch,
-    log: addJobLog,
+    log: list(listJobEvents, {
+      says: "print the log of a job as it is now: what happened, when, and who caused it",
+      takes: { "<id>": ["id of the job, job_…", { fills: "jobId" }] },
+      pageSize: 1_000,
+      isLines: true,
+      rows: "events",
+      table: {
+        SEQ: "seq",
+        AT: "at",
+        TYPE: ({ type }) => type,
+        STEP: ({ stepId }) => stepId || "-",
+        // The last of a chain caused the entry itself; the rest is in its JSON.
+        "CAUSED BY": ({ principalChain }) => plainText(principalChain.at(-1) ?? "-"),
+        PARTICULARS: "payloadJson",
+      },
+      json: "the entries as JSON, one a line",
+      examples: [`svc jobs log ${exampleId}`, `svc jobs log ${exampleId} --json | jq .type`],
+    }),
     retry: addJobRetry,
     rerun: addJobRerun,
     pause: call(pauseJob, {

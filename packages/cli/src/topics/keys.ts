@@ -2,8 +2,8 @@ import { AdminService } from "@svc/gen/admin";
 import { Role } from "@svc/sdk";
 import type { Run } from "../command/declared.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { addKeyCreate } from "../keys/create.ts";
-import { findProjectId } from "../projects/find-project.ts";
+import { addKeyCreate } from "../custom/create-key.ts";
+import { findProjectId } from "../custom/projects/find-project.ts";
 import { boundText, confirmText, keyStateText } from "../text/bound.ts";
 import { timeText } from "../text/table.ts";
 
@@ -12,7 +12,6 @@ const exampleId = "key_01h455vb4pex5vsknk084sn02q";
 
 /** `svc keys create|list|revoke`. */
 export const addKeysCommand = topic({
-  name: "keys",
   says: "issue, list and revoke API keys, as the administrator",
   examples: ["svc keys create --project billing --name deploy", `svc keys revoke ${exampleId}`],
   commands: {

@@ -23,7 +23,6 @@ type PutValues = {
 
 /** `svc limits list|put|delete`. */
 export const addLimitsCommand = topic({
-  name: "limits",
   says: "list, put and delete what the project holds its calls to",
   examples: ["svc limits", "svc limits put calendar --toolkit calendar --key accountId --rate 10/1s"],
   commands: {

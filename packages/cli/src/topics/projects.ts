@@ -1,17 +1,16 @@
 import { AdminService } from "@svc/gen/admin";
 import type { Run } from "../command/declared.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { addProjectDelete } from "../projects/delete.ts";
-import { findProjectId } from "../projects/find-project.ts";
-import { addProjectPolicy } from "../projects/policy.ts";
-import { addProjectQuotas } from "../projects/quotas.ts";
+import { addProjectDelete } from "../custom/projects/delete.ts";
+import { findProjectId } from "../custom/projects/find-project.ts";
+import { addProjectPolicy } from "../custom/projects/policy.ts";
+import { addProjectQuotas } from "../custom/projects/quotas.ts";
 import { countText, tableLines } from "../text/table.ts";
 
 const { createProject, listProjects, getProjectUsage } = AdminService.method;
 
 /** `svc projects create|delete|list|policy|quotas|usage`. */
 export const addProjectsCommand = topic({
-  name: "projects",
   says: "create, list and delete projects, set what they are held to, and see what they use, as the administrator",
   examples: ["svc projects create billing", "svc projects list"],
   commands: {

@@ -1,12 +1,11 @@
 import { AdminService } from "@svc/gen/admin";
 import { parseCount } from "../command/options.ts";
 import { list, topic } from "../command/topic.ts";
-import { addQuarantineRelease } from "../quarantine/release.ts";
-import { addQuarantineShow } from "../quarantine/show.ts";
+import { addQuarantineRelease } from "../custom/quarantine/release.ts";
+import { addQuarantineShow } from "../custom/quarantine/show.ts";
 
 /** `svc quarantine list|show|release`. */
 export const addQuarantineCommand = topic({
-  name: "quarantine",
   says: "list, show and release verified posts that became no event, as the administrator",
   examples: ["svc quarantine", "svc quarantine release --toolkit calendar --dry-run"],
   commands: {

@@ -2,9 +2,9 @@ import { TriggersService } from "@svc/gen/triggers";
 import type { Replay } from "@svc/sdk";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { parsePace } from "../replays/rate.ts";
-import { progressText, replayFacts, replayStateText } from "../replays/text.ts";
-import { addReplayWatch } from "../replays/watch.ts";
+import { parsePace } from "../custom/replays/range.ts";
+import { progressText, replayFacts, replayStateText } from "../custom/replays/text.ts";
+import { addReplayWatch } from "../custom/replays/watch-replay.ts";
 import { factLines } from "../text/table.ts";
 
 const { listReplays, getReplay, updateReplay, cancelReplay } = TriggersService.method;
@@ -20,7 +20,6 @@ const aboutReplay = {
 
 /** `svc replays list|show|watch|update|pause|resume|cancel`. */
 export const addReplaysCommand = topic({
-  name: "replays",
   says: "replays at a pace: how far they are, their pace, pauses; `svc events replay` starts one",
   examples: ["svc replays", `svc replays watch ${exampleId}`],
   commands: {

@@ -6,7 +6,6 @@ const { listSecrets, putSecret, deleteSecret } = SecretsService.method;
 
 /** `svc secrets list|put|delete`. */
 export const addSecretsCommand = topic({
-  name: "secrets",
   says: "put, delete and list what programs send by name",
   examples: ["svc secrets", "svc secrets put billing_token --secret-stdin < token"],
   commands: {

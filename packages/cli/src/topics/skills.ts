@@ -10,7 +10,6 @@ type SkillValues = { readonly skill: string; readonly skillVersion?: number };
 
 /** `svc skills list|get|delete`. */
 export const addSkillsCommand = topic({
-  name: "skills",
   says: "list, read and delete the skills that jobs were promoted to",
   examples: ["svc skills", "svc skills get announce", "svc skills delete announce --skill-version 2"],
   commands: {

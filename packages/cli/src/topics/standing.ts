@@ -2,14 +2,14 @@ import { StandingService } from "@svc/gen/standing";
 import type { StandingProgram } from "@svc/sdk";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { addStandingBackfill } from "../standing/backfill.ts";
-import { addStandingCreate } from "../standing/create.ts";
-import { addStandingPreview } from "../standing/preview.ts";
-import { addStandingRun } from "../standing/run.ts";
-import { addStandingRuns } from "../standing/runs.ts";
-import { addStandingShow } from "../standing/show.ts";
-import { pendingText, programStateText, runStateText, stateNames, stateOfName } from "../standing/text.ts";
-import { addStandingUpdate } from "../standing/update.ts";
+import { addStandingBackfill } from "../custom/standing/backfill.ts";
+import { addStandingCreate } from "../custom/standing/create.ts";
+import { addStandingPreview } from "../custom/standing/preview.ts";
+import { addStandingRun } from "../custom/standing/run.ts";
+import { addStandingRuns } from "../custom/standing/runs.ts";
+import { addStandingShow } from "../custom/standing/show.ts";
+import { pendingText, programStateText, runStateText, stateNames, stateOfName } from "../custom/standing/text.ts";
+import { addStandingUpdate } from "../custom/standing/update.ts";
 import { timeText } from "../text/table.ts";
 
 const { listStandingPrograms, pauseStandingProgram, resumeStandingProgram, deleteStandingProgram } =
@@ -26,7 +26,6 @@ const aboutProgram = {
 
 /** `svc standing create|update|preview|list|show|runs|run|backfill|pause|resume|delete`. */
 export const addStandingCommand = topic({
-  name: "standing",
   says: "programs that the service starts by itself, and their runs",
   examples: [
     "svc standing",

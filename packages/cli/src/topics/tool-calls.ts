@@ -1,14 +1,13 @@
 import { ToolsService } from "@svc/gen/tools";
 import { Code, ConnectError } from "@svc/sdk";
-import { ownProjectId } from "../client/own-project.ts";
+import { ownProjectId } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { parseCount } from "../command/options.ts";
 import { list, topic } from "../command/topic.ts";
-import { addToolCallShow } from "../tool-calls/show.ts";
+import { addToolCallShow } from "../custom/show-call.ts";
 
 /** `svc tool-calls list|show`. */
 export const addToolCallsCommand = topic({
-  name: "tool-calls",
   says: "read the ledger of tool calls",
   examples: ["svc tool-calls", "svc tool-calls list --outcome outcome_unknown"],
   commands: {

@@ -1,19 +1,28 @@
 import { AdminService } from "@svc/gen/admin";
+import { command } from "../command/declared.ts";
 import { readSecretOption, secretOptions, secretRemark } from "../command/secret.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { addVaultRotate } from "../vault/rotate.ts";
-import { addVaultStatus } from "../vault/status.ts";
+import { addVaultRotate, printRotation } from "../custom/rotate-vault.ts";
 
-const { putDeploymentSecret, deleteDeploymentSecret, listDeploymentSecrets } = AdminService.method;
+const { putDeploymentSecret, deleteDeploymentSecret, listDeploymentSecrets, getVaultRotation } = AdminService.method;
 
 /** `svc vault rotate|status|put|delete|list`. */
 export const addVaultCommand = topic({
-  name: "vault",
   says: "rotate the vault key and keep secrets of the deployment itself, as the administrator",
   examples: ["svc vault rotate --watch", "svc vault status", "svc vault put embeddings_key --secret-stdin < token"],
   commands: {
     rotate: addVaultRotate,
-    status: addVaultStatus,
+    status: command(
+      getVaultRotation,
+      {
+        says: "tell how far the last rotation of the vault key is",
+        isDefault: true,
+        json: "the rotation as JSON",
+        examples: ["svc vault status"],
+      },
+      async ({ values, context, admin }) =>
+        printRotation((await admin().admin.getVaultRotation({})).rotation, values, context),
+    ),
     put: call(putDeploymentSecret, {
       says: "keep a secret of the deployment itself, or give it a new value",
       takes: { "<name>": "embeddings_key: the bearer token of the embeddings endpoint" },

@@ -1,0 +1,168 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { formatValue, requireText } from "@svc/core";
+import { createSvcAdminClient, createSvcClient, type Interceptor, type SvcAdminClient, type SvcClient } from "@svc/sdk";
+import { type Config, type Environment, loadConfig } from "@svc/server/config";
+import type { Command } from "commander";
+import { plainText } from "../text/plain.ts";
+import type { CommandContext } from "./context.ts";
+import { CommandError } from "./error.ts";
+
+const exampleUrl = "http://127.0.0.1:8080";
+
+/** Options of every command that calls the server. */
+export type ServerOptions = { url?: string };
+
+/** Options of the commands of a project. */
+export type ProjectOptions = ServerOptions & { apiKey?: string };
+
+/** Options of the administrator's commands. */
+export type AdminOptions = ServerOptions & { adminToken?: string };
+
+/** Adds `--url` to a command. */
+export function addServerOptions(command: Command): Command {
+  return command.option(
+    "--url <url>",
+    "address of the service (default: SVC_URL, else http://127.0.0.1 at SVC_PORT, else at 8080)",
+  );
+}
+
+/** Adds the options of a project's command. */
+export function addProjectOptions(command: Command): Command {
+  const help = "key of the project (default: SVC_API_KEY, else the first key in the data folder of a local service)";
+  return addServerOptions(command).option("--api-key <key>", help);
+}
+
+/** Adds the options of an administrator's command. */
+export function addAdminOptions(command: Command): Command {
+  const help = "the deployment's administrator token (default: SVC_ADMIN_TOKEN)";
+  return addServerOptions(command).option("--admin-token <token>", help);
+}
+
+/** Address of the server that a command speaks to, without a slash at its end. Throws CommandError. */
+export function serverUrl({ url }: ServerOptions, { environment }: CommandContext): string {
+  const text = (url ?? environment.get("SVC_URL") ?? localUrl(environment)).trim();
+  const [, port] = /^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(text) ?? [];
+  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) {
+    throw new CommandError(`the address ${JSON.stringify(text)} has the port ${port}; expected 1 to 65535`);
+  }
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text.replace(/\/+$/, "");
+  throw new CommandError(`the address ${JSON.stringify(text)} is no http or https URL; an example is ${exampleUrl}`);
+}
+
+function localUrl(environment: Environment): string {
+  const port = environment.get("SVC_PORT")?.trim() ?? "";
+  if (port === "" || Number(port) === 0) return exampleUrl;
+  if (/^\d+$/.test(port) && Number(port) <= 65_535) return `http://127.0.0.1:${Number(port)}`;
+  throw new CommandError(
+    `SVC_PORT: ${formatValue(port)} is not a port from 1 to 65535; set it, or give the address with --url or SVC_URL`,
+  );
+}
+
+/** Which service a command spoke to, and where the credential came from that it showed. */
+export type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
+
+const origins = new WeakMap<CommandContext, Origin>();
+
+/** What the command of this context used last; undefined when it has called nothing. */
+export function originOf(context: CommandContext): Origin | undefined {
+  return origins.get(context);
+}
+
+/** A client of the project whose key the options, the environment or the data folder name. Rejects with CommandError. */
+export async function openProjectClient(options: ProjectOptions, context: CommandContext): Promise<SvcClient> {
+  const baseUrl = serverUrl(options, context);
+  const found = given("key", [options.apiKey, "--api-key"], "SVC_API_KEY", context) ?? (await firstKey(context));
+  origins.set(context, { url: baseUrl, credential: found.source, isAdmin: false });
+  return createSvcClient({ baseUrl, apiKey: found.text.trim(), interceptors: [noteListLimits(context)] });
+}
+
+/** Notes once for a command that a list leaves out what its key may not read: an empty table would say that there is nothing. */
+function noteListLimits(context: CommandContext): Interceptor {
+  const noted = new Set<string>();
+  return (next) => async (request) => {
+    const response = await next(request);
+    if (response.stream || !("limitedTo" in response.message)) return response;
+    const limitedTo = String(response.message.limitedTo);
+    if (limitedTo !== "" && !noted.has(limitedTo)) {
+      noted.add(limitedTo);
+      context.note(`Your key may read only ${plainText(limitedTo)}: whatever else there is, is not in the list.`);
+    }
+    return response;
+  };
+}
+
+/** A client of the administrator. Throws CommandError without a token. */
+export function openAdminClient(options: AdminOptions, context: CommandContext): SvcAdminClient {
+  const baseUrl = serverUrl(options, context);
+  const found = given("token", [options.adminToken, "--admin-token"], "SVC_ADMIN_TOKEN", context);
+  if (found !== undefined) {
+    origins.set(context, { url: baseUrl, credential: found.source, isAdmin: true });
+    return createSvcAdminClient({ baseUrl, adminToken: found.text.trim() });
+  }
+  throw new CommandError(
+    "this needs the administrator token: set SVC_ADMIN_TOKEN, here and for the service, to at least 32 characters, or give --admin-token",
+  );
+}
+
+/** A credential and where it came from. */
+type Credential = { text: string; source: string };
+
+function given(
+  what: string,
+  [value, option]: [string | undefined, string],
+  variable: string,
+  { environment }: CommandContext,
+): Credential | undefined {
+  if (value !== undefined) return { text: value, source: `the ${what} is that of ${option}` };
+  const text = environment.get(variable);
+  return text === undefined ? undefined : { text, source: `the ${what} is that of ${variable}` };
+}
+
+async function firstKey(context: CommandContext): Promise<Credential> {
+  const { dataDir } = await localConfig(context, "SVC_DATA_DIR");
+  const file = join(dataDir, "first-key");
+  try {
+    return { text: requireText(readFileSync(file)), source: `the key is that of ${file}` };
+  } catch {
+    throw new CommandError(
+      `no API key: give --api-key, set SVC_API_KEY, or make one with \`svc keys create\`; the first start of a new local service writes ${file}, that of a restored one does not`,
+    );
+  }
+}
+
+/** Id of the key's own project, which the catalog's calls take in order to show private toolkits. */
+export async function ownProjectId({ identity }: SvcClient): Promise<string> {
+  return (await identity.getIdentity({})).projectId;
+}
+
+type SharedVariable = "SVC_DATA_DIR" | "SVC_VAULT_KEY" | "SVC_TOOLKITS" | "SVC_DEPLOYMENT";
+
+/**
+ * Where a local server keeps its data and definitions, by the variables and defaults that the server itself uses. Only the named
+ * variables are read: a shell that calls the server need not have the others, nor have them right. Rejects with ConfigError.
+ */
+export async function localConfig(
+  { environment }: CommandContext,
+  ...names: readonly SharedVariable[]
+): Promise<Pick<Config, "dataDir" | "vaultKeys" | "toolkitFolders" | "deploymentFile">> {
+  return loadConfig({
+    ...environment,
+    get: (name) => (names.some((known) => known === name) ? environment.get(name) : undefined),
+  });
+}
+
+/** Reads every item of a paged list, page by page. `limit` ends it early. */
+export async function collectPages<Item>(
+  readPage: (pageToken: string) => Promise<{ items: readonly Item[]; nextPageToken: string }>,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<Item[]> {
+  const found: Item[] = [];
+  let pageToken = "";
+  do {
+    const page = await readPage(pageToken);
+    found.push(...page.items);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "" && found.length < limit);
+  return found.slice(0, limit);
+}

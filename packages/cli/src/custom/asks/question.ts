@@ -1,0 +1,117 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { sampleValue } from "@svc/catalog/sample-value";
+import { systemClock } from "@svc/core";
+import { type Ask, AskState, type Job, type SvcClient } from "@svc/sdk";
+import { CommandError } from "../../command/error.ts";
+import { plainLines, plainText, shellWord, spanText } from "../../text/plain.ts";
+import { readProgram } from "../jobs/shown-program.ts";
+import { rowsText } from "../jobs/text.ts";
+
+/** A question that a job waits on, wherever it was read. */
+export type Question = Pick<
+  Ask,
+  | "requestId"
+  | "stepId"
+  | "question"
+  | "continuations"
+  | "answerSchemaJson"
+  | "principalId"
+  | "deliveredPrincipals"
+  | "exhausted"
+> & {
+  /** When it passes on to the next hop, or is settled by its default; epoch milliseconds. */
+  readonly deadlineMs: number | undefined;
+  readonly isApproval: boolean;
+  /** How the rows that it is about ended. */
+  readonly rows: string;
+  /** The program's constants, which overrides may change. */
+  readonly params: Readonly<Record<string, unknown>>;
+};
+
+/** The question that a job waits on; undefined when it waits on none. */
+export function questionOfJob(job: Job): Question | undefined {
+  const { park, pendingAsk } = job;
+  const { judgment } = park ?? {};
+  if (park === undefined || judgment === undefined || pendingAsk === undefined) return undefined;
+  const { requestId, question, continuations, answerSchemaJson, counts } = judgment;
+  return {
+    ...heldBy(pendingAsk),
+    ...{ requestId, question, continuations, answerSchemaJson, stepId: park.stepId },
+    rows: rowsText(counts, "map"),
+    params: readProgram(job).params,
+  };
+}
+
+/** The question of an ask that was read by itself. */
+export function questionOfAsk(ask: Ask): Question {
+  const { requestId, question, continuations, answerSchemaJson, stepId } = ask;
+  return { ...heldBy(ask), ...{ requestId, question, continuations, answerSchemaJson, stepId }, rows: "", params: {} };
+}
+
+function heldBy({ principalId, deliveredPrincipals, exhausted, deadlineAt, approvalId }: Ask) {
+  const deadlineMs = deadlineAt === undefined ? undefined : timestampMs(deadlineAt);
+  return { principalId, deliveredPrincipals, exhausted, deadlineMs, isApproval: approvalId !== "" };
+}
+
+/** A question in lines: its text, who holds it, and the commands that answer it. `options` are those that the commands need. */
+export function questionLines(question: Question, options: readonly string[]): string[] {
+  // A line of the question is told apart from the lines around it, which are not its author's.
+  const [first, ...more] = plainLines(question.question);
+  const rows = question.rows === "" ? [] : [`  rows: ${question.rows}`];
+  return [
+    `? ${first}`,
+    ...more.map((line) => `  | ${line}`),
+    ...rows,
+    `  ${holderText(question)}`,
+    "  Answer with one of:",
+    ...answerCommands(question, options).map((command) => `    ${command}`),
+  ];
+}
+
+function holderText({ principalId, deliveredPrincipals, exhausted, deadlineMs, isApproval }: Question): string {
+  const reached = deliveredPrincipals.map(plainText).join(", ");
+  if (isApproval) return `approval by one of: ${reached}; no clock approves`;
+  if (exhausted) return `the ladder is over; still answerable by ${reached}`;
+  const others = deliveredPrincipals.length > 1 ? `, and answerable by ${reached}` : "";
+  const leftMs = deadlineMs === undefined ? undefined : deadlineMs - systemClock.now();
+  const until = leftMs === undefined ? "" : leftMs > 0 ? `, for ${spanText(leftMs)} more` : ", whose time is over";
+  return `with ${plainText(principalId)}${until}${others}`;
+}
+
+/** The commands that answer a question, one for each continuation its point declares. */
+function answerCommands(question: Question, options: readonly string[]): string[] {
+  const { requestId, continuations, principalId, deliveredPrincipals } = question;
+  const principal = deliveredPrincipals.includes(principalId) ? principalId : (deliveredPrincipals[0] ?? principalId);
+  return continuations.map((continuation) => {
+    const words = ["svc", "answer", requestId, continuation, "--as", principal];
+    const overrides = continuation === "retry-with" ? sampleOverrides(question) : undefined;
+    if (overrides !== undefined) words.push("--overrides", overrides);
+    return [...words, ...options].map(shellWord).join(" ");
+  });
+}
+
+/** Overrides to start from: the values of now where they are known. Undefined when the point takes none. */
+function sampleOverrides({ answerSchemaJson, params }: Question): string | undefined {
+  if (answerSchemaJson === "") return undefined;
+  const sample: unknown = sampleValue(JSON.parse(answerSchemaJson), "value", systemClock.now());
+  if (typeof sample !== "object" || sample === null) return JSON.stringify(sample);
+  const entries = Object.entries(sample).map(([name, value]) => [
+    name,
+    Object.hasOwn(params, name) ? params[name] : value,
+  ]);
+  return JSON.stringify(Object.fromEntries(entries));
+}
+
+/** Finds an ask by its id: among those pending first, then among all. Rejects with CommandError when there is none. */
+export async function findAsk({ jobs }: SvcClient, requestId: string): Promise<Ask> {
+  for (const state of [AskState.PENDING, AskState.UNSPECIFIED]) {
+    let pageToken = "";
+    do {
+      const page = await jobs.listAsks({ state, pageSize: 500, pageToken });
+      const found = page.asks.find((ask) => ask.requestId === requestId);
+      if (found !== undefined) return found;
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+  }
+  throw new CommandError(`there is no ask ${requestId}; \`svc asks\` lists those there are`);
+}

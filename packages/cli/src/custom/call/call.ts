@@ -1,0 +1,101 @@
+import { ToolsService } from "@svc/gen/tools";
+import { InvalidArgumentError } from "commander";
+import type { ProjectOptions } from "../../command/client.ts";
+import { command, type Run } from "../../command/declared.ts";
+import type { JsonOption } from "../../command/options.ts";
+import { type Arguments, readArguments, type TypedArgument, typeArguments } from "./arguments.ts";
+import { printCall } from "./result.ts";
+
+type CallOptions = ProjectOptions &
+  JsonOption & {
+    arg: readonly TypedArgument[];
+    argsJson?: string;
+    entity?: string;
+    account?: string;
+    confirm?: true;
+    dryRun?: true;
+    fields?: readonly string[];
+    maxBytes?: number;
+    idempotencyKey?: string;
+  };
+
+const notes = `
+Values are typed by the tool's input schema: 5 and true are a number and a boolean where it has them, objects and lists
+may be written as JSON, and start.date=2026-03-14 sets a field of an object. \`svc catalog show <tool>\` shows the schema.
+
+Exit status: 0 executed, 1 refused or failed, 2 wrong options, 3 held. Only the result goes to standard output.`;
+
+/** Adds `svc call`. */
+export const addCallCommand = command(
+  ToolsService.method.callTool,
+  {
+    says: "call a tool on behalf of a connected account and print its result as JSON",
+    takes: { "<tool>": "slug of the tool, such as calendar.list_events" },
+    options: [
+      [
+        "--arg <name=value>",
+        "an argument; again for a further one, or for a further item of a list",
+        { parse: collect, default: [] },
+      ],
+      ["--args-json <json>", "arguments as a JSON object, or @file, or @- for standard input; --arg wins over it"],
+      ["--entity <id>", "whose account to call with, as it was named to `svc connect`"],
+      ["--account <id>", "the account to call with, acc_…"],
+      ["--confirm", "execute a destructive tool, which is held otherwise"],
+      ["--dry-run", "print the request that would be sent, and send nothing"],
+      [
+        "--fields <paths>",
+        "keep these fields of the result, comma separated: items.id,nextPageToken",
+        { parse: splitPaths },
+      ],
+      ["--max-bytes <count>", "longest result, in bytes, from 256; lists are shortened to fit", { parse: parseBytes }],
+      ["--idempotency-key <text>", "makes the call safe to repeat: with the same key it is executed once in 24 hours"],
+    ],
+    json: "the server's answer, whatever the outcome, as JSON; a refusal is no answer, and a line on standard error",
+    more: notes,
+    examples: [
+      "svc call calendar.list_events --entity ada --arg calendar_id=primary --fields items.id,items.summary",
+      "svc call messaging_bot.send_message --entity ada --arg chat_id=4711 --arg text='We are live'",
+      "svc call messaging_bot.delete_message --entity ada --arg chat_id=4711 --arg message_id=5 --confirm",
+    ],
+  },
+  async ({ values: options, context, project }: Run<CallOptions & { readonly tool: string }>) => {
+    const { tool: toolSlug } = options;
+    const { tools } = await project();
+    const given = options.argsJson === undefined ? {} : await readArguments(options.argsJson, context);
+    const args = options.arg.length === 0 ? given : await typedArguments(toolSlug, given);
+    const confirmed = options.confirm ? { ...args, confirm: true } : args;
+    const response = await tools.callTool({
+      toolSlug,
+      argumentsJson: JSON.stringify(confirmed),
+      entityId: options.entity ?? "",
+      connectedAccountId: options.account ?? "",
+      idempotencyKey: options.idempotencyKey ?? "",
+      dryRun: options.dryRun ?? false,
+      fields: [...(options.fields ?? [])],
+      maxBytes: options.maxBytes ?? 0,
+    });
+    const { entity, dryRun = false, json = false } = options;
+    printCall(response, { toolSlug, isDryRun: dryRun, entity, asMessage: json }, context);
+
+    async function typedArguments(slug: string, start: Arguments): Promise<Arguments> {
+      const { tool } = await tools.describeTool({ slug });
+      return typeArguments(JSON.parse(tool?.inputSchemaJson || "{}"), options.arg, start);
+    }
+  },
+);
+
+function collect(text: string, before: readonly TypedArgument[]): TypedArgument[] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError("expected name=value");
+  return [...before, { name: text.slice(0, at), text: text.slice(at + 1) }];
+}
+
+function splitPaths(text: string): string[] {
+  return text.split(",").map((path) => path.trim());
+}
+
+function parseBytes(text: string): number {
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (count >= 256) return count;
+  throw new InvalidArgumentError("expected a whole number from 256");
+}

@@ -1,0 +1,119 @@
+import { CallToolResponseSchema } from "@svc/gen/tools";
+import type { CallToolResponse, ToolRequest } from "@svc/sdk";
+import { withCommands } from "../../command/api-names.ts";
+import type { CommandContext } from "../../command/context.ts";
+import { CommandError } from "../../command/error.ts";
+import { indentJson, messageText } from "../../text/message.ts";
+import { countText } from "../../text/table.ts";
+
+/** Exit code of a command whose call was held. */
+const heldExitCode = 3;
+
+/**
+ * Prints a result as JSON, or with a dry run the request. What else there is to know goes to standard error. Throws CommandError unless
+ * the outcome is `ok`, or nothing but the request was asked for.
+ */
+export function printCall(response: CallToolResponse, asked: Asked, context: CommandContext): void {
+  const { toolSlug, isDryRun, asMessage } = asked;
+  const { outcome, request, warnings, sandbox, replayed } = response;
+  if (asMessage) context.print(messageText(CallToolResponseSchema, response));
+  else if (isDryRun && request !== undefined) {
+    printDryRun(outcome, request, context);
+  }
+  if (isDryRun && request !== undefined) return;
+  if (outcome === "held") throw held(response, toolSlug, context);
+  if (outcome !== "ok") throw failed(response, asked, context);
+  if (!asMessage) context.print(indentJson(response.resultJson));
+  for (const warning of warnings) context.note(`Warning: ${warning}`);
+  if (replayed) context.note("Replayed: the answer of the first call with this idempotency key; nothing was sent.");
+  if (sandbox) context.note(isSkill(toolSlug) ? skillNote : "Sandbox: the result is made up; no app was called.");
+}
+
+const skillNote = "Sandbox: the job is submitted; what its calls answer is made up.";
+
+/** Whether calls of a tool submit a job. */
+export function isSkill(toolSlug: string): boolean {
+  return toolSlug.startsWith("skills.");
+}
+
+/** Which tool was called, and for whom. */
+type Called = { readonly toolSlug: string; readonly entity: string | undefined };
+
+/** What a call was asked to do. */
+type Asked = Called & {
+  readonly isDryRun: boolean;
+  /** Whether the answer goes to standard output as it is. */
+  readonly asMessage: boolean;
+};
+
+function printDryRun(outcome: string, request: ToolRequest, context: CommandContext): void {
+  for (const line of requestLines(request)) context.print(line);
+  context.note(`Dry run: nothing was sent.${outcome === "held" ? " Without --confirm it would be held." : ""}`);
+}
+
+function held({ request, jobId }: CallToolResponse, toolSlug: string, context: CommandContext): CommandError {
+  if (request !== undefined) {
+    context.note("This would be sent:");
+    for (const line of requestLines(request)) context.note(`  ${line}`);
+  }
+  const how =
+    jobId === ""
+      ? "is destructive, and nothing was sent. The same command with --confirm sends it."
+      : `is confirmed by a person, and nothing was sent. Job ${jobId} asks, and sends it: \`svc jobs watch ${jobId}\`.`;
+  return new CommandError(`held: ${toolSlug} ${how}`, heldExitCode);
+}
+
+function failed(response: CallToolResponse, asked: Asked, context: CommandContext): CommandError {
+  const { toolSlug } = asked;
+  const { outcome, message, providerStatus, faults } = response;
+  for (const { pointer, message: text, givenJson } of faults) {
+    const given = pointer === "" || givenJson === "" ? "" : `; given: ${givenJson}`;
+    context.note(`  ${pointer || "the arguments"} ${text}${given}`);
+  }
+  if (faults.length > 0) {
+    const count = countText(faults.length, "fault");
+    return new CommandError(
+      `${outcome}: ${count}, and nothing was sent. \`svc catalog show ${toolSlug}\` shows what it takes.`,
+    );
+  }
+  const status = providerStatus === 0 ? "" : ` (HTTP ${providerStatus})`;
+  const text = spokenMessage(message, asked).replace(/\.?$/, ".");
+  return new CommandError(`${outcome}${status}: ${text} ${adviceOf(response, asked)}`.trimEnd());
+}
+
+/** The message of a call in the words of this command line: what connects an account is a whole command. */
+export function spokenMessage(message: string, asked: Called): string {
+  return withCommands(message, { InitiateConnection: connectCommand(asked) });
+}
+
+function connectCommand({ toolSlug, entity = "" }: Called): string {
+  const [toolkit = ""] = toolSlug.split(".");
+  // Nobody to connect an account for was named.
+  const id = entity === "" ? "<id>" : shellWord(entity);
+  return `\`svc connect ${toolkit} --entity ${id}\``;
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function adviceOf({ outcome, retryable, retryAfter, callId }: CallToolResponse, asked: Asked): string {
+  if (retryable) {
+    const wait = retryAfter === undefined ? "" : ` in ${Number(retryAfter.seconds) + retryAfter.nanos / 1e9} s`;
+    return `The same call may be sent again${wait}.`;
+  }
+  switch (outcome) {
+    case "account_unusable":
+    case "missing_scope":
+      return `${connectCommand(asked)} connects the account anew.`;
+    case "outcome_unknown":
+      return `\`svc tool-calls show ${callId}\` shows what was sent.`;
+    default:
+      return "";
+  }
+}
+
+function requestLines({ method, url, headers, bodyJson }: ToolRequest): string[] {
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`${method} ${url}`, ...fields, ...(bodyJson === "" ? [] : indentJson(bodyJson).split("\n"))];
+}

@@ -1,0 +1,155 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import type { Catalog, DefinitionFault, Deployment } from "@svc/catalog";
+import { systemClock } from "@svc/core";
+import { localConfig } from "../../command/client.ts";
+import type { CommandContext } from "../../command/context.ts";
+import { command, type Run } from "../../command/declared.ts";
+import { CommandError } from "../../command/error.ts";
+import type { JsonOption } from "../../command/options.ts";
+import { countText } from "../../text/table.ts";
+
+type CheckOptions = JsonOption & { deployment?: string };
+
+/** Adds `svc catalog check`. */
+export const addCatalogCheck = command(
+  undefined,
+  {
+    says: "check toolkit definitions as the service does at its start, without one, and print every fault",
+    takes: { "[folder...]": "folders of toolkits, or of one toolkit each (default: those of SVC_TOOLKITS)" },
+    options: [["--deployment <file>", "deployment file to check them with (default: SVC_DEPLOYMENT)"]],
+    json: "counts and faults as JSON",
+    more: "\nWith folders given, what the deployment file says of other toolkits is left out.\nEnds with 1 when there is a fault.",
+    client: "none",
+    examples: [
+      "svc catalog check",
+      "svc catalog check my-toolkits",
+      "svc catalog check toolkits/calendar --deployment deployment.yaml",
+    ],
+  },
+  async ({ values: options, context, asJson }: Run<CheckOptions & { readonly folder: string[] }>) => {
+    const { folder: given } = options;
+    const { folders, deploymentFile } = await placesOf(given, options, context);
+    await using parents = await openParents(folders);
+    const startMs = systemClock.now();
+    const { catalog, faults } = await load(parents.folders, deploymentFile, given.length > 0);
+    const elapsedMs = Math.round(systemClock.now() - startMs);
+    if (asJson) context.print(checkJson(catalog, faults, parents.restore));
+    if (catalog === undefined) {
+      for (const fault of asJson ? [] : faults) context.print(faultLine(fault, parents.restore));
+      throw new CommandError(`${countText(faults.length, "fault")} in ${folders.map(shortPath).join(", ")}`);
+    }
+    if (catalog.toolkits.size === 0) {
+      throw new CommandError(
+        `there is no toolkit in ${folders.map(shortPath).join(", ")}: one is a folder <slug> with toolkit.yaml and tools/<tool>.yaml`,
+      );
+    }
+    if (!asJson) context.print(`${summaryText(catalog)}: no fault (${elapsedMs} ms)`);
+  },
+);
+
+async function placesOf(given: readonly string[], options: CheckOptions, context: CommandContext) {
+  if (given.length > 0) {
+    const { deploymentFile } = await localConfig(context, "SVC_DEPLOYMENT");
+    return { folders: given, deploymentFile: options.deployment ?? deploymentFile };
+  }
+  const config = await localConfig(context, "SVC_TOOLKITS", "SVC_DEPLOYMENT");
+  return { folders: config.toolkitFolders, deploymentFile: options.deployment ?? config.deploymentFile };
+}
+
+type Parents = AsyncDisposable & {
+  /** Folders of toolkits, as the loader takes them. */
+  readonly folders: readonly string[];
+  /** Turns what the loader says of a folder back into what the user named. */
+  restore(text: string): string;
+};
+
+/** The loader takes folders of toolkits, so one toolkit's own folder gets a parent of its own that holds nothing else. */
+async function openParents(folders: readonly string[]): Promise<Parents> {
+  if (!folders.some(isToolkit)) {
+    return { folders, restore: (text) => text, [Symbol.asyncDispose]: async () => {} };
+  }
+  const temporary = await mkdtemp(join(tmpdir(), "svc-check-"));
+  const named = new Map<string, string>();
+  const parents = folders.map(async (folder, index) => {
+    if (!isToolkit(folder)) return folder;
+    const parent = join(temporary, String(index));
+    const link = join(parent, basename(resolve(folder)));
+    await mkdir(parent);
+    await symlink(resolve(folder), link);
+    named.set(link, dirname(join(folder, "toolkit.yaml")));
+    return parent;
+  });
+  return {
+    folders: await Promise.all(parents),
+    restore: (text) => [...named].reduce((done, [link, folder]) => done.replaceAll(link, folder), text),
+    [Symbol.asyncDispose]: () => rm(temporary, { recursive: true, force: true }),
+  };
+}
+
+function isToolkit(folder: string): boolean {
+  return existsSync(join(folder, "toolkit.yaml"));
+}
+
+type Loaded = { catalog: Catalog | undefined; faults: readonly DefinitionFault[] };
+
+/** Loads the definitions with the deployment, of one with faults of its own with what is sound of it: no fault hides another. */
+async function load(folders: readonly string[], deploymentFile: string | undefined, isPart: boolean): Promise<Loaded> {
+  const { checkDeployment, loadCatalog } = await import("@svc/catalog");
+  const checked = deploymentFile === undefined ? undefined : await checkDeployment(deploymentFile);
+  const whole = checked?.deployment;
+  const deployment = whole !== undefined && isPart ? await partOf(whole, folders) : whole;
+  const { value: catalog, faults } = await faultsOf(() => loadCatalog({ folders, deployment }));
+  const all = [...(checked?.faults ?? []), ...faults];
+  return { catalog: all.length === 0 ? catalog : undefined, faults: all };
+}
+
+async function faultsOf<T>(run: () => Promise<T>): Promise<{ value?: T; faults: readonly DefinitionFault[] }> {
+  const { DefinitionError } = await import("@svc/catalog");
+  try {
+    return { value: await run(), faults: [] };
+  } catch (err) {
+    if (err instanceof DefinitionError) return { faults: err.faults };
+    throw err;
+  }
+}
+
+/** What a deployment says of the toolkits in these folders. */
+async function partOf(deployment: Deployment, folders: readonly string[]): Promise<Deployment> {
+  const lists = folders.map((folder) => readdir(folder).catch(() => []));
+  const names = new Set((await Promise.all(lists)).flat());
+  return { ...deployment, toolkits: new Map([...deployment.toolkits].filter(([slug]) => names.has(slug))) };
+}
+
+function checkJson(
+  catalog: Catalog | undefined,
+  faults: readonly DefinitionFault[],
+  restore: (text: string) => string,
+): string {
+  const counts = { toolkits: catalog?.toolkits.size ?? 0, tools: catalog?.tools.size ?? 0 };
+  const told = faults.map((fault) => ({ ...fault, file: shortPath(restore(fault.file)) }));
+  return JSON.stringify({ ...counts, faults: told }, undefined, 2);
+}
+
+function faultLine({ file, line, path, reason, cure }: DefinitionFault, restore: (text: string) => string): string {
+  const place = line === undefined ? shortPath(restore(file)) : `${shortPath(restore(file))}:${line}`;
+  return restore(`${place}${path === "" ? "" : ` ${path}`}: ${reason}; ${cure}`);
+}
+
+/** A path below the working folder as seen from there. */
+function shortPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short === "" || short.startsWith("..") ? path : short;
+}
+
+function summaryText({ toolkits, tools }: Catalog): string {
+  const all = [...tools.values()];
+  const actions = all.filter(({ kind }) => kind === "action");
+  const classes = ["read", "write", "destructive"].map((access) => {
+    return `${actions.filter((action) => action.class === access).length} ${access}`;
+  });
+  const counts = [countText(toolkits.size, "toolkit"), `${countText(actions.length, "tool")} (${classes.join(", ")})`];
+  return [...counts, countText(all.length - actions.length, "trigger")].join(", ");
+}

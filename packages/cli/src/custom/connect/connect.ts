@@ -1,0 +1,135 @@
+import { systemClock } from "@svc/core";
+import { ConnectedAccountSchema, ConnectionsService } from "@svc/gen/connections";
+import { Code, ConnectError, type ConnectedAccount, type SvcClient } from "@svc/sdk";
+import { openProjectClient, originOf, ownProjectId, type ProjectOptions } from "../../command/client.ts";
+import type { CommandContext } from "../../command/context.ts";
+import { command, type Run } from "../../command/declared.ts";
+import { CommandError, failureText } from "../../command/error.ts";
+import { collectPair, type JsonOption } from "../../command/options.ts";
+import { messageText } from "../../text/message.ts";
+import { type ConnectInputs, chooseScheme, fillVariables, readCredential } from "./inputs.ts";
+
+type ConnectOptions = ProjectOptions &
+  JsonOption &
+  ConnectInputs & { entity: string; open: boolean; redirectUrl?: string };
+
+const notes = `
+No option takes a secret: it would stay in the shell's history and show in the list of processes. At a terminal the key is
+asked for and not shown; elsewhere give it with --key-stdin or --key-env. --api-key is the project's key of svc.`;
+
+/** Adds `svc connect`. */
+export const addConnectCommand = command(
+  ConnectionsService.method.initiateConnection,
+  {
+    says: "connect an entity's account of an app, and print the account's id",
+    takes: { "<toolkit>": "slug of the toolkit, such as calendar" },
+    options: [
+      ["--entity <id>", "whose account it is: your own name for a user, up to 200 characters", { required: true }],
+      ["--scheme <scheme>", "oauth2, api_key, basic or none (default: the only one that the toolkit declares)"],
+      [
+        "--var <name=value>",
+        "what the toolkit wants filled in, such as a host name; as often as needed",
+        { default: {}, defaultText: "asked for at a terminal", parse: collectPair },
+      ],
+      ["--username <name>", "user name, for the scheme basic"],
+      ["--key-stdin", "read the key, or the password of basic, from standard input"],
+      ["--key-env <name>", "read it from this environment variable"],
+      ["--no-open", "print the page of consent for oauth2, and start no browser"],
+      ["--redirect-url <url>", "where the browser ends up after consent (default: a plain page)"],
+    ],
+    json: "the account as JSON",
+    more: notes,
+    examples: [
+      "svc connect calendar --entity ada                             # oauth2: in the browser",
+      "svc connect messaging_bot --entity ada                        # asks for the key",
+      "svc connect messaging_bot --entity ada --key-stdin < bot-key",
+      "svc connect search_engine --entity ada --var hostname=search.example.com --key-env SEARCH_KEY",
+    ],
+  },
+  ({ values: options, context }: Run<ConnectOptions & { readonly toolkit: string }>) => {
+    const { toolkit } = options;
+    return connectAccount(toolkit, options, context).catch((err: unknown) => {
+      throw withKeyHint(err, options, context);
+    });
+  },
+);
+
+/** Who gives the app's own key with --api-key hears of an unknown key, and not which one was meant. */
+function withKeyHint(err: unknown, { apiKey }: ConnectOptions, context: CommandContext): unknown {
+  if (apiKey === undefined || !(err instanceof ConnectError) || err.code !== Code.Unauthenticated) return err;
+  return new CommandError(
+    `${failureText(err, originOf(context))} --api-key takes the project's key of svc; the app's own key goes by --key-stdin or --key-env.`,
+  );
+}
+
+/** The id alone goes to standard output, so that a shell can keep it in a variable. */
+async function connectAccount(toolkitSlug: string, options: ConnectOptions, context: CommandContext): Promise<void> {
+  const client = await openProjectClient(options, context);
+  const { spec } = await client.catalog.getToolkitConnectSpec({
+    slug: toolkitSlug,
+    projectId: await ownProjectId(client),
+  });
+  if (spec === undefined) return;
+  const scheme = await chooseScheme(options, spec, context);
+  const accountVariables = await fillVariables(options, spec, context);
+  const credential = await readCredential(scheme, options, context);
+  const redirectUrl = options.redirectUrl ?? "";
+  const request = { toolkitSlug, entityId: options.entity, scheme, accountVariables, ...credential, redirectUrl };
+  const { account, authorizeUrl, credentialTried } = await client.connections.initiateConnection(request);
+  if (account === undefined) return;
+  const { id } = account;
+  const active =
+    authorizeUrl === "" ? account : await awaitConsent(client, { id, authorizeUrl, canOpen: options.open }, context);
+  context.print(options.json ? messageText(ConnectedAccountSchema, active) : id);
+  context.note(`${toolkitSlug} is connected for ${options.entity} with ${account.scheme}.`);
+  if (!account.sandbox && !credentialTried && authorizeUrl === "")
+    context.note(
+      `The credential was stored and not tried: ${toolkitSlug} names no call that identifies an account. Try it: \`svc connections test ${id}\`.`,
+    );
+  if (account.sandbox)
+    context.note("Sandbox: no app was asked, and any credential is taken; results of calls are made up.");
+}
+
+/** How long an authorize URL is good, and how often the account is looked at, milliseconds. */
+const consentMs = 10 * 60_000;
+const pollMs = 1_000;
+
+/**
+ * Sends the person to the app's consent page and waits until the account is active. Rejects with CommandError when consent was refused
+ * or not given in 10 minutes, or the wait was interrupted.
+ */
+async function awaitConsent(
+  client: SvcClient,
+  { id, authorizeUrl, canOpen }: { id: string; authorizeUrl: string; canOpen: boolean },
+  context: CommandContext,
+): Promise<ConnectedAccount> {
+  const { terminal } = context;
+  const isOpened = canOpen && ((await terminal?.openPage(authorizeUrl)) ?? false);
+  context.note(
+    isOpened ? "Your browser should show the page; if it does not, open:" : "Open this page within 10 minutes:",
+  );
+  context.note(authorizeUrl);
+  const stopSpinner = await terminal?.startSpinner("Waiting for consent");
+  try {
+    return await pollAccount(client, id, context.untilInterrupted());
+  } finally {
+    stopSpinner?.();
+  }
+}
+
+async function pollAccount({ connections }: SvcClient, id: string, signal: AbortSignal): Promise<ConnectedAccount> {
+  const untilMs = systemClock.now() + consentMs;
+  while (systemClock.now() < untilMs && !signal.aborted) {
+    const { account } = await connections.getConnection({ id }, { signal }).catch((err: unknown) => {
+      if (signal.aborted) return { account: undefined };
+      throw err;
+    });
+    if (account?.state === "active") return account;
+    if (account !== undefined && account.state !== "pending") {
+      throw new CommandError(`the account was not connected: ${account.lastError || `it is ${account.state}`}`);
+    }
+    await systemClock.wait(pollMs, signal);
+  }
+  if (!signal.aborted) throw new CommandError("consent was not given within 10 minutes; run the command again");
+  throw new CommandError(`not waited for any longer; \`svc connections show ${id}\` tells what becomes of it`);
+}

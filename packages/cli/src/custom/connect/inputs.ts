@@ -1,0 +1,85 @@
+import type { AccountVariableSpec, ToolkitConnectSpec } from "@svc/sdk";
+import type { CommandContext } from "../../command/context.ts";
+import { CommandError } from "../../command/error.ts";
+import { readSecret } from "../../command/secret.ts";
+
+/** What the options of `svc connect` say about the account. */
+export type ConnectInputs = {
+  readonly scheme?: string;
+  readonly var: Readonly<Record<string, string>>;
+  readonly username?: string;
+  readonly keyStdin?: true;
+  readonly keyEnv?: string;
+};
+
+/** A credential as InitiateConnection takes it. */
+export type GivenCredential = { apiKey?: string; basic?: { username: string; password: string } };
+
+/**
+ * The scheme to connect with: the one asked for, the only one, or the one chosen at the terminal. Empty when the toolkit declares none for
+ * an entity, which the server refuses. Rejects with CommandError when there are several and nobody to ask.
+ */
+export async function chooseScheme(
+  { scheme }: ConnectInputs,
+  { toolkitSlug, authSchemes }: ToolkitConnectSpec,
+  { terminal }: CommandContext,
+): Promise<string> {
+  if (scheme !== undefined) return scheme;
+  const declared = authSchemes.map(({ type }) => type).filter((type) => type !== "client_credentials");
+  if (declared.length === 1) return declared[0] ?? "";
+  if (declared.length === 0) return "";
+  if (terminal === undefined) {
+    throw new CommandError(
+      `${toolkitSlug} can be connected in several ways: give --scheme ${declared.join(" or --scheme ")}`,
+    );
+  }
+  return (await terminal.ask(`Scheme (${declared.join(", ")}): `)).trim();
+}
+
+/** The account variables, those that are missing asked for at the terminal. Rejects with CommandError, which names them all, without one. */
+export async function fillVariables(
+  inputs: Pick<ConnectInputs, "var">,
+  { toolkitSlug, accountVariables }: ToolkitConnectSpec,
+  { terminal }: CommandContext,
+): Promise<Record<string, string>> {
+  const filled = { ...inputs.var };
+  const missing = accountVariables.filter(({ name }) => !Object.hasOwn(filled, name));
+  if (terminal === undefined && missing.length > 0) {
+    throw new CommandError(`${toolkitSlug} also wants ${missing.map(optionFor).join("; ")}`);
+  }
+  for (const variable of missing) {
+    if (terminal === undefined) break;
+    filled[variable.name] = (await terminal.ask(questionFor(variable))).trim();
+  }
+  return filled;
+}
+
+function optionFor({ name, description, example }: AccountVariableSpec): string {
+  return `--var ${name}=${example === "" ? "…" : example} (${description.trim()})`;
+}
+
+function questionFor({ name, description, example }: AccountVariableSpec): string {
+  return `${name}: ${description.trim()}${example === "" ? "" : ` (such as ${example})`}: `;
+}
+
+/**
+ * The credential of a scheme: from standard input, from a variable, or asked for at the terminal without echo. Empty when there is none,
+ * which the server refuses, or a sandbox takes. Rejects with CommandError.
+ */
+export async function readCredential(
+  scheme: string,
+  inputs: ConnectInputs,
+  context: CommandContext,
+): Promise<GivenCredential> {
+  const source = { fromInput: inputs.keyStdin, variable: inputs.keyEnv, option: "--key-env" };
+  if (scheme === "api_key") return { apiKey: await readSecret("Key", source, context) };
+  if (scheme !== "basic") return refuseSecret(scheme, inputs);
+  const username = inputs.username ?? (await context.terminal?.ask("User name: ")) ?? "";
+  return { basic: { username, password: await readSecret("Password", source, context) } };
+}
+
+function refuseSecret(scheme: string, { keyStdin, keyEnv }: ConnectInputs): GivenCredential {
+  // No scheme: several are declared, and the server says which.
+  if (scheme === "" || (keyStdin === undefined && keyEnv === undefined)) return {};
+  throw new CommandError(`the scheme ${scheme} takes no key: leave --key-stdin and --key-env out`);
+}

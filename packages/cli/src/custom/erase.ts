@@ -1,0 +1,153 @@
+import { constants } from "node:os";
+import { systemClock } from "@svc/core";
+import { AdminService, type Erasure, ErasureSchema } from "@svc/gen/admin";
+import type { SvcAdminClient } from "@svc/sdk";
+import type { CommandContext } from "../command/context.ts";
+import { command, type Run } from "../command/declared.ts";
+import { CommandError } from "../command/error.ts";
+import type { JsonOption } from "../command/options.ts";
+import { messageText } from "../text/message.ts";
+import { plainText } from "../text/plain.ts";
+import { countText, tableLines } from "../text/table.ts";
+import { findProject } from "./projects/find-project.ts";
+
+type EraseOptions = ErasureOptions &
+  JsonOption & {
+    readonly project?: string;
+    readonly entity?: string;
+    readonly follow?: string;
+    readonly dryRun?: true;
+  };
+
+/** `svc erase`. */
+export const addEraseCommand = command(
+  AdminService.method.eraseEntity,
+  {
+    says: "delete everything there is of one entity of a project, as the administrator",
+    options: [
+      ["--project <project>", "id or name of the project"],
+      ["--entity <entity>", "the project's own id of the entity"],
+      ["--follow <id>", "follow an erasure that was begun before, ers_…, and begin none"],
+      ["--dry-run", "count what would be deleted, with ids of some rows, and delete nothing"],
+      ["--yes", "do not ask"],
+      ["--no-wait", "print the id of the erasure and do not wait for its end"],
+    ],
+    takesMore: true,
+    json: "the erasure as JSON",
+    more: "\nIt goes on when the command ends, or the service. Nothing brings back what was erased, but a backup of before.",
+    also: [[AdminService.method.getErasure, "--follow"]],
+    examples: [
+      "svc erase --project billing --entity ada --dry-run",
+      "svc erase --project billing --entity ada",
+      "svc erase --project billing --entity ada --yes --json",
+      "svc erase --follow ers_01h455vb4pex5vsknk084sn02q",
+    ],
+  },
+  async ({ values: options, more: [bare], context, admin }: Run<EraseOptions>) => {
+    if (bare !== undefined)
+      throw new CommandError(`"${bare}" stands behind no option: give --project <project> --entity ${bare}`, 2);
+    const { project, entity: entityId, follow, dryRun } = options;
+    const client = admin();
+    if (follow !== undefined) {
+      const { erasure } = await client.admin.getErasure({ id: follow });
+      return await followErasure(client, erasure, options, context);
+    }
+    if (project === undefined || entityId === undefined) {
+      throw new CommandError("nothing says whom to erase: give --project and --entity, or --follow and an erasure", 2);
+    }
+    const { id, name } = await findProject(client, project);
+    if (dryRun === true) {
+      const { erasure } = await client.admin.eraseEntity({ projectId: id, entityId, dryRun });
+      return printErasure(erasure, options, context);
+    }
+    await confirmErasure(`everything of entity "${entityId}" of project "${name}"`, options, context);
+    const { erasure } = await client.admin.eraseEntity({ projectId: id, entityId });
+    await followErasure(client, erasure, options, context);
+  },
+);
+
+/** Options of a command that erases. */
+export type ErasureOptions = { yes?: true; wait: boolean };
+
+const everyMs = 1_000;
+const interruptedExitCode = 128 + constants.signals.SIGINT;
+
+/** Asks a person whether `what` is to be erased. Rejects with CommandError where that is not said, or there is nobody to ask. */
+export async function confirmErasure(
+  what: string,
+  { yes }: ErasureOptions,
+  { terminal }: CommandContext,
+): Promise<void> {
+  if (yes === true) return;
+  if (terminal === undefined) throw new CommandError(`this erases ${plainText(what)} for good: say so with --yes`, 2);
+  const answer = await terminal.ask(`This erases ${plainText(what)} for good. Type yes to go on: `);
+  if (answer.trim() !== "yes") throw new CommandError("nothing was erased");
+}
+
+/** Waits for the end of an erasure, tells how far it is, and prints what it deleted. */
+export async function followErasure(
+  { admin }: SvcAdminClient,
+  begun: Erasure | undefined,
+  options: ErasureOptions & JsonOption,
+  context: CommandContext,
+): Promise<void> {
+  const { wait } = options;
+  const signal = context.untilInterrupted();
+  let erasure = begun;
+  for (let told = ""; wait && erasure !== undefined && erasure.state !== "done"; ) {
+    const line = progressLine(erasure);
+    if (line !== told) context.note(line);
+    told = line;
+    await systemClock.wait(everyMs, signal);
+    if (signal.aborted) {
+      const left = `not waited for any more; the erasure goes on: \`svc erase --follow ${erasure.id}\``;
+      throw new CommandError(left, interruptedExitCode);
+    }
+    ({ erasure } = await admin.getErasure({ id: erasure.id }));
+  }
+  printErasure(erasure, options, context);
+}
+
+/** Prints what an erasure deleted, or a dry run counted, and what was not searched. */
+export function printErasure(erasure: Erasure | undefined, { json }: JsonOption, context: CommandContext): void {
+  if (erasure === undefined) return;
+  if (json) {
+    context.print(messageText(ErasureSchema, erasure));
+    return;
+  }
+  const isDryRun = erasure.state === "dry_run";
+  if (erasure.state !== "done" && !isDryRun) {
+    context.print(erasure.id);
+    context.note(`It goes on. \`svc erase --follow ${erasure.id}\` tells how far it is.`);
+    return;
+  }
+  const rows = Object.entries(erasure.counts).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const ids = new Map(erasure.samples.map((sample) => [sample.table, plainText(sample.ids.join(", "))]));
+  const lines = isDryRun
+    ? tableLines(
+        ["TABLE", "ROWS", "SUCH AS"],
+        rows.map(([table, count]) => [table, String(count), ids.get(table) ?? ""]),
+      )
+    : tableLines(
+        ["TABLE", "ROWS"],
+        rows.map(([table, count]) => [table, String(count)]),
+      );
+  for (const line of lines) context.print(line);
+  const count = countText(sumOf(erasure), "row");
+  const so = erasure.partial ? `at least ${count}, counting ended after 20 s` : count;
+  context.note(
+    isDryRun ? `A dry run: ${so} would be deleted; nothing was.` : `${erasure.id} is done: ${count} deleted.`,
+  );
+  context.note("Not searched:");
+  for (const { place, reason } of erasure.notSearched) context.note(`  ${place}: ${reason}`);
+}
+
+function progressLine(erasure: Erasure): string {
+  const { state, pass, jobsLeft } = erasure;
+  const deleted = `${erasure.id} ${state}, pass ${pass}: ${countText(sumOf(erasure), "row")} deleted`;
+  return jobsLeft === 0 ? deleted : `${deleted}, ${countText(jobsLeft, "job")} to end first`;
+}
+
+function sumOf({ counts }: Erasure): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}

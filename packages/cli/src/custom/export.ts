@@ -1,0 +1,89 @@
+import { type FileHandle, open, rm } from "node:fs/promises";
+import { AdminService } from "@svc/gen/admin";
+import type { AdminOptions } from "../command/client.ts";
+import { command, type Run } from "../command/declared.ts";
+import { CommandError } from "../command/error.ts";
+import type { JsonOption } from "../command/options.ts";
+import { countText, tableLines } from "../text/table.ts";
+import { findProject } from "./projects/find-project.ts";
+
+type ExportOptions = AdminOptions & JsonOption & { project: string; entity: string };
+
+/** Adds `svc export`. */
+export const addExportCommand = command(
+  AdminService.method.exportEntity,
+  {
+    says: "write everything there is of one entity of a project to a file, as lines of JSON; - is standard output",
+    takes: { "<file>": "" },
+    options: [
+      ["--project <project>", "id or name of the project", { required: true }],
+      ["--entity <entity>", "the project's own id of the entity", { required: true }],
+    ],
+    json: "the file and the rows by table as JSON",
+    more: "\nIt has in clear what `svc erase` would delete: the file can be read by its owner alone. Credentials and keys are left out,\nas its first line says; its last one has the rows by table.",
+    examples: [
+      "svc export ada.jsonl --project billing --entity ada",
+      "svc export - --project billing --entity ada | jq -c 'select(.table == \"events\") | .row'",
+    ],
+  },
+  async ({ values: options, context, admin, asJson }: Run<ExportOptions & { readonly file: string }>) => {
+    const { file } = options;
+    const client = admin();
+    const { id: projectId } = await findProject(client, options.project);
+    const signal = context.untilInterrupted();
+    const read = () => client.admin.exportEntity({ projectId, entityId: options.entity }, { signal });
+    if (file === "-") {
+      const counts = await writeLines(read(), async (lines) => {
+        for (const line of lines) context.print(line);
+      });
+      return context.note(`${countText(sumOf(counts), "row")}.`);
+    }
+    const counts = await toFile(file, (handle) =>
+      writeLines(read(), async (lines) => void (await handle.appendFile(lines.map((line) => `${line}\n`).join("")))),
+    );
+    if (asJson) return context.print(JSON.stringify({ file, counts }));
+    const rows = Object.entries(counts).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const texts = rows.map(([table, count]) => [table, String(count)]);
+    for (const line of tableLines(["TABLE", "ROWS"], texts)) context.print(line);
+    context.note(`${file}: ${countText(sumOf(counts), "row")}.`);
+  },
+);
+
+type Counts = Readonly<Record<string, number>>;
+
+/** Hands the lines on as they come. Answers the rows by table. Rejects with CommandError where the last line did not come. */
+async function writeLines(
+  messages: AsyncIterable<{ lines: string[] }>,
+  write: (lines: readonly string[]) => Promise<void>,
+): Promise<Counts> {
+  let last = "{}";
+  for await (const { lines } of messages) {
+    await write(lines);
+    last = lines.at(-1) ?? last;
+  }
+  const { end }: { end?: { counts: Counts } } = JSON.parse(last);
+  if (end === undefined) throw new CommandError("the export broke off before its end: begin it anew");
+  return end.counts;
+}
+
+/** Makes the file, which only its owner may read, and removes it where it was not written to its end. */
+async function toFile<T>(file: string, write: (handle: FileHandle) => Promise<T>): Promise<T> {
+  const handle = await open(file, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === "EEXIST" ? "it is there already" : (error.code ?? error.message);
+    throw new CommandError(`${file} cannot be written: ${why}`);
+  });
+  try {
+    const written = await write(handle);
+    await handle.sync();
+    return written;
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+function sumOf(counts: Counts): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}

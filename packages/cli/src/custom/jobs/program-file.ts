@@ -1,0 +1,185 @@
+import { partedOf, renderText } from "@svc/core";
+import { ConnectError } from "@svc/sdk";
+import { InvalidArgumentError } from "commander";
+import { withCommands } from "../../command/api-names.ts";
+import type { CommandContext } from "../../command/context.ts";
+import { CommandError, refusalsOf, spokenText } from "../../command/error.ts";
+import { readText } from "../../command/input.ts";
+import { parseKeepingNumbers } from "../../text/message.ts";
+import { plainText } from "../../text/plain.ts";
+import { countText } from "../../text/table.ts";
+import { type Arguments, type TypedArgument, typeArguments } from "../call/arguments.ts";
+
+/** A program as it was given. */
+export type ProgramFile = {
+  /** What faults name it by. */
+  readonly name: string;
+  /** Its text as it stands there. */
+  readonly text: string;
+  /** What is submitted: the text, with what `--set` says. */
+  readonly programJson: string;
+  /** The names that `--set` filled in. */
+  readonly set: readonly string[];
+};
+
+/** Reads a program from a file, or from standard input for `-`, and sets values of it. Rejects with CommandError when it is no JSON. */
+export async function readProgramFile(
+  file: string,
+  typed: readonly TypedArgument[],
+  context: CommandContext,
+): Promise<ProgramFile> {
+  const name = file === "-" ? "stdin" : file;
+  const text = await readText(file, name, context);
+  const program = parseProgram(text, name);
+  const set = typed.map((argument) => argument.name);
+  return { name, text, set, programJson: typed.length === 0 ? text : JSON.stringify(setValues(program, typed, name)) };
+}
+
+function parseProgram(text: string, name: string): unknown {
+  try {
+    return parseKeepingNumbers(text);
+  } catch (err) {
+    const message = err instanceof Error ? err.message : String(err);
+    const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(message) ?? [];
+    const place = line === undefined ? name : `${name}:${line}:${column}`;
+    throw new CommandError(`${place} is not JSON: ${plainText(message)}`);
+  }
+}
+
+function setValues(program: unknown, typed: readonly TypedArgument[], name: string): Arguments {
+  if (typeof program !== "object" || program === null || Array.isArray(program)) {
+    throw new CommandError(`${name} is not a JSON object: it has no input to set`);
+  }
+  const given = program as Arguments;
+  const schema = { properties: { input: given["inputSchema"], params: {} } };
+  try {
+    return typeArguments(schema, typed, given);
+  } catch (err) {
+    // It speaks of the option of `svc call`.
+    if (err instanceof CommandError) throw new CommandError(err.message.replace(/^--arg /, "--set "));
+    throw err;
+  }
+}
+
+/** The faults of a refused program, a line each as `file:line pointer CODE: what and how`; undefined for any other refusal. */
+export async function programFaults(err: unknown, file: ProgramFile): Promise<CommandFaults | undefined> {
+  if (!(err instanceof ConnectError)) return undefined;
+  const details = refusalsOf(err);
+  const isProgram =
+    details.length > 0 && details.every(({ reason, field }) => /^PROGRAM_/.test(reason) && /^programJson/.test(field));
+  if (!isProgram) return undefined;
+  return documentFaults(err, file, "programJson");
+}
+
+/** The faults of a refused document that stood in `field` of the request; undefined for any other refusal. */
+export async function documentFaults(
+  err: unknown,
+  file: ProgramFile,
+  field: "programJson" | "definitionJson",
+): Promise<CommandFaults | undefined> {
+  if (!(err instanceof ConnectError)) return undefined;
+  const details = refusalsOf(err);
+  if (details.length === 0 || !details.every((detail) => detail.field.startsWith(field))) return undefined;
+  const told = details.map(({ field: place, reason, help }) => ({ field: place, reason, help: spokenText(help) }));
+  const lines = await faultLines(told, file);
+  // The message counts all of them; the details end at a hundred.
+  let count = details.length;
+  renderText(details[0]?.message ?? partedOf(""), (kind, part) => {
+    if (kind === "count") count = Number(part);
+    return part;
+  });
+  if (count > lines.length) lines.push(`… and ${count - lines.length} more`);
+  return { lines, summary: `${file.name} has ${countText(count, "fault")}, and nothing was submitted` };
+}
+
+/** Faults of a program, a line each as `file:line pointer CODE: what and how`. */
+export async function faultLines(
+  faults: readonly { readonly field: string; readonly reason: string; readonly help: string }[],
+  file: ProgramFile,
+): Promise<string[]> {
+  const locate = await createLocator(file);
+  return faults.map(({ field, reason, help }) => {
+    const pointer = field.replace(/^(?:program|definition)Json/, "");
+    return `${locate(pointer)} ${pointer === "" ? "" : `${plainText(pointer)} `}${reason}: ${plainText(help)}`;
+  });
+}
+
+/** A note as the service answers it. */
+export type Note = {
+  readonly reason: string;
+  readonly field: string;
+  readonly message: string;
+  readonly help: string;
+};
+
+/** Notes about a document, a line each as `file:line pointer note CODE: what, and what to do if it is not meant`. */
+export function noteLines(notes: readonly Note[], file: ProgramFile): Promise<string[]> {
+  const told = notes.map(({ field, reason, message, help }) => {
+    return { field, reason: `note ${reason}`, help: withCommands(`${message}. If that is not meant: ${help}.`) };
+  });
+  return faultLines(told, file);
+}
+
+/** The option that fills in values of a program. */
+export const setOption = [
+  "--set <name=value>",
+  "a value of the program: input.day=2026-12-01 or params.min=5; as often as needed",
+  { parse: collect, default: [] },
+] as const;
+
+function collect(text: string, before: readonly TypedArgument[]): TypedArgument[] {
+  const at = text.indexOf("=");
+  const name = text.slice(0, Math.max(0, at));
+  if (!/^(?:input|params)\../.test(name)) {
+    throw new InvalidArgumentError("expected input.name=value or params.name=value");
+  }
+  return [...before, { name, text: text.slice(at + 1) }];
+}
+
+/** The faults of a program, and how many there are. */
+export type CommandFaults = { readonly lines: readonly string[]; readonly summary: string };
+
+/** Answers where in the file a JSON Pointer (RFC 6901) leads: to the value, or to what it would stand in. */
+async function createLocator({ name, text, set }: ProgramFile): Promise<(pointer: string) => string> {
+  const { LineCounter, parseDocument } = await import("yaml");
+  const lines = new LineCounter();
+  // JSON is YAML, and this parser knows where each value stands.
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, strict: false, logLevel: "silent" });
+  return (pointer) => {
+    const path = pointer.split("/").slice(1).map(unescapePointer);
+    const option = set.find((given) => `${path.join(".")}.`.startsWith(`${given}.`));
+    if (option !== undefined) return `--set ${option}`;
+    for (let length = path.length; length >= 0; length--) {
+      const node: unknown = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+      const start = rangeStart(node);
+      if (start !== undefined) return `${name}:${lines.linePos(start).line}`;
+    }
+    return name;
+  };
+}
+
+function unescapePointer(step: string): string {
+  return step.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+function rangeStart(node: unknown): number | undefined {
+  if (typeof node !== "object" || node === null || !("range" in node) || !Array.isArray(node.range)) return undefined;
+  const [start] = node.range;
+  return typeof start === "number" ? start : undefined;
+}
+
+/** Reads a definition from a file, or from standard input for `-`, and sends it; its faults are printed with their lines, and what is noted about it is returned. */
+export async function sendDefinition<Answer extends { readonly notes: readonly Note[] }>(
+  file: string,
+  context: CommandContext,
+  send: (definitionJson: string) => Promise<Answer>,
+): Promise<{ readonly answer: Answer; readonly notes: readonly string[] }> {
+  const definition = await readProgramFile(file, [], context);
+  const answer = await send(definition.programJson).catch(async (err: unknown) => {
+    const faults = await documentFaults(err, definition, "definitionJson");
+    if (faults === undefined) throw err;
+    for (const line of faults.lines) context.note(line);
+    throw new CommandError(faults.summary);
+  });
+  return { answer, notes: await noteLines(answer.notes, definition) };
+}

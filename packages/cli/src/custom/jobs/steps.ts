@@ -1,0 +1,69 @@
+import { type JobStep, JobsService, ListStepsResponseSchema } from "@svc/gen/jobs";
+import type { ProjectOptions } from "../../command/client.ts";
+import { command, type Run } from "../../command/declared.ts";
+import type { JsonOption } from "../../command/options.ts";
+import { indentJson, messageText } from "../../text/message.ts";
+import { numberText, plainText, spanText } from "../../text/plain.ts";
+import { tableLines } from "../../text/table.ts";
+import { callsText } from "./text.ts";
+
+/** Adds `svc jobs steps`. */
+export const addJobSteps = command(
+  JobsService.method.listSteps,
+  {
+    says: "list the steps of a job: how far each is, how fast its rows go, how many are left",
+    takes: { "<id>": "id of the job, job_…" },
+    json: "the steps as JSON",
+    examples: ["svc jobs steps job_01h455vb4pex5vsknk084sn02q"],
+  },
+  async ({ values: options, context, project, asJson }: Run<ProjectOptions & JsonOption & { readonly id: string }>) => {
+    const { id } = options;
+
+    const { jobs: client } = await project();
+    const found = await client.listSteps({ jobId: id });
+    if (asJson) return context.print(messageText(ListStepsResponseSchema, found));
+    const header = ["STEP", "KIND", "STATE", "ROWS", "LEFT", "PER SECOND", "TIME LEFT", "CALLS"];
+    for (const line of tableLines(header, found.steps.map(stepRow))) context.print(line);
+    for (const line of found.steps.flatMap(simulatedLines)) context.print(line);
+    if (found.overridesJson === "") return;
+    context.print("\nChanged by answers and retries:");
+    for (const line of indentJson(found.overridesJson).split("\n")) context.print(line);
+  },
+);
+
+function stepRow(step: JobStep): string[] {
+  const { stepId, kind, state, branch, rowsRemaining, rowsPerSecond, calls } = step;
+  const left = rowsRemaining ?? 0;
+  return [
+    stepId,
+    kind,
+    [state.replaceAll("_", " "), ...(branch === "" ? [] : [`chose ${branch}`])].join(", "),
+    rowsOf(step),
+    rowsRemaining === undefined ? "-" : numberText(rowsRemaining),
+    rowsPerSecond === 0 ? "-" : String(rowsPerSecond),
+    left === 0 || rowsPerSecond === 0 ? "-" : spanText((left / rowsPerSecond) * 1000),
+    callsText(calls) || "-",
+  ];
+}
+
+/** The rows that a step has taken, and how many it made of them: `1,000 -> 20`. */
+function rowsOf({ rowsDone, rowsMade }: JobStep): string {
+  if (rowsDone === 0 && !rowsMade) return "-";
+  const taken = numberText(rowsDone);
+  return rowsMade === undefined ? taken : `${taken} -> ${numberText(rowsMade)}`;
+}
+
+/** What the first writes of a simulated step would have sent: each call with its arguments. */
+function simulatedLines({ stepId, simulatedCalls, simulatedWrites }: JobStep): string[] {
+  if (simulatedCalls.length === 0) return [];
+  const lines = simulatedCalls.map(({ toolSlug, entityId, argumentsJson }) => {
+    const sent = argumentsJson === "" ? "too much to be shown" : plainText(argumentsJson);
+    return `  ${[toolSlug, ...(entityId === "" ? [] : [`as ${entityId}`]), sent].join(" ")}`;
+  });
+  const shown = simulatedWrites > lines.length ? `, the first ${numberText(lines.length)} of them` : "";
+  return [
+    "",
+    `${stepId} would make ${simulatedWrites === 1 ? "1 write" : `${numberText(simulatedWrites)} writes`}${shown}:`,
+    ...lines,
+  ];
+}

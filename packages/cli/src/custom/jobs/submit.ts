@@ -1,0 +1,82 @@
+import { JobSchema, JobsService } from "@svc/gen/jobs";
+import type { Job } from "@svc/sdk";
+import type { CommandContext } from "../../command/context.ts";
+import { command, type Run } from "../../command/declared.ts";
+import { CommandError } from "../../command/error.ts";
+import { messageText } from "../../text/message.ts";
+import { questionLines, questionOfJob } from "../asks/question.ts";
+import type { TypedArgument } from "../call/arguments.ts";
+import { noteLines, programFaults, readProgramFile, setOption } from "./program-file.ts";
+import { standingText } from "./text.ts";
+import { repeatedOptions, type WatchOptions, watchJob, watchNotes, watchParts } from "./watch/watch-job.ts";
+
+type SubmitOptions = WatchOptions & {
+  simulate?: true;
+  simulateFirst?: true;
+  watch?: true;
+  idempotencyKey?: string;
+  set: readonly TypedArgument[];
+};
+
+const notes = `
+Without --watch the job's id goes to standard output, and the command ends with 0 once the job is stored; with it, the
+id goes to standard error. Values of --set are typed by the program's inputSchema.
+${watchNotes}`;
+
+/** Adds `svc jobs submit`. */
+export const addJobSubmit = command(
+  JobsService.method.submitJob,
+  {
+    says: "check a program as a whole and submit it as a job; print the job's id, or every fault with its line",
+    takes: { "<program>": "file of the program, or - for standard input" },
+    options: [
+      ["--simulate", "read, and write nothing: try the program"],
+      ["--simulate-first", "simulate before the plan is approved or queued", { conflicts: "simulate" }],
+      ["--watch", "show its progress to its end"],
+      ["--idempotency-key <text>", "makes submitting safe to repeat: with the same key it is the same job"],
+      setOption,
+    ],
+    ...watchParts,
+    more: notes,
+    examples: [
+      "svc jobs submit remind.json --simulate --watch",
+      "svc jobs submit remind.json --set input.calendar=primary --idempotency-key monday --watch",
+      "generate-program | svc jobs submit - --simulate-first",
+    ],
+  },
+  async ({ values: options, context, project, asJson }: Run<SubmitOptions & { readonly program: string }>) => {
+    const { program: file } = options;
+    const program = await readProgramFile(file, options.set, context);
+    const client = await project();
+    const request = {
+      programJson: program.programJson,
+      mode: options.simulate ? "simulate" : "live",
+      simulateFirst: options.simulateFirst ?? false,
+      idempotencyKey: options.idempotencyKey ?? "",
+    };
+    const { job, notes } = await client.jobs.submitJob(request).catch(async (err: unknown) => {
+      const faults = await programFaults(err, program);
+      if (faults === undefined) throw err;
+      for (const line of faults.lines) context.note(line);
+      throw new CommandError(faults.summary);
+    });
+    if (job === undefined) return;
+    const lines = await noteLines(notes, program);
+    if (options.watch) {
+      for (const line of [job.id, ...lines]) context.note(line);
+      await watchJob(client, job.id, { options, context });
+      return;
+    }
+    context.print(asJson ? messageText(JobSchema, job) : job.id);
+    noteStanding(job, options, context);
+    for (const line of lines) context.note(line);
+  },
+);
+
+function noteStanding(job: Job, options: SubmitOptions, context: CommandContext): void {
+  const words = repeatedOptions(options);
+  const question = questionOfJob(job);
+  const command = ["svc jobs watch", job.id, ...words].join(" ");
+  context.note(`The job is ${standingText(job)}. \`${command}\` follows it.`);
+  if (question !== undefined) for (const line of questionLines(question, words)) context.note(line);
+}

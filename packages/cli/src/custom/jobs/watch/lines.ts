@@ -1,0 +1,131 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { isObject, isoTime, parseExactJson, scalarText } from "@svc/core";
+import type { Job, JobEvent } from "@svc/sdk";
+import type { CommandContext } from "../../../command/context.ts";
+import { plainText } from "../../../text/plain.ts";
+import { countText } from "../../../text/table.ts";
+import { readProgram, type ShownProgram } from "../shown-program.ts";
+import { rowsText } from "../text.ts";
+import { createPaceMeter, doneRows, placedText, progressText, type StepRows } from "./step.ts";
+
+/** What shows a watched job. */
+export type WatchView = {
+  /** The next entry of the log. */
+  event(event: JobEvent): void;
+  /** The job waits for a person: the question and the commands that answer it. */
+  question(lines: readonly string[]): void;
+  /** The connection broke and is made again. */
+  broken(reason: string): void;
+  /** Shows the job a last time, as it is now if that is known. */
+  close(job?: Job): Promise<void>;
+};
+
+/** What is said of a job whose apps are emulated. */
+const sandboxNote = "in the sandbox: results of calls are made up, and no app is called";
+
+/** Shows a watched job as lines on standard error, one for each entry that tells of something. */
+export function createLineView(job: Job, context: CommandContext): WatchView {
+  const describe = createDescriber(readProgram(job));
+  return {
+    event(event) {
+      const text = describe(event);
+      if (text !== undefined) context.note(`${context.style("dim", timeOfDay(event))} ${text}`);
+    },
+    question(lines) {
+      for (const line of lines) context.note(line);
+    },
+    broken: (reason) => context.note(`The connection broke (${plainText(reason)}); it is made again.`),
+    async close() {},
+  };
+}
+
+function timeOfDay(event: JobEvent): string {
+  return isoTime(timeOf(event)).slice(11, 19);
+}
+
+function timeOf({ at }: JobEvent): number {
+  return at === undefined ? 0 : timestampMs(at);
+}
+
+type Payload = { readonly [name: string]: unknown };
+
+/** Creates what puts the entries of one log, read from its start, into words; undefined for what need not be told. */
+function createDescriber(program: ShownProgram): (event: JobEvent) => string | undefined {
+  const rowsOf = new Map<string, StepRows>();
+  const meter = createPaceMeter();
+  const startsOf = new Map(program.steps.map((step) => [step.id, placedText(step)]));
+  return (event) => {
+    const payload = readPayload(event);
+    const { stepId } = event;
+    const rows = payload["rows"];
+    if (isObject(rows)) rowsOf.set(stepId, rows);
+    if (event.type === "step-started") {
+      rowsOf.delete(stepId);
+      meter.measure({ stepId, atMs: timeOf(event), done: 0, total: undefined });
+      const attempt = Number(payload["attempt"]) > 1 ? `, attempt ${payload["attempt"]}` : "";
+      return `${stepId}: ${startsOf.get(stepId) || "started"}${attempt}`;
+    }
+    if (event.type === "step-progress") {
+      if (typeof payload["rounds"] === "number")
+        return `${stepId}: not yet after ${countText(payload["rounds"], "round")}`;
+      const done = doneRows(program, stepId, rowsOf);
+      if (done === undefined) return undefined;
+      const pages = typeof payload["pages"] === "number" ? `, ${countText(payload["pages"], "page")}` : "";
+      return `${stepId}: ${progressText(done, meter.measure({ stepId, atMs: timeOf(event), ...done }))}${pages}`;
+    }
+    if (event.type === "step-finished") {
+      const kind = program.steps.find(({ id }) => id === stepId)?.kind ?? "";
+      const counts = rowsText(rowsOf.get(stepId), kind);
+      return `${stepId}: ${word(payload, "state")}${counts === "" ? "" : `, ${counts}`}`;
+    }
+    return otherText(event, payload);
+  };
+}
+
+/** Reasons that say no more than the status does. */
+const plainReasons: ReadonlySet<string> = new Set(["", "started", "finished"]);
+
+function otherText({ type, stepId }: JobEvent, payload: Payload): string | undefined {
+  const step = stepId === "" ? "" : `${stepId}: `;
+  const text = (name: string) => word(payload, name);
+  switch (type) {
+    case "job-submitted":
+      return `submitted, ${text("mode")}${payload["sandbox"] === true ? `; ${sandboxNote}` : ""}`;
+    case "job-status-changed":
+      return `${text("to")}${plainReasons.has(text("reason")) ? "" : ` (${text("reason")})`}`;
+    case "ask-escalated":
+      return `${step}the question passes from ${text("from")} to ${text("to")}`;
+    case "ask-exhausted":
+      return `${step}nobody answered in time; the question stays answerable`;
+    case "ask-settled":
+      return `${step}${text("continuation")}, by ${text("by") || "the clock"}`;
+    case "answer-refused":
+      return `${step}an answer was refused: ${text("reason")}`;
+    case "compensation-step":
+      return `${step}undoing: ${text("state")}, ${text("done") || 0} undone, ${text("failed") || 0} failed`;
+    // It stands with the question, or in the list that is shown.
+    case "ask-raised":
+      return undefined;
+    default:
+      return `${step}${type.replaceAll("-", " ")}${particulars(payload)}`;
+  }
+}
+
+/** What an entry of another type says: its scalars by name. */
+function particulars(payload: Payload): string {
+  const facts = Object.entries(payload).flatMap(([name, value]) => {
+    const text = scalarText(value);
+    return text === undefined ? [] : [`${name} ${plainText(text)}`];
+  });
+  return facts.length === 0 ? "" : ` (${facts.join(", ")})`;
+}
+
+function word(payload: Payload, name: string): string {
+  const value = payload[name];
+  return typeof value === "string" || typeof value === "number" ? plainText(String(value)) : "";
+}
+
+function readPayload({ payloadJson }: JobEvent): Payload {
+  const value: unknown = payloadJson === "" ? {} : parseExactJson(payloadJson);
+  return isObject(value) ? value : {};
+}

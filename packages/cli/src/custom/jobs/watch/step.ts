@@ -1,0 +1,85 @@
+import type { StepReceipt } from "@svc/sdk";
+import { numberText, spanText } from "../../../text/plain.ts";
+import type { ProgramStep, ShownProgram } from "../shown-program.ts";
+
+/** How fast the rows of a step go. Undefined while there is too little to tell from. */
+export type Pace = { readonly perSecond: number; readonly leftMs: number | undefined };
+
+/** Measures the pace of the step at work. */
+export type PaceMeter = {
+  /** Notes how many rows of a step are done at a time, epoch milliseconds; `total` is unknown while rows are still fetched. */
+  measure(sample: { stepId: string; atMs: number; done: number; total: number | undefined }): Pace | undefined;
+};
+
+/** Older samples say nothing of the pace of now. */
+const windowMs = 60_000;
+
+/** Creates a meter. It forgets a step when another follows, or when the same one starts again. */
+export function createPaceMeter(): PaceMeter {
+  let stepId = "";
+  let samples: { readonly atMs: number; readonly done: number }[] = [];
+  return {
+    measure(sample) {
+      const last = samples.at(-1);
+      if (sample.stepId !== stepId || (last !== undefined && sample.done < last.done)) samples = [];
+      stepId = sample.stepId;
+      samples = samples.filter(({ atMs }) => atMs >= sample.atMs - windowMs);
+      samples.push({ atMs: sample.atMs, done: sample.done });
+      const [first = sample] = samples;
+      const elapsedMs = sample.atMs - first.atMs;
+      if (elapsedMs <= 0 || sample.done === first.done) return undefined;
+      const perMs = (sample.done - first.done) / elapsedMs;
+      const left = sample.total === undefined ? undefined : Math.max(0, sample.total - sample.done);
+      return { perSecond: perMs * 1000, leftMs: left === undefined ? undefined : left / perMs };
+    },
+  };
+}
+
+/** How the rows of a step stand, from a receipt or from an entry of the log. */
+export type StepRows = Partial<Pick<NonNullable<StepReceipt["rows"]>, "in" | "ok" | "failed" | "skipped" | "unknown">>;
+
+/** Rows of a step that are done, and how many there are to do, as far as that is known. */
+export type Done = { readonly done: number; readonly total: number | undefined };
+
+/** How far a step is. Rows that are still fetched have no known total. */
+export function doneRows(
+  program: ShownProgram,
+  stepId: string,
+  rowsOf: ReadonlyMap<string, StepRows>,
+): Done | undefined {
+  const step = program.steps.find(({ id }) => id === stepId);
+  const rows = rowsOf.get(stepId);
+  if (step === undefined || rows === undefined) return undefined;
+  return { done: rows.in ?? 0, total: step.source === undefined ? undefined : setSize(program, step.source, rowsOf) };
+}
+
+/** How many rows a set holds: all that its step took, of a call and of a map; else those that it made or kept. */
+function setSize(program: ShownProgram, setId: string, rowsOf: ReadonlyMap<string, StepRows>): number | undefined {
+  const rows = rowsOf.get(setId);
+  const kind = program.steps.find(({ id }) => id === setId)?.kind;
+  return kind === "call" || kind === "map" ? rows?.in : rows?.ok;
+}
+
+/** Progress in words: `1,200 of 5,000 rows (24 %), 250 rows/s, 15 s left`. */
+export function progressText({ done, total }: Done, pace: Pace | undefined): string {
+  const share = total === undefined || total === 0 ? "" : ` (${Math.floor((100 * done) / total)} %)`;
+  const rows = total === undefined ? numberText(done) : `${numberText(done)} of ${numberText(total)}`;
+  const parts = [`${rows} rows${share}`];
+  if (pace !== undefined) parts.push(`${paceNumber(pace.perSecond)} rows/s`);
+  if (pace?.leftMs !== undefined && done < (total ?? 0)) parts.push(`about ${spanText(pace.leftMs)} left`);
+  return parts.join(", ");
+}
+
+function paceNumber(perSecond: number): string {
+  return perSecond < 10 ? perSecond.toFixed(1) : numberText(Math.round(perSecond));
+}
+
+/** What a step is, such as `map messaging_bot.send_message`. */
+function stepText({ kind, toolSlug }: Pick<ProgramStep, "kind" | "toolSlug">): string {
+  return toolSlug === "" ? kind : `${kind} ${toolSlug}`;
+}
+
+/** The same with the branch that it stands in, such as `call sales_crm.list_deals, in gather/sales`. */
+export function placedText(step: Pick<ProgramStep, "kind" | "toolSlug" | "branch">): string {
+  return step.branch === "" ? stepText(step) : `${stepText(step)}, in ${step.branch}`;
+}

@@ -1,0 +1,188 @@
+import { constants } from "node:os";
+import { JobSchema, JobsService } from "@svc/gen/jobs";
+import type { Job, JobEvent, SvcClient } from "@svc/sdk";
+import type { ProjectOptions } from "../../../command/client.ts";
+import type { CommandContext } from "../../../command/context.ts";
+import { command, type Run } from "../../../command/declared.ts";
+import { CommandError } from "../../../command/error.ts";
+import type { JsonOption } from "../../../command/options.ts";
+import { indentJson, messageText } from "../../../text/message.ts";
+import { numberText, plainText } from "../../../text/plain.ts";
+import { questionLines, questionOfJob } from "../../asks/question.ts";
+import { callsText, hasEnded, isHeld, rowsText, standingText, statusText } from "../text.ts";
+import { createBlockView } from "./block.ts";
+import { watchChildren } from "./children.ts";
+import { followJob } from "./follow.ts";
+import { createLineView, type WatchView } from "./lines.ts";
+
+/** Options of a command that watches a job; `wait` is undefined unless one of its two options is given. */
+export type WatchOptions = ProjectOptions & JsonOption & { wait?: boolean };
+
+/** Exit code of a watch that ended because the job waits for a person: an answer, a release or its resumption. */
+const waitsExitCode = 3;
+const interruptedExitCode = 128 + constants.signals.SIGINT;
+
+/** How a watch ends, for the help of the commands that watch. */
+export const watchNotes = `
+Progress goes to standard error, on a terminal as one block that is drawn in place; the result that the program declares
+goes to standard output, as JSON. A connection that breaks is taken up where it was. Ctrl-C leaves the job to go on.
+
+Exit status: 0 succeeded, 1 failed, aborted, rejected, expired or cancelled, or the service refused or was lost, 2 wrong
+options, 3 the job waits for a person's answer, or for its release or resumption, 130 Ctrl-C. On a terminal a
+question is shown and its answer, given elsewhere, is waited for; elsewhere the command ends with 3. --wait and
+--no-wait choose the one or the other.`;
+
+/** The parts of a command that watches a job. */
+export const watchParts = {
+  json: "the job as JSON in place of its result",
+  lastOptions: [
+    ["--wait", "when the job asks a person, wait for the answer (default on a terminal)"],
+    ["--no-wait", "when the job asks a person, end with 3 (default elsewhere)"],
+  ],
+  more: watchNotes,
+} as const;
+
+/** The options that a command needs to reach the same service as this one. A key is not repeated: it is a secret. */
+export function repeatedOptions({ url }: ProjectOptions): string[] {
+  return url === undefined ? [] : ["--url", url];
+}
+
+/**
+ * Shows a job until it has ended, or until it waits for a person and that is not to be waited for. Prints the declared result of one that
+ * succeeded. Rejects with CommandError otherwise; the exit code tells why.
+ */
+export async function watchJob(
+  client: SvcClient,
+  jobId: string,
+  { options, context }: { options: WatchOptions; context: CommandContext },
+): Promise<void> {
+  const signal = context.untilInterrupted();
+  const isWaiting = options.wait ?? context.screen !== undefined;
+  const start = await readJob(client, jobId);
+  const words = repeatedOptions(options);
+  const { screen } = context;
+  const view =
+    screen === undefined ? createLineView(start, context) : createBlockView(client, start, { screen, options: words });
+  const enough = new AbortController();
+  const left = AbortSignal.any([signal, enough.signal]);
+  const children = watchChildren(client, jobId, {
+    signal: left,
+    question: ({ id, question }) => {
+      view.question([`job ${id}, which this one runs, asks:`, ...questionLines(question, words)]);
+      if (!isWaiting) enough.abort();
+    },
+  });
+  try {
+    for await (const event of followJob(client, { jobId, signal: left, onBreak: (reason) => view.broken(reason) })) {
+      view.event(event);
+      children.event(event);
+      const waits = (await showQuestion(client, event, { view, words })) ?? (await findHeld(client, event));
+      if (waits !== undefined && !isWaiting) break;
+    }
+  } catch (err) {
+    await view.close();
+    throw err;
+  } finally {
+    enough.abort();
+    await children.stopped;
+  }
+  if (signal.aborted) {
+    await view.close();
+    throw interrupted(jobId, words);
+  }
+  const last = await readJob(client, jobId);
+  await view.close(last);
+  if (options.json) context.print(messageText(JobSchema, last));
+  if (hasEnded(last)) return printEnd(last, options, context);
+  throw new CommandError(isHeld(last) ? heldText(last) : `job ${jobId} waits for an answer`, waitsExitCode);
+}
+
+/** The job, if an entry parked it from outside its program and it still is. */
+async function findHeld(client: SvcClient, { type, jobId, payloadJson }: JobEvent): Promise<Job | undefined> {
+  if (type !== "job-status-changed" || JSON.parse(payloadJson).to !== "parked") return undefined;
+  const job = await readJob(client, jobId);
+  return isHeld(job) ? job : undefined;
+}
+
+function heldText(job: Job): string {
+  if (job.park?.reason === "paused") return `job ${job.id} is ${standingText(job)}; \`svc jobs resume\` lets it go on`;
+  const why = job.park?.reason === "poisoned" && job.lastError !== "" ? `: ${plainText(job.lastError)}` : "";
+  return `job ${job.id} is ${standingText(job)}${why}; an administrator lets it go on by \`svc jobs release\``;
+}
+
+async function readJob({ jobs }: SvcClient, id: string): Promise<Job> {
+  const { job } = await jobs.getJob({ id });
+  if (job === undefined) throw new CommandError(`the service answered no job ${id}`);
+  return job;
+}
+
+/** Shows the question that an entry raised or passed on, and answers the job, if that question still is what the job waits on. */
+async function showQuestion(
+  client: SvcClient,
+  { type, jobId, payloadJson }: JobEvent,
+  { view, words }: { view: WatchView; words: readonly string[] },
+): Promise<Job | undefined> {
+  if (!["ask-raised", "ask-escalated", "ask-exhausted"].includes(type)) return undefined;
+  const job = await readJob(client, jobId);
+  const question = questionOfJob(job);
+  if (question === undefined || JSON.parse(payloadJson).requestId !== question.requestId) return undefined;
+  view.question(questionLines(question, words));
+  return job;
+}
+
+function interrupted(jobId: string, words: readonly string[]): CommandError {
+  const more = words.length === 0 ? "" : ` ${words.join(" ")}`;
+  const text = `not watched any longer, and the job goes on: \`svc jobs watch ${jobId}${more}\` takes it up, \`svc jobs cancel ${jobId}${more}\` ends it`;
+  return new CommandError(text, interruptedExitCode);
+}
+
+/** Of rows that failed: the first reason, and where the others stand. */
+function noteRows({ id, lastError, stepReceipts }: Job, context: CommandContext): void {
+  const [, stepId] = /^ROWS_(?:FAILED|UNKNOWN): step (\w+):/.exec(lastError) ?? [];
+  const errors = stepReceipts.find((receipt) => receipt.stepId === stepId)?.errors ?? [];
+  const [first] = errors.filter(({ code }) => !code.startsWith("ROWS_"));
+  if (first === undefined) return;
+  const count = `${first.count === 1 ? "" : `${numberText(first.count)} times, first at `}row ${first.firstOrdinal}`;
+  context.note(`${stepId}: ${first.code}, ${count}: ${plainText(first.sample)}`);
+  context.note(`\`svc jobs show ${id}\` shows the others.`);
+}
+
+function printEnd(job: Job, { json }: WatchOptions, context: CommandContext): void {
+  const { receipt, lastError } = job;
+  const name = statusText(job.status);
+  const parts = [rowsText(receipt?.rows, "map"), callsText(receipt?.calls)].filter(
+    (part) => part !== "" && part !== "0 rows",
+  );
+  const facts = parts.length === 0 ? "" : `: ${parts.join("; ")}`;
+  if (name !== "succeeded") {
+    const why = lastError === "" ? "" : `: ${plainText(lastError)}`;
+    noteRows(job, context);
+    throw new CommandError(`job ${job.id} ${name === "failed" || name === "expired" ? name : `was ${name}`}${why}`);
+  }
+  const partly = receipt?.outcome === "partial" ? " partly" : "";
+  context.note(`job ${job.id} succeeded${partly}${facts}`);
+  // Its work is done all the same.
+  if (lastError !== "") context.note(`its result could not be given: ${plainText(lastError)}`);
+  if (json !== true && receipt !== undefined && receipt.resultJson !== "")
+    context.print(indentJson(receipt.resultJson));
+}
+
+/** Adds `svc jobs watch`. */
+export const addJobWatch = command(
+  JobsService.method.watchJob,
+  {
+    says: "show a job's progress from its start to its end: steps, rows, pace, time left, and its questions",
+    takes: { "<id>": "id of the job, job_…" },
+    ...watchParts,
+    examples: [
+      "svc jobs watch job_01h455vb4pex5vsknk084sn02q",
+      "svc jobs watch job_01h455vb4pex5vsknk084sn02q --no-wait || echo $?",
+    ],
+  },
+  async ({ values: options, context, project }: Run<WatchOptions & { readonly id: string }>) => {
+    const { id } = options;
+
+    const client = await project();
+    await watchJob(client, id, { options, context });
+  },
+);

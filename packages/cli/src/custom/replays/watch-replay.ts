@@ -1,0 +1,79 @@
+import { constants } from "node:os";
+import { systemClock } from "@svc/core";
+import { ReplaySchema, TriggersService } from "@svc/gen/triggers";
+import { type Replay, ReplayState, type SvcClient } from "@svc/sdk";
+import type { ProjectOptions } from "../../command/client.ts";
+import type { CommandContext } from "../../command/context.ts";
+import { command, type Run } from "../../command/declared.ts";
+import { CommandError } from "../../command/error.ts";
+import type { JsonOption } from "../../command/options.ts";
+import { messageText } from "../../text/message.ts";
+import { numberText, spanText } from "../../text/plain.ts";
+import { createPaceMeter } from "../jobs/watch/step.ts";
+import { hasEnded, progressText, replayStateText } from "./text.ts";
+
+const pollMs = 1_000;
+const interruptedExitCode = 128 + constants.signals.SIGINT;
+
+/** How a watch ends, for the help of the commands that watch. */
+export const watchNotes = `
+Progress goes to standard error, on a terminal as one line that is drawn in place. Ctrl-C leaves the replay to go on.
+
+Exit status: 0 done, 1 cancelled, or the service refused or was lost, 2 wrong options, 130 Ctrl-C.`;
+
+/** Shows a replay until it has ended. Rejects with CommandError where it was cancelled, or the watch was interrupted. */
+export async function watchReplay(
+  { triggers }: Pick<SvcClient, "triggers">,
+  id: string,
+  { options, context }: { options: JsonOption; context: CommandContext },
+): Promise<void> {
+  const signal = context.untilInterrupted();
+  const meter = createPaceMeter();
+  let shown = "";
+  for (;;) {
+    const { replay } = await triggers.getReplay({ id });
+    if (replay === undefined) return;
+    const line = progressLine(replay, meter);
+    if (context.screen !== undefined) context.screen.draw([{ text: line, style: "none" }]);
+    else if (line !== shown) context.note(line);
+    shown = line;
+    if (hasEnded(replay)) return end(replay, { options, context });
+    await systemClock.wait(pollMs, signal);
+    if (signal.aborted) {
+      const left = `the watch was interrupted; the replay goes on: \`svc replays watch ${id}\``;
+      throw new CommandError(left, interruptedExitCode);
+    }
+  }
+}
+
+function progressLine(replay: Replay, meter: ReturnType<typeof createPaceMeter>): string {
+  const total = replay.totalComplete ? replay.total : undefined;
+  const pace = meter.measure({ stepId: replay.id, atMs: systemClock.now(), done: replay.queued, total });
+  const isMoving = replay.state === ReplayState.RUNNING && replay.reason === "" && pace !== undefined;
+  const left = pace?.leftMs === undefined ? "" : `, ${spanText(pace.leftMs)} left`;
+  const speed = isMoving ? `, ${numberText(Math.round(pace.perSecond))}/s${left}` : "";
+  return `${replayStateText(replay)}: ${progressText(replay)}${speed}`;
+}
+
+function end(replay: Replay, { options, context }: { options: JsonOption; context: CommandContext }): void {
+  context.screen?.keep();
+  if (options.json) context.print(messageText(ReplaySchema, replay));
+  if (replay.state === ReplayState.CANCELLED) throw new CommandError(`the replay was ${replayStateText(replay)}`, 1);
+}
+
+/** Adds `svc replays watch`. */
+export const addReplayWatch = command(
+  TriggersService.method.getReplay,
+  {
+    says: "show a replay's progress to its end: deliveries queued, pace, time left, what it waits for",
+    takes: { "<id>": "id of the replay, rpl_…" },
+    json: "the replay as JSON at its end",
+    more: watchNotes,
+    examples: ["svc replays watch rpl_01h455vb4pex5vsknk084sn02q"],
+  },
+  async ({ values: options, context, project }: Run<ProjectOptions & JsonOption & { readonly id: string }>) => {
+    const { id } = options;
+
+    await watchReplay(await project(), id, { options, context });
+  },
+);

@@ -1,0 +1,179 @@
+import { constants } from "node:os";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { systemClock } from "@svc/core";
+import { BackfillSchema, StandingService } from "@svc/gen/standing";
+import { type Backfill, BackfillState, type SvcClient } from "@svc/sdk";
+import type { ProjectOptions } from "../../command/client.ts";
+import type { CommandContext } from "../../command/context.ts";
+import { command, type Run } from "../../command/declared.ts";
+import { CommandError } from "../../command/error.ts";
+import { type JsonOption, parseCount, parseMoment } from "../../command/options.ts";
+import { messageText } from "../../text/message.ts";
+import { numberText, plainText } from "../../text/plain.ts";
+import { factLines, timeText } from "../../text/table.ts";
+import { namesOf } from "../jobs/text.ts";
+
+const states = namesOf(BackfillState);
+
+/** How a backfill stands, such as `running (waiting)`. */
+function backfillStateText({ state, reason }: Backfill): string {
+  const name = states.get(state) ?? String(state);
+  return reason === "" ? name : `${name} (${plainText(reason)})`;
+}
+
+/** How far a backfill is: `12 of 40, 10 started, 1 skipped, 1 passed by`. */
+function backfillProgressText({ total, started, skipped, passed }: Backfill): string {
+  const done = numberText(started + skipped + passed);
+  const parts = [
+    `${numberText(started)} started`,
+    ...(skipped > 0 ? [`${numberText(skipped)} skipped`] : []),
+    ...(passed > 0 ? [`${numberText(passed)} passed by`] : []),
+  ];
+  return `${done} of ${numberText(total)}, ${parts.join(", ")}`;
+}
+
+/** A backfill in one line, as its program is shown: `bkf_…, running: 12 of 40, 12 started`. */
+export function backfillLine(backfill: Backfill): string {
+  return `${backfill.id}, ${backfillStateText(backfill)}: ${backfillProgressText(backfill)}`;
+}
+
+/** A backfill as facts. */
+function backfillFacts(backfill: Backfill): readonly (readonly [string, string])[] {
+  const { id, standingProgramId, since, until, again, perMinute, policy, createdAt, endedAt } = backfill;
+  return [
+    ["id", id],
+    ["program", standingProgramId],
+    ["state", backfillStateText(backfill)],
+    ["progress", backfillProgressText(backfill)],
+    ["since", since === undefined ? "" : timeText(since)],
+    ["until", until === undefined ? "" : timeText(until)],
+    ["also", again ? "what has a run" : ""],
+    ["pace", `${perMinute} a minute`],
+    ["policy", policy],
+    ["begun", timeText(createdAt)],
+    ["ended", endedAt === undefined ? "" : timeText(endedAt)],
+  ];
+}
+
+/** Whether it makes no more runs, for good. */
+function hasBackfillEnded({ state }: Backfill): boolean {
+  return state === BackfillState.DONE || state === BackfillState.CANCELLED;
+}
+
+const pollMs = 1_000;
+const interruptedExitCode = 128 + constants.signals.SIGINT;
+
+/** How a watch ends, for the help of the command. */
+const backfillWatchNotes = `
+With --watch, progress goes to standard error, on a terminal as one line that is drawn in place. Ctrl-C leaves the backfill to go on.
+
+Exit status: 0 done, 1 cancelled, or the service refused or was lost, 2 wrong options, 130 Ctrl-C.`;
+
+/** Shows a backfill until it has ended. Rejects with CommandError where it was cancelled, or the watch was interrupted. */
+async function watchBackfill(
+  { standing }: Pick<SvcClient, "standing">,
+  id: string,
+  { options, context }: { options: JsonOption; context: CommandContext },
+): Promise<void> {
+  const signal = context.untilInterrupted();
+  let shown = "";
+  for (;;) {
+    const { backfill } = await standing.getBackfill({ id });
+    if (backfill === undefined) return;
+    const line = `${backfillStateText(backfill)}: ${backfillProgressText(backfill)}`;
+    if (context.screen !== undefined) context.screen.draw([{ text: line, style: "none" }]);
+    else if (line !== shown) context.note(line);
+    shown = line;
+    if (hasBackfillEnded(backfill)) {
+      context.screen?.keep();
+      if (options.json) context.print(messageText(BackfillSchema, backfill));
+      if (backfill.state === BackfillState.DONE) return;
+      throw new CommandError(`the backfill was ${backfillStateText(backfill)}`, 1);
+    }
+    await systemClock.wait(pollMs, signal);
+    if (signal.aborted) {
+      const left = `the watch was interrupted; the backfill goes on: \`svc standing backfill ${id} --watch\``;
+      throw new CommandError(left, interruptedExitCode);
+    }
+  }
+}
+
+type BackfillOptions = ProjectOptions &
+  JsonOption & {
+    since?: number;
+    until?: number;
+    again?: true;
+    rate?: number;
+    policy?: string;
+    dryRun?: true;
+    watch?: true;
+    cancel?: true;
+  };
+
+/** Adds `svc standing backfill`. */
+export const addStandingBackfill = command(
+  StandingService.method.backfillStandingProgram,
+  {
+    says: "make up for times or events of the past; or show, watch or end a backfill",
+    takes: { "<program>": "slug or id of the program; or id of a backfill, bkf_…" },
+    options: [
+      ["--since <when>", "the first time to make up for: 2h ago, or 2026-03-14T09:00:00Z", { parse: parseMoment }],
+      ["--until <when>", "the first time not to make up for; now, where nothing is said", { parse: parseMoment }],
+      ["--again", "also what has a run; of a program that polls: everything that the list has"],
+      ["--rate <count>", "runs that start in a minute at most; 60 where nothing is said", { parse: parseCount }],
+      ["--policy <policy>", "what happens to a run while others are under way: skip, queueAll, allow, …"],
+      ["--dry-run", "only count what would be made up for"],
+      ["--watch", "show its progress to the end"],
+      ["--cancel", "end a backfill"],
+    ],
+    more: backfillWatchNotes,
+    also: [
+      [StandingService.method.getBackfill, "<backfill>"],
+      [StandingService.method.cancelBackfill, "<backfill> --cancel"],
+    ],
+    examples: [
+      "svc standing backfill morning-report --since 2026-03-01T00:00:00Z --dry-run",
+      "svc standing backfill morning-report --since 7d --rate 10 --watch",
+      "svc standing backfill bkf_01h455vb4pex5vsknk084sn02q --cancel",
+    ],
+  },
+  async ({ values: options, context, project }: Run<BackfillOptions & { readonly program: string }>) => {
+    const { program: name } = options;
+
+    const client = await project();
+    const found = name.startsWith("bkf_") ? await act(client, name, options) : await begin(client, name, options);
+    if (found !== undefined) await show(client, found, { options, context });
+  },
+);
+
+async function begin(
+  { standing }: SvcClient,
+  id: string,
+  { since, until, again, rate = 0, policy = "", dryRun }: BackfillOptions,
+): Promise<Backfill | undefined> {
+  const { backfill } = await standing.backfillStandingProgram({
+    ...{ id, policy, perMinute: rate, again: again === true, dryRun: dryRun === true },
+    ...(since !== undefined && { since: timestampFromMs(since) }),
+    ...(until !== undefined && { until: timestampFromMs(until) }),
+  });
+  return backfill;
+}
+
+async function act({ standing }: SvcClient, id: string, { cancel }: BackfillOptions): Promise<Backfill | undefined> {
+  const { backfill } = cancel ? await standing.cancelBackfill({ id }) : await standing.getBackfill({ id });
+  return backfill;
+}
+
+async function show(
+  client: SvcClient,
+  backfill: Backfill,
+  { options, context }: { readonly options: BackfillOptions; readonly context: CommandContext },
+): Promise<void> {
+  const { id, total, started, passed } = backfill;
+  if (options.watch && id !== "") return watchBackfill(client, id, { options, context });
+  if (options.json) return context.print(messageText(BackfillSchema, backfill));
+  if (id !== "") for (const line of factLines(backfillFacts(backfill))) context.print(line);
+  if (id !== "") return;
+  const looked = started + passed < total ? `; ${numberText(started + passed)} of them were looked at` : "";
+  context.print(`${numberText(started)} of ${numberText(total)} would make a run${looked}`);
+}

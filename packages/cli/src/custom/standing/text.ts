@@ -1,0 +1,80 @@
+import { type PollState, type StandingProgram, type StandingRun, StandingRunState, StandingState } from "@svc/sdk";
+import { plainText } from "../../text/plain.ts";
+import { timeText } from "../../text/table.ts";
+import { namesOf } from "../jobs/text.ts";
+
+const states = namesOf(StandingState);
+const runStates = namesOf(StandingRunState);
+
+/** The states that a list of programs is narrowed to, by name. */
+export const stateNames: readonly string[] = [...states.values()].filter((name) => name !== "unspecified");
+
+/** The state of a name; UNSPECIFIED for one that is none. */
+export function stateOfName(name: string): StandingState {
+  return StandingState[name.toUpperCase() as keyof typeof StandingState] ?? StandingState.UNSPECIFIED;
+}
+
+/** How a program stands, such as `paused (failures)`. */
+export function programStateText({ state, pauseReason }: StandingProgram): string {
+  const name = states.get(state) ?? String(state);
+  return pauseReason === "" ? name : `${name} (${plainText(pauseReason)})`;
+}
+
+/** Times of a program that are printed when it is made. */
+const duesShown = 3;
+
+/** When a program is due next, at most three times, and in which zone its schedule is read. */
+export function dueText({ nextTimes, timeZone }: StandingProgram): string {
+  const times = nextTimes.slice(0, duesShown).map((time) => timeText(time));
+  const [last = "", ...others] = times.toReversed();
+  const all = others.length === 0 ? last : `${others.toReversed().join(", ")} and ${last}`;
+  return `${all}; its schedule is read in ${timeZone}`;
+}
+
+/** Says that events passed a program, since they are not about its entity. */
+export function passedOverText(count: number): string {
+  return `${count} of the last 1,000 events of its trigger ${count === 1 ? "is" : "are"} not about its entity, and started nothing`;
+}
+
+/** Says of a program that a version of it waits for approval; undefined where none does. */
+export function pendingText({ pendingVersion, id }: StandingProgram): string | undefined {
+  if (pendingVersion === 0) return undefined;
+  return `Version ${pendingVersion} waits for approval: svc asks list --program ${id}`;
+}
+
+/** How a run stands, such as `skipped (overlap)` or `ended (succeeded)`. */
+export function runStateText({ state, reason, jobStatus }: StandingRun): string {
+  const name = runStates.get(state) ?? String(state);
+  const why = reason || jobStatus;
+  return why === "" ? name : `${name} (${plainText(why)})`;
+}
+
+/** What is told of the polls of a program; nothing of one that does not poll. */
+export function pollFacts(poll: PollState | undefined): [string, string][] {
+  if (poll === undefined) return [];
+  if (poll.polledAt === undefined) return [["polled", "not yet"]];
+  const { outcome, code, detail, pages, rows, found, seen, primed, failuresInRow } = poll;
+  const why = [code, detail].filter((text) => text !== "").map(plainText);
+  const read = `${rows} rows on ${pages} ${pages === 1 ? "page" : "pages"}, ${found} of them new`;
+  return [
+    ["polled", `${timeText(poll.polledAt)}, ${outcome}${why.length > 0 ? `: ${why.join(": ")}` : ""}`],
+    ...(failuresInRow > 0 ? [["failed", `${failuresInRow} polls in a row`] as [string, string]] : []),
+    ["read", `${read}; ${seen} ids are known${primed ? "" : ", and the first walk goes on"}`],
+  ];
+}
+
+/** A run as a row of a table: when it was due, its id, what made it, how it stands, and its job. */
+export function runRow(run: StandingRun): string[] {
+  const { id, kind, fireAt, count, jobId, missed, detail, key, rowCount } = run;
+  const times = count > 1 ? ` x ${count}` : "";
+  const others = [
+    missed > 0 ? `for ${missed} missed` : "",
+    rowCount > 0 ? `${rowCount} ${rowCount === 1 ? "row" : "rows"}` : "",
+    key === "" ? "" : `key ${plainText(key)}`,
+    plainText(detail),
+  ].filter((text) => text !== "");
+  return [timeText(fireAt), id, kind, `${runStateText(run)}${times}`, jobId || "-", others.join(", ")];
+}
+
+/** The names of the columns of `runRow`. */
+export const runHeader: readonly string[] = ["DUE", "RUN", "BY", "STATE", "JOB", ""];

@@ -1,0 +1,97 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  GetBacklogResponseSchema,
+  type QuerySeriesResponse,
+  QuerySeriesResponseSchema,
+  StatsService,
+} from "@svc/gen/stats";
+import { type GetBacklogResponse, JobStatus, Series } from "@svc/sdk";
+import type { ProjectOptions } from "../command/client.ts";
+import { command, type Run } from "../command/declared.ts";
+import { type JsonOption, parseMoment } from "../command/options.ts";
+import { messageText } from "../text/message.ts";
+import { enumWords, numberText } from "../text/plain.ts";
+import { factLines, tableLines, timeText } from "../text/table.ts";
+
+type StatsOptions = ProjectOptions &
+  JsonOption & { since?: number; until?: number; subscription?: string; tool?: string };
+
+/** Adds `svc stats`. */
+export const addStatsCommand = command(
+  StatsService.method.getBacklog,
+  {
+    says: "tell what of the project waits now, or with --since what happened over a time",
+    options: [
+      ["--since <when>", "counts since then: 2h ago, or 2026-03-14T09:00:00Z", { parse: parseMoment }],
+      ["--until <when>", "counts until then, with --since", { parse: parseMoment }],
+      ["--subscription <id>", "with --since, deliveries to this subscription alone, sub_…"],
+      ["--tool <slug>", "with --since, calls of this tool alone"],
+    ],
+    json: "the answer as JSON",
+    also: [[StatsService.method.querySeries, "--since"]],
+    examples: [
+      "svc stats",
+      "svc stats --since 24h",
+      "svc stats --since 7d --subscription sub_01h455vb4pex5vsknk084sn02q",
+    ],
+  },
+  async ({ values: options, context, project, asJson }: Run<StatsOptions>) => {
+    const { stats } = await project();
+    const { since, until, subscription: subscriptionId = "", tool: toolSlug = "" } = options;
+    if (since === undefined) {
+      const backlog = await stats.getBacklog({});
+      if (asJson) return context.print(messageText(GetBacklogResponseSchema, backlog));
+      for (const line of backlogLines(backlog)) context.print(line);
+      return;
+    }
+    const range = { since: timestampFromMs(since), ...(until !== undefined && { until: timestampFromMs(until) }) };
+    const found = await stats.querySeries({ ...range, subscriptionId, toolSlug });
+    if (asJson) return context.print(messageText(QuerySeriesResponseSchema, found));
+    for (const line of seriesLines(found)) context.print(line);
+  },
+);
+
+const countedMax = 10_000;
+
+function countText(count: number): string {
+  return count >= countedMax ? `${numberText(countedMax)} or more` : numberText(count);
+}
+
+function backlogLines(backlog: GetBacklogResponse): string[] {
+  const { oldestAskAt, worstSubscriptions } = backlog;
+  const jobs = backlog.jobs.map(({ status, count }) => `${countText(count)} ${enumWords(JobStatus, status)}`);
+  const oldest = oldestAskAt === undefined ? "" : `, the oldest since ${timeText(oldestAskAt)}`;
+  const facts = factLines([
+    ["pending deliveries", countText(backlog.pendingDeliveries)],
+    ["failed for good in 24 h", numberText(backlog.deadLetters)],
+    ["endpoints that fail", numberText(backlog.failingSubscriptions)],
+    ["endpoints given up", numberText(backlog.givenUpSubscriptions)],
+    ["jobs", jobs.join(", ") || "none"],
+    ["asks", `${countText(backlog.pendingAsks)}${oldest}`],
+    ["accounts to reconnect", countText(backlog.expiredAccounts)],
+  ]);
+  if (worstSubscriptions.length === 0) return facts;
+  const rows = worstSubscriptions.map(({ subscriptionId, pendingDeliveries, oldestAt, health }) => {
+    return [
+      subscriptionId,
+      countText(pendingDeliveries),
+      timeText(oldestAt),
+      health?.state.replaceAll("_", " ") ?? "-",
+    ];
+  });
+  return [...facts, "", ...tableLines(["SUBSCRIPTION", "PENDING", "OLDEST", "HEALTH"], rows)];
+}
+
+function seriesLines({ lines, latencies }: QuerySeriesResponse): string[] {
+  const counts = lines.map(({ series, outcome, counts }) => {
+    return [enumWords(Series, series), outcome, numberText(counts.reduce((sum, count) => sum + count, 0))];
+  });
+  const times = latencies.map(({ series, total }) => {
+    const { p50Ms = 0, p95Ms = 0, p99Ms = 0, count = 0 } = total ?? {};
+    return [enumWords(Series, series), ...[p50Ms, p95Ms, p99Ms].map((ms) => String(Math.round(ms))), numberText(count)];
+  });
+  return [
+    ...tableLines(["SERIES", "OUTCOME", "COUNT"], counts),
+    ...(times.length === 0 ? [] : ["", ...tableLines(["LATENCY, ABOUT", "P50 MS", "P95 MS", "P99 MS", "OF"], times)]),
+  ];
+}

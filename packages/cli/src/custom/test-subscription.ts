@@ -1,0 +1,73 @@
+import { systemClock } from "@svc/core";
+import { DeliveryAttemptSchema, TriggersService } from "@svc/gen/triggers";
+import type { DeliveryAttempt, SvcClient } from "@svc/sdk";
+import type { ProjectOptions } from "../command/client.ts";
+import { command, type Run } from "../command/declared.ts";
+import { CommandError } from "../command/error.ts";
+import type { JsonOption } from "../command/options.ts";
+import { messageText } from "../text/message.ts";
+import { timeText } from "../text/table.ts";
+import { attemptTable } from "../topics/deliveries.ts";
+
+type TestOptions = ProjectOptions & JsonOption & { wait: boolean };
+
+/** An attempt takes 15 s at most; how often its record is looked for, milliseconds. */
+const waitMs = 20_000;
+const pollMs = 250;
+
+/** Adds `svc subscriptions test`. */
+export const addSubscriptionTest = command(
+  TriggersService.method.sendTestEvent,
+  {
+    says: "send a subscription's endpoint a test event, and show what it answered to the first attempt",
+    takes: { "<id>": "id of the subscription, sub_…" },
+    options: [["--no-wait", "print the delivery's id once it is queued, and wait for nothing"]],
+    json: "the attempt as JSON",
+    more: "\nThe event is signed, tried again and recorded as any other. Ends with 1 when the first attempt failed.",
+    examples: [
+      "svc subscriptions test sub_01h455vb4pex5vsknk084sn02q",
+      "svc subscriptions test sub_01h455vb4pex5vsknk084sn02q --no-wait",
+    ],
+  },
+  async ({ values: options, context, project, asJson }: Run<TestOptions & { readonly id: string }>) => {
+    const { id: subscriptionId } = options;
+    const client = await project();
+    const { delivery } = await client.triggers.sendTestEvent({ subscriptionId });
+    const id = delivery?.id ?? "";
+    if (!options.wait) {
+      context.print(asJson ? JSON.stringify({ deliveryId: id }) : id);
+      context.note(`\`svc deliveries attempts ${id}\` tells how it went.`);
+      return;
+    }
+    if (delivery?.waitingReason === "endpoint_failing") {
+      const until = `the endpoint is backing off until ${timeText(delivery.nextAttemptAt)}`;
+      throw new CommandError(
+        `${id} is queued, and ${until}; \`svc subscriptions try ${subscriptionId}\` sends it at once`,
+      );
+    }
+    context.note(`${id} is queued; waiting for its first attempt …`);
+    const attempt = await firstAttempt(client, id, context.untilInterrupted());
+    if (attempt === undefined) {
+      throw new CommandError(`no attempt of ${id} is recorded yet; \`svc deliveries attempts ${id}\` looks again`);
+    }
+    if (asJson) context.print(messageText(DeliveryAttemptSchema, attempt));
+    else for (const line of attemptTable([attempt])) context.print(line);
+    if (attempt.error === "") return;
+    throw new CommandError(`the endpoint did not take it: ${attempt.error}; svc tries again by its schedule`);
+  },
+);
+
+async function firstAttempt(
+  { triggers }: SvcClient,
+  deliveryId: string,
+  signal: AbortSignal,
+): Promise<DeliveryAttempt | undefined> {
+  const untilMs = systemClock.now() + waitMs;
+  while (systemClock.now() < untilMs && !signal.aborted) {
+    const { attempts } = await triggers.listDeliveryAttempts({ deliveryId });
+    const first = attempts.find(({ number }) => number === 1);
+    if (first !== undefined) return first;
+    await systemClock.wait(pollMs, signal);
+  }
+  return undefined;
+}

@@ -1,0 +1,134 @@
+import { readFile } from "node:fs/promises";
+import type { SamplePost } from "@svc/catalog";
+import { readForeignText, systemClock } from "@svc/core";
+import { type ServerOptions, serverUrl } from "../../command/client.ts";
+import type { CommandContext } from "../../command/context.ts";
+import { command, type Run } from "../../command/declared.ts";
+import { CommandError } from "../../command/error.ts";
+import { collectPair, type JsonOption } from "../../command/options.ts";
+import { acceptedJson, acceptedText, parseJsonBody, refusalText, sendPost, storedCount } from "./provider-answer.ts";
+import {
+  chooseTrigger,
+  findReceivingToolkit,
+  type ProviderPost,
+  type ReceivingToolkit,
+  signPost,
+} from "./receiving-toolkit.ts";
+
+type Pairs = Readonly<Record<string, string>>;
+type PostOptions = { body?: string; header: Pairs; query: Pairs; secret?: string };
+type TriggerOptions = ServerOptions & JsonOption & PostOptions & { trigger?: string };
+
+/** The reading of an option of pairs. */
+const pairs = { parse: collectPair, default: {}, defaultText: "none" } as const;
+
+/** Adds `svc trigger`. */
+export const addTriggerCommand = command(
+  undefined,
+  {
+    says: "sign a sample event as the provider would, and post it to the service",
+    takes: { "<toolkit>": "slug of a toolkit that takes inbound posts" },
+    options: [
+      ["--trigger <name>", "which of its triggers the sample is for (default: the first)"],
+      ["--body <file>", "body to send instead of the sample's, byte for byte; - is standard input"],
+      ["--header <name=value>", "header to send, over the sample's; may be given several times", pairs],
+      ["--query <name=value>", "query parameter to send, over the sample's; as often as needed", pairs],
+      ["--secret <text>", "shared secret to sign with (default: the toolkit's variable, as the service reads it)"],
+    ],
+    json: "the answer and the trigger it was for as JSON",
+    more: "\nThe secret is read from the variable that the toolkit's definition names, in the environment or in SVC_ENV_FILE,\nand must be the one the service was started with. The sample comes from the definitions in SVC_TOOLKITS.",
+    client: "server",
+    examples: [
+      "SVC_WEBHOOK_SECRET_CALENDAR=swordfish svc trigger calendar",
+      "svc trigger calendar --header x-calendar-resource-state=not_exists",
+      "svc trigger my_toolkit --body post.json --header x-my-event=opened   # a toolkit of your own, in SVC_TOOLKITS",
+    ],
+  },
+  async ({ values: options, context, asJson }: Run<TriggerOptions & { readonly toolkit: string }>) => {
+    const { toolkit: slug } = options;
+    const url = serverUrl(options, context);
+    const toolkit = await findReceivingToolkit(slug, context);
+    const secret = secretOf(toolkit, options, context);
+    const nowMs = systemClock.now();
+    const sample = chooseTrigger(toolkit, options.trigger).sample(nowMs);
+    const post = await composePost(sample, options, context);
+    const found = expectation(toolkit, post);
+    if (found.fault !== "") context.note(`Note: ${found.fault}.`);
+    const answer = await sendPost(`${url}/webhooks/${slug}`, signPost(toolkit.webhook, post, secret, nowMs));
+    if (answer.status < 200 || answer.status > 299) throw new CommandError(refusalText(toolkit, answer));
+    context.print(asJson ? acceptedJson(answer, found.slug) : acceptedText(answer, found.slug));
+    if (found.slug !== "" && storedCount(answer) === 0) context.note(`Note: ${whyUnstored(toolkit, found)}.`);
+  },
+);
+
+function secretOf(
+  { slug, webhook }: ReceivingToolkit,
+  { secret }: PostOptions,
+  { environment }: CommandContext,
+): string {
+  // The variable may hold several, while one is rotated: any of them verifies.
+  const found = secret ?? environment.get(webhook.secretEnv)?.trim().split(/\s+/)[0];
+  if (found !== undefined && found !== "") return found;
+  throw new CommandError(
+    `no secret to sign with: set ${webhook.secretEnv} to the same text here and for the service, or give --secret. ` +
+      `One to start with: export ${webhook.secretEnv}=$(openssl rand -hex 32), then \`svc serve\`, and \`svc trigger ${slug}\` in a shell that has it too`,
+  );
+}
+
+async function composePost(sample: SamplePost, options: PostOptions, context: CommandContext): Promise<ProviderPost> {
+  const body = options.body === undefined ? sampleBody(sample) : await readBody(options.body, context);
+  const type: Pairs = body.length === 0 ? {} : { "content-type": "application/json" };
+  const given = Object.entries(options.header).map(([name, value]) => [name.toLowerCase(), value]);
+  return {
+    headers: { ...type, ...sample.headers, ...Object.fromEntries(given) },
+    query: { ...sample.query, ...options.query },
+    body,
+  };
+}
+
+function sampleBody({ body }: SamplePost): Buffer {
+  return Buffer.from(body === undefined ? "" : JSON.stringify(body));
+}
+
+async function readBody(file: string, context: CommandContext): Promise<Buffer> {
+  if (file === "-") return context.readInput();
+  try {
+    return await readFile(file);
+  } catch (err) {
+    throw new CommandError(`--body ${file} cannot be read: ${err instanceof Error ? err.message : String(err)}`);
+  }
+}
+
+/** The trigger that takes a post, empty for none, then `fault` says why; and the app's own id of the account that it names. */
+type Expectation = { readonly slug: string; readonly fault: string; readonly account?: string };
+
+/** What the definitions here will make of a post: the trigger it is for, or why it will be none. */
+function expectation(
+  { slug, webhook, triggers }: ReceivingToolkit,
+  { headers, query, body }: ProviderPost,
+): Expectation {
+  const read = readForeignText(body, headers["content-type"]);
+  if ("fault" in read)
+    return { slug: "", fault: `the body ${read.fault}; the service will keep the post in quarantine` };
+  const post = { headers, query, body: parseJsonBody(read.text) };
+  if (webhook.ignores(post)) return { slug: "", fault: `${slug} ignores such a post; the service will store nothing` };
+  const trigger = triggers.find((known) => known.matches(post));
+  if (read.text !== "" && post.body === undefined)
+    return { slug: "", fault: "the body is not JSON; the service will keep the post in quarantine" };
+  const normalized = trigger?.normalize(post) ?? { fault: "no trigger matches" };
+  if (!("fault" in normalized)) return { slug: trigger?.slug ?? "", fault: "", account: normalized.account };
+  return {
+    slug: "",
+    fault: `${trigger?.slug ?? slug}: ${normalized.fault}; the service will keep the post in quarantine`,
+  };
+}
+
+/** Why a post that fits a trigger became no event: a repeated one counts as stored, so nobody receives it. */
+function whyUnstored({ slug }: ReceivingToolkit, { account = "" }: Expectation): string {
+  const named =
+    account === ""
+      ? "the post names no account"
+      : `no connected account has the reference "${account}" (\`svc connections references\` sets one)`;
+  const everyone = `toolkits.${slug}.webhook.audience: projects in the service's deployment file, or without one SVC_WEBHOOK_AUDIENCE, lets every project have it`;
+  return `${named}, and the post is kept in quarantine; ${everyone}`;
+}

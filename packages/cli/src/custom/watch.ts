@@ -1,0 +1,58 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { NoticeSchema, StatsService } from "@svc/gen/stats";
+import { type Notice, NoticeKind } from "@svc/sdk";
+import type { ProjectOptions } from "../command/client.ts";
+import { command, type Run } from "../command/declared.ts";
+import { CommandError } from "../command/error.ts";
+import { type JsonOption, parseMoment } from "../command/options.ts";
+import { messageLine } from "../text/message.ts";
+import { enumWords } from "../text/plain.ts";
+import { timeText } from "../text/table.ts";
+
+const kinds: Readonly<Record<string, NoticeKind>> = {
+  event: NoticeKind.EVENT,
+  delivery: NoticeKind.DELIVERY,
+  call: NoticeKind.CALL,
+  job: NoticeKind.JOB,
+  ask: NoticeKind.ASK,
+};
+
+type WatchOptions = ProjectOptions & JsonOption & { kind?: string[]; since?: number };
+
+/** Adds `svc watch`. */
+export const addWatchCommand = command(
+  StatsService.method.watchProject,
+  {
+    says: "tell of events, deliveries, calls, jobs and asks of the project as they come and change, until it is interrupted",
+    options: [
+      ["--kind <kind...>", "only of these", { choices: Object.keys(kinds) }],
+      ["--since <when>", "begin with what is new since then, up to 10 minutes back", { parse: parseMoment }],
+    ],
+    json: "each notice as JSON, one a line",
+    examples: ["svc watch", "svc watch --kind job ask", "svc watch --kind event --since 10m --json"],
+  },
+  async ({ values: options, context, project, asJson }: Run<WatchOptions>) => {
+    const { stats } = await project();
+    const { since } = options;
+    const request = {
+      kinds: (options.kind ?? []).map((kind) => kinds[kind] ?? NoticeKind.UNSPECIFIED),
+      ...(since !== undefined && { since: timestampFromMs(since) }),
+    };
+    const signal = context.untilInterrupted();
+    try {
+      for await (const { notice } of stats.watchProject(request, { signal })) {
+        if (notice === undefined) continue;
+        context.print(asJson ? messageLine(NoticeSchema, notice) : noticeText(notice));
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    if (signal.aborted) throw new CommandError("the watch was interrupted", 130);
+  },
+);
+
+function noticeText({ kind, id, state, at, event, gap }: Notice): string {
+  const word = enumWords(NoticeKind, kind);
+  if (gap) return `${timeText(at)}  more of kind ${word} is new than is told here`;
+  return [timeText(at), word.padEnd(8), id, event?.triggerSlug ?? state].join("  ");
+}

@@ -1,0 +1,261 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ToolkitSource, writeToolkits } from "@svc/testing/catalog";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { runTestCommand } from "../test-command.ts";
+
+const notes: ToolkitSource = {
+  toolkit: {
+    slug: "notes",
+    name: "Notes",
+    description: "Pages of notes that a team keeps for itself.",
+    version: "0.2.0",
+    category: "knowledge",
+    baseUrl: "https://{{account.site}}.example.com",
+    auth: [{ type: "api_key", placement: "header", name: "X-Key", value: "{{credential.key}}" }],
+    account: [{ name: "site", description: "Name of your site", example: "acme", pattern: "^[a-z]+$" }],
+  },
+  tools: {
+    list_pages: {
+      kind: "action",
+      class: "read",
+      description: "Lists the pages. They come by title, and each with its authors.",
+      intents: ["what have we written", "show the table of contents", "find the page on onboarding"],
+      input: {
+        type: "object",
+        additionalProperties: false,
+        required: ["shelf"],
+        properties: {
+          shelf: { type: "string", description: "Id of the shelf, such as team." },
+          limit: { type: "integer", default: 20, description: "Most pages to return." },
+          offset: { type: "integer", description: "How many to skip." },
+          order: { enum: ["title", "age"], description: "What comes first." },
+          since: {
+            type: "object",
+            description: "Only later ones.",
+            properties: { day: { type: "string", format: "date", description: "Day, YYYY-MM-DD." } },
+          },
+        },
+        dependentRequired: { order: ["limit"] },
+      },
+      output: {
+        type: "object",
+        properties: {
+          pages: { type: "array", items: { type: "object", properties: { title: { type: ["string", "null"] } } } },
+        },
+      },
+      request: {
+        method: "GET",
+        path: "/{{params.shelf}}/pages",
+        query: {
+          limit: "{{params.limit}}",
+          offset: "{{params.offset}}",
+          order: "{{params.order}}",
+          since: "{{params.since.day}}",
+        },
+      },
+      paging: { arg: "offset", by: "rows", size: "limit" },
+    },
+  },
+};
+
+let folder = "";
+let server: TestServer;
+let projectId = "";
+let memberKey = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-catalog-"));
+  await writeToolkits(join(folder, "shared"), [sampleToolkits.watcher]);
+  server = await startTestServer({ variables: { SVC_TOOLKITS: join(folder, "shared") } });
+  projectId = (await server.admin("ListProjects")).json.projects[0].id;
+  memberKey = (await server.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "test" })).json.key;
+});
+afterEach(async () => {
+  await server.call("svc.v1.CatalogService/DeleteToolkit", { slug: "notes" });
+  await rm(join(folder, "notes"), { recursive: true, force: true });
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function svc(argv: string[], apiKey = server.key) {
+  return runTestCommand(["catalog", ...argv], { SVC_URL: server.url, SVC_API_KEY: apiKey });
+}
+
+async function publish(...options: string[]) {
+  await writeToolkits(folder, [notes]);
+  return svc(["publish", join(folder, "notes"), ...options]);
+}
+
+const listHeader = "SLUG     CATEGORY    TOOLS  READ  WRITE  DESTRUCTIVE  TRIGGERS  CONNECT  OWNER";
+const sharedRow = "watcher  scheduling  0      0     0      0            1         ready    shared";
+
+test("a toolkit is published from its folder, listed with its owner, and deleted", async () => {
+  const text = `notes 0.2.0 with 1 tool is published in project ${projectId}`;
+  expect(await publish()).toEqual({ code: 0, printed: [text], noted: [] });
+  const ownRow = `notes    knowledge   1      1     0      0            0         ready    ${projectId}`;
+  expect(await svc(["list"])).toEqual({ code: 0, printed: [listHeader, ownRow, sharedRow], noted: [] });
+  const deleted = "notes is deleted, and the accounts connected to it are revoked";
+  const unasked = await svc(["delete", "notes"]);
+  expect(unasked).toMatchObject({ code: 2, noted: [expect.stringMatching(/revokes every account .*: give --yes/)] });
+  const listed = await svc(["list", "--json"]);
+  expect(JSON.parse(listed.printed.join("\n"))).toMatchObject([{ slug: "notes" }, { slug: "watcher" }]);
+  expect(await svc(["delete", "notes", "--yes"])).toEqual({ code: 0, printed: [deleted], noted: [] });
+  expect((await svc(["list"])).printed).toEqual([listHeader, sharedRow]);
+});
+
+test("a dry run keeps nothing", async () => {
+  const text = `notes 0.2.0 with 1 tool can be published in project ${projectId}`;
+  expect(await publish("--dry-run")).toEqual({ code: 0, printed: [text], noted: [] });
+  expect((await svc(["list"])).printed).toEqual([listHeader, sharedRow]);
+});
+
+test("a member's key sees private toolkits too", async () => {
+  await publish();
+  const { code, printed } = await svc(["list"], memberKey);
+  expect(code).toBe(0);
+  expect(printed.join("\n")).toContain("notes ");
+});
+
+test("a toolkit shows its facts, what is filled in to connect it, and its tools", async () => {
+  await publish();
+  expect((await svc(["show", "notes"])).printed).toEqual([
+    "notes  Notes, 0.2.0",
+    "Pages of notes that a team keeps for itself.",
+    "",
+    "category        knowledge",
+    `owner           ${projectId}`,
+    "connect         ready",
+    "base URL        https://{{account.site}}.example.com",
+    "authentication  api_key, in the header X-Key",
+    "",
+    "TO FILL IN  EXAMPLE  DECIDES  DESCRIPTION",
+    "site        acme     -        Name of your site",
+    "",
+    "TOOL              CLASS  DESCRIPTION",
+    "notes.list_pages  read   Lists the pages.",
+  ]);
+});
+
+test("a tool shows its arguments, nested ones too, and the fields of its result", async () => {
+  await publish();
+  expect((await svc(["show", "notes.list_pages"])).printed).toEqual([
+    "notes.list_pages  read",
+    "Lists the pages. They come by title, and each with its authors.",
+    "",
+    `owner     ${projectId}`,
+    "scopes    none in particular",
+    "callable  yes",
+    "pages     arg: offset, by: rows, size: limit",
+    "",
+    "ARGUMENT   TYPE           REQUIRED  DEFAULT  DESCRIPTION",
+    "shelf      string         yes                Id of the shelf, such as team.",
+    "limit      integer                  20       Most pages to return.",
+    "offset     integer                           How many to skip.",
+    "order      title | age                       What comes first.",
+    "since      object                            Only later ones.",
+    "since.day  string (date)                     Day, YYYY-MM-DD.",
+    "",
+    "Rules between the arguments stand in the schema: --json shows it.",
+    "",
+    "RESULT         TYPE",
+    "pages          list of object",
+    "pages[].title  string | null",
+  ]);
+});
+
+test("a trigger shows the fields of its payload", async () => {
+  const { printed } = await svc(["show", "watcher.changed"]);
+  expect(printed[0]).toBe("watcher.changed  trigger");
+  expect(printed.slice(printed.indexOf("PAYLOAD  TYPE"))).toEqual([
+    "PAYLOAD  TYPE",
+    "channel  string",
+    "number   integer",
+    "room     string",
+  ]);
+});
+
+test("--json prints the messages of the service", async () => {
+  const { json } = await server.call("svc.v1.CatalogService/GetTool", { slug: "watcher.changed" });
+  const tool = await svc(["show", "watcher.changed", "--json"]);
+  expect(JSON.parse(tool.printed.join("\n"))).toEqual(json.tool);
+  const toolkit = await svc(["show", "watcher", "--json"]);
+  expect(JSON.parse(toolkit.printed.join("\n"))).toMatchObject({
+    toolkit: { slug: "watcher" },
+    spec: { accountVariables: [{ name: "hostname", decidesOrigin: true }, { name: "port" }] },
+    tools: [json.tool],
+  });
+});
+
+test("each fault for which the service refuses a definition is a line with the file and line that it stands on", async () => {
+  const { toolkit, tools } = notes;
+  const spoiled = { ...tools["list_pages"], intents: ["what have we written"] } as ToolkitSource["tools"][string];
+  await writeToolkits(folder, [
+    { toolkit: { ...toolkit, baseUrl: "{{deployment.provider_base_url}}" }, tools: { list_pages: spoiled } },
+  ]);
+  const own = join(folder, "notes");
+  const { code, printed, noted } = await svc(["publish", own]);
+  expect({ code, noted }).toEqual({
+    code: 1,
+    noted: [`svc: the service refuses ${own}: ${printed.length} faults, nothing is published`],
+  });
+  const places = await Promise.all(
+    printed.map(async (line) => {
+      const [, file = "", number, path] = /^(.+?):(\d+) (\S+): .+; .+$/.exec(line) ?? [];
+      return [path, (await readFile(file, "utf8")).split("\n")[Number(number) - 1]?.trim()];
+    }),
+  );
+  expect(places).toContainEqual(["baseUrl", '"baseUrl": "{{deployment.provider_base_url}}",']);
+  expect(places).toContainEqual(["intents", '"intents": [']);
+});
+
+test("what is not YAML, by name or by content, is not sent, and said with its place", async () => {
+  await writeToolkits(folder, [notes]);
+  const own = join(folder, "notes");
+  const file = join(own, "tools", "list_pages.yaml");
+  await writeFile(file, "kind: action\nclass: read\nclass: write\n");
+  await writeFile(join(own, "tools", "add_page.yml"), "kind: action\n");
+  const { code, printed, noted } = await svc(["publish", own]);
+  expect({ code, noted }).toEqual({ code: 1, noted: [`svc: 2 faults in ${own}: nothing is sent`] });
+  expect(printed).toEqual([
+    `${file}:3: Map keys must be unique; write it as YAML 1.2`,
+    `${own}/tools/add_page.yml: is not a .yaml file; rename it to <tool>.yaml, or move it away`,
+  ]);
+});
+
+test("of a definition with more faults than the service names, the count says so", async () => {
+  const { toolkit, tools } = notes;
+  const names = Array.from({ length: 120 }, (_, index) => [`Page${index}`, tools["list_pages"]]);
+  await writeToolkits(folder, [{ toolkit, tools: Object.fromEntries(names) as ToolkitSource["tools"] }]);
+  const { printed, noted } = await svc(["publish", join(folder, "notes")]);
+  expect(printed).toHaveLength(100);
+  expect(noted).toEqual([expect.stringMatching(/: the first 100 of its faults, nothing is published$/)]);
+});
+
+test.each<[string, string[], RegExp]>([
+  [
+    "a folder that is not one",
+    ["publish", "/nonexistent"],
+    /\/nonexistent\/tools cannot be listed: name the folder of/,
+  ],
+  ["an unknown toolkit", ["show", "nope"], /"nope" is not a toolkit of the catalog \(TOOLKIT_NOT_FOUND\)/],
+  ["an unknown tool", ["show", "watcher.nope"], /is not a tool of the catalog \(TOOL_NOT_FOUND\)/],
+  [
+    "a shared toolkit to delete",
+    ["delete", "watcher", "--yes"],
+    /\(PRIVATE_TOOLKIT_NOT_FOUND\)\. `svc catalog list` shows which toolkits are its own \(OWNER\)\.$/,
+  ],
+])("%s ends with 1 and one line", async (_, argv, text) => {
+  expect(await svc(argv)).toEqual({ code: 1, printed: [], noted: [expect.stringMatching(text)] });
+});
+
+test("a member may not publish", async () => {
+  await writeToolkits(folder, [notes]);
+  const { code, noted } = await svc(["publish", join(folder, "notes")], memberKey);
+  expect({ code, noted }).toEqual({ code: 1, noted: [expect.stringContaining("ROLE_")] });
+});

@@ -1,0 +1,161 @@
+import { TriggersService, type TryNowRequest, type TryNowResponse } from "@svc/gen/triggers";
+import type { Delivery, DeliveryAttempt } from "@svc/sdk";
+import { CommandError } from "../command/error.ts";
+import { parseCount } from "../command/options.ts";
+import { call, list, topic } from "../command/topic.ts";
+import { plainText } from "../text/plain.ts";
+import { factLines, tableLines, timeText } from "../text/table.ts";
+
+const { listDeliveries, getDelivery, listDeliveryAttempts, tryNow } = TriggersService.method;
+const exampleId = "dlv_01h455vb4pex5vsknk084sn02q";
+const idHelp = "id of the delivery, dlv_…; of an ask endpoint's too";
+
+/** The parts of a command that makes what waits due now. */
+export const tryParts = {
+  json: "the answer as JSON",
+  shows: ({ count }: TryNowResponse) => `${count} ${count === 1 ? "delivery is" : "deliveries are"} due now`,
+  notes: (
+    { count, subscription }: TryNowResponse,
+    {
+      request: { deliveryId, subscriptionId },
+      asJson,
+    }: { readonly request: Partial<TryNowRequest>; readonly asJson: boolean },
+  ) =>
+    asJson
+      ? []
+      : [
+          ...(count > 0 && subscription?.health?.failingSince !== undefined
+            ? ["The endpoint failed last: one delivery tests it, and the others follow when that one succeeds."]
+            : []),
+          `\`svc deliveries ${deliveryId === undefined ? "list --subscription" : "show"} ${deliveryId ?? subscriptionId}\` shows how it goes.`,
+        ],
+} as const;
+
+/** `svc deliveries list|show|attempts|try`. */
+export const addDeliveriesCommand = topic({
+  says: "list the deliveries of an event, of a subscription, or of one to the other, and their attempts",
+  examples: ["svc deliveries --event evt_01h455vb4pex5vsknk084sn02q", `svc deliveries attempts ${exampleId}`],
+  commands: {
+    list: list(listDeliveries, {
+      says: "list the deliveries of an event, of a subscription, or those in a state, newest first",
+      isDefault: true,
+      shown: "svc deliveries",
+      options: [
+        ["--event <id>", "event that was delivered, evt_…", { fills: "eventId" }],
+        ["--subscription <id>", "subscription it was delivered to, sub_…", { fills: "subscriptionId" }],
+        ["--state <state>", "only deliveries in this state", { choices: ["pending", "delivered", "dead_letter"] }],
+        ["--failed", "only deliveries that were tried and have not arrived", { fills: "onlyFailed" }],
+        ["--since <when>", "only deliveries queued then or later: 2h ago, or 2026-03-14T09:00:00Z"],
+        ["--until <when>", "only deliveries queued before"],
+        ["--limit <count>", "most deliveries to list", { parse: parseCount, default: 100 }],
+      ],
+      request: ({ values: { event = "", subscription = "", state = "", failed, since } }) => {
+        if (event === "" && subscription === "" && ((state === "" && failed === undefined) || since === undefined))
+          throw new CommandError(
+            "nothing says which deliveries: give --event, --subscription or both, or --since with --state or --failed",
+            2,
+          );
+        return {};
+      },
+      rows: "deliveries",
+      table: deliveryTable,
+      json: "the deliveries as a JSON list",
+      examples: [
+        "svc deliveries list --event evt_01h455vb4pex5vsknk084sn02q",
+        "svc deliveries list --state dead_letter --since 24h",
+        "svc deliveries list --failed --since 24h",
+        "svc deliveries list --subscription sub_01h455vb4pex5vsknk084sn02q --limit 20",
+      ],
+    }),
+    show: call(getDelivery, {
+      says: "show one delivery: what it delivers to whom, how it stands, when it is tried next",
+      takes: { "<id>": idHelp },
+      result: "delivery",
+      json: "the delivery as JSON",
+      shows: ({ delivery }) => (delivery === undefined ? [] : factLines(factsOf(delivery))),
+      examples: [`svc deliveries show ${exampleId}`],
+    }),
+    attempts: list(listDeliveryAttempts, {
+      says: "list every attempt of a delivery, the latest first: what was dialled and what came back",
+      takes: { "<id>": [idHelp, { fills: "deliveryId" }] },
+      rows: "attempts",
+      table: (attempts, { context }) => {
+        if (attempts.length === 0) context.note("No attempt was made yet.");
+        return attemptTable(attempts);
+      },
+      json: "the attempts with the answers' headers and bodies as a JSON list",
+      examples: [
+        `svc deliveries attempts ${exampleId}`,
+        `svc deliveries attempts ${exampleId} --json | jq -r .[0].responseBody`,
+      ],
+    }),
+    try: call(tryNow, {
+      ...tryParts,
+      says: "send one pending delivery now, in place of waiting for its next attempt",
+      takes: { "<id>": [idHelp, { fills: "deliveryId" }] },
+      examples: [
+        `svc deliveries try ${exampleId}`,
+        "svc subscriptions try sub_01h455vb4pex5vsknk084sn02q   # all that waits for an endpoint",
+      ],
+    }),
+  },
+});
+
+/** Attempts as a table, each with the beginning of the endpoint's answer on one line. */
+export function attemptTable(attempts: readonly DeliveryAttempt[]): string[] {
+  const rows = attempts.map(({ number, at, statusCode, error, durationMs, address, responseBody }) => [
+    String(number),
+    timeText(at),
+    statusCode === 0 ? "-" : String(statusCode),
+    error || "-",
+    String(durationMs),
+    address || "-",
+    plainText(responseBody.slice(0, 60)) || "-",
+  ]);
+  return tableLines(["ATTEMPT", "AT", "HTTP", "ERROR", "MS", "ADDRESS", "ANSWER"], rows);
+}
+
+/** Deliveries as a table; if some wait, with what they wait for and until when. */
+export function deliveryTable(deliveries: readonly Delivery[]): string[] {
+  const hasWaiting = deliveries.some(({ waitingReason }) => waitingReason !== "");
+  const rows = deliveries.map((delivery) => [
+    delivery.id,
+    delivery.subscriptionId,
+    delivery.state,
+    String(delivery.attempts),
+    timeText(delivery.lastAttemptAt),
+    delivery.lastError || "-",
+    ...(hasWaiting ? [timeText(delivery.nextAttemptAt), waitText(delivery.waitingReason) || "-"] : []),
+  ]);
+  const columns = ["ID", "SUBSCRIPTION", "STATE", "ATTEMPTS", "LAST ATTEMPT", "LAST ERROR"];
+  return tableLines([...columns, ...(hasWaiting ? ["NEXT ATTEMPT", "WAITS FOR"] : [])], rows);
+}
+
+/** The reason why a delivery is pending, in words; empty for none. */
+function waitText(reason: string): string {
+  return waits[reason] ?? reason;
+}
+
+const waits: Readonly<Record<string, string>> = {
+  retry: "its next attempt",
+  endpoint_failing: "its endpoint, which fails",
+  turn: "its turn",
+  restored: "the store to be resumed (svc resume): it was restored from a backup",
+  inactive: "nothing: its subscription is inactive",
+};
+
+function factsOf(delivery: Delivery): readonly (readonly [string, string])[] {
+  const { nextAttemptAt } = delivery;
+  return [
+    ["id", delivery.id],
+    ["event", delivery.eventId],
+    ["subscription", delivery.subscriptionId],
+    ["state", delivery.state],
+    ["attempts", String(delivery.attempts)],
+    ["last attempt", timeText(delivery.lastAttemptAt)],
+    ["last error", delivery.lastError],
+    ["next attempt", nextAttemptAt === undefined ? "" : timeText(nextAttemptAt)],
+    ["waits for", waitText(delivery.waitingReason)],
+    ["queued", `${timeText(delivery.createdAt)}${delivery.replayed ? " by a replay" : ""}`],
+  ];
+}

@@ -1,0 +1,171 @@
+import { type SubscriptionHealth, TriggersService } from "@svc/gen/triggers";
+import type { Subscription } from "@svc/sdk";
+import { CommandError } from "../command/error.ts";
+import { parseCount } from "../command/options.ts";
+import { call, list, topic } from "../command/topic.ts";
+import { addSubscriptionTest } from "../custom/test-subscription.ts";
+import { numberText, plainText } from "../text/plain.ts";
+import { factLines, tableLines, timeText } from "../text/table.ts";
+import { tryParts } from "./deliveries.ts";
+
+const { createSubscription, listSubscriptions, getSubscription, updateSubscription, deleteSubscription, tryNow } =
+  TriggersService.method;
+const exampleId = "sub_01h455vb4pex5vsknk084sn02q";
+
+/** `svc subscriptions create|list|show|update|delete|test|try`. */
+export const addSubscriptionsCommand = topic({
+  says: "create, list, show, change and delete subscriptions of endpoints to events, and try an endpoint out",
+  examples: [
+    "svc subscriptions create https://hooks.example.com/svc --toolkit calendar",
+    `svc subscriptions test ${exampleId}`,
+  ],
+  commands: {
+    create: call(createSubscription, {
+      says: "subscribe an endpoint to events, and print the id and the secret that signs what it is sent",
+      takes: {
+        "<url>": [
+          "endpoint that deliveries are posted to; https, unless its host is loopback",
+          { fills: "endpointUrl" },
+        ],
+      },
+      options: [
+        ["--toolkit <slug>", "only events of this toolkit (default: of all)", { fills: "toolkitSlug" }],
+        [
+          "--trigger <slug>",
+          "only events of this trigger, such as calendar.events_changed (default: of all)",
+          { fills: "triggerSlug" },
+        ],
+      ],
+      // A catalog-wide slug names its toolkit.
+      request: ({ values: { toolkit = "", trigger = "" } }) =>
+        toolkit === "" && String(trigger).includes(".") ? { toolkitSlug: String(trigger).split(".", 1)[0] ?? "" } : {},
+      json: "the subscription and its secret as JSON",
+      shows: ({ subscription, signingSecret }) =>
+        factLines([
+          ["subscription", subscription?.id ?? ""],
+          ["signing secret", signingSecret],
+        ]),
+      notes: ({ subscription, warnings }) => [
+        ...warnings.map((warning) => `Warning: ${plainText(warning)}`),
+        "Keep the secret: it is not shown again.",
+        `\`svc subscriptions test ${subscription?.id}\` sends the endpoint a test event.`,
+      ],
+      examples: [
+        "svc subscriptions create https://hooks.example.com/svc",
+        "svc subscriptions create http://localhost:3000/hook --trigger calendar.events_changed",
+      ],
+    }),
+    list: list(listSubscriptions, {
+      says: "list the project's subscriptions, active or not, newest first",
+      isDefault: true,
+      options: [["--limit <count>", "most subscriptions to list", { parse: parseCount, default: 1_000 }]],
+      pageSize: 1_000,
+      rows: "subscriptions",
+      table: subscriptionTable,
+      json: "the subscriptions as a JSON list",
+      examples: ["svc subscriptions list", "svc subscriptions list --limit 20 --json"],
+    }),
+    show: call(getSubscription, {
+      says: "show one subscription: how its endpoint fares, what waits for it, when it last took something",
+      takes: { "<id>": "id of the subscription, sub_…" },
+      result: "subscription",
+      json: "the subscription as JSON",
+      shows: ({ subscription }) => (subscription === undefined ? [] : factLines(factsOf(subscription))),
+      examples: [`svc subscriptions show ${exampleId}`],
+    }),
+    update: call(updateSubscription, {
+      says: "change a subscription's endpoint, or whether it receives deliveries; the rest stays as it is",
+      takes: { "<id>": "id of the subscription, sub_…" },
+      options: [
+        ["--endpoint <url>", "where deliveries are posted from now on", { fills: "endpointUrl" }],
+        ["--activate", "receive deliveries again; what was missed is not queued"],
+        ["--deactivate", "receive none, and end those that are pending for good", { conflicts: "activate" }],
+      ],
+      request: ({ values: { endpoint, activate, deactivate } }) => {
+        if (endpoint === undefined && activate === undefined && deactivate === undefined)
+          throw new CommandError("nothing to change: give --endpoint, --activate or --deactivate", 2);
+        return activate === deactivate ? {} : { active: activate === true };
+      },
+      result: "subscription",
+      json: "the subscription as JSON",
+      shows: ({ subscription }) => (subscription === undefined ? [] : subscriptionTable([subscription])),
+      notes: (_, { values: { id, activate } }) =>
+        activate === true ? `\`svc replay --since <when> --subscription ${id}\` brings back what it missed.` : [],
+      examples: [
+        `svc subscriptions update ${exampleId} --endpoint https://hooks.example.com/v2`,
+        `svc subscriptions update ${exampleId} --activate`,
+      ],
+    }),
+    delete: call(deleteSubscription, {
+      says: "delete a subscription and end its pending deliveries; events and past deliveries stay",
+      takes: { "<id>": "id of the subscription, sub_…" },
+      deleted: "id",
+      json: "the id as JSON",
+      shows: "{id} is deleted",
+      examples: [`svc subscriptions delete ${exampleId}`],
+    }),
+    test: addSubscriptionTest,
+    try: call(tryNow, {
+      ...tryParts,
+      says: "send what waits for a subscription now, in place of waiting for its next attempts",
+      takes: { "<id>": ["id of the subscription, sub_…", { fills: "subscriptionId" }] },
+      examples: [`svc subscriptions try ${exampleId}`],
+    }),
+  },
+});
+
+/** Subscriptions as a table, with a column of agents' keys if agents made some of them over MCP. */
+function subscriptionTable(subscriptions: readonly Subscription[]): string[] {
+  const hasAgents = subscriptions.some(({ agent }) => agent !== undefined);
+  const rows = subscriptions.map((subscription) => {
+    const { id, active, inactiveReason, createdAt, endpointUrl, agent } = subscription;
+    const state = active ? healthText(subscription) : inactiveReason;
+    const cells = [id, state, eventsText(subscription), timeText(createdAt)];
+    return [...cells, ...(hasAgents ? [agent?.keyId ?? "-"] : []), plainText(endpointUrl)];
+  });
+  return tableLines(["ID", "STATE", "EVENTS", "CREATED", ...(hasAgents ? ["AGENT'S KEY"] : []), "ENDPOINT"], rows);
+}
+
+/** The state of an active subscription's endpoint, such as `failing: connection_refused` or `slow: 4000 ms`. */
+function healthText({ health }: Subscription): string {
+  const { state = "", lastError = "", p50Ms = 0 } = health ?? {};
+  if (state === "well" || state === "") return "active";
+  const detail = state === "slow" ? `${p50Ms} ms` : (lastError.split(/[\s:]/, 1)[0] ?? "");
+  return `${state.replaceAll("_", " ")}${detail === "" ? "" : `: ${detail}`}`;
+}
+
+/** The events that a subscription receives: `calendar.events_changed of ada`. */
+function eventsText({ toolkitSlug, triggerSlug, entityId }: Subscription): string {
+  const events = triggerSlug || toolkitSlug || "all";
+  return entityId === "" ? events : `${events} of ${plainText(entityId)}`;
+}
+
+function factsOf(subscription: Subscription): readonly (readonly [string, string])[] {
+  const { id, endpointUrl, inactiveReason, createdAt, health, agent } = subscription;
+  const { state = "", failingSince, backoffUntil, lastSuccessAt, pendingDeliveries = 0 } = health ?? {};
+  return [
+    ["id", id],
+    ["endpoint", plainText(endpointUrl)],
+    ["events", eventsText(subscription)],
+    ["health", inactiveReason === "" ? state.replaceAll("_", " ") : `${state} (${inactiveReason})`],
+    ["because", inactiveReason === "" ? plainText(health?.reason ?? "") : ""],
+    ["last error", plainText(health?.lastError ?? "")],
+    ["answers in", health === undefined ? "" : timesText(health)],
+    ["failing since", failingSince === undefined ? "" : timeText(failingSince)],
+    ["tried again at", backoffUntil === undefined ? "" : timeText(backoffUntil)],
+    ["last success", timeText(lastSuccessAt)],
+    ["pending", pendingDeliveries >= countedMax ? `${numberText(countedMax)} or more` : numberText(pendingDeliveries)],
+    ["created", timeText(createdAt)],
+    ["made over MCP by", agent === undefined ? "" : agent.keyId],
+    ["the agent's id of it", agent === undefined ? "" : agent.id],
+    ["ends unless refreshed", agent === undefined ? "" : timeText(agent.refreshBefore)],
+  ];
+}
+
+function timesText({ p50Ms, p99Ms, measuredAttempts }: SubscriptionHealth): string {
+  if (measuredAttempts === 0) return "";
+  return `${numberText(p50Ms)} ms (half of the latest ${measuredAttempts} attempts), ${numberText(p99Ms)} ms (99 of 100)`;
+}
+
+/** The service counts no further than this. */
+const countedMax = 10_000;

@@ -11,30 +11,23 @@ import { accountsSearch } from "./pages/accounts/filters.ts";
 import { asksSearch } from "./pages/asks/filters.ts";
 import { auditSearch } from "./pages/audit/filters.ts";
 import { callsSearch } from "./pages/calls/filters.ts";
-import { readContactsSearch } from "./pages/contacts/search.ts";
 import { deliveriesSearch } from "./pages/deliveries/filters.ts";
 import { eventsSearch } from "./pages/events/filters.ts";
-import { readJobSearch } from "./pages/jobs/detail-search.ts";
 import { jobsSearch } from "./pages/jobs/filters.ts";
 import { readOverviewSearch } from "./pages/overview/filters.ts";
-import { readProgramSearch } from "./pages/programs/search.ts";
-import { readProjectSearch } from "./pages/projects/filters.ts";
-import { quarantineSearch, readQuarantinedSearch } from "./pages/quarantine/filters.ts";
+import { quarantineSearch } from "./pages/quarantine/filters.ts";
 import { readReplaysSearch } from "./pages/replays/filters.ts";
-import { readNewScheduleSearch, readScheduleSearch, schedulesSearch } from "./pages/schedules/filters.ts";
-import { readSettingsSearch } from "./pages/settings/filters.ts";
-import { readSkillSearch } from "./pages/skills/search.ts";
-import { readSubscriptionSearch } from "./pages/subscriptions/filters.ts";
+import { schedulesSearch } from "./pages/schedules/filters.ts";
 import { readToolSearch, toolsSearch } from "./pages/tools/filters.ts";
 import { consoleBase } from "./session/base.ts";
 import { AdminPages } from "./shell/admin.tsx";
 import { NoPage, PageFailed } from "./shell/failed.tsx";
 import { ProjectPages } from "./shell/project.tsx";
-import { parseSearch, stringifySearch } from "./shell/search-params.ts";
+import { oneOfParam, parseSearch, searchReader, stringifySearch, textParam } from "./shell/search-params.ts";
 import { AddSeat, Start } from "./shell/start.tsx";
 
-// Every page of the console. A page is loaded when it is first shown; what its address holds is read by its filters.ts, which is
-// loaded with the console, so that an address is understood before its page is there.
+// Every page of the console. A page is loaded when it is first shown. Its search parameters are declared here, or in its filters.ts if it
+// is a list: both are loaded with the console, so that an address is understood before its page is there.
 
 /**
  * Returns the component of a page, loaded when it is first shown. If its file does not load while the service answers, an update has taken
@@ -93,7 +86,8 @@ const subscription = page(
   project,
   "subscriptions/$subscriptionId",
   () => import("./pages/subscriptions/detail.tsx"),
-  readSubscriptionSearch,
+  // When events were not delivered since, if the subscription was just enabled again; a time of RFC 3339.
+  searchReader({ missedSince: textParam }),
 );
 
 const replays = page(project, "replays", () => import("./pages/replays/list.tsx"), readReplaysSearch);
@@ -101,26 +95,63 @@ const replays = page(project, "replays", () => import("./pages/replays/list.tsx"
 const ingest = page(project, "ingest", () => import("./pages/ingest/list.tsx"));
 
 const jobs = page(project, "jobs", () => import("./pages/jobs/list.tsx"), jobsSearch.read);
-const job = page(project, "jobs/$jobId", () => import("./pages/jobs/detail.tsx"), readJobSearch);
-const newProgram = page(project, "programs/new", () => import("./pages/programs/new.tsx"), readProgramSearch);
+const job = page(
+  project,
+  "jobs/$jobId",
+  () => import("./pages/jobs/detail.tsx"),
+  searchReader({
+    // Id of the step of the log; all steps unless stated.
+    step: textParam,
+    // Entry of the log that is first; the oldest unless stated.
+    order: oneOfParam(["newest"]),
+    // The part below the steps; the log unless stated.
+    tab: oneOfParam(["program", "simulation"]),
+  }),
+);
+const newProgram = page(
+  project,
+  "programs/new",
+  () => import("./pages/programs/new.tsx"),
+  // Id of the job that has the first text of the program; an example unless stated.
+  searchReader({ from: textParam }),
+);
 
 const asks = page(project, "asks", () => import("./pages/asks/list.tsx"), asksSearch.read);
 const askById = page(project, "asks/$askId", () => import("./pages/asks/by-id.tsx"));
 const ask = page(project, "asks/$jobId/$askId", () => import("./pages/asks/detail.tsx"));
 
-const contacts = page(project, "contacts", () => import("./pages/contacts/list.tsx"), readContactsSearch);
+const contacts = page(
+  project,
+  "contacts",
+  () => import("./pages/contacts/list.tsx"),
+  // The part of the page; the contacts unless stated.
+  searchReader({ tab: oneOfParam(["endpoints"]) }),
+);
 
 const skills = page(project, "skills", () => import("./pages/skills/list.tsx"));
-const skill = page(project, "skills/$slug", () => import("./pages/skills/detail.tsx"), readSkillSearch);
+const skill = page(
+  project,
+  "skills/$slug",
+  () => import("./pages/skills/detail.tsx"),
+  // Number of the version; the newest unless stated.
+  searchReader({ version: textParam }),
+);
 
 const schedules = page(project, "schedules", () => import("./pages/schedules/list.tsx"), schedulesSearch.read);
-const newSchedule = page(project, "schedules/new", () => import("./pages/schedules/new.tsx"), readNewScheduleSearch);
+const newSchedule = page(
+  project,
+  "schedules/new",
+  () => import("./pages/schedules/new.tsx"),
+  // Slug of the skill that the schedule runs; a new program unless stated.
+  searchReader({ skill: textParam }),
+);
 const changeSchedule = page(project, "schedules/$scheduleId/change", () => import("./pages/schedules/change.tsx"));
 const schedule = page(
   project,
   "schedules/$scheduleId",
   () => import("./pages/schedules/detail.tsx"),
-  readScheduleSearch,
+  // Reason why a run was not started; every reason unless stated.
+  searchReader({ reason: textParam }),
 );
 
 const tools = page(project, "tools", () => import("./pages/tools/list.tsx"), toolsSearch.read);
@@ -136,7 +167,13 @@ const call = page(project, "calls/$callId", () => import("./pages/calls/detail.t
 
 const toolPages = [tools, publishToolkit, tool, toolkit, accounts, account, calls, call] as const;
 
-const settings = page(project, "settings", () => import("./pages/settings/page.tsx"), readSettingsSearch);
+const settings = page(
+  project,
+  "settings",
+  () => import("./pages/settings/page.tsx"),
+  // The part of the settings; the first unless stated.
+  searchReader({ tab: oneOfParam(["you", "browser", "agents", "secrets", "limits", "deployment"]) }),
+);
 
 const admin = createRoute({ getParentRoute: () => root, path: "/admin", component: AdminPages });
 const adminHome = createRoute({
@@ -147,13 +184,20 @@ const adminHome = createRoute({
   },
 });
 const projects = page(admin, "projects", () => import("./pages/projects/list.tsx"));
-const administered = page(admin, "projects/$id", () => import("./pages/projects/detail.tsx"), readProjectSearch);
+const administered = page(
+  admin,
+  "projects/$id",
+  () => import("./pages/projects/detail.tsx"),
+  // The part of the project; its keys unless stated.
+  searchReader({ tab: oneOfParam(["keys", "policy", "usage", "jobs"]) }),
+);
 const quarantine = page(admin, "quarantine", () => import("./pages/quarantine/list.tsx"), quarantineSearch.read);
 const quarantined = page(
   admin,
   "quarantine/$postId",
   () => import("./pages/quarantine/detail.tsx"),
-  readQuarantinedSearch,
+  // Form of the body; text unless stated, if it is text.
+  searchReader({ body: oneOfParam(["text", "hex"]) }),
 );
 const audit = page(admin, "audit", () => import("./pages/audit/list.tsx"), auditSearch.read);
 

@@ -58,7 +58,6 @@ export function AskEndpoints({ why }: { why: string | undefined }) {
       </Section>
       <ListStates
         list={list}
-        isFiltered={false}
         empty={
           <Empty icon="send" title="No ask endpoints yet">
             <p>
@@ -66,7 +65,6 @@ export function AskEndpoints({ why }: { why: string | undefined }) {
             </p>
           </Empty>
         }
-        noMatch={null}
       >
         <Stack>
           {list.rows.map(({ id, endpointUrl: url, active, inactiveReason, createdAt }) => (

@@ -6,6 +6,7 @@ import { Button } from "../../ui/buttons/button.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { ListStates } from "../../ui/rows/list-states.tsx";
+import { LoadMore } from "../../ui/rows/load-more.tsx";
 import { ContactDialog } from "./contact-dialog.tsx";
 import { ContactItem } from "./contact-item.tsx";
 
@@ -23,13 +24,11 @@ export function Contacts({ why }: { why: string | undefined }) {
       </Line>
       <ListStates
         list={list}
-        isFiltered={false}
         empty={
           <Empty icon="contact" title="No contacts yet">
             <p>A contact is somebody whom jobs may ask, and how they are reached. A program names them by their id.</p>
           </Empty>
         }
-        noMatch={null}
       >
         <ul>
           {list.rows.map((contact) => (
@@ -44,7 +43,7 @@ export function Contacts({ why }: { why: string | undefined }) {
           ))}
         </ul>
       </ListStates>
-      {list.hasMore && <Button onPress={list.loadMore}>Load more</Button>}
+      <LoadMore list={list} />
       {edited !== undefined && (
         <ContactDialog
           contact={edited === "new" ? undefined : edited}

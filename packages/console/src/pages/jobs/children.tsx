@@ -1,9 +1,9 @@
 import { JobsService, JobView } from "@svc/gen/jobs";
 import { useRows } from "../../calls/rows.ts";
-import { Button } from "../../ui/buttons/button.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { ListStates } from "../../ui/rows/list-states.tsx";
+import { LoadMore } from "../../ui/rows/load-more.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { jobStatusWord } from "../../words/jobs.ts";
@@ -22,7 +22,7 @@ export function Children({ jobId, projectId, isOver }: { jobId: string; projectI
   );
   return (
     <Section title="Jobs that it runs">
-      <ListStates list={list} isFiltered={false} empty={<p>None was begun yet.</p>} noMatch={null} skeletonRows={2}>
+      <ListStates list={list} empty={<p>None was begun yet.</p>} skeletonRows={2}>
         <Stack tight>
           {list.rows.map((job) => (
             <Line key={job.id} apart>
@@ -38,7 +38,7 @@ export function Children({ jobId, projectId, isOver }: { jobId: string; projectI
           ))}
         </Stack>
       </ListStates>
-      {list.hasMore && <Button onPress={list.loadMore}>Load more</Button>}
+      <LoadMore list={list} />
     </Section>
   );
 }

@@ -13,7 +13,6 @@ import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { hasEnded } from "../../words/jobs.ts";
 import { Attempts } from "./attempts.tsx";
 import { Children } from "./children.tsx";
-import type { JobSearch } from "./detail-search.ts";
 import { FiguresSection } from "./figures-section.tsx";
 import { JobFacts } from "./job-facts.tsx";
 import { ParkNotice } from "./park-notice.tsx";
@@ -32,7 +31,7 @@ const route = getRouteApi("/p/$projectId/jobs/$jobId");
 export function JobBody({ job, simulation, projectId }: { job: Job; simulation: Job | undefined; projectId: string }) {
   const { step, order, tab } = route.useSearch();
   const navigate = route.useNavigate();
-  const change = (to: JobSearch) =>
+  const change = (to: ReturnType<typeof route.useSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...to }), replace: true, resetScroll: false });
   const program = useMemo(() => readProgram(job.programJson), [job.programJson]);
   const known = useMemo(() => allSteps(program), [program]);

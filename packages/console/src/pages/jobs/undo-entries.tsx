@@ -1,8 +1,8 @@
 import { JobsService, type Saga } from "@svc/gen/jobs";
 import { useRows } from "../../calls/rows.ts";
-import { Button } from "../../ui/buttons/button.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { ListStates } from "../../ui/rows/list-states.tsx";
+import { LoadMore } from "../../ui/rows/load-more.tsx";
 import { Table } from "../../ui/rows/table.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { undoWord } from "../../words/jobs.ts";
@@ -16,13 +16,7 @@ export function UndoEntries({ jobId, saga }: { jobId: string; saga: Saga }) {
         {saga.entries} recorded, {saga.done} undone{saga.failed > 0 && `, ${saga.failed} not`}. They are undone from the
         last one down.
       </p>
-      <ListStates
-        list={list}
-        isFiltered={false}
-        empty={<p>Their details are gone with the rows of the job.</p>}
-        noMatch={null}
-        skeletonRows={2}
-      >
+      <ListStates list={list} empty={<p>Their details are gone with the rows of the job.</p>} skeletonRows={2}>
         <Table
           label="Undo entries"
           head={["Entry", "Step", "Row", "Undone by", "Entity", "State"]}
@@ -32,7 +26,7 @@ export function UndoEntries({ jobId, saga }: { jobId: string; saga: Saga }) {
           }))}
         />
       </ListStates>
-      {list.hasMore && <Button onPress={list.loadMore}>Load more</Button>}
+      <LoadMore list={list} />
     </Section>
   );
 }

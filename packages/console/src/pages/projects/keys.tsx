@@ -11,7 +11,7 @@ import { Item, Items } from "../../ui/layout/items.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { announce } from "../../ui/notice/announce.ts";
-import { Empty, NoMatch } from "../../ui/notice/empty.tsx";
+import { Empty } from "../../ui/notice/empty.tsx";
 import { ListStates } from "../../ui/rows/list-states.tsx";
 import { LoadMore } from "../../ui/rows/load-more.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
@@ -37,13 +37,11 @@ export function Keys({ projectId }: { projectId: string }) {
     >
       <ListStates
         list={list}
-        isFiltered={false}
         empty={
           <Empty icon="key" title="No keys yet">
             <p>Without a key nobody can use the project.</p>
           </Empty>
         }
-        noMatch={<NoMatch title="No key matches" onClear={list.reload} />}
       >
         <Stack>
           <Items label="Keys">

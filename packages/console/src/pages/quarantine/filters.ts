@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListQuarantinedPostsRequestSchema } from "@svc/gen/admin";
 import { listSearch } from "../../frame/list-search.ts";
-import { oneOfParam, type SearchOf, searchReader, textParam } from "../../shell/search-params.ts";
+import { oneOfParam, textParam } from "../../shell/search-params.ts";
 
 /** The search parameters of the list of quarantined posts. */
 export const quarantineSearch = listSearch(
@@ -15,14 +15,3 @@ export const quarantineSearch = listSearch(
     includeReleased: released !== undefined,
   }),
 );
-
-const postParams = {
-  /** How the body is shown; as text where it is text and nothing stands here. */
-  body: oneOfParam(["text", "hex"]),
-};
-
-/** The search parameters of the page of a quarantined post. */
-export type QuarantinedSearch = SearchOf<typeof postParams>;
-
-/** Reads the search parameters of the page of a quarantined post. */
-export const readQuarantinedSearch: (raw: Record<string, unknown>) => QuarantinedSearch = searchReader(postParams);

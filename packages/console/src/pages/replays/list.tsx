@@ -6,6 +6,7 @@ import { Page } from "../../ui/layout/page.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { ListStates } from "../../ui/rows/list-states.tsx";
+import { LoadMore } from "../../ui/rows/load-more.tsx";
 import type { ReplaysSearch } from "./filters.ts";
 import { ReplayItem } from "./replay-item.tsx";
 import { StartDialog } from "./start.tsx";
@@ -31,8 +32,6 @@ export default function ReplaysPage() {
     >
       <ListStates
         list={list}
-        isFiltered={false}
-        noMatch={null}
         empty={
           <Empty icon="replay" title="No replay yet">
             <p>
@@ -46,7 +45,7 @@ export default function ReplaysPage() {
           {list.rows.map((replay: Replay) => (
             <ReplayItem key={replay.id} replay={replay} />
           ))}
-          {list.hasMore && <Button onPress={list.loadMore}>Load more</Button>}
+          <LoadMore list={list} />
         </Stack>
       </ListStates>
       {search.start === "yes" && (

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type ListStandingProgramsRequestSchema, StandingState } from "@svc/gen/standing";
 import { listSearch } from "../../frame/list-search.ts";
-import { oneOfParam, type SearchOf, searchReader, textParam } from "../../shell/search-params.ts";
+import { oneOfParam } from "../../shell/search-params.ts";
 import { standingStates, standingWord } from "../../words/standing.ts";
 
 /** The states of schedules, in words. */
@@ -16,25 +16,3 @@ export const schedulesSearch = listSearch(
     pageSize: 100,
   }),
 );
-
-const runParams = {
-  /** Why a run was not started; of every reason where it is not there. */
-  reason: textParam,
-};
-
-/** The search parameters of the page of a schedule. */
-export type ScheduleSearch = SearchOf<typeof runParams>;
-
-/** Reads the search parameters of the page of a schedule. */
-export const readScheduleSearch: (raw: Record<string, unknown>) => ScheduleSearch = searchReader(runParams);
-
-const newParams = {
-  /** Slug of the skill that it runs; a program that is written where it is not there. */
-  skill: textParam,
-};
-
-/** The search parameters of the page of a new schedule. */
-export type NewScheduleSearch = SearchOf<typeof newParams>;
-
-/** Reads the search parameters of the page of a new schedule. */
-export const readNewScheduleSearch: (raw: Record<string, unknown>) => NewScheduleSearch = searchReader(newParams);

@@ -1,12 +1,12 @@
 import { StandingService } from "@svc/gen/standing";
 import { getRouteApi } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
-import { Button } from "../../ui/buttons/button.tsx";
 import { anyOf, Choice } from "../../ui/fields/choice.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { NoMatch } from "../../ui/notice/empty.tsx";
 import { ListStates } from "../../ui/rows/list-states.tsx";
+import { LoadMore } from "../../ui/rows/load-more.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { runWord } from "../../words/standing.ts";
@@ -78,7 +78,7 @@ export function Runs({ id, projectId }: { id: string; projectId: string }) {
           ))}
         </Stack>
       </ListStates>
-      {list.hasMore && <Button onPress={list.loadMore}>Load more</Button>}
+      <LoadMore list={list} />
     </Section>
   );
 }

@@ -57,7 +57,7 @@ function MadeKeys() {
     </Items>
   );
   return (
-    <ListStates list={list} isFiltered={false} empty={<NoKeys />} noMatch={null}>
+    <ListStates list={list} empty={<NoKeys />}>
       <Stack>
         {valid.length > 0 ? items("Keys for agents", valid) : <p>None is valid: every key that was made has ended.</p>}
         {ended.length > 0 && (

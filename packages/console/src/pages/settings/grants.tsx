@@ -22,7 +22,7 @@ export function Grants({ projectId }: { projectId: string }) {
   );
   return (
     <Section title="Agents let in">
-      <ListStates list={list} isFiltered={false} empty={<NoGrants />} noMatch={null}>
+      <ListStates list={list} empty={<NoGrants />}>
         <Stack>
           {held.length > 0 ? items("Grants", held) : <p>No grant holds: every agent that was let in is out again.</p>}
           {ended.length > 0 && (

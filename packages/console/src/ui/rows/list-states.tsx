@@ -6,9 +6,9 @@ import { Limited } from "../notice/notice.tsx";
 /** How a list stands: its rows, or what is in their place while there are none. Loading, failed, empty and filtered to nothing differ. */
 export function ListStates({
   list,
-  isFiltered,
+  isFiltered = false,
   empty,
-  noMatch,
+  noMatch = null,
   skeletonRows,
   children,
 }: {
@@ -21,11 +21,11 @@ export function ListStates({
     /** What the key may read of the list, where it may not read all of it. */
     limitedTo?: string;
   };
-  isFiltered: boolean;
+  isFiltered?: boolean;
   /** What stands there while there is nothing at all: how to get the first. */
   empty: ReactNode;
   /** What stands there when nothing passes the filters, with a way to clear them. */
-  noMatch: ReactNode;
+  noMatch?: ReactNode;
   /** How much room the first rows take while they load; that of a page unless stated. */
   skeletonRows?: number;
   children: ReactNode;

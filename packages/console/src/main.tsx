@@ -1,16 +1,45 @@
 import "./ui/tokens.css";
 import "./ui/base.css";
-import { QueryClientProvider } from "@tanstack/react-query";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { createQueryClient } from "./calls/query-client.ts";
 import { router } from "./routes.ts";
-import { enterByLink, watchLinks } from "./session/link.ts";
-import { LinkOfferDialog } from "./session/link-offer.tsx";
+import { enter } from "./session/enter.ts";
+import { postPage, type Refusal } from "./session/page-post.ts";
+import { whenBack } from "./session/reachability.ts";
 import { refreshSeats } from "./session/refresh.ts";
-import { setLinkRefusal } from "./session/sign-in-need.ts";
+import { currentSession, type Seat } from "./session/session.ts";
+import { setLinkOffer, setLinkRefusal, useSignInNeed } from "./session/sign-in-need.ts";
 import { applyTheme } from "./shell/preferences.ts";
+import { Button } from "./ui/buttons/button.tsx";
+import { Dialog } from "./ui/overlay/dialog.tsx";
+
+const repeated: readonly Code[] = [Code.Unavailable, Code.Unknown, Code.DeadlineExceeded];
+const triesMax = 3;
+
+/**
+ * The cache of what the service answered. Reads that may be repeated are, twice, and what failed for all that is read when calls are
+ * answered again; writes never are.
+ */
+function createQueryClient(): QueryClient {
+  const queries = new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 5_000,
+        gcTime: 300_000,
+        retry: (failures, error) => failures < triesMax - 1 && repeated.includes(ConnectError.from(error).code),
+        retryDelay: (failures) => 500 * 2 ** failures,
+        // A page that cannot reach the service says so and tries on; what the browser thinks of its network does not matter.
+        networkMode: "always",
+      },
+      mutations: { retry: false, networkMode: "always" },
+    },
+  });
+  whenBack(() => void queries.refetchQueries({ type: "active", predicate: ({ state }) => state.status === "error" }));
+  return queries;
+}
 
 applyTheme();
 // Outside of what renders, and before it: a link is spent once, and must not be in the address when anything else runs.
@@ -29,3 +58,65 @@ createRoot(place).render(
     </QueryClientProvider>
   </StrictMode>,
 );
+
+/** Asks, over whatever page is open, whether a link that leads to another project is to be taken. */
+function LinkOfferDialog() {
+  const { linkOffer } = useSignInNeed();
+  const project = linkOffer?.seat.projectName ?? "";
+  const leave = () => setLinkOffer(undefined);
+  return (
+    <Dialog
+      open={linkOffer !== undefined}
+      onClose={leave}
+      title="Sign in to another project?"
+      hideOnInteractOutside={false}
+      actions={
+        <>
+          <Button onPress={leave}>Leave it</Button>
+          <Button kind="primary" onPress={() => void linkOffer?.take()}>{`Sign in to ${project}`}</Button>
+        </>
+      }
+    >
+      <p>
+        The link that was opened signs this browser in to the project <b>{project}</b>, with the key{" "}
+        <b>{linkOffer?.seat.keyName}</b>. It stays good for its ten minutes if you leave it.
+      </p>
+      <p>
+        Go on only if you made it yourself, or asked for it: what you fill in on the pages of a project is that
+        project's.
+      </p>
+    </Dialog>
+  );
+}
+
+/**
+ * Signs in by the link in the address (`#link=…`), where there is one. The link is out of the address and the history before anything
+ * else happens; it is spent once, so this runs outside of what renders.
+ *
+ * Any page can lead a browser here. Where somebody is signed in already, a link to yet another project waits for a word: its pages look the
+ * same, and what is filled in there would be that project's.
+ */
+async function enterByLink(): Promise<Refusal | undefined> {
+  const link = /^#link=([\w.~-]+)$/.exec(location.hash)?.[1];
+  if (link === undefined) return undefined;
+  history.replaceState(history.state, "", location.pathname + location.search);
+  const seats = currentSession()?.seats ?? [];
+  if (seats.length === 0) return enter({ link });
+  const looked = await postPage("session", { link, look: true });
+  if ("refusal" in looked) return looked.refusal;
+  const { seat } = looked.answer as { seat: Seat };
+  if (seats.some(({ projectId }) => projectId === seat.projectId)) return enter({ link });
+  const take = async () => {
+    setLinkOffer(undefined);
+    setLinkRefusal(await enter({ link }));
+  };
+  setLinkOffer({ seat, take });
+  return undefined;
+}
+
+/** Takes links that are opened in a page that is open already: the browser then changes the fragment and loads nothing. */
+function watchLinks(onRefusal: (refusal: Refusal | undefined) => void): void {
+  window.addEventListener("hashchange", () => {
+    void enterByLink().then(onRefusal);
+  });
+}

@@ -2,11 +2,12 @@ import { type FormEvent, useState } from "react";
 import type { PageAnswer, Refusal } from "../session/page-post.ts";
 import { PlainButton } from "../ui/buttons/plain-button.tsx";
 import { TextField } from "../ui/fields/field.tsx";
+import { Disclosure } from "../ui/layout/disclosure.tsx";
 import { Stack } from "../ui/layout/stack.tsx";
 import { Notice } from "../ui/notice/notice.tsx";
 import { Moment } from "../ui/values/moment.tsx";
+import { scopeWords } from "../words/scope.ts";
 import { sentence } from "../words/sentence.ts";
-import { Scopes } from "./scopes.tsx";
 import { connectOf, type Filled, fieldsOf, schemeOf, type Wanted } from "./wanted.ts";
 
 /** The form of a connection, then the app's consent where it asks for one. What is filled in goes to the service alone, and is not kept here. */
@@ -92,5 +93,21 @@ function Connected({ toolkitName }: { toolkitName: string }) {
         </Notice>
       </div>
     </Stack>
+  );
+}
+
+/** What the app will be asked for, in its own words. */
+function Scopes({ scopes, toolkitName }: { scopes: readonly string[]; toolkitName: string }) {
+  if (scopes.length === 0) return null;
+  return (
+    <Disclosure summary={`What ${toolkitName} is asked for (${scopes.length})`}>
+      <ul>
+        {scopes.map((scope) => (
+          <li key={scope}>
+            <code>{scopeWords(scope)}</code>
+          </li>
+        ))}
+      </ul>
+    </Disclosure>
   );
 }

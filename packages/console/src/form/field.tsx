@@ -1,13 +1,56 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
+import { Button } from "../ui/buttons/button.tsx";
+import { AreaField, TextField } from "../ui/fields/field.tsx";
+import { FieldGroup, FieldItem } from "../ui/fields/field-group.tsx";
+import { SelectField } from "../ui/fields/select-field.tsx";
+import { Stack } from "../ui/layout/stack.tsx";
 import styles from "./field.module.css";
-import { BooleanCell, ChoiceCell } from "./fields/choice.tsx";
-import { DateCell } from "./fields/date.tsx";
-import type { FieldProps } from "./fields/field-props.ts";
+import { type DrawField, type FieldProps, faultAt, hintOf } from "./fields/field-props.ts";
 import { JsonCell } from "./fields/json.tsx";
-import { ListCell } from "./fields/list.tsx";
-import { NumberCell } from "./fields/number.tsx";
 import { ObjectCell } from "./fields/object.tsx";
-import { TextCell } from "./fields/text.tsx";
+import { pointerTo } from "./pointer.ts";
+import { plainText, type Shape } from "./read-schema.ts";
+import { emptyOf, numberOf } from "./value.ts";
+
+const examples: Record<string, string> = {
+  "date-time": "2026-03-14T09:30:00Z",
+  email: "name@example.com",
+  uri: "https://example.com",
+};
+
+/** A text: nothing typed is nothing given. */
+function TextCell(props: FieldProps<Extract<Shape, { type: "text" }>>) {
+  const { shape, value, fallback, isSensitive, onChange } = props;
+  const shared = {
+    label: props.label,
+    value: value === undefined ? "" : plainText(value),
+    hint: hintOf(props),
+    fault: faultAt(props),
+    isRequired: props.isRequired,
+    placeholder: fallback || (examples[shape.format] ?? ""),
+    onChange: (text: string) => onChange(text === "" ? undefined : text),
+  };
+  if (shape.isLong && !isSensitive) return <AreaField {...shared} />;
+  return <TextField {...shared} type={isSensitive ? "password" : "text"} autoComplete="off" />;
+}
+
+const day = /^\d{4}-\d\d-\d\d$/;
+
+/** A day, such as 2026-03-14. One that is written otherwise, in JSON, is shown as text. */
+function DateCell(props: FieldProps<Extract<Shape, { type: "date" }>>) {
+  const text = props.value === undefined ? "" : plainText(props.value);
+  return (
+    <TextField
+      label={props.label}
+      type={text === "" || day.test(text) ? "date" : "text"}
+      value={text}
+      hint={hintOf(props)}
+      fault={faultAt(props)}
+      isRequired={props.isRequired}
+      onChange={(value) => props.onChange(value === "" ? undefined : value)}
+    />
+  );
+}
 
 /** A field of a form, by what its schema says. `data-pointer` tells who listens around it which field was left. */
 export function Field(props: FieldProps): ReactNode {
@@ -42,4 +85,95 @@ function cellOf(props: FieldProps): ReactNode {
 
 function drawField(props: FieldProps): ReactNode {
   return <Field key={props.pointer} {...props} />;
+}
+
+/** A number, as it is typed: what is none is faulted by the service, and not lost. */
+function NumberCell(props: FieldProps<Extract<Shape, { type: "number" }>>) {
+  const { shape, value, fallback, onChange } = props;
+  const [typed, setTyped] = useState("");
+  const shown = numberOf(typed) === value ? typed : plainText(value ?? "");
+  return (
+    <TextField
+      label={props.label}
+      value={shown}
+      hint={hintOf(props)}
+      fault={faultAt(props)}
+      isRequired={props.isRequired}
+      placeholder={fallback}
+      inputMode={shape.isInteger ? "numeric" : "decimal"}
+      autoComplete="off"
+      onChange={(text) => {
+        setTyped(text);
+        onChange(numberOf(text));
+      }}
+    />
+  );
+}
+
+/** One of the values that a schema lists. */
+function ChoiceCell({ shape, ...props }: FieldProps<Extract<Shape, { type: "choice" }>>) {
+  return <ValueChoice {...props} options={shape.options} />;
+}
+
+/** True, false, or not said. */
+function BooleanCell({ shape: _, ...props }: FieldProps<Extract<Shape, { type: "boolean" }>>) {
+  return <ValueChoice {...props} options={[true, false]} />;
+}
+
+/** Chooses by place, since values may be of any type. One that is not listed, from JSON, stands there as it is. */
+function ValueChoice({ options, ...props }: Omit<FieldProps, "shape"> & { options: readonly unknown[] }) {
+  const { value, fallback, onChange } = props;
+  const all = value === undefined || options.includes(value) ? options : [...options, value];
+  const none = { value: "", words: fallback === "" ? "not set" : `not set: ${fallback} counts` };
+  return (
+    <SelectField
+      label={props.label}
+      value={value === undefined ? "" : String(all.indexOf(value))}
+      options={[none, ...all.map((option, index) => ({ value: String(index), words: plainText(option) }))]}
+      hint={hintOf(props)}
+      fault={faultAt(props)}
+      isRequired={props.isRequired}
+      onChange={(index) => onChange(index === "" ? undefined : all[Number(index)])}
+    />
+  );
+}
+
+/** A list, a field for each of its values. An empty one is none. */
+function ListCell({ draw, ...props }: FieldProps<Extract<Shape, { type: "list" }>> & { draw: DrawField }) {
+  const { shape, label, hint, isRequired, isSensitive, pointer, faults, onChange } = props;
+  const items: readonly unknown[] = Array.isArray(props.value) ? props.value : [];
+  const change = (next: readonly unknown[]) => onChange(next.length === 0 ? undefined : next);
+  return (
+    <Stack tight>
+      <b>
+        {label}
+        {isRequired && " *"}
+      </b>
+      {hint !== "" && <small>{hint}</small>}
+      <FieldGroup label={label} faults={faults.get(pointer) ?? []}>
+        {items.map((item, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: an item is its place, and what is typed there stands in its value
+          <FieldItem key={index} label={`${label} ${index + 1}`} onRemove={() => change(items.toSpliced(index, 1))}>
+            {draw({
+              label: `${label} ${index + 1}`,
+              shape: shape.item,
+              hint: "",
+              fallback: "",
+              isRequired: true,
+              isSensitive,
+              pointer: pointerTo(pointer, index),
+              value: item,
+              faults,
+              onChange: (value) => change(items.with(index, value ?? (shape.item.type === "object" ? {} : ""))),
+            })}
+          </FieldItem>
+        ))}
+        <div>
+          <Button icon="plus" onPress={() => change([...items, emptyOf(shape.item)])}>
+            Add to {label}
+          </Button>
+        </div>
+      </FieldGroup>
+    </Stack>
+  );
 }

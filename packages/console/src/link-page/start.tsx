@@ -2,10 +2,13 @@ import "../ui/tokens.css";
 import "../ui/base.css";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot, type Root } from "react-dom/client";
-import { type PageAnswer, postPage } from "../session/page-post.ts";
+import { type PageAnswer, postPage, type Refusal } from "../session/page-post.ts";
 import { applyTheme } from "../shell/preferences.ts";
-import { DeadLink, LinkFrame, LinkWaits, NoAnswer } from "./frame.tsx";
-import { takeToken } from "./take-token.ts";
+import { PlainButton } from "../ui/buttons/plain-button.tsx";
+import { Stack } from "../ui/layout/stack.tsx";
+import { Notice } from "../ui/notice/notice.tsx";
+import { sentence } from "../words/sentence.ts";
+import styles from "./frame.module.css";
 
 /** What a page of a link does with its token. */
 export type LinkPage = {
@@ -47,4 +50,63 @@ async function show(root: Root, page: LinkPage, token: string | undefined): Prom
   const opened = await send({});
   if ("answer" in opened) return draw(token, page.draw(opened.answer, send));
   draw("dead", <DeadLink refusal={opened.refusal} onRetry={() => void show(root, page, token)} />);
+}
+
+/**
+ * Takes the token of a link out of the address (`#<token>`) and of the history, so that no copy, picture or extension finds it there later.
+ * Undefined where the address has none.
+ */
+function takeToken(): string | undefined {
+  const token = /^#([\w-]{20,100})$/.exec(location.hash)?.[1];
+  if (location.hash !== "") history.replaceState(history.state, "", location.pathname);
+  return token;
+}
+
+/** What is around the page of a link: one card, wide enough to read and as narrow as a phone. */
+function LinkFrame({ children }: { children: ReactNode }) {
+  return (
+    <div className={styles["screen"]}>
+      <header className={styles["brand"]}>
+        <img src="./icon.svg" alt="" width={20} height={20} />
+        svc
+      </header>
+      <main className={styles["card"]}>{children}</main>
+    </div>
+  );
+}
+
+/** Stands there until the service has answered. */
+function LinkWaits() {
+  return <h1>One moment…</h1>;
+}
+
+/** A link that opens nothing: why, and whom to ask. Where the service only could not be reached, trying again may help. */
+function DeadLink({ refusal: { message, help, reason }, onRetry }: { refusal: Refusal; onRetry: () => void }) {
+  const isDead = reason === "LINK_INVALID";
+  return (
+    <Stack>
+      <title>This link opens nothing · svc</title>
+      <h1>{isDead ? "This link opens nothing" : "This did not work"}</h1>
+      <div role="alert">
+        <Notice tone={isDead ? "warn" : "bad"} title={sentence(message)}>
+          <p>{help}</p>
+        </Notice>
+      </div>
+      {!isDead && <PlainButton onPress={onRetry}>Try again</PlainButton>}
+    </Stack>
+  );
+}
+
+/** The page without a link's secret: opened by hand, or loaded again. */
+function NoAnswer({ purpose }: { purpose: string }) {
+  return (
+    <Stack>
+      <title>Open the link again · svc</title>
+      <h1>Open the link again</h1>
+      <p>
+        {`A link to this page ${purpose}. Its secret stands behind the # of its address, and is taken out when it is opened, so that nobody finds it later.`}
+      </p>
+      <p>Open the link that you were sent once more. Opening it changes nothing.</p>
+    </Stack>
+  );
 }

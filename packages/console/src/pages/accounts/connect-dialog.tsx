@@ -1,17 +1,80 @@
 import { useQuery } from "@connectrpc/connect-query";
-import type { ConnectedAccount } from "@svc/gen/connections";
-import { ConnectionsService, type InitiateConnectionResponse } from "@svc/gen/connections";
+import { type ConnectedAccount, ConnectionsService, type InitiateConnectionResponse } from "@svc/gen/connections";
 import { useState } from "react";
-import { Button } from "../../ui/buttons/button.tsx";
+import { Button, buttonClass } from "../../ui/buttons/button.tsx";
 import { SelectField } from "../../ui/fields/select-field.tsx";
-import { Stack } from "../../ui/layout/stack.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { CodeBlock } from "../../ui/values/copy.tsx";
+import { accountWord } from "../../words/accounts.ts";
 import { useToolkits } from "../tools/catalog.ts";
 import { ConnectForm } from "./connect-form.tsx";
-import { Connecting } from "./connecting.tsx";
 import type { AccountsSearch } from "./filters.ts";
+
+const lookMs = 1_500;
+
+/** Follows an account until it is active: where a person has to consent first, leads there in a tab of its own. */
+function Connecting({
+  account: { id },
+  authorizeUrl,
+  onClose,
+  onOpen,
+}: {
+  account: ConnectedAccount;
+  authorizeUrl: string;
+  onClose: () => void;
+  onOpen: () => void;
+}) {
+  const looked = useQuery(
+    ConnectionsService.method.getConnection,
+    { id },
+    {
+      staleTime: 0,
+      // The tab with the consent is in front: this one looks all the same.
+      refetchIntervalInBackground: true,
+      refetchInterval: ({ state }) => ((state.data?.account?.state ?? "pending") === "pending" ? lookMs : false),
+    },
+  );
+  const account = looked.data?.account;
+  return (
+    <Stack>
+      <FaultNotice error={looked.error} />
+      {account?.state === "active" && (
+        <Notice tone="ok" title={`Connected: ${account.toolkitSlug} as ${account.entityId}`} />
+      )}
+      {account !== undefined && account.state !== "active" && account.state !== "pending" && (
+        <Notice tone="bad" title={account.lastError || accountWord(account.state).says} />
+      )}
+      {account?.state === "pending" && authorizeUrl !== "" && <Consent authorizeUrl={authorizeUrl} />}
+      <Line>
+        {account?.state === "active" && (
+          <Button kind="primary" onPress={onOpen}>
+            Open the account
+          </Button>
+        )}
+        <Button onPress={onClose}>Close</Button>
+      </Line>
+    </Stack>
+  );
+}
+
+function Consent({ authorizeUrl }: { authorizeUrl: string }) {
+  return (
+    <>
+      <p>The app asks for consent in a tab of its own. This page goes on when it was given.</p>
+      <div>
+        <a href={authorizeUrl} target="_blank" rel="noreferrer" className={buttonClass("primary")}>
+          Open the app's consent
+        </a>
+      </div>
+      <p>Or send the address to who is to consent. It is good once, for 10 minutes.</p>
+      <CodeBlock text={authorizeUrl} what="address" />
+    </>
+  );
+}
 
 /** Connects an account, of a toolkit that is chosen first; or one anew, of which the old account says how. */
 export function ConnectDialog({

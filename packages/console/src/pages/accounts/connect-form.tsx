@@ -1,11 +1,12 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { CatalogService, type ToolkitConnectSpec } from "@svc/gen/catalog";
+import { CatalogService, type ToolkitAuthSchemeSpec, type ToolkitConnectSpec } from "@svc/gen/catalog";
 import {
   ConnectionsService,
   type CreateConnectLinkResponse,
   type InitiateConnectionResponse,
 } from "@svc/gen/connections";
 import { useState } from "react";
+import { useDeployment } from "../../calls/identity.ts";
 import { useApproverWhy } from "../../calls/role.ts";
 import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
@@ -16,10 +17,11 @@ import { Line } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
+import { CodeBlock } from "../../ui/values/copy.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { schemeWords } from "../../words/accounts.ts";
+import { scopeWords } from "../../words/scope.ts";
 import { type ConnectInput, connectRequest, schemeOf } from "./connect-input.ts";
-import { CredentialFields } from "./credential-fields.tsx";
-import { LinkMade } from "./link-made.tsx";
 import { VariableFields } from "./variable-fields.tsx";
 
 type Initial = Pick<ConnectInput, "entityId" | "scheme" | "accountVariables">;
@@ -112,5 +114,71 @@ function SpecForm({
         </Button>
       </Line>
     </FormFrame>
+  );
+}
+
+/** A link by which a person connects an account without a key, to be sent to them. It is shown once. */
+function LinkMade({ link: { url, expiresAt } }: { link: CreateConnectLinkResponse }) {
+  return (
+    <>
+      <Notice tone="ok" title="Send this link to who is to connect">
+        What they fill in goes to the vault, past you. It ends once the account is connected, and{" "}
+        <Time at={expiresAt} />. It is not shown again.
+      </Notice>
+      <CodeBlock text={url} what="link" />
+    </>
+  );
+}
+
+/** The credential of a scheme. It goes to the vault and is never shown again. */
+function CredentialFields({
+  scheme,
+  spec,
+  input,
+  onChange,
+}: {
+  scheme: string;
+  spec: ToolkitAuthSchemeSpec | undefined;
+  input: ConnectInput;
+  onChange: (to: Partial<ConnectInput>) => void;
+}) {
+  const { isSandbox } = useDeployment();
+  const secret = { type: "password", autoComplete: "off", isRequired: true } as const;
+  if (scheme === "api_key") {
+    return (
+      <TextField
+        {...secret}
+        label="API key"
+        value={input.apiKey}
+        onChange={(apiKey) => onChange({ apiKey })}
+        hint={`Sealed at once, and never shown again.${isSandbox ? " The sandbox takes any." : ""}`}
+      />
+    );
+  }
+  if (scheme === "basic") {
+    return (
+      <>
+        <TextField
+          label="User name"
+          value={input.username}
+          onChange={(username) => onChange({ username })}
+          isRequired
+          autoComplete="off"
+        />
+        <TextField
+          {...secret}
+          label="Password"
+          value={input.password}
+          onChange={(password) => onChange({ password })}
+        />
+      </>
+    );
+  }
+  if (scheme !== "oauth2") return <p>No credential is needed.</p>;
+  return (
+    <p>
+      The app asks whether it may be used
+      {(spec?.defaultScopes.length ?? 0) > 0 && <>, for {spec?.defaultScopes.map(scopeWords).join(", ")}</>}.
+    </p>
   );
 }

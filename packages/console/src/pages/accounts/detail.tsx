@@ -1,19 +1,27 @@
-import { useQuery } from "@connectrpc/connect-query";
+import { createConnectQueryKey, useQuery } from "@connectrpc/connect-query";
+import { CatalogService, ToolView } from "@svc/gen/catalog";
 import { type ConnectedAccount, ConnectionsService } from "@svc/gen/connections";
+import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { buttonClass } from "../../ui/buttons/button.tsx";
+import { type ReactNode, useState } from "react";
+import { useWrite } from "../../calls/write.ts";
+import { Button, buttonClass } from "../../ui/buttons/button.tsx";
 import { Columns, Page } from "../../ui/layout/page.tsx";
+import { Section } from "../../ui/layout/section.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { announce } from "../../ui/notice/announce.ts";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
-import { accountWord } from "../../words/accounts.ts";
-import { AccountFacts } from "./account-facts.tsx";
+import { Time } from "../../ui/values/time.tsx";
+import { accountWord, schemeWords, scopeWord } from "../../words/accounts.ts";
 import { AccountReferences } from "./account-references.tsx";
-import { AccountScopes } from "./account-scopes.tsx";
 import { CredentialTest } from "./credential-state.tsx";
-import { DeleteButton } from "./delete-button.tsx";
+import { scopesOf } from "./scopes.ts";
 
 const route = getRouteApi("/p/$projectId/accounts/$accountId");
 /** The states in which an account is used, or will be. */
@@ -77,5 +85,114 @@ function AccountBody({ projectId, account }: { projectId: string; account: Conne
         <AccountScopes projectId={projectId} account={account} />
       </Columns>
     </Stack>
+  );
+}
+
+/** What is known of an account besides its scopes and references. */
+function AccountFacts({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
+  const { id, toolkitSlug, entityId, scheme, accountVariables, expiresAt, createdAt, updatedAt, sandbox } = account;
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    [
+      "Toolkit",
+      <Link key="toolkit" to="/p/$projectId/toolkits/$toolkitSlug" params={{ projectId, toolkitSlug }}>
+        {toolkitSlug}
+      </Link>,
+    ],
+    ["Entity", entityId === "" ? "none: it is the project's own" : entityId],
+    ["By", schemeWords(scheme)],
+    ["Runs out", <Time key="expires" at={expiresAt} />],
+    ["Used", sandbox ? "in the sandbox alone" : "at the real app alone"],
+    ...Object.entries(accountVariables).map(([name, value]) => [name, value] as const),
+    ["Connected", <Time key="created" at={createdAt} />],
+    ["Changed", <Time key="updated" at={updatedAt} />],
+    [
+      "Calls",
+      <Link key="calls" to="/p/$projectId/calls" params={{ projectId }} search={{ account: id }}>
+        its calls in the ledger
+      </Link>,
+    ],
+    ["Id", <Copyable key="id" text={id} what="id" />],
+  ];
+  return (
+    <Section title="Account">
+      <Facts facts={facts} />
+    </Section>
+  );
+}
+
+/** The scopes of an account: what the tools of its toolkit need against what the app granted. */
+function AccountScopes({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
+  const { toolkitSlug, grantedScopes } = account;
+  const list = useQuery(CatalogService.method.listTools, { toolkitSlug, projectId, view: ToolView.SUMMARY });
+  const { needed, others } = scopesOf(grantedScopes, list.data?.tools ?? []);
+  return (
+    <Section title="Scopes">
+      <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
+      {list.isPending && <Skeleton rows={3} />}
+      {list.isSuccess && needed.length === 0 && <p>No tool of {toolkitSlug} needs a scope in particular.</p>}
+      {list.isSuccess && needed.length > 0 && grantedScopes.length === 0 && (
+        <p>The app named no scopes: whether it lets a tool do its work shows when it is called.</p>
+      )}
+      {grantedScopes.length > 0 && (
+        <Stack tight>
+          {needed.map(({ scope, tools, isGranted }) => (
+            <Line key={scope}>
+              <State word={scopeWord(isGranted)} />
+              <code>{scope}</code>
+              <span>{tools === 1 ? "one tool needs it" : `${tools} tools need it`}</span>
+            </Line>
+          ))}
+          {others.map((scope) => (
+            <Line key={scope}>
+              <State word={scopeWord(true)} />
+              <code>{scope}</code>
+              <span>no tool needs it</span>
+            </Line>
+          ))}
+        </Stack>
+      )}
+    </Section>
+  );
+}
+
+/** Deletes an account, after it was said what that means. The credential of the project itself is erased with its own call. */
+function DeleteButton({ account }: { account: ConnectedAccount }) {
+  const [isAsked, setAsked] = useState(false);
+  const queries = useQueryClient();
+  const { deleteConnection, deleteProjectCredential } = ConnectionsService.method;
+  const onSuccess = () => {
+    setAsked(false);
+    announce("The account is deleted.");
+    return queries.invalidateQueries({
+      queryKey: createConnectQueryKey({ schema: ConnectionsService, cardinality: undefined }),
+    });
+  };
+  const ofEntity = useWrite(deleteConnection, { onSuccess });
+  const ofProject = useWrite(deleteProjectCredential, { onSuccess });
+  const isOwn = account.scheme === "client_credentials";
+  const isSending = ofEntity.isSending || ofProject.isSending;
+  const act = () => (isOwn ? ofProject.send({ toolkitSlug: account.toolkitSlug }) : ofEntity.send({ id: account.id }));
+  return (
+    <>
+      <Button onPress={() => setAsked(true)}>Delete</Button>
+      <Dialog
+        open={isAsked}
+        onClose={() => setAsked(false)}
+        title={`Delete ${account.toolkitSlug} of ${account.entityId || "the project"}?`}
+        actions={
+          <>
+            <Button onPress={() => setAsked(false)}>Keep it</Button>
+            <Button kind="danger" onPress={act} busy={isSending ? "Deleting" : undefined}>
+              Delete the account
+            </Button>
+          </>
+        }
+      >
+        <p>
+          Its credentials are erased and its references given back. Calls and jobs that use it are refused from then on.
+        </p>
+        <FaultNotice error={ofEntity.error ?? ofProject.error} />
+      </Dialog>
+    </>
   );
 }

@@ -1,8 +1,8 @@
 import { type ConnectedAccount, ConnectionsService } from "@svc/gen/connections";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import type { ListPart } from "../../frame/list-filters.tsx";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
-import { Button } from "../../ui/buttons/button.tsx";
+import { Button, buttonClass } from "../../ui/buttons/button.tsx";
 import { anyOf, anyOption } from "../../ui/fields/choice.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
 import { useIsPhone } from "../../ui/media.ts";
@@ -16,7 +16,6 @@ import { ConnectDialog } from "./connect-dialog.tsx";
 import { CredentialDialog } from "./credential-dialog.tsx";
 import { CredentialState } from "./credential-state.tsx";
 import { type AccountsSearch, accountsSearch, noDialog } from "./filters.ts";
-import { ReconnectLink } from "./reconnect-link.tsx";
 
 const accounts = listPage({
   title: "Accounts",
@@ -133,5 +132,20 @@ function NoAccounts() {
       </p>
       <CodeBlock text="npx svc connect messaging_bot --entity ada" />
     </Empty>
+  );
+}
+
+/** Leads to connecting an account anew. Where none is needed, or the credential is the project's own, there is nothing. */
+function ReconnectLink({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
+  if (account.state !== "expired" || account.scheme === "client_credentials") return null;
+  return (
+    <Link
+      to="/p/$projectId/accounts"
+      params={{ projectId }}
+      search={{ like: account.id, dialog: "connect" }}
+      className={buttonClass()}
+    >
+      Reconnect
+    </Link>
   );
 }

@@ -2,8 +2,10 @@ import { type Ask, type Job, JobsService } from "@svc/gen/jobs";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { seatFor, useSession } from "../../session/session.ts";
+import { classNames } from "../../ui/class-names.ts";
 import { Choice } from "../../ui/fields/choice.tsx";
-import { AreaField } from "../../ui/fields/field.tsx";
+import { AreaField, TextField } from "../../ui/fields/field.tsx";
+import { Icon } from "../../ui/icon.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { announce } from "../../ui/notice/announce.ts";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
@@ -12,11 +14,9 @@ import { useRefreshJob } from "../jobs/use-job.ts";
 import { lastAnsweredAs, rememberAnswerAs } from "./answer-as.ts";
 import { AnswerButton } from "./answer-button.tsx";
 import styles from "./answer-form.module.css";
-import { mayAnswer } from "./may-answer.ts";
-import { overrideFaults, overrideFields, overridesJson } from "./overrides.ts";
-import { OverridesForm } from "./overrides-form.tsx";
+import { mayAnswer, type Verdict } from "./may-answer.ts";
+import { type OverrideField, overrideFaults, overrideFields, overridesJson } from "./overrides.ts";
 import { useContacts } from "./use-ask.ts";
-import { VerdictLine } from "./verdict-line.tsx";
 
 /** Answers a pending ask: in whose name, with which continuation, and a remark. Before any press it says whether this seat may. */
 export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undefined; projectId: string }) {
@@ -102,4 +102,73 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
 
 function nameOf(id: string, contacts: readonly { principalId: string; name: string }[] = []): string {
   return contacts.find(({ principalId }) => principalId === id)?.name ?? "";
+}
+
+/** Whether this seat may decide, and why. */
+function VerdictLine({ verdict: { ok, says } }: { verdict: Verdict }) {
+  return (
+    <p className={classNames(styles["verdict"], !ok && styles["refused"])}>
+      <Icon name={ok ? "check" : "lock"} />
+      <span>{says}</span>
+    </p>
+  );
+}
+
+/** The form for what a `retry-with` answer changes. */
+function OverridesForm({
+  fields,
+  typed,
+  faults,
+  onChange,
+}: {
+  fields: readonly OverrideField[];
+  typed: Readonly<Record<string, string>>;
+  /** Shown at their fields; empty until an answer was tried. */
+  faults: Readonly<Record<string, string>>;
+  onChange: (typed: Record<string, string>) => void;
+}) {
+  return (
+    <Stack>
+      {fields.map((field) => (
+        <Field
+          key={field.name}
+          field={field}
+          value={typed[field.name] ?? ""}
+          fault={faults[field.name]}
+          onChange={(value) => onChange({ ...typed, [field.name]: value })}
+        />
+      ))}
+    </Stack>
+  );
+}
+
+function Field({
+  field: { name, kind, says, isRequired, choices },
+  value,
+  fault,
+  onChange,
+}: {
+  field: OverrideField;
+  value: string;
+  fault: string | undefined;
+  onChange: (value: string) => void;
+}) {
+  const hint = [says, isRequired ? "" : "Left empty it stays as it is."].filter(Boolean).join(" ");
+  if (kind === "choice" || kind === "boolean") {
+    const values = kind === "boolean" ? ["true", "false"] : choices;
+    const options = [{ value: "", words: "as it is" }, ...values.map((one) => ({ value: one, words: one }))];
+    return <Choice label={name} value={value} options={options} onChange={onChange} />;
+  }
+  if (kind === "json")
+    return <AreaField label={name} mono value={value} onChange={onChange} hint={hint || "JSON"} fault={fault} />;
+  return (
+    <TextField
+      label={name}
+      value={value}
+      onChange={onChange}
+      hint={hint}
+      fault={fault}
+      {...(kind === "number" && { inputMode: "decimal" as const })}
+    />
+  );
 }

@@ -1,16 +1,42 @@
 import { type Ask, AskState, type Job } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
+import { useNow } from "../../clock.ts";
 import { KeyName } from "../../session/key-name.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
+import { classNames } from "../../ui/class-names.ts";
 import { JsonView } from "../../ui/code/json-view.tsx";
+import { Icon } from "../../ui/icon.tsx";
 import { Columns } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { decisionWords } from "../../words/asks.ts";
+import { clockWords, decisionWords, ladderRungs } from "../../words/asks.ts";
 import { AnswerForm } from "./answer-form.tsx";
-import { Ladder } from "./ladder.tsx";
+import styles from "./ladder.module.css";
+
+const icons = { past: "check", holds: "arrowRight", coming: "clock" } as const;
+
+/** Who holds the question, who had it and who is next, with the countdown; and what the clock will do. */
+function Ladder({ ask }: { ask: Ask }) {
+  const now = useNow();
+  return (
+    <>
+      <ol className={styles["ladder"]}>
+        {ladderRungs(ask, now).map(({ principalId, says, state }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a rung is its place
+          <li key={index} className={classNames(styles["rung"], state === "holds" && styles["holds"])}>
+            <Icon name={icons[state]} />
+            <span>
+              <b>{principalId}</b> {says}
+            </span>
+          </li>
+        ))}
+      </ol>
+      {ask.state === AskState.PENDING && <p className={styles["clock"]}>{clockWords(ask)}</p>}
+    </>
+  );
+}
 
 /** What is to be done with an ask: the form while it waits, what was decided once it does not; and the ladder, beside it where it is `wide`. */
 export function AskBody({

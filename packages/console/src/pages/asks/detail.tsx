@@ -1,10 +1,14 @@
-import { AskState } from "@svc/gen/jobs";
+import { type Ask, AskState, JobsService } from "@svc/gen/jobs";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
 import { KeyName } from "../../session/key-name.tsx";
 import { seatFor, useSession } from "../../session/session.ts";
+import { Button } from "../../ui/buttons/button.tsx";
+import { Choice } from "../../ui/fields/choice.tsx";
 import { Columns, Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { Stack } from "../../ui/layout/stack.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { CodeBlock, Copyable } from "../../ui/values/copy.tsx";
@@ -20,7 +24,6 @@ import { JobLink } from "../jobs/job-link.tsx";
 import { jobTitle } from "../jobs/job-words.ts";
 import { ReceiptFacts } from "../jobs/receipt-section.tsx";
 import { useJob } from "../jobs/use-job.ts";
-import { AnswerLink } from "./answer-link.tsx";
 import { AskBody } from "./ask-body.tsx";
 import { planKeyOf } from "./may-answer.ts";
 import { Plan } from "./plan.tsx";
@@ -120,5 +123,52 @@ export default function AskPage() {
         </Columns>
       )}
     </Page>
+  );
+}
+
+/** Makes a link by which a contact without a key answers this one question. Whoever holds it answers; this seat's key vouches. */
+function AnswerLink({
+  ask: { jobId, requestId, deliveredPrincipals },
+  why,
+}: {
+  ask: Ask;
+  /** Why this seat may make none; undefined where it may. */
+  why: string | undefined;
+}) {
+  const [principalId, setPrincipalId] = useState(deliveredPrincipals[0] ?? "");
+  const make = useWrite(JobsService.method.createAnswerLink);
+  const made = make.answer;
+  return (
+    <Section title="For somebody without a key">
+      <p>A link to this question alone. Whoever holds it may answer, and this seat's key vouches for that.</p>
+      <Line>
+        <Choice
+          label="For"
+          value={principalId}
+          options={deliveredPrincipals.map((id) => ({ value: id, words: id }))}
+          onChange={(id) => {
+            setPrincipalId(id);
+            make.reset();
+          }}
+        />
+        <Button
+          icon="key"
+          why={why}
+          busy={make.isSending ? "Making" : undefined}
+          onPress={() => make.send({ jobId, requestId, principalId })}
+        >
+          Make a link
+        </Button>
+      </Line>
+      <FaultNotice error={make.error} />
+      {made !== undefined && (
+        <>
+          <CodeBlock text={made.url} what="link" />
+          <p>
+            Shown once. It ends <Time at={made.expiresAt} />, or with the question.
+          </p>
+        </>
+      )}
+    </Section>
   );
 }

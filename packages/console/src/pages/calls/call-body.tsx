@@ -1,12 +1,18 @@
 import type { ToolCall } from "@svc/gen/tools";
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { KeyName } from "../../session/key-name.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
 import { JsonView } from "../../ui/code/json-view.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { Stack } from "../../ui/layout/stack.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
-import { outcomeWord } from "../../words/calls.ts";
-import { CallFacts } from "./call-facts.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
+import { classWord, outcomeWord } from "../../words/calls.ts";
+import { durationWords } from "../../words/time.ts";
 
 /** A slug that no tool has: of a request that a program makes itself. */
 const ownRequest = "http";
@@ -46,4 +52,62 @@ export function CallBody({ projectId, call }: { projectId: string; call: ToolCal
 function noResult({ jobId, outcome }: ToolCall): string {
   if (outcome === "running") return "It is under way.";
   return jobId === "" ? "There is none." : "That of a job's call stays in the job.";
+}
+
+/** What is known of a call besides its arguments and its result. */
+function CallFacts({ projectId, call }: { projectId: string; call: ToolCall }) {
+  const { id, toolSlug, accessClass, entityId, connectedAccountId, keyId, idempotencyKey } = call;
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    [
+      "Outcome",
+      <Line key="outcome">
+        <State word={outcomeWord(call.outcome)} />
+        {call.providerStatus !== 0 && <span>the app answered {call.providerStatus}</span>}
+      </Line>,
+    ],
+    ["Made", <Time key="made" at={call.createdAt} />],
+    ["Took", tookWords(call)],
+    ["Where", call.sandbox ? "in the sandbox" : "at the real app"],
+    ["Tool", toolOf({ projectId, toolSlug })],
+    ["Class", <State key="class" word={classWord(accessClass)} />],
+    ["Entity", entityId === "" ? "none: the call named the account" : entityId],
+    ["Account", connectedAccountId === "" ? "none was found" : accountOf(projectId, connectedAccountId)],
+    ["Job", call.jobId === "" ? undefined : jobOf(projectId, call)],
+    ["Key", <KeyName key="key" id={keyId} />],
+    ["Idempotency key", idempotencyKey === "" ? undefined : <Copyable key="idem" text={idempotencyKey} what="key" />],
+    ["Id", <Copyable key="id" text={id} what="id" />],
+  ];
+  return <Facts facts={facts} />;
+}
+
+function tookWords({ outcome, durationMs, providerMs }: ToolCall): string {
+  if (outcome === "running") return "under way";
+  return `${durationWords(durationMs)}, of which the app ${durationWords(providerMs)}`;
+}
+
+function toolOf({ projectId, toolSlug }: { projectId: string; toolSlug: string }) {
+  return (
+    <Link to="/p/$projectId/tools/$toolSlug" params={{ projectId, toolSlug }}>
+      {toolSlug}
+    </Link>
+  );
+}
+
+function accountOf(projectId: string, accountId: string) {
+  return (
+    <Link to="/p/$projectId/accounts/$accountId" params={{ projectId, accountId }}>
+      <code>{accountId}</code>
+    </Link>
+  );
+}
+
+function jobOf(projectId: string, { jobId, stepId }: ToolCall) {
+  return (
+    <>
+      <Link to="/p/$projectId/jobs/$jobId" params={{ projectId, jobId }}>
+        <code>{jobId}</code>
+      </Link>
+      , step {stepId}
+    </>
+  );
 }

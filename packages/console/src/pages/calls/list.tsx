@@ -1,16 +1,20 @@
+import { useQuery } from "@connectrpc/connect-query";
 import { type ToolCall, ToolsService } from "@svc/gen/tools";
 import { Link } from "@tanstack/react-router";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
-import { Button } from "../../ui/buttons/button.tsx";
+import { Button, buttonClass } from "../../ui/buttons/button.tsx";
 import { anyOf } from "../../ui/fields/choice.tsx";
-import { Line } from "../../ui/layout/stack.tsx";
-import { Empty } from "../../ui/notice/empty.tsx";
+import { SidePanel } from "../../ui/layout/split.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { useIsPhone } from "../../ui/media.ts";
+import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { CodeBlock } from "../../ui/values/copy.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { callOutcomes, outcomeWord } from "../../words/calls.ts";
 import { durationWords } from "../../words/time.ts";
-import { CallPanel } from "./call-panel.tsx";
+import { CallBody } from "./call-body.tsx";
 import { callsSearch } from "./filters.ts";
 
 const calls = listPage({
@@ -88,5 +92,29 @@ function NoCalls({ projectId }: { projectId: string }) {
       </p>
       <CodeBlock text="npx svc call calendar.list_events --entity ada --arg calendar_id=primary" />
     </Empty>
+  );
+}
+
+/** One call beside the ledger. On a phone there is no room for it: there a row leads to its page. */
+function CallPanel({ projectId, id, onClose }: { projectId: string; id: string; onClose: () => void }) {
+  const call = useQuery(ToolsService.method.getToolCall, { id });
+  const found = call.data?.call;
+  if (useIsPhone()) return null;
+  return (
+    <SidePanel
+      title={found?.toolSlug ?? id}
+      onClose={onClose}
+      link={
+        <Link to="/p/$projectId/calls/$callId" params={{ projectId, callId: id }} className={buttonClass("quiet")}>
+          Open page
+        </Link>
+      }
+    >
+      <Stack>
+        <FaultNotice error={call.error} onRetry={() => void call.refetch()} />
+        {call.isPending && <Skeleton rows={4} />}
+        {found !== undefined && <CallBody projectId={projectId} call={found} />}
+      </Stack>
+    </SidePanel>
   );
 }

@@ -1,9 +1,19 @@
+import { type Contact, ContactsService } from "@svc/gen/contacts";
 import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { useRows } from "../../calls/rows.ts";
+import { useWrite } from "../../calls/write.ts";
+import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { seatFor, useSession } from "../../session/session.ts";
+import { Button } from "../../ui/buttons/button.tsx";
 import { Page } from "../../ui/layout/page.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { Tabs } from "../../ui/layout/tabs.tsx";
+import { Empty } from "../../ui/notice/empty.tsx";
+import { ListStates } from "../../ui/rows/list-states.tsx";
+import { LoadMore } from "../../ui/rows/load-more.tsx";
 import { AskEndpoints } from "./ask-endpoints.tsx";
-import { Contacts } from "./contacts.tsx";
+import { ContactItem } from "./contact-item.tsx";
 
 const route = getRouteApi("/p/$projectId/contacts");
 
@@ -26,5 +36,99 @@ export default function ContactsPage() {
         ]}
       />
     </Page>
+  );
+}
+
+/** The contacts of the project. `why` is set for who may not change them. */
+function Contacts({ why }: { why: string | undefined }) {
+  const list = useRows(ContactsService.method.listContacts, { pageSize: 100 }, ({ contacts }) => contacts);
+  const [edited, setEdited] = useState<Contact | "new">();
+  const remove = useWrite(ContactsService.method.deleteContact, { onSuccess: list.reload });
+  return (
+    <Stack>
+      <Line>
+        <Button icon="plus" why={why} onPress={() => setEdited("new")}>
+          New contact
+        </Button>
+      </Line>
+      <ListStates
+        list={list}
+        empty={
+          <Empty icon="contact" title="No contacts yet">
+            <p>A contact is somebody whom jobs may ask, and how they are reached. A program names them by their id.</p>
+          </Empty>
+        }
+      >
+        <ul>
+          {list.rows.map((contact) => (
+            <li key={contact.principalId}>
+              <ContactItem
+                contact={contact}
+                why={why}
+                onEdit={() => setEdited(contact)}
+                onDelete={() => remove.sendAsync({ principalId: contact.principalId })}
+              />
+            </li>
+          ))}
+        </ul>
+      </ListStates>
+      <LoadMore list={list} />
+      {edited !== undefined && (
+        <ContactDialog
+          contact={edited === "new" ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+          onDone={() => {
+            setEdited(undefined);
+            list.reload();
+          }}
+        />
+      )}
+    </Stack>
+  );
+}
+
+/** Makes a contact, or changes one. */
+function ContactDialog({
+  contact,
+  onClose,
+  onDone,
+}: {
+  contact: Contact | undefined;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const { principalId = "", name = "", approver = false, reach } = contact ?? {};
+  const isReached = ({ toolSlug }: { toolSlug?: string | boolean }) => toolSlug !== "";
+  return (
+    <WriteDialog
+      method={ContactsService.method.putContact}
+      title={contact === undefined ? "New contact" : `Change ${principalId}`}
+      fields={{
+        principalId: { text: "Id", readOnly: contact !== undefined, hint: "What programs name, such as lead." },
+        name: { text: "Name" },
+        approver: { check: "Approver", hint: "Approvals may be decided in this name." },
+        toolSlug: { text: "Reached by tool", mono: true, hint: "Left empty, the contact is told of no question." },
+        entityId: { text: "As entity", when: isReached },
+        argsJson: {
+          area: "Arguments",
+          mono: true,
+          hint: "JSON; {question}, {jobId}, {requestId} and {link} are filled in.",
+          when: isReached,
+        },
+      }}
+      start={{
+        ...{ principalId, name, approver, toolSlug: reach?.toolSlug ?? "" },
+        ...{ entityId: reach?.entityId ?? "", argsJson: reach?.argsJson ?? "" },
+      }}
+      request={({ toolSlug, entityId, argsJson, ...rest }) => ({
+        contact: { ...rest, ...(toolSlug !== "" && { reach: { toolSlug, entityId, argsJson } }) },
+      })}
+      why={(values) => (values.principalId === "" ? "Give it an id first" : undefined)}
+      keep="Not now"
+      act="Save"
+      busy="Saving"
+      onClose={onClose}
+      done={onDone}
+    />
   );
 }

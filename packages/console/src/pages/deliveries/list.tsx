@@ -5,18 +5,27 @@ import { useNow } from "../../clock.ts";
 import type { ListPart } from "../../frame/list-filters.tsx";
 import { type ListColumns, listView, ShownList, useListSearch } from "../../frame/list-page.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
+import { anyOf, Choice } from "../../ui/fields/choice.tsx";
+import { SpanChoice } from "../../ui/fields/span-choice.tsx";
 import { Page } from "../../ui/layout/page.tsx";
 import { SidePanel } from "../../ui/layout/split.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
 import { useIsPhone } from "../../ui/media.ts";
 import { Empty } from "../../ui/notice/empty.tsx";
+import { ClearFilters } from "../../ui/rows/clear-filters.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { deliveryWhy, deliveryWord } from "../../words/deliveries.ts";
 import { DeliveryBody } from "./delivery-body.tsx";
-import { DeliveryFilters } from "./delivery-filters.tsx";
 import { useSubscriptions } from "./endpoints.ts";
-import { type DeliveriesSearch, deliveriesRequest, deliveriesSearch, isOfAll, subscriptionOf } from "./filters.ts";
+import {
+  type DeliveriesSearch,
+  deliveriesRequest,
+  deliveriesSearch,
+  deliveryFilters,
+  isOfAll,
+  subscriptionOf,
+} from "./filters.ts";
 
 const lookMs = 5_000;
 const minuteMs = 60_000;
@@ -139,5 +148,37 @@ function NoDeliveries({ search }: ListPart<Delivery, DeliveriesSearch>) {
         its subscription makes the first.
       </p>
     </Empty>
+  );
+}
+
+/** The filters of the list of deliveries. */
+function DeliveryFilters({ search, change }: ListPart<Delivery, DeliveriesSearch>) {
+  const { subscriptions } = useSubscriptions();
+  if (subscriptions === undefined) return null;
+  const endpoints = subscriptions.map(({ id, endpointUrl }) => ({
+    value: id,
+    words: endpointUrl.replace(/^https?:\/\//, ""),
+    note: id,
+  }));
+  const ofAll = isOfAll(search);
+  return (
+    <>
+      <Choice
+        label="To"
+        value={subscriptionOf(search, subscriptions[0]?.id)}
+        options={ofAll ? [{ value: "", words: "any endpoint" }, ...endpoints] : endpoints}
+        onChange={(subscription) => change({ subscription: subscription || undefined, open: undefined })}
+      />
+      <Choice
+        label="State"
+        value={search.state ?? ""}
+        options={anyOf(deliveryFilters)}
+        onChange={(value) => change({ state: deliveryFilters.find((state) => state === value) })}
+      />
+      <SpanChoice label="Queued" span={search} onChange={change} />
+      {(deliveriesSearch.isFiltered(search) || search.subscription !== undefined) && (
+        <ClearFilters onPress={() => change({ ...deliveriesSearch.noFilters, subscription: undefined })} />
+      )}
+    </>
   );
 }

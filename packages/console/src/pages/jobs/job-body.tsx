@@ -1,26 +1,31 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
-import { type Job, JobsService } from "@svc/gen/jobs";
+import { type Job, type JobAttempt, JobsService, type Saga } from "@svc/gen/jobs";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
+import { useRows } from "../../calls/rows.ts";
 import { JsonView } from "../../ui/code/json-view.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Columns } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { Tabs } from "../../ui/layout/tabs.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { hasEnded } from "../../words/jobs.ts";
-import { Attempts } from "./attempts.tsx";
+import { ListStates } from "../../ui/rows/list-states.tsx";
+import { LoadMore } from "../../ui/rows/load-more.tsx";
+import { Table } from "../../ui/rows/table.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
+import { hasEnded, jobStatusWord, undoWord } from "../../words/jobs.ts";
 import { Children } from "./children.tsx";
 import { FiguresSection } from "./figures-section.tsx";
 import { JobFacts } from "./job-facts.tsx";
 import { ParkNotice } from "./park-notice.tsx";
 import { allSteps, readProgram } from "./program.ts";
-import { ReceiptSection } from "./receipt-section.tsx";
+import { ReceiptFacts, ReceiptSection } from "./receipt-section.tsx";
 import { Simulation } from "./simulation.tsx";
 import { Steps } from "./steps.tsx";
-import { UndoEntries } from "./undo-entries.tsx";
 import { useJobLog } from "./use-job.ts";
 
 const Log = lazy(() => import("./log.tsx"));
@@ -111,5 +116,56 @@ function ProgramPanel({ job, overridesJson }: { job: Job; overridesJson: string 
         </Section>
       )}
     </Stack>
+  );
+}
+
+/** How the calls of a job may be undone, or were: from the last one down. */
+function UndoEntries({ jobId, saga }: { jobId: string; saga: Saga }) {
+  const list = useRows(JobsService.method.listUndoEntries, { jobId, pageSize: 100 }, ({ entries }) => entries);
+  return (
+    <Section title={`Undo entries, ${saga.state}`}>
+      <p>
+        {saga.entries} recorded, {saga.done} undone{saga.failed > 0 && `, ${saga.failed} not`}. They are undone from the
+        last one down.
+      </p>
+      <ListStates list={list} empty={<p>Their details are gone with the rows of the job.</p>} skeletonRows={2}>
+        <Table
+          label="Undo entries"
+          head={["Entry", "Step", "Row", "Undone by", "Entity", "State"]}
+          rows={list.rows.map(({ entry, stepId, ordinal, toolSlug, entityId, state }) => ({
+            id: String(entry),
+            cells: [entry, stepId, ordinal, toolSlug, entityId, <State key="state" word={undoWord(state)} />],
+          }))}
+        />
+      </ListStates>
+      <LoadMore list={list} />
+    </Section>
+  );
+}
+
+/** The attempts before this one, each with its receipt, which is final. */
+function Attempts({ attempts }: { attempts: readonly JobAttempt[] }) {
+  return (
+    <Section title="Attempts before">
+      <ul>
+        {attempts.map(({ attempt, status, finishedAt, lastError, receipt, retryKeyId }) => (
+          <li key={attempt}>
+            <Disclosure
+              summary={
+                <>
+                  <b>Attempt {attempt}</b>
+                  <State word={jobStatusWord(status)} />
+                  <Time at={finishedAt} />
+                </>
+              }
+            >
+              {lastError !== "" && <p>{lastError}</p>}
+              {receipt !== undefined && <ReceiptFacts receipt={receipt} />}
+              <p>Taken on by key {retryKeyId}.</p>
+            </Disclosure>
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 }

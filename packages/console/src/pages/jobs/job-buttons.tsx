@@ -2,14 +2,13 @@ import { type Job, JobsService } from "@svc/gen/jobs";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { useWrite } from "../../calls/write.ts";
+import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { Button } from "../../ui/buttons/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { announce } from "../../ui/notice/announce.ts";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Menu } from "../../ui/overlay/menu.tsx";
-import { CancelDialog } from "./cancel-dialog.tsx";
-import { actsOf } from "./job-actions.ts";
-import { PromoteDialog } from "./promote-dialog.tsx";
+import { actsOf, cancelWords } from "./job-actions.ts";
 import { RetryDialog } from "./retry-dialog.tsx";
 import { useRefreshJob } from "./use-job.ts";
 
@@ -77,5 +76,62 @@ export function JobButtons({ job, projectId }: { job: Job; projectId: string }) 
       <Suspense>{open === "rerun" && <RerunDialog job={job} projectId={projectId} onClose={close} />}</Suspense>
       {open === "promote" && <PromoteDialog job={job} onClose={close} />}
     </>
+  );
+}
+
+/** Says what cancelling does, and does it. */
+function CancelDialog({ job, onClose }: { job: Job; onClose: () => void }) {
+  const refresh = useRefreshJob(job.id);
+  return (
+    <WriteDialog
+      method={JobsService.method.cancelJob}
+      title="Cancel this job?"
+      fields={{}}
+      request={() => ({ id: job.id })}
+      keep="Let it run"
+      act="Cancel the job"
+      busy="Cancelling"
+      kind="danger"
+      onClose={onClose}
+      done={() => {
+        announce("The job is being cancelled.");
+        refresh();
+        onClose();
+      }}
+    >
+      {cancelWords(job).map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+    </WriteDialog>
+  );
+}
+
+/** Makes a tool of the program of a job that succeeded. */
+function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void }) {
+  return (
+    <WriteDialog
+      method={JobsService.method.promoteJob}
+      title="Make a skill of this program"
+      fields={{
+        slug: {
+          text: "Name",
+          mono: true,
+          hint: ({ slug }) => `Lower-case letters, digits and underscores. Called as skills.${slug || "<name>"}.`,
+        },
+        description: { area: "What it does", hint: "Written for a model that must choose." },
+        newVersion: { check: "The next version of a skill that exists" },
+      }}
+      request={(values) => ({ jobId: job.id, ...values })}
+      why={({ slug, description }) =>
+        slug === "" ? "Name the skill first" : description === "" ? "Say what the skill does first" : undefined
+      }
+      keep="Not now"
+      act="Make the skill"
+      onClose={onClose}
+      done={({ tool, version }, { slug }) => {
+        announce(`${tool?.slug ?? slug} is there, version ${version}.`);
+        onClose();
+      }}
+    />
   );
 }

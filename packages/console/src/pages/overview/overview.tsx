@@ -1,20 +1,62 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { StatsService } from "@svc/gen/stats";
+import { type QuerySeriesResponse, StatsService } from "@svc/gen/stats";
 import { TriggersService } from "@svc/gen/triggers";
 import { keepPreviousData } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useNow } from "../../clock.ts";
+import { usePreferences } from "../../shell/preferences.ts";
+import { Button } from "../../ui/buttons/button.tsx";
+import { ToggleButton } from "../../ui/buttons/toggle-button.tsx";
+import { Chart } from "../../ui/chart/chart.tsx";
+import { Switch } from "../../ui/fields/switch.tsx";
 import { Page } from "../../ui/layout/page.tsx";
+import { Section } from "../../ui/layout/section.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { CodeBlock } from "../../ui/values/copy.tsx";
+import { rangeNames, shortRangeWords } from "../../words/ranges.ts";
+import { spanWords } from "../../words/spans.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 import { Backlog } from "./backlog.tsx";
-import { Charts } from "./charts-section.tsx";
+import { chartsOf } from "./charts.ts";
 import { type OverviewSearch, seriesRequest, zoomed } from "./filters.ts";
-import { FirstEvent } from "./first-event.tsx";
+import { listOf } from "./links.ts";
+import { ListLink } from "./list-link.tsx";
 import { Needs, useQuarantined } from "./needs-section.tsx";
-import { OverviewFilters } from "./overview-filters.tsx";
+import styles from "./overview.module.css";
+
+const zoomedOut = { since: undefined, until: undefined };
+
+/** How far back the charts go, the part that was zoomed to, and whether they are tables. */
+function OverviewFilters({
+  search: { range = "24h", since, until, table },
+  onChange,
+}: {
+  search: OverviewSearch;
+  onChange: (change: OverviewSearch) => void;
+}) {
+  const { zone } = usePreferences();
+  return (
+    <>
+      {rangeNames.map((name) => (
+        <ToggleButton
+          key={name}
+          on={since === undefined && name === range}
+          onPress={() => onChange({ range: name, ...zoomedOut })}
+        >
+          {shortRangeWords(name)}
+        </ToggleButton>
+      ))}
+      <Switch label="Tables" on={table === "on"} onChange={(on) => onChange({ table: on ? "on" : undefined })} />
+      {since !== undefined && until !== undefined && (
+        <Button kind="quiet" icon="cross" onPress={() => onChange(zoomedOut)}>
+          {spanWords({ since, until }, zone)}
+        </Button>
+      )}
+    </>
+  );
+}
 
 const route = getRouteApi("/p/$projectId/overview");
 /** Nodes add what they count every ten seconds: with both, a number is fifteen seconds old at most. */
@@ -70,5 +112,70 @@ export default function OverviewPage() {
       )}
       {!isFirst && !isLoading && backlog.data !== undefined && <Backlog projectId={projectId} backlog={backlog.data} />}
     </Page>
+  );
+}
+
+/** How a project that has none gets its first event, to paste. */
+function FirstEvent() {
+  return (
+    <Section title="Your first event" boxed>
+      <ol className={styles["steps"]}>
+        <li>
+          <p>
+            Print events as they arrive, in a terminal of its own. With --forward they are posted to your server, too:
+          </p>
+          <CodeBlock text="npx svc listen" />
+        </li>
+        <li>
+          <p>Sign a sample event as its app would, and post it:</p>
+          <CodeBlock text="npx svc trigger calendar" />
+        </li>
+      </ol>
+    </Section>
+  );
+}
+
+/** What happened over time, a chart each; every point leads to the list it was counted from. */
+function Charts({
+  projectId,
+  answer,
+  asTable,
+  onBrush,
+}: {
+  projectId: string;
+  answer: QuerySeriesResponse;
+  asTable: boolean;
+  onBrush: (sinceMs: number, untilMs: number) => void;
+}) {
+  const navigate = useNavigate();
+  return (
+    <>
+      <div className={styles["charts"]}>
+        {chartsOf(answer).map(({ series, title, data }) => (
+          <Chart
+            key={series}
+            title={title}
+            data={data}
+            asTable={asTable}
+            link={(words, of) => {
+              const list = listOf(series, of);
+              return list === undefined ? (
+                words
+              ) : (
+                <ListLink list={list} projectId={projectId}>
+                  {words}
+                </ListLink>
+              );
+            }}
+            onOpen={(sinceMs, untilMs) => {
+              const list = listOf(series, { sinceMs, untilMs });
+              if (list !== undefined) void navigate({ ...list, params: { projectId } } as never);
+            }}
+            onBrush={onBrush}
+          />
+        ))}
+      </div>
+      <p className={styles["note"]}>Charts lag by up to 10 s, and latencies are estimates. Lists are exact.</p>
+    </>
   );
 }

@@ -1,11 +1,123 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { type CheckProgramResponse, JobsService } from "@svc/gen/jobs";
+import { keepPreviousData } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Page } from "../../ui/layout/page.tsx";
+import { lazy, Suspense, useMemo, useRef, useState } from "react";
+import { useSettled } from "../../calls/settled.ts";
+import type { JsonWriteHandle } from "../../ui/code/json-write.tsx";
+import { Columns, Page } from "../../ui/layout/page.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { FaultList } from "../../ui/notice/fault-list.tsx";
+import { NoteList } from "../../ui/notice/note-list.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import type { PlacedFault } from "../../words/placed-faults.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
 import { useJob } from "../jobs/use-job.ts";
+import { estimateFacts } from "./estimate-facts.ts";
 import { exampleProgram } from "./example.ts";
-import { ProgramEditor } from "./program-editor.tsx";
+import { placeProgramFaults } from "./faults.ts";
+import { SubmitButtons } from "./submit-buttons.tsx";
+
+const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
+
+/** So long after the last key the program is checked. */
+const restMs = 350;
+
+/** The editor of a program, what the service says of what stands in it, and the ways to run it. */
+function ProgramEditor({ initial, projectId }: { initial: string; projectId: string }) {
+  // Only what it begins with is given: a job that is read again while somebody writes changes nothing.
+  const [begun] = useState(initial);
+  const [text, setText] = useState(initial);
+  const editor = useRef<JsonWriteHandle>(null);
+  const checked = useSettled(text, restMs);
+  const check = useQuery(
+    JobsService.method.checkProgram,
+    { programJson: checked },
+    { placeholderData: keepPreviousData, staleTime: 0 },
+  );
+  const faults = useMemo(() => placeProgramFaults(checked, check.data?.faults ?? []), [checked, check.data]);
+  const marks = useMemo(() => faults.map(({ mark }) => mark), [faults]);
+  const isCurrent = checked === text && check.isSuccess && !check.isPlaceholderData;
+  return (
+    <Columns>
+      <Section title="Program">
+        <Suspense fallback={<Skeleton rows={12} />}>
+          <JsonWrite initial={begun} label="Program" marks={marks} onChange={setText} handle={editor} />
+        </Suspense>
+      </Section>
+      <Stack>
+        <SubmitButtons
+          text={text}
+          projectId={projectId}
+          why={!isCurrent ? "The program is being checked" : faults.length > 0 ? "Mend what is wrong first" : undefined}
+        />
+        <FaultNotice error={check.error} onRetry={() => void check.refetch()} />
+        {check.data !== undefined && (
+          <CheckResult
+            answer={check.data}
+            faults={faults}
+            isCurrent={isCurrent}
+            onGoTo={(offset) => editor.current?.goTo(offset)}
+          />
+        )}
+      </Stack>
+    </Columns>
+  );
+}
+
+/** What the service says of a program: every fault with its line, or what it can do at most and whether it needs approval. */
+function CheckResult({
+  answer,
+  faults,
+  isCurrent,
+  onGoTo,
+}: {
+  answer: CheckProgramResponse;
+  faults: readonly PlacedFault[];
+  /** Whether it is about what stands in the editor now. */
+  isCurrent: boolean;
+  onGoTo: (offset: number) => void;
+}) {
+  const { omittedFaults, estimate, needsApproval, programHash, notes } = answer;
+  if (faults.length > 0) {
+    return (
+      <Section title={`${faults.length} ${faults.length === 1 ? "fault" : "faults"}${isCurrent ? "" : ", checking"}`}>
+        <FaultList faults={faults} onGoTo={onGoTo} />
+        {omittedFaults > 0 && <p>{omittedFaults} more are not listed.</p>}
+      </Section>
+    );
+  }
+  return (
+    <>
+      <Notice
+        tone={needsApproval ? "warn" : "ok"}
+        icon={needsApproval ? "lock" : "check"}
+        title={
+          needsApproval
+            ? "It can be submitted, and then waits for approval"
+            : "It can be submitted, and needs no approval"
+        }
+      >
+        {needsApproval && (
+          <p>The key that submits it is the only one that may approve it, and must be an approver's.</p>
+        )}
+      </Notice>
+      <NoteList notes={notes} />
+      {estimate !== undefined && (
+        <Section title="What it can do at most">
+          <Facts
+            facts={[...estimateFacts(estimate), ["Hash", <Copyable key="hash" text={programHash} what="hash" />]]}
+          />
+        </Section>
+      )}
+    </>
+  );
+}
 
 const route = getRouteApi("/p/$projectId/programs/new");
 

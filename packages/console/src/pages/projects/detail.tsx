@@ -1,18 +1,29 @@
-import { AdminService } from "@svc/gen/admin";
+import { useQuery } from "@connectrpc/connect-query";
+import { AdminService, type QuotaUsage } from "@svc/gen/admin";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { useRows } from "../../calls/rows.ts";
+import { useWrite } from "../../calls/write.ts";
+import { Button } from "../../ui/buttons/button.tsx";
+import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
+import { TextField } from "../../ui/fields/field.tsx";
+import { Item, Items } from "../../ui/layout/items.tsx";
 import { Page } from "../../ui/layout/page.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { Tabs } from "../../ui/layout/tabs.tsx";
+import { announce } from "../../ui/notice/announce.ts";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
+import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
+import { usageWord } from "../../words/usage.ts";
 import { Keys } from "./keys.tsx";
-import { ParkJob } from "./park-job.tsx";
+import { quotaWords } from "./policy.ts";
 import { PolicyForm } from "./policy-form.tsx";
-import { Usage } from "./usage.tsx";
 
 const route = getRouteApi("/admin/projects/$id");
 
@@ -60,4 +71,92 @@ export default function ProjectPage() {
       )}
     </Page>
   );
+}
+
+/** Parks a job that does harm, and takes a parked one back to where it stood. The administrator sees no jobs: its id is told by the project. */
+function ParkJob({ projectId }: { projectId: string }) {
+  const [jobId, setJobId] = useState("");
+  const park = useWrite(AdminService.method.parkJob, { onSuccess: () => announce("The job is parked.") });
+  const release = useWrite(AdminService.method.releaseJob, { onSuccess: () => announce("The job goes on.") });
+  const id = jobId.trim();
+  const why = id === "" ? "Fill in the job's id first" : undefined;
+  return (
+    <Section title="Hold a job">
+      <Stack>
+        <p>
+          A job that does harm is parked at once, from any node, until it is released or cancelled; its deadline runs
+          on. A call that is under way is not ended.
+        </p>
+        <TextField label="Job id" mono autoComplete="off" placeholder="job_…" value={jobId} onChange={setJobId} />
+        <Line>
+          <ConfirmButton
+            words="Park"
+            why={why}
+            title={`Park ${id}?`}
+            says="It stands still until it is released or cancelled, or its deadline passes."
+            confirm="Park the job"
+            busy="Parking"
+            act={() => park.sendAsync({ projectId, jobId: id })}
+          />
+          <Button
+            why={why}
+            busy={release.isSending ? "Releasing" : undefined}
+            onPress={() => release.send({ projectId, jobId: id })}
+          >
+            Release
+          </Button>
+        </Line>
+        <FaultNotice error={release.error} />
+      </Stack>
+    </Section>
+  );
+}
+
+/** What a project uses of its quotas now. It counts in the store, so it is read when asked for. */
+function Usage({ projectId }: { projectId: string }) {
+  const usage = useQuery(AdminService.method.getProjectUsage, { projectId });
+  const answer = usage.data;
+  return (
+    <Stack>
+      <FaultNotice error={usage.error} onRetry={() => void usage.refetch()} />
+      {usage.isPending && <Skeleton rows={9} />}
+      {answer !== undefined && (
+        <>
+          <Section title="Quotas">
+            <Items label="Quotas">
+              {answer.quotas.map((quota) => (
+                <QuotaItem key={quota.name} quota={quota} />
+              ))}
+            </Items>
+          </Section>
+          <Section title="Since this node began">
+            <Facts
+              facts={[
+                ["Calls", count(answer.calls)],
+                ["Posts received", count(answer.posts)],
+                ["Of those beyond a quota", count(answer.postsBeyond)],
+                ["Node", <code key="node">{answer.nodeId}</code>],
+              ]}
+            />
+          </Section>
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function QuotaItem({ quota }: { quota: QuotaUsage }) {
+  const { name, used, most, isDefault, refused } = quota;
+  const words = (quotaWords as Record<string, string>)[name] ?? name;
+  const bound = most === -1 ? "no bound" : `of ${count(most)}${isDefault ? ", the default" : ""}`;
+  return (
+    <Item title={words} actions={<State word={usageWord(quota)} />}>
+      {used === -1 ? "could not be measured in time" : count(used)} {bound}
+      {refused > 0 && `; this node refused ${count(refused)} for it`}
+    </Item>
+  );
+}
+
+function count(number: number): string {
+  return number.toLocaleString("en");
 }

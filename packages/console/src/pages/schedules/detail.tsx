@@ -1,19 +1,24 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { StandingService } from "@svc/gen/standing";
+import { type StandingProgram, StandingService, type StandingVersion } from "@svc/gen/standing";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { KeyName } from "../../session/key-name.tsx";
 import { JsonView } from "../../ui/code/json-view.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Columns, Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { passedOverWords, pauseWords, standingWord } from "../../words/standing.ts";
+import { JobLink } from "../jobs/job-link.tsx";
 import { Runs } from "./runs.tsx";
 import { ScheduleButtons } from "./schedule-buttons.tsx";
-import { ScheduleFacts } from "./schedule-facts.tsx";
-import { Versions } from "./versions.tsx";
+import { changedWords } from "./version-words.ts";
 
 const route = getRouteApi("/p/$projectId/schedules/$scheduleId");
 const lookMs = 4_000;
@@ -63,5 +68,101 @@ export default function SchedulePage() {
         </>
       )}
     </Page>
+  );
+}
+
+/** The versions of a schedule, the newest first, each with what is another in it than in the one before. */
+function Versions({
+  versions,
+  current,
+  projectId,
+}: {
+  versions: readonly StandingVersion[];
+  current: number;
+  projectId: string;
+}) {
+  const sorted = [...versions].sort((a, b) => b.version - a.version);
+  return (
+    <Section title="Versions">
+      <ul>
+        {sorted.map((version, index) => (
+          <li key={version.version}>
+            <Disclosure
+              summary={
+                <>
+                  <b>{version.version}</b>
+                  <span>{changedWords(version, sorted[index + 1])}</span>
+                  {version.version === current && <span>runs</span>}
+                </>
+              }
+            >
+              <Facts
+                facts={[
+                  ["Made", <Time key="made" at={version.createdAt} />],
+                  ["By key", <code key="key">{version.keyId}</code>],
+                  ["Why", version.note === "" ? undefined : version.note],
+                  ["Approval", version.approval === "" ? "needs none" : version.approval],
+                  [
+                    "Asked by",
+                    version.jobId === "" ? undefined : <JobLink key="job" projectId={projectId} id={version.jobId} />,
+                  ],
+                  ["Program", <code key="program">{version.programHash}</code>],
+                  ["Definition", <code key="definition">{version.definitionHash}</code>],
+                ]}
+              />
+            </Disclosure>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+/** What is known of a schedule. */
+function ScheduleFacts({ program, projectId }: { program: StandingProgram; projectId: string }) {
+  const { id, slug, version, pendingVersion, sourceKind, nextTimes, counts, usedToday, keyId } = program;
+  return (
+    <Section title="Schedule">
+      <Facts
+        facts={[
+          ["Id", <Copyable key="id" text={id} what="id" />],
+          ["Name", slug],
+          ["Version", pendingVersion === 0 ? version : `${version}; ${pendingVersion} waits for approval`],
+          ["Started by", sourceKind],
+          ["Next", nextTimes.length === 0 ? undefined : <NextTimes key="next" times={nextTimes} />],
+          [
+            "Started",
+            counts === undefined ? undefined : `${counts.started}, ${counts.skipped} skipped, ${counts.missed} missed`,
+          ],
+          ["Failed in a row", counts?.failuresInRow],
+          ["Under way", counts === undefined ? undefined : `${counts.underWay}, ${counts.queued} queued`],
+          [
+            "Used today",
+            usedToday === undefined
+              ? undefined
+              : `${usedToday.runs} runs, ${usedToday.toolCalls} calls, ${usedToday.writes} writes`,
+          ],
+          ["By key", <KeyName key="key" id={keyId} />],
+          [
+            "Asks",
+            <Link key="asks" to="/p/$projectId/asks" params={{ projectId }} search={{ schedule: id }}>
+              those of its jobs
+            </Link>,
+          ],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function NextTimes({ times }: { times: StandingProgram["nextTimes"] }) {
+  return (
+    <ul>
+      {times.map((at) => (
+        <li key={String(at.seconds)}>
+          <Time at={at} />
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,12 +1,13 @@
 import { type StandingProgram, StandingService, StandingState } from "@svc/gen/standing";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
+import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { randomKey } from "../../random.ts";
 import { Button, buttonClass } from "../../ui/buttons/button.tsx";
 import { announce } from "../../ui/notice/announce.ts";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { DeleteSchedule } from "./delete-schedule.tsx";
 
 /** Runs a schedule now, pauses and resumes it, leads to changing it, and deletes it after a question. */
 export function ScheduleButtons({
@@ -68,5 +69,40 @@ export function ScheduleButtons({
       {isDeleting && <DeleteSchedule program={program} projectId={projectId} onClose={() => setDeleting(false)} />}
       <FaultNotice error={run.error ?? pause.error ?? resume.error} />
     </>
+  );
+}
+
+/** Asks before a schedule is deleted, since there is no way back. */
+function DeleteSchedule({
+  program: { id, slug },
+  projectId,
+  onClose,
+}: {
+  program: StandingProgram;
+  projectId: string;
+  onClose: () => void;
+}) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return (
+    <WriteDialog
+      method={StandingService.method.deleteStandingProgram}
+      title={`Delete the schedule ${slug}?`}
+      fields={{ cancelRunning: { check: "Cancel its jobs under way", hint: "Otherwise they go on." } }}
+      request={({ cancelRunning }) => ({ id, cancelRunning })}
+      keep="Keep it"
+      act="Delete it"
+      kind="danger"
+      onClose={onClose}
+      done={async () => {
+        announce("The schedule was deleted.");
+        await navigate({ to: "/p/$projectId/schedules", params: { projectId } });
+        await queries.invalidateQueries();
+      }}
+    >
+      <p>
+        It starts nothing any more, for good, and runs of it that wait are skipped. Its jobs are still found by its id.
+      </p>
+    </WriteDialog>
   );
 }

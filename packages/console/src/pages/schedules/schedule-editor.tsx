@@ -1,16 +1,18 @@
 import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from "react";
 import type { JsonWriteHandle } from "../../ui/code/json-write.tsx";
-import { TextField } from "../../ui/fields/field.tsx";
+import { AreaField, TextField } from "../../ui/fields/field.tsx";
+import { FieldGroup } from "../../ui/fields/field-group.tsx";
+import { SelectField } from "../../ui/fields/select-field.tsx";
 import { Columns } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { overlapDefault, overlapOptions } from "../../words/standing.ts";
 import type { Draft } from "./draft.ts";
 import type { DraftForm } from "./draft-form.ts";
 import type { Json } from "./draft-json.ts";
 import { keptParts } from "./kept-parts.ts";
-import { LimitFields } from "./limit-fields.tsx";
 import { ScheduleVerdict } from "./schedule-verdict.tsx";
 import { SourceFields } from "./source-fields.tsx";
 import { useScheduleCheck } from "./use-schedule-check.ts";
@@ -80,5 +82,58 @@ export function ScheduleEditor({
         <ScheduleVerdict check={check} draft={draft} onGoTo={(offset) => editor.current?.goTo(offset)} />
       </Stack>
     </Columns>
+  );
+}
+
+/** Which occurrences make a run, what each gets, and what holds runs back: all of it with what holds where nothing is said. */
+function LimitFields({ form: { draft, fieldOf } }: { form: DraftForm }) {
+  const isMade = draft.policy !== "";
+  return (
+    <Stack>
+      <SelectField
+        {...fieldOf("policy", "While another run is under way")}
+        options={overlapOptions(draft.by)}
+        hint={`Where nothing is said: ${overlapDefault(draft.by)}.`}
+      />
+      {isMade && (
+        <TextField
+          {...fieldOf("overlapMax", "Runs at once")}
+          inputMode="numeric"
+          hint={draft.policy === "allow" ? "1 to 100. Empty: 100." : "1 to 100. Empty: 1."}
+        />
+      )}
+      <FieldGroup label="Rate">
+        <TextField
+          {...fieldOf("rateMax", "Runs that start in a time")}
+          inputMode="numeric"
+          hint="What is over it waits. Empty: any number."
+        />
+        <TextField {...fieldOf("ratePer", "That time")} mono hint="Such as 1m or 1h, where a number is given." />
+      </FieldGroup>
+      <FieldGroup label="Budget of a day">
+        <TextField
+          {...fieldOf("runs", "Runs on a day")}
+          inputMode="numeric"
+          hint="What is over it waits for the next day. Empty: any number."
+        />
+        <TextField {...fieldOf("toolCalls", "Tool calls on a day")} inputMode="numeric" hint="Empty: any number." />
+        <TextField {...fieldOf("writes", "Calls that write on a day")} inputMode="numeric" hint="Empty: any number." />
+      </FieldGroup>
+      <TextField
+        {...fieldOf("pauseAfter", "Pauses after failures in a row")}
+        inputMode="numeric"
+        hint="Jobs that fail or expire, and starts that are refused. Empty: 10. 0: never."
+      />
+      <TextField
+        {...fieldOf("when", "Only when")}
+        mono
+        hint="CEL over fire, event or row, and params, such as has(event.payload.severity). Empty: always."
+      />
+      <AreaField
+        {...fieldOf("input", "Input of each run")}
+        mono
+        hint='JSON of what is given, such as {"day": {"$ref": "fire.localDate"}}, for a program that declares an inputSchema. Empty: the program&apos;s own.'
+      />
+    </Stack>
   );
 }

@@ -1,3 +1,4 @@
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { ApiKey } from "@svc/gen/admin";
 import { GrantsService } from "@svc/gen/grants";
 import { useState } from "react";
@@ -8,12 +9,20 @@ import { useWrite } from "../../calls/write.ts";
 import { useNow } from "../../clock.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
+import { ConfirmFields } from "../../ui/fields/confirm-fields.tsx";
+import { TextField } from "../../ui/fields/field.tsx";
+import { FormFrame } from "../../ui/fields/form-frame.tsx";
+import { bindingOf, noScope, ScopeFields } from "../../ui/fields/scope-fields.tsx";
+import { SelectField } from "../../ui/fields/select-field.tsx";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Item, Items } from "../../ui/layout/items.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { Stack } from "../../ui/layout/stack.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { announce } from "../../ui/notice/announce.ts";
 import { Empty } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { KeyMade } from "../../ui/overlay/key-made.tsx";
 import { ListStates } from "../../ui/rows/list-states.tsx";
 import { LoadMore } from "../../ui/rows/load-more.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
@@ -21,7 +30,64 @@ import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { confirmText } from "../../words/agent-tools.ts";
 import { boundText, isKeyValid, keyStateWord } from "../../words/keys.ts";
-import { AgentKeyDialog } from "./agent-key-dialog.tsx";
+
+const hourMs = 3_600_000;
+const lives = [
+  { value: "1", words: "in an hour" },
+  { value: "8", words: "in 8 hours" },
+  { value: "24", words: "in 24 hours" },
+];
+
+/** Makes a short-lived key for an agent and shows its text, which nothing shows again. */
+function AgentKeyDialog({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [isTried, setTried] = useState(false);
+  const [hours, setHours] = useState("1");
+  const [scope, setScope] = useState(noScope);
+  const [confirm, setConfirm] = useState({ person: "never", contact: "" });
+  const refresh = useRefresh(GrantsService);
+  // Not kept in the cache of calls: it goes with the dialog.
+  const create = useWrite(GrantsService.method.createAgentKey, { isSecret: true, onSuccess: () => void refresh() });
+  if (create.answer !== undefined) return <KeyMade text={create.answer.key} onClose={onClose} />;
+  const send = () => {
+    setTried(true);
+    if (name.trim() === "") return;
+    create.send({
+      ...{ name, lifetime: durationFromMs(Number(hours) * hourMs), ...bindingOf(scope) },
+      ...(confirm.person !== "never" && { confirm }),
+    });
+  };
+  return (
+    <Dialog open onClose={onClose} title="Make a key for an agent" hideOnInteractOutside={false}>
+      <FormFrame onSubmit={send}>
+        <TextField
+          label="Name"
+          isRequired
+          fault={isTried && name.trim() === "" ? "Say what it is for." : undefined}
+          autoComplete="off"
+          value={name}
+          onChange={setName}
+          hint="What it is for, 1 to 100 characters."
+        />
+        <SelectField label="It expires" value={hours} options={lives} onChange={setHours} />
+        <ScopeFields
+          scope={scope}
+          onChange={setScope}
+          entityHint="Your own id of the one user that the agent works for. Name it, or toolkits."
+          toolkitsHint="Slugs with commas between, such as calendar,notes_wiki. Empty: those that your key may use."
+        />
+        <ConfirmFields {...confirm} onChange={(to) => setConfirm({ ...confirm, ...to })} />
+        <FaultNotice error={create.error} />
+        <Line>
+          <Button kind="primary" type="submit" busy={create.isSending ? "Making" : undefined}>
+            Make the key
+          </Button>
+          <Button onPress={onClose}>Cancel</Button>
+        </Line>
+      </FormFrame>
+    </Dialog>
+  );
+}
 
 /** The keys for agents that this session's key made. Only an approver makes such keys. */
 export function AgentKeys({ projectId }: { projectId: string }) {

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
 import { useApproverWhy } from "../../calls/role.ts";
 import { useWrite } from "../../calls/write.ts";
+import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { Button } from "../../ui/buttons/button.tsx";
 import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
 import { Item, Items } from "../../ui/layout/items.tsx";
@@ -11,8 +12,7 @@ import { Section } from "../../ui/layout/section.tsx";
 import { announce } from "../../ui/notice/announce.ts";
 import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { limitWords } from "./limit.ts";
-import { LimitDialog } from "./limit-dialog.tsx";
+import { limitOf, limitWords, typedOf } from "./limit.ts";
 
 /** What the project holds its own calls to, so that an app is not overrun. */
 export function CallLimits({ projectId }: { projectId: string }) {
@@ -89,5 +89,42 @@ function LimitItem({ limit, why, onChange }: { limit: CallLimit; why: string | u
         </p>
       )}
     </Item>
+  );
+}
+
+/** Puts a call limit, as a whole. */
+function LimitDialog({ limit, onClose }: { limit: CallLimit | undefined; onClose: () => void }) {
+  const refresh = useRefresh(ToolsService);
+  const field = (text: string, hint: string) => ({ text, hint, autoComplete: "off" });
+  return (
+    <WriteDialog
+      method={ToolsService.method.putCallLimit}
+      title={limit === undefined ? "Add a call limit" : `Change the limit ${limit.name}`}
+      fields={{
+        name: {
+          ...field("Name", "A lower-case letter, then lower-case letters, digits, - and _."),
+          when: () => limit === undefined,
+        },
+        toolkitSlug: field("Toolkit", "Only its calls; empty for those of every toolkit."),
+        concurrency: field("Calls at once", "Empty for any number."),
+        rateMax: field("Calls that begin in a time", "Empty for any number."),
+        ratePer: field("That time, in seconds", "1 to 86,400."),
+        keyExpression: field(
+          "Counted by",
+          "CEL over toolSlug, entityId, accountId and accessClass, such as accountId. Empty: all together.",
+        ),
+        paused: { check: "Paused: no call goes" },
+      }}
+      start={typedOf(limit)}
+      request={(typed) => ({ limit: limitOf(typed) })}
+      act={limit === undefined ? "Add the limit" : "Put the limit"}
+      busy="Putting"
+      onClose={onClose}
+      done={(_, { name }) => {
+        announce(`The limit ${name} holds.`);
+        onClose();
+        return refresh();
+      }}
+    />
   );
 }

@@ -1,16 +1,71 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { GrantsService } from "@svc/gen/grants";
+import { IdentityService } from "@svc/gen/identity";
 import { getRouteApi } from "@tanstack/react-router";
+import { useRows } from "../../calls/rows.ts";
+import { type Preferences, setPreferences, usePreferences } from "../../shell/preferences.ts";
+import { CheckField } from "../../ui/fields/field.tsx";
+import { OptionsField } from "../../ui/fields/options-field.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
+import { Items } from "../../ui/layout/items.tsx";
 import { Page } from "../../ui/layout/page.tsx";
+import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { Tabs } from "../../ui/layout/tabs.tsx";
+import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { ListStates } from "../../ui/rows/list-states.tsx";
+import { LoadMore } from "../../ui/rows/load-more.tsx";
+import { Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { roleWord } from "../../words/roles.ts";
+import { zoneName } from "../../words/time.ts";
 import { AgentKeys } from "./agent-keys.tsx";
-import { BrowserSettings } from "./browser-settings.tsx";
 import { CallLimits } from "./call-limits.tsx";
 import { DeploymentFacts } from "./deployment-facts.tsx";
-import { Grants } from "./grants.tsx";
+import { GrantItem } from "./grant-item.tsx";
 import { Seats } from "./seats.tsx";
 import { Secrets } from "./secrets.tsx";
 import { Sessions } from "./sessions.tsx";
-import { WhoAmI } from "./who-am-i.tsx";
+
+const themes: readonly { value: Preferences["theme"]; words: string }[] = [
+  { value: "system", words: "As the system" },
+  { value: "light", words: "Light" },
+  { value: "dark", words: "Dark" },
+];
+
+/** What this browser is set to: it is kept here, and nowhere else. */
+function BrowserSettings() {
+  const { theme, zone, shortcuts } = usePreferences();
+  const zones: readonly { value: Preferences["zone"]; words: string }[] = [
+    { value: "local", words: `Your own, ${zoneName("local")}` },
+    { value: "utc", words: "UTC" },
+  ];
+  return (
+    <Section title="This browser">
+      <Stack>
+        <OptionsField
+          label="Theme"
+          value={theme}
+          options={themes}
+          onChange={(value) => setPreferences({ theme: themes.find((one) => one.value === value)?.value ?? "system" })}
+        />
+        <OptionsField
+          label="Time zone"
+          value={zone}
+          options={zones}
+          onChange={(value) => setPreferences({ zone: value === "utc" ? "utc" : "local" })}
+        />
+        <CheckField
+          label="Single letters are shortcuts"
+          checked={shortcuts}
+          onChange={(on) => setPreferences({ shortcuts: on })}
+          hint="Turn them off where you speak to the page rather than type. ? shows them all."
+        />
+      </Stack>
+    </Section>
+  );
+}
 
 const route = getRouteApi("/p/$projectId/settings");
 
@@ -48,5 +103,67 @@ export default function SettingsPage() {
         ]}
       />
     </Page>
+  );
+}
+
+/** The key that this project's pages call with, as the service knows it. */
+function WhoAmI() {
+  const identity = useQuery(IdentityService.method.getIdentity, {});
+  const me = identity.data;
+  return (
+    <Section title="Who you are here">
+      <FaultNotice error={identity.error} onRetry={() => void identity.refetch()} />
+      {identity.isPending && <Skeleton rows={3} />}
+      {me !== undefined && (
+        <Facts
+          facts={[
+            ["Project", me.projectName],
+            ["Project id", <Copyable key="project" text={me.projectId} what="project id" />],
+            ["Key", me.keyName || "without a name"],
+            ["Key id", <Copyable key="key" text={me.keyId} what="key id" />],
+            ["Role", roleWord(me.role)],
+          ]}
+        />
+      )}
+    </Section>
+  );
+}
+
+/** What people let agents do: those that hold first, those that have ended where they are asked for. */
+function Grants({ projectId }: { projectId: string }) {
+  const list = useRows(GrantsService.method.listGrants, { pageSize: 200 }, ({ grants }) => grants);
+  const [held, ended] = [list.rows.filter(({ active }) => active), list.rows.filter(({ active }) => !active)];
+  const items = (label: string, rows: typeof held) => (
+    <Items label={label}>
+      {rows.map((grant) => (
+        <GrantItem key={grant.id} grant={grant} projectId={projectId} />
+      ))}
+    </Items>
+  );
+  return (
+    <Section title="Agents let in">
+      <ListStates list={list} empty={<NoGrants />}>
+        <Stack>
+          {held.length > 0 ? items("Grants", held) : <p>No grant holds: every agent that was let in is out again.</p>}
+          {ended.length > 0 && (
+            <Disclosure summary={ended.length === 1 ? "One has ended" : `${ended.length} have ended`}>
+              {items("Grants that have ended", ended)}
+            </Disclosure>
+          )}
+          <LoadMore list={list} />
+        </Stack>
+      </ListStates>
+    </Section>
+  );
+}
+
+function NoGrants() {
+  return (
+    <Empty icon="plug" title="No agent was let in yet">
+      <p>
+        An agent's program that is given the address of this service's <code>/mcp</code>, and no key, leads a person to
+        a page that asks what it may do. What the person allows is a grant, and stands here.
+      </p>
+    </Empty>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useRefresh } from "../../calls/refresh.ts";
 import { useApproverWhy } from "../../calls/role.ts";
 import { useWrite } from "../../calls/write.ts";
+import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { Button } from "../../ui/buttons/button.tsx";
 import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
 import { Item, Items } from "../../ui/layout/items.tsx";
@@ -12,7 +13,6 @@ import { announce } from "../../ui/notice/announce.ts";
 import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { SecretDialog } from "./secret-dialog.tsx";
 
 /** The project's secrets by name: values are never read back. */
 export function Secrets({ projectId }: { projectId: string }) {
@@ -93,5 +93,44 @@ function NoSecrets() {
         headers, the query and the body of an http step, and at any argument that a tool marks sensitive.
       </p>
     </Empty>
+  );
+}
+
+/** Puts a secret: a new one where `name` is empty, else a new value of that one. */
+function SecretDialog({ name, onClose }: { name: string; onClose: () => void }) {
+  const refresh = useRefresh(SecretsService);
+  return (
+    <WriteDialog
+      method={SecretsService.method.putSecret}
+      title={name === "" ? "Add a secret" : `A new value for ${name}`}
+      fields={{
+        name: {
+          text: "Name",
+          mono: true,
+          required: true,
+          autoComplete: "off",
+          hint: "A lower-case letter, then lower-case letters, digits, - and _: billing_token",
+          when: () => name === "",
+        },
+        value: {
+          text: "Value",
+          type: "password",
+          mono: true,
+          required: true,
+          autoComplete: "off",
+          hint: "8 to 8,192 characters, as it is to be sent. It is sealed, and no call reads it back.",
+        },
+      }}
+      start={{ name }}
+      request={(values) => values}
+      act={name === "" ? "Add the secret" : "Put the new value"}
+      busy="Putting"
+      onClose={onClose}
+      done={(_, values) => {
+        announce(`The secret ${values.name} has its value.`);
+        onClose();
+        return refresh();
+      }}
+    />
   );
 }

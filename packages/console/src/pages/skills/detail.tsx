@@ -1,20 +1,26 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { JobsService } from "@svc/gen/jobs";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useWrite } from "../../calls/write.ts";
+import { seatFor, useSession } from "../../session/session.ts";
+import { Button } from "../../ui/buttons/button.tsx";
 import { JsonView } from "../../ui/code/json-view.tsx";
 import { Choice } from "../../ui/fields/choice.tsx";
 import { Columns, Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
+import { announce } from "../../ui/notice/announce.ts";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { classWord } from "../../words/calls.ts";
 import { JobLink } from "../jobs/job-link.tsx";
 import { CallForm } from "./call-form.tsx";
-import { DeleteSkill } from "./delete-skill.tsx";
 
 const route = getRouteApi("/p/$projectId/skills/$slug");
 
@@ -91,5 +97,48 @@ export default function SkillPage() {
         </Columns>
       )}
     </Page>
+  );
+}
+
+/** Deletes a version of a skill, or all of it, once that was said again. */
+function DeleteSkill({ slug, version, projectId }: { slug: string; version: number; projectId: string }) {
+  const [open, setOpen] = useState(false);
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const seat = seatFor(useSession(), projectId);
+  const remove = useWrite(JobsService.method.deleteSkill, {
+    onSuccess: () => {
+      announce("Deleted.");
+      void navigate({ to: "/p/$projectId/skills", params: { projectId } });
+      return queries.invalidateQueries();
+    },
+  });
+  const why = seat?.role === "approver" ? undefined : "Only an approver's key deletes a skill";
+  const busy = remove.isSending ? "Deleting" : undefined;
+  return (
+    <>
+      <Button kind="danger" why={why} onPress={() => setOpen(true)}>
+        Delete
+      </Button>
+      <Dialog
+        open={open}
+        onClose={() => setOpen(false)}
+        title={`Delete skills.${slug}?`}
+        actions={
+          <>
+            <Button onPress={() => setOpen(false)}>Keep it</Button>
+            <Button kind="danger" busy={busy} onPress={() => remove.send({ slug, version })}>
+              Delete version {version}
+            </Button>
+            <Button kind="danger" busy={busy} onPress={() => remove.send({ slug, version: 0 })}>
+              Delete all versions
+            </Button>
+          </>
+        }
+      >
+        <p>Jobs under way go on. Who calls it gets the newest version that is left, or that there is none.</p>
+        <FaultNotice error={remove.error} />
+      </Dialog>
+    </>
   );
 }

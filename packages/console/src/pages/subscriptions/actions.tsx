@@ -1,14 +1,13 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Subscription, TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
+import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { Button } from "../../ui/buttons/button.tsx";
 import { announce } from "../../ui/notice/announce.ts";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { ChangeUrlDialog } from "./change-url.tsx";
-import { DeleteDialog } from "./delete.tsx";
 
 const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");
 
@@ -57,5 +56,78 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
         <DeleteDialog projectId={projectId} subscription={subscription} onClose={() => setShown(undefined)} />
       )}
     </>
+  );
+}
+
+/** Changes where a subscription's events are posted to. */
+function ChangeUrlDialog({
+  subscription: { id, endpointUrl },
+  onClose,
+}: {
+  subscription: Subscription;
+  onClose: () => void;
+}) {
+  const queries = useQueryClient();
+  return (
+    <WriteDialog
+      method={TriggersService.method.updateSubscription}
+      title="Change address"
+      fields={{
+        url: {
+          text: "Endpoint",
+          type: "url",
+          mono: true,
+          hint: "What is pending and every later event goes there. The signing secret stays.",
+        },
+      }}
+      start={{ url: endpointUrl }}
+      request={({ url }) => ({ id, endpointUrl: url.trim() })}
+      keep="Leave as it is"
+      act="Change address"
+      onClose={onClose}
+      done={async () => {
+        announce("The address was changed.");
+        onClose();
+        await queries.invalidateQueries();
+      }}
+    />
+  );
+}
+
+/** Asks before a subscription is deleted, since there is no way back. */
+function DeleteDialog({
+  projectId,
+  subscription: { id, endpointUrl, health },
+  onClose,
+}: {
+  projectId: string;
+  subscription: Subscription;
+  onClose: () => void;
+}) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const pending = health?.pendingDeliveries ?? 0;
+  return (
+    <WriteDialog
+      method={TriggersService.method.deleteSubscription}
+      title="Delete this subscription?"
+      fields={{}}
+      request={() => ({ id })}
+      keep="Keep it"
+      act="Delete it"
+      kind="danger"
+      onClose={onClose}
+      done={async () => {
+        announce("The subscription was deleted.");
+        await navigate({ to: "/p/$projectId/subscriptions", params: { projectId } });
+        await queries.invalidateQueries();
+      }}
+    >
+      <p>
+        Nothing is delivered to {endpointUrl} any more
+        {pending > 0 && `, and ${pending.toLocaleString("en")} pending deliveries end as dead_letter`}. Its secret is
+        gone with it. Events and past deliveries stay.
+      </p>
+    </WriteDialog>
   );
 }

@@ -1,20 +1,75 @@
+import { CatalogService } from "@svc/gen/catalog";
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useRef, useState } from "react";
 import { useSettled } from "../../calls/settled.ts";
+import { useWrite } from "../../calls/write.ts";
+import { Button } from "../../ui/buttons/button.tsx";
 import type { JsonWriteHandle } from "../../ui/code/json-write.tsx";
 import type { NamedFile } from "../../ui/fields/dropped-files.ts";
 import { FileDrop } from "../../ui/fields/file-drop.tsx";
 import { Columns } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { Stack } from "../../ui/layout/stack.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { announce } from "../../ui/notice/announce.ts";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { placeDefinitionFaults } from "./definition-faults.ts";
 import { DefinitionVerdictView } from "./definition-verdict.tsx";
-import { exampleDefinition } from "./example.ts";
-import { PublishButton } from "./publish-button.tsx";
-import { readChosen } from "./read-chosen.ts";
+import { type ReadDefinition, readDefinition } from "./read-files.ts";
 import { useDefinitionCheck } from "./use-definition-check.ts";
+
+/** The definition that a new toolkit begins with: one app, with one tool that reads. */
+const exampleDefinition: string = `{
+  "toolkit": {
+    "slug": "shop",
+    "name": "Shop",
+    "description": "Orders of our own shop, as its back office keeps them.",
+    "version": "1.0.0",
+    "category": "sales",
+    "baseUrl": "https://shop.example.com/api",
+    "auth": [
+      { "type": "api_key", "placement": "header", "name": "X-Key", "value": "{{credential.key}}" }
+    ]
+  },
+  "tools": {
+    "read_order": {
+      "kind": "action",
+      "class": "read",
+      "description": "Reads one order of the shop with its lines and its state of payment.",
+      "intents": ["where is my parcel", "what did they buy", "show the purchase"],
+      "input": {
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["id"],
+        "properties": { "id": { "type": "string", "description": "Id of the order." } }
+      },
+      "output": {
+        "type": "object",
+        "properties": { "id": { "type": "string" }, "state": { "type": "string" } }
+      },
+      "request": { "method": "GET", "path": "/orders/{{params.id}}" }
+    }
+  }
+}
+`;
+
+/** So much text is read; the service takes half of it. */
+const bytesMax = 1_048_576;
+
+/** Reads a definition out of files of this computer, of which those are read that can be a part of one. */
+async function readChosen(files: readonly NamedFile[]): Promise<ReadDefinition> {
+  const wanted = files.filter(({ path }) => /\.(?:json|ya?ml)$/.test(path));
+  const bytes = wanted.reduce((sum, { file }) => sum + file.size, 0);
+  if (bytes > bytesMax) return { problem: "That is more than 1 MiB: a definition has at most 512 KiB." };
+  const read = wanted.length === 0 ? files.slice(0, 1) : wanted;
+  return await readDefinition(
+    await Promise.all(
+      read.map(async ({ path, file }) => ({ path, text: wanted.length === 0 ? "" : await file.text() })),
+    ),
+  );
+}
 
 const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 
@@ -85,5 +140,36 @@ export function DefinitionEditor({ projectId, why }: { projectId: string; why: s
         )}
       </Stack>
     </Columns>
+  );
+}
+
+/** Publishes a definition for the project, and leads to its page. */
+function PublishButton({ text, projectId, why }: { text: string; projectId: string; why: string | undefined }) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const publish = useWrite(CatalogService.method.publishToolkit, {
+    onSuccess: async ({ toolkit }) => {
+      if (toolkit === undefined) return;
+      const { slug, version } = toolkit;
+      await queries.invalidateQueries();
+      announce(`${slug} ${version} is published.`);
+      await navigate({ to: "/p/$projectId/toolkits/$toolkitSlug", params: { projectId, toolkitSlug: slug } });
+    },
+  });
+  return (
+    <>
+      <Line>
+        <Button
+          kind="primary"
+          icon="send"
+          why={why}
+          busy={publish.isSending ? "Publishing" : undefined}
+          onPress={() => publish.send({ definitionJson: text })}
+        >
+          Publish
+        </Button>
+      </Line>
+      <FaultNotice error={publish.error} />
+    </>
   );
 }

@@ -1,16 +1,21 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { CatalogService, type Toolkit, ToolkitConnectability } from "@svc/gen/catalog";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { CatalogService, ToolKind, type Toolkit, ToolkitConnectability, ToolView } from "@svc/gen/catalog";
+import { useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useApproverWhy } from "../../calls/role.ts";
+import { useWrite } from "../../calls/write.ts";
 import { buttonClass } from "../../ui/buttons/button.tsx";
+import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
 import { Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { Stack } from "../../ui/layout/stack.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { announce } from "../../ui/notice/announce.ts";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
+import { State } from "../../ui/values/state.tsx";
 import { schemeWords } from "../../words/accounts.ts";
-import { DeleteToolkit } from "./delete-toolkit.tsx";
-import { ToolkitTools } from "./toolkit-tools.tsx";
+import { classWord } from "../../words/calls.ts";
 
 const route = getRouteApi("/p/$projectId/toolkits/$toolkitSlug");
 
@@ -79,5 +84,54 @@ function ToolkitFacts({ toolkit }: { toolkit: Toolkit }) {
         ["Owner", toolkit.ownerProjectId === "" ? undefined : "this project"],
       ]}
     />
+  );
+}
+
+/** Deletes a toolkit of the project's own, after it was said what that takes with it. */
+function DeleteToolkit({ projectId, slug }: { projectId: string; slug: string }) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const remove = useWrite(CatalogService.method.deleteToolkit);
+  const act = async () => {
+    await remove.sendAsync({ slug });
+    announce(`${slug} is deleted.`);
+    // First away: this page would read again what is no longer there.
+    await navigate({ to: "/p/$projectId/tools", params: { projectId } });
+    await queries.invalidateQueries();
+  };
+  return (
+    <ConfirmButton
+      words="Delete"
+      title={`Delete ${slug}?`}
+      says="Its tools can no longer be called, and accounts that are connected to it are revoked. A shared toolkit of the same slug is seen again."
+      confirm="Delete the toolkit"
+      busy="Deleting"
+      act={act}
+      why={useApproverWhy(projectId)}
+    />
+  );
+}
+
+/** The tools of a toolkit, each with its class and what it does. */
+function ToolkitTools({ projectId, toolkitSlug }: { projectId: string; toolkitSlug: string }) {
+  const list = useQuery(CatalogService.method.listTools, { toolkitSlug, projectId, view: ToolView.SUMMARY });
+  const tools = list.data?.tools.filter(({ kind }) => kind !== ToolKind.TRIGGER) ?? [];
+  return (
+    <Stack>
+      <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
+      {list.isPending && <Skeleton rows={4} />}
+      {list.isSuccess && tools.length === 0 && <p>It has triggers only: they are subscribed to, and not called.</p>}
+      {tools.map(({ slug, accessClass, description }) => (
+        <Stack key={slug} tight>
+          <Line>
+            <Link to="/p/$projectId/tools/$toolSlug" params={{ projectId, toolSlug: slug }}>
+              {slug}
+            </Link>
+            <State word={classWord(accessClass)} />
+          </Line>
+          <p>{description}</p>
+        </Stack>
+      ))}
+    </Stack>
   );
 }

@@ -1,20 +1,25 @@
 import { useQuery } from "@connectrpc/connect-query";
+import { parseExactJson } from "@svc/core/exact-json";
 import type { Tool } from "@svc/gen/catalog";
 import { ToolsService } from "@svc/gen/tools";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { readSchema } from "../../form/read-schema.ts";
+import { valuesOf, withoutSecrets } from "../../form/value.ts";
 import { JsonView } from "../../ui/code/json-view.tsx";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { Stack } from "../../ui/layout/stack.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { classWord } from "../../words/calls.ts";
+import { scopeWords } from "../../words/scope.ts";
 import type { ToolSearch } from "./filters.ts";
-import { ToolFacts } from "./tool-facts.tsx";
-import { TryFrom } from "./try/try-from.tsx";
+import { type KeptInput, keptInput } from "./try/kept-input.ts";
+import { TryIt } from "./try/try-it.tsx";
 
 const route = getRouteApi("/p/$projectId/tools/$toolSlug");
 
@@ -76,4 +81,86 @@ function ToolBody({ projectId, tool }: { projectId: string; tool: Tool }) {
       </Section>
     </Stack>
   );
+}
+
+/** What is known of a tool besides what it does. */
+function ToolFacts({ projectId, tool }: { projectId: string; tool: Tool }) {
+  const { slug, toolkitSlug, requiredScopes, ownerProjectId } = tool;
+  return (
+    <Facts
+      facts={[
+        [
+          "Toolkit",
+          <Link key="toolkit" to="/p/$projectId/toolkits/$toolkitSlug" params={{ projectId, toolkitSlug }}>
+            {toolkitSlug}
+          </Link>,
+        ],
+        [
+          "Scopes",
+          requiredScopes.length === 0 ? (
+            "none in particular"
+          ) : (
+            <Line key="scopes">
+              {requiredScopes.map((scope) => (
+                <code key={scope}>{scopeWords(scope)}</code>
+              ))}
+            </Line>
+          ),
+        ],
+        ["Owner", ownerProjectId === "" ? undefined : "this project"],
+        [
+          "Calls",
+          <Link key="calls" to="/p/$projectId/calls" params={{ projectId }} search={{ tool: slug }}>
+            its calls in the ledger
+          </Link>,
+        ],
+      ]}
+    />
+  );
+}
+
+/** "Try it", filled with the arguments of a call of the ledger where the address names one, else with what was filled in last. */
+function TryFrom({
+  projectId,
+  tool,
+  search,
+  onChange,
+}: {
+  projectId: string;
+  tool: Tool;
+  search: ToolSearch;
+  onChange: (to: ToolSearch) => void;
+}) {
+  const { from = "" } = search;
+  const earlier = useQuery(ToolsService.method.getToolCall, { id: from }, { enabled: from !== "" });
+  const shape = readSchema(tool.inputSchemaJson, tool.accessClass === "destructive" ? ["confirm"] : []);
+  if (from !== "" && earlier.isPending) return <Skeleton rows={12} />;
+  const call = earlier.data?.call;
+  // What is masked in the ledger is no argument: it has to be filled in anew.
+  const ofCall: KeptInput | undefined = call && {
+    entity: call.entityId,
+    values: withoutSecrets(shape, valuesOf(readJson(call.argumentsJson))),
+  };
+  return (
+    <>
+      <FaultNotice error={earlier.error} />
+      <TryIt
+        projectId={projectId}
+        tool={tool}
+        shape={shape}
+        initial={ofCall ?? keptInput(projectId, tool.slug)}
+        search={search}
+        onChange={onChange}
+      />
+    </>
+  );
+}
+
+function readJson(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    // A call whose arguments were not kept.
+    return {};
+  }
 }

@@ -1,23 +1,70 @@
 import type { Tool } from "@svc/gen/catalog";
+import type { ToolRequest } from "@svc/gen/tools";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useDeployment } from "../../../calls/identity.ts";
 import { placeFaults, shownFaults } from "../../../form/faults.ts";
 import type { ObjectShape } from "../../../form/read-schema.ts";
+import { SuggestField } from "../../../ui/fields/suggest-field.tsx";
 import { Columns } from "../../../ui/layout/page.tsx";
 import { RealmSection } from "../../../ui/layout/realm-section.tsx";
 import { Section } from "../../../ui/layout/section.tsx";
 import { Stack } from "../../../ui/layout/stack.tsx";
+import { Tabs } from "../../../ui/layout/tabs.tsx";
+import { Skeleton } from "../../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../../ui/notice/fault.tsx";
+import { CodeBlock } from "../../../ui/values/copy.tsx";
+import { prettyJson } from "../../../words/pretty-json.ts";
 import type { ToolSearch } from "../filters.ts";
 import { ArgumentsField } from "./arguments-field.tsx";
-import { EntityField } from "./entity-field.tsx";
 import type { KeptInput } from "./kept-input.ts";
-import { RequestView } from "./request-view.tsx";
 import { ResultView } from "./result-view.tsx";
 import { SendButtons } from "./send-buttons.tsx";
-import { SnippetsView } from "./snippets-view.tsx";
-import { useCallKey, useCheck, useSend } from "./use-calls.ts";
-import { useTryInput } from "./use-try.ts";
+import { type SnippetCall, type SnippetKind, snippet, snippetKinds, snippetWords } from "./snippets.ts";
+import { type Check, useCallKey, useCheck, useSend } from "./use-calls.ts";
+import { type TryInput, useTryInput } from "./use-try.ts";
+
+/** Outcomes of a check that are about the account. */
+const ofAccount: readonly string[] = ["no_account", "account_unusable", "missing_scope"];
+
+/** For whom a call is made, and whether that entity has an account for it. */
+function EntityField({
+  projectId,
+  tool: { toolkitSlug },
+  input: { entity, entities, setEntity },
+  check: { answer },
+}: {
+  projectId: string;
+  tool: Tool;
+  input: TryInput;
+  check: Check;
+}) {
+  const isAtFault = answer !== undefined && ofAccount.includes(answer.outcome);
+  const connect = (
+    <Link
+      to="/p/$projectId/accounts"
+      params={{ projectId }}
+      search={{ connect: toolkitSlug, for: entity || undefined }}
+    >
+      Connect an account
+    </Link>
+  );
+  return (
+    <SuggestField
+      label="As entity"
+      value={entity}
+      suggestions={entities}
+      onChange={setEntity}
+      hint={
+        <>
+          {entities.includes(entity) ? `Has an active account of ${toolkitSlug}.` : connect}
+          {isAtFault && entities.includes(entity) && <> {connect}</>}
+        </>
+      }
+      fault={isAtFault ? answer.message : undefined}
+    />
+  );
+}
 
 /** Tries a tool: what is written is checked by the service at every change, and what would be sent is shown before it is. */
 export function TryIt({
@@ -77,5 +124,57 @@ export function TryIt({
         </Stack>
       </Columns>
     </RealmSection>
+  );
+}
+
+/** The request of a call, literally; credentials and what is sensitive are masked. Else what is in its way. */
+function RequestView({ check: { answer, error }, fault }: { check: Check; fault: string | undefined }) {
+  if (fault !== undefined) return <p>{fault}</p>;
+  if (error !== null && error !== undefined) return <FaultNotice error={error} />;
+  // Between one line of what is missing and a request of some eight: neither moves what is below far.
+  if (answer === undefined) return <Skeleton rows={4} />;
+  if (answer.request !== undefined) return <CodeBlock text={requestText(answer.request)} what="request" />;
+  if (answer.outcome === "invalid_arguments") {
+    const { length } = answer.faults;
+    return <p>Nothing yet: {length === 1 ? "one argument is" : `${length} things are`} to be mended first.</p>;
+  }
+  if (answer.outcome === "ok" || answer.outcome === "held") return <p>It runs in the service: no request to an app.</p>;
+  return <p>Nothing: {answer.message}</p>;
+}
+
+/** A request to an app, as it goes over the wire: line, headers, body. A body of JSON is laid out. */
+function requestText({
+  method,
+  url,
+  headers,
+  bodyJson,
+}: Pick<ToolRequest, "method" | "url" | "headers" | "bodyJson">): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`${method} ${url}`, ...lines, ...(bodyJson === "" ? [] : ["", prettyJson(bodyJson)])].join("\n");
+}
+
+/** The same call in the other ways there are to make it. */
+function SnippetsView({
+  kind,
+  onKind,
+  call,
+}: {
+  kind: SnippetKind;
+  onKind: (kind: SnippetKind) => void;
+  call: SnippetCall;
+}) {
+  return (
+    <Section title="The same call">
+      <Tabs
+        label="The same call"
+        selected={kind}
+        onSelect={onKind}
+        tabs={snippetKinds.map((id) => ({
+          id,
+          words: snippetWords[id],
+          panel: <CodeBlock text={snippet(id, call)} what={`${snippetWords[id]} of the call`} />,
+        }))}
+      />
+    </Section>
   );
 }

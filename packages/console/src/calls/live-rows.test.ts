@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { freshRows, renewedRows, tokensInView } from "./fresh.ts";
+import { freshRows, renewedRows, tokensInView } from "./live-rows.ts";
 
 const idOf = (id: string) => id;
 

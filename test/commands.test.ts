@@ -1,4 +1,4 @@
-import { commandNames } from "@svc/cli";
+import { commandNames, commandOf } from "@svc/cli";
 import { expect, test } from "vitest";
 import { codeSpansOf, tableRowsOf } from "./markdown.ts";
 import { listFiles, readSources, readText } from "./source.ts";
@@ -52,6 +52,17 @@ test.each(services)(
     expect(silent).toEqual([]);
   },
 );
+
+test.each(services)("texts that name a method of $name name its command on the command line", (service) => {
+  const wrong = rowsOf(service).flatMap(([method, cell]) => {
+    const [, shown = ""] = /^`svc ([a-z -]+?)(?: (?:--[a-z-]+|<[a-z]+>))*`$/.exec(commandOf(method)) ?? [];
+    const found = commandsIn(cell);
+    const isNamed =
+      found.length === 0 ? shown === "" : found.some((name) => name === shown || name === `${shown} list`);
+    return isNamed ? [] : [`${method}: ${shown}`];
+  });
+  expect(wrong).toEqual([]);
+});
 
 test.each(services)("the command line calls every method of $name that has a command", (service) => {
   const named = new Set(rowsOf(service).flatMap(([method, cell]) => (commandsIn(cell).length === 0 ? [] : [method])));

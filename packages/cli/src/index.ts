@@ -1,1 +1,2 @@
+export { commandOf } from "./command/api-names.ts";
 export { commandNames, run } from "./program.ts";

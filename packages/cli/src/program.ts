@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { nearest } from "@svc/catalog/nearest";
 import { Command, CommanderError, Help, type Option } from "commander";
+import { nameCommands } from "./command/api-names.ts";
 import { originOf } from "./command/client.ts";
 import { type CommandContext, processContext } from "./command/context.ts";
-import type { CommandMaker } from "./command/declared.ts";
-import { CommandError, failureText } from "./command/error.ts";
+import { type CommandMaker, optionsByField } from "./command/declared.ts";
+import { CommandError, failureText, type RanCommand } from "./command/error.ts";
 import { addExamples } from "./command/options.ts";
 import { addAnswerCommand } from "./custom/answer.ts";
 import { addBackupCommand } from "./custom/backup.ts";
@@ -60,10 +61,10 @@ export async function run(argv: string[]): Promise<void> {
  * watch was interrupted.
  */
 export async function runCommand(argv: readonly string[], context: CommandContext): Promise<number> {
-  let running: string | undefined;
+  let running: RanCommand | undefined;
   try {
     const program = createProgram(context).hook("preAction", (_, action) => {
-      running = pathOf(action);
+      running = { path: pathOf(action), options: optionsByField(action) };
     });
     refuseUnknownCommand(program, argv);
     await program.parseAsync(argv, { from: "user" });
@@ -128,6 +129,19 @@ const commands: Readonly<Record<string, CommandMaker>> = {
   erase: addEraseCommand,
   export: addExportCommand,
 };
+
+nameCommands(callsOf(commands, "svc"));
+
+/** The calls that commands are named for, each with the command as texts have it. */
+function* callsOf(
+  makers: Readonly<Record<string, CommandMaker>>,
+  before: string,
+): Generator<readonly [call: string, command: string]> {
+  for (const [name, { methods = [], shown = `${before} ${name}`, commands: members = {} }] of Object.entries(makers)) {
+    for (const { name: call, words } of methods) yield [call, words === undefined ? shown : `${shown} ${words}`];
+    yield* callsOf(members, `${before} ${name}`);
+  }
+}
 
 /** Every command as it is typed behind `svc`, groups before their members: `jobs`, `jobs submit`, … */
 export function commandNames(): string[] {

@@ -1,126 +1,12 @@
 import { quotas } from "@svc/core";
 
-/** The commands for the calls of the contract. */
-const commands: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    ListProjects: "svc projects list",
-    CreateProject: "svc projects create",
-    CreateApiKey: "svc keys create",
-    ListApiKeys: "svc keys list",
-    RevokeApiKey: "svc keys revoke",
-    CreateAgentKey: "svc agent-keys create",
-    ListAgentKeys: "svc agent-keys list",
-    RevokeAgentKey: "svc agent-keys revoke",
-    ListQuarantinedPosts: "svc quarantine list",
-    GetQuarantinedPost: "svc quarantine show",
-    ReleaseQuarantinedPosts: "svc quarantine release",
-    RotateVault: "svc vault rotate",
-    GetVaultRotation: "svc vault status",
-    PutDeploymentSecret: "svc vault put",
-    DeleteDeploymentSecret: "svc vault delete",
-    ListDeploymentSecrets: "svc vault list",
-    GetRestore: "svc resume --dry-run",
-    ResumeRestored: "svc resume",
-    EraseEntity: "svc erase",
-    GetErasure: "svc erase --follow",
-    ExportEntity: "svc export",
-    DeleteProject: "svc projects delete",
-    ListAuditEvents: "svc audit list",
-    VerifyAuditLog: "svc audit verify",
-    ParkJob: "svc jobs park",
-    ReleaseJob: "svc jobs release",
-    ListIngestEndpoints: "svc endpoints",
-    CreateSubscription: "svc subscriptions create",
-    ListSubscriptions: "svc subscriptions list",
-    GetSubscription: "svc subscriptions show",
-    UpdateSubscription: "svc subscriptions update",
-    DeleteSubscription: "svc subscriptions delete",
-    SendTestEvent: "svc subscriptions test",
-    TryNow: "svc subscriptions try",
-    ListEvents: "svc events",
-    GetEvent: "svc events show",
-    GetDelivery: "svc deliveries show",
-    ListDeliveries: "svc deliveries",
-    ListDeliveryAttempts: "svc deliveries attempts",
-    ReplayEvent: "svc replay",
-    ReplayEvents: "svc replay --since",
-    StartReplay: "svc events replay",
-    GetReplay: "svc replays show",
-    ListReplays: "svc replays list",
-    UpdateReplay: "svc replays update",
-    CancelReplay: "svc replays cancel",
-    ListToolkits: "svc catalog list",
-    GetToolkit: "svc catalog show <toolkit>",
-    ListTools: "svc catalog show <toolkit>",
-    GetTool: "svc catalog show <tool>",
-    DescribeTool: "svc catalog show <tool>",
-    PublishToolkit: "svc catalog publish",
-    DeleteToolkit: "svc catalog delete",
-    GetToolkitConnectSpec: "svc catalog show <toolkit>",
-    InitiateConnection: "svc connect",
-    CreateConnectLink: "svc connections link",
-    ListConnections: "svc connections list",
-    GetConnection: "svc connections show",
-    TestConnection: "svc connections test",
-    DeleteConnection: "svc connections delete",
-    SetAccountReferences: "svc connections references",
-    SetProjectCredential: "svc credentials set",
-    DeleteProjectCredential: "svc credentials delete",
-    SetProjectPolicy: "svc projects policy",
-    GetProjectUsage: "svc projects usage",
-    SearchTools: "svc search",
-    CallTool: "svc call",
-    PutCallLimit: "svc limits put",
-    DeleteCallLimit: "svc limits delete",
-    ListCallLimits: "svc limits list",
-    CreateHook: "svc hooks create",
-    ListHooks: "svc hooks list",
-    UpdateHook: "svc hooks update",
-    DeleteHook: "svc hooks delete",
-    PutSecret: "svc secrets put",
-    DeleteSecret: "svc secrets delete",
-    ListSecrets: "svc secrets list",
-    ListToolCalls: "svc tool-calls list",
-    GetToolCall: "svc tool-calls show",
-    SubmitJob: "svc jobs submit",
-    CheckProgram: "svc jobs check",
-    GetJob: "svc jobs show",
-    ListJobs: "svc jobs list",
-    ListSteps: "svc jobs steps",
-    ListUndoEntries: "svc jobs undo-entries",
-    GetBacklog: "svc stats",
-    QuerySeries: "svc stats --since",
-    WatchProject: "svc watch",
-    PauseJob: "svc jobs pause",
-    ResumeJob: "svc jobs resume",
-    ListJobEvents: "svc jobs log",
-    WatchJob: "svc jobs watch",
-    CancelJob: "svc jobs cancel",
-    RetryJob: "svc jobs retry",
-    RerunJob: "svc jobs rerun",
-    PromoteJob: "svc jobs promote",
-    ListSkills: "svc skills list",
-    GetSkill: "svc skills get",
-    DeleteSkill: "svc skills delete",
-    AnswerAsk: "svc answer",
-    CreateAnswerLink: "svc asks link",
-    ListAsks: "svc asks",
-    GetAsk: "svc asks show",
-    CreateAskEndpoint: "svc ask-endpoints create",
-    ListAskEndpoints: "svc ask-endpoints list",
-    DeleteAskEndpoint: "svc ask-endpoints delete",
-    PutContact: "svc contacts put",
-    ListContacts: "svc contacts list",
-    DeleteContact: "svc contacts delete",
-    GetIdentity: "svc whoami",
-    CreateSignInLink: "svc console open",
-    ListSessions: "svc console sessions",
-    EndSession: "svc console end",
-    ListGrants: "svc grants list",
-    UpdateGrant: "svc grants update",
-    RevokeGrant: "svc grants revoke",
-  }),
-);
+/** The commands for the calls of the contract, as the topics declare them. */
+const commands = new Map<string, string>();
+
+/** Names the commands for calls; the first for a call stays. */
+export function nameCommands(named: Iterable<readonly [call: string, command: string]>): void {
+  for (const [call, command] of named) if (!commands.has(call)) commands.set(call, command);
+}
 
 /** The example of a request that a text gives with its call, as far as a command has options for it. */
 type Example = { readonly name?: string; readonly http?: { readonly hosts?: readonly string[] } };
@@ -207,14 +93,21 @@ function commandOfExample(name: string, example: string): string | undefined {
   }
 }
 
-/** The option or argument for a field of a request by its path; the path itself if the command line has no name for it. */
-export function optionOf(path: string): string {
-  const known = options.get(path);
+/**
+ * The option or argument for a field of a request by its path: a phrase, else that of the command that ran, as `own` has them, else that
+ * of most commands. The path itself if the command line has no name for it.
+ */
+export function optionOf(path: string, own: ReadonlyMap<string, string> = new Map()): string {
+  const nameOf = (field: string) => {
+    const usual = options.get(field);
+    return usual === undefined || usual.startsWith("--") ? (own.get(field) ?? usual) : usual;
+  };
+  const known = nameOf(path);
   if (known !== undefined) return known;
   const end = [...path].findIndex((character) => character === "." || character === "[");
   const head = end < 0 ? path : path.slice(0, end);
   if (head === "accountVariables") return `--var ${path.slice(end + 1)}`;
-  return `${options.get(head) ?? head}${path.slice(head.length)}`;
+  return `${nameOf(head) ?? head}${path.slice(head.length)}`;
 }
 
 /** A name, and behind one that has commands for examples a JSON object of at most two levels. */

@@ -47,6 +47,8 @@ export type FieldName<Desc extends DescMessage> = Exclude<keyof MessageShape<Des
 type Reading<Field extends string> = {
   /** The request field that it fills; the field of its own name unless stated. */
   readonly fills?: Field;
+  /** The field that refusals name for it, if that is another. */
+  readonly named?: string;
   readonly choices?: readonly string[];
   /** Reads the text; throws InvalidArgumentError. */
   readonly parse?: (text: string, before: never) => unknown;
@@ -134,6 +136,13 @@ export function command<Input extends DescMessage, Values = Readonly<Record<stri
   });
 }
 
+const optionsOf = new WeakMap<Command, ReadonlyMap<string, string>>();
+
+/** The options and arguments of a command by the request fields that they fill. */
+export function optionsByField(made: Command): ReadonlyMap<string, string> {
+  return optionsOf.get(made) ?? new Map();
+}
+
 /** Gives a command its help, and what it takes. */
 function describe<Input extends DescMessage>(
   made: Command,
@@ -152,6 +161,10 @@ function describe<Input extends DescMessage>(
   addClientOptions[declared.client ?? (method === undefined || !isOfAdmin(method) ? "project" : "admin")](made);
   if (declared.more !== undefined) made.addHelpText("after", declared.more);
   addExamples(made, declared.examples);
+  optionsOf.set(
+    made,
+    new Map(fillingsOf(method?.input, declared).map(({ field, named, shown }) => [named ?? field.localName, shown])),
+  );
 }
 
 const addClientOptions = {
@@ -198,28 +211,46 @@ function optionOf([flags, help, reading = {}]: OptionDeclaration<string>, input?
   return option.makeOptionMandatory(reading.required === true);
 }
 
+/** An argument or option that fills a field of the request: its name in code, and as it is typed. */
+type Filling = {
+  readonly name: string;
+  readonly shown: string;
+  readonly field: DescField;
+  readonly named?: string | undefined;
+};
+
+function fillingsOf<Input extends DescMessage>(
+  input: Input | undefined,
+  { takes = {}, options = [] }: CommandDeclaration<Input>,
+): readonly Filling[] {
+  const given = [
+    ...Object.entries(takes).map(([shown, taken]) => {
+      const name = new Argument(shown).name();
+      return { name, shown: name, reading: typeof taken === "string" ? {} : taken[1] };
+    }),
+    ...options.map(([flags, , reading = {}]) => {
+      const option = new Option(flags);
+      return { name: option.attributeName(), shown: option.long ?? flags, reading };
+    }),
+  ];
+  return given.flatMap(({ name, shown, reading: { fills = name, named } }) => {
+    const field = fieldOf(input, fills);
+    return field === undefined ? [] : [{ name, shown, field, named }];
+  });
+}
+
 /** Returns the part of a request that arguments and options fill by themselves. */
 export function filledRequest<Input extends DescMessage>(
   { input }: Method<Input>,
-  { takes = {}, options = [], hasConfirm }: CommandDeclaration<Input>,
+  declared: CommandDeclaration<Input>,
   values: Readonly<Record<string, unknown>>,
 ): MessageInitShape<Input> {
-  const readings = [
-    ...Object.entries(takes).map(([shown, given]) => ({
-      name: new Argument(shown).name(),
-      fills: typeof given === "string" ? undefined : given[1].fills,
-    })),
-    ...options.map(([flags, , reading]) => ({ name: new Option(flags).attributeName(), fills: reading?.fills })),
-  ];
-  const filled = readings.flatMap(({ name, fills = name }) => {
-    const field = fieldOf(input, fills);
-    return field === undefined || values[name] === undefined
-      ? []
-      : [[field.localName, convertedValue(field, values[name])]];
-  });
+  const filled = fillingsOf(input, declared).flatMap(({ name, field }) =>
+    values[name] === undefined ? [] : [[field.localName, convertedValue(field, values[name])]],
+  );
   return {
     ...Object.fromEntries(filled),
-    ...(hasConfirm && confirmOf(values as ConfirmOptions)),
+    ...(declared.hasConfirm && confirmOf(values as ConfirmOptions)),
   } as MessageInitShape<Input>;
 }
 

@@ -1,41 +1,6 @@
-import { AdminService } from "@svc/gen/admin";
-import { CatalogService } from "@svc/gen/catalog";
-import { ConnectionsService } from "@svc/gen/connections";
-import { ConsoleService } from "@svc/gen/console";
-import { ContactsService } from "@svc/gen/contacts";
-import { GrantsService } from "@svc/gen/grants";
-import { IdentityService } from "@svc/gen/identity";
-import { JobsService } from "@svc/gen/jobs";
-import { SecretsService } from "@svc/gen/secrets";
-import { ToolsService } from "@svc/gen/tools";
-import { TriggersService } from "@svc/gen/triggers";
 import { expect, test } from "vitest";
-import { commandNames } from "../program.ts";
+import "../program.ts";
 import { commandOf, optionOf, withCommands } from "./api-names.ts";
-
-const names = commandNames();
-const services = [
-  AdminService,
-  CatalogService,
-  ConnectionsService,
-  ConsoleService,
-  ContactsService,
-  GrantsService,
-  IdentityService,
-  JobsService,
-  SecretsService,
-  ToolsService,
-  TriggersService,
-];
-const methods = services.flatMap(({ typeName, methods: all }) => all.map(({ name }) => ({ typeName, name })));
-
-test.each(methods)("a text of the server that names $name is shown with its command", ({ typeName, name }) => {
-  const shown = commandOf(name);
-  const [, command = ""] = /^`svc ([a-z -]+?)(?: --[a-z-]+| <[a-z]+>)?`$/.exec(shown) ?? [];
-  expect(names, shown).toContain(command);
-  expect(commandOf(`${typeName}/${name}`)).toBe(shown);
-  expect(withCommands(`Ask ${name} first.`)).toBe(`Ask ${shown} first.`);
-});
 
 test.each([
   ['PutSecret {"name": "crm"}', "", "`svc secrets put crm`"],

@@ -18,8 +18,11 @@ export class CommandError extends Error {
 /** Which service answered, and what was shown to it. */
 type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
 
-/** The text of an error for users, without its stack. `command` is the one that ran, such as `svc jobs park`. */
-export function failureText(err: unknown, origin?: Origin, command?: string): string {
+/** The command that ran, such as `svc jobs park`, and its options and arguments by the request fields that they fill. */
+export type RanCommand = { readonly path: string; readonly options: ReadonlyMap<string, string> };
+
+/** The text of an error for users, without its stack. */
+export function failureText(err: unknown, origin?: Origin, command?: RanCommand): string {
   if (err instanceof ConnectError) {
     const isRefused = err.code === Code.Unauthenticated && origin !== undefined;
     // The service cannot tell a wrong token from a wrong key.
@@ -41,7 +44,7 @@ export const wrongListenerHint =
   "The listener of the administrator (SVC_ADMIN_LISTEN) and workers (SVC_ROLE) take nothing of projects: set --url or SVC_URL to the address where the service takes calls.";
 
 /** A refusal in the words of this command line. */
-function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: string | undefined): string {
+function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: RanCommand | undefined): string {
   const details = refusalsOf(err);
   // Without a detail it was the network, or a server of another kind, that ended the call.
   if (details.length === 0 && err.code === Code.Unavailable) {
@@ -58,10 +61,10 @@ function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: s
   // A command may make another call before its own, such as one for a project's id: its user knows of the command alone.
   const isOfRole = command !== undefined && reason === "ROLE_REQUIRED";
   const what = renderText(message, (kind, name) =>
-    kind === "call" && isOfRole ? `\`${command}\`` : ownName(kind, name, reason),
+    kind === "call" && isOfRole ? `\`${command.path}\`` : ownName(kind, name, reason, command),
   );
   const advice = renderAdvice(details.map(adviceOf), retryAfterSeconds(err), (kind, name, index) =>
-    ownName(kind, name, details[index]?.reason),
+    ownName(kind, name, details[index]?.reason, command),
   );
   return [`${what}${reasonsText(err)}.`, advice].join(" ").trimEnd();
 }
@@ -96,9 +99,9 @@ export function spokenText(said: PartedText): string {
   return renderText(said, (kind, name) => ownName(kind, name));
 }
 
-function ownName(kind: PartKind, name: string, reason?: string): string {
+function ownName(kind: PartKind, name: string, reason?: string, command?: RanCommand): string {
   if (kind === "call") return commandOf(name, reason);
-  return kind === "field" ? optionOf(name) : name;
+  return kind === "field" ? optionOf(name, command?.options) : name;
 }
 
 /** The seconds of Retry-After; undefined when there is none, or the date of another server between. */

@@ -52,7 +52,7 @@ export const addDeliveriesCommand = topic({
       request: ({ values: { event = "", subscription = "", state = "", failed, since } }) => {
         if (event === "" && subscription === "" && ((state === "" && failed === undefined) || since === undefined))
           throw new CommandError(
-            "nothing says which deliveries: give --event, --subscription or both, or --since with --state or --failed",
+            "nothing says which deliveries: give --event, --subscription or both, or --since with --state or --failed, such as `svc deliveries --since 24h --state delivered`",
             2,
           );
         return {};

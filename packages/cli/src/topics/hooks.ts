@@ -43,7 +43,7 @@ export const addHooksCommand = topic({
         [
           "--access <classes>",
           "the classes it is asked about, such as write,destructive",
-          { fills: "accessClasses", default: [] },
+          { fills: "accessClasses", named: "accessClass", default: [] },
         ],
         [
           "--position <number>",

@@ -16,7 +16,7 @@ beforeAll(async () => {
   server = await startTestServer({
     variables: {
       SVC_SANDBOX: "force",
-      SVC_TOOLKITS: `${import.meta.dirname}/../../../toolkits,${examples}/toolkits`,
+      SVC_TOOLKITS: `${import.meta.dirname}/../../../../toolkits,${examples}/toolkits`,
       SVC_WEBHOOK_SECRET_INCIDENT_HOOKS: secret,
       SVC_WEBHOOK_SECRET_CALENDAR: secret,
     },

@@ -1,5 +1,6 @@
 import { toJson } from "@bufbuild/protobuf";
 import { CatalogService, ToolkitConnectSpecSchema, ToolkitSchema, ToolSchema } from "@svc/gen/catalog";
+import { ToolsService } from "@svc/gen/tools";
 import {
   type SvcClient,
   type Tool,
@@ -31,6 +32,7 @@ export const addCatalogShow = command(
       [CatalogService.method.listTools, "<toolkit>"],
       [CatalogService.method.getToolkitConnectSpec, "<toolkit>"],
       [CatalogService.method.getTool, "<tool>"],
+      [ToolsService.method.describeTool, "<tool>"],
     ],
     examples: [
       "svc catalog show calendar",

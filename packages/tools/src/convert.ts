@@ -14,16 +14,12 @@ import {
   ToolCallSchema,
 } from "@svc/gen/tools";
 import type { CallAnswer } from "./call/called.ts";
-import { fitBytes, selectFields } from "./call/shape.ts";
-import { warnOfUnmetFields } from "./call/unmet-fields.ts";
-
-/** How a caller wants its result. `bytesMax` 0: as it is. */
-export type ResultShape = { readonly fields: readonly string[]; readonly bytesMax: number };
+import { type ResultShape, showResult } from "./call/shape.ts";
 
 /** The answer of CallTool, with the result cut to what the caller asked for. */
 export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): CallToolResponse {
   const { callId = "", result, isSandbox, isReplay, jobId = "" } = answer;
-  const { json, warnings } = resultJsonOf(answer, shape);
+  const { json, warnings } = showResult(answer, shape);
   return create(CallToolResponseSchema, {
     callId,
     outcome: result.outcome,
@@ -32,7 +28,7 @@ export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): Call
     retryable: result.retryable,
     ...(result.retryAfterMs !== undefined && { retryAfter: durationFromMs(result.retryAfterMs) }),
     providerStatus: result.providerStatus,
-    warnings: [...result.warnings, ...warnings],
+    warnings: [...warnings],
     sandbox: isSandbox,
     ...(result.preview !== undefined && {
       request: {
@@ -51,13 +47,6 @@ export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): Call
     replayed: isReplay,
     jobId,
   });
-}
-
-function resultJsonOf({ callId, result }: CallAnswer, { fields, bytesMax }: ResultShape) {
-  if (result.outcome !== "ok" || callId === undefined) return { json: "", warnings: [] };
-  const bytes = bytesMax === 0 ? Number.POSITIVE_INFINITY : bytesMax;
-  const { json, warning } = fitBytes(selectFields(result.value, fields), bytes);
-  return { json, warnings: [...warnOfUnmetFields(result.value, fields), ...(warning === undefined ? [] : [warning])] };
 }
 
 /** What was sealed of a call; lists leave its arguments and result out. */

@@ -68,6 +68,7 @@ function requestOf(
   const { id, projectId, keyId, binding } = state;
   const { call, place, args, secretUses } = invocation;
   const isRead = tool.action.class === "read";
+  const { idempotencyKey, formerKey, appKey } = isRead ? noKeys : keysOf(state, invocation, attempt);
   return {
     caller: { projectId, keyId, binding: binding ?? undefined, job: { id, stepId: place.stepId } },
     toolSlug: call.tool,
@@ -76,12 +77,16 @@ function requestOf(
     entityId: call.entity,
     // What a person was asked about is made with that account, whichever is the entity's by now.
     accountId: binding?.accountId,
-    ...(isRead ? noKeys : keysOf(state, invocation, attempt)),
+    idempotencyKey,
+    appKey,
     isDryRun: false,
-    isFirst,
-    restoredFrom: state.restoredFrom ?? undefined,
-    // A write's outcome is kept at once: a map's node that dies leaves no more of them in doubt than were under way.
-    takeRecord: isRead ? takeRecord : undefined,
+    job: {
+      formerKey,
+      isFirst,
+      restoredFrom: state.restoredFrom ?? undefined,
+      // A write's outcome is kept at once: a map's node that dies leaves no more of them in doubt than were under way.
+      takeRecord: isRead ? takeRecord : undefined,
+    },
     pinned: tool,
     timeoutMs: call.timeoutMs,
     // It gives way to other work instead, and comes back.
@@ -90,7 +95,7 @@ function requestOf(
   };
 }
 
-type CallKeys = Pick<CallRequest, "idempotencyKey" | "formerKey" | "appKey">;
+type CallKeys = { readonly [Name in "idempotencyKey" | "formerKey" | "appKey"]: string | undefined };
 
 const noKeys: CallKeys = { idempotencyKey: undefined, formerKey: undefined, appKey: undefined };
 

@@ -1,9 +1,9 @@
 import type { ProjectPrincipal } from "@svc/core";
 import type { CallRequest } from "../call/call-request.ts";
 import type { ToolCaller } from "../call/call-tool.ts";
-import { toCallToolResponse } from "../convert.ts";
+import { showResult } from "../call/shape.ts";
 import { answerOf } from "../service/call-answer.ts";
-import { type AskedCall, readCallRequest } from "../service/call-request.ts";
+import { readCallRequest } from "../service/call-request.ts";
 import type { ToolAnswer } from "./answer.ts";
 import { type CallHints, callData, callTexts } from "./convert.ts";
 import { resultBytesDefault } from "./meta-tools.ts";
@@ -37,27 +37,26 @@ export async function answerCall(
   args: CallArguments,
   { caller, principal, hints, pinned, person }: AgentCall,
 ): Promise<ToolAnswer> {
-  const request: AskedCall = {
+  const request = {
     toolSlug: args.slug,
-    argumentsJson: "",
     args: args.arguments ?? {},
-    entityId: args.entity_id ?? "",
-    connectedAccountId: args.connected_account_id ?? "",
-    idempotencyKey: args.idempotency_key ?? "",
-    dryRun: args.dry_run ?? false,
-    fields: args.fields ?? [],
+    entityId: args.entity_id,
+    connectedAccountId: args.connected_account_id,
+    idempotencyKey: args.idempotency_key,
+    dryRun: args.dry_run,
+    fields: args.fields,
     maxBytes: args.max_bytes ?? resultBytesDefault,
   };
   const { shape, ...call } = readCallRequest(request, principal);
   const called = await caller.call({ ...call, pinned, person });
   const answer = answerOf(called);
-  const response = toCallToolResponse(answer, shape);
-  const texts = callTexts(args.slug, response, { ...hints, isForPerson: answer.isForPerson });
+  const shown = showResult(answer, shape);
+  const texts = callTexts(args.slug, { answer, shown, hints });
   const name = answer.askFor;
   return {
     ...(name !== undefined && { askUser: { name, text: texts.join("\n") } }),
     texts,
-    structured: callData(response),
+    structured: callData(answer, shown),
     isError: called.outcome !== "held" && answer.result.outcome !== "ok",
   };
 }

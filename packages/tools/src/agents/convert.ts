@@ -1,13 +1,16 @@
 import { type JsonObject, toJson } from "@bufbuild/protobuf";
+import { DurationSchema, durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { PagingDocument } from "@svc/catalog";
 import { parseExactJson } from "@svc/core";
 import { type Tool, ToolKind, ToolSchema } from "@svc/gen/catalog";
-import { type CallToolResponse, CallToolResponseSchema, type ToolRequest } from "@svc/gen/tools";
+import type { CallAnswer } from "../call/called.ts";
+import type { ShownResult } from "../call/shape.ts";
+import type { CallResult, RequestPreview } from "../outcome.ts";
 import { cutText } from "./answer.ts";
 import { callerOf } from "./meta-tools.ts";
 import { spoken } from "./words.ts";
 
-// The API's own messages as the meta-tools answer them: as data for a program, and as text for a model.
+// Calls and tools as the meta-tools answer them: as data for a program, and as text for a model.
 
 /** How an answer advises to call again, in the words of the tool that was called. */
 export type CallHints = {
@@ -17,22 +20,41 @@ export type CallHints = {
   readonly unbuilt: string;
   /** To get what was cut off. */
   readonly rest: string;
-  /** Whether a person confirms what was held, whatever the arguments say. */
-  readonly isForPerson?: boolean | undefined;
 };
 
-/** CallTool's answer with the result as data; fields at their default are left out but those a program always asks for. */
-export function callData(response: CallToolResponse): Record<string, unknown> {
-  const { resultJson: _, ...rest } = toJson(CallToolResponseSchema, response) as JsonObject;
-  const { outcome, callId, retryable, warnings } = response;
-  const message = messageOf(response);
-  // Parsed exactly: ids of some apps are integers beyond what a double holds.
-  const result = response.resultJson === "" ? {} : { result: parseExactJson(response.resultJson) };
-  return { outcome, callId, retryable, warnings, ...rest, ...(message !== "" && { message }), ...result };
+/** The answer of a call as data; fields at their default are left out but those a program always asks for. */
+export function callData(answer: CallAnswer, { json, warnings }: ShownResult): Record<string, unknown> {
+  const { callId = "", result, isSandbox, isReplay, jobId } = answer;
+  const { outcome, retryable, retryAfterMs, providerStatus, preview, faults } = result;
+  const { method, url, headers, body: bodyJson } = preview ?? {};
+  return {
+    ...{ outcome, callId, retryable, warnings },
+    ...withoutDefaults({
+      message: messageOf(result),
+      retryAfter: retryAfterMs === undefined ? undefined : toJson(DurationSchema, durationFromMs(retryAfterMs)),
+      providerStatus,
+      sandbox: isSandbox,
+      request: preview && withoutDefaults({ method, url, headers, bodyJson }),
+      faults: faults.map(({ pointer, message, givenJson, missing }) =>
+        withoutDefaults({ pointer, message, givenJson, missing }),
+      ),
+      replayed: isReplay,
+      jobId,
+    }),
+    // Parsed exactly: ids of some apps are integers beyond what a double holds.
+    ...(json !== "" && { result: parseExactJson(json) }),
+  };
+}
+
+/** Leaves out what the JSON form of a message leaves out: what is empty, 0, false or absent. */
+function withoutDefaults(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const isSet = (value: unknown) =>
+    typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value);
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => isSet(value)));
 }
 
 /** What svc says itself is said in the words of agents; what an app says, as it says it. */
-function messageOf({ outcome, message }: CallToolResponse): string {
+function messageOf({ outcome, message }: CallResult): string {
   return ownOutcomes.has(outcome) ? spoken(message) : message;
 }
 
@@ -44,25 +66,28 @@ const ownOutcomes: ReadonlySet<string> = new Set([
   "not_callable",
 ]);
 
-/** What CallTool answered of the tool `slug`, as texts for a model. */
-export function callTexts(slug: string, response: CallToolResponse, hints: CallHints): string[] {
-  const { outcome, resultJson, request, warnings } = response;
-  if (outcome === "held") return [hints.isForPerson ? personalText(slug, response) : heldText(slug, request, hints)];
-  if (outcome !== "ok") return [failureText(response)];
-  if (request !== undefined) return [`Nothing was sent. This would be:\n${requestText(request)}`];
+/** The answer of a call of the tool `slug`, as texts for a model. */
+export function callTexts(
+  slug: string,
+  { answer, shown, hints }: { readonly answer: CallAnswer; readonly shown: ShownResult; readonly hints: CallHints },
+): string[] {
+  const { outcome, preview } = answer.result;
+  if (outcome === "held") return [answer.isForPerson ? personalText(slug, answer) : heldText(slug, preview, hints)];
+  if (outcome !== "ok") return [failureText(answer.result)];
+  if (preview !== undefined) return [`Nothing was sent. This would be:\n${requestText(preview)}`];
   const notes = [
-    ...warnings.map((warning) =>
+    ...shown.warnings.map((warning) =>
       warning.startsWith("truncated:") ? `${warning}. To get the rest ${hints.rest}` : warning,
     ),
-    ...(response.sandbox ? ["sandbox: the result is made up; no app was called"] : []),
-    ...(response.replayed
+    ...(answer.isSandbox ? ["sandbox: the result is made up; no app was called"] : []),
+    ...(answer.isReplay
       ? ["replayed: what the first call with this idempotency_key was answered; nothing was sent"]
       : []),
   ];
-  return notes.length === 0 ? [resultJson] : [resultJson, notes.map((note) => `Note: ${note}`).join("\n")];
+  return notes.length === 0 ? [shown.json] : [shown.json, notes.map((note) => `Note: ${note}`).join("\n")];
 }
 
-function heldText(slug: string, request: ToolRequest | undefined, { confirm, unbuilt }: CallHints): string {
+function heldText(slug: string, request: RequestPreview | undefined, { confirm, unbuilt }: CallHints): string {
   const shown =
     request === undefined
       ? `The request cannot be built yet: ${unbuilt}.`
@@ -70,20 +95,20 @@ function heldText(slug: string, request: ToolRequest | undefined, { confirm, unb
   return `Held: ${slug} is destructive, and nothing was sent.\n${shown}\nIf the user agrees to it, ${confirm}.`;
 }
 
-function personalText(slug: string, { jobId, request }: CallToolResponse): string {
-  const shown = request === undefined ? "" : `\nThis would be sent:\n${requestText(request)}`;
+function personalText(slug: string, { jobId, result: { preview } }: CallAnswer): string {
+  const shown = preview === undefined ? "" : `\nThis would be sent:\n${requestText(preview)}`;
   const next =
-    jobId === ""
+    jobId === undefined
       ? "Nothing that you write carries it out."
       : `A person is asked, and on the answer proceed it is sent once, by job ${jobId}. Nothing that you write carries it out: tell the user that it waits, and go on with something else.`;
   return `Held: ${slug} is confirmed by a person, and nothing was sent.${shown}\n${next}`;
 }
 
-function failureText(response: CallToolResponse): string {
-  const { outcome, retryable, retryAfter, providerStatus } = response;
-  const wait = retryAfter === undefined ? "" : ` in ${Number(retryAfter.seconds) + retryAfter.nanos / 1e9} s`;
+function failureText(result: CallResult): string {
+  const { outcome, retryable, retryAfterMs, providerStatus } = result;
+  const wait = retryAfterMs === undefined ? "" : ` in ${retryAfterMs / 1_000} s`;
   const status = providerStatus === 0 ? "" : ` (HTTP ${providerStatus})`;
-  return `${outcome}${status}: ${messageOf(response)}\n${retryable ? `The same call may be sent again${wait}.` : adviceOf(outcome)}`;
+  return `${outcome}${status}: ${messageOf(result)}\n${retryable ? `The same call may be sent again${wait}.` : adviceOf(outcome)}`;
 }
 
 function adviceOf(outcome: string): string {
@@ -95,9 +120,9 @@ function adviceOf(outcome: string): string {
 /** Enough of a request to judge it by; the whole stands in the structured content. */
 const bodyTextMax = 2_000;
 
-function requestText({ method, url, headers, bodyJson }: ToolRequest): string {
+function requestText({ method, url, headers, body }: RequestPreview): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return [`${method} ${url}`, ...lines, ...(bodyJson === "" ? [] : [cutText(bodyJson, bodyTextMax)])].join("\n");
+  return [`${method} ${url}`, ...lines, ...(body === "" ? [] : [cutText(body, bodyTextMax)])].join("\n");
 }
 
 /** A tool as GetTool answers it, its schemas as objects. */

@@ -1,6 +1,6 @@
 import type { Tool } from "@svc/catalog";
 import { type Binding, bindingFaults, type Fault, formatValue, isToolGranted, ToolNotGranted } from "@svc/core";
-import type { Caller } from "./ledger.ts";
+import type { Caller } from "./call-request.ts";
 import type { SecretUse } from "./secret-uses.ts";
 
 /** What a bound caller meets that reaches beyond its binding: ENTITY_BOUND or TOOL_NOT_GRANTED. Nothing was sent, or recorded. */

@@ -1,9 +1,11 @@
 import type { CodeTool } from "@svc/catalog";
 import { confirmingRule, type ProjectId } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
+import type { Caller } from "./call-request.ts";
+import { type Called, called, calledEarlier } from "./called.ts";
 import { checkArguments, describeFaults } from "./check-arguments.ts";
-import { beginKeyed, type Earlier, type KeyContext } from "./keyed-call.ts";
-import type { Caller, LedgerEntry } from "./ledger.ts";
+import { beginKeyed, type KeyContext } from "./keyed-call.ts";
+import type { LedgerEntry } from "./ledger.ts";
 
 /** A confirmed call of code whose arguments fit, `confirm` taken out. */
 export type CodeCall = {
@@ -29,13 +31,6 @@ export type CodeContext = KeyContext & {
   readonly findCode?: CodeFinder | undefined;
 };
 
-/** What came of it. `callId` is undefined where it left no trace: a dry run. */
-export type CodeResult = {
-  readonly callId: LedgerEntry["id"] | undefined;
-  readonly result: CallResult;
-  readonly isReplay: boolean;
-};
-
 /**
  * Checks a call of code as that of an action is, runs it and records it. A dry run says only whether it would be run. Answers with
  * what holds its idempotency key where another call took that meanwhile.
@@ -44,19 +39,16 @@ export async function callCodeTool(
   context: CodeContext,
   entry: LedgerEntry,
   { tool, isDryRun }: { readonly tool: CodeTool; readonly isDryRun: boolean },
-): Promise<CodeResult | Earlier> {
+): Promise<Called> {
   const prepared = prepare(context, entry, tool);
   if (isDryRun) {
-    return {
-      callId: undefined,
-      result: "result" in prepared ? prepared.result : resultOf({ outcome: "ok" }),
-      isReplay: false,
-    };
+    const result = "result" in prepared ? prepared.result : resultOf({ outcome: "ok" });
+    return called({ callId: undefined, result, isSandbox: context.isSandbox, isReplay: false });
   }
   if ("result" in prepared) return end(context, entry, prepared.result, { bindsKey: false });
   if (entry.idempotencyKey === undefined) await context.ledger.begin(entry, undefined, context.isSandbox);
   const earlier = await beginKeyed(context, entry, undefined);
-  if (earlier !== undefined) return earlier;
+  if (earlier !== undefined) return calledEarlier(context, earlier);
   const answer = await prepared.run();
   return end(context, entry, resultOf(answer), { bindsKey: answer.outcome === "ok" });
 }
@@ -84,7 +76,7 @@ async function end(
   entry: LedgerEntry,
   result: CallResult,
   options: { readonly bindsKey: boolean },
-): Promise<CodeResult> {
+): Promise<Called> {
   await ledger.end(entry, { result, accountId: undefined, isSandbox, providerMs: 0 }, options);
-  return { callId: entry.id, result, isReplay: false };
+  return called({ callId: entry.id, result, isSandbox, isReplay: false });
 }

@@ -1,9 +1,41 @@
 import type { Action, Toolkit } from "@svc/catalog";
-import type { AccountId } from "@svc/core";
+import type { AccountId, Binding, ConfirmRule, Id, KeyId, ProjectId, Role } from "@svc/core";
 import type { CallRecord } from "@svc/db";
-import type { Caller } from "./ledger.ts";
-import type { LateArguments } from "./prepared-call.ts";
 import type { SecretUse } from "./secret-uses.ts";
+
+/** Who makes a call, and in which job. */
+export type Caller = {
+  readonly projectId: ProjectId;
+  readonly keyId: KeyId | undefined;
+  /** The key's role, where a key calls: a plan that needs approval is begun by an approver's. */
+  readonly role?: Role | undefined;
+  /** What it is bound to, its jobs included; undefined for nothing. */
+  readonly binding?: Binding | undefined;
+  /** By which rules a person confirms its calls; undefined for none. Jobs have a person confirm their calls themselves. */
+  readonly confirm?: readonly ConfirmRule[] | undefined;
+  readonly job?: { readonly id: Id<"job">; readonly stepId: string } | undefined;
+};
+
+/** Arguments that are made when a call is prepared, and what of them no text may repeat. */
+export type LateArguments = { readonly args: Readonly<Record<string, unknown>>; readonly secrets: readonly string[] };
+
+/** What a job says of a call it makes, or makes again. */
+type CallOfJob = {
+  /** What an earlier version of svc called the idempotency key: a call that holds it holds the key. */
+  readonly formerKey?: string | undefined;
+  /**
+   * True if no call was made under the key before, as far as the job knows: then it is taken without being looked for. One that is
+   * held after all is answered from then on as ever.
+   */
+  readonly isFirst?: boolean | undefined;
+  /**
+   * The end of the backup that the store was restored from, if the store that it was taken of may have made the call since: a write to
+   * an app that takes no keys is not sent, and in doubt. Epoch milliseconds.
+   */
+  readonly restoredFrom?: number | undefined;
+  /** Takes the ledger's row of the call's end, to commit it with what follows from the call. Default: it is committed at once. */
+  readonly takeRecord?: ((record: CallRecord) => void) | undefined;
+};
 
 /** A call as it is asked for. */
 export type CallRequest = {
@@ -14,18 +46,7 @@ export type CallRequest = {
   readonly accountId: AccountId | undefined;
   /** The caller's own; undefined when every call is to be executed. */
   readonly idempotencyKey: string | undefined;
-  /** What an earlier version of svc called the key: a call that holds it holds the key. */
-  readonly formerKey?: string | undefined;
-  /**
-   * Whether no call was made under the key before, as far as its caller knows: then it is taken without being looked for. One that is
-   * held after all is answered from then on as ever.
-   */
-  readonly isFirst?: boolean | undefined;
-  /**
-   * The end of the backup that the store was restored from, where the store that it was taken of may have made the call since: a write to
-   * an app that takes no keys is not sent, and in doubt. Epoch milliseconds.
-   */
-  readonly restoredFrom?: number | undefined;
+  readonly job?: CallOfJob | undefined;
   /** Shows what would be sent, and sends nothing. */
   readonly isDryRun: boolean;
   /** The app's idempotency key where the caller keeps one of its own over repeats, as jobs do. */
@@ -36,8 +57,6 @@ export type CallRequest = {
   readonly timeoutMs?: number | undefined;
   /** How long the call waits for its turn where a limit is full. Default 2 s. Who comes back by itself waits for none. */
   readonly limitWaitMs?: number | undefined;
-  /** Takes the ledger's row of the call's end, to commit it with what follows from the call. Default: it is committed at once. */
-  readonly takeRecord?: ((record: CallRecord) => void) | undefined;
   /** Secrets of the project that are filled in among the arguments when it is sent, in place of what `args` has there. */
   readonly secretUses?: readonly SecretUse[] | undefined;
   /**

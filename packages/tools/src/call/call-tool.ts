@@ -1,18 +1,16 @@
-import { bindCall } from "./bind.ts";
+import { assertExhaustive } from "@svc/core";
 import { type CodeContext, callCodeTool } from "./call-code.ts";
 import type { CallRequest } from "./call-request.ts";
-import { type Called, called, calledEarlier } from "./called.ts";
+import { type Called, called } from "./called.ts";
 import type { ExecuteContext } from "./execute.ts";
-import { findTool } from "./find-tool.ts";
 import type { PersonContext } from "./for-person.ts";
-import { hooksOf, reviewed } from "./hooked-call.ts";
+import { takeToTheGate } from "./gate.ts";
+import { reviewed } from "./hooked-call.ts";
 import { createKeyStore } from "./key-store.ts";
-import { findEarlier } from "./keyed-call.ts";
 import { enterAndSend } from "./limited-call.ts";
-import { planCall } from "./plan-call.ts";
-import { prepareCall } from "./prepare.ts";
+import type { MadeCall } from "./prepared-call.ts";
 import { type ReadyCall, type ReadyContext, readyCall } from "./ready-call.ts";
-import { dryRun, endDoubted, endUnsent, isNeverRepeated } from "./unsent-call.ts";
+import { dryRun, endDoubted, endUnsent } from "./unsent-call.ts";
 
 /** Calls tools. Rejects only when the store is away before anything was sent. */
 export type ToolCaller = {
@@ -55,30 +53,26 @@ export function createToolCaller(options: Omit<CallContext, "keys">): DrainingTo
   };
 }
 
-async function call(context: CallContext, given: CallRequest): Promise<Called> {
-  const asked = bindCall(given);
-  if ("refusal" in asked) return asked;
-  const found = await findTool(context, asked);
-  if ("outcome" in found) return found;
-  const { tool } = found;
-  const { request, entry, plan } = planCall(context, asked, found);
-  if (!request.isDryRun && request.isFirst !== true) {
-    // First of all: what was executed is answered, whatever became of the tool, the account or `confirm` since.
-    const earlier = await findEarlier(context, entry);
-    if (earlier !== undefined) return calledEarlier(context, earlier);
+async function call(context: CallContext, request: CallRequest): Promise<Called> {
+  const taken = await takeToTheGate(context, request);
+  switch (taken.at) {
+    case "end":
+      return taken.called;
+    case "code":
+      return callCodeTool(context, taken.entry, { tool: taken.tool, isDryRun: request.isDryRun });
+    case "doubt":
+      return endDoubted(context, taken.entry, taken.prepared, taken.restoredFrom);
+    case "gate":
+      return pass(context, taken.made);
+    default:
+      return assertExhaustive(taken);
   }
-  if (tool.kind === "code") {
-    const run = await callCodeTool(context, entry, { tool, isDryRun: request.isDryRun });
-    return "outcome" in run ? calledEarlier(context, run) : called({ ...run, isSandbox: context.isSandbox });
-  }
-  const made = { entry, plan, prepared: await prepareCall(context, plan) };
-  const { restoredFrom } = request;
-  // Nobody is asked about what is not sent whatever they say.
-  if (!request.isDryRun && restoredFrom !== undefined && "action" in made.prepared && isNeverRepeated(made.prepared))
-    return endDoubted(context, entry, made.prepared, restoredFrom);
-  const hooks = await hooksOf(context, made);
-  const { prepared, ...left } = hooks === undefined ? made : await reviewed(context, hooks, { ...made, request });
-  if (request.isDryRun) return called(dryRun(context, prepared));
-  if ("action" in prepared) return enterAndSend(context, left.entry, { prepared, hooks }, request);
+}
+
+/** Asks hooks, then answers a dry run, sends the call, or records that it is not sent. */
+async function pass(context: CallContext, made: MadeCall): Promise<Called> {
+  const { prepared, ...left } = made.hooks === undefined ? made : await reviewed(context, made);
+  if (left.plan.isDryRun) return called(dryRun(context, prepared));
+  if ("action" in prepared) return enterAndSend(context, { ...left, prepared });
   return endUnsent(context, left.entry, left.plan, prepared);
 }

@@ -1,4 +1,4 @@
-import { type CatalogViews, nearest, type Toolkit } from "@svc/catalog";
+import { type CatalogViews, nearest } from "@svc/catalog";
 import { type BoundRefusal, refusalOfTool } from "./bind.ts";
 import type { CodeContext } from "./call-code.ts";
 import type { CallRequest } from "./call-request.ts";
@@ -8,14 +8,11 @@ import type { CallPlan } from "./prepared-call.ts";
 /** What finding tools works with. */
 export type FindContext = Pick<CodeContext, "findCode"> & { readonly views: CatalogViews };
 
-/** A tool that the project sees. */
-export type FoundTool = { readonly tool: CallPlan["tool"]; readonly toolkit: Toolkit };
-
 /** Finds the tool that is called: the pinned one, or what the project's view has of the slug now. */
 export async function findTool(
   { views, findCode }: FindContext,
   { caller, toolSlug, pinned }: CallRequest,
-): Promise<FoundTool | BoundRefusal | (Called & { outcome: "no_such_tool" })> {
+): Promise<Pick<CallPlan, "tool" | "toolkit"> | BoundRefusal | (Called & { outcome: "no_such_tool" })> {
   const { binding } = caller;
   if (pinned !== undefined) {
     return refusalOfTool(binding, pinned.action) ?? { tool: pinned.action, toolkit: pinned.toolkit };

@@ -4,7 +4,8 @@ import type { AccountAccess } from "@svc/connections";
 import { type AccountId, confirmingRule, type Fault, type Id } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import type { BoundRefusal } from "./bind.ts";
-import type { Caller, LedgerEntry } from "./ledger.ts";
+import type { Caller } from "./call-request.ts";
+import type { LedgerEntry } from "./ledger.ts";
 import type { CallPlan, EndedCall } from "./prepared-call.ts";
 
 /** A call that a person is to confirm, without the word of its caller. */

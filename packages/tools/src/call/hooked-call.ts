@@ -1,53 +1,36 @@
-import type { AccountId } from "@svc/core";
-import { type CallHooks, editedArguments, type HookedCall, type HooksOfCall } from "../hooks/call-hooks.ts";
+import { type CallHooks, editedArguments, type HookedCall } from "../hooks/call-hooks.ts";
 import { httpToolkit } from "../http/http-tool.ts";
 import { type CallResult, resultOf } from "../outcome.ts";
+import type { CallRequest } from "./call-request.ts";
 import { digestCall } from "./idempotency.ts";
-import type { Caller, LedgerEntry } from "./ledger.ts";
 import { type PrepareContext, prepareCall } from "./prepare.ts";
-import type { CallPlan, EndedCall, PreparedCall } from "./prepared-call.ts";
+import type { EndedCall, MadeCall, PreparedCall } from "./prepared-call.ts";
 
 /** What asks hooks. Without it nobody is asked about calls. */
 export type HookContext = { readonly hooks?: CallHooks | undefined };
 
-/** What of a request this looks at. */
-type Asked = {
-  readonly caller: Caller;
-  readonly accountId: AccountId | undefined;
-  readonly entityId: string;
-  readonly isDryRun: boolean;
-};
-
-/** A call that is made so far: what of it goes to the ledger, what it was asked for as, and what would be sent. */
-export type Made = {
-  readonly entry: LedgerEntry;
-  readonly plan: CallPlan;
-  readonly prepared: PreparedCall | EndedCall;
-};
-
 /** The hooks that are asked about a call. Nobody is asked about one that cannot be sent, whatever they said. */
-export function hooksOf({ hooks }: HookContext, { entry, prepared }: Made): ReturnType<CallHooks["of"]> {
+export function hooksOf(
+  { hooks }: HookContext,
+  { entry, prepared }: Pick<MadeCall, "entry" | "prepared">,
+): ReturnType<CallHooks["of"]> {
   const action = "action" in prepared ? prepared.action : prepared.forPerson?.action;
   return action && hooks?.of(entry, action);
 }
 
 /** What hooks leave of a call. One whose arguments they change is prepared anew, as if it had been asked for so. */
-export async function reviewed(
-  context: HookContext & PrepareContext,
-  hooks: HooksOfCall,
-  { request, ...made }: Made & { readonly request: Asked },
-): Promise<Made> {
-  const { entry, plan, prepared } = made;
-  const answer = await context.hooks?.before(hooks, hookedCall(made, request));
+export async function reviewed(context: HookContext & PrepareContext, made: MadeCall): Promise<MadeCall> {
+  const { entry, plan, prepared, hooks } = made;
+  const answer = hooks && (await context.hooks?.before(hooks, hookedCall(made)));
   if (answer === undefined) return made;
   const account = prepared.account;
   if ("ended" in answer) return { ...made, prepared: { result: answer.ended, account } };
   const { edits } = answer;
   if (edits.length === 0) return made;
   const args = editedArguments(plan.args, edits);
-  const callDigest = digestCall({ toolSlug: entry.toolSlug, account: accountOf(request), args });
+  const callDigest = digestCall({ toolSlug: entry.toolSlug, account: accountOf(plan), args });
   const again = { ...plan, args, callDigest };
-  return { entry: { ...entry, args }, plan: again, prepared: unlessInvalid(await prepareCall(context, again)) };
+  return { hooks, entry: { ...entry, args }, plan: again, prepared: unlessInvalid(await prepareCall(context, again)) };
 }
 
 /** What hooks made of the arguments must be what the tool takes: its caller could not mend it. */
@@ -57,20 +40,17 @@ function unlessInvalid(prepared: PreparedCall | EndedCall): PreparedCall | Ended
   return { account: prepared.account, result: resultOf({ outcome: "not_callable", message }) };
 }
 
-function hookedCall({ entry, plan, prepared }: Made, { isDryRun }: Asked): HookedCall {
+function hookedCall({ entry, plan, prepared }: MadeCall): HookedCall {
   const action = "action" in prepared ? prepared.action : prepared.forPerson?.action;
   if (action === undefined) throw new Error(`a call of ${entry.toolSlug} that is not to be sent is asked about`);
-  const { toolkit, secretUses = [], late } = plan;
+  const { toolkit, secretUses = [], late, isDryRun } = plan;
   const isEditable = toolkit !== httpToolkit && secretUses.length === 0 && late === undefined;
   const secrets = "action" in prepared ? prepared.secrets : (plan.secrets ?? []);
   return { entry, action, isDryRun, isEditable, secrets };
 }
 
-/** What is to be sent, and who is asked about what came of it. */
-export type Sending = { readonly prepared: PreparedCall; readonly hooks: HooksOfCall | undefined };
-
 /** What asks hooks about what came of a call; undefined where none is to be asked. */
-export function reviewOf({ hooks: asker }: HookContext, entry: LedgerEntry, { prepared, hooks }: Sending) {
+export function reviewOf({ hooks: asker }: HookContext, { entry, prepared, hooks }: MadeCall<PreparedCall>) {
   if (hooks === undefined || hooks.after.length === 0 || asker === undefined) return undefined;
   const call: HookedCall = {
     entry,
@@ -83,7 +63,7 @@ export function reviewOf({ hooks: asker }: HookContext, entry: LedgerEntry, { pr
 }
 
 /** What stands for the account in the digest that a key is bound to. What another was answered is no bound caller's to repeat. */
-export function accountOf({ caller: { binding }, accountId, entityId }: Asked): string {
+export function accountOf({ caller: { binding }, accountId, entityId }: CallRequest): string {
   if (accountId === undefined) return `entity:${entityId}`;
   return binding === undefined ? accountId : `entity:${entityId}:${accountId}`;
 }

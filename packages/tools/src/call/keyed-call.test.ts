@@ -28,7 +28,7 @@ test("a call that holds a key's former name holds the key", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   const first = await node.call(projectId, "add_note", { args: note, idempotencyKey: "former" });
-  const renamed = { args: note, idempotencyKey: "k", formerKey: "former" };
+  const renamed = { args: note, idempotencyKey: "k", job: { formerKey: "former" } };
   expect(await node.call(projectId, "add_note", renamed)).toEqual({ ...first, isReplay: true });
   expect(node.app.requests).toHaveLength(1);
 });

@@ -45,7 +45,8 @@ export async function findEarlier(context: KeyContext, entry: LedgerEntry): Prom
 }
 
 /** The call that holds the entry's key, by whichever of its names. */
-async function findHolder({ keys }: KeyContext, { caller, formerKey }: LedgerEntry, key: string) {
+async function findHolder({ keys }: KeyContext, { caller, job }: LedgerEntry, key: string) {
+  const formerKey = job?.formerKey;
   const names = formerKey === undefined ? [key] : [key, formerKey];
   const holders = await Promise.all(names.map((name) => keys.find(caller.projectId, name)));
   return holders.find((holder) => holder !== undefined);

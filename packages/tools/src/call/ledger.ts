@@ -1,26 +1,14 @@
 import type { ToolDefinition } from "@svc/catalog";
-import type { AccountId, Binding, Clock, ConfirmRule, Id, KeyId, ProjectId, Role, Sealer } from "@svc/core";
+import type { AccountId, Clock, Id, ProjectId, Sealer } from "@svc/core";
 import { createBatcher, singleLine } from "@svc/core";
 import { type AccessClass, type CallRecord, type Database, isUnavailable, putToolCalls } from "@svc/db";
 import type { CallOutcome, CallResult } from "../outcome.ts";
+import type { Caller, CallRequest } from "./call-request.ts";
 import { createDigestKeys, type DigestKeys } from "./idempotency.ts";
 import { mask, maskArguments } from "./mask.ts";
 import type { CallObservation, CallObserver } from "./observer.ts";
 import type { Redactor } from "./redact.ts";
 import { fitBytes } from "./shape.ts";
-
-/** Who makes a call, and in which job. */
-export type Caller = {
-  readonly projectId: ProjectId;
-  readonly keyId: KeyId | undefined;
-  /** The key's role, where a key calls: a plan that needs approval is begun by an approver's. */
-  readonly role?: Role | undefined;
-  /** What it is bound to, its jobs included; undefined for nothing. */
-  readonly binding?: Binding | undefined;
-  /** By which rules a person confirms its calls; undefined for none. Jobs have a person confirm their calls themselves. */
-  readonly confirm?: readonly ConfirmRule[] | undefined;
-  readonly job?: { readonly id: Id<"job">; readonly stepId: string } | undefined;
-};
 
 /** A call as the ledger knows it before its outcome. */
 export type LedgerEntry = {
@@ -34,13 +22,10 @@ export type LedgerEntry = {
   /** Of tool, account and arguments, as `digestCall` makes it; the ledger keeps it protected. */
   readonly callDigest: Buffer;
   readonly idempotencyKey: string | undefined;
-  /** What an earlier version of svc called the key. */
-  readonly formerKey?: string | undefined;
   readonly createdAt: number;
   /** Whether the app does a call once that is repeated under the same key of its own. */
   readonly takesAppKey?: boolean | undefined;
-  /** Takes the row of the call's end in place of the ledger: whoever takes it commits it. */
-  readonly takeRecord?: ((record: CallRecord) => void) | undefined;
+  readonly job?: CallRequest["job"];
 };
 
 /** What is known once a call has ended. */
@@ -148,8 +133,9 @@ export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Le
     async end(entry, end, { bindsKey }) {
       const record = ended(entry, end);
       const row = bindsKey ? bound(entry, record, end.result) : record;
-      if (entry.takeRecord === undefined) await batcher.add(row);
-      else entry.takeRecord(row);
+      const takeRecord = entry.job?.takeRecord;
+      if (takeRecord === undefined) await batcher.add(row);
+      else takeRecord(row);
     },
     ended,
     bound,

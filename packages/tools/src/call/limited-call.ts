@@ -1,12 +1,10 @@
 import type { CallLimits } from "../limits/call-limits.ts";
 import type { Entering } from "../limits/pacer.ts";
-import type { CallRequest } from "./call-request.ts";
 import { type Called, called, calledEarlier, type LimitRefusal } from "./called.ts";
 import { type ExecuteContext, executeCall } from "./execute.ts";
-import { type HookContext, reviewOf, type Sending } from "./hooked-call.ts";
+import { type HookContext, reviewOf } from "./hooked-call.ts";
 import { beginKeyed, type KeyContext } from "./keyed-call.ts";
-import type { LedgerEntry } from "./ledger.ts";
-import type { PreparedCall } from "./prepared-call.ts";
+import type { MadeCall, PreparedCall } from "./prepared-call.ts";
 
 /** What limits calls. */
 export type LimitContext = { readonly limits: Pick<CallLimits, "enter"> };
@@ -21,13 +19,12 @@ const nobody = { id: "", entityId: "" };
 /** Has a call wait for its turn; undefined where nothing limits it. */
 export function enter(
   { limits }: LimitContext,
-  { caller: { projectId, job } }: LedgerEntry,
-  { account: own, action, toolkit }: PreparedCall,
-  { limitWaitMs = limitWaitDefaultMs }: CallRequest,
+  { entry, prepared: { account: own, action, toolkit }, plan }: MadeCall<PreparedCall>,
 ): Promise<Entering> | undefined {
+  const { projectId, job } = entry.caller;
   const account = own ?? nobody;
   const call = { projectId, toolkit, toolSlug: action.slug, accessClass: action.class, account, jobId: job?.id };
-  return limits.enter(call, limitWaitMs);
+  return limits.enter(call, plan.limitWaitMs ?? limitWaitDefaultMs);
 }
 
 /** What a call is told whose turn does not come in time. */
@@ -36,18 +33,13 @@ export function limited({ by, isPaused, retryAfterMs }: Extract<Entering, { kind
 }
 
 /** Sends a call once its limits let it go. Until then nothing of it is recorded: it can be made again as if it had never been. */
-export async function enterAndSend(
-  context: SendContext,
-  entry: LedgerEntry,
-  sending: Sending,
-  request: CallRequest,
-): Promise<Called> {
-  const entering = enter(context, entry, sending.prepared, request);
-  if (entering === undefined) return send(context, entry, sending, request);
+export async function enterAndSend(context: SendContext, made: MadeCall<PreparedCall>): Promise<Called> {
+  const entering = enter(context, made);
+  if (entering === undefined) return send(context, made);
   const entered = await entering;
   if (entered.kind === "full") return limited(entered);
   try {
-    return await send(context, entry, sending, request, entered.again);
+    return await send(context, made, entered.again);
   } finally {
     entered.leave();
   }
@@ -56,12 +48,11 @@ export async function enterAndSend(
 /** Commits that the call is about to be sent, where that must be known should the node end; then sends it. */
 async function send(
   context: SendContext,
-  entry: LedgerEntry,
-  { prepared, hooks }: Sending,
-  { appKey, timeoutMs }: CallRequest,
+  made: MadeCall<PreparedCall>,
   mayRepeat?: () => Promise<boolean>,
 ): Promise<Called> {
   const { ledger } = context;
+  const { entry, prepared, plan } = made;
   const { isSandbox } = prepared.way;
   const accountId = prepared.account?.id;
   if (entry.idempotencyKey !== undefined) {
@@ -72,10 +63,10 @@ async function send(
     await ledger.begin(entry, accountId, isSandbox);
   }
   const result = await executeCall(context, entry, prepared, {
-    keepsAppKey: appKey !== undefined,
-    timeoutMs,
+    keepsAppKey: plan.keepsAppKey,
+    timeoutMs: plan.timeoutMs,
     mayRepeat,
-    review: reviewOf(context, entry, { prepared, hooks }),
+    review: reviewOf(context, made),
   });
   return called({ callId: entry.id, result, isSandbox, isReplay: false });
 }

@@ -1,7 +1,6 @@
 import { withoutExcess, withoutOptionalNulls } from "@svc/catalog";
 import { type Clock, createId } from "@svc/core";
 import type { CallRequest } from "./call-request.ts";
-import type { FoundTool } from "./find-tool.ts";
 import { accountOf } from "./hooked-call.ts";
 import { deriveKey, digestCall } from "./idempotency.ts";
 import type { LedgerEntry } from "./ledger.ts";
@@ -10,7 +9,11 @@ import type { CallPlan } from "./prepared-call.ts";
 type PlanContext = { readonly clock: Clock };
 
 /** A call of a tool that was found, with the arguments that its schema leaves. */
-export function planCall(context: PlanContext, asked: CallRequest, { tool, toolkit }: FoundTool) {
+export function planCall(
+  context: PlanContext,
+  asked: CallRequest,
+  { tool, toolkit }: Pick<CallPlan, "tool" | "toolkit">,
+): { readonly entry: LedgerEntry; readonly plan: CallPlan } {
   // First of all: whatever looks at arguments takes time for each of them, and for what is refused it is for nothing.
   const isJudged = tool.kind === "action";
   const { kept, faults: excess } = isJudged
@@ -22,11 +25,12 @@ export function planCall(context: PlanContext, asked: CallRequest, { tool, toolk
   const entry = entryOf(context, request, tool);
   const derived = () => deriveKey(entry.caller.projectId, entry.idempotencyKey ?? entry.id, entry.callDigest);
   const appKey = request.appKey ?? (entry.takesAppKey === true ? derived() : "");
-  return { request, entry, plan: { ...request, callDigest: entry.callDigest, excess, tool, toolkit, appKey } };
+  const keys = { appKey, keepsAppKey: request.appKey !== undefined };
+  return { entry, plan: { ...request, callDigest: entry.callDigest, excess, tool, toolkit, ...keys } };
 }
 
 function entryOf({ clock }: PlanContext, request: CallRequest, tool: CallPlan["tool"]): LedgerEntry {
-  const { caller, args, entityId, idempotencyKey, formerKey, takeRecord } = request;
+  const { caller, args, entityId, idempotencyKey, job } = request;
   // One moment for both: lists find calls by the time in their ids.
   const createdAt = clock.now();
   return {
@@ -39,9 +43,8 @@ function entryOf({ clock }: PlanContext, request: CallRequest, tool: CallPlan["t
     args,
     callDigest: digestCall({ toolSlug: tool.slug, account: accountOf(request), args }),
     idempotencyKey,
-    formerKey,
+    job,
     createdAt,
     takesAppKey: tool.kind === "action" && tool.idempotency !== undefined,
-    takeRecord,
   };
 }

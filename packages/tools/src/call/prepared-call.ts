@@ -1,36 +1,22 @@
 import type { Action, SchemaFault, Tool, Toolkit } from "@svc/catalog";
 import type { AccountFault, AppRequest, AppTransport, CallableAccount } from "@svc/connections";
-import type { AccountId } from "@svc/core";
+import type { HooksOfCall } from "../hooks/call-hooks.ts";
 import type { CallResult, RequestPreview } from "../outcome.ts";
-import type { Caller } from "./ledger.ts";
-import type { SecretUse } from "./secret-uses.ts";
+import type { CallRequest } from "./call-request.ts";
+import type { LedgerEntry } from "./ledger.ts";
 
-/** Arguments that are made when a call is prepared, and what of them no text may repeat. */
-export type LateArguments = { readonly args: Readonly<Record<string, unknown>>; readonly secrets: readonly string[] };
-
-/** A call as it is asked for, of a tool that exists. */
-export type CallPlan = {
-  readonly caller: Caller;
+/** A call as it is asked for, of a tool that exists, with the arguments that the tool's schema leaves. */
+export type CallPlan = CallRequest & {
   readonly toolkit: Toolkit;
   readonly tool: Tool;
-  readonly args: Readonly<Record<string, unknown>>;
   /** Faults of what there was too much of in the arguments, and is there no longer. */
   readonly excess: readonly SchemaFault[];
-  readonly entityId: string;
-  readonly accountId: AccountId | undefined;
   /** Of tool, account and arguments. */
   readonly callDigest: Buffer;
-  readonly idempotencyKey: string | undefined;
-  /** Which call a person has said yes to, where the caller asks the person itself. */
-  readonly person?: { readonly confirmed: string | undefined } | undefined;
   /** The app's idempotency key; empty for a tool that takes none. */
   readonly appKey: string;
-  /** What no message may quote, beside sensitive arguments. */
-  readonly secrets?: readonly string[] | undefined;
-  /** Makes the arguments anew. */
-  readonly late?: (() => Promise<LateArguments>) | undefined;
-  /** Secrets of the project that are filled in among the arguments. */
-  readonly secretUses?: readonly SecretUse[] | undefined;
+  /** True if the caller sends the same key to the app when it repeats the call. */
+  readonly keepsAppKey: boolean;
 };
 
 /** How a prepared call reaches its app: the credential, and what carries it. */
@@ -67,4 +53,12 @@ export type EndedCall = {
   readonly result: CallResult;
   readonly account: CallableAccount | undefined;
   readonly forPerson?: { readonly action: Action; readonly name: string } | undefined;
+};
+
+/** A call that is made so far: how the ledger knows it, what it was planned as, what would be sent, and who is asked about it. */
+export type MadeCall<Prepared = PreparedCall | EndedCall> = {
+  readonly entry: LedgerEntry;
+  readonly plan: CallPlan;
+  readonly prepared: Prepared;
+  readonly hooks: HooksOfCall | undefined;
 };

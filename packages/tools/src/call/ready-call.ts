@@ -1,18 +1,12 @@
 import type { CallRecord } from "@svc/db";
 import type { CallResult } from "../outcome.ts";
-import { bindCall } from "./bind.ts";
 import type { CallRequest } from "./call-request.ts";
 import { type Called, called } from "./called.ts";
 import { type ExecuteContext, type ExecuteOptions, executeCall } from "./execute.ts";
-import { type FindContext, findTool } from "./find-tool.ts";
-import { type HookContext, hooksOf } from "./hooked-call.ts";
-import { findEarlier, type KeyContext } from "./keyed-call.ts";
+import { type GateContext, takeToTheGate } from "./gate.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 import { enter, type LimitContext, limited } from "./limited-call.ts";
-import { planCall } from "./plan-call.ts";
-import { type PrepareContext, prepareCall } from "./prepare.ts";
-import type { PreparedCall } from "./prepared-call.ts";
-import { isNeverRepeated } from "./unsent-call.ts";
+import type { MadeCall, PreparedCall } from "./prepared-call.ts";
 
 /** The end of a call that was executed, for its caller to commit. */
 export type UnrecordedEnd = {
@@ -31,7 +25,7 @@ export type UnrecordedEnd = {
 };
 
 /** What came of a ready call. `end` is what its caller commits; undefined where there is nothing to commit any more. */
-export type Sent = { readonly called: Called; readonly end: UnrecordedEnd | undefined };
+export type SentCall = { readonly called: Called; readonly end: UnrecordedEnd | undefined };
 
 /** A call that is ready to be sent. `send` or `cancel` is to be called, once. */
 export type ReadyCall = {
@@ -40,38 +34,25 @@ export type ReadyCall = {
    * held is not to be sent. Undefined for a read.
    */
   readonly begun: CallRecord | undefined;
-  send(): Promise<Sent>;
+  send(): Promise<SentCall>;
   cancel(): void;
 };
 
 /** What readying calls works with. */
-export type ReadyContext = FindContext &
-  PrepareContext &
-  KeyContext &
-  HookContext &
-  LimitContext &
-  Omit<ExecuteContext, "ledger">;
+export type ReadyContext = GateContext & LimitContext & Omit<ExecuteContext, "ledger">;
 
-/** Readies what `call` would send; undefined where it ends before, or is to be made by that. Nothing is recorded. */
-export async function readyCall(context: ReadyContext, given: CallRequest): Promise<ReadyCall | undefined> {
-  const asked = bindCall(given);
-  // `call` says why.
-  if ("refusal" in asked) return undefined;
-  const found = await findTool(context, asked);
-  if ("outcome" in found || found.tool.kind === "code" || asked.isDryRun) return undefined;
-  const { request, entry, plan } = planCall(context, asked, found);
-  if (request.isFirst !== true && (await findEarlier(context, entry)) !== undefined) return undefined;
-  const prepared = await prepareCall(context, plan);
+/** Readies what `call` would send; undefined if it ends before, or is to be made by that, as one that hooks are asked about. Nothing is recorded. */
+export async function readyCall(context: ReadyContext, request: CallRequest): Promise<ReadyCall | undefined> {
+  const taken = await takeToTheGate(context, request);
+  if (taken.at !== "gate" || taken.made.hooks !== undefined || request.isDryRun) return undefined;
+  const { prepared } = taken.made;
   if (!("action" in prepared)) return undefined;
-  // `call` records that it is in doubt.
-  if (request.restoredFrom !== undefined && isNeverRepeated(prepared)) return undefined;
-  // What hooks are asked about is committed before it is sent, by `call`.
-  if ((await hooksOf(context, { entry, plan, prepared })) !== undefined) return undefined;
-  const entered = await enter(context, entry, prepared, request);
+  const made = { ...taken.made, prepared };
+  const entered = await enter(context, made);
   if (entered?.kind === "full") {
     return { begun: undefined, cancel() {}, send: async () => ({ called: limited(entered), end: undefined }) };
   }
-  return readied(context, { entry, prepared, entered }, request);
+  return readied(context, made, entered);
 }
 
 type Entered = Exclude<Awaited<ReturnType<typeof enter>>, { kind: "full" }>;
@@ -79,13 +60,14 @@ type Entered = Exclude<Awaited<ReturnType<typeof enter>>, { kind: "full" }>;
 /** A call that has its turn, which ends with it. */
 function readied(
   context: ReadyContext,
-  { entry, prepared, entered }: { entry: LedgerEntry; prepared: PreparedCall; entered: Entered },
-  { appKey, timeoutMs }: CallRequest,
+  { entry, prepared, plan }: MadeCall<PreparedCall>,
+  entered: Entered,
 ): ReadyCall {
   const { isSandbox } = prepared.way;
   const isRead = prepared.action.class === "read";
   const begun = isRead ? undefined : context.ledger.begun(entry, prepared.account?.id, isSandbox);
-  const options = { keepsAppKey: appKey !== undefined, timeoutMs, mayRepeat: entered?.again };
+  const { keepsAppKey, timeoutMs } = plan;
+  const options = { keepsAppKey, timeoutMs, mayRepeat: entered?.again };
   return {
     begun,
     cancel: () => entered?.leave(),

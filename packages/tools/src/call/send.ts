@@ -13,7 +13,7 @@ export const callTimeoutMs = 30_000;
 export type SendContext = { readonly transport: AppTransport; readonly clock: Clock };
 
 /** A request to send. */
-export type Sending = {
+export type SentRequest = {
   readonly request: AppRequest;
   readonly call: AppCall;
   /** Whether the caller can send the same call again without doing anything twice. */
@@ -31,7 +31,7 @@ export type Sending = {
  * may have left only after a broken connection, and only when the app takes an idempotency key. What never left is tried once
  * more whatever it is. All of it until `untilMs`.
  */
-export async function sendCall(context: SendContext, sending: Sending): Promise<CallResult> {
+export async function sendCall(context: SendContext, sending: SentRequest): Promise<CallResult> {
   const { transport, clock } = context;
   const { request, call, untilMs } = sending;
   const first = await transport.send(request, call, { timeoutMs: untilMs - clock.now() });
@@ -49,7 +49,7 @@ export async function sendCall(context: SendContext, sending: Sending): Promise<
 }
 
 /** A store that is away costs the second try, not the answer. */
-async function mayBeSentAgain({ mayRepeat }: Sending): Promise<boolean> {
+async function mayBeSentAgain({ mayRepeat }: SentRequest): Promise<boolean> {
   return mayRepeat === undefined || mayRepeat().catch(() => false);
 }
 
@@ -80,7 +80,7 @@ function settles(answer: AppAnswer): boolean {
   return answer.kind === "answer" && answer.status < 500 && ![401, 403, 408, 409, 425, 429].includes(answer.status);
 }
 
-function resultOfAnswer(sending: Sending, answer: AppAnswer, nowMs: number): CallResult {
+function resultOfAnswer(sending: SentRequest, answer: AppAnswer, nowMs: number): CallResult {
   const { repeatsAreSafe, redact } = sending;
   const { action } = sending.call;
   switch (answer.kind) {

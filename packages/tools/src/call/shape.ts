@@ -1,4 +1,24 @@
 import { isRawJson } from "@svc/core";
+import type { CallResult } from "../outcome.ts";
+import { warnOfUnmetFields } from "./unmet-fields.ts";
+
+/** How a caller wants its result. `bytesMax` 0: as it is. */
+export type ResultShape = { readonly fields: readonly string[]; readonly bytesMax: number };
+
+/** The result as its caller wants it, as JSON text that is empty if there is none; and every warning of the call. */
+export type ShownResult = { readonly json: string; readonly warnings: readonly string[] };
+
+/** Returns the result of a call, cut to what its caller asked for. A call without an id was a dry run. */
+export function showResult(
+  { callId, result }: { readonly callId: string | undefined; readonly result: CallResult },
+  { fields, bytesMax }: ResultShape,
+): ShownResult {
+  if (result.outcome !== "ok" || callId === undefined) return { json: "", warnings: result.warnings };
+  const bytes = bytesMax === 0 ? Number.POSITIVE_INFINITY : bytesMax;
+  const { json, warning } = fitBytes(selectFields(result.value, fields), bytes);
+  const unmet = warnOfUnmetFields(result.value, fields);
+  return { json, warnings: [...result.warnings, ...unmet, ...(warning === undefined ? [] : [warning])] };
+}
 
 /** A result as JSON text, and a warning when less than all of it is there. */
 export type ShapedResult = { readonly json: string; readonly warning: string | undefined };

@@ -1,3 +1,4 @@
+import type { Message } from "@bufbuild/protobuf";
 import {
   formatValue,
   isEntityId,
@@ -9,8 +10,9 @@ import {
   type ProjectPrincipal,
   parseExactJson,
 } from "@svc/core";
+import type { CallToolRequest } from "@svc/gen/tools";
 import type { CallRequest } from "../call/call-request.ts";
-import type { ResultShape } from "../convert.ts";
+import type { ResultShape } from "../call/shape.ts";
 import { toolFaults } from "../errors.ts";
 
 const keyCharactersMax = 200;
@@ -21,37 +23,27 @@ const bytesMin = 256;
 /** Values that the arguments of a call may hold, each list and object counted: what is made of one takes many times its text. */
 export const argumentValuesMax = 100_000;
 
-/** What CallTool is asked, and call_tool of MCP too: the fields of CallToolRequest. */
-export type AskedCall = {
-  readonly toolSlug: string;
-  readonly argumentsJson: string;
-  /** In place of that where they are read already, within the same bounds. */
-  readonly args?: Readonly<Record<string, unknown>>;
-  readonly entityId: string;
-  readonly connectedAccountId: string;
-  readonly idempotencyKey: string;
-  readonly dryRun: boolean;
-  readonly fields: readonly string[];
-  readonly maxBytes: number;
-};
+/** The fields of CallToolRequest; `args` in place of `argumentsJson` if they are read already, within the same bounds. */
+type CallFields = Omit<CallToolRequest, keyof Message> & { readonly args: CallRequest["args"] };
 
 /** Reads a request of CallTool. Throws its invalid_argument refusals. */
 export function readCallRequest(
-  request: AskedCall,
+  request: { readonly [Name in keyof CallFields]?: CallFields[Name] | undefined },
   { projectId, keyId, role, binding, confirm }: ProjectPrincipal,
 ): CallRequest & { readonly shape: ResultShape } {
-  const { toolSlug, entityId, idempotencyKey, dryRun } = request;
+  const { toolSlug = "", argumentsJson = "", args, entityId = "", connectedAccountId = "" } = request;
+  const { idempotencyKey = "", dryRun = false, fields = [], maxBytes = 0 } = request;
   if (entityId !== "" && !isEntityId(entityId)) throw toolFaults.ENTITY_ID_INVALID(entityId);
   if (!isPrintableText(idempotencyKey, keyCharactersMax)) throw toolFaults.IDEMPOTENCY_KEY_INVALID(idempotencyKey);
   return {
     caller: { projectId, keyId, role, ...(binding && { binding }), ...(confirm && { confirm }) },
     toolSlug,
-    args: request.args ?? readArguments(request.argumentsJson),
+    args: args ?? readArguments(argumentsJson),
     entityId,
-    accountId: optionalId("acc", "connectedAccountId", request.connectedAccountId),
+    accountId: optionalId("acc", "connectedAccountId", connectedAccountId),
     idempotencyKey: idempotencyKey === "" ? undefined : idempotencyKey,
     isDryRun: dryRun,
-    shape: readShape(request.fields, request.maxBytes),
+    shape: readShape(fields, maxBytes),
   };
 }
 

@@ -1,11 +1,10 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
-import type { Interceptor } from "@connectrpc/connect";
+import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { isShared, LeastRecentlyUsed, Lines, type Principal, type Turns } from "@svc/core";
 import type { Answer } from "./answer.ts";
 import { isLarge, writeJson } from "./answer-json.ts";
-import { type Call, callContext } from "./call.ts";
+import type { Call } from "./call.ts";
 
 /** What answers are written with. */
 export type AnswerOptions = { readonly turns: Turns; readonly jsonOptions: { readonly alwaysEmitImplicit: boolean } };
@@ -19,7 +18,7 @@ export function lineOf(principal: Principal | undefined): string {
 const keptBytesMax = 32 * 1_048_576;
 
 /**
- * Writes what a call answers, if its caller may still make it, in place of Connect: what is large when it is the caller's turn, long lists in slices, and a shared message
+ * Writes what a call answers, if its caller may still make it: what is large when it is the caller's turn, long lists in slices, and a shared message
  * once for all callers. Resolves with undefined for an answer in the binary form, which is the caller's to write.
  */
 export type WriteAnswer = (written: {
@@ -50,35 +49,9 @@ export function createAnswerWriter({ turns, jsonOptions }: AnswerOptions): Write
   };
 }
 
-/** The interceptor that leaves an answer in JSON with its call. Connect gets an empty message to write instead. */
-export function createAnswerInterceptor(write: WriteAnswer): Interceptor {
-  return (next) => async (req) => {
-    const res = await next(req);
-    if (res.stream) return res;
-    const call = req.contextValues.get(callContext);
-    const desc: DescMessage = res.method.output;
-    const isJson = call !== undefined && isJsonType(req.header.get("content-type"));
-    const answer = await write({ desc, message: res.message as Message, call, isJson });
-    if (call === undefined || answer === undefined) return res;
-    call.answer = answer;
-    return { ...res, message: emptyOf(desc) };
-  };
-}
-
 /** Whether a request's content type is that of JSON: of those that calls take, all others are the binary form. */
 export function isJsonType(contentType: string | null | undefined): boolean {
   return contentType != null && /^application\/json/i.test(contentType);
-}
-
-const empties = new Map<DescMessage, Message>();
-
-function emptyOf(desc: DescMessage): Message {
-  let empty = empties.get(desc);
-  if (empty === undefined) {
-    empty = create(desc);
-    empties.set(desc, empty);
-  }
-  return empty;
 }
 
 function createAnswer(body: Buffer, compress: (body: Buffer) => Promise<Buffer>): Answer {

@@ -1,7 +1,6 @@
 import { type ContextKey, createContextKey } from "@connectrpc/connect";
 import type { Fault, FaultCode, Principal, WorkOwner } from "@svc/core";
 import type { SessionProof } from "../console/proof.ts";
-import type { Answer } from "./answer.ts";
 
 /** One call from its arrival to its answer, for the log and the metrics. */
 export type Call = {
@@ -24,8 +23,6 @@ export type Call = {
   readonly session?: SessionProof | undefined;
   /** Ends it, as long as it goes on, with a fault. */
   readonly end?: (fault: Fault) => void;
-  /** What it is answered with, where that is written already. */
-  answer?: Answer;
 };
 
 /** Whose work a call is: of its project, where the caller is one. */

@@ -16,12 +16,9 @@ export function checkRequest(desc: DescMessage, message: Message): void {
   checkOf(desc)(message as unknown as Record<string, unknown>, "");
 }
 
-/** The interceptor of `checkRequest`; a stream's messages are checked as they come. */
-export const requestInterceptor: Interceptor = (next) => (req) => {
-  if (req.stream) return next({ ...req, message: checkEach(req.message, checkOf(req.method.input)) });
-  checkRequest(req.method.input, req.message);
-  return next(req);
-};
+/** The interceptor that checks the messages of a stream as they come. */
+export const requestInterceptor: Interceptor = (next) => (req) =>
+  next(req.stream ? { ...req, message: checkEach(req.message, checkOf(req.method.input)) } : req);
 
 async function* checkEach<Message>(messages: AsyncIterable<Message>, check: Check): AsyncGenerator<Message> {
   for await (const message of messages) {

@@ -5,7 +5,11 @@ import {
   createContextValues,
   type HandlerContext,
 } from "@connectrpc/connect";
-import { createMethodSerializationLookup, validateReadWriteMaxBytes } from "@connectrpc/connect/protocol";
+import {
+  compressionNegotiate,
+  createMethodSerializationLookup,
+  validateReadWriteMaxBytes,
+} from "@connectrpc/connect/protocol";
 import {
   contentTypeUnaryJson,
   contentTypeUnaryProto,
@@ -23,11 +27,13 @@ import { withSignal } from "./call-error.ts";
 import { checkRequest } from "./check-request.ts";
 import { type OutgoingError, timedOut, toWireError, type WireError } from "./connect-error.ts";
 
-/** A unary request of the Connect protocol that is not compressed, before its body is read. */
+/** A unary request of the Connect protocol, before its body is read. */
 export type ArrivedCall = {
   readonly call: Call;
   readonly isJson: boolean;
   readonly authorization: string | null;
+  /** The encoding of its body where that is none that calls take; else null. */
+  readonly encoding: string | null;
   /** The header Connect-Timeout-Ms, or what it stands for where it is missing. */
   readonly timeout: string;
   /** All headers, for a method that asks for them. */
@@ -49,7 +55,7 @@ export type UnaryOutcome = { readonly header: Headers | undefined } & (
 /** Takes a call from its gate to its outcome. Never rejects. */
 export type UnaryCall = (arrived: ArrivedCall) => Promise<UnaryOutcome>;
 
-/** What the unary calls of a node share: the same parts that stand before and behind the methods in Connect's handlers. */
+/** What the unary calls of a node share: the parts before and behind their methods. */
 export type UnaryParts = Required<Pick<ConnectRouterOptions, "jsonOptions" | "maxTimeoutMs" | "shutdownSignal">> & {
   readonly admit: Gate;
   readonly outgoing: OutgoingError;
@@ -64,7 +70,7 @@ export type UnaryMethod = {
 };
 
 /**
- * Makes the way of unary calls beside Connect's handlers, answering as they do, byte for byte: what those make for each call for the sake
+ * Makes the way of unary calls, which answer as Connect's handlers would, byte for byte: what those make for each call for the sake
  * of streams, of other runtimes and of other protocols (headers copied thrice, four signals, iterators) is half of what a small call costs.
  */
 export function createUnaryCalls(parts: UnaryParts): (method: UnaryMethod) => UnaryCall {
@@ -125,6 +131,8 @@ function createServing(
     const { call, isJson, authorization, wait } = arrived;
     const principal = await admit({ method: desc, authorization, call, wait });
     if (principal !== undefined) context.values.set(principalContext, principal);
+    const { error } = compressionNegotiate([compressionGzip], arrived.encoding, null, "accept-encoding");
+    if (error !== undefined) throw error;
     if (timeoutError !== undefined) throw timeoutError;
     const request = serialization.getI(!isJson).parse(await arrived.read());
     const { signal, values } = context;

@@ -10,17 +10,11 @@ import { jsonOptions } from "./answer.ts";
 import { completeError, type ErrorJson, type FailedCall } from "./complete-error.ts";
 import { receiveBody } from "./receive-body.ts";
 import { untilRefused } from "./refusal-pace.ts";
-import { type Answering, failedOf, requestHeader, timeoutOf } from "./rpc-request.ts";
+import { type Answering, failedOf, requestHeader, timeoutOf, unknownEncoding } from "./rpc-request.ts";
 import { headersOf, type OutgoingHeaders, send, sendAnswer } from "./send-answer.ts";
 
-/** Whether a request to a unary method is plain: nothing of it is compressed, so that nothing of Connect's handler is needed. */
-export function isPlain({ headers }: IncomingMessage): boolean {
-  const encoding = headers["content-encoding"];
-  return encoding === undefined || encoding === "identity";
-}
-
-/** Answers a plain unary call, as Connect's handler would. */
-export async function answerPlain(
+/** Answers a unary call of the Connect protocol. */
+export async function answerUnary(
   serve: UnaryCall,
   method: DescMethod,
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
@@ -33,8 +27,9 @@ export async function answerPlain(
     isJson,
     ending,
     authorization: req.headers.authorization ?? null,
+    encoding: unknownEncoding(req),
     timeout: timeoutOf(req, options),
-    header: () => requestHeader(req, options),
+    header: () => requestHeader(req, timeoutOf(req, options)),
     wait: (lookup) => intake.keepBack(req, lookup),
     read: () => receiveBody(req, options, method.input),
   });
@@ -43,7 +38,7 @@ export async function answerPlain(
     return answerFailure(outcome.error, outcome.header, res, failedOf(method, options), call);
   }
   const headers = { "x-request-id": call.requestId, ...answerHeaders(outcome.header, isJson) };
-  return sendAnswer(outcome.answer, headers, req, res);
+  return sendAnswer(outcome.answer, headers, { req, res, isJson });
 }
 
 /** The headers of an answer, in Connect's order. */

@@ -7,7 +7,7 @@ import { enterCalls } from "../audit/enter-calls.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { createGate, createRequestGate, type GateOptions } from "../auth/gate.ts";
 import { readCallRules } from "../auth/required-role.ts";
-import { createAnswerInterceptor, createAnswerWriter } from "../calls/answers.ts";
+import { createAnswerWriter } from "../calls/answers.ts";
 import { createCallOutgoingError, createErrorInterceptor } from "../calls/call-error.ts";
 import { requestInterceptor } from "../calls/check-request.ts";
 import { sayListLimits } from "../calls/list-limits.ts";
@@ -29,10 +29,10 @@ export type RouterOptions = Omit<GateOptions, "rules"> & {
 
 /** Longest timeout that a caller may set. */
 const timeoutMaxMs = 60_000;
-// Of answers in the binary form, which Connect writes itself. Small ones cost more to compress than to send.
+// Of the messages of streams. Small ones cost more to compress than to send.
 const compressMinBytes = 32_768;
 
-/** The calls of one node: Connect's handlers, and the way of plain unary ones beside them, by path. */
+/** The calls of one node: Connect's handlers, which serve its streams, and its unary ones by path. */
 export type CallRouter = Pick<ConnectRouter, "handlers"> & {
   readonly unary: ReadonlyMap<string, UnaryCall>;
   /** Whether a call is refused to who shows no key. */
@@ -60,18 +60,19 @@ export function createRouter({
     acceptCompression: [compressionGzip],
     compressMinBytes,
     // The first is the outermost.
-    interceptors: [createErrorInterceptor(outgoing), createAnswerInterceptor(write), requestInterceptor],
+    interceptors: [createErrorInterceptor(outgoing), requestInterceptor],
     requestGate: createRequestGate(admit),
   });
   const calls = createUnaryCalls({ ...shared, admit, outgoing, write });
   const unary = new Map<string, UnaryCall>();
   register(noteUnary(router, { bodyBytesMax, audit }, (path, method) => unary.set(path, calls(method))));
   const rules = readCallRules(router);
-  return { handlers: router.handlers, unary, needsKey: (method) => rules.roles.has(method) };
+  const handlers = router.handlers.filter(({ method, requestPath }) => !isUnary(method) || unary.has(requestPath));
+  return { handlers, unary, needsKey: (method) => rules.roles.has(method) };
 }
 
-/** What a service may set for itself where its unary calls are to go without Connect's handlers. */
-const plainOptions: ReadonlySet<string> = new Set(["grpc", "grpcWeb", "readMaxBytes"]);
+/** The options that a service may set for itself. */
+const ownOptions: ReadonlySet<string> = new Set(["grpc", "grpcWeb", "readMaxBytes"]);
 
 /** The router, noting the unary methods of the services that are added, whose audited calls are entered. */
 function noteUnary(
@@ -85,7 +86,9 @@ function noteUnary(
     service(service, implemented, options) {
       const implementation = sayListLimits(service, enterCalls(service, implemented, audit));
       router.service(service, implementation, options);
-      if (!Object.keys(options ?? {}).every((name) => plainOptions.has(name))) return noting;
+      const foreign = Object.keys(options ?? {}).find((name) => !ownOptions.has(name));
+      if (foreign !== undefined)
+        throw new Error(`${service.typeName} sets ${foreign}, which its unary calls do not know`);
       const readMaxBytes = options?.readMaxBytes ?? bodyBytesMax;
       for (const desc of service.methods) {
         const method: unknown = Reflect.get(implementation, desc.localName);

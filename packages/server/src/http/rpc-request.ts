@@ -17,7 +17,6 @@ export type Answering = {
   readonly intake: Intake;
   readonly meter: WorkMeter;
   readonly logger: Logger;
-  readonly isUnary: boolean;
   readonly defaultTimeoutMs?: number | undefined;
 };
 
@@ -31,8 +30,13 @@ export function timeoutOf({ headers }: IncomingMessage, { defaultTimeoutMs = tim
   return typeof value === "string" ? value : value.join(", ");
 }
 
-/** The headers of a request as Connect has them. */
-export function requestHeader(req: IncomingMessage, answering: Answering): Headers {
+/** The encoding that a unary request names and its body is not decoded from; null for none. */
+export function unknownEncoding(req: IncomingMessage): string | null {
+  return encodingOf(req) === undefined ? (req.headers["content-encoding"] ?? null) : null;
+}
+
+/** The headers of a request as Connect has them. A stream has no `timeout`: it is open as long as its caller likes. */
+export function requestHeader(req: IncomingMessage, timeout?: string): Headers {
   const header = new Headers();
   const decoded = encodingOf(req)?.header;
   for (const [name, value] of Object.entries(req.headers)) {
@@ -40,8 +44,7 @@ export function requestHeader(req: IncomingMessage, answering: Answering): Heade
     if (value !== undefined && name !== "content-length" && name !== decoded)
       header.set(name, typeof value === "string" ? value : value.join(", "));
   }
-  // A stream is open as long as its caller likes.
-  if (answering.isUnary) header.set(headerTimeout, timeoutOf(req, answering));
+  if (timeout !== undefined) header.set(headerTimeout, timeout);
   return header;
 }
 

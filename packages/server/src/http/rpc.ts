@@ -10,9 +10,9 @@ import type { Logger } from "../logger.ts";
 import { answerError, prepareError } from "./answer.ts";
 import { CallBody } from "./call-body.ts";
 import { refusalFrame } from "./complete-stream.ts";
-import { answerByConnect } from "./connect-call.ts";
+import { answerStream } from "./connect-call.ts";
 import type { Intake } from "./intake.ts";
-import { answerPlain, isPlain } from "./plain-call.ts";
+import { answerUnary } from "./plain-call.ts";
 import { untilRefused } from "./refusal-pace.ts";
 import type { CallRouter } from "./router.ts";
 import { send } from "./send-answer.ts";
@@ -45,7 +45,7 @@ export type RpcHandler = {
 
 /**
  * Makes the handler of calls out of connect-node's parts: its own adapter throws on a bad Host header, which would end the
- * process, and answers 405 and 415 without a body. Plain unary calls, which nearly all are, go without Connect's handlers.
+ * process, and answers 405 and 415 without a body. Unary calls go without Connect's handlers.
  */
 export function createRpcHandler(options: RpcOptions): RpcHandler {
   const { router, serves = () => true } = options;
@@ -85,13 +85,12 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
       }
       if (refuseKeyless(handler, call, res, router)) return;
       const { intake, meter, logger, defaultTimeoutMs } = options;
-      const isUnary = handler.method.methodKind === "unary";
-      const answering = { call, body, ending, intake, meter, logger, isUnary, defaultTimeoutMs };
-      const unary = isPlain(req) ? router.unary.get(path) : undefined;
+      const answering = { call, body, ending, intake, meter, logger, defaultTimeoutMs };
+      const unary = router.unary.get(path);
       const answered =
         unary === undefined
-          ? answerByConnect(handler, req, res, answering)
-          : answerPlain(unary, handler.method, { req, res }, answering);
+          ? answerStream(handler, req, res, answering)
+          : answerUnary(unary, handler.method, { req, res }, answering);
       answered.catch((error: unknown) => giveUp(error, res, logger, call));
     },
   };

@@ -13,21 +13,21 @@ const compressMinBytes = 32_768;
 export async function sendAnswer(
   answer: Answer,
   headers: OutgoingHeaders,
-  req: IncomingMessage,
-  res: ServerResponse,
+  { req, res, isJson }: { readonly req: IncomingMessage; readonly res: ServerResponse; readonly isJson: boolean },
 ): Promise<void> {
   const isLong = answer.body.byteLength >= compressMinBytes;
-  if (!isLong || !takesGzip(req)) return send(res, 200, answer.body, headers);
+  if (!isLong || !takesGzip(req, isJson)) return send(res, 200, answer.body, headers);
   const body = await answer.gzip();
   send(res, 200, body, { ...headers, "content-encoding": compressionGzip.name });
 }
 
-/** By the rules of Connect: what the request says it accepts, or else how it is encoded itself. */
-function takesGzip({ headers }: IncomingMessage): boolean {
+/** By the rules of Connect: what the request says it accepts, or else, of one in JSON, how it is encoded itself. */
+function takesGzip({ headers }: IncomingMessage, isJson: boolean): boolean {
   const accepted = headers["accept-encoding"];
   const name = "accept-encoding";
+  const own = (isJson ? headers["content-encoding"] : undefined) ?? null;
   const text = Array.isArray(accepted) ? accepted.join(", ") : (accepted ?? null);
-  return compressionNegotiate([compressionGzip], headers["content-encoding"] ?? null, text, name).response !== null;
+  return compressionNegotiate([compressionGzip], own, text, name).response !== null;
 }
 
 /** Headers as `writeHead` takes them. */

@@ -14,7 +14,6 @@ import {
 } from "@svc/gen/catalog";
 import { toConnectSpec, toToolMessage } from "./convert.ts";
 import type { Catalog, Tool } from "./model.ts";
-import { catalogPageMax } from "./page.ts";
 
 /** What CatalogService answers, made once for a catalog. Maps are ordered by slug; messages are shared, never changed. */
 export type MessageIndex = {
@@ -25,6 +24,9 @@ export type MessageIndex = {
   /** ListTools without a filter but the kind, where one page holds them all; made when it is first asked for. */
   allTools(kind: ToolKind, view: ToolView): ListToolsResponse | undefined;
 };
+
+/** Maximum rows per page of the catalog's lists. */
+export const catalogPageMax = 1_000;
 
 /** One message a tool, however many catalogs it stands in: making it is what costs. */
 const toolMessages = new WeakMap<Tool, ToolMessage>();

@@ -1,21 +1,28 @@
-import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { ServiceImpl } from "@connectrpc/connect";
 import {
   type Binding,
+  byText,
   isToolGranted,
   isToolkitGranted,
   type ProjectId,
+  type ProjectPrincipal,
+  projectList,
   quotaFaults,
   requireProject,
   type Sealer,
 } from "@svc/core";
-import type { CatalogService, Toolkit as ToolkitMessage, Tool as ToolMessage } from "@svc/gen/catalog";
+import type {
+  CatalogService,
+  ListToolsRequest,
+  Toolkit as ToolkitMessage,
+  Tool as ToolMessage,
+} from "@svc/gen/catalog";
 import { classToConfirm } from "./class-to-confirm.ts";
 import { toToolkitMessage } from "./convert.ts";
-import { toolsInView, toolsOfKind } from "./convert-catalog.ts";
+import { catalogPageMax, toolsInView, toolsOfKind } from "./convert-catalog.ts";
 import { DefinitionError, type DefinitionFault } from "./definition-error.ts";
 import { catalogFaults } from "./errors.ts";
 import type { Tool, Toolkit } from "./model.ts";
-import { pageOf } from "./page.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
 import type { CatalogViews } from "./private/private-toolkits.ts";
 import type { CatalogView } from "./view.ts";
@@ -34,55 +41,58 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
   const { views, sealer, isOauthRegistered } = options;
   const inTurn = createTurns();
   const toolkitMessage = (toolkit: Toolkit): ToolkitMessage => toToolkitMessage(toolkit, isOauthRegistered(toolkit));
-  /** The shared catalog, or with the key's own project named, what that project sees. */
-  const viewFor = async (projectId: string, ctx: HandlerContext): Promise<CatalogView> => {
-    const own = ownProject(projectId, ctx);
-    return projectId === "" ? views.shared : views.forProject(own);
+  /** The shared catalog, or with the key's own project named, what that project sees. Any other project reads as missing. */
+  const viewFor = async (projectId: string, caller: ProjectPrincipal): Promise<CatalogView> => {
+    if (projectId !== "" && projectId !== caller.projectId) throw catalogFaults.PROJECT_NOT_FOUND(projectId);
+    return projectId === "" ? views.shared : views.forProject(caller.projectId);
   };
-  return {
-    async listToolkits(request, ctx) {
-      const view = await viewFor(request.projectId, ctx);
-      const scope = scopeOf("ListToolkits", ctx, { projectId: request.projectId });
-      const { items, nextPageToken } = pageOf(
-        [...view.toolkits.values()].filter(({ slug }) => isToolkitGranted(bindingOfCall(ctx), slug)),
-        request,
-        { sealer, scope },
-      );
-      return { toolkits: items.map(toolkitMessage), nextPageToken };
+  const listPart = projectList(sealer, {
+    ...{ call: "ListTools", order: bySlug, sizes: wholeLists },
+    filter: ({ projectId, toolkitSlug, kind }: ListToolsRequest) => ({ projectId, toolkitSlug, kind }),
+    async rows({ filter: { projectId, toolkitSlug, kind }, page: { after }, caller }) {
+      const { messages } = await viewFor(projectId, caller);
+      const tools = toolkitSlug === "" ? messages.toolList : (messages.toolsOfToolkit.get(toolkitSlug) ?? []);
+      const granted = toolsOfKind(tools, kind).filter((tool) => isMessageGranted(tool, caller.binding));
+      return itemsAfter(granted, after);
     },
+    answer: (rows, { request }) => ({ tools: toolsInView(rows, request.view) }),
+  });
+  return {
+    listToolkits: projectList(sealer, {
+      ...{ call: "ListToolkits", order: bySlug, sizes: wholeLists },
+      filter: ({ projectId }) => ({ projectId }),
+      async rows({ filter: { projectId }, page: { after }, caller }) {
+        const { toolkits } = await viewFor(projectId, caller);
+        const granted = [...toolkits.values()].filter(({ slug }) => isToolkitGranted(caller.binding, slug));
+        return itemsAfter(granted, after);
+      },
+      answer: (rows) => ({ toolkits: rows.map(toolkitMessage) }),
+    }),
     async getToolkit(request, ctx) {
-      const view = await viewFor(request.projectId, ctx);
+      const view = await viewFor(request.projectId, requireProject(ctx));
       const toolkit = view.toolkits.get(request.slug);
-      if (toolkit === undefined || !isToolkitGranted(bindingOfCall(ctx), request.slug))
+      if (toolkit === undefined || !isToolkitGranted(requireProject(ctx).binding, request.slug))
         throw catalogFaults.TOOLKIT_NOT_FOUND("slug", request.slug, view);
       return { toolkit: toolkitMessage(toolkit) };
     },
     async listTools(request, ctx) {
-      const { messages } = await viewFor(request.projectId, ctx);
-      const { toolkitSlug, kind, view, pageSize, pageToken } = request;
-      const binding = bindingOfCall(ctx);
-      const whole =
-        binding === undefined && toolkitSlug === "" && pageSize === 0 && pageToken === ""
-          ? messages.allTools(kind, view)
-          : undefined;
-      if (whole !== undefined) return whole;
-      const candidates = toolkitSlug === "" ? messages.toolList : (messages.toolsOfToolkit.get(toolkitSlug) ?? []);
-      const tools = toolsOfKind(candidates, kind).filter((tool) => isMessageGranted(tool, binding));
-      const scope = scopeOf("ListTools", ctx, { projectId: request.projectId, toolkitSlug, kind });
-      const { items, nextPageToken } = pageOf(tools, request, { sealer, scope });
-      return { tools: toolsInView(items, view), nextPageToken };
+      const { projectId, toolkitSlug, kind, view, pageSize, pageToken } = request;
+      const caller = requireProject(ctx);
+      const { messages } = await viewFor(projectId, caller);
+      const isWhole = caller.binding === undefined && toolkitSlug === "" && pageSize === 0 && pageToken === "";
+      return (isWhole ? messages.allTools(kind, view) : undefined) ?? listPart(request, ctx);
     },
     async getTool(request, ctx) {
-      const view = await viewFor(request.projectId, ctx);
+      const view = await viewFor(request.projectId, requireProject(ctx));
       const response = view.messages.tools.get(request.slug);
-      if (response?.tool === undefined || !isMessageGranted(response.tool, bindingOfCall(ctx)))
+      if (response?.tool === undefined || !isMessageGranted(response.tool, requireProject(ctx).binding))
         throw catalogFaults.TOOL_NOT_FOUND(request.slug, view);
       return response;
     },
     async getToolkitConnectSpec(request, ctx) {
-      const view = await viewFor(request.projectId, ctx);
+      const view = await viewFor(request.projectId, requireProject(ctx));
       const response = view.messages.specs.get(request.slug);
-      if (response === undefined || !isToolkitGranted(bindingOfCall(ctx), request.slug))
+      if (response === undefined || !isToolkitGranted(requireProject(ctx).binding, request.slug))
         throw catalogFaults.TOOLKIT_NOT_FOUND("slug", request.slug, view);
       return response;
     },
@@ -148,20 +158,13 @@ function createTurns() {
   };
 }
 
-/** The key's project. A request names that one or none; any other reads as missing. */
-function ownProject(projectId: string, ctx: HandlerContext): ProjectId {
-  const own = requireProject(ctx).projectId;
-  if (projectId !== "" && projectId !== own) throw catalogFaults.PROJECT_NOT_FOUND(projectId);
-  return own;
-}
+const bySlug = byText(({ slug }: { readonly slug: string }) => slug);
+/** Lists of the catalog are short: a page is the whole of most. */
+const wholeLists = { fallback: catalogPageMax, max: catalogPageMax };
 
-function scopeOf(call: string, ctx: HandlerContext, filters: Record<string, string | number>) {
-  return { call, projectId: requireProject(ctx).projectId, filters };
-}
-
-/** What the caller is bound to: it sees what it may use alone. */
-function bindingOfCall(ctx: HandlerContext): Binding | undefined {
-  return requireProject(ctx).binding;
+/** Returns the items after a slug, in the order of slugs. If the catalog changes between two pages, none is skipped or repeated. */
+function itemsAfter<Item extends { readonly slug: string }>(items: readonly Item[], after = ""): readonly Item[] {
+  return items.filter(({ slug }) => slug > after);
 }
 
 function isMessageGranted(

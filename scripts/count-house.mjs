@@ -27,8 +27,8 @@ function targetOf(from, specifier) {
   const folder = join("packages", name);
   if (!existsSync(join(root, folder, "package.json"))) return undefined;
   const { exports } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
-  const found = typeof exports === "string" ? exports : exports?.[`.${rest ?? ""}`];
-  const path = typeof found === "string" ? found : found?.default;
+  const found = typeof exports === "string" ? exports : (exports?.[`.${rest ?? ""}`] ?? exports?.["./*"]);
+  const path = (typeof found === "string" ? found : found?.default)?.replace("*", rest?.slice(1) ?? "");
   return path === undefined ? undefined : normalize(join(folder, path));
 }
 

@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { systemClock } from "@svc/core";
-import { openDatabase } from "@svc/db";
+import { openDatabase } from "@svc/db/connect";
 import { bundled } from "@svc/testing/bundled";
 import { compileCache } from "@svc/testing/compile-cache";
 import { createTestDataDir } from "@svc/testing/data-dir";

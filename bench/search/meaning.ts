@@ -1,6 +1,7 @@
 import type { Catalog } from "@svc/catalog";
 import { type Clock, createAddressGuard, createId, systemClock } from "@svc/core";
-import { type Database, migrateDatabase, openDatabase } from "@svc/db";
+import { type Database, openDatabase } from "@svc/db/connect";
+import { migrateDatabase } from "@svc/db/migrate";
 import { createMeaningFinder, type EmbeddingsObserver, type SearchOutcome, type ToolFinder } from "@svc/tools";
 import { Histogram, type LatencySummary } from "../histogram.ts";
 import { monotonicMicros } from "../monotonic.ts";

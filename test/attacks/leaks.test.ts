@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import { dataKeyHeader } from "@svc/core";
-import { type StoredColumn, storedColumns } from "@svc/db";
+import { type StoredColumn, storedColumns } from "@svc/db/schema/stored-columns";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { kindOfColumn } from "./leaks-columns.ts";
 import { playLeaks, type Scene } from "./leaks-scene.ts";

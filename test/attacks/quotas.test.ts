@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { openDatabase } from "@svc/db";
+import { openDatabase } from "@svc/db/connect";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { readAnswer, type TestAnswer } from "@svc/testing/server";
 import {

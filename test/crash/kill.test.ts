@@ -1,6 +1,6 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { openDatabase } from "@svc/db";
+import { openDatabase } from "@svc/db/connect";
 import { databaseUrl, startTestPostgres, type TestPostgres } from "@svc/testing/database";
 import { endLeases } from "@svc/testing/leases";
 import {

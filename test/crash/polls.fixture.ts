@@ -1,5 +1,5 @@
 import { createSealer, parseVaultKeys, systemClock } from "@svc/core";
-import { openDatabase } from "@svc/db";
+import { openDatabase } from "@svc/db/connect";
 import { catalogOf } from "@svc/testing/catalog";
 import { createTestNode } from "@svc/testing/node";
 import { shopOf } from "./polls-shop.ts";

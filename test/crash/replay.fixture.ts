@@ -1,5 +1,5 @@
 import { createSealer, parseVaultKeys, systemClock } from "@svc/core";
-import { openDatabase } from "@svc/db";
+import { openDatabase } from "@svc/db/connect";
 import { createTestNode } from "@svc/testing/node";
 
 // A node that moves paced replays on, until it comes to the fault point it is armed for: there it kills itself, as a kill -9 does.

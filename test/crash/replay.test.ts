@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createSealer, type ProjectId, parseVaultKeys, systemClock, uuidOfId } from "@svc/core";
-import { createProject } from "@svc/db";
+import { createProject } from "@svc/db/projects/repo";
 import { ReplayState, TriggersService } from "@svc/gen/triggers";
 import { bundled } from "@svc/testing/bundled";
 import { compileCache } from "@svc/testing/compile-cache";

@@ -1,6 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { createId, isoTime, type ProjectId, systemClock, uuidOfId } from "@svc/core";
-import { createApiKey, createProject, type Database, migrateDatabase, openDatabase } from "@svc/db";
+import { type Database, openDatabase } from "@svc/db/connect";
+import { createApiKey } from "@svc/db/keys/repo";
+import { migrateDatabase } from "@svc/db/migrate";
+import { createProject } from "@svc/db/projects/repo";
 import { StandingService } from "@svc/gen/standing";
 import { catalogOf } from "@svc/testing/catalog";
 import { createTestNode, type TestNode } from "@svc/testing/node";

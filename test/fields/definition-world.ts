@@ -3,7 +3,9 @@ import { toJson } from "@bufbuild/protobuf";
 import { DefinitionError } from "@svc/catalog";
 import type { AppRequest } from "@svc/connections";
 import { createId } from "@svc/core";
-import { createApiKey, createProject, eventsForProject } from "@svc/db";
+import { eventsForProject } from "@svc/db/events/repo";
+import { createApiKey } from "@svc/db/keys/repo";
+import { createProject } from "@svc/db/projects/repo";
 import {
   CatalogService,
   GetToolkitConnectSpecResponseSchema,

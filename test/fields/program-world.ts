@@ -1,7 +1,8 @@
 import { toJson } from "@bufbuild/protobuf";
 import { type Client, ConnectError } from "@connectrpc/connect";
 import { createId, type Id, uuidOfId } from "@svc/core";
-import { createApiKey, createProject, setProjectPolicy } from "@svc/db";
+import { createApiKey } from "@svc/db/keys/repo";
+import { createProject, setProjectPolicy } from "@svc/db/projects/repo";
 import { ContactsService } from "@svc/gen/contacts";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { JobEventSchema, JobSchema, JobStepSchema, JobsService } from "@svc/gen/jobs";

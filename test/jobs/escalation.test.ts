@@ -1,4 +1,4 @@
-import { createProject } from "@svc/db";
+import { createProject } from "@svc/db/projects/repo";
 import { ConnectionsService } from "@svc/gen/connections";
 import { ContactsService } from "@svc/gen/contacts";
 import { AskState, JobStatus, JobsService } from "@svc/gen/jobs";

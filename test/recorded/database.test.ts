@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createId, generateVaultKey, parseVaultKeys, systemClock } from "@svc/core";
-import { type Database, findVaultRotation } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { findVaultRotation } from "@svc/db/vault/rotations";
 import { createLogger } from "@svc/server";
 import { openVault } from "@svc/server/vault";
 import { call, type ServerProcess, until } from "@svc/testing/server-process";

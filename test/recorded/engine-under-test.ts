@@ -2,7 +2,7 @@ import type { Client } from "@connectrpc/connect";
 import type { Catalog } from "@svc/catalog";
 import type { AppTransport } from "@svc/connections";
 import { type Clock, createSealer, type KeyId, type ProjectId, parseVaultKeys, type Role } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
 import { ContactsService } from "@svc/gen/contacts";
 import { JobsService } from "@svc/gen/jobs";
 import { createTestNode } from "@svc/testing/node";

@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Database, migrateDatabase, migrationsFolder, openDatabase } from "@svc/db";
+import { type Database, openDatabase } from "@svc/db/connect";
+import { migrateDatabase, migrationsFolder } from "@svc/db/migrate";
 import { databaseUrl } from "@svc/testing/database";
 import { readTables, type Tables } from "./store.ts";
 

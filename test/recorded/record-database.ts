@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { type Id, idOfUuid, parseId, uuidOfId } from "@svc/core";
-import { type Database, withTransaction } from "@svc/db";
+import { type Database, withTransaction } from "@svc/db/connect";
 import { postCalendar, type ServerProcess, until } from "@svc/testing/server-process";
 import { startSubscriber } from "@svc/testing/subscriber";
 import { type DatabaseRecording, movedStore, type UnderWay } from "./database-recording.ts";

@@ -10,7 +10,10 @@ import {
   parseVaultKeys,
   type Sealer,
 } from "@svc/core";
-import { activateAccount, createApiKey, createProject, type Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { activateAccount } from "@svc/db/connections/activate";
+import { createApiKey } from "@svc/db/keys/repo";
+import { createProject } from "@svc/db/projects/repo";
 import { recordedAnswer, type SentRequest, sentRequest } from "./app-request.ts";
 import { type Driven, driveToEnd, type PendingAct, performNext } from "./drive.ts";
 import { shortened } from "./endings.ts";

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
 import type { SentRequest } from "./app-request.ts";
 import type { Act, Entry, RecordedAnswer, RecordedRequest } from "./history.ts";
 import { changeOf, type Row, readStore, type Store, type Tables } from "./store.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { AppTransport } from "@svc/connections";
 import type { Clock, KeyId, ProjectId } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
 import { createAppScript } from "./app-script.ts";
 import { type Driven, driveToEnd, performNext } from "./drive.ts";
 import { createEngineUnderTest, type EngineCaller } from "./engine-under-test.ts";

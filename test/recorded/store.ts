@@ -1,4 +1,4 @@
-import { type Database, type Executor, withTransaction } from "@svc/db";
+import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 
 /** A row by column. Times are RFC 3339 in UTC with milliseconds, bytes are base64, documents JSON, arrays lists. */
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,13 +1,9 @@
 import { coreFaults, isoTime, type JsonObject, type ProjectPrincipal, parseId, type Role } from "@svc/core";
-import {
-  type AskRecord,
-  type ConsoleLink,
-  contactsForProject,
-  findAsk,
-  findPendingAsk,
-  jobsForProject,
-  makeConsoleLink,
-} from "@svc/db";
+import { type AskRecord, findAsk, findPendingAsk } from "@svc/db/asks/repo";
+import type { ConsoleLink } from "@svc/db/console/links";
+import { makeConsoleLink } from "@svc/db/console/make-link";
+import { contactsForProject } from "@svc/db/contacts/repo";
+import { jobsForProject } from "@svc/db/jobs/repo";
 import { answerAsk } from "./answer.ts";
 import { isOwnConfirmation } from "./by-caller.ts";
 import type { AskContext } from "./context.ts";

@@ -1,5 +1,6 @@
 import { createId } from "@svc/core";
-import { contactsForProject, findPendingAsk } from "@svc/db";
+import { findPendingAsk } from "@svc/db/asks/repo";
+import { contactsForProject } from "@svc/db/contacts/repo";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { askPort } from "./port.ts";

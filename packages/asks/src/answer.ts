@@ -1,17 +1,11 @@
 import { type Fault, parseId, storableText } from "@svc/core";
-import {
-  type AskContinuation,
-  type AskRecord,
-  contactsForProject,
-  type DecisionDocument,
-  deliveriesForProject,
-  type Executor,
-  findAsk,
-  findPendingAsk,
-  type LockedJob,
-  lockJobOfAsk,
-  withTransaction,
-} from "@svc/db";
+import { type LockedJob, lockJobOfAsk } from "@svc/db/asks/lock-job";
+import { type AskRecord, findAsk, findPendingAsk } from "@svc/db/asks/repo";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import { contactsForProject } from "@svc/db/contacts/repo";
+import { deliveriesForProject } from "@svc/db/deliveries/repo";
+import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { AskContinuation } from "@svc/db/schema/words";
 import { isOwnConfirmation } from "./by-caller.ts";
 import { faultOfOverrides } from "./check-overrides.ts";
 import type { AskContext } from "./context.ts";

@@ -1,5 +1,5 @@
 import type { Id } from "@svc/core";
-import type { NewJobEvent } from "@svc/db";
+import type { NewJobEvent } from "@svc/db/jobs/record";
 
 /** What of an ask its log entries name. */
 export type AskName = { readonly id: Id<"ask">; readonly stepId: string; readonly pointId: string };

@@ -1,5 +1,8 @@
 import { type KeyId, keysOfChain, parseId } from "@svc/core";
-import { type AskRecord, type Executor, isOneHand, type JobRecord, listJobAsks } from "@svc/db";
+import { isOneHand } from "@svc/db/asks/is-one-hand";
+import { type AskRecord, listJobAsks } from "@svc/db/asks/repo";
+import type { Executor } from "@svc/db/connect";
+import type { JobRecord } from "@svc/db/jobs/record";
 
 /** An ask and the job that it is about. */
 export type AskOfJob = {

@@ -1,5 +1,5 @@
 import type { AddressGuard, Clock, Id, NodeId, Sealer } from "@svc/core";
-import type { Database, Executor } from "@svc/db";
+import type { Database, Executor } from "@svc/db/connect";
 import type { Dispatcher } from "@svc/delivery";
 import type { ToolCaller } from "@svc/tools";
 import type { AskObserver } from "./observer.ts";

@@ -1,7 +1,9 @@
 import { create, toJsonString } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { idOfUuid, uuidOfId } from "@svc/core";
-import type { AskRecord, DecisionDocument, Subscription } from "@svc/db";
+import type { AskRecord } from "@svc/db/asks/repo";
+import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { Subscription } from "@svc/db/subscriptions/repo";
 import {
   type Ask,
   type AskDecision,

@@ -1,12 +1,9 @@
 import type { ProjectId } from "@svc/core";
-import {
-  type AskRecord,
-  type EventDeliveries,
-  type Executor,
-  readDuePublications,
-  readEventDeliveries,
-  readLoggedAskDeliveries,
-} from "@svc/db";
+import { readDuePublications } from "@svc/db/asks/read-due-publications";
+import { readLoggedAskDeliveries } from "@svc/db/asks/read-logged-deliveries";
+import type { AskRecord } from "@svc/db/asks/repo";
+import type { Executor } from "@svc/db/connect";
+import { type EventDeliveries, readEventDeliveries } from "@svc/db/deliveries/read-event-deliveries";
 import { subjectText } from "./task-subject.ts";
 
 const fates = ["", "pending", "delivered", "dead-letter"] as const;

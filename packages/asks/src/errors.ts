@@ -1,5 +1,5 @@
 import { call, defineFaults, field, formatValue, text } from "@svc/core";
-import { askEndpointEventTypes } from "@svc/db";
+import { askEndpointEventTypes } from "@svc/db/schema/words";
 
 /** Refusals of asks, ask endpoints and contacts. */
 export const askFaults = defineFaults({

@@ -1,5 +1,5 @@
 import { idOfUuid, uuidOfId } from "@svc/core";
-import { contactsForProject } from "@svc/db";
+import { contactsForProject } from "@svc/db/contacts/repo";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { askPort } from "./port.ts";

@@ -1,20 +1,15 @@
-import {
-  type AskRecord,
-  appendJobEvents,
-  type ClaimedJobTask,
-  type DecisionDocument,
-  type Executor,
-  endJobTask,
-  exhaustAsk,
-  findAsk,
-  holdJobTask,
-  type LockedJob,
-  lockJobOfAsk,
-  moveJobTask,
-  passAskOn,
-  putJobTasks,
-  withTransaction,
-} from "@svc/db";
+import { exhaustAsk } from "@svc/db/asks/exhaust";
+import { type LockedJob, lockJobOfAsk } from "@svc/db/asks/lock-job";
+import { passAskOn } from "@svc/db/asks/pass-on";
+import { type AskRecord, findAsk } from "@svc/db/asks/repo";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { ClaimedJobTask } from "@svc/db/job-tasks/claim";
+import { endJobTask } from "@svc/db/job-tasks/end";
+import { holdJobTask } from "@svc/db/job-tasks/hold";
+import { moveJobTask } from "@svc/db/job-tasks/move";
+import { putJobTasks } from "@svc/db/job-tasks/put";
+import { appendJobEvents } from "@svc/db/jobs/append-events";
 import { askEvent } from "./ask-event.ts";
 import type { AskContext } from "./context.ts";
 import { type AskObservation, observationOf } from "./observer.ts";

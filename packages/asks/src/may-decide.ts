@@ -1,5 +1,6 @@
 import type { Fault, KeyId, Role } from "@svc/core";
-import type { AskRecord, Contact } from "@svc/db";
+import type { AskRecord } from "@svc/db/asks/repo";
+import type { Contact } from "@svc/db/contacts/repo";
 import { askFaults } from "./errors.ts";
 
 /** Who presents an answer to an approval, for which contact. */

@@ -1,5 +1,7 @@
 import type { Id, ProjectId } from "@svc/core";
-import type { AskKind, AskRecord, DecisionDocument } from "@svc/db";
+import type { AskRecord } from "@svc/db/asks/repo";
+import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { AskKind } from "@svc/db/schema/words";
 
 /** An ask as it was settled, for logs and metrics. Who was asked what is not among it; the job's log has that. */
 export type AskObservation = {

@@ -1,6 +1,9 @@
 import { createHmac } from "node:crypto";
 import { createId, type DeliveryId, generateSigningSecret, idOfUuid, type SubscriptionId } from "@svc/core";
-import { askEndpointsForProject, deliveriesForProject, eventsForProject, expireDeliveries } from "@svc/db";
+import { expireDeliveries } from "@svc/db/deliveries/expire";
+import { deliveriesForProject } from "@svc/db/deliveries/repo";
+import { eventsForProject } from "@svc/db/events/repo";
+import { askEndpointsForProject } from "@svc/db/subscriptions/ask-endpoints";
 import { type Dispatcher, signingSecretContext } from "@svc/delivery";
 import { createTestDatabase } from "@svc/testing/database";
 import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";

@@ -1,23 +1,17 @@
 import { createId } from "@svc/core";
-import {
-  type AskRecord,
-  addAskEvent,
-  appendJobEvents,
-  askEndpointsForProject,
-  type ClaimedJobTask,
-  type Executor,
-  endJobTask,
-  findAsk,
-  holdJobTask,
-  type LockedJob,
-  lockJobOfAsk,
-  moveJobTask,
-  type NewEvent,
-  putJobTasks,
-  readLoggedAskDeliveries,
-  recordEvents,
-  withTransaction,
-} from "@svc/db";
+import { addAskEvent } from "@svc/db/asks/add-event";
+import { type LockedJob, lockJobOfAsk } from "@svc/db/asks/lock-job";
+import { readLoggedAskDeliveries } from "@svc/db/asks/read-logged-deliveries";
+import { type AskRecord, findAsk } from "@svc/db/asks/repo";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import { type NewEvent, recordEvents } from "@svc/db/events/record";
+import type { ClaimedJobTask } from "@svc/db/job-tasks/claim";
+import { endJobTask } from "@svc/db/job-tasks/end";
+import { holdJobTask } from "@svc/db/job-tasks/hold";
+import { moveJobTask } from "@svc/db/job-tasks/move";
+import { putJobTasks } from "@svc/db/job-tasks/put";
+import { appendJobEvents } from "@svc/db/jobs/append-events";
+import { askEndpointsForProject } from "@svc/db/subscriptions/ask-endpoints";
 import { askEvent } from "./ask-event.ts";
 import type { AskContext } from "./context.ts";
 import { publicationOf } from "./convert.ts";

@@ -1,12 +1,8 @@
 import { createId, digestSecret, generateApiKey, type KeyId } from "@svc/core";
-import {
-  type ApiKey,
-  contactsForProject,
-  createApiKey,
-  findConsoleLink,
-  revokeApiKey,
-  toolCallsForProject,
-} from "@svc/db";
+import { toolCallsForProject } from "@svc/db/calls/repo";
+import { findConsoleLink } from "@svc/db/console/links";
+import { contactsForProject } from "@svc/db/contacts/repo";
+import { type ApiKey, createApiKey, revokeApiKey } from "@svc/db/keys/repo";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { type AskBench, createAskBench } from "./test-asks.ts";

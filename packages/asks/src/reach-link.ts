@@ -1,4 +1,8 @@
-import { type AskRecord, type Contact, findKeyById, jobsForProject, makeConsoleLink } from "@svc/db";
+import type { AskRecord } from "@svc/db/asks/repo";
+import { makeConsoleLink } from "@svc/db/console/make-link";
+import type { Contact } from "@svc/db/contacts/repo";
+import { jobsForProject } from "@svc/db/jobs/repo";
+import { findKeyById } from "@svc/db/keys/repo";
 import { answerLinkLifeMs } from "./answer-link.ts";
 import { isOwnConfirmation } from "./by-caller.ts";
 import type { AskContext } from "./context.ts";

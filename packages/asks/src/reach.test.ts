@@ -1,4 +1,5 @@
-import { contactsForProject, toolCallsForProject } from "@svc/db";
+import { toolCallsForProject } from "@svc/db/calls/repo";
+import { contactsForProject } from "@svc/db/contacts/repo";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { type AskBench, createAskBench } from "./test-asks.ts";

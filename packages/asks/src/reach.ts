@@ -1,24 +1,18 @@
 import { createHash } from "node:crypto";
 import { assertExhaustive, type ConfirmRule, keysOfChain } from "@svc/core";
-import {
-  type AskRecord,
-  appendJobEvents,
-  type ClaimedJobTask,
-  type Contact,
-  contactsForProject,
-  type Executor,
-  endJobTask,
-  findAsk,
-  holdJobTask,
-  jobsForProject,
-  type LockedJob,
-  lockJobOfAsk,
-  moveJobTask,
-  noteAskReached,
-  putJobTasks,
-  readConfirmRules,
-  withTransaction,
-} from "@svc/db";
+import { type LockedJob, lockJobOfAsk } from "@svc/db/asks/lock-job";
+import { noteAskReached } from "@svc/db/asks/note-reached";
+import { type AskRecord, findAsk } from "@svc/db/asks/repo";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import { type Contact, contactsForProject } from "@svc/db/contacts/repo";
+import type { ClaimedJobTask } from "@svc/db/job-tasks/claim";
+import { endJobTask } from "@svc/db/job-tasks/end";
+import { holdJobTask } from "@svc/db/job-tasks/hold";
+import { moveJobTask } from "@svc/db/job-tasks/move";
+import { putJobTasks } from "@svc/db/job-tasks/put";
+import { appendJobEvents } from "@svc/db/jobs/append-events";
+import { jobsForProject } from "@svc/db/jobs/repo";
+import { readConfirmRules } from "@svc/db/projects/plan-policy";
 import type { CallAnswer, Called } from "@svc/tools";
 import { askEvent } from "./ask-event.ts";
 import { isOfCauser } from "./by-caller.ts";

@@ -1,14 +1,9 @@
 import { type Fault, storableText } from "@svc/core";
-import {
-  type AskRecord,
-  appendJobEvents,
-  countRefusedAnswer,
-  countUnaskedAnswer,
-  type Executor,
-  findPendingAsk,
-  type LockedJob,
-  listJobAsks,
-} from "@svc/db";
+import { countRefusedAnswer, countUnaskedAnswer } from "@svc/db/asks/count-refused-answer";
+import type { LockedJob } from "@svc/db/asks/lock-job";
+import { type AskRecord, findPendingAsk, listJobAsks } from "@svc/db/asks/repo";
+import type { Executor } from "@svc/db/connect";
+import { appendJobEvents } from "@svc/db/jobs/append-events";
 import { askEvent } from "./ask-event.ts";
 import type { AnswerRequest } from "./types.ts";
 

@@ -1,6 +1,8 @@
 import { toJsonString } from "@bufbuild/protobuf";
 import { createId } from "@svc/core";
-import { contactsForProject, eventsForProject, subscriptionsForProject } from "@svc/db";
+import { contactsForProject } from "@svc/db/contacts/repo";
+import { eventsForProject } from "@svc/db/events/repo";
+import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { AskSchema, AskState, JobStatus } from "@svc/gen/jobs";
 import { createTestDatabase } from "@svc/testing/database";
 import { createTestNode, jobOf, programText, type TestNode, type TestProject } from "@svc/testing/jobs-node";

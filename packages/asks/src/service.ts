@@ -12,7 +12,10 @@ import {
   requireProject,
   storableText,
 } from "@svc/core";
-import { type AskRecord, asksForProject, jobsForProject, type ReceiptDocument, readTwinReceipts } from "@svc/db";
+import { type AskRecord, asksForProject } from "@svc/db/asks/repo";
+import type { ReceiptDocument } from "@svc/db/documents/receipt";
+import { readTwinReceipts } from "@svc/db/jobs/read-twin-receipts";
+import { jobsForProject } from "@svc/db/jobs/repo";
 import type { Ask, Job, JobsService, Receipt } from "@svc/gen/jobs";
 import { answerAsk } from "./answer.ts";
 import { answerLinkLifeMs, createAnswerLinks } from "./answer-link.ts";

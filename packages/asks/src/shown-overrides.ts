@@ -1,5 +1,5 @@
 import { type ProjectId, readJsonObject, type Sealer } from "@svc/core";
-import type { AskRecord } from "@svc/db";
+import type { AskRecord } from "@svc/db/asks/repo";
 import { mask } from "@svc/tools";
 
 /**

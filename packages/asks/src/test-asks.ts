@@ -1,18 +1,14 @@
 import { createId, Fault, type Id, type KeyId, type ProjectId, type Sealer, uuidOfId } from "@svc/core";
-import {
-  type AskRecord,
-  appendJobEvents,
-  claimJobTasks,
-  createProject,
-  type Database,
-  findAsk,
-  insertJobs,
-  type JobEventRecord,
-  jobsForProject,
-  lockJob,
-  putJobTasks,
-  withTransaction,
-} from "@svc/db";
+import { type AskRecord, findAsk } from "@svc/db/asks/repo";
+import { type Database, withTransaction } from "@svc/db/connect";
+import { claimJobTasks } from "@svc/db/job-tasks/claim";
+import { putJobTasks } from "@svc/db/job-tasks/put";
+import { appendJobEvents } from "@svc/db/jobs/append-events";
+import { insertJobs } from "@svc/db/jobs/insert";
+import { lockJob } from "@svc/db/jobs/lock";
+import type { JobEventRecord } from "@svc/db/jobs/record";
+import { jobsForProject } from "@svc/db/jobs/repo";
+import { createProject } from "@svc/db/projects/repo";
 import { catalogOf } from "@svc/testing/catalog";
 import { createTestClock, type TestClock } from "@svc/testing/clock";
 import { connectDesk, createWorld, desk, type World } from "@svc/testing/desk";

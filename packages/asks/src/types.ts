@@ -1,5 +1,11 @@
 import type { Id, KeyId, LinkId, ProjectId, Role, Sealer } from "@svc/core";
-import type { AskKind, AskRecord, DecisionDocument, Executor, NewJobEvent, NewJobTask, RowCounts } from "@svc/db";
+import type { AskRecord } from "@svc/db/asks/repo";
+import type { Executor } from "@svc/db/connect";
+import type { RowCounts } from "@svc/db/documents/counts";
+import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { NewJobTask } from "@svc/db/job-tasks/task";
+import type { NewJobEvent } from "@svc/db/jobs/record";
+import type { AskKind } from "@svc/db/schema/words";
 import type { Continuation, Hop } from "@svc/program";
 
 /** A question that the engine wants put. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createProject } from "@svc/db";
+import { createProject } from "@svc/db/projects/repo";
 import { ToolkitConnectability, type ToolkitConnectSpec } from "@svc/gen/catalog";
 import { writeToolkits } from "@svc/testing/catalog";
 import { createTestDatabase } from "@svc/testing/database";

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { createId } from "@svc/core";
-import { createProject } from "@svc/db";
+import { createProject } from "@svc/db/projects/repo";
 import { ToolKind, ToolkitConnectability, ToolView } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import type { ToolkitSource } from "@svc/testing/catalog";

@@ -1,6 +1,6 @@
 import { type Client, Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import type { Clock, ProjectId } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
 import { CatalogService } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { catalogOf, type ToolkitSource } from "@svc/testing/catalog";

@@ -1,15 +1,10 @@
 import type { Action } from "@svc/catalog";
 import { type AccountId, type Batcher, createBatcher, formatValue, SealError } from "@svc/core";
-import {
-  type CallableAccountRow,
-  connectedAccountsForProject,
-  type Database,
-  expireAccount,
-  findActiveAccounts,
-  findCallableAccount,
-  isUnavailable,
-  noteCredentialTry,
-} from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { type CallableAccountRow, findActiveAccounts, findCallableAccount } from "@svc/db/connections/find-callable";
+import { expireAccount, noteCredentialTry } from "@svc/db/connections/refresh";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
+import { isUnavailable } from "@svc/db/driver-error";
 import type { AccountAccess, AccountFault, AccountQuery, CallableAccount } from "./account-access.ts";
 import type { AppRequest } from "./app-transport.ts";
 import { type Credential, openCredential, tokenOf } from "./credential.ts";

@@ -1,6 +1,7 @@
 import type { Toolkit } from "@svc/catalog";
 import { createId, type ProjectId, type Sealer } from "@svc/core";
-import { type Activation, activateAccount, type ConnectedAccount } from "@svc/db";
+import type { ConnectedAccount } from "@svc/db/connections/account";
+import { type Activation, activateAccount } from "@svc/db/connections/activate";
 import { type Credential, openCredential, sealCredential, tokenOf } from "./credential.ts";
 import { definitionOf, exclusiveReferences, originDigestOf } from "./definition.ts";
 import type { ConnectionsOptions } from "./options.ts";

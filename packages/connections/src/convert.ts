@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { ConnectedAccount, SecretRow } from "@svc/db";
+import type { ConnectedAccount } from "@svc/db/connections/account";
+import type { SecretRow } from "@svc/db/secrets/repo";
 import { type ConnectedAccount as ConnectedAccountMessage, ConnectedAccountSchema } from "@svc/gen/connections";
 import { type Secret, SecretSchema } from "@svc/gen/secrets";
 

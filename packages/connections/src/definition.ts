@@ -1,6 +1,7 @@
 import type { CatalogViews, Toolkit } from "@svc/catalog";
 import { isPrintableText } from "@svc/core";
-import type { AccountDefinition, CallableAccountRow, ConnectedAccount } from "@svc/db";
+import type { AccountDefinition, ConnectedAccount } from "@svc/db/connections/account";
+import type { CallableAccountRow } from "@svc/db/connections/find-callable";
 
 /**
  * The definition that a toolkit's accounts belong to: a private toolkit that hides a shared one never meets its accounts, and

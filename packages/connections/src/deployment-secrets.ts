@@ -1,5 +1,7 @@
 import type { Clock, Sealer } from "@svc/core";
-import { type Database, type SecretRow, secretsOfDeployment } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { secretsOfDeployment } from "@svc/db/secrets/deployment";
+import type { SecretRow } from "@svc/db/secrets/repo";
 import { isSecretValue } from "./secrets.ts";
 
 /** Names of what the deployment itself keeps secret. `embeddings_key`: the bearer token of the embeddings endpoint. */

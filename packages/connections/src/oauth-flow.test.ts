@@ -1,5 +1,5 @@
 import { type ProjectId, parseId } from "@svc/core";
-import { connectedAccountsForProject } from "@svc/db";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createOauthPages } from "./oauth-flow.ts";
 import {

@@ -1,12 +1,9 @@
 import type { Toolkit } from "@svc/catalog";
 import { digestSecret, equalConstantTime } from "@svc/core";
-import {
-  type ConnectedAccount,
-  connectedAccountsForProject,
-  isUniqueViolation,
-  restoreConsoleLink,
-  spendConsoleLink,
-} from "@svc/db";
+import type { ConnectedAccount } from "@svc/db/connections/account";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
+import { restoreConsoleLink, spendConsoleLink } from "@svc/db/console/links";
+import { isUniqueViolation } from "@svc/db/driver-error";
 import { calculatePKCECodeChallenge, generateRandomState } from "oauth4webapi";
 import { activate } from "./activate-account.ts";
 import { type Credential, openCredential } from "./credential.ts";

@@ -1,6 +1,7 @@
 import type { Action, CatalogViews, Toolkit } from "@svc/catalog";
 import type { AddressGuard, Clock, ProjectPrincipal, Sealer } from "@svc/core";
-import type { ConnectedAccount, Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import type { ConnectedAccount } from "@svc/db/connections/account";
 import type { AppTransport } from "./app-transport.ts";
 import type { PartyFetch } from "./token-fetch.ts";
 

@@ -1,5 +1,6 @@
 import { type ProjectId, parseId } from "@svc/core";
-import { connectedAccountsForProject, settleAccountRefresh } from "@svc/db";
+import { settleAccountRefresh } from "@svc/db/connections/refresh";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RenewalObservation } from "./observer.ts";
 import { createRefresher, type Refresher } from "./refresher.ts";

@@ -4,7 +4,7 @@ import {
   claimAccountRefresh,
   listDueAccountRefreshes,
   settleAccountRefresh,
-} from "@svc/db";
+} from "@svc/db/connections/refresh";
 import { openCredential, tokenOf } from "./credential.ts";
 import { findToolkit } from "./definition.ts";
 import type { ConnectionsOptions } from "./options.ts";

@@ -1,14 +1,14 @@
 import type { Toolkit } from "@svc/catalog";
+import type { ConnectedAccount } from "@svc/db/connections/account";
 import {
   type AccountKey,
   type AccountRefreshLease,
   type AccountRefreshOutcome,
-  type ConnectedAccount,
   claimAccountRefresh,
-  connectedAccountsForProject,
-  isUnavailable,
   settleAccountRefresh,
-} from "@svc/db";
+} from "@svc/db/connections/refresh";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
+import { isUnavailable } from "@svc/db/driver-error";
 import { type Credential, openCredential, sealCredential, tokenOf } from "./credential.ts";
 import { keepsOrigin } from "./definition.ts";
 import type { RenewalObserver } from "./observer.ts";

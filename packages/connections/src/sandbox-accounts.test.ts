@@ -1,6 +1,6 @@
 import type { ProjectId } from "@svc/core";
 import { parseId } from "@svc/core";
-import { connectedAccountsForProject } from "@svc/db";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import { refusalOf } from "@svc/testing/project-client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createAccountAccess } from "./access.ts";

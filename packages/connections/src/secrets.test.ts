@@ -1,5 +1,5 @@
 import { createSealer, type ProjectId, SealError, systemClock, uuidOfId } from "@svc/core";
-import { createProject } from "@svc/db";
+import { createProject } from "@svc/db/projects/repo";
 import { SecretsService } from "@svc/gen/secrets";
 import { createTestDatabase } from "@svc/testing/database";
 import { createProjectClient, refusalOf } from "@svc/testing/project-client";

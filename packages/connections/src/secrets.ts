@@ -1,5 +1,7 @@
 import { createBatcher, type ProjectId, type Sealer } from "@svc/core";
-import { type Database, findSecrets, isUnavailable, type SecretPlace } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { isUnavailable } from "@svc/db/driver-error";
+import { findSecrets, type SecretPlace } from "@svc/db/secrets/find";
 
 const namePattern = /^[a-z][a-z0-9_-]{0,59}$/;
 const lengths = { min: 8, max: 8_192 };

@@ -1,5 +1,6 @@
 import { createId, type ProjectId, uuidOfId } from "@svc/core";
-import { findAccountReferences, setProjectPolicy } from "@svc/db";
+import { findAccountReferences } from "@svc/db/account-references/find";
+import { setProjectPolicy } from "@svc/db/projects/repo";
 import { refusalOf } from "@svc/testing/project-client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestConnections, type TestConnections } from "./test-connections.ts";

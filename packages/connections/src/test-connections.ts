@@ -1,7 +1,8 @@
 import type { Client, ConnectRouter } from "@connectrpc/connect";
 import type { CatalogViews, Toolkit } from "@svc/catalog";
 import { type AddressGuard, type Clock, createAddressGuard, type ProjectId, type Role, type Sealer } from "@svc/core";
-import { createProject, type Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { createProject } from "@svc/db/projects/repo";
 import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
 import { catalogOf, deploymentOf } from "@svc/testing/catalog";

@@ -1,5 +1,6 @@
 import type { Clock, NodeId, ProjectId, Sealer, SubscriptionId } from "@svc/core";
-import { type ClaimedDelivery, claimDeliveries, type DeliveryClaim, type Executor } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { type ClaimedDelivery, claimDeliveries, type DeliveryClaim } from "@svc/db/deliveries/claim";
 import type { ResolvedLimits } from "./limits.ts";
 import type { DeliveryObserver } from "./observer.ts";
 

@@ -1,5 +1,5 @@
 import { readRetryAfter } from "@svc/core";
-import type { DeliverySettlement } from "@svc/db";
+import type { DeliverySettlement } from "@svc/db/deliveries/settle";
 import type { OutgoingDelivery } from "./outgoing.ts";
 import { retryAfterMaxMs, retryWaitMs } from "./retry-schedule.ts";
 import type { Attempt } from "./send.ts";

@@ -1,5 +1,7 @@
 import { rm } from "node:fs/promises";
-import { migrateDatabase, openDatabase, startEmbeddedPostgres } from "@svc/db";
+import { openDatabase } from "@svc/db/connect";
+import { startEmbeddedPostgres } from "@svc/db/embedded/postgres";
+import { migrateDatabase } from "@svc/db/migrate";
 import { startForwarder } from "@svc/testing/forwarder";
 import { startTestReceiver } from "@svc/testing/receiver";
 import { createStoredDataDir } from "@svc/testing/stored-data-dir";

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { createId } from "@svc/core";
-import { subscriptionsForProject } from "@svc/db";
+import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { startTestReceiver } from "@svc/testing/receiver";
 import { until } from "@svc/testing/until";

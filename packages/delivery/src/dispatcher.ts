@@ -1,5 +1,5 @@
 import type { AddressGuard, Clock, NodeId, ProjectId, Sealer, SubscriptionId } from "@svc/core";
-import type { Executor } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
 import type { Endpoint, EndpointCache } from "./endpoint.ts";
 import type { DispatchLimits } from "./limits.ts";
 import type { DeliveryObserver } from "./observer.ts";

@@ -1,4 +1,4 @@
-import type { HealthLimits } from "@svc/db";
+import type { HealthLimits } from "@svc/db/subscriptions/report-failures";
 
 /** Bounds of the delivery engine; times in milliseconds. */
 export type DispatchLimits = {

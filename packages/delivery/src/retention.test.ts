@@ -1,4 +1,4 @@
-import { createProject } from "@svc/db";
+import { createProject } from "@svc/db/projects/repo";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { afterAll, expect, test } from "vitest";
 import { type EventSweepOptions, eventSweep } from "./retention.ts";

@@ -1,5 +1,8 @@
 import { batches, type ProjectId, type Sweep } from "@svc/core";
-import { type Executor, listProjects, sweepProjectEvents, sweepQuarantinedPosts } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { sweepProjectEvents } from "@svc/db/events/sweep";
+import { listProjects } from "@svc/db/projects/repo";
+import { sweepQuarantinedPosts } from "@svc/db/quarantine/sweep";
 
 /** What the sweep of events is made of; times in milliseconds. */
 export type EventSweepOptions = {

@@ -1,5 +1,6 @@
 import { createId } from "@svc/core";
-import { claimDeliveries, type DeliverySettlement } from "@svc/db";
+import { claimDeliveries } from "@svc/db/deliveries/claim";
+import type { DeliverySettlement } from "@svc/db/deliveries/settle";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";

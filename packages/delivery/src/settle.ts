@@ -1,14 +1,13 @@
 import { type Clock, createBatcher, type NodeId, type SubscriptionId } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import { type DeliverySettlement, settleDeliveries } from "@svc/db/deliveries/settle";
 import {
-  type DeliverySettlement,
-  type Executor,
   type HealthLimits,
   reportSubscriptionFailures,
-  reportSubscriptionRecoveries,
   type SubscriptionFailures,
   type SubscriptionHealth,
-  settleDeliveries,
-} from "@svc/db";
+} from "@svc/db/subscriptions/report-failures";
+import { reportSubscriptionRecoveries } from "@svc/db/subscriptions/report-recoveries";
 import type { DeliveryObserver } from "./observer.ts";
 
 /** An attempt that ended, with what the subscription's health is told of it. */

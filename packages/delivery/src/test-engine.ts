@@ -10,17 +10,12 @@ import {
   parseVaultKeys,
   type SubscriptionId,
 } from "@svc/core";
-import {
-  type AttemptEntry,
-  createProject,
-  type Database,
-  type Delivery,
-  deliveriesForProject,
-  type NewEvent,
-  recordEvents,
-  type Subscription,
-  subscriptionsForProject,
-} from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { type Delivery, deliveriesForProject } from "@svc/db/deliveries/repo";
+import type { AttemptEntry } from "@svc/db/documents/attempt";
+import { type NewEvent, recordEvents } from "@svc/db/events/record";
+import { createProject } from "@svc/db/projects/repo";
+import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { borrowTestDatabase } from "@svc/testing/borrowed-database";
 import { createTestClock, type TestClock } from "@svc/testing/clock";
 import { createTestNode, type Told } from "@svc/testing/node";

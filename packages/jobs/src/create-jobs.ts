@@ -10,7 +10,7 @@ import {
 import type { CatalogViews } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
 import type { AddressGuard, Clock, NodeId, Sealer, ThreadPool, WorkMeter } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
 import type { Dispatcher } from "@svc/delivery";
 import { createEvaluator } from "@svc/program";
 import type { AgentTool, CodeCaller, CodeFinder, McpOffer, PersonAsker, ToolCaller } from "@svc/tools";

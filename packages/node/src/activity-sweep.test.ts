@@ -1,5 +1,5 @@
 import { createId, systemClock } from "@svc/core";
-import { addActivityHours, addActivityMinutes } from "@svc/db";
+import { addActivityHours, addActivityMinutes } from "@svc/db/activity/write";
 import { createTestDatabase } from "@svc/testing/database";
 import { expect, test } from "vitest";
 import { activitySweep } from "./activity-sweep.ts";

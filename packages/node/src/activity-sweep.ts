@@ -1,5 +1,6 @@
 import { batches, type Sweep } from "@svc/core";
-import { type Executor, sweepActivity } from "@svc/db";
+import { sweepActivity } from "@svc/db/activity/sweep";
+import type { Executor } from "@svc/db/connect";
 
 /** What the sweep of counters is made of. `eventRetentionMs`: how long those of hours are kept, milliseconds. */
 export type ActivitySweepOptions = { readonly db: Executor; readonly eventRetentionMs: number };

@@ -1,5 +1,6 @@
 import { createId, type ProjectId, systemClock } from "@svc/core";
-import { createProject, type Database, openDatabase } from "@svc/db";
+import { type Database, openDatabase } from "@svc/db/connect";
+import { createProject } from "@svc/db/projects/repo";
 import { JobsService } from "@svc/gen/jobs";
 import { catalogOf } from "@svc/testing/catalog";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";

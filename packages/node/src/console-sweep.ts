@@ -1,5 +1,7 @@
 import { batches, type Sweep } from "@svc/core";
-import { type Database, sweepConsoleLinks, sweepConsoleSessions } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { sweepConsoleLinks } from "@svc/db/console/links";
+import { sweepConsoleSessions } from "@svc/db/console/sessions";
 
 /** How long a session of the console may lie unused before it is over, milliseconds. */
 export const consoleSessionIdleMs: number = 12 * 3_600_000;

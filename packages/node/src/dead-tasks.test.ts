@@ -1,4 +1,4 @@
-import { openDatabase } from "@svc/db";
+import { openDatabase } from "@svc/db/connect";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { deadTaskSweep } from "./dead-tasks.ts";

@@ -1,13 +1,8 @@
 import type { Sweep } from "@svc/core";
-import {
-  adoptDeliveryTasks,
-  advanceDeliveryEpoch,
-  compactTasks,
-  countDeadTasks,
-  type Executor,
-  readDeliveryEpoch,
-  type TaskTable,
-} from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { adoptDeliveryTasks } from "@svc/db/task-tables/adopt";
+import { advanceDeliveryEpoch, readDeliveryEpoch } from "@svc/db/task-tables/advance-epoch";
+import { compactTasks, countDeadTasks, type TaskTable } from "@svc/db/task-tables/compact";
 
 /** From how many dead rows on tables of tasks are rid of them. */
 export type DeadTaskLimits = {

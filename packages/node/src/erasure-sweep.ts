@@ -1,5 +1,7 @@
 import type { Sweep } from "@svc/core";
-import { type Database, type ErasureTimes, hasDueErasure, stepErasure } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { hasDueErasure } from "@svc/db/erasures/repo";
+import { type ErasureTimes, stepErasure } from "@svc/db/erasures/step";
 
 const everyMs = 10_000;
 

@@ -1,13 +1,10 @@
 import { createId, digestSecret, noConfirmRule } from "@svc/core";
-import {
-  createApiKey,
-  createProject,
-  insertGrant,
-  insertGrantClient,
-  insertGrantCode,
-  insertGrantTokens,
-  touchGrantClient,
-} from "@svc/db";
+import { insertGrantClient, touchGrantClient } from "@svc/db/grants/clients";
+import { insertGrantCode } from "@svc/db/grants/codes";
+import { insertGrant } from "@svc/db/grants/repo";
+import { insertGrantTokens } from "@svc/db/grants/tokens";
+import { createApiKey } from "@svc/db/keys/repo";
+import { createProject } from "@svc/db/projects/repo";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { grantSweep } from "./grant-sweep.ts";

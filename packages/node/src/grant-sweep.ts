@@ -1,11 +1,8 @@
 import { batches, type Sweep } from "@svc/core";
-import {
-  type Database,
-  sweepGrantCodes,
-  sweepGrantTokens,
-  sweepUnusedGrantClients,
-  sweepUsedGrantClients,
-} from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { sweepUnusedGrantClients, sweepUsedGrantClients } from "@svc/db/grants/clients";
+import { sweepGrantCodes } from "@svc/db/grants/codes";
+import { sweepGrantTokens } from "@svc/db/grants/tokens";
 
 const dayMs = 86_400_000;
 const everyMs = 600_000;

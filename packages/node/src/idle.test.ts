@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { systemClock, uuidOfId } from "@svc/core";
-import { createProject, type Database, openDatabase } from "@svc/db";
+import { type Database, openDatabase } from "@svc/db/connect";
+import { createProject } from "@svc/db/projects/repo";
 import { createTestClock } from "@svc/testing/clock";
 import { createTestDatabase } from "@svc/testing/database";
 import { createTestNode } from "@svc/testing/node";

@@ -1,5 +1,8 @@
 import { createId, type ProjectId } from "@svc/core";
-import { createProject, type Database, loadJob, toolCallsForProject } from "@svc/db";
+import { toolCallsForProject } from "@svc/db/calls/repo";
+import type { Database } from "@svc/db/connect";
+import { loadJob } from "@svc/db/jobs/load";
+import { createProject } from "@svc/db/projects/repo";
 import { JobsService } from "@svc/gen/jobs";
 import { catalogOf } from "@svc/testing/catalog";
 import { createTestClock } from "@svc/testing/clock";

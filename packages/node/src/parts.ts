@@ -1,7 +1,9 @@
 import type { Catalog, Deployment } from "@svc/catalog";
 import type { AccountAccess, AppTransport } from "@svc/connections";
 import type { Clock, MemoryBounds, NodeId, Sealer } from "@svc/core";
-import type { Database, ErasureTimes, Restore } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import type { ErasureTimes } from "@svc/db/erasures/step";
+import type { Restore } from "@svc/db/restores/repo";
 import type { DispatchLimits } from "@svc/delivery";
 import type { EngineLimits, OnFaultPoint } from "@svc/jobs";
 import type { StandingFaultPoint, StandingLimits } from "@svc/standing";

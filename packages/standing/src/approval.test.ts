@@ -1,4 +1,4 @@
-import { setProjectPolicy } from "@svc/db";
+import { setProjectPolicy } from "@svc/db/projects/repo";
 import { JobStatus } from "@svc/gen/jobs";
 import { StandingState } from "@svc/gen/standing";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";

@@ -1,6 +1,8 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createId, parseId } from "@svc/core";
-import { addBackfill, findBackfill, lockStandingPrograms, withTransaction } from "@svc/db";
+import { withTransaction } from "@svc/db/connect";
+import { addBackfill, findBackfill } from "@svc/db/standing/backfills";
+import { lockStandingPrograms } from "@svc/db/standing/programs";
 import { type Backfill, BackfillState } from "@svc/gen/standing";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { refusalOf } from "@svc/testing/project-client";

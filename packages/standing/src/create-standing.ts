@@ -1,6 +1,8 @@
 import type { CatalogViews } from "@svc/catalog";
 import type { Clock, NodeId, Sealer, ThreadPool, WorkMeter } from "@svc/core";
-import type { ClaimedReplay, Database, Executor, Restore } from "@svc/db";
+import type { Database, Executor } from "@svc/db/connect";
+import type { ClaimedReplay } from "@svc/db/replays/task";
+import type { Restore } from "@svc/db/restores/repo";
 import type { EndedRehearsal, JobStarter } from "@svc/jobs";
 import { createEvaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";

@@ -1,5 +1,5 @@
 import { call, defineFaults, field, formatValue, text, type Written } from "@svc/core";
-import { overlapPolicies } from "@svc/db";
+import { overlapPolicies } from "@svc/db/schema/words";
 import { faultsText } from "@svc/program";
 import type { DefinitionFault } from "./definition/faults.ts";
 

@@ -1,5 +1,5 @@
 import { createId, systemClock } from "@svc/core";
-import { putAccountReferences } from "@svc/db";
+import { putAccountReferences } from "@svc/db/account-references/repo";
 import { StandingRunState, StandingService } from "@svc/gen/standing";
 import { TriggersService } from "@svc/gen/triggers";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";

@@ -1,5 +1,11 @@
 import type { BackfillId, Id, ProjectId, StandingProgramId, StandingRunId } from "@svc/core";
-import type { PollOutcome, StandingPauseReason, StandingRunKind, StandingRunReason, StandingRunState } from "@svc/db";
+import type {
+  PollOutcome,
+  StandingPauseReason,
+  StandingRunKind,
+  StandingRunReason,
+  StandingRunState,
+} from "@svc/db/schema/words";
 
 /** What was decided about an occurrence; everything that one log line tells of it, and nothing that is data. */
 export type DecidedRun = {

@@ -1,6 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createWorkMeter, type ProjectId, systemClock, uuidOfId } from "@svc/core";
-import { sweepProjectEvents } from "@svc/db";
+import { sweepProjectEvents } from "@svc/db/events/sweep";
 import { BackfillState } from "@svc/gen/standing";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { testSealer } from "@svc/testing/node";

@@ -1,19 +1,12 @@
 import { batches, type Sweep } from "@svc/core";
-import {
-  cancelBackfill,
-  type Database,
-  findRunningBackfill,
-  listStillBackfills,
-  lockStandingPrograms,
-  sweepBackfills,
-  sweepSeenKeys,
-  sweepStandingListeners,
-  sweepStandingPrograms,
-  sweepStandingRates,
-  sweepStandingRuns,
-  sweepStandingSeen,
-  withTransaction,
-} from "@svc/db";
+import { type Database, withTransaction } from "@svc/db/connect";
+import { cancelBackfill, findRunningBackfill, listStillBackfills, sweepBackfills } from "@svc/db/standing/backfills";
+import { sweepStandingRates } from "@svc/db/standing/bounds";
+import { sweepSeenKeys } from "@svc/db/standing/dedupe";
+import { sweepStandingListeners } from "@svc/db/standing/listeners";
+import { sweepStandingSeen } from "@svc/db/standing/polls";
+import { lockStandingPrograms } from "@svc/db/standing/programs";
+import { sweepStandingPrograms, sweepStandingRuns } from "@svc/db/standing/sweep";
 
 /** What the sweep is made of; times in milliseconds. */
 export type StandingSweepOptions = {

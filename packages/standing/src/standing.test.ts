@@ -1,5 +1,6 @@
 import { ConnectError } from "@connectrpc/connect";
-import { revokeApiKey, setProjectPolicy } from "@svc/db";
+import { revokeApiKey } from "@svc/db/keys/repo";
+import { setProjectPolicy } from "@svc/db/projects/repo";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { JobStatus } from "@svc/gen/jobs";
 import { StandingService, StandingState } from "@svc/gen/standing";

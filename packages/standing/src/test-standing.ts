@@ -1,6 +1,8 @@
 import type { Client } from "@connectrpc/connect";
 import { createId, createOffsetClock, type KeyId, type ProjectId, type Role, systemClock } from "@svc/core";
-import { createApiKey, createProject, type Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { createApiKey } from "@svc/db/keys/repo";
+import { createProject } from "@svc/db/projects/repo";
 import { AskState, JobsService } from "@svc/gen/jobs";
 import { type StandingRun, StandingRunState, StandingService } from "@svc/gen/standing";
 import { catalogOf } from "@svc/testing/catalog";

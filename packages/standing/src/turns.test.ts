@@ -1,6 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type ProjectId, uuidOfId } from "@svc/core";
-import { lockStandingStarts, withTransaction } from "@svc/db";
+import { withTransaction } from "@svc/db/connect";
+import { lockStandingStarts } from "@svc/db/standing/end";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { until } from "@svc/testing/until";
 import { afterEach, beforeEach, expect, test } from "vitest";

@@ -6,7 +6,8 @@ import {
   type Work,
   type WorkMeter,
 } from "@svc/core";
-import { type Executor, loadStandingVersions, type StandingVersionRecord } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { loadStandingVersions, type StandingVersionRecord } from "@svc/db/standing/programs";
 import { type Program, parseCheckedProgram } from "@svc/program";
 import type { Definition } from "./definition/definition.ts";
 import { readStoredDefinition } from "./definition/read.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 
 const idle: TestDatabase[] = [];

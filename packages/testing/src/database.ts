@@ -1,13 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
-import {
-  type Database,
-  type EmbeddedPostgres,
-  type EmbeddedPostgresOptions,
-  migrateDatabase,
-  openDatabase,
-  startEmbeddedPostgres,
-} from "@svc/db";
+import { type Database, openDatabase } from "@svc/db/connect";
+import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "@svc/db/embedded/postgres";
+import { migrateDatabase } from "@svc/db/migrate";
 import { createTestDataDir } from "./data-dir.ts";
 import { onceARun } from "./once-a-run.ts";
 import { createStoredDataDir } from "./stored-data-dir.ts";

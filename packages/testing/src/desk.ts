@@ -1,6 +1,7 @@
 import type { AppAnswer, AppRequest, AppTransport } from "@svc/connections";
 import { createId, type ProjectId, type Sealer } from "@svc/core";
-import { activateAccount, type Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { activateAccount } from "@svc/db/connections/activate";
 import type { ToolkitSource } from "./catalog.ts";
 
 const text = { type: "string" };

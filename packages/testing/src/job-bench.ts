@@ -2,22 +2,18 @@ import { setTimeout as wait } from "node:timers/promises";
 import { askPort } from "@svc/asks";
 import type { AppTransport } from "@svc/connections";
 import { createId, type HeldMemory, type Id, type KeyId, type MemoryBounds, type ProjectId } from "@svc/core";
-import {
-  createProject,
-  type Database,
-  type DecisionDocument,
-  type Executor,
-  findPendingAsk,
-  jobsForProject,
-  loadJob,
-  loadJobSteps,
-  lockJob,
-  type ReceiptDocument,
-  requestJobCancel,
-  type StepReceiptDocument,
-  settleAsk,
-  withTransaction,
-} from "@svc/db";
+import { findPendingAsk } from "@svc/db/asks/repo";
+import { settleAsk } from "@svc/db/asks/settle";
+import { type Database, type Executor, withTransaction } from "@svc/db/connect";
+import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { ReceiptDocument } from "@svc/db/documents/receipt";
+import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
+import { requestJobCancel } from "@svc/db/jobs/cancel";
+import { loadJob } from "@svc/db/jobs/load";
+import { loadJobSteps } from "@svc/db/jobs/load-steps";
+import { lockJob } from "@svc/db/jobs/lock";
+import { jobsForProject } from "@svc/db/jobs/repo";
+import { createProject } from "@svc/db/projects/repo";
 import type { EngineLimits, FaultPoint, JobEngine } from "@svc/jobs";
 import { createProgramCache, submitJob } from "@svc/jobs/testing";
 import { canonicalHash, parseCheckedProgram, pinsOf, programDigest } from "@svc/program";

@@ -1,4 +1,4 @@
-import type { NewJob } from "@svc/db";
+import type { NewJob } from "@svc/db/jobs/new-job";
 
 /** The documents of a job that was just submitted: its program has no params and makes no call. */
 export const newJobDocuments: Pick<NewJob["job"], "params" | "stepArgs" | "estimate" | "used" | "saga"> = {

@@ -1,7 +1,9 @@
 import type { Client } from "@connectrpc/connect";
 import type { Catalog } from "@svc/catalog";
 import { createId, type KeyId, type ProjectId, type Role, systemClock } from "@svc/core";
-import { createProject, type Database, loadJob } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { loadJob } from "@svc/db/jobs/load";
+import { createProject } from "@svc/db/projects/repo";
 import { type Job, JobsService } from "@svc/gen/jobs";
 import { catalogOf } from "./catalog.ts";
 import { connectDesk, createWorld, desk, type World } from "./desk.ts";

@@ -1,4 +1,4 @@
-import { openDatabase } from "@svc/db";
+import { openDatabase } from "@svc/db/connect";
 import { until } from "./until.ts";
 
 /**

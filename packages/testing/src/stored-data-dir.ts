@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { migrateDatabase, startEmbeddedPostgres } from "@svc/db";
+import { startEmbeddedPostgres } from "@svc/db/embedded/postgres";
+import { migrateDatabase } from "@svc/db/migrate";
 import { createTestDataDir } from "./data-dir.ts";
 import { onceARun } from "./once-a-run.ts";
 

@@ -1,5 +1,5 @@
 import { createId, createSealer, type Keyring, parseVaultKeys, systemClock } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
 import { createLogger } from "@svc/server";
 import { checkVault, openVault } from "@svc/server/vault";
 

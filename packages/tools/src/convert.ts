@@ -1,6 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { CallHookRow, CallLimitRow, HookAnswerRow, ToolCallSummary } from "@svc/db";
+import type { CallLimitRow } from "@svc/db/call-limits/repo";
+import type { ToolCallSummary } from "@svc/db/calls/list-page";
+import type { HookAnswerRow } from "@svc/db/hooks/answers";
+import type { CallHookRow } from "@svc/db/hooks/repo";
 import {
   type CallLimit,
   CallLimitSchema,

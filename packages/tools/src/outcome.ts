@@ -1,6 +1,6 @@
-import type { CallOutcome } from "@svc/db";
+import type { CallOutcome } from "@svc/db/schema/words";
 
-export { type CallOutcome, callOutcomes } from "@svc/db";
+export { type CallOutcome, callOutcomes } from "@svc/db/schema/words";
 
 /** One way in which arguments miss the tool's input schema. */
 export type ArgumentFault = {

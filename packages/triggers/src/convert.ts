@@ -2,19 +2,16 @@ import { create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { shownSampleMs, type Trigger, type Webhook } from "@svc/catalog";
 import { type DeliveryId, isoTime, type SubscriptionId, timeOfId } from "@svc/core";
-import {
-  type AttemptEntry,
-  type Delivery,
-  type DeliveryCounts,
-  type DeliveryEndpoint,
-  type EndpointTimes,
-  type Event,
-  firstEventAt,
-  type ReplayRecord,
-  type ReplayState,
-  type Subscription,
-  type SubscriptionProgress,
-} from "@svc/db";
+import type { DeliveryCounts } from "@svc/db/deliveries/count-of-events";
+import type { DeliveryEndpoint, EndpointTimes } from "@svc/db/deliveries/read-endpoint-times";
+import type { Delivery } from "@svc/db/deliveries/repo";
+import type { AttemptEntry } from "@svc/db/documents/attempt";
+import type { Event } from "@svc/db/events/repo";
+import type { ReplayRecord } from "@svc/db/replays/record";
+import { firstEventAt } from "@svc/db/replays/repo";
+import type { ReplayState } from "@svc/db/schema/words";
+import type { SubscriptionProgress } from "@svc/db/subscriptions/read-progress";
+import type { Subscription } from "@svc/db/subscriptions/repo";
 import {
   type AgentSubscription,
   AgentSubscriptionSchema,

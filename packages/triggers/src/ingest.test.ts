@@ -1,12 +1,10 @@
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { createId, type ProjectId } from "@svc/core";
-import {
-  eventsForProject,
-  listQuarantinedPosts,
-  putAccountReferences,
-  releaseAccountReferences,
-  subscriptionsForProject,
-} from "@svc/db";
+import { putAccountReferences } from "@svc/db/account-references/repo";
+import { releaseAccountReferences } from "@svc/db/connections/references";
+import { eventsForProject } from "@svc/db/events/repo";
+import { listQuarantinedPosts } from "@svc/db/quarantine/list-page";
+import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";

@@ -9,7 +9,9 @@ import {
   type Sealer,
   type Turns,
 } from "@svc/core";
-import { type Executor, isUnavailable, putQuarantinedPosts, type QuarantinedPost } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { isUnavailable } from "@svc/db/driver-error";
+import { putQuarantinedPosts, type QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { Dispatcher } from "@svc/delivery";
 import { normalize, turnOfLarge } from "./normalize.ts";
 import type { InboundPost, IngestOutcome } from "./outcome.ts";

@@ -8,7 +8,8 @@ import {
   quotaOf,
   Rate,
 } from "@svc/core";
-import { type Executor, usageOfProject } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { usageOfProject } from "@svc/db/projects/usage";
 import { createMeasured, type Measured } from "./measured.ts";
 
 /** What a project received by this node's posts, since the node began. */

@@ -1,5 +1,6 @@
 import type { QuarantineId, Sealer, Sweep } from "@svc/core";
-import { type Executor, listQuarantineSeals, sealQuarantinedPost, type UnsealedPost } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { listQuarantineSeals, sealQuarantinedPost, type UnsealedPost } from "@svc/db/quarantine/repo";
 import { sealEnvelope } from "./quarantined-row.ts";
 
 /** What the sealing of old posts works with. */

@@ -8,16 +8,15 @@ import {
   storableText,
   type Turns,
 } from "@svc/core";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import { listQuarantinedPosts } from "@svc/db/quarantine/list-page";
 import {
-  type Executor,
   findQuarantinedPost,
-  listQuarantinedPosts,
   markQuarantinedPostReleased,
   noteQuarantinedPost,
   type QuarantinedPost,
   type QuarantineFilter,
-  withTransaction,
-} from "@svc/db";
+} from "@svc/db/quarantine/repo";
 import type { Dispatcher } from "@svc/delivery";
 import { brokenDetail, noProjectDetail, webhookToolkit } from "./ingest.ts";
 import { type Normalized, normalize } from "./normalize.ts";

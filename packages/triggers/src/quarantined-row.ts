@@ -1,6 +1,6 @@
 import type { Webhook } from "@svc/catalog";
 import { createId, type QuarantineId, readJsonObject, type Sealer, storableText } from "@svc/core";
-import type { QuarantinedPost } from "@svc/db";
+import type { QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { InboundPost } from "./outcome.ts";
 
 /** Names of headers that carry credentials or signatures. Not `-token`: apps send routing data under that name, and a release needs it. */

@@ -1,5 +1,5 @@
 import { type Quotas, unlimited } from "@svc/core";
-import { setProjectPolicy } from "@svc/db";
+import { setProjectPolicy } from "@svc/db/projects/repo";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { untilMoved } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";

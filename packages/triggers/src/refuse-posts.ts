@@ -1,4 +1,4 @@
-import type { NewEvent } from "@svc/db";
+import type { NewEvent } from "@svc/db/events/record";
 import type { PostQuotas, PostRefusal } from "./post-quotas.ts";
 import type { RoutedPost, RoutingView } from "./routing.ts";
 

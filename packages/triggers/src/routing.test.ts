@@ -1,5 +1,8 @@
 import { createId, type ProjectId, type SubscriptionId } from "@svc/core";
-import { type Executor, putAccountReferences, releaseAccountReferences, subscriptionsForProject } from "@svc/db";
+import { putAccountReferences } from "@svc/db/account-references/repo";
+import type { Executor } from "@svc/db/connect";
+import { releaseAccountReferences } from "@svc/db/connections/references";
+import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { afterAll, expect, test } from "vitest";
 import { createRouting, type RoutedPost } from "./routing.ts";

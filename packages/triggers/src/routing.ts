@@ -1,15 +1,11 @@
 import type { Audience } from "@svc/catalog";
 import type { ProjectId, Quotas } from "@svc/core";
-import {
-  type AccountReference,
-  type Executor,
-  findAccountReferences,
-  type ProjectRouting,
-  type RoutedSubscription,
-  type RoutingSeen,
-  readDeploymentRouting,
-  readProjectRouting,
-} from "@svc/db";
+import { findAccountReferences } from "@svc/db/account-references/find";
+import type { AccountReference } from "@svc/db/account-references/repo";
+import type { Executor } from "@svc/db/connect";
+import type { RoutingSeen } from "@svc/db/events/record";
+import { readDeploymentRouting } from "@svc/db/projects/routing";
+import { type ProjectRouting, type RoutedSubscription, readProjectRouting } from "@svc/db/subscriptions/routing";
 
 /** What routing needs of a post. */
 export type RoutedPost = { toolkitSlug: string; triggerSlug: string; audience: Audience; account: string };

@@ -8,17 +8,15 @@ import {
   type ProjectId,
   type SubscriptionId,
 } from "@svc/core";
+import { type Executor, withTransaction } from "@svc/db/connect";
 import {
-  type Executor,
-  holdDeploymentRouting,
-  holdProjectRouting,
   inOrderOfDedupe,
   type NewDelivery,
   type NewEvent,
   type RoutingSeen,
   recordEvents,
-  withTransaction,
-} from "@svc/db";
+} from "@svc/db/events/record";
+import { holdDeploymentRouting, holdProjectRouting } from "@svc/db/projects/routing";
 import { type Dispatcher, type Endpoint, type OutgoingDelivery, outgoingOf } from "@svc/delivery";
 import type { PostQuotas } from "./post-quotas.ts";
 import { noteRefused, noteStored, type RefusedPosts, refusePosts } from "./refuse-posts.ts";

@@ -1,7 +1,9 @@
 import type { Client } from "@connectrpc/connect";
 import type { Catalog } from "@svc/catalog";
 import { createSealer, generateVaultKey, type NodeId, type ProjectId, parseVaultKeys, type Sealer } from "@svc/core";
-import { createProject, type Database, type Restore } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { createProject } from "@svc/db/projects/repo";
+import type { Restore } from "@svc/db/restores/repo";
 import type { Dispatcher, DispatchLimits } from "@svc/delivery";
 import { TriggersService } from "@svc/gen/triggers";
 import { borrowTestDatabase } from "@svc/testing/borrowed-database";

@@ -1,6 +1,6 @@
 import { type CatalogView, classToConfirm, fitInput } from "@svc/catalog";
 import { type ConfirmRule, confirmingRule, isObject } from "@svc/core";
-import type { Contact, NewContact } from "@svc/db";
+import type { Contact, NewContact } from "@svc/db/contacts/repo";
 import { toolFaults } from "@svc/tools";
 import { askFaults } from "../errors.ts";
 import { isStorable, readJson, unstorable } from "../read-json.ts";

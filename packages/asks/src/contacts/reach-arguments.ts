@@ -1,5 +1,5 @@
 import { isRawJson } from "@svc/core";
-import type { ReachDocument } from "@svc/db";
+import type { ReachDocument } from "@svc/db/documents/reach";
 
 /** What of an ask a contact may be told. `link`: where it is answered. */
 export type ReachValues = {

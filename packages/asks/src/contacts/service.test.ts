@@ -1,5 +1,5 @@
 import type { ProjectId } from "@svc/core";
-import { contactsForProject } from "@svc/db";
+import { contactsForProject } from "@svc/db/contacts/repo";
 import { ContactsService } from "@svc/gen/contacts";
 import { createTestDatabase } from "@svc/testing/database";
 import { createTestNode, jobOf, programText } from "@svc/testing/jobs-node";

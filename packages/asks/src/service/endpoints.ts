@@ -10,13 +10,10 @@ import {
   requireProject,
   uuidOfId,
 } from "@svc/core";
-import {
-  type AskEndpointEventType,
-  askEndpointEventTypes,
-  askEndpointsForProject,
-  expireDeliveries,
-  withTransaction,
-} from "@svc/db";
+import { withTransaction } from "@svc/db/connect";
+import { expireDeliveries } from "@svc/db/deliveries/expire";
+import { type AskEndpointEventType, askEndpointEventTypes } from "@svc/db/schema/words";
+import { askEndpointsForProject } from "@svc/db/subscriptions/ask-endpoints";
 import { signingSecretContext } from "@svc/delivery";
 import type { JobsService } from "@svc/gen/jobs";
 import type { AskContext } from "../context.ts";

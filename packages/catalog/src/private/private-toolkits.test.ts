@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
-import { createProject, type Database, privateToolkitsForProject, withTransaction } from "@svc/db";
+import { privateToolkitsForProject } from "@svc/db/catalog/repo";
+import { type Database, withTransaction } from "@svc/db/connect";
+import { createProject } from "@svc/db/projects/repo";
 import { ToolkitConnectability } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { createTestClock } from "@svc/testing/clock";

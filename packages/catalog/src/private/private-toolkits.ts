@@ -1,5 +1,7 @@
 import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
-import { type Database, privateToolkitsForProject, type QuotaReached } from "@svc/db";
+import { privateToolkitsForProject } from "@svc/db/catalog/repo";
+import type { Database } from "@svc/db/connect";
+import type { QuotaReached } from "@svc/db/projects/quotas";
 import { DefinitionError } from "../definition-error.ts";
 import type { Catalog, Tool, Toolkit } from "../model.ts";
 import { type CatalogView, overlayCatalog, viewOf } from "../view.ts";

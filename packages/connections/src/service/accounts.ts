@@ -1,12 +1,10 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { byId, isRowReached, projectList, requireId, requireProject } from "@svc/core";
-import {
-  type ConnectedAccount,
-  type ConnectedAccountState,
-  connectedAccountsForProject,
-  isUniqueViolation,
-  setAccountReferences,
-} from "@svc/db";
+import type { ConnectedAccount } from "@svc/db/connections/account";
+import { setAccountReferences } from "@svc/db/connections/references";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
+import { isUniqueViolation } from "@svc/db/driver-error";
+import type { ConnectedAccountState } from "@svc/db/schema/words";
 import type { ConnectionsService } from "@svc/gen/connections";
 import { verifiedReferenceOf } from "../activate-account.ts";
 import { toConnectedAccount } from "../convert.ts";

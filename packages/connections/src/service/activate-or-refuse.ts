@@ -1,4 +1,5 @@
-import { type ConnectedAccount, isUniqueViolation } from "@svc/db";
+import type { ConnectedAccount } from "@svc/db/connections/account";
+import { isUniqueViolation } from "@svc/db/driver-error";
 import { activate, type ReadyAccount } from "../activate-account.ts";
 import { connectionFaults } from "../errors.ts";
 import type { ConnectionsOptions } from "../options.ts";

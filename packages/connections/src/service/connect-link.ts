@@ -12,15 +12,10 @@ import {
   parseId,
   requireProject,
 } from "@svc/core";
-import {
-  type ConsoleLink,
-  connectedAccountsForProject,
-  findProject,
-  makeConsoleLink,
-  restoreConsoleLink,
-  retargetConsoleLink,
-  spendConsoleLink,
-} from "@svc/db";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
+import { type ConsoleLink, restoreConsoleLink, retargetConsoleLink, spendConsoleLink } from "@svc/db/console/links";
+import { makeConsoleLink } from "@svc/db/console/make-link";
+import { findProject } from "@svc/db/projects/repo";
 import { ToolkitConnectSpecSchema } from "@svc/gen/catalog";
 import {
   BasicCredentialSchema,

@@ -12,7 +12,9 @@ import {
   type ProjectPrincipal,
   requireProject,
 } from "@svc/core";
-import { type ConnectedAccount, connectedAccountsForProject, findProject } from "@svc/db";
+import type { ConnectedAccount } from "@svc/db/connections/account";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
+import { findProject } from "@svc/db/projects/repo";
 import {
   type InitiateConnectionRequest,
   type InitiateConnectionResponse,

@@ -1,7 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { catalogFaults } from "@svc/catalog";
 import { requireProject } from "@svc/core";
-import { connectedAccountsForProject } from "@svc/db";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { ConnectionsService } from "@svc/gen/connections";
 import { checkVariables } from "../check-variables.ts";
 import { toConnectedAccount } from "../convert.ts";

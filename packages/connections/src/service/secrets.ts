@@ -1,6 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type Clock, requireProject, type Sealer } from "@svc/core";
-import { type Database, secretsForProject } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { secretsForProject } from "@svc/db/secrets/repo";
 import type { SecretsService } from "@svc/gen/secrets";
 import { toSecret } from "../convert.ts";
 import { connectionFaults } from "../errors.ts";

@@ -1,7 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ProjectPrincipal } from "@svc/core";
-import { type ConnectedAccount, connectedAccountsForProject, noteCredentialTry } from "@svc/db";
+import type { ConnectedAccount } from "@svc/db/connections/account";
+import { noteCredentialTry } from "@svc/db/connections/refresh";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import { type TestConnectionResponse, TestConnectionResponseSchema } from "@svc/gen/connections";
 import { toConnectedAccount } from "../convert.ts";
 import { findToolkit } from "../definition.ts";

@@ -102,9 +102,6 @@ export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
 /** Why a verified post became no event. */
 export const quarantineReasons = ["no_trigger", "invalid_payload", "no_project"] as const;
 
-/** Why a verified post became no event. */
-export type QuarantineReason = (typeof quarantineReasons)[number];
-
 /** What a key may do in its project. */
 export const keyRoles = ["member", "approver"] as const;
 
@@ -155,9 +152,6 @@ export type HookPhase = (typeof hookPhases)[number];
 
 /** What a hook said of a call; `failed`: nothing that counts, and the call did not go on. */
 export const hookDecisions = ["allow", "edit", "refuse", "failed"] as const;
-
-/** What a hook said. */
-export type HookDecision = (typeof hookDecisions)[number];
 
 /** How a call of the ledger stands: `running` from before a write is sent until its outcome is known, then that outcome. */
 export const callStates = ["running", ...callOutcomes] as const;

@@ -1,5 +1,6 @@
 import { isObject, parseExactJson } from "@svc/core";
-import type { AskContinuation, AskRecord } from "@svc/db";
+import type { AskRecord } from "@svc/db/asks/repo";
+import type { AskContinuation } from "@svc/db/schema/words";
 import type { Params } from "@svc/tools";
 
 // An ask of a job as the protocol asks a client's user: a form of plain fields, of which the first picks what becomes of the job.

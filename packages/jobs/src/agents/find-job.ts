@@ -1,5 +1,7 @@
 import { type Id, isWithin, type ProjectPrincipal } from "@svc/core";
-import { jobsForProject, type ListedJob, requestJobCancel } from "@svc/db";
+import { requestJobCancel } from "@svc/db/jobs/cancel";
+import type { ListedJob } from "@svc/db/jobs/find-listed";
+import { jobsForProject } from "@svc/db/jobs/repo";
 
 import type { AgentJobsContext } from "./parts.ts";
 

@@ -1,5 +1,7 @@
 import { parseExactJson } from "@svc/core";
-import { type JobStepRecord, jobsForProject, type ListedJob } from "@svc/db";
+import type { ListedJob } from "@svc/db/jobs/find-listed";
+import type { JobStepRecord } from "@svc/db/jobs/record";
+import { jobsForProject } from "@svc/db/jobs/repo";
 import { spoken, type ToolAnswer } from "@svc/tools";
 import type { AgentJobsContext } from "./parts.ts";
 

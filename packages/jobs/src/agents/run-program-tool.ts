@@ -1,6 +1,7 @@
 import { askFaults, askPort } from "@svc/asks";
 import { type Id, parseId } from "@svc/core";
-import type { JobEventRecord, ListedJob } from "@svc/db";
+import type { ListedJob } from "@svc/db/jobs/find-listed";
+import type { JobEventRecord } from "@svc/db/jobs/record";
 import { type AgentTool, answered, type ListedTool, type McpContext, type ToolAnswer } from "@svc/tools";
 import { readIdempotencyKey } from "../api/idempotency-key.ts";
 import { toNotes, withNotes } from "../api/notes.ts";

@@ -1,5 +1,5 @@
 import { isoTime } from "@svc/core";
-import type { ListedJob } from "@svc/db";
+import type { ListedJob } from "@svc/db/jobs/find-listed";
 import type { AgentJobsContext } from "./parts.ts";
 import type { TaskAsk } from "./task-ask.ts";
 import { lastLogged, loggedText } from "./wait.ts";

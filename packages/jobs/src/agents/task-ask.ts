@@ -1,6 +1,8 @@
 import { isOwnConfirmation } from "@svc/asks";
 import { type Id, type ProjectPrincipal, parseId } from "@svc/core";
-import { type AskRecord, findPendingAsk, type JobRecord, loadJob } from "@svc/db";
+import { type AskRecord, findPendingAsk } from "@svc/db/asks/repo";
+import { loadJob } from "@svc/db/jobs/load";
+import type { JobRecord } from "@svc/db/jobs/record";
 import type { AgentJobsContext } from "./parts.ts";
 
 /** A question that a task waits with, and the job that asks it: a program runs skills, which may ask themselves. */

@@ -1,5 +1,5 @@
 import { isoTime, type ProjectPrincipal } from "@svc/core";
-import type { ListedJob } from "@svc/db";
+import type { ListedJob } from "@svc/db/jobs/find-listed";
 import { canAskUser, type McpContext, type Params, toolResult } from "@svc/tools";
 import { askRequest } from "./ask-form.ts";
 import { endedAnswer } from "./job-answer.ts";

@@ -1,6 +1,6 @@
 import { answerAsk } from "@svc/asks";
 import { Fault, isObject, parseId, partedOf } from "@svc/core";
-import type { ListedJob } from "@svc/db";
+import type { ListedJob } from "@svc/db/jobs/find-listed";
 import {
   complete,
   invalidParams,

@@ -1,5 +1,7 @@
 import type { Id, ProjectPrincipal } from "@svc/core";
-import { type JobEventRecord, jobsForProject, type ListedJob } from "@svc/db";
+import type { ListedJob } from "@svc/db/jobs/find-listed";
+import type { JobEventRecord } from "@svc/db/jobs/record";
+import { jobsForProject } from "@svc/db/jobs/repo";
 import { findFollowed } from "./find-job.ts";
 import type { AgentJobsContext } from "./parts.ts";
 

@@ -1,5 +1,7 @@
 import type { Fault, ProjectId, Role } from "@svc/core";
-import { contactsForProject, type Executor, readPlanApproval } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { contactsForProject } from "@svc/db/contacts/repo";
+import { readPlanApproval } from "@svc/db/projects/plan-policy";
 import type { Program } from "@svc/program";
 import { gateOf, needsPlanApproval, type ProgramEstimate } from "@svc/program";
 import { jobFaults } from "../errors.ts";

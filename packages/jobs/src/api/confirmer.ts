@@ -1,6 +1,8 @@
 import { classToConfirm } from "@svc/catalog";
 import { type ConfirmRule, confirmingRule, type KeyId, type ProjectId } from "@svc/core";
-import { type EstimateDocument, type Executor, readConfirmRules } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import type { EstimateDocument } from "@svc/db/documents/estimate";
+import { readConfirmRules } from "@svc/db/projects/plan-policy";
 import type { Pins } from "@svc/program";
 
 /** Whose plan it is: the keys that had a hand in it, and by which rules a person confirms their calls, as far as that is known. */

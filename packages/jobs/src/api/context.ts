@@ -2,7 +2,7 @@ import type { AskPort } from "@svc/asks";
 import type { CatalogViews } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
 import type { Clock, Sealer } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
 import type { JobEngine } from "../drive/engine.ts";
 import type { ProgramCache } from "../drive/programs.ts";
 import type { JobHints } from "./hints.ts";

@@ -1,17 +1,13 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { pendingAskMessage } from "@svc/asks";
-import type {
-  AskRecord,
-  JobAttemptRecord,
-  JobEventRecord,
-  JobRecord,
-  JobStatus,
-  JobStepRecord,
-  ListedJob,
-  ParkDocument,
-  SagaDocument,
-} from "@svc/db";
+import type { AskRecord } from "@svc/db/asks/repo";
+import type { ParkDocument } from "@svc/db/documents/park";
+import type { SagaDocument } from "@svc/db/documents/saga";
+import type { JobAttemptRecord } from "@svc/db/jobs/attempts";
+import type { ListedJob } from "@svc/db/jobs/find-listed";
+import type { JobEventRecord, JobRecord, JobStepRecord } from "@svc/db/jobs/record";
+import type { JobStatus } from "@svc/db/schema/words";
 import {
   type JobAttemptSchema,
   type JobEvent,

@@ -1,7 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { decisionMessage } from "@svc/asks";
-import type { EstimateDocument, ReceiptDocument, StepReceiptDocument } from "@svc/db";
+import type { EstimateDocument } from "@svc/db/documents/estimate";
+import type { ReceiptDocument } from "@svc/db/documents/receipt";
+import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
 import {
   type Estimate,
   EstimateSchema,

@@ -10,7 +10,10 @@ import {
   requireProject,
   timeRange,
 } from "@svc/core";
-import { type JobFilter, type JobMode, jobsForProject, requestJobCancel } from "@svc/db";
+import { requestJobCancel } from "@svc/db/jobs/cancel";
+import type { JobFilter } from "@svc/db/jobs/list-filter";
+import { jobsForProject } from "@svc/db/jobs/repo";
+import type { JobMode } from "@svc/db/schema/words";
 import { type JobsService, JobView, type ListJobsRequest, type SubmitJobRequest } from "@svc/gen/jobs";
 import { jobFaults } from "../errors.ts";
 import { describeProgram } from "./check-program.ts";

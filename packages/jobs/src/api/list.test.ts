@@ -1,5 +1,6 @@
 import { createId, type Id } from "@svc/core";
-import type { JobFilter, ListedJob } from "@svc/db";
+import type { ListedJob } from "@svc/db/jobs/find-listed";
+import type { JobFilter } from "@svc/db/jobs/list-filter";
 import { expect, test } from "vitest";
 import { readPage } from "./list.ts";
 

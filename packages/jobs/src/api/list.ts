@@ -1,5 +1,7 @@
 import type { Id } from "@svc/core";
-import type { JobFilter, JobRepository, ListedJob } from "@svc/db";
+import type { ListedJob } from "@svc/db/jobs/find-listed";
+import type { JobFilter } from "@svc/db/jobs/list-filter";
+import type { JobRepository } from "@svc/db/jobs/repo";
 
 /** Jobs read at once: a program may take 256 KiB. */
 const chunkSize = 50;

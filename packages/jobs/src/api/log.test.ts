@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { createSealer, type Id, principalContext } from "@svc/core";
-import { appendJobEvents } from "@svc/db";
+import { appendJobEvents } from "@svc/db/jobs/append-events";
 import { WatchJobRequestSchema, type WatchJobResponse } from "@svc/gen/jobs";
 import { createTestClock } from "@svc/testing/clock";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";

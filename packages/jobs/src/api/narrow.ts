@@ -2,7 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
 import { type Id, isWithin, parseId, requireProject } from "@svc/core";
-import { type Executor, readJobBindings } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { readJobBindings } from "@svc/db/jobs/read-bindings";
 import { GetAskResponseSchema, type JobsService, ListAsksResponseSchema } from "@svc/gen/jobs";
 
 type Service = ServiceImpl<typeof JobsService>;

@@ -1,13 +1,11 @@
 import { askFaults } from "@svc/asks";
 import type { Id, ProjectId, Sealer } from "@svc/core";
-import {
-  asksForProject,
-  type Executor,
-  type JobRecord,
-  jobsForProject,
-  type ListedJob,
-  listJobAttempts,
-} from "@svc/db";
+import { asksForProject } from "@svc/db/asks/repo";
+import type { Executor } from "@svc/db/connect";
+import { listJobAttempts } from "@svc/db/jobs/attempts";
+import type { ListedJob } from "@svc/db/jobs/find-listed";
+import type { JobRecord } from "@svc/db/jobs/record";
+import { jobsForProject } from "@svc/db/jobs/repo";
 import type { Job } from "@svc/gen/jobs";
 import { openProgram } from "../drive/stored-program.ts";
 import { toJob } from "./convert-jobs.ts";

@@ -1,5 +1,5 @@
 import { create, toJson } from "@bufbuild/protobuf";
-import type { ReceiptDocument } from "@svc/db";
+import type { ReceiptDocument } from "@svc/db/documents/receipt";
 import { ReceiptSchema } from "@svc/gen/jobs";
 import { canonicalHash } from "@svc/program";
 import { toReceipt } from "./convert-receipts.ts";

@@ -12,7 +12,10 @@ import {
   quotaFaults,
   type Role,
 } from "@svc/core";
-import { findKeyedJob, jobsForProject, type ListedJob, loadJobProgram } from "@svc/db";
+import type { ListedJob } from "@svc/db/jobs/find-listed";
+import { findKeyedJob } from "@svc/db/jobs/insert";
+import { loadJobProgram } from "@svc/db/jobs/load-program";
+import { jobsForProject } from "@svc/db/jobs/repo";
 import { canonicalJson, type JsonObject, type Program, parseCheckedProgram, pinsText } from "@svc/program";
 import type { JobSubmission } from "../drive/new-jobs.ts";
 import { jobSeals } from "../drive/seals.ts";

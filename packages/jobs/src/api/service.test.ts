@@ -1,6 +1,6 @@
 import { toJson } from "@bufbuild/protobuf";
 import { createId } from "@svc/core";
-import { setProjectPolicy } from "@svc/db";
+import { setProjectPolicy } from "@svc/db/projects/repo";
 import { JobStatus, JobView, ReceiptSchema } from "@svc/gen/jobs";
 import { canonicalHash } from "@svc/program";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";

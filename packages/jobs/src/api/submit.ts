@@ -9,7 +9,8 @@ import {
   quotaFaults,
   type Role,
 } from "@svc/core";
-import { findKeyedJob, type KeyedJob } from "@svc/db";
+import { findKeyedJob } from "@svc/db/jobs/insert";
+import type { KeyedJob } from "@svc/db/jobs/new-job";
 import type { AcceptedProgram, JsonObject, ProgramNote } from "@svc/program";
 import { canonicalHash, canonicalJson, pinsText, readProgram } from "@svc/program";
 import type { SkillProgram } from "../drive/new-jobs.ts";

@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { projectList, requireId } from "@svc/core";
-import { type ListedUndoEntry, listJobUndoEntries } from "@svc/db";
+import { type ListedUndoEntry, listJobUndoEntries } from "@svc/db/jobs/undo-entries";
 import type { JobsService } from "@svc/gen/jobs";
 import type { JobsContext } from "./context.ts";
 import { findJob } from "./log.ts";

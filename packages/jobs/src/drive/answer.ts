@@ -1,6 +1,6 @@
 import type { AskView } from "@svc/asks";
 import { parseId } from "@svc/core";
-import type { DecisionDocument } from "@svc/db";
+import type { DecisionDocument } from "@svc/db/documents/decision";
 import type { Step } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import { confirmationOf, keptOfPlan } from "../state/confirmed.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock, Sealer } from "@svc/core";
-import type { ChildDocument, NewJob } from "@svc/db";
+import type { ChildDocument } from "@svc/db/documents/child";
+import type { NewJob } from "@svc/db/jobs/new-job";
 import { skillToolSlug } from "../skills/toolkit.ts";
 import type { NewChild } from "../state/change.ts";
 import { isConfirmed, unchangedConfirmation } from "../state/confirmed.ts";

@@ -1,15 +1,9 @@
 import { requireId } from "@svc/core";
-import {
-  type ChildRecord,
-  type Executor,
-  hasFailedUndo,
-  loadJob,
-  lockChildJobs,
-  nextJobUndoEntries,
-  readChildJobs,
-  requestJobCancel,
-  withTransaction,
-} from "@svc/db";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import { requestJobCancel } from "@svc/db/jobs/cancel";
+import { type ChildRecord, lockChildJobs, readChildJobs } from "@svc/db/jobs/children";
+import { loadJob } from "@svc/db/jobs/load";
+import { hasFailedUndo, nextJobUndoEntries } from "@svc/db/jobs/undo-entries";
 import { readSkillName } from "@svc/program";
 import type { Change, ChildStanding, Edit } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";

@@ -1,18 +1,13 @@
 import { parseId } from "@svc/core";
-import {
-  afterCommit,
-  commitRun,
-  type EndedStandingRun,
-  type Executor,
-  endStandingRun,
-  insertChildJobs,
-  loadJob,
-  type ReceiptDocument,
-  type RunChange,
-  type RunLease,
-  setJobRowStates,
-  writeJobUndo,
-} from "@svc/db";
+import { afterCommit, type Executor } from "@svc/db/connect";
+import type { ReceiptDocument } from "@svc/db/documents/receipt";
+import { insertChildJobs } from "@svc/db/jobs/children";
+import { commitRun, type RunChange } from "@svc/db/jobs/commit";
+import type { RunLease } from "@svc/db/jobs/commit-job";
+import { loadJob } from "@svc/db/jobs/load";
+import { setJobRowStates } from "@svc/db/jobs/set-row-states";
+import { writeJobUndo } from "@svc/db/jobs/write-undo";
+import { type EndedStandingRun, endStandingRun } from "@svc/db/standing/end";
 import { committedWork, type Work } from "../state/apply.ts";
 import type { JobState } from "../state/job.ts";
 import { overridesOf } from "../state/overrides.ts";

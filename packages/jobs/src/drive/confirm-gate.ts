@@ -7,7 +7,9 @@ import {
   LeastRecentlyUsed,
   type ProjectId,
 } from "@svc/core";
-import { type AccessClass, type Executor, readConfirmRules } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { readConfirmRules } from "@svc/db/projects/plan-policy";
+import type { AccessClass } from "@svc/db/schema/words";
 import { isConfirmed, worstClassOf } from "../state/confirmed.ts";
 import type { JobState } from "../state/job.ts";
 

@@ -1,6 +1,9 @@
 import type { AskPort } from "@svc/asks";
 import type { AtOnce, Batcher, Clock, Id, NodeId, Sealer, StandingProgramId, WorkMeter } from "@svc/core";
-import type { Database, Executor, JobStatus, JobWithSteps, ReceiptDocument } from "@svc/db";
+import type { Database, Executor } from "@svc/db/connect";
+import type { ReceiptDocument } from "@svc/db/documents/receipt";
+import type { JobWithSteps } from "@svc/db/jobs/load";
+import type { JobStatus } from "@svc/db/schema/words";
 import type { Evaluator } from "@svc/program";
 import type { RetriedChild } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";

@@ -10,7 +10,9 @@ import {
   type Sealer,
   type WorkMeter,
 } from "@svc/core";
-import { type Database, type Executor, loadJobsWithSteps, type ReceiptDocument } from "@svc/db";
+import type { Database, Executor } from "@svc/db/connect";
+import type { ReceiptDocument } from "@svc/db/documents/receipt";
+import { loadJobsWithSteps } from "@svc/db/jobs/load";
 import { canonicalHash, type Evaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
 import { createCalls } from "./calls.ts";

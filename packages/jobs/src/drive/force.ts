@@ -1,13 +1,9 @@
 import type { Id, ProjectId } from "@svc/core";
-import {
-  clearJobLoopHolds,
-  countJobLoopHold,
-  type Executor,
-  type JobRecord,
-  loadJob,
-  type ParkDocument,
-  withTransaction,
-} from "@svc/db";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import type { ParkDocument } from "@svc/db/documents/park";
+import { loadJob } from "@svc/db/jobs/load";
+import { clearJobLoopHolds, countJobLoopHold } from "@svc/db/jobs/loop-holds";
+import type { JobRecord } from "@svc/db/jobs/record";
 import type { Change } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable, type JobStatus } from "../state/statuses.ts";

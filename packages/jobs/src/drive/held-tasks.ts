@@ -1,5 +1,9 @@
 import type { Id } from "@svc/core";
-import { type ClaimedJobTask, isUnavailable, type JobTaskLease, releaseJobTasks, renewJobLeases } from "@svc/db";
+import { isUnavailable } from "@svc/db/driver-error";
+import type { ClaimedJobTask } from "@svc/db/job-tasks/claim";
+import { releaseJobTasks } from "@svc/db/job-tasks/release";
+import { renewJobLeases } from "@svc/db/job-tasks/renew";
+import type { JobTaskLease } from "@svc/db/job-tasks/task";
 import type { EngineContext } from "./context.ts";
 import type { Interrupts } from "./driver.ts";
 

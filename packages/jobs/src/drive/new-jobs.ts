@@ -9,14 +9,12 @@ import {
   type StandingProgramId,
   type StandingRunId,
 } from "@svc/core";
-import {
-  type EstimateDocument,
-  type Executor,
-  type JobMode,
-  type NewJob,
-  putJobPrograms,
-  type SagaDocument,
-} from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import type { EstimateDocument } from "@svc/db/documents/estimate";
+import type { SagaDocument } from "@svc/db/documents/saga";
+import { putJobPrograms } from "@svc/db/jobs/children";
+import type { NewJob } from "@svc/db/jobs/new-job";
+import type { JobMode } from "@svc/db/schema/words";
 import { type JsonObject, type Program, programDigest } from "@svc/program";
 import type { Question } from "../state/change.ts";
 import { noUse } from "../state/counts.ts";

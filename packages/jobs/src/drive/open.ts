@@ -1,18 +1,13 @@
 import type { Id } from "@svc/core";
-import {
-  afterCommit,
-  type ClaimedJobTask,
-  type Executor,
-  endJobTask,
-  type JobRecord,
-  type JobWithSteps,
-  leaseRunTask,
-  loadJob,
-  loadJobSteps,
-  putJobTasks,
-  type RunChange,
-  type RunToLease,
-} from "@svc/db";
+import { afterCommit, type Executor } from "@svc/db/connect";
+import type { ClaimedJobTask } from "@svc/db/job-tasks/claim";
+import { endJobTask } from "@svc/db/job-tasks/end";
+import { putJobTasks } from "@svc/db/job-tasks/put";
+import { leaseRunTask, type RunToLease } from "@svc/db/job-tasks/take-run";
+import type { RunChange } from "@svc/db/jobs/commit";
+import { type JobWithSteps, loadJob } from "@svc/db/jobs/load";
+import { loadJobSteps } from "@svc/db/jobs/load-steps";
+import type { JobRecord } from "@svc/db/jobs/record";
 import { committedWork, type Work, workOf } from "../state/apply.ts";
 import type { JobState } from "../state/job.ts";
 import { openState } from "../state/open.ts";

@@ -1,13 +1,10 @@
-import {
-  appendJobEvents,
-  type Executor,
-  type JobRecord,
-  leaseIdleRunTask,
-  loadJob,
-  putJobTasks,
-  setJobPause,
-  withTransaction,
-} from "@svc/db";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import { putJobTasks } from "@svc/db/job-tasks/put";
+import { leaseIdleRunTask } from "@svc/db/job-tasks/take-run";
+import { appendJobEvents } from "@svc/db/jobs/append-events";
+import { loadJob } from "@svc/db/jobs/load";
+import { setJobPause } from "@svc/db/jobs/pause";
+import type { JobRecord } from "@svc/db/jobs/record";
 import type { Change } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable, type JobStatus } from "../state/statuses.ts";

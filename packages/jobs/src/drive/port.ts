@@ -1,6 +1,7 @@
 import type { AnsweredAsk, AskInput, AskView, PreparedAsk } from "@svc/asks";
 import type { Id } from "@svc/core";
-import type { CallRecord, ReceiptDocument } from "@svc/db";
+import type { CallRecord } from "@svc/db/calls/put";
+import type { ReceiptDocument } from "@svc/db/documents/receipt";
 import type { JsonObject } from "@svc/program";
 import type { ReadyCall, UnrecordedEnd } from "@svc/tools";
 import type { Work } from "../state/apply.ts";

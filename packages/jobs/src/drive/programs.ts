@@ -1,5 +1,6 @@
 import { LeastRecentlyUsed, type ProjectId, type Sealer } from "@svc/core";
-import { type Executor, type JobProgramRecord, loadJobProgram } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { type JobProgramRecord, loadJobProgram } from "@svc/db/jobs/load-program";
 import { createPinReader, type Program, parseCheckedProgram, readPins } from "@svc/program";
 import { flatten } from "../state/flow.ts";
 import type { LoadedProgram } from "../state/job.ts";

@@ -1,5 +1,5 @@
 import type { AskInput } from "@svc/asks";
-import type { ParkDocument } from "@svc/db";
+import type { ParkDocument } from "@svc/db/documents/park";
 import type { Question } from "../state/change.ts";
 import type { JobFacts, JobState } from "../state/job.ts";
 

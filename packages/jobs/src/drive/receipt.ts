@@ -1,6 +1,8 @@
 import type { AskView } from "@svc/asks";
 import { holdsMoreThan } from "@svc/core";
-import type { CallCounts, LimitsDocument, ReceiptDocument, StepReceiptDocument } from "@svc/db";
+import type { CallCounts } from "@svc/db/documents/counts";
+import type { LimitsDocument, ReceiptDocument } from "@svc/db/documents/receipt";
+import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
 import { type Limits, type ResolveFault, resolveResult } from "@svc/program";
 import { redactTexts } from "@svc/tools";
 import { sumCalls, sumRows } from "../state/counts.ts";

@@ -1,4 +1,5 @@
-import { type CallRecord, type Database, putToolCalls } from "@svc/db";
+import { type CallRecord, putToolCalls } from "@svc/db/calls/put";
+import type { Database } from "@svc/db/connect";
 
 /**
  * Writes rows of the ledger whose commit was not made. Where that fails as well, reads leave no trace, and writes that are in the ledger as

@@ -1,4 +1,4 @@
-import { noteRestore, resumeRestored } from "@svc/db";
+import { noteRestore, resumeRestored } from "@svc/db/restores/repo";
 import { createWorld, type SeenRequest } from "@svc/testing/desk";
 import { createBenches, sendAll } from "@svc/testing/job-benches";
 import { until } from "@svc/testing/until";

@@ -1,5 +1,7 @@
 import { type Id, type Sweep, uuidOfId } from "@svc/core";
-import { findJobTwin, loadJob, openDatabase } from "@svc/db";
+import { openDatabase } from "@svc/db/connect";
+import { findJobTwin } from "@svc/db/jobs/find-twin";
+import { loadJob } from "@svc/db/jobs/load";
 import { createWorld } from "@svc/testing/desk";
 import type { TestBench } from "@svc/testing/job-bench";
 import { createBenches, fetchItems, sendAll } from "@svc/testing/job-benches";

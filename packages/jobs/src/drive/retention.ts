@@ -1,5 +1,7 @@
 import type { Id, Sweep } from "@svc/core";
-import { type Executor, sweepEndedJobs, sweepJobRows } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { sweepJobRows } from "@svc/db/jobs/sweep";
+import { sweepEndedJobs } from "@svc/db/jobs/sweep-ended";
 
 /** What the sweep of rows is made of; times in milliseconds. */
 export type JobRowSweepOptions = {

@@ -1,20 +1,15 @@
 import { createHash } from "node:crypto";
 import type { Id, KeyId } from "@svc/core";
-import {
-  beginJobAttempt,
-  type EstimateDocument,
-  type Executor,
-  findJobQuotaReached,
-  findJobTwin,
-  findKeyedJobAttempt,
-  type JobRecord,
-  loadJob,
-  lockJobQuota,
-  putJobTasks,
-  type QuotaReached,
-  setChildJob,
-  withTransaction,
-} from "@svc/db";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import type { EstimateDocument } from "@svc/db/documents/estimate";
+import { putJobTasks } from "@svc/db/job-tasks/put";
+import { beginJobAttempt, findKeyedJobAttempt } from "@svc/db/jobs/attempts";
+import { setChildJob } from "@svc/db/jobs/children";
+import { findJobTwin } from "@svc/db/jobs/find-twin";
+import { findJobQuotaReached } from "@svc/db/jobs/insert-batch";
+import { loadJob } from "@svc/db/jobs/load";
+import type { JobRecord } from "@svc/db/jobs/record";
+import { lockJobQuota, type QuotaReached } from "@svc/db/projects/quotas";
 import { type Program, writesFrom } from "@svc/program";
 import type { Change, Edit, RetriedChild } from "../state/change.ts";
 import { isConfirmed, keptOfPlan, unchangedConfirmation } from "../state/confirmed.ts";

@@ -1,5 +1,5 @@
 import { createId, type Id } from "@svc/core";
-import { findPendingAsk } from "@svc/db";
+import { findPendingAsk } from "@svc/db/asks/repo";
 import { createWorld, type SeenRequest } from "@svc/testing/desk";
 import { countTasks, createBenches, fetchItems, sendAll } from "@svc/testing/job-benches";
 import { newJobDocuments } from "@svc/testing/job-documents";

@@ -1,5 +1,5 @@
 import type { Id } from "@svc/core";
-import type { JobStatus } from "@svc/db";
+import type { JobStatus } from "@svc/db/schema/words";
 import { isCall, type JsonObject, rerunOf, type Step } from "@svc/program";
 import type { Edit } from "../state/change.ts";
 import { type Instruction, stepAt, stepOf } from "../state/flow.ts";

@@ -1,5 +1,6 @@
 import type { Work } from "@svc/core";
-import { type Executor, type JobSetPlaces, readJobSetPlaces } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { type JobSetPlaces, readJobSetPlaces } from "@svc/db/jobs/read-set-places";
 import type { JsonObject } from "@svc/program";
 import type { JobState } from "../state/job.ts";
 import type { ChunkRange, OpenedRows, SetChunk } from "../steps/effects.ts";

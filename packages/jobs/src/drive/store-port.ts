@@ -1,5 +1,8 @@
 import type { Work } from "@svc/core";
-import { type Executor, findJobTwin, loadJob, requestJobCancel, withTransaction } from "@svc/db";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import { requestJobCancel } from "@svc/db/jobs/cancel";
+import { findJobTwin } from "@svc/db/jobs/find-twin";
+import { loadJob } from "@svc/db/jobs/load";
 import type { Work as JobWork } from "../state/apply.ts";
 import { createChildPort, createUndoReader } from "./children.ts";
 import { type CommitContext, type Commits, createCommit } from "./commit.ts";

@@ -1,5 +1,5 @@
 import type { ProjectId, Sealer } from "@svc/core";
-import type { JobProgramRecord } from "@svc/db";
+import type { JobProgramRecord } from "@svc/db/jobs/load-program";
 import { withOldForms } from "@svc/program";
 
 /** Which program: jobs of a project that were submitted with the same text and definitions share one. */

@@ -1,13 +1,9 @@
 import { type Clock, createId } from "@svc/core";
-import {
-  insertJobs,
-  type JobRecord,
-  type KeyedJob,
-  type NewJob,
-  type NewJobProgram,
-  type QuotaReached,
-  recordOfNewJob,
-} from "@svc/db";
+import { insertJobs } from "@svc/db/jobs/insert";
+import type { KeyedJob, NewJob, NewJobProgram } from "@svc/db/jobs/new-job";
+import { recordOfNewJob } from "@svc/db/jobs/new-record";
+import type { JobRecord } from "@svc/db/jobs/record";
+import type { QuotaReached } from "@svc/db/projects/quotas";
 import { programDigest } from "@svc/program";
 import type { JobEngine } from "./engine.ts";
 import { type JobSubmission, type NewJobsContext, newJob, newTwin } from "./new-jobs.ts";

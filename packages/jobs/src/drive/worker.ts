@@ -1,13 +1,10 @@
 import type { ProjectId } from "@svc/core";
-import {
-  type ClaimedJobTask,
-  claimJobTasks,
-  type FirstLease,
-  isUnavailable,
-  type JobRecord,
-  type JobTaskKind,
-  releaseJobTasks,
-} from "@svc/db";
+import { isUnavailable } from "@svc/db/driver-error";
+import { type ClaimedJobTask, claimJobTasks } from "@svc/db/job-tasks/claim";
+import { releaseJobTasks } from "@svc/db/job-tasks/release";
+import type { FirstLease } from "@svc/db/job-tasks/task";
+import type { JobRecord } from "@svc/db/jobs/record";
+import type { JobTaskKind } from "@svc/db/schema/words";
 import type { Beginning } from "./begin.ts";
 import type { EngineContext } from "./context.ts";
 import { type Held, HeldTasks } from "./held-tasks.ts";

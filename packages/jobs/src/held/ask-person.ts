@@ -1,6 +1,7 @@
 import { askPort } from "@svc/asks";
 import { type Binding, confirmLifeMs, type Fault, formatValue, type Id } from "@svc/core";
-import { findKeyById, loadJob } from "@svc/db";
+import { loadJob } from "@svc/db/jobs/load";
+import { findKeyById } from "@svc/db/keys/repo";
 import { maskArguments, type PersonAsker, type PersonalCall } from "@svc/tools";
 import type { JobsContext } from "../api/context.ts";
 import { submit } from "../api/submit.ts";

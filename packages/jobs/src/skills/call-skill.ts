@@ -1,7 +1,7 @@
 import { askPort } from "@svc/asks";
 import { fillInput } from "@svc/catalog";
 import type { Fault } from "@svc/core";
-import { skillsForProject } from "@svc/db";
+import { skillsForProject } from "@svc/db/skills/repo";
 import type { JsonObject } from "@svc/program";
 import { parseCheckedProgram, readSkillName } from "@svc/program";
 import type { CodeAnswer, CodeCall, CodeCaller } from "@svc/tools";

@@ -1,7 +1,10 @@
 import { askFaults } from "@svc/asks";
 import type { JsonSchema } from "@svc/catalog";
 import { type ProjectPrincipal, readJsonObject, requireId } from "@svc/core";
-import { type AccessClass, type EstimateDocument, jobsForProject, type NewSkill, skillsForProject } from "@svc/db";
+import type { EstimateDocument } from "@svc/db/documents/estimate";
+import { jobsForProject } from "@svc/db/jobs/repo";
+import type { AccessClass } from "@svc/db/schema/words";
+import { type NewSkill, skillsForProject } from "@svc/db/skills/repo";
 import { parseCheckedProgram, runsOf } from "@svc/program";
 import { youngerFaults } from "../api/check.ts";
 import type { JobsContext } from "../api/context.ts";

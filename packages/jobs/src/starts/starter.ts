@@ -1,13 +1,10 @@
 import { type Binding, Fault, type Id, type KeyId, keysOfChain, type ProjectId, type Role } from "@svc/core";
-import {
-  type EstimateDocument,
-  type Executor,
-  type JobProgramName,
-  loadJobProgram,
-  type NewJob,
-  putJobPrograms,
-  readPlanApproval,
-} from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import type { EstimateDocument } from "@svc/db/documents/estimate";
+import { putJobPrograms } from "@svc/db/jobs/children";
+import { type JobProgramName, loadJobProgram } from "@svc/db/jobs/load-program";
+import type { NewJob } from "@svc/db/jobs/new-job";
+import { readPlanApproval } from "@svc/db/projects/plan-policy";
 import type { JsonObject, Program, ProgramFault, ProgramNote } from "@svc/program";
 import { needsPlanApproval, pinsText, programDigest } from "@svc/program";
 import { checkApproval } from "../api/approval.ts";

@@ -1,14 +1,11 @@
 import type { PreparedAsk } from "@svc/asks";
 import { isObject } from "@svc/core";
-import type {
-  CallRecord,
-  JobSetRun,
-  JobUndoChange,
-  NewJobEvent,
-  NewJobTask,
-  StepReceiptDocument,
-  StepState,
-} from "@svc/db";
+import type { CallRecord } from "@svc/db/calls/put";
+import type { StepReceiptDocument, StepState } from "@svc/db/documents/step-receipt";
+import type { NewJobTask } from "@svc/db/job-tasks/task";
+import type { NewJobEvent } from "@svc/db/jobs/record";
+import type { JobSetRun } from "@svc/db/jobs/write-rows";
+import type { JobUndoChange } from "@svc/db/jobs/write-undo";
 import type { JsonObject, JsonValue, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import type { Edit, MappedRow, NewChild, Note, RetriedChild, UndoOf } from "./change.ts";

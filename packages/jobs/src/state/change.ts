@@ -1,16 +1,13 @@
 import type { AskInput, PreparedAsk } from "@svc/asks";
 import type { Id } from "@svc/core";
-import type {
-  CallCounts,
-  CallRecord,
-  ChildDocument,
-  DecisionDocument,
-  ParkDocument,
-  RowCounts,
-  SagaDocument,
-  StepState,
-  UsedDocument,
-} from "@svc/db";
+import type { CallRecord } from "@svc/db/calls/put";
+import type { ChildDocument } from "@svc/db/documents/child";
+import type { CallCounts, RowCounts } from "@svc/db/documents/counts";
+import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { ParkDocument } from "@svc/db/documents/park";
+import type { SagaDocument } from "@svc/db/documents/saga";
+import type { StepState } from "@svc/db/documents/step-receipt";
+import type { UsedDocument } from "@svc/db/documents/used";
 import type { JsonObject, JsonValue, PinnedSkill, Program, RowState, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgress } from "./progress.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { classToConfirm } from "@svc/catalog";
-import { type AccessClass, accessClasses } from "@svc/db";
+import { type AccessClass, accessClasses } from "@svc/db/schema/words";
 import { callsOf, canonicalJson } from "@svc/program";
 import { toolOf } from "../steps/invoke.ts";
 import type { JobState, LoadedProgram } from "./job.ts";

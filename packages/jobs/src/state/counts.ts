@@ -1,4 +1,6 @@
-import type { CallCounts, RowCounts, StepErrorDocument, UsedDocument } from "@svc/db";
+import type { CallCounts, RowCounts } from "@svc/db/documents/counts";
+import type { StepErrorDocument } from "@svc/db/documents/step-receipt";
+import type { UsedDocument } from "@svc/db/documents/used";
 
 /** No rows. */
 export const noRows: RowCounts = { in: 0, ok: 0, failed: 0, skipped: 0, unknown: 0 };

@@ -1,12 +1,10 @@
 import type { Id, JobBinding, KeyId, ProjectId, StandingRunId } from "@svc/core";
-import type {
-  ChildDocument,
-  EstimateDocument,
-  ParkDocument,
-  SagaDocument,
-  StepReceiptDocument,
-  UsedDocument,
-} from "@svc/db";
+import type { ChildDocument } from "@svc/db/documents/child";
+import type { EstimateDocument } from "@svc/db/documents/estimate";
+import type { ParkDocument } from "@svc/db/documents/park";
+import type { SagaDocument } from "@svc/db/documents/saga";
+import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
+import type { UsedDocument } from "@svc/db/documents/used";
 import type { JsonObject, JsonValue, PinnedSkills, PinnedTools, Program, RunScope } from "@svc/program";
 import type { Flow } from "./flow.ts";
 import type { Blocks, PlanProgress, StepProgress, UndoProgress } from "./progress.ts";

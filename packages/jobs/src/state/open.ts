@@ -1,4 +1,4 @@
-import type { JobRecord, JobStepRecord } from "@svc/db";
+import type { JobRecord, JobStepRecord } from "@svc/db/jobs/record";
 import type { JsonObject, JsonValue } from "@svc/program";
 import type { LoadedProgram, Position, StoredState } from "./job.ts";
 import type { StoredOverrides } from "./overrides.ts";

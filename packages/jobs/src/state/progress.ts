@@ -1,5 +1,5 @@
 import type { Id, JsonNumber, KeyId } from "@svc/core";
-import type { ParkDocument } from "@svc/db";
+import type { ParkDocument } from "@svc/db/documents/park";
 import type { JsonValue, Step } from "@svc/program";
 import type { SimulatedCalls } from "./simulated.ts";
 

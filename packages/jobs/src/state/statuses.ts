@@ -1,6 +1,6 @@
-import type { JobStatus } from "@svc/db";
+import type { JobStatus } from "@svc/db/schema/words";
 
-export { type JobStatus, jobStatuses } from "@svc/db";
+export { type JobStatus, jobStatuses } from "@svc/db/schema/words";
 
 /** Where RetryJob, and nothing else, takes a job that has ended. */
 const attempted: readonly JobStatus[] = ["pending_plan_approval", "queued"];

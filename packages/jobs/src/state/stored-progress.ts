@@ -1,4 +1,4 @@
-import type { SagaDocument } from "@svc/db";
+import type { SagaDocument } from "@svc/db/documents/saga";
 import type { JsonValue, Step } from "@svc/program";
 import type { Flow } from "./flow.ts";
 import {

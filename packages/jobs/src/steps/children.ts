@@ -1,6 +1,6 @@
 import { createTenantValidators, fitInput, type JsonSchema, type SchemaValidator } from "@svc/catalog";
 import { parseExactJson } from "@svc/core";
-import type { ChildDocument } from "@svc/db";
+import type { ChildDocument } from "@svc/db/documents/child";
 import type { JsonObject, JsonValue, Limits, PinnedSkill } from "@svc/program";
 import type { ChildStanding, Edit, LimitName, NewChild, UndoOf } from "../state/change.ts";
 import { noCalls } from "../state/counts.ts";

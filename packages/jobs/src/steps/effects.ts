@@ -1,5 +1,8 @@
 import type { Clock, Id, MemoryHold } from "@svc/core";
-import type { CallCounts, CallRecord, ChildDocument, UsedDocument } from "@svc/db";
+import type { CallRecord } from "@svc/db/calls/put";
+import type { ChildDocument } from "@svc/db/documents/child";
+import type { CallCounts } from "@svc/db/documents/counts";
+import type { UsedDocument } from "@svc/db/documents/used";
 import type {
   CelComputed,
   CelOutcome,

@@ -1,5 +1,5 @@
 import { fitInput } from "@svc/catalog";
-import type { CallCounts } from "@svc/db";
+import type { CallCounts } from "@svc/db/documents/counts";
 import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, pointerOf, type Retry } from "@svc/program";
 import { httpTool, readHttpAddress } from "@svc/tools";
 import { noCalls } from "../state/counts.ts";

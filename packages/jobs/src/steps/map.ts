@@ -1,5 +1,5 @@
 import type { Id } from "@svc/core";
-import type { RowCounts } from "@svc/db";
+import type { RowCounts } from "@svc/db/documents/counts";
 import { isCall } from "@svc/program";
 import type { Change, Edit, Next } from "../state/change.ts";
 import { noRows, sumCalls } from "../state/counts.ts";

@@ -1,4 +1,6 @@
-import type { AskKind, DecisionDocument, RowCounts } from "@svc/db";
+import type { RowCounts } from "@svc/db/documents/counts";
+import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { AskKind } from "@svc/db/schema/words";
 import type { Step, StepOf } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import type { AgainInstruction, SetSize, StepInstruction } from "../state/flow.ts";

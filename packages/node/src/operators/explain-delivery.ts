@@ -1,5 +1,6 @@
 import { isoTime, type ProjectPrincipal, requireId } from "@svc/core";
-import { type Delivery, deliveriesForProject, type Subscription, subscriptionsForProject } from "@svc/db";
+import { type Delivery, deliveriesForProject } from "@svc/db/deliveries/repo";
+import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { type AgentTool, answered } from "@svc/tools";
 import { triggerFaults } from "@svc/triggers";
 import { type OperatorContext, reads, textsSchema } from "./parts.ts";

@@ -1,5 +1,5 @@
 import type { ProjectPrincipal } from "@svc/core";
-import { listProjects } from "@svc/db";
+import { listProjects } from "@svc/db/projects/repo";
 import type { ListedTool } from "@svc/tools";
 import type { Quarantine, TriggersContext } from "@svc/triggers";
 

@@ -1,5 +1,6 @@
 import { checkFilterText, type EventId, isoTime, mayUseAgentTools, type ProjectPrincipal, requireId } from "@svc/core";
-import { deliveriesForProject, type Event, eventsForProject } from "@svc/db";
+import { deliveriesForProject } from "@svc/db/deliveries/repo";
+import { type Event, eventsForProject } from "@svc/db/events/repo";
 import { type AgentTool, answered, type ToolAnswer } from "@svc/tools";
 import { triggerFaults } from "@svc/triggers";
 import { isOnlyProject, type OperatorContext, reads, textsSchema } from "./parts.ts";

@@ -1,6 +1,6 @@
 import { type Catalog, catalogFaults } from "@svc/catalog";
 import { type AgentToolGroup, agentToolGroups, type Binding, isEntityId } from "@svc/core";
-import { type AccessClass, accessClasses } from "@svc/db";
+import { type AccessClass, accessClasses } from "@svc/db/schema/words";
 import type { CreateApiKeyRequest } from "@svc/gen/admin";
 import { adminFaults } from "./errors.ts";
 

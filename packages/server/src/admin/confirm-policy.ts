@@ -1,5 +1,6 @@
 import { type ConfirmRule, confirmScopes, formatValue, noConfirmRule, type ProjectId } from "@svc/core";
-import { contactsForProject, type Executor } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { contactsForProject } from "@svc/db/contacts/repo";
 import type { ConfirmPolicy } from "@svc/gen/admin";
 import { adminFaults } from "./errors.ts";
 

@@ -1,6 +1,7 @@
 import type { Catalog, CatalogViews } from "@svc/catalog";
 import type { Clock, KeyId, NodeId, ProjectId, Sealer } from "@svc/core";
-import type { Database, VaultRotation } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import type { VaultRotation } from "@svc/db/vault/rotations";
 import type { Node, PostQuotas, Quarantine } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { ApiKey, Project } from "@svc/db";
+import type { ApiKey } from "@svc/db/keys/repo";
+import type { Project } from "@svc/db/projects/repo";
 import {
   type ApiKey as ApiKeyMessage,
   ApiKeySchema,

@@ -1,7 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { createAtOnce, isEntityId, isoTime, requireId, SealError, type Sealer, type Turns } from "@svc/core";
-import { type ExportedRow, exportEntity, findProject, leftOutOfExports } from "@svc/db";
+import type { ExportedRow } from "@svc/db/entity-export/page";
+import { exportEntity } from "@svc/db/entity-export/walk";
+import { findProject } from "@svc/db/projects/repo";
+import { leftOutOfExports } from "@svc/db/schema/exported-columns";
 import { type ExportEntityRequest, type ExportEntityResponse, ExportEntityResponseSchema } from "@svc/gen/admin";
 import type { AdminContext, ExportPages } from "./context.ts";
 import { adminFaults } from "./errors.ts";

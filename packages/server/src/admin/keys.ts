@@ -14,7 +14,8 @@ import {
   type ProjectId,
   requireId,
 } from "@svc/core";
-import { type ApiKey, createApiKey, findProject, listApiKeys, revokeApiKey } from "@svc/db";
+import { type ApiKey, createApiKey, listApiKeys, revokeApiKey } from "@svc/db/keys/repo";
+import { findProject } from "@svc/db/projects/repo";
 import type { AdminService } from "@svc/gen/admin";
 import { Role, RoleSchema } from "@svc/gen/options";
 import { readAgentTools, readBinding, requireToolkits } from "./binding.ts";

@@ -1,16 +1,15 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { adminList, byId, requireId } from "@svc/core";
+import { isUniqueViolation } from "@svc/db/driver-error";
 import {
   createFirstProject,
   createProject,
   findProject,
   findProjectByName,
-  isUniqueViolation,
   listProjects,
-  type PlanApproval,
-  planApprovals,
   setProjectPolicy,
-} from "@svc/db";
+} from "@svc/db/projects/repo";
+import { type PlanApproval, planApprovals } from "@svc/db/schema/words";
 import type { AdminService } from "@svc/gen/admin";
 import { readConfirmPolicy } from "./confirm-policy.ts";
 import type { AdminContext } from "./context.ts";

@@ -10,7 +10,8 @@ import {
   requireId,
   unlimited,
 } from "@svc/core";
-import { findProject, usageOfProject } from "@svc/db";
+import { findProject } from "@svc/db/projects/repo";
+import { usageOfProject } from "@svc/db/projects/usage";
 import {
   type AdminService,
   type ProjectQuotas,

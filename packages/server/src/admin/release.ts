@@ -1,6 +1,7 @@
 import { catalogFaults } from "@svc/catalog";
 import { openPageToken, pageSizeOf, parseId, type QuarantineId, requireId, sealPageToken, timeRange } from "@svc/core";
-import { type Executor, findQuarantinedIds, listHeldQuarantinedPosts, type ReleaseFilter } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { findQuarantinedIds, listHeldQuarantinedPosts, type ReleaseFilter } from "@svc/db/quarantine/held";
 import type { ReleaseQuarantinedPostsRequest } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { adminFaults } from "./errors.ts";

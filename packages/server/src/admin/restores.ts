@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { countHeldWork, findRestore, type HeldWork, type Restore, resumeRestored } from "@svc/db";
+import { countHeldWork, findRestore, type HeldWork, type Restore, resumeRestored } from "@svc/db/restores/repo";
 import { type AdminService, type Restore as RestoreMessage, RestoreSchema } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { adminFaults } from "./errors.ts";

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { findVaultRotation, type VaultRotation } from "@svc/db";
+import { findVaultRotation, type VaultRotation } from "@svc/db/vault/rotations";
 import { type AdminService, type VaultRotation as VaultRotationMessage, VaultRotationSchema } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 

@@ -1,5 +1,8 @@
 import { createId, createKeyring, generateVaultKey, type ProjectId, parseVaultKeys, systemClock } from "@svc/core";
-import { createProject, type Database, deploymentProject, listAuditEvents, openDatabase } from "@svc/db";
+import { deploymentProject } from "@svc/db/audit/events";
+import { listAuditEvents } from "@svc/db/audit/list";
+import { type Database, openDatabase } from "@svc/db/connect";
+import { createProject } from "@svc/db/projects/repo";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createLogger } from "../logger.ts";

@@ -11,7 +11,8 @@ import {
   principalContext,
   systemClock,
 } from "@svc/core";
-import { deploymentProject, listAuditEvents } from "@svc/db";
+import { deploymentProject } from "@svc/db/audit/events";
+import { listAuditEvents } from "@svc/db/audit/list";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { enterCalls } from "./enter-calls.ts";

@@ -8,7 +8,9 @@ import {
   type Sealer,
   uuidOfId,
 } from "@svc/core";
-import { type AuditActor, type Database, deploymentProject, endAuditEvent, insertAuditEvent } from "@svc/db";
+import { deploymentProject, endAuditEvent, insertAuditEvent } from "@svc/db/audit/events";
+import type { Database } from "@svc/db/connect";
+import type { AuditActor } from "@svc/db/schema/words";
 
 /** Who does something: a caller, a person who showed a key on a page or has a link, or the service itself. */
 export type Actor =

@@ -9,21 +9,17 @@ import {
 } from "@svc/core";
 import {
   type AuditChain,
-  type AuditEvent,
-  type Database,
-  deploymentProject,
-  type Executor,
   findAuditChains,
   findSentEntities,
   hasUnplacedAuditEvents,
-  insertAuditEvent,
   listUnplacedAuditEvents,
   lockAuditChains,
   type PlacedAuditEvent,
   placeAuditEvents,
   putAuditChain,
-  withTransaction,
-} from "@svc/db";
+} from "@svc/db/audit/chains";
+import { type AuditEvent, deploymentProject, insertAuditEvent } from "@svc/db/audit/events";
+import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 import { chainContext, eventMac, headMac, isSame, linkHash, openChainKey } from "./chain.ts";
 
 /** What places are given with. `broken`: chains that were changed, to which nothing is added. */

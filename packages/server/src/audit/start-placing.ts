@@ -1,5 +1,5 @@
 import type { Clock, ProjectId, Sealer } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
 import type { Logger } from "../logger.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { placeEvents } from "./place-events.ts";

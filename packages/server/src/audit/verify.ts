@@ -1,14 +1,13 @@
 import { type ProjectId, parseId, SealError, type Sealer } from "@svc/core";
 import {
   type AuditChain,
-  type AuditEvent,
-  deploymentProject,
-  type Executor,
   findAuditChainFrom,
   findBrokenAuditChains,
   findChainedProjects,
   listPlacedAuditEvents,
-} from "@svc/db";
+} from "@svc/db/audit/chains";
+import { type AuditEvent, deploymentProject } from "@svc/db/audit/events";
+import type { Executor } from "@svc/db/connect";
 import { type ChainKey, headMac, isSame, openChainKey } from "./chain.ts";
 import { compareRows, type RowFault } from "./compare-rows.ts";
 import { beginAction } from "./place-events.ts";

@@ -10,7 +10,7 @@ import {
   principalContext,
   type Sealer,
 } from "@svc/core";
-import type { CallerKey } from "@svc/db";
+import type { CallerKey } from "@svc/db/keys/repo";
 import type { Admission } from "../admission/admission.ts";
 import { type Call, callContext } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";

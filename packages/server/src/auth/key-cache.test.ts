@@ -1,5 +1,6 @@
 import { createId, digestSecret, systemClock } from "@svc/core";
-import { createApiKey, createProject, revokeApiKey } from "@svc/db";
+import { createApiKey, revokeApiKey } from "@svc/db/keys/repo";
+import { createProject } from "@svc/db/projects/repo";
 import { createTestClock } from "@svc/testing/clock";
 import { createTestDatabase } from "@svc/testing/database";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,5 +1,6 @@
 import { bindingOf, type Clock, confirmRulesOf, type KeyId, type ProjectId, type ProjectPrincipal } from "@svc/core";
-import { type CallerKey, type Executor, findCallerKey } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { type CallerKey, findCallerKey } from "@svc/db/keys/repo";
 import { storeDeadlineMs } from "../store-deadline.ts";
 import { createFreshCache } from "./fresh-cache.ts";
 

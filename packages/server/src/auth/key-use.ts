@@ -1,5 +1,6 @@
 import type { Clock, KeyId } from "@svc/core";
-import { type Executor, touchApiKeys } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { touchApiKeys } from "@svc/db/keys/repo";
 import { startLoop } from "../loop.ts";
 
 /** Notes when keys are used. */

@@ -8,7 +8,10 @@ import {
   type ProjectPrincipal,
   type Sealer,
 } from "@svc/core";
-import { type Database, findKeyById, findProject, insertGrantCode } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { insertGrantCode } from "@svc/db/grants/codes";
+import { findKeyById } from "@svc/db/keys/repo";
+import { findProject } from "@svc/db/projects/repo";
 import { asDeed } from "../audit/as-deed.ts";
 import type { AuditLog, Deed } from "../audit/log.ts";
 import { isValidKey } from "../auth/key-cache.ts";

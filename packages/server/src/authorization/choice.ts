@@ -7,7 +7,8 @@ import {
   isOfWholeProject,
   mayUseAgentTools,
 } from "@svc/core";
-import { type AccessClass, type ApiKey, accessClasses } from "@svc/db";
+import type { ApiKey } from "@svc/db/keys/repo";
+import { type AccessClass, accessClasses } from "@svc/db/schema/words";
 
 /** What a person may let an agent do: no more than their own key may. */
 export type Offer = {

@@ -1,5 +1,8 @@
 import type { Clock, KeyId } from "@svc/core";
-import { type Database, endGrant, findKeyById, type Grant, withTransaction } from "@svc/db";
+import { type Database, withTransaction } from "@svc/db/connect";
+import { endGrant } from "@svc/db/grants/repo";
+import type { Grant } from "@svc/db/grants/tokens";
+import { findKeyById } from "@svc/db/keys/repo";
 import { asDeed } from "../audit/as-deed.ts";
 import type { AuditLog } from "../audit/log.ts";
 

@@ -1,5 +1,7 @@
 import type { Clock, KeyId, ProjectId } from "@svc/core";
-import { type CallerKey, type Executor, findCallerKeyById, findGrantToken, findKeyById } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { findGrantToken } from "@svc/db/grants/tokens";
+import { type CallerKey, findCallerKeyById, findKeyById } from "@svc/db/keys/repo";
 import { createFreshCache } from "../auth/fresh-cache.ts";
 import { isValidKey } from "../auth/key-cache.ts";
 import { storeDeadlineMs } from "../store-deadline.ts";

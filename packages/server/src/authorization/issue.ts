@@ -1,13 +1,9 @@
 import { createId, digestSecret, generateToken, noConfirmRule } from "@svc/core";
-import {
-  type ApiKey,
-  type Executor,
-  findKeyById,
-  type Grant,
-  type GrantCode,
-  insertGrant,
-  insertGrantTokens,
-} from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import type { GrantCode } from "@svc/db/grants/codes";
+import { insertGrant } from "@svc/db/grants/repo";
+import { type Grant, insertGrantTokens } from "@svc/db/grants/tokens";
+import { type ApiKey, findKeyById } from "@svc/db/keys/repo";
 import { generateText } from "./token-texts.ts";
 
 /** How long an access token is good, milliseconds: its grant may end before. */

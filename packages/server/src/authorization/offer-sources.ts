@@ -1,5 +1,6 @@
 import type { Clock, ProjectId } from "@svc/core";
-import { connectedAccountsForProject, type Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { Node } from "@svc/node";
 import type { OfferSources } from "./choice.ts";
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { digestSecret } from "@svc/core";
-import { findGrantToken } from "@svc/db";
+import { findGrantToken } from "@svc/db/grants/tokens";
 import { AuthorizationRefusal, answerUnkept } from "./answers.ts";
 import { endGrantFor } from "./end-grant.ts";
 import { readForm } from "./serve.ts";

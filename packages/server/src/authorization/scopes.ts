@@ -1,5 +1,5 @@
 import type { ToolNotGranted } from "@svc/core";
-import { type AccessClass, accessClasses } from "@svc/db";
+import { type AccessClass, accessClasses } from "@svc/db/schema/words";
 
 /** What a grant may do, by the access classes of tools: a scope is called as its class. */
 export type AccessScope = AccessClass;

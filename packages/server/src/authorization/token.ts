@@ -1,18 +1,12 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { digestSecret, equalConstantTime, type KeyId } from "@svc/core";
-import {
-  findGrant,
-  findGrantCode,
-  findGrantToken,
-  findKeyById,
-  type GrantCode,
-  noteGrantOfCode,
-  spendGrantCode,
-  spendGrantToken,
-  touchGrantClient,
-  withTransaction,
-} from "@svc/db";
+import { withTransaction } from "@svc/db/connect";
+import { touchGrantClient } from "@svc/db/grants/clients";
+import { findGrantCode, type GrantCode, noteGrantOfCode, spendGrantCode } from "@svc/db/grants/codes";
+import { findGrant } from "@svc/db/grants/repo";
+import { findGrantToken, spendGrantToken } from "@svc/db/grants/tokens";
+import { findKeyById } from "@svc/db/keys/repo";
 import { isValidKey } from "../auth/key-cache.ts";
 import { AuthorizationRefusal, answerUnkept } from "./answers.ts";
 import { type EndGrantOptions, endGrantFor } from "./end-grant.ts";

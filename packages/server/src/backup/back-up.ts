@@ -1,5 +1,7 @@
 import { createSealer, type VaultKey } from "@svc/core";
-import { type Backup, BackupError, type BackupOptions, backUpStore, type Restored, restoreStore } from "@svc/db";
+import { type Backup, type BackupOptions, backUpStore } from "@svc/db/embedded/backup/back-up";
+import { BackupError } from "@svc/db/embedded/backup/errors";
+import { type Restored, restoreStore } from "@svc/db/embedded/backup/restore";
 import type { Config } from "../config/config.ts";
 import { findVaultKeys } from "../start/vault-key.ts";
 import { version } from "../version.ts";

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { type Clock, digestSecret } from "@svc/core";
-import { type ApiKey, type ConsoleLink, type Database, findConsoleLink, findKeyById } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { type ConsoleLink, findConsoleLink } from "@svc/db/console/links";
+import { type ApiKey, findKeyById } from "@svc/db/keys/repo";
 import { isValidKey } from "../auth/key-cache.ts";
 import { consoleFaults } from "./errors.ts";
 import type { SignInLimit } from "./sign-in-limit.ts";

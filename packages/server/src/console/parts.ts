@@ -1,6 +1,6 @@
 import { builtFolder } from "@svc/console";
 import type { Clock } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
 import type { Node } from "@svc/node";
 import type { AuditLog } from "../audit/log.ts";
 import type { KeyCache } from "../auth/key-cache.ts";

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { type Clock, digestSecret, type KeyId, type Principal, type ProjectId } from "@svc/core";
-import { type ConsoleSession, type Database, findConsoleSession, touchConsoleSession } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { type ConsoleSession, findConsoleSession, touchConsoleSession } from "@svc/db/console/sessions";
 import { consoleSessionIdleMs } from "@svc/node";
 import { createFreshCache } from "../auth/fresh-cache.ts";
 import { isValidKey, projectPrincipalOf } from "../auth/key-cache.ts";

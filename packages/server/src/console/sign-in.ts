@@ -10,21 +10,20 @@ import {
   type JsonValue,
   type KeyId,
 } from "@svc/core";
+import { type Database, withTransaction } from "@svc/db/connect";
+import { spendConsoleLink } from "@svc/db/console/links";
 import {
-  type ApiKey,
   type ConsoleSession,
-  type Database,
   endAdministratorSeat,
   endConsoleSeat,
   endConsoleSession,
   findConsoleSession,
-  findProject,
   insertConsoleSession,
   seatAdministrator,
   seatKey,
-  spendConsoleLink,
-  withTransaction,
-} from "@svc/db";
+} from "@svc/db/console/sessions";
+import type { ApiKey } from "@svc/db/keys/repo";
+import { findProject } from "@svc/db/projects/repo";
 import { isValidKey, type KeyCache } from "../auth/key-cache.ts";
 import { serverFaults } from "../errors.ts";
 import { consoleFaults } from "./errors.ts";

@@ -14,17 +14,16 @@ import {
   requireId,
   requireProject,
 } from "@svc/core";
+import { type Executor, withTransaction } from "@svc/db/connect";
 import {
   type ApiKey,
   countMadeKeys,
   createApiKey,
-  type Executor,
   findKeyById,
   listMadeKeys,
   lockApiKey,
   revokeApiKey,
-  withTransaction,
-} from "@svc/db";
+} from "@svc/db/keys/repo";
 import type { GrantsService } from "@svc/gen/grants";
 import { readBinding, requireToolkits } from "../admin/binding.ts";
 import { readConfirmPolicy } from "../admin/confirm-policy.ts";

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { ListedGrant } from "@svc/db";
+import type { ListedGrant } from "@svc/db/grants/repo";
 import { type Grant, GrantSchema } from "@svc/gen/grants";
 
 /** Whether tokens of a grant open anything. */

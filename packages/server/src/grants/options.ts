@@ -1,6 +1,6 @@
 import type { CatalogViews } from "@svc/catalog";
 import type { Clock, KeyId, Sealer } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
 
 /** What GrantsService works with. `onChanged` hears of the key of a grant that ended or was narrowed, `onRevoked` of keys that ended. */
 export type GrantsServiceOptions = {

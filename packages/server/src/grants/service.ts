@@ -8,16 +8,9 @@ import {
   requireId,
   requireProject,
 } from "@svc/core";
-import {
-  type Executor,
-  endGrant,
-  findListedGrant,
-  type ListedGrant,
-  listGrants,
-  lockApiKey,
-  narrowGrant,
-  withTransaction,
-} from "@svc/db";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import { endGrant, findListedGrant, type ListedGrant, listGrants, narrowGrant } from "@svc/db/grants/repo";
+import { lockApiKey } from "@svc/db/keys/repo";
 import type { GrantsService } from "@svc/gen/grants";
 import { requireToolkits } from "../admin/binding.ts";
 import { readConfirmPolicy } from "../admin/confirm-policy.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { systemClock } from "@svc/core";
-import { openDatabase } from "@svc/db";
+import { openDatabase } from "@svc/db/connect";
 import { startTestPostgres, type TestPostgres } from "@svc/testing/database";
 import { readAnswer, startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,5 +1,6 @@
 import type { Clock } from "@svc/core";
-import { type Executor, probeWrites } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { probeWrites } from "@svc/db/probe-writes";
 
 /**
  * Whether the node takes traffic: `draining` once it is told to stop, `store_unavailable` while the store does not answer or

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { toolCallsForProject } from "@svc/db";
+import { toolCallsForProject } from "@svc/db/calls/repo";
 import { readAnswer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { StoreLateError } from "../store-deadline.ts";

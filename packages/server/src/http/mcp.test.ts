@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { systemClock } from "@svc/core";
-import { callLimitsForProject } from "@svc/db";
+import { callLimitsForProject } from "@svc/db/call-limits/repo";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { answers, bearers, deleteEvent, listEvents, startTestMcp, type TestMcp } from "./test-mcp.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { digestSecret } from "@svc/core";
-import { findCallerKey } from "@svc/db";
+import { findCallerKey } from "@svc/db/keys/repo";
 import { isValidKey } from "../auth/key-cache.ts";
 import { type Config, isLoopbackHost } from "../config/config.ts";
 import { createSignInLink, type SignInLinks } from "../console/sign-in-link.ts";

@@ -2,16 +2,10 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, generateApiKey, type ProjectId } from "@svc/core";
-import {
-  createApiKey,
-  createFirstProject,
-  createProject,
-  type Database,
-  ensureApiKey,
-  findProjectByName,
-  isUniqueViolation,
-  withTransaction,
-} from "@svc/db";
+import { type Database, withTransaction } from "@svc/db/connect";
+import { isUniqueViolation } from "@svc/db/driver-error";
+import { createApiKey, ensureApiKey } from "@svc/db/keys/repo";
+import { createFirstProject, createProject, findProjectByName } from "@svc/db/projects/repo";
 import { generateKey } from "../admin/keys.ts";
 import type { Config } from "../config/config.ts";
 import { audienceFault, isAudienceDeclared } from "./audience.ts";

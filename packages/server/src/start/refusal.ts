@@ -1,5 +1,7 @@
 import { DefinitionError } from "@svc/catalog";
-import { EmbeddedPostgresError, isUnavailable, MigrationRefusedError } from "@svc/db";
+import { isUnavailable } from "@svc/db/driver-error";
+import { EmbeddedPostgresError } from "@svc/db/embedded/errors";
+import { MigrationRefusedError } from "@svc/db/migrate";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { createLogger } from "../logger.ts";

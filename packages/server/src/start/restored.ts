@@ -1,5 +1,6 @@
 import { formatValue, isoTime, readTime } from "@svc/core";
-import { countHeldWork, findRestore, noteRestore, type Restore, type RestoreNote, readRestoreMarker } from "@svc/db";
+import { readRestoreMarker } from "@svc/db/embedded/backup/marker";
+import { countHeldWork, findRestore, noteRestore, type Restore, type RestoreNote } from "@svc/db/restores/repo";
 import type { Config } from "../config/config.ts";
 import type { Logger } from "../logger.ts";
 import { startLoop } from "../loop.ts";

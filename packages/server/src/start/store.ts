@@ -1,5 +1,8 @@
 import { createOffsetClock, systemClock } from "@svc/core";
-import { type Database, migrateDatabase, openDatabase, readDatabaseTime, startEmbeddedPostgres } from "@svc/db";
+import { type Database, openDatabase } from "@svc/db/connect";
+import { readDatabaseTime } from "@svc/db/database-time";
+import { startEmbeddedPostgres } from "@svc/db/embedded/postgres";
+import { migrateDatabase } from "@svc/db/migrate";
 import type { Config } from "../config/config.ts";
 import type { Logger } from "../logger.ts";
 import { startLoop } from "../loop.ts";

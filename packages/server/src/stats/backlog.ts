@@ -6,15 +6,15 @@ import {
   backlogMax,
   countFailingEndpoints,
   countJobsByStatus,
-  countSuperseded,
   countWaitingForPeople,
-  deliveriesForProject,
-  type Executor,
   type PendingOfSubscription,
-  queryActivity,
   readPendingBacklog,
-  subscriptionsForProject,
-} from "@svc/db";
+} from "@svc/db/activity/backlog";
+import { queryActivity } from "@svc/db/activity/query";
+import type { Executor } from "@svc/db/connect";
+import { deliveriesForProject } from "@svc/db/deliveries/repo";
+import { countSuperseded } from "@svc/db/deliveries/superseded";
+import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { JobStatus } from "@svc/gen/jobs";
 import { type GetBacklogResponse, GetBacklogResponseSchema } from "@svc/gen/stats";
 import { healthMessage } from "@svc/node";

@@ -1,5 +1,5 @@
 import type { Clock, ProjectId } from "@svc/core";
-import type { ActivityCount } from "@svc/db";
+import type { ActivityCount } from "@svc/db/activity/write";
 import type { AttemptObservation, CallObservation, EndedJob } from "@svc/node";
 import { type ActivitySeries, bucketBounds, bucketOf } from "./series.ts";
 

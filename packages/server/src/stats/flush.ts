@@ -1,5 +1,6 @@
 import type { Clock } from "@svc/core";
-import { type ActivityCount, addActivityHours, addActivityMinutes, type Database, withTransaction } from "@svc/db";
+import { type ActivityCount, addActivityHours, addActivityMinutes } from "@svc/db/activity/write";
+import { type Database, withTransaction } from "@svc/db/connect";
 import type { Counters } from "./counters.ts";
 
 /** What adding counts to the store works with. `onError` hears of a round that failed; its counts are kept for the next. */

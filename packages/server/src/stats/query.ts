@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type Clock, optionalId, type ProjectId, timeRange } from "@svc/core";
-import { type ActivityStep, type Executor, queryActivity } from "@svc/db";
+import { type ActivityStep, queryActivity } from "@svc/db/activity/query";
+import type { Executor } from "@svc/db/connect";
 import {
   type LatencyLine,
   LatencyLineSchema,

@@ -2,7 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type Clock, type ProjectId, parseId, requireProject, timeOfId, timeRange } from "@svc/core";
-import { type Executor, readNewOfProject, readWatchedEvents, type WatchedKind, watchedKinds } from "@svc/db";
+import { readNewOfProject, readWatchedEvents, type WatchedKind, watchedKinds } from "@svc/db/activity/changes";
+import type { Executor } from "@svc/db/connect";
 import {
   NoticeKind,
   NoticeSchema,

@@ -1,14 +1,14 @@
 import type { Clock, ProjectId } from "@svc/core";
 import {
-  type Executor,
-  jobStatuses,
   readNewOfProject,
   readOpenOfProject,
   readWatchedAgain,
   type WatchedKind,
   type WatchedRow,
   watchedKinds,
-} from "@svc/db";
+} from "@svc/db/activity/changes";
+import type { Executor } from "@svc/db/connect";
+import { jobStatuses } from "@svc/db/schema/words";
 import { serverFaults } from "../errors.ts";
 
 /** What a watch is told: rows that are new or changed, and kinds of which more is new than is told one by one. */

@@ -1,4 +1,5 @@
-import { beginVaultRotation, countSealedRows, findVaultRotation, listVaultNodes, type VaultRotation } from "@svc/db";
+import { countSealedRows } from "@svc/db/vault/reseal";
+import { beginVaultRotation, findVaultRotation, listVaultNodes, type VaultRotation } from "@svc/db/vault/rotations";
 import { adminFaults } from "../admin/errors.ts";
 import type { VaultContext } from "./context.ts";
 

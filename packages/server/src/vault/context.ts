@@ -1,5 +1,6 @@
 import type { Clock, Keyring, NodeId, ProjectId, VaultKey } from "@svc/core";
-import type { Database, DataKeyRow } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import type { DataKeyRow } from "@svc/db/vault/data-keys";
 import type { Logger } from "../logger.ts";
 import type { KeySource } from "./key-source.ts";
 import type { VaultLimits } from "./limits.ts";

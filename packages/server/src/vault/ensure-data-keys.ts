@@ -1,5 +1,5 @@
 import { type DataKeyUse, generateDataKeySecret, type KeyScope } from "@svc/core";
-import { findDataKeys, type NewDataKey, putDataKeys } from "@svc/db";
+import { findDataKeys, type NewDataKey, putDataKeys } from "@svc/db/vault/data-keys";
 import type { VaultContext } from "./context.ts";
 
 const uses: readonly DataKeyUse[] = ["seal", "digest"];

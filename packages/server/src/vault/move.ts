@@ -1,4 +1,5 @@
-import { type Executor, moveVaultRotation, type VaultRotation } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { moveVaultRotation, type VaultRotation } from "@svc/db/vault/rotations";
 import type { VaultContext } from "./context.ts";
 
 /** Commits a step with what follows from it; undone where another node holds the rotation by now. */

@@ -1,5 +1,5 @@
 import { createKeyring, type Keyring, type NodeId, type ProjectId } from "@svc/core";
-import { forgetVaultNodes, type VaultRotation } from "@svc/db";
+import { forgetVaultNodes, type VaultRotation } from "@svc/db/vault/rotations";
 import { ConfigError } from "../config/config-error.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { beginRotation } from "./begin-rotation.ts";

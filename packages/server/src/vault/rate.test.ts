@@ -1,5 +1,6 @@
 import { createId, createSealer, generateVaultKey, idOfUuid, parseVaultKeys, systemClock } from "@svc/core";
-import { createProject, findVaultRotation } from "@svc/db";
+import { createProject } from "@svc/db/projects/repo";
+import { findVaultRotation } from "@svc/db/vault/rotations";
 import { createTestDatabase } from "@svc/testing/database";
 import { expect, test } from "vitest";
 import { createLogger } from "../logger.ts";

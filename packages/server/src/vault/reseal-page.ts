@@ -1,14 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { dataKeyHeader, type ProjectId, parseId, SealError } from "@svc/core";
-import {
-  type OldValue,
-  readSealedPage,
-  type SealedRow,
-  sealedTableNames,
-  type VaultRotation,
-  withTransaction,
-  writeResealed,
-} from "@svc/db";
+import { withTransaction } from "@svc/db/connect";
+import { type OldValue, readSealedPage, type SealedRow, sealedTableNames, writeResealed } from "@svc/db/vault/reseal";
+import type { VaultRotation } from "@svc/db/vault/rotations";
 import type { VaultContext } from "./context.ts";
 import { move } from "./move.ts";
 

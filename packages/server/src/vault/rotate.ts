@@ -1,21 +1,22 @@
 import { generateDataKeySecret, vaultKeyIdOf } from "@svc/core";
+import { type Executor, withTransaction } from "@svc/db/connect";
 import {
   type DataKeyRow,
-  type Executor,
-  leaseVaultRotation,
   listDataKeys,
-  listVaultNodes,
   lockDataKeys,
   type NewDataKey,
-  type OldSubkey,
   putDataKeys,
-  putOldSubkeys,
   removeReplacedDataKeys,
-  replaceVaultCheck,
   rewrapDataKey,
+} from "@svc/db/vault/data-keys";
+import {
+  leaseVaultRotation,
+  listVaultNodes,
+  type OldSubkey,
+  putOldSubkeys,
+  replaceVaultCheck,
   type VaultRotation,
-  withTransaction,
-} from "@svc/db";
+} from "@svc/db/vault/rotations";
 import { vaultCheckContext, vaultCheckText } from "../start/vault-check.ts";
 import type { VaultContext } from "./context.ts";
 import { move } from "./move.ts";

@@ -1,5 +1,5 @@
 import { createId, parseVaultKeys, systemClock } from "@svc/core";
-import { openDatabase } from "@svc/db";
+import { openDatabase } from "@svc/db/connect";
 import { createLogger } from "../logger.ts";
 import type { RotationFaultPoint } from "./context.ts";
 import { openVault } from "./open-vault.ts";

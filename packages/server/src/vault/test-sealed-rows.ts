@@ -1,5 +1,6 @@
 import { idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
-import { type Database, type SealedTable, sealedTables } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { type SealedTable, sealedTables } from "@svc/db/schema/sealed-columns";
 
 /** A sealed value of a store: where it is, and the context that its owner seals it for. */
 export type Planted = {

@@ -1,15 +1,13 @@
 import { type DataKey, type Keyring, SealError, type VaultKey, vaultKeyIdOf } from "@svc/core";
+import { type DataKeyRow, listDataKeyNumbers, listDataKeys } from "@svc/db/vault/data-keys";
 import {
-  type DataKeyRow,
   findVaultCheck,
-  listDataKeyNumbers,
-  listDataKeys,
   listOldSubkeys,
   listRetiredVaultKeys,
   noteVaultNode,
   readVaultVersion,
   type VaultVersion,
-} from "@svc/db";
+} from "@svc/db/vault/rotations";
 import type { VaultOptions, VaultState } from "./context.ts";
 import type { VaultLimits } from "./limits.ts";
 

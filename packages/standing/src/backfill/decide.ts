@@ -1,4 +1,6 @@
-import type { BackfillMove, BackfillReason, NewStandingRun, SourceRun } from "@svc/db";
+import type { BackfillReason } from "@svc/db/schema/words";
+import type { BackfillMove, SourceRun } from "@svc/db/standing/backfills";
+import type { NewStandingRun } from "@svc/db/standing/runs";
 import type { Book } from "../decide/book.ts";
 import type { Candidate, DueBackfill, LookedAt } from "../engine/due.ts";
 import { dedupeKeyOf, dedupeShiftOf, isSeen } from "./dedupe.ts";

@@ -1,4 +1,4 @@
-import type { BackfillRecord } from "@svc/db";
+import type { BackfillRecord } from "@svc/db/standing/backfills";
 import { givenOf, keyOf } from "../decide/given.ts";
 import type { Candidate } from "../engine/due.ts";
 import type { LoadedVersion } from "../versions.ts";

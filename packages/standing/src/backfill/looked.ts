@@ -6,7 +6,9 @@ import {
   type StandingProgramId,
   type Work,
 } from "@svc/core";
-import { type BackfillRecord, type EventWalk, readArrivedEvents, uuidAfterEvent, walkBackfillEvents } from "@svc/db";
+import { uuidAfterEvent } from "@svc/db/events/repo";
+import { readArrivedEvents } from "@svc/db/standing/arrivals";
+import { type BackfillRecord, type EventWalk, walkBackfillEvents } from "@svc/db/standing/backfills";
 import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
 import type { Occurrence } from "../decide/occurrence.ts";
 import type { Source } from "../definition/definition.ts";

@@ -1,11 +1,7 @@
-import {
-  clearDueTasks,
-  type Executor,
-  putDueTasks,
-  readStandingPolls,
-  type StandingProgramRecord,
-  writeStandingPoll,
-} from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { readStandingPolls, writeStandingPoll } from "@svc/db/standing/polls";
+import { clearDueTasks, type StandingProgramRecord } from "@svc/db/standing/programs";
+import { putDueTasks } from "@svc/db/standing/settle-tasks";
 import type { StandingContext } from "../engine/context.ts";
 import { standingFaults } from "../errors.ts";
 import { sealPollState } from "../poll/seals.ts";

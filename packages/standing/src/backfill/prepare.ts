@@ -1,13 +1,8 @@
 import { type Allowance, allowanceOf, type StandingProgramId, type Work } from "@svc/core";
-import {
-  type BackfillRecord,
-  type ClaimedDueTask,
-  findRunningBackfill,
-  findSourceRuns,
-  readStandingPrograms,
-  type StandingProgramRecord,
-  type StandingRunState,
-} from "@svc/db";
+import type { StandingRunState } from "@svc/db/schema/words";
+import { type BackfillRecord, findRunningBackfill, findSourceRuns } from "@svc/db/standing/backfills";
+import type { ClaimedDueTask } from "@svc/db/standing/claim";
+import { readStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import type { Occurrence } from "../decide/occurrence.ts";
 import { bounds } from "../definition/forms.ts";
 import type { StandingContext } from "../engine/context.ts";

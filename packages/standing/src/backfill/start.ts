@@ -1,15 +1,9 @@
 import { call, createId, firstUuidAt, idOfUuid, isoTime, type ProjectPrincipal, text, type Work } from "@svc/core";
-import {
-  addBackfill,
-  type BackfillRecord,
-  countBackfillEvents,
-  findRunningBackfill,
-  lockStandingPrograms,
-  type OverlapPolicy,
-  type StandingProgramRecord,
-  uuidAfterEvent,
-  withTransaction,
-} from "@svc/db";
+import { withTransaction } from "@svc/db/connect";
+import { uuidAfterEvent } from "@svc/db/events/repo";
+import type { OverlapPolicy } from "@svc/db/schema/words";
+import { addBackfill, type BackfillRecord, countBackfillEvents, findRunningBackfill } from "@svc/db/standing/backfills";
+import { lockStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import type { StandingContext } from "../engine/context.ts";
 import { filter } from "../engine/prepare.ts";
 import { standingFaults } from "../errors.ts";

@@ -1,5 +1,7 @@
 import type { JsonObject, StandingRunId } from "@svc/core";
-import type { StandingLane, StandingProgramRecord, StandingRunRecord } from "@svc/db";
+import type { StandingLane } from "@svc/db/standing/lanes";
+import type { StandingProgramRecord } from "@svc/db/standing/programs";
+import type { StandingRunRecord } from "@svc/db/standing/runs";
 import type { LoadedVersion } from "../versions.ts";
 import type { Used } from "./verdict.ts";
 

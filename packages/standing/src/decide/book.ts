@@ -1,11 +1,7 @@
 import { createId, type Id, type JsonObject, type StandingRunId } from "@svc/core";
-import type {
-  NewStandingRun,
-  StandingPauseReason,
-  StandingProgramRecord,
-  StandingRunReason,
-  StandingRunRecord,
-} from "@svc/db";
+import type { StandingPauseReason, StandingRunReason } from "@svc/db/schema/words";
+import type { StandingProgramRecord } from "@svc/db/standing/programs";
+import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
 import type { Given } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { BookFacts } from "./book-facts.ts";

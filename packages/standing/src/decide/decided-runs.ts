@@ -1,5 +1,5 @@
 import type { StandingRunId } from "@svc/core";
-import type { NewStandingRun, StandingRunChange, StandingRunRecord } from "@svc/db";
+import type { NewStandingRun, StandingRunChange, StandingRunRecord } from "@svc/db/standing/runs";
 
 /** The runs that one book decides about: of each, what was decided last is written. */
 export class DecidedRuns {

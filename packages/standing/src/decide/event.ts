@@ -1,5 +1,5 @@
 import { isoTime, type JsonObject, parseExactJson } from "@svc/core";
-import type { ArrivedEvent } from "@svc/db";
+import type { ArrivedEvent } from "@svc/db/standing/arrivals";
 import type { Occurrence } from "./occurrence.ts";
 
 // It was bounded when it was received.

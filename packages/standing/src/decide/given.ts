@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isObject, isoTime, type JsonObject, scalarText, storableText } from "@svc/core";
-import type { StandingRunRecord } from "@svc/db";
+import type { StandingRunRecord } from "@svc/db/standing/runs";
 import { fillGiven, type GivenTemplate } from "@svc/program";
 import type { Given } from "../definition/definition.ts";
 import { localTimeOf } from "../schedule/zone.ts";

@@ -1,5 +1,5 @@
 import type { Id, StandingRunId } from "@svc/core";
-import type { StandingLane } from "@svc/db";
+import type { StandingLane } from "@svc/db/standing/lanes";
 import type { LaneFacts } from "./verdict.ts";
 
 type Lane = { started: number; queued: number; jobIds: Id<"job">[]; newestQueued: StandingRunId | null };

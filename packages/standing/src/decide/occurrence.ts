@@ -1,5 +1,6 @@
 import { type BackfillId, createId, type Id, type JsonObject } from "@svc/core";
-import type { NewStandingRun, StandingProgramRecord, StandingRunChange, StandingRunRecord } from "@svc/db";
+import type { StandingProgramRecord } from "@svc/db/standing/programs";
+import type { NewStandingRun, StandingRunChange, StandingRunRecord } from "@svc/db/standing/runs";
 import type { Given } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { givenOf } from "./given.ts";

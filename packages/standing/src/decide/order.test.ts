@@ -1,5 +1,5 @@
 import { createId, type EventId, type JsonObject } from "@svc/core";
-import type { StandingRunRecord } from "@svc/db";
+import type { StandingRunRecord } from "@svc/db/standing/runs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readStoredDefinition } from "../definition/read.ts";

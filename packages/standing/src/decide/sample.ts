@@ -1,5 +1,6 @@
 import type { JsonObject, ProjectId } from "@svc/core";
-import { type Executor, eventsForProject } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { eventsForProject } from "@svc/db/events/repo";
 import type { LoadedVersion } from "../versions.ts";
 import { eventOf, occurrenceOfEvent } from "./event.ts";
 import { type Fire, givenOf } from "./given.ts";

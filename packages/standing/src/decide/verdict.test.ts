@@ -1,5 +1,5 @@
 import { createId } from "@svc/core";
-import type { OverlapPolicy } from "@svc/db";
+import type { OverlapPolicy } from "@svc/db/schema/words";
 import { expect, test } from "vitest";
 import type { Overlap } from "../definition/definition.ts";
 import { decideStart, rateAfter, type StartFacts } from "./verdict.ts";

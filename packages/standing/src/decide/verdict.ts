@@ -1,5 +1,5 @@
 import type { Id, StandingRunId } from "@svc/core";
-import type { StandingRunReason } from "@svc/db";
+import type { StandingRunReason } from "@svc/db/schema/words";
 import type { Budget, Overlap, Rate } from "../definition/definition.ts";
 
 /** What is under way and what waits of one key of a program. */

@@ -1,5 +1,6 @@
 import { createId, type EventId, type StandingProgramId, type StandingRunId } from "@svc/core";
-import type { NewStandingRun, StandingRunRecord, StandingWindowChange } from "@svc/db";
+import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
+import type { StandingWindowChange } from "@svc/db/standing/windows";
 import type { Collect } from "../definition/definition.ts";
 
 /** An event that a window takes, and the bytes of what it carries. */

@@ -13,7 +13,7 @@ import {
   text,
   type WorkMeter,
 } from "@svc/core";
-import type { Executor } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
 import type { JobStarter, StartableProgram } from "@svc/jobs";
 import {
   canonicalHash,

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "@svc/catalog";
-import type { OverlapPolicy } from "@svc/db";
+import type { OverlapPolicy } from "@svc/db/schema/words";
 import type { Expression, GivenTemplate, JsonObject } from "@svc/program";
 import type { Poll } from "../poll/definition.ts";
 import type { Schedule } from "../schedule/schedule.ts";

@@ -1,6 +1,7 @@
 import { type CatalogViews, nearest } from "@svc/catalog";
 import { call, formatValue, type JsonObject, type ProjectId, text, type Written } from "@svc/core";
-import { type Executor, findReferencedEntities } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { findReferencedEntities } from "@svc/db/standing/passed-over";
 import type { Definition } from "./definition.ts";
 import type { DefinitionFaults } from "./faults.ts";
 

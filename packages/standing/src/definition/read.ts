@@ -1,6 +1,6 @@
 import type { JsonSchema } from "@svc/catalog";
 import { formatValue, isObject } from "@svc/core";
-import { overlapPolicies } from "@svc/db";
+import { overlapPolicies } from "@svc/db/schema/words";
 import {
   createShapeReader,
   type FaultList,

@@ -1,4 +1,7 @@
-import type { ArrivalLease, DueTaskLease, Executor, NewStandingRun } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import type { ArrivalLease } from "@svc/db/standing/arrivals";
+import type { NewStandingRun } from "@svc/db/standing/runs";
+import type { DueTaskLease } from "@svc/db/standing/task";
 import type { SteppedBackfill } from "../backfill/decide.ts";
 import type { Book } from "../decide/book.ts";
 import type { Polled } from "../poll/polled.ts";

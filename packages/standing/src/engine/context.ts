@@ -1,6 +1,8 @@
 import type { CatalogViews } from "@svc/catalog";
 import type { Clock, NodeId, Sealer, WorkMeter } from "@svc/core";
-import type { ClaimedReplay, Database, Restore } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import type { ClaimedReplay } from "@svc/db/replays/task";
+import type { Restore } from "@svc/db/restores/repo";
 import type { JobStarter } from "@svc/jobs";
 import type { Evaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";

@@ -1,5 +1,6 @@
 import type { KeyId } from "@svc/core";
-import type { NewStandingRun, StandingPauseReason, StandingRunRecord } from "@svc/db";
+import type { StandingPauseReason } from "@svc/db/schema/words";
+import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
 import { decideBackfill, type SteppedBackfill } from "../backfill/decide.ts";
 import type { Book } from "../decide/book.ts";
 import { seenAfter, seenMax } from "../poll/polled.ts";

@@ -1,4 +1,5 @@
-import { loadStandingVersions, lockStandingPrograms, type StandingProgramRecord, withTransaction } from "@svc/db";
+import { withTransaction } from "@svc/db/connect";
+import { loadStandingVersions, lockStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import type { Drift } from "@svc/jobs";
 import { checkDefinition } from "../definition/check.ts";
 import { makeNextVersion } from "../programs/next-version.ts";

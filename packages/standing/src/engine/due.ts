@@ -1,16 +1,12 @@
 import type { Allowance, EventId, ProjectId, StandingProgramId } from "@svc/core";
-import type {
-  BackfillRecord,
-  ClaimedArrival,
-  ClaimedDueTask,
-  CountedRun,
-  SourceRun,
-  StandingLane,
-  StandingListener,
-  StandingProgramRecord,
-  StandingRunReason,
-  StandingRunRecord,
-} from "@svc/db";
+import type { StandingRunReason } from "@svc/db/schema/words";
+import type { ClaimedArrival } from "@svc/db/standing/arrivals";
+import type { BackfillRecord, SourceRun } from "@svc/db/standing/backfills";
+import type { ClaimedDueTask } from "@svc/db/standing/claim";
+import type { StandingLane } from "@svc/db/standing/lanes";
+import type { StandingListener } from "@svc/db/standing/listeners";
+import type { StandingProgramRecord } from "@svc/db/standing/programs";
+import type { CountedRun, StandingRunRecord } from "@svc/db/standing/runs";
 import type { Looked } from "../backfill/looked.ts";
 import type { ClosingWindow, Occurrence } from "../decide/occurrence.ts";
 import type { Polled } from "../poll/polled.ts";

@@ -1,20 +1,14 @@
 import { type ProjectId, parseId, type StandingProgramId } from "@svc/core";
-import {
-  armLostBackfills,
-  armLostStandingPrograms,
-  type ClaimedArrival,
-  type ClaimedDueTask,
-  claimDueTasks,
-  claimStandingArrivals,
-  deleteDueTasks,
-  isUnavailable,
-  type NewStandingRun,
-  releaseDueTasks,
-  releaseStandingArrivals,
-  requestJobCancel,
-  wakeWaitingStandingRuns,
-  withTransaction,
-} from "@svc/db";
+import { withTransaction } from "@svc/db/connect";
+import { isUnavailable } from "@svc/db/driver-error";
+import { requestJobCancel } from "@svc/db/jobs/cancel";
+import { type ClaimedArrival, claimStandingArrivals, releaseStandingArrivals } from "@svc/db/standing/arrivals";
+import { armLostBackfills } from "@svc/db/standing/backfills";
+import { type ClaimedDueTask, claimDueTasks } from "@svc/db/standing/claim";
+import { wakeWaitingStandingRuns } from "@svc/db/standing/end";
+import type { NewStandingRun } from "@svc/db/standing/runs";
+import { deleteDueTasks, releaseDueTasks } from "@svc/db/standing/settle-tasks";
+import { armLostStandingPrograms } from "@svc/db/standing/sweep";
 import type { Occurrence } from "../decide/occurrence.ts";
 import type { Polled } from "../poll/polled.ts";
 import { createPoller, type Poller } from "../poll/poller.ts";

@@ -1,13 +1,9 @@
 import type { StandingProgramId } from "@svc/core";
-import {
-  type ArrivalLease,
-  type Executor,
-  findStandingListeners,
-  holdStandingArrivals,
-  type StandingListener,
-  type StandingProgramRecord,
-  type StandingRunReason,
-} from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import type { StandingRunReason } from "@svc/db/schema/words";
+import { type ArrivalLease, holdStandingArrivals } from "@svc/db/standing/arrivals";
+import { findStandingListeners, type StandingListener } from "@svc/db/standing/listeners";
+import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { HeardEvent, Prepared } from "./due.ts";
 
 /** The events of a batch that are still this node's, by the programs that listened to them. These are locked by now. */

@@ -1,5 +1,5 @@
 import type { Work } from "@svc/core";
-import type { StandingProgramRecord } from "@svc/db";
+import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { Occurrence } from "../decide/occurrence.ts";
 import { type CaughtUp, catchUp } from "../schedule/catch-up.ts";
 import { fireTimeOf } from "../schedule/due.ts";

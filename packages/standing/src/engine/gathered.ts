@@ -1,5 +1,7 @@
 import type { StandingProgramId } from "@svc/core";
-import { type Executor, readSeenKeys, readStandingWindows, type WindowKey } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { readSeenKeys } from "@svc/db/standing/dedupe";
+import { readStandingWindows, type WindowKey } from "@svc/db/standing/windows";
 import type { BookFacts } from "../decide/book-facts.ts";
 import { keyOf } from "../decide/given.ts";
 import { givenOfOccurrence } from "../decide/occurrence.ts";

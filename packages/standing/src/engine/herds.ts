@@ -1,5 +1,5 @@
 import type { ProjectId } from "@svc/core";
-import type { ClaimedDueTask } from "@svc/db";
+import type { ClaimedDueTask } from "@svc/db/standing/claim";
 
 /** Jobs wait for so long at most, in milliseconds, however many programs are due. */
 const behindMaxMs = 5_000;

@@ -1,14 +1,11 @@
 import type { StandingProgramId } from "@svc/core";
-import {
-  type ArrivalLease,
-  countEndedStandingRuns,
-  type DueTaskLease,
-  type Executor,
-  holdDueTasks,
-  lockStandingPrograms,
-  readClosingStandingWindows,
-  type StandingProgramRecord,
-} from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import type { ArrivalLease } from "@svc/db/standing/arrivals";
+import { lockStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
+import { countEndedStandingRuns } from "@svc/db/standing/runs";
+import { holdDueTasks } from "@svc/db/standing/settle-tasks";
+import type { DueTaskLease } from "@svc/db/standing/task";
+import { readClosingStandingWindows } from "@svc/db/standing/windows";
 import { loadBackfill } from "../backfill/load.ts";
 import type { ClosingWindow } from "../decide/occurrence.ts";
 import { pollsThatCount } from "../poll/prepare.ts";

@@ -1,12 +1,9 @@
 import { createId, isoTime } from "@svc/core";
-import {
-  type Executor,
-  findNoticeEndpoints,
-  type NewEvent,
-  noteStandingNotices,
-  recordEvents,
-  type StandingNoticeKind,
-} from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { type NewEvent, recordEvents } from "@svc/db/events/record";
+import type { StandingNoticeKind } from "@svc/db/schema/words";
+import { noteStandingNotices } from "@svc/db/standing/notices";
+import { findNoticeEndpoints } from "@svc/db/subscriptions/notice-endpoints";
 import type { Decided } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
 

@@ -1,13 +1,13 @@
 import type { JsonObject, KeyId, ProjectId, StandingProgramId } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
 import {
-  type Executor,
   findUsableKeys,
   readStandingRates,
   readStandingUsage,
-  type StandingProgramRecord,
   type StandingRate,
   type StandingUsage,
-} from "@svc/db";
+} from "@svc/db/standing/bounds";
+import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import { Book } from "../decide/book.ts";
 import { keyOf } from "../decide/given.ts";
 import { type ClosingWindow, givenOfOccurrence, givenOfWindow } from "../decide/occurrence.ts";

@@ -1,17 +1,9 @@
 import type { EventId, JsonObject, ProjectId, StandingProgramId, Work } from "@svc/core";
-import {
-  type ArrivedEvent,
-  type ClaimedArrival,
-  findStandingListeners,
-  readArrivedEvents,
-  readClosingStandingWindows,
-  readLastStandingRunEvents,
-  readStandingPrograms,
-  readStandingRunEvents,
-  type StandingListener,
-  type StandingProgramRecord,
-  type StandingRunRecord,
-} from "@svc/db";
+import { type ArrivedEvent, type ClaimedArrival, readArrivedEvents } from "@svc/db/standing/arrivals";
+import { findStandingListeners, type StandingListener } from "@svc/db/standing/listeners";
+import { readStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
+import type { StandingRunRecord } from "@svc/db/standing/runs";
+import { readClosingStandingWindows, readLastStandingRunEvents, readStandingRunEvents } from "@svc/db/standing/windows";
 import { prepareBackfills } from "../backfill/prepare.ts";
 import { eventOf, givenOfEvents, occurrenceOfEvent } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";

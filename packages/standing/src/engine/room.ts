@@ -1,5 +1,6 @@
 import type { ProjectId } from "@svc/core";
-import { countStartedStandingRuns, countUnendedStandingRuns, type Executor, lockStandingStarts } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import { countStartedStandingRuns, countUnendedStandingRuns, lockStandingStarts } from "@svc/db/standing/end";
 import type { StandingContext } from "./context.ts";
 import { candidatesOf, type ProgramDue } from "./due.ts";
 

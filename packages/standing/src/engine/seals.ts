@@ -1,5 +1,5 @@
 import { type JsonObject, type ProjectId, readJsonObject, type Sealer, type StandingRunId } from "@svc/core";
-import type { StandingRunRecord } from "@svc/db";
+import type { StandingRunRecord } from "@svc/db/standing/runs";
 
 /** Where the input of a run that a caller gave stands: no other place opens it. */
 export function inputPlace(projectId: ProjectId, runId: StandingRunId): string {

@@ -1,34 +1,30 @@
 import { createHash } from "node:crypto";
 import type { StandingProgramId } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import { isUnavailable } from "@svc/db/driver-error";
+import { insertJobsInRoom } from "@svc/db/jobs/insert-batch";
+import type { NewJob } from "@svc/db/jobs/new-job";
+import type { Restore } from "@svc/db/restores/repo";
+import { deleteStandingArrivals } from "@svc/db/standing/arrivals";
+import { moveBackfill, renameSourceRuns } from "@svc/db/standing/backfills";
+import { addStandingUsage, writeStandingRates } from "@svc/db/standing/bounds";
+import { writeSeenKeys } from "@svc/db/standing/dedupe";
+import { readStandingWakes } from "@svc/db/standing/lanes";
+import { changeStandingPrograms } from "@svc/db/standing/programs";
 import {
-  addStandingUsage,
-  changeStandingPrograms,
   changeStandingRuns,
-  changeStandingWindows,
-  type DueTaskLease,
-  type DueTaskMove,
-  deleteDueTasks,
-  deleteStandingArrivals,
-  type Executor,
-  insertJobsInRoom,
-  insertStandingRunEvents,
   insertStandingRuns,
-  isUnavailable,
   mergeSkippedStandingRuns,
-  moveBackfill,
-  moveDueTasks,
-  type NewDueTask,
-  type NewJob,
   type NewStandingRun,
+} from "@svc/db/standing/runs";
+import { type DueTaskMove, deleteDueTasks, moveDueTasks, putDueTasks } from "@svc/db/standing/settle-tasks";
+import type { DueTaskLease, NewDueTask } from "@svc/db/standing/task";
+import {
+  changeStandingWindows,
+  insertStandingRunEvents,
   type NextClose,
   nextStandingCloses,
-  putDueTasks,
-  type Restore,
-  readStandingWakes,
-  renameSourceRuns,
-  writeSeenKeys,
-  writeStandingRates,
-} from "@svc/db";
+} from "@svc/db/standing/windows";
 import type { StartedRun } from "../decide/occurrence.ts";
 import { windowChangeOf } from "../decide/windows.ts";
 import { storePoll } from "../poll/store.ts";

@@ -1,6 +1,6 @@
 import type { StandingProgramId } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
 import {
-  type Executor,
   type LaneName,
   type LaneRoom,
   listWaitingStandingLanes,
@@ -8,7 +8,7 @@ import {
   readStandingLanes,
   type StandingLane,
   skipLateStandingRuns,
-} from "@svc/db";
+} from "@svc/db/standing/lanes";
 import { keyOf } from "../decide/given.ts";
 import { givenOfOccurrence, givenOfWindow, isCollected } from "../decide/occurrence.ts";
 import type { Given } from "../definition/definition.ts";

@@ -1,16 +1,13 @@
 import type { StandingProgramId, Work } from "@svc/core";
+import { type Database, withTransaction } from "@svc/db/connect";
+import { lockStandingPrograms, readStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import {
-  type Database,
   listZonedStandingPrograms,
-  lockStandingPrograms,
   type RearmedSchedule,
   raiseStandingTzVersion,
-  readStandingPrograms,
   readStandingTzVersion,
   rearmStandingSchedules,
-  type StandingProgramRecord,
-  withTransaction,
-} from "@svc/db";
+} from "@svc/db/standing/zones";
 import { fireTimeOf } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";

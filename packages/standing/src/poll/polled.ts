@@ -1,5 +1,6 @@
 import type { JsonObject, StandingProgramId } from "@svc/core";
-import type { ClaimedDueTask, StandingPollRecord } from "@svc/db";
+import type { ClaimedDueTask } from "@svc/db/standing/claim";
+import type { StandingPollRecord } from "@svc/db/standing/polls";
 import type { LoadedVersion } from "../versions.ts";
 import type { FoundRow, SeenRow } from "./met-rows.ts";
 

@@ -1,5 +1,6 @@
 import type { ProjectId } from "@svc/core";
-import { type ClaimedDueTask, deleteDueTasks, releaseDueTasks, renewDueTasks } from "@svc/db";
+import type { ClaimedDueTask } from "@svc/db/standing/claim";
+import { deleteDueTasks, releaseDueTasks, renewDueTasks } from "@svc/db/standing/settle-tasks";
 import type { StandingContext } from "../engine/context.ts";
 import type { Polled } from "./polled.ts";
 import { runPoll } from "./run-poll.ts";

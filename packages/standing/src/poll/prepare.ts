@@ -1,5 +1,5 @@
 import type { JsonObject, StandingProgramId } from "@svc/core";
-import type { StandingProgramRecord } from "@svc/db";
+import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { Occurrence } from "../decide/occurrence.ts";
 import type { Batch, Candidate, Filtered, Prepared, PreparedPoll } from "../engine/due.ts";
 import type { FoundRow } from "./met-rows.ts";

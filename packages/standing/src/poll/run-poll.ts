@@ -1,15 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Action } from "@svc/catalog";
 import type { StandingProgramId } from "@svc/core";
-import {
-  type ClaimedDueTask,
-  findStandingSeen,
-  findUsableKeys,
-  readStandingPolls,
-  readStandingPrograms,
-  type StandingPollRecord,
-  type StandingProgramRecord,
-} from "@svc/db";
+import { findUsableKeys } from "@svc/db/standing/bounds";
+import type { ClaimedDueTask } from "@svc/db/standing/claim";
+import { findStandingSeen, readStandingPolls, type StandingPollRecord } from "@svc/db/standing/polls";
+import { readStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import { canonicalHash } from "@svc/program";
 import type { StandingContext } from "../engine/context.ts";
 import { lookAtDrift } from "../engine/drift.ts";

@@ -1,5 +1,5 @@
 import type { Sealer } from "@svc/core";
-import type { StandingPollRecord } from "@svc/db";
+import type { StandingPollRecord } from "@svc/db/standing/polls";
 import { type PollState, parsePollState } from "./state.ts";
 
 type Place = Pick<StandingPollRecord, "projectId" | "programId">;

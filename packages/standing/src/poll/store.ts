@@ -1,11 +1,11 @@
+import type { Executor } from "@svc/db/connect";
 import {
-  type Executor,
   forgetStandingSeen,
   refreshStandingSeen,
   rememberStandingSeen,
   removeStaleStandingSeen,
   writeStandingPoll,
-} from "@svc/db";
+} from "@svc/db/standing/polls";
 import type { Polled } from "./polled.ts";
 
 /** Ids that one poll forgets, or that are removed of an earlier generation, at most. */

@@ -1,13 +1,9 @@
-import {
-  armBackfill,
-  clearDueTasks,
-  type Executor,
-  type NewDueTask,
-  putDueTasks,
-  type StandingPauseReason,
-  type StandingProgramRecord,
-  standingProgramsForProject,
-} from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import type { StandingPauseReason } from "@svc/db/schema/words";
+import { armBackfill } from "@svc/db/standing/backfills";
+import { clearDueTasks, type StandingProgramRecord, standingProgramsForProject } from "@svc/db/standing/programs";
+import { putDueTasks } from "@svc/db/standing/settle-tasks";
+import type { NewDueTask } from "@svc/db/standing/task";
 import type { Definition, Source } from "../definition/definition.ts";
 import { fireTimeOf, isOver, taskKindOf } from "../schedule/due.ts";
 import { isListening, listen, stopListening } from "./listen.ts";

@@ -1,13 +1,12 @@
 import { createId, isWithin, type ProjectPrincipal, type StandingProgramId } from "@svc/core";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import { isUniqueViolation } from "@svc/db/driver-error";
 import {
-  type Executor,
-  isUniqueViolation,
   loadStandingVersions,
   lockStandingPrograms,
   type StandingProgramRecord,
   standingProgramsForProject,
-  withTransaction,
-} from "@svc/db";
+} from "@svc/db/standing/programs";
 import type { ProgramNote } from "@svc/program";
 import { type CheckedDefinition, checkDefinition, hashOfDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../engine/context.ts";

@@ -1,4 +1,5 @@
-import type { EstimateDocument, StandingVersionRecord } from "@svc/db";
+import type { EstimateDocument } from "@svc/db/documents/estimate";
+import type { StandingVersionRecord } from "@svc/db/standing/programs";
 import type { CheckedDefinition } from "../definition/check.ts";
 import type { Definition } from "../definition/definition.ts";
 import { dailyMax } from "../schedule/daily.ts";

@@ -1,13 +1,8 @@
 import type { ProjectId, StandingProgramId } from "@svc/core";
-import {
-  closeStandingListener,
-  countStandingListeners,
-  type Executor,
-  type ListenerEnd,
-  openStandingListener,
-  type StandingProgramRecord,
-  type StandingSourceKind,
-} from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import type { ListenerEnd, StandingSourceKind } from "@svc/db/schema/words";
+import { closeStandingListener, countStandingListeners, openStandingListener } from "@svc/db/standing/listeners";
+import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { Source } from "../definition/definition.ts";
 import { standingFaults } from "../errors.ts";
 

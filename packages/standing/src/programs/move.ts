@@ -1,19 +1,17 @@
 import type { ProjectPrincipal } from "@svc/core";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import type { StandingPauseReason } from "@svc/db/schema/words";
+import { cancelBackfill, findRunningBackfill } from "@svc/db/standing/backfills";
+import { findUsableKeys } from "@svc/db/standing/bounds";
 import {
-  cancelBackfill,
   clearDueTasks,
-  type Executor,
-  findRunningBackfill,
-  findUsableKeys,
   loadStandingVersions,
   lockStandingPrograms,
-  putDueTasks,
-  type StandingPauseReason,
   type StandingProgramRecord,
   standingProgramsForProject,
-  standingRunsForProject,
-  withTransaction,
-} from "@svc/db";
+} from "@svc/db/standing/programs";
+import { standingRunsForProject } from "@svc/db/standing/runs";
+import { putDueTasks } from "@svc/db/standing/settle-tasks";
 import { checkDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../engine/context.ts";
 import { driftText } from "../engine/drift.ts";

@@ -1,12 +1,12 @@
 import type { Binding, ProjectPrincipal, StandingProgramId } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
 import {
   addStandingVersion,
-  type Executor,
   loadStandingVersions,
   type StandingProgramRecord,
   type StandingVersionRecord,
   standingProgramsForProject,
-} from "@svc/db";
+} from "@svc/db/standing/programs";
 import { sampleInput } from "../decide/sample.ts";
 import type { CheckedDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../engine/context.ts";

@@ -1,5 +1,7 @@
 import type { EventId, ProjectId, ProjectPrincipal, Work } from "@svc/core";
-import { type EstimateDocument, eventsForProject, type StandingProgramRecord } from "@svc/db";
+import type { EstimateDocument } from "@svc/db/documents/estimate";
+import { eventsForProject } from "@svc/db/events/repo";
+import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { ProgramNote } from "@svc/program";
 import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
 import { checkDefinition } from "../definition/check.ts";

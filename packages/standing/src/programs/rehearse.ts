@@ -1,18 +1,17 @@
 import { createId, quotaFaults } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import { findJobQuotaReached, insertJobsInRoom } from "@svc/db/jobs/insert-batch";
+import type { NewJob } from "@svc/db/jobs/new-job";
 import {
   clearDueTasks,
   decideStandingVersion,
-  type Executor,
-  findJobQuotaReached,
-  insertJobsInRoom,
   loadStandingVersions,
   lockStandingPrograms,
-  type NewJob,
-  putDueTasks,
   type StandingProgramRecord,
   type StandingVersionRecord,
   standingProgramsForProject,
-} from "@svc/db";
+} from "@svc/db/standing/programs";
+import { putDueTasks } from "@svc/db/standing/settle-tasks";
 import type { EndedRehearsal } from "@svc/jobs";
 import type { StandingContext } from "../engine/context.ts";
 import { firstOfSource } from "../schedule/due.ts";

@@ -1,15 +1,9 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { parseId, requireProject, timeRange } from "@svc/core";
-import {
-  type BackfillRecord,
-  cancelBackfill,
-  findBackfill,
-  lockStandingPrograms,
-  type OverlapPolicy,
-  overlapPolicies,
-  readStandingPrograms,
-  withTransaction,
-} from "@svc/db";
+import { withTransaction } from "@svc/db/connect";
+import { type OverlapPolicy, overlapPolicies } from "@svc/db/schema/words";
+import { type BackfillRecord, cancelBackfill, findBackfill } from "@svc/db/standing/backfills";
+import { lockStandingPrograms, readStandingPrograms } from "@svc/db/standing/programs";
 import type { Backfill, StandingService } from "@svc/gen/standing";
 import { beginBackfill } from "../backfill/start.ts";
 import { standingFaults } from "../errors.ts";

@@ -1,6 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { BackfillRecord, BackfillState, StandingProgramRecord } from "@svc/db";
+import type { BackfillState } from "@svc/db/schema/words";
+import type { BackfillRecord } from "@svc/db/standing/backfills";
+import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import { type Backfill, BackfillSchema, BackfillState as BackfillStateMessage } from "@svc/gen/standing";
 
 const states: Readonly<Record<BackfillState, BackfillStateMessage>> = {

@@ -1,17 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { EventId } from "@svc/core";
-import type {
-  NewStandingRun,
-  StandingPollRecord,
-  StandingProgramRecord,
-  StandingRunReason,
-  StandingRunRecord,
-  StandingRunState,
-  StandingState,
-  StandingUsage,
-  StandingVersionRecord,
-} from "@svc/db";
+import type { StandingRunReason, StandingRunState, StandingState } from "@svc/db/schema/words";
+import type { StandingUsage } from "@svc/db/standing/bounds";
+import type { StandingPollRecord } from "@svc/db/standing/polls";
+import type { StandingProgramRecord, StandingVersionRecord } from "@svc/db/standing/programs";
+import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
 import {
   type PollState,
   PollStateSchema,

@@ -1,7 +1,8 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { byId, isWithin, projectList, requireProject } from "@svc/core";
-import { findRunningBackfill, standingProgramsForProject } from "@svc/db";
+import { findRunningBackfill } from "@svc/db/standing/backfills";
+import { standingProgramsForProject } from "@svc/db/standing/programs";
 import type { StandingProgram, StandingService } from "@svc/gen/standing";
 import { toEstimate, toNotes } from "@svc/jobs";
 import { standingFaults } from "../errors.ts";

@@ -9,18 +9,18 @@ import {
   type StandingProgramId,
   type Work,
 } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import { readStandingUsage } from "@svc/db/standing/bounds";
+import { countOpenStandingRuns } from "@svc/db/standing/lanes";
+import { countPassedOver } from "@svc/db/standing/passed-over";
+import { readStandingPolls } from "@svc/db/standing/polls";
 import {
-  countOpenStandingRuns,
-  countPassedOver,
-  type Executor,
   loadStandingVersions,
-  readLastStandingRuns,
-  readStandingPolls,
   readStandingPrograms,
-  readStandingUsage,
   type StandingProgramRecord,
   standingProgramsForProject,
-} from "@svc/db";
+} from "@svc/db/standing/programs";
+import { readLastStandingRuns } from "@svc/db/standing/runs";
 import type { StandingProgram } from "@svc/gen/standing";
 import { shownProgram } from "@svc/jobs";
 import type { StandingContext } from "../engine/context.ts";

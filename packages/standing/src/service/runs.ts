@@ -14,14 +14,11 @@ import {
   requireProject,
   timeRange,
 } from "@svc/core";
-import {
-  eventsForProject,
-  isUniqueViolation,
-  readStandingRunEvents,
-  type StandingProgramRecord,
-  type StandingRunRecord,
-  standingRunsForProject,
-} from "@svc/db";
+import { isUniqueViolation } from "@svc/db/driver-error";
+import { eventsForProject } from "@svc/db/events/repo";
+import type { StandingProgramRecord } from "@svc/db/standing/programs";
+import { type StandingRunRecord, standingRunsForProject } from "@svc/db/standing/runs";
+import { readStandingRunEvents } from "@svc/db/standing/windows";
 import type { StandingService } from "@svc/gen/standing";
 import { eventOf, givenOfEvents } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";

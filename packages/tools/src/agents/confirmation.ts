@@ -1,5 +1,7 @@
 import { type Clock, confirmLifeMs, digestSecret, isObject, type ProjectPrincipal } from "@svc/core";
-import { type Database, findConsoleLink, makeConsoleLink, spendConsoleLink } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { findConsoleLink, spendConsoleLink } from "@svc/db/console/links";
+import { makeConsoleLink } from "@svc/db/console/make-link";
 import type { McpContext, McpOutcome, Params } from "../mcp/offer.ts";
 
 /** What confirmations by a client's user are kept with. */

@@ -1,6 +1,7 @@
 import type { CatalogView } from "@svc/catalog";
 import { type Clock, isEntityGranted, isToolkitGranted, type ProjectPrincipal } from "@svc/core";
-import { connectedAccountsForProject, type Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { ToolAnswer } from "./answer.ts";
 
 /** Accounts of an app that an agent may use, by their entities: the newest few. */

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { createId, type ProjectId, systemClock } from "@svc/core";
-import { connectedAccountsForProject } from "@svc/db";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import { catalogOf, type ToolkitSource } from "@svc/testing/catalog";
 import { createTestDatabase } from "@svc/testing/database";
 import { createTestNode, testSealer } from "@svc/testing/node";

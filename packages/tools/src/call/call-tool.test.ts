@@ -1,6 +1,6 @@
 import type { AppAnswer } from "@svc/connections";
 import { createId, type ProjectId } from "@svc/core";
-import { toolCallsForProject } from "@svc/db";
+import { toolCallsForProject } from "@svc/db/calls/repo";
 import { catalogOf } from "@svc/testing/catalog";
 import { createTestDatabase } from "@svc/testing/database";
 import { testSealer } from "@svc/testing/node";

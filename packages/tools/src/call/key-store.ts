@@ -1,11 +1,8 @@
 import { createBatcher, type ProjectId } from "@svc/core";
-import {
-  beginKeyedToolCalls,
-  type CallRecord,
-  type Database,
-  findToolCallKeyHolders,
-  type ToolCallKeyHolder,
-} from "@svc/db";
+import { beginKeyedToolCalls } from "@svc/db/calls/begin-keyed";
+import { findToolCallKeyHolders, type ToolCallKeyHolder } from "@svc/db/calls/find-key-holders";
+import type { CallRecord } from "@svc/db/calls/put";
+import type { Database } from "@svc/db/connect";
 
 /** Idempotency keys in the store. Calls that come together share a round trip. */
 export type KeyStore = {

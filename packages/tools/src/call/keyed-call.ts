@@ -1,6 +1,9 @@
 import type { AccountId, Clock, Id } from "@svc/core";
 import { parseExactJson } from "@svc/core";
-import { type Database, doubtRunningToolCall, releaseToolCallKey, type ToolCallKeyHolder } from "@svc/db";
+import { doubtRunningToolCall } from "@svc/db/calls/doubt-running";
+import type { ToolCallKeyHolder } from "@svc/db/calls/find-key-holders";
+import { releaseToolCallKey } from "@svc/db/calls/release-key";
+import type { Database } from "@svc/db/connect";
 import { type CallResult, resultOf } from "../outcome.ts";
 import type { KeyStore } from "./key-store.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";

@@ -1,7 +1,10 @@
 import type { ToolDefinition } from "@svc/catalog";
 import type { AccountId, Clock, Id, ProjectId, Sealer } from "@svc/core";
 import { createBatcher, singleLine } from "@svc/core";
-import { type AccessClass, type CallRecord, type Database, isUnavailable, putToolCalls } from "@svc/db";
+import { type CallRecord, putToolCalls } from "@svc/db/calls/put";
+import type { Database } from "@svc/db/connect";
+import { isUnavailable } from "@svc/db/driver-error";
+import type { AccessClass } from "@svc/db/schema/words";
 import type { CallOutcome, CallResult } from "../outcome.ts";
 import type { Caller, CallRequest } from "./call-request.ts";
 import { createDigestKeys, type DigestKeys } from "./idempotency.ts";

@@ -1,5 +1,8 @@
 import { batches, type Sweep } from "@svc/core";
-import { doubtRunningToolCalls, type Executor, sweepHookAnswers, sweepToolCalls } from "@svc/db";
+import { doubtRunningToolCalls } from "@svc/db/calls/doubt-running";
+import { sweepToolCalls } from "@svc/db/calls/sweep";
+import type { Executor } from "@svc/db/connect";
+import { sweepHookAnswers } from "@svc/db/hooks/answers";
 import { keyLifeMs, nodeLost } from "./keyed-call.ts";
 
 /** What the sweep of calls is made of; times in milliseconds. */

@@ -1,7 +1,8 @@
 import type { CatalogViews } from "@svc/catalog";
 import type { AccountAccess, CallableAccount } from "@svc/connections";
 import { type Clock, createId, type ProjectId, type Sealer, uuidOfId } from "@svc/core";
-import { createProject, type Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { createProject } from "@svc/db/projects/repo";
 import { createTestClock, type TestClock } from "@svc/testing/clock";
 import { createTestNode as createNode, type TestNode as Node, testSealer } from "@svc/testing/node";
 import { answerOf } from "../service/call-answer.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { type ProjectId, systemClock } from "@svc/core";
-import { createProject } from "@svc/db";
+import { createProject } from "@svc/db/projects/repo";
 import { CatalogService } from "@svc/gen/catalog";
 import { ToolsService } from "@svc/gen/tools";
 import { catalogOf } from "@svc/testing/catalog";

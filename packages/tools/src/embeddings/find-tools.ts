@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Catalog } from "@svc/catalog";
 import type { AddressGuard, Clock, ProjectId } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
 import type { Nearness } from "../search/fuse.ts";
 import type { FoundTools } from "../search/judge.ts";
 import { toldBy } from "../search/query-words.ts";

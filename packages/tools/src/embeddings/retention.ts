@@ -1,5 +1,6 @@
 import { batches, type Sweep } from "@svc/core";
-import { type Database, sweepToolVectors } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { sweepToolVectors } from "@svc/db/tool-vectors/repo";
 
 const dayMs = 86_400_000;
 /** How long a vector is kept that no node reads: of a tool whose text was changed, or of a model that is no longer used. */

@@ -1,14 +1,14 @@
 import type { Toolkit } from "@svc/catalog";
 import type { Clock } from "@svc/core";
+import type { Database } from "@svc/db/connect";
 import {
   claimToolVectors,
-  type Database,
   keepToolVectors,
   readToolVectors,
   releaseToolVectors,
   type ToolVector,
   touchToolVectors,
-} from "@svc/db";
+} from "@svc/db/tool-vectors/repo";
 import type { EmbeddingsEndpoint } from "./endpoint.ts";
 import senselessTexts from "./senseless.json" with { type: "json" };
 import { digestOf, type ToolText, toolTextsOf } from "./tool-texts.ts";

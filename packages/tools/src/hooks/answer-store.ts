@@ -1,13 +1,8 @@
 import { createHash } from "node:crypto";
 import { type Clock, type Id, type ProjectId, readJsonObject, type Sealer } from "@svc/core";
-import {
-  type Database,
-  findHookAnswersOfKey,
-  type HookAnswerRow,
-  putHookAnswers,
-  releaseHookAnswers,
-  wasJobConfirmed,
-} from "@svc/db";
+import { wasJobConfirmed } from "@svc/db/asks/was-confirmed";
+import type { Database } from "@svc/db/connect";
+import { findHookAnswersOfKey, type HookAnswerRow, putHookAnswers, releaseHookAnswers } from "@svc/db/hooks/answers";
 import { keyLifeMs } from "../call/keyed-call.ts";
 import type { LedgerEntry } from "../call/ledger.ts";
 import type { HookAnswer } from "./ask-hook.ts";

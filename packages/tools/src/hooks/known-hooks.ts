@@ -9,14 +9,11 @@ import {
   type Sealer,
   signingSecretBytes,
 } from "@svc/core";
-import {
-  type AccessClass,
-  type CallHookRow,
-  type Database,
-  findCallHooks,
-  type HookPhase,
-  isUnavailable,
-} from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { isUnavailable } from "@svc/db/driver-error";
+import { findCallHooks } from "@svc/db/hooks/find";
+import type { CallHookRow } from "@svc/db/hooks/repo";
+import type { AccessClass, HookPhase } from "@svc/db/schema/words";
 
 /** A hook ready to be asked. */
 export type Hook = {

@@ -1,6 +1,7 @@
 import type { Action } from "@svc/catalog";
 import type { AppTransport, SecretVault } from "@svc/connections";
-import { type Database, readHttpHosts } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { readHttpHosts } from "@svc/db/projects/http-hosts";
 import { describeFaults } from "../call/check-arguments.ts";
 import { withKeyHeader } from "../call/idempotency.ts";
 import type { CallPlan, EndedCall, PreparedCall } from "../call/prepared-call.ts";

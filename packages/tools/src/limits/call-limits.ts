@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import type { AccessClass, Toolkit } from "@svc/catalog";
 import { type Clock, createBatcher, type Id, LeastRecentlyUsed, type NodeId, type ProjectId } from "@svc/core";
-import { type CallLimitRow, type Database, findCallLimits, isUnavailable } from "@svc/db";
+import { findCallLimits } from "@svc/db/call-limits/find";
+import type { CallLimitRow } from "@svc/db/call-limits/repo";
+import type { Database } from "@svc/db/connect";
+import { isUnavailable } from "@svc/db/driver-error";
 import { compileKeyExpression, type KeyOf } from "./key-expression.ts";
 import type { PacedKey } from "./lanes.ts";
 import type { PaceRules } from "./pace.ts";

@@ -1,4 +1,5 @@
-import type { PaceDocument, PaceKey } from "@svc/db";
+import type { PaceKey } from "@svc/db/call-limits/paces";
+import type { PaceDocument } from "@svc/db/documents/call-pace";
 import { Bookings } from "./bookings.ts";
 import type { PaceRules } from "./pace.ts";
 

@@ -1,4 +1,4 @@
-import type { PaceKey } from "@svc/db";
+import type { PaceKey } from "@svc/db/call-limits/paces";
 import { isIdle, isSame, type Lane, newLane } from "./lane.ts";
 import type { PaceRules } from "./pace.ts";
 

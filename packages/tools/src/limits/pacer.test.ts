@@ -1,5 +1,6 @@
 import { createId, type ProjectId } from "@svc/core";
-import { type Database, sweepCallPaces } from "@svc/db";
+import { sweepCallPaces } from "@svc/db/call-limits/sweep";
+import type { Database } from "@svc/db/connect";
 import { createTestClock, type TestClock } from "@svc/testing/clock";
 import { createTestDatabase } from "@svc/testing/database";
 import { until, untilMoved } from "@svc/testing/until";

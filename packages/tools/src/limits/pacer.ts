@@ -1,5 +1,6 @@
 import type { Clock, NodeId } from "@svc/core";
-import { type Database, type PaceKey, readCallPaces, writeCallPaces } from "@svc/db";
+import { type PaceKey, readCallPaces, writeCallPaces } from "@svc/db/call-limits/paces";
+import type { Database } from "@svc/db/connect";
 import { countsPlaces, type Lane, noteHeld, stepOf } from "./lane.ts";
 import { Lanes, type PacedKey } from "./lanes.ts";
 import { expiryOf, leaseMs, paceWith, roomOf, waitingSaidMs } from "./pace.ts";

@@ -1,5 +1,6 @@
 import { batches, type Sweep } from "@svc/core";
-import { type Executor, sweepCallPaces } from "@svc/db";
+import { sweepCallPaces } from "@svc/db/call-limits/sweep";
+import type { Executor } from "@svc/db/connect";
 
 const batchMax = 500;
 

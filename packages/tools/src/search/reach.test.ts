@@ -1,6 +1,6 @@
 import type { Catalog } from "@svc/catalog";
 import { createId, type ProjectId, type ProjectPrincipal, systemClock } from "@svc/core";
-import { connectedAccountsForProject } from "@svc/db";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import { catalogOf } from "@svc/testing/catalog";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";

@@ -1,6 +1,7 @@
 import type { Catalog, Toolkit } from "@svc/catalog";
 import type { Clock, ProjectPrincipal } from "@svc/core";
-import { connectedAccountsForProject, type Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { Reach, ToolQuery } from "./tool-search.ts";
 
 /** What tells which tools can be called. */

@@ -1,7 +1,7 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { type CatalogView, nearest } from "@svc/catalog";
 import { callLimitBounds, field, formatDuration, text } from "@svc/core";
-import type { CallLimitRow } from "@svc/db";
+import type { CallLimitRow } from "@svc/db/call-limits/repo";
 import type { CallLimit, CallRate } from "@svc/gen/tools";
 import { toolFaults } from "../errors.ts";
 import { compileKeyExpression } from "../limits/key-expression.ts";

@@ -1,7 +1,8 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { CatalogViews } from "@svc/catalog";
 import { type Clock, requireProject } from "@svc/core";
-import { callLimitsForProject, type Database } from "@svc/db";
+import { callLimitsForProject } from "@svc/db/call-limits/repo";
+import type { Database } from "@svc/db/connect";
 import type { ToolsService } from "@svc/gen/tools";
 import { toCallLimit } from "../convert.ts";
 import { toolFaults } from "../errors.ts";

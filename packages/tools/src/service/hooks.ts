@@ -11,14 +11,9 @@ import {
   requireProject,
   type Sealer,
 } from "@svc/core";
-import {
-  type AccessClass,
-  accessClasses,
-  callHooksForProject,
-  type Database,
-  type HookPhase,
-  hookPhases,
-} from "@svc/db";
+import type { Database } from "@svc/db/connect";
+import { callHooksForProject } from "@svc/db/hooks/repo";
+import { type AccessClass, accessClasses, type HookPhase, hookPhases } from "@svc/db/schema/words";
 import type { ToolsService } from "@svc/gen/tools";
 import { toHook } from "../convert.ts";
 import { toolFaults } from "../errors.ts";

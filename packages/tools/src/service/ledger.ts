@@ -11,17 +11,14 @@ import {
   type Sealer,
   timeRange,
 } from "@svc/core";
-import {
-  callStates,
-  connectedAccountsForProject,
-  type Executor,
-  listHookAnswers,
-  loadJob,
-  type ToolCallFilter,
-  type ToolCallSummary,
-  toolCallsForProject,
-  type WalkedCallFilter,
-} from "@svc/db";
+import type { ToolCallFilter, ToolCallSummary } from "@svc/db/calls/list-page";
+import type { WalkedCallFilter } from "@svc/db/calls/list-walked";
+import { toolCallsForProject } from "@svc/db/calls/repo";
+import type { Executor } from "@svc/db/connect";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
+import { listHookAnswers } from "@svc/db/hooks/answers";
+import { loadJob } from "@svc/db/jobs/load";
+import { callStates } from "@svc/db/schema/words";
 import type { ListToolCallsRequest, ToolsService } from "@svc/gen/tools";
 import type { Ledger } from "../call/ledger.ts";
 import { toHookAnswers, toToolCall } from "../convert.ts";

@@ -1,7 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { CatalogViews } from "@svc/catalog";
 import { requireProject, type Sealer } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { Database } from "@svc/db/connect";
 import type { ToolsService } from "@svc/gen/tools";
 import type { ToolCaller } from "../call/call-tool.ts";
 import type { Ledger } from "../call/ledger.ts";

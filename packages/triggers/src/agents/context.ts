@@ -1,6 +1,6 @@
 import type { Catalog } from "@svc/catalog";
 import type { AddressGuard, Clock, Sealer } from "@svc/core";
-import type { Executor } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
 import type { Dispatcher } from "@svc/delivery";
 
 /** What events over MCP work with. */

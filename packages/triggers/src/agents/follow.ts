@@ -1,5 +1,6 @@
 import { firstUuidAt, uuidOfId } from "@svc/core";
-import { type Event, followEvents } from "@svc/db";
+import { followEvents } from "@svc/db/events/follow";
+import type { Event } from "@svc/db/events/repo";
 import type { AgentEventsContext } from "./context.ts";
 import {
   type CursorScope,

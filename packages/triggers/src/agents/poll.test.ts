@@ -1,5 +1,5 @@
 import { createId } from "@svc/core";
-import { recordEvents } from "@svc/db";
+import { recordEvents } from "@svc/db/events/record";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";

@@ -1,5 +1,5 @@
 import { isJsonNumber, type JsonValue, nearestDouble, parseExactJson } from "@svc/core";
-import type { Event } from "@svc/db";
+import type { Event } from "@svc/db/events/repo";
 import { occurrenceText } from "@svc/delivery";
 import { complete, invalidParams, type McpContext, type McpOutcome, type Params, refused } from "@svc/tools";
 import type { AgentEventsContext } from "./context.ts";

@@ -1,5 +1,8 @@
 import { createId, type EventId, type ProjectPrincipal, quotaOf, uuidOfId } from "@svc/core";
-import { enqueueDeliveries, eventsForProject, type Subscription, usageOfProject } from "@svc/db";
+import { enqueueDeliveries } from "@svc/db/deliveries/enqueue";
+import { eventsForProject } from "@svc/db/events/repo";
+import { usageOfProject } from "@svc/db/projects/usage";
+import type { Subscription } from "@svc/db/subscriptions/repo";
 import type { AgentEventsContext } from "./context.ts";
 import { type CursorScope, type EventPosition, timeOfUuid } from "./position.ts";
 

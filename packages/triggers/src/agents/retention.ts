@@ -1,5 +1,7 @@
 import { batches, type Clock, generateToken, type Sweep } from "@svc/core";
-import { deleteEndedSubscriptions, type Executor, findEndedSubscriptions, type Subscription } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import type { Subscription } from "@svc/db/subscriptions/repo";
+import { deleteEndedSubscriptions, findEndedSubscriptions } from "@svc/db/subscriptions/sweep";
 import type { Dispatcher } from "@svc/delivery";
 import { accessRevoked } from "./errors.ts";
 

@@ -1,5 +1,7 @@
 import { createId, noConfirmRule } from "@svc/core";
-import { endGrant, insertGrant, narrowGrant, revokeApiKey, withTransaction } from "@svc/db";
+import { withTransaction } from "@svc/db/connect";
+import { endGrant, insertGrant, narrowGrant } from "@svc/db/grants/repo";
+import { revokeApiKey } from "@svc/db/keys/repo";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { refusalOf } from "@svc/testing/project-client";
 import { until } from "@svc/testing/until";

@@ -1,13 +1,10 @@
 import { createId, isoTime, type ProjectPrincipal, timeOfId } from "@svc/core";
-import {
-  agentSubscriptionsForProject,
-  expireDeliveries,
-  findLastDeliveryError,
-  findOldestPendingEvent,
-  readSubscriptionProgress,
-  type Subscription,
-  withTransaction,
-} from "@svc/db";
+import { withTransaction } from "@svc/db/connect";
+import { expireDeliveries } from "@svc/db/deliveries/expire";
+import { agentSubscriptionsForProject } from "@svc/db/subscriptions/agent-subscriptions";
+import { findLastDeliveryError, findOldestPendingEvent } from "@svc/db/subscriptions/oldest-pending";
+import { readSubscriptionProgress } from "@svc/db/subscriptions/read-progress";
+import type { Subscription } from "@svc/db/subscriptions/repo";
 import { formerSecretContext, signingSecretContext } from "@svc/delivery";
 import { complete, type McpContext, type McpOutcome, type Params, refused } from "@svc/tools";
 import { type Challenge, categoryOf, createChallenge } from "./challenge.ts";

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Binding, createId, digestSecret, Fault, type KeyId, type ProjectId } from "@svc/core";
-import { createApiKey, putAccountReferences } from "@svc/db";
+import { putAccountReferences } from "@svc/db/account-references/repo";
+import { createApiKey } from "@svc/db/keys/repo";
 import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
 import type { TestCluster, TestNode } from "../test-node.ts";
 

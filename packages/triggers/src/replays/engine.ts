@@ -1,4 +1,5 @@
-import { type ClaimedReplay, releaseDueTasks, replayLease } from "@svc/db";
+import { type ClaimedReplay, replayLease } from "@svc/db/replays/task";
+import { releaseDueTasks } from "@svc/db/standing/settle-tasks";
 import type { Dispatcher } from "@svc/delivery";
 import type { ReplayObserver } from "./observer.ts";
 import { type ReplayContext, type ReplayTurn, type SteppedReplay, stepReplay } from "./step.ts";

@@ -1,5 +1,5 @@
 import type { ProjectId, ReplayId } from "@svc/core";
-import type { ReplayReason, ReplayState } from "@svc/db";
+import type { ReplayReason, ReplayState } from "@svc/db/schema/words";
 
 /** A step of a replay, as it was committed; everything that one log line tells of it. */
 export type ReplayStep = {

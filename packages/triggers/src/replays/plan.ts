@@ -1,5 +1,8 @@
 import type { SubscriptionId } from "@svc/core";
-import type { EventMatch, ReplayedSubscription, ReplayReason, ReplayRecord } from "@svc/db";
+import type { EventMatch } from "@svc/db/events/match";
+import type { ReplayRecord } from "@svc/db/replays/record";
+import type { ReplayedSubscription } from "@svc/db/replays/step";
+import type { ReplayReason } from "@svc/db/schema/words";
 import { turnMs } from "./pace.ts";
 
 /** A subscription has this much of a replay pending at most, measured by the replay's pace. */

@@ -1,6 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createId, uuidOfId } from "@svc/core";
-import { sweepProjectEvents } from "@svc/db";
+import { sweepProjectEvents } from "@svc/db/events/sweep";
 import { ReplayState } from "@svc/gen/triggers";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { refusalOf } from "@svc/testing/project-client";

@@ -1,23 +1,12 @@
 import { type Allowance, allowanceOf, type Clock, createId } from "@svc/core";
-import {
-  type ClaimedReplay,
-  countReplayMatches,
-  type Database,
-  deleteDueTasks,
-  type EventMatch,
-  type Executor,
-  enqueueDeliveries,
-  findDeliveryRoom,
-  findReplayMatches,
-  holdDueTasks,
-  lockReplay,
-  moveDueTasks,
-  moveReplay,
-  type ReplayRecord,
-  readReplayedSubscriptions,
-  replayLease,
-  withTransaction,
-} from "@svc/db";
+import { type Database, type Executor, withTransaction } from "@svc/db/connect";
+import { enqueueDeliveries } from "@svc/db/deliveries/enqueue";
+import type { EventMatch } from "@svc/db/events/match";
+import { countReplayMatches, findReplayMatches } from "@svc/db/replays/match";
+import type { ReplayRecord } from "@svc/db/replays/record";
+import { findDeliveryRoom, lockReplay, moveReplay, readReplayedSubscriptions } from "@svc/db/replays/step";
+import { type ClaimedReplay, replayLease } from "@svc/db/replays/task";
+import { deleteDueTasks, holdDueTasks, moveDueTasks } from "@svc/db/standing/settle-tasks";
 import type { ReplayStep } from "./observer.ts";
 import { stepPaceOf, turnMs } from "./pace.ts";
 import { type Hindrance, pendingMaxOf, planStep } from "./plan.ts";

@@ -1,6 +1,7 @@
 import type { Catalog } from "@svc/catalog";
 import type { AddressGuard, Clock, Sealer } from "@svc/core";
-import type { Executor, Restore } from "@svc/db";
+import type { Executor } from "@svc/db/connect";
+import type { Restore } from "@svc/db/restores/repo";
 import type { Dispatcher } from "@svc/delivery";
 import type { StoreOptions } from "../store.ts";
 

@@ -16,23 +16,14 @@ import {
   text,
   timeRange,
 } from "@svc/core";
-import {
-  countEventMatches,
-  type Delivery,
-  type DeliveryFilter,
-  deliveriesForProject,
-  deliveryStates,
-  type EventMatch,
-  type EventMatchFilter,
-  enqueueDeliveries,
-  eventsForProject,
-  findDeliveryEndpoints,
-  findEventMatches,
-  subscriptionsForProject,
-  tryDeliveriesNow,
-  uuidAfterEvent,
-  uuidOfEvent,
-} from "@svc/db";
+import { enqueueDeliveries } from "@svc/db/deliveries/enqueue";
+import { findDeliveryEndpoints } from "@svc/db/deliveries/read-endpoint-times";
+import { type Delivery, type DeliveryFilter, deliveriesForProject } from "@svc/db/deliveries/repo";
+import { tryDeliveriesNow } from "@svc/db/deliveries/try-now";
+import { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "@svc/db/events/match";
+import { eventsForProject, uuidAfterEvent, uuidOfEvent } from "@svc/db/events/repo";
+import { deliveryStates } from "@svc/db/schema/words";
+import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import type { Delivery as DeliveryMessage, ListDeliveriesRequest, TriggersService } from "@svc/gen/triggers";
 import { attemptMessage, deliveryMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";

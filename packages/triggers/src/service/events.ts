@@ -1,6 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { byId, checkFilterText, isRowReached, projectList, requireId, requireProject, timeRange } from "@svc/core";
-import { countDeliveriesOfEvents, eventsForProject } from "@svc/db";
+import { countDeliveriesOfEvents } from "@svc/db/deliveries/count-of-events";
+import { eventsForProject } from "@svc/db/events/repo";
 import type { TriggersService } from "@svc/gen/triggers";
 import { eventMessage, ingestEndpointMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";

@@ -1,5 +1,6 @@
 import type { ProjectId } from "@svc/core";
-import { countEventMatches, type EventMatchFilter, usageOfProject } from "@svc/db";
+import { countEventMatches, type EventMatchFilter } from "@svc/db/events/match";
+import { usageOfProject } from "@svc/db/projects/usage";
 import type { TriggersContext } from "./context.ts";
 
 /** A warning if events of a range would arrive twice, because an earlier delivery of them is pending. */

@@ -7,7 +7,8 @@ import {
   quotaOf,
   type SubscriptionId,
 } from "@svc/core";
-import { type Subscription, subscriptionsForProject, usageOfProject } from "@svc/db";
+import { usageOfProject } from "@svc/db/projects/usage";
+import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 

@@ -9,14 +9,11 @@ import {
   requireId,
   requireProject,
 } from "@svc/core";
-import {
-  expireDeliveries,
-  readEndpointTimes,
-  readSubscriptionProgress,
-  type Subscription,
-  subscriptionsForProject,
-  withTransaction,
-} from "@svc/db";
+import { withTransaction } from "@svc/db/connect";
+import { expireDeliveries } from "@svc/db/deliveries/expire";
+import { readEndpointTimes } from "@svc/db/deliveries/read-endpoint-times";
+import { readSubscriptionProgress } from "@svc/db/subscriptions/read-progress";
+import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { signingSecretContext } from "@svc/delivery";
 import type { Subscription as SubscriptionMessage, TriggersService } from "@svc/gen/triggers";
 import { subscriptionMessage } from "../convert.ts";

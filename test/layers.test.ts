@@ -268,7 +268,7 @@ const exceptions: { file: string; code: string; why: string }[] = [
   { file: "packages/db/src/embedded/initialize.ts", code: "nondeterminism", why: "the password of a new database" },
   { file: "packages/db/src/embedded/binaries.ts", code: "nondeterminism", why: "the name of an unfinished copy" },
   {
-    file: "packages/db/src/embedded/account.ts",
+    file: "packages/db/src/embedded/data-folder.ts",
     code: "the process environment",
     why: "the child PostgreSQL gets PATH alone",
   },

@@ -1,7 +1,6 @@
 import { coreFaults, isoTime, type JsonObject, type ProjectPrincipal, parseId, type Role } from "@svc/core";
 import { type AskRecord, findAsk, findPendingAsk } from "@svc/db/asks/repo";
-import type { ConsoleLink } from "@svc/db/console/links";
-import { makeConsoleLink } from "@svc/db/console/make-link";
+import { type ConsoleLink, makeConsoleLink } from "@svc/db/console/links";
 import { contactsForProject } from "@svc/db/contacts/repo";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import { answerAsk } from "./answer.ts";

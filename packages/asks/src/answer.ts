@@ -1,21 +1,68 @@
-import { type Fault, parseId, storableText } from "@svc/core";
-import { type LockedJob, lockJobOfAsk } from "@svc/db/asks/lock-job";
-import { type AskRecord, findAsk, findPendingAsk } from "@svc/db/asks/repo";
+import { createTenantValidators } from "@svc/catalog";
+import { type Fault, isObject, type KeyId, parseId, type Role, readJsonObject, storableText } from "@svc/core";
+import { type AskRecord, findAsk, findPendingAsk, listJobAsks } from "@svc/db/asks/repo";
+import { countRefusedAnswer, countUnaskedAnswer, type LockedJob, lockJobOfAsk } from "@svc/db/asks/settle";
 import { type Executor, withTransaction } from "@svc/db/connect";
-import { contactsForProject } from "@svc/db/contacts/repo";
+import { type Contact, contactsForProject } from "@svc/db/contacts/repo";
 import { deliveriesForProject } from "@svc/db/deliveries/repo";
-import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { DecisionDocument } from "@svc/db/documents/programs";
+import { appendJobEvents } from "@svc/db/jobs/log";
 import type { AskContinuation } from "@svc/db/schema/words";
+import { mask } from "@svc/tools";
+import { askEvent } from "./ask-event.ts";
 import { isOwnConfirmation } from "./by-caller.ts";
-import { faultOfOverrides } from "./check-overrides.ts";
 import type { AskContext } from "./context.ts";
 import { askFaults } from "./errors.ts";
-import { mayDecide } from "./may-decide.ts";
 import { type AskObservation, observationOf } from "./observer.ts";
-import { recordRefusal } from "./refusal.ts";
+import { isStorable, readJson, unstorable } from "./read-json.ts";
 import { settle } from "./settle.ts";
-import { sealOverrides, shownOverrides } from "./shown-overrides.ts";
+import { sealOverrides } from "./shown-overrides.ts";
 import type { AnswerRequest } from "./types.ts";
+
+/** A refused answer on its way to the log. */
+type RefusalRecord = {
+  readonly refusal: Fault;
+  /** The ask that the answer was for, as far as it is known. */
+  readonly ask: AskRecord | undefined;
+  readonly job: LockedJob;
+  readonly request: AnswerRequest;
+  readonly nowMs: number;
+};
+
+/** Of an ask so many refusals are logged, each; beyond them entries say how many there are. */
+const loggedMax = 100;
+const excerptMax = 100;
+
+/** Counts a refused answer under the job's lock, and logs it where it is told. One that names no ask of the job counts towards its present or last ask. */
+async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void> {
+  const { job, request, nowMs } = record;
+  const ask = record.ask ?? (await findPendingAsk(tx, job.id)) ?? (await listJobAsks(tx, job.id)).at(-1);
+  const count = await (ask === undefined ? countUnaskedAnswer(tx, job.id) : countRefusedAnswer(tx, ask.id));
+  if (!isLogged(count)) return;
+  const payload = {
+    reason: record.refusal.details[0]?.reason ?? "",
+    // As they came: whoever reads the log sees what was tried, in bounded length.
+    principalId: excerpt(request.principalId),
+    continuation: excerpt(request.continuation),
+    ...(request.requestId !== "" && { named: excerpt(request.requestId) }),
+    ...(count > loggedMax && { counted: count }),
+  };
+  const chain = [`key:${request.keyId}`];
+  const event =
+    ask === undefined
+      ? { type: "answer-refused", stepId: "", payload: JSON.stringify(payload), principalChain: chain }
+      : askEvent("answer-refused", ask, payload, chain);
+  await appendJobEvents(tx, job.id, [event], nowMs);
+}
+
+/** Each of the first, and then one whenever there are twice as many. */
+function isLogged(count: number): boolean {
+  return count <= loggedMax || Number.isInteger(Math.log2(count / loggedMax));
+}
+
+function excerpt(text: string): string {
+  return storableText(text.slice(0, excerptMax));
+}
 
 /** A refused answer, with the ask it was for as far as one is known. */
 type Refused = { readonly refusal: Fault; readonly ask: AskRecord | undefined };
@@ -110,4 +157,59 @@ async function surfaceOf(tx: Executor, ask: AskRecord, { projectId, deliveryId }
   const id = parseId("dlv", deliveryId);
   const delivery = id && (await deliveriesForProject(tx, projectId).find(id));
   return delivery !== undefined && ask.eventIds.includes(delivery.eventId) ? delivery.id : "api";
+}
+
+/** Who presents an answer to an approval, for which contact. */
+type Decider = {
+  readonly keyId: KeyId;
+  readonly role: Role;
+  readonly principalId: string;
+  /** The contact as it is now; undefined when there is none of that name any more. */
+  readonly contact: Pick<Contact, "isApprover"> | undefined;
+};
+
+/**
+ * The policy of approvals: true when the answer may decide, else why it may not. The key is an approver's, it is the one whose plan
+ * parked there, and the contact, which the ask has reached, is marked approver.
+ */
+function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Fault {
+  if (decider.role !== "approver") return askFaults.APPROVER_ROLE_REQUIRED();
+  if (decider.keyId !== ask.keyId) return askFaults.APPROVAL_KEY_MISMATCH(decider.keyId);
+  if (decider.contact?.isApprover !== true) return askFaults.PRINCIPAL_NOT_APPROVER(decider.principalId);
+  return true;
+}
+
+/** What of a point decides whether overrides fit. */
+type OverridesRule = { readonly answerSchemaJson: string; readonly continuation: string };
+
+/**
+ * What is wrong with the overrides of an answer; undefined when nothing is, as with none. They come with `retry-with` alone, are an
+ * object by the answer schema, and hold only texts that can be stored and sent on.
+ */
+function faultOfOverrides(
+  overridesJson: string,
+  { answerSchemaJson, continuation }: OverridesRule,
+): string | undefined {
+  if (overridesJson === "") return undefined;
+  const read = readJson(overridesJson);
+  if (read === undefined) return "is not JSON";
+  const { value } = read;
+  if (continuation !== "retry-with") return `comes with ${continuation}, which takes no overrides`;
+  if (answerSchemaJson === "") return "is given, but the point takes no overrides";
+  if (!isObject(value)) return "is not an object";
+  if (!isStorable(value)) return unstorable;
+  const [fault] = createTenantValidators()(readJsonObject(answerSchemaJson, "the answer schema of a point"))(value);
+  return fault && `breaks the point's answer schema: ${fault.pointer === "" ? "it" : fault.pointer} ${fault.message}`;
+}
+
+/**
+ * The overrides of an answer as they are shown: what the ask's answer schema marks as sensitive is `***`. The text itself where it
+ * marks nothing of them. They were checked against the schema.
+ */
+function shownOverrides(ask: Pick<AskRecord, "answerSchema">, overridesJson: string): string {
+  if (overridesJson === "" || ask.answerSchema === "") return overridesJson;
+  const values = readJsonObject(overridesJson, "the overrides of an answer");
+  const shown = mask(readJsonObject(ask.answerSchema, "the answer schema of a point"), values);
+  const text = JSON.stringify(shown);
+  return text === JSON.stringify(values) ? overridesJson : text;
 }

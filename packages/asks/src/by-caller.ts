@@ -1,5 +1,5 @@
 import { type KeyId, keysOfChain, parseId } from "@svc/core";
-import { isOneHand } from "@svc/db/asks/is-one-hand";
+import { isOneHand } from "@svc/db/asks/read";
 import { type AskRecord, listJobAsks } from "@svc/db/asks/repo";
 import type { Executor } from "@svc/db/connect";
 import type { JobRecord } from "@svc/db/jobs/record";

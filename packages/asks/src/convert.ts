@@ -1,15 +1,11 @@
 import { create, toJsonString } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { idOfUuid, uuidOfId } from "@svc/core";
 import type { AskRecord } from "@svc/db/asks/repo";
-import type { DecisionDocument } from "@svc/db/documents/decision";
-import type { Subscription } from "@svc/db/subscriptions/repo";
+import type { DecisionDocument } from "@svc/db/documents/programs";
 import {
   type Ask,
   type AskDecision,
   AskDecisionSchema,
-  type AskEndpoint,
-  AskEndpointSchema,
   AskHopSpecSchema,
   AskSchema,
   AskState,
@@ -80,18 +76,6 @@ export function decisionMessage(decision: DecisionDocument): AskDecision {
   const { continuation, principalId, keyId, surface, note, overridesJson, at, linkId } = decision;
   const shown = { continuation, principalId, keyId, surface, note, overridesJson, ...(linkId && { linkId }) };
   return create(AskDecisionSchema, { ...shown, at: timestampFromMs(at) });
-}
-
-/** An ask endpoint as callers read it: without its secret. */
-export function askEndpointMessage(row: Subscription): AskEndpoint {
-  return create(AskEndpointSchema, {
-    id: idOfUuid("aep", uuidOfId(row.id)),
-    endpointUrl: row.endpointUrl,
-    active: row.active,
-    inactiveReason: row.inactiveReason,
-    eventTypes: row.eventTypes,
-    createdAt: timestampFromMs(row.createdAt),
-  });
 }
 
 /** The JSON text of what is posted of an ask, behind the event's id and type. */

@@ -1,6 +1,5 @@
 import type { ProjectId } from "@svc/core";
-import { readDuePublications } from "@svc/db/asks/read-due-publications";
-import { readLoggedAskDeliveries } from "@svc/db/asks/read-logged-deliveries";
+import { readDuePublications, readLoggedAskDeliveries } from "@svc/db/asks/read";
 import type { AskRecord } from "@svc/db/asks/repo";
 import type { Executor } from "@svc/db/connect";
 import { type EventDeliveries, readEventDeliveries } from "@svc/db/deliveries/read-event-deliveries";

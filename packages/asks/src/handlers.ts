@@ -1,4 +1,4 @@
-import type { ClaimedJobTask } from "@svc/db/job-tasks/claim";
+import type { ClaimedJobTask } from "@svc/db/job-tasks/queue";
 import type { AskContext } from "./context.ts";
 import { runHop } from "./hop.ts";
 import { runPublish, runWatch } from "./publish.ts";

@@ -1,6 +1,6 @@
 import type { Id, ProjectId } from "@svc/core";
 import type { AskRecord } from "@svc/db/asks/repo";
-import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { DecisionDocument } from "@svc/db/documents/programs";
 import type { AskKind } from "@svc/db/schema/words";
 
 /** An ask as it was settled, for logs and metrics. Who was asked what is not among it; the job's log has that. */

@@ -1,7 +1,7 @@
 import { type AskRecord, findAsk, findPendingAsk, listJobAsks } from "@svc/db/asks/repo";
 import { settleAsk } from "@svc/db/asks/settle";
-import type { AskDecisionDocument, DecisionDocument } from "@svc/db/documents/decision";
-import { deleteJobTasks } from "@svc/db/job-tasks/delete";
+import type { AskDecisionDocument, DecisionDocument } from "@svc/db/documents/programs";
+import { deleteJobTasks } from "@svc/db/job-tasks/queue";
 import { askEvent } from "./ask-event.ts";
 import { prepareAsk } from "./raise.ts";
 import { openOverrides } from "./shown-overrides.ts";

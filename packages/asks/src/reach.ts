@@ -1,24 +1,22 @@
 import { createHash } from "node:crypto";
 import { assertExhaustive, type ConfirmRule, keysOfChain } from "@svc/core";
-import { type LockedJob, lockJobOfAsk } from "@svc/db/asks/lock-job";
-import { noteAskReached } from "@svc/db/asks/note-reached";
 import { type AskRecord, findAsk } from "@svc/db/asks/repo";
+import { type LockedJob, lockJobOfAsk, noteAskReached } from "@svc/db/asks/settle";
 import { type Executor, withTransaction } from "@svc/db/connect";
+import { makeConsoleLink } from "@svc/db/console/links";
 import { type Contact, contactsForProject } from "@svc/db/contacts/repo";
-import type { ClaimedJobTask } from "@svc/db/job-tasks/claim";
-import { endJobTask } from "@svc/db/job-tasks/end";
-import { holdJobTask } from "@svc/db/job-tasks/hold";
-import { moveJobTask } from "@svc/db/job-tasks/move";
-import { putJobTasks } from "@svc/db/job-tasks/put";
-import { appendJobEvents } from "@svc/db/jobs/append-events";
+import { type ClaimedJobTask, endJobTask, holdJobTask, moveJobTask, putJobTasks } from "@svc/db/job-tasks/queue";
+import { appendJobEvents } from "@svc/db/jobs/log";
 import { jobsForProject } from "@svc/db/jobs/repo";
+import { findKeyById } from "@svc/db/keys/repo";
 import { readConfirmRules } from "@svc/db/projects/plan-policy";
 import type { CallAnswer, Called } from "@svc/tools";
+import { answerLinkLifeMs } from "./answer-link.ts";
 import { askEvent } from "./ask-event.ts";
-import { isOfCauser } from "./by-caller.ts";
-import { fillReachArguments, namesLink } from "./contacts/reach-arguments.ts";
+import { isOfCauser, isOwnConfirmation } from "./by-caller.ts";
+import { fillReachArguments, type ReachArguments } from "./contacts/reach-arguments.ts";
 import type { AskContext } from "./context.ts";
-import { reachLink } from "./reach-link.ts";
+import type { ReachLink } from "./reach-link.ts";
 import { type ReachSubject, subjectText } from "./task-subject.ts";
 
 type Reach = NonNullable<Contact["reach"]>;
@@ -180,4 +178,36 @@ function callKey({ jobId, id }: AskRecord, { hopIndex, tries, principalId }: Rea
   return createHash("sha256")
     .update(JSON.stringify(["svc-ask", "reach", jobId, id, hopIndex, principalId, tries]))
     .digest("hex");
+}
+
+/**
+ * Where a contact that is told of a question answers it: by a link of its own, where the approver's key that put the contact vouches for
+ * it. An approval, a call that the same key made and is to be confirmed, and a contact that no such key stands behind, has the console's
+ * page of the question, for who can sign in.
+ */
+async function reachLink(
+  { db, clock, consoleUrl }: AskContext,
+  ask: AskRecord,
+  { principalId, keyId, createdAt: contactCreatedAt }: Pick<Contact, "principalId" | "keyId" | "createdAt">,
+): Promise<ReachLink> {
+  const { projectId, jobId, id } = ask;
+  if (consoleUrl === undefined) return { url: "(the console is off)", secrets: [] };
+  const nowMs = clock.now();
+  const key = ask.approvalId === "" && keyId !== null ? await findKeyById(db, keyId) : undefined;
+  const job = key && ask.kind === "confirm" ? await jobsForProject(db, projectId).find(jobId) : undefined;
+  const confirmed = { ask, job: job ?? { principalChain: [] } };
+  const isCaller = key !== undefined && (await isOwnConfirmation(db, confirmed, key.id));
+  const vouches =
+    !isCaller && key?.role === "approver" && key.revokedAt === null && (key.expiresAt ?? Infinity) > nowMs;
+  if (!vouches) return { url: `${consoleUrl()}p/${projectId}/asks/${jobId}/${id}`, secrets: [] };
+  const { token } = await makeConsoleLink(db, {
+    ...{ purpose: "answer", projectId, keyId: key.id, nowMs, expiresAt: nowMs + answerLinkLifeMs },
+    target: { answer: { jobId, requestId: id, principalId, contactCreatedAt } },
+  });
+  return { url: `${consoleUrl()}answer#${token}`, secrets: [token] };
+}
+
+/** Whether the arguments tell where the question is answered. */
+function namesLink(args: ReachArguments): boolean {
+  return JSON.stringify(args).includes("{link}");
 }

@@ -13,9 +13,9 @@ import {
   storableText,
 } from "@svc/core";
 import { type AskRecord, asksForProject } from "@svc/db/asks/repo";
-import type { ReceiptDocument } from "@svc/db/documents/receipt";
-import { readTwinReceipts } from "@svc/db/jobs/read-twin-receipts";
+import type { ReceiptDocument } from "@svc/db/documents/jobs";
 import { jobsForProject } from "@svc/db/jobs/repo";
+import { readTwinReceipts } from "@svc/db/jobs/twin";
 import type { Ask, Job, JobsService, Receipt } from "@svc/gen/jobs";
 import { answerAsk } from "./answer.ts";
 import { answerLinkLifeMs, createAnswerLinks } from "./answer-link.ts";

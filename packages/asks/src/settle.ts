@@ -1,11 +1,10 @@
-import type { LockedJob } from "@svc/db/asks/lock-job";
 import type { AskRecord } from "@svc/db/asks/repo";
-import { settleAsk } from "@svc/db/asks/settle";
+import { type LockedJob, settleAsk } from "@svc/db/asks/settle";
 import type { Executor } from "@svc/db/connect";
-import type { DecisionDocument } from "@svc/db/documents/decision";
-import { deleteJobTasks } from "@svc/db/job-tasks/delete";
-import { takeRunTask } from "@svc/db/job-tasks/take-run";
-import { appendJobEvents } from "@svc/db/jobs/append-events";
+import type { DecisionDocument } from "@svc/db/documents/programs";
+import { takeRunTask } from "@svc/db/job-tasks/lease";
+import { deleteJobTasks } from "@svc/db/job-tasks/queue";
+import { appendJobEvents } from "@svc/db/jobs/log";
 import { askEvent } from "./ask-event.ts";
 import type { AskContext } from "./context.ts";
 

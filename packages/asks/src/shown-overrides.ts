@@ -1,18 +1,5 @@
-import { type ProjectId, readJsonObject, type Sealer } from "@svc/core";
+import type { ProjectId, Sealer } from "@svc/core";
 import type { AskRecord } from "@svc/db/asks/repo";
-import { mask } from "@svc/tools";
-
-/**
- * The overrides of an answer as they are shown: what the ask's answer schema marks as sensitive is `***`. The text itself where it
- * marks nothing of them. They were checked against the schema.
- */
-export function shownOverrides(ask: Pick<AskRecord, "answerSchema">, overridesJson: string): string {
-  if (overridesJson === "" || ask.answerSchema === "") return overridesJson;
-  const values = readJsonObject(overridesJson, "the overrides of an answer");
-  const shown = mask(readJsonObject(ask.answerSchema, "the answer schema of a point"), values);
-  const text = JSON.stringify(shown);
-  return text === JSON.stringify(values) ? overridesJson : text;
-}
 
 type Sealed = Pick<AskRecord, "id" | "projectId">;
 

@@ -1,5 +1,5 @@
 import { type Id, parseId } from "@svc/core";
-import type { ClaimedJobTask } from "@svc/db/job-tasks/claim";
+import type { ClaimedJobTask } from "@svc/db/job-tasks/queue";
 
 /** What a task of kind hop, reach or publish is about. */
 export type TaskSubject = HopSubject | PublishSubject | WatchSubject | ReachSubject;

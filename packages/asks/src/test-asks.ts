@@ -1,11 +1,10 @@
 import { createId, Fault, type Id, type KeyId, type ProjectId, type Sealer, uuidOfId } from "@svc/core";
 import { type AskRecord, findAsk } from "@svc/db/asks/repo";
 import { type Database, withTransaction } from "@svc/db/connect";
-import { claimJobTasks } from "@svc/db/job-tasks/claim";
-import { putJobTasks } from "@svc/db/job-tasks/put";
-import { appendJobEvents } from "@svc/db/jobs/append-events";
+import { claimJobTasks, putJobTasks } from "@svc/db/job-tasks/queue";
+import { lockJob } from "@svc/db/jobs/hold";
 import { insertJobs } from "@svc/db/jobs/insert";
-import { lockJob } from "@svc/db/jobs/lock";
+import { appendJobEvents } from "@svc/db/jobs/log";
 import type { JobEventRecord } from "@svc/db/jobs/record";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import { createProject } from "@svc/db/projects/repo";

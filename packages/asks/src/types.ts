@@ -1,8 +1,8 @@
 import type { Id, KeyId, LinkId, ProjectId, Role, Sealer } from "@svc/core";
 import type { AskRecord } from "@svc/db/asks/repo";
 import type { Executor } from "@svc/db/connect";
-import type { RowCounts } from "@svc/db/documents/counts";
-import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { RowCounts } from "@svc/db/documents/calls";
+import type { DecisionDocument } from "@svc/db/documents/programs";
 import type { NewJobTask } from "@svc/db/job-tasks/task";
 import type { NewJobEvent } from "@svc/db/jobs/record";
 import type { AskKind } from "@svc/db/schema/words";

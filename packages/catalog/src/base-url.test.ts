@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decidesOrigin, faultOfBaseUrl, fillInDeployment } from "./base-url.ts";
+import { decidesOrigin, faultOfBaseUrl, fillInDeployment, registrableDomain } from "./base-url.ts";
 import { bindBaseUrl } from "./bind-base-url.ts";
-import { registrableDomain } from "./registrable-domain.ts";
 
 test.each<[baseUrl: string, decides: boolean]>([
   ["https://{{account.x}}", true],

@@ -1,11 +1,12 @@
+import { isObject } from "@svc/core";
 import { checkPaging } from "./check-paging.ts";
 import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-placeholders.ts";
-import { type Arguments, checkPlaces, declaredArguments } from "./check-places.ts";
+import { type Arguments, checkPlaces } from "./check-places.ts";
 import { checkPoll } from "./check-poll.ts";
 import { checkResponse } from "./check-response.ts";
 import { checkSchema } from "./check-schema.ts";
 import type { DefinitionFile } from "./definition-file.ts";
-import type { ActionDocument } from "./documents.ts";
+import type { ActionDocument, JsonSchema } from "./documents.ts";
 import { checkNames, faultOfHeaderName } from "./header-name.ts";
 
 /**
@@ -85,4 +86,15 @@ function checkIdempotency(
   }
   const fault = header === undefined ? undefined : faultOfHeaderName(header);
   if (fault !== undefined) file.fault(["idempotency", "header"], ...fault);
+}
+
+/** What an input schema declares. */
+function declaredArguments(input: JsonSchema): Arguments {
+  const properties = isObject(input.properties) ? input.properties : {};
+  const required = new Set(Array.isArray(input.required) ? input.required : []);
+  return new Map(
+    Object.entries(properties).map(([name, schema]) => {
+      return [name, { schema: isObject(schema) ? schema : {}, isRequired: required.has(name) }];
+    }),
+  );
 }

@@ -1,14 +1,42 @@
+import { isObject } from "@svc/core";
 import { checkAction } from "./check-action.ts";
-import type { Namespaces } from "./check-placeholders.ts";
+import { checkTemplates, type Namespaces } from "./check-placeholders.ts";
 import { faultOfOutputPath } from "./check-response.ts";
-import { checkSayings } from "./check-sayings.ts";
 import { checkShape } from "./check-shape.ts";
-import { checkTool } from "./check-tool.ts";
 import { accountNames, checkToolkit, declares } from "./check-toolkit.ts";
 import { checkTrigger } from "./check-trigger.ts";
+import type { DefinitionFile } from "./definition-file.ts";
 import type { ActionDocument, ToolDocument, ToolkitDocument, TriggerDocument } from "./documents.ts";
 import { matchesEverything } from "./match.ts";
 import type { ToolkitFiles } from "./read-definitions.ts";
+
+/** Enough for the words of several trades; each is indexed, with every choice it lists. */
+const sayingsMax = 60;
+const lengthMax = 400;
+/** Without choices, or with some that do not hold others. */
+const form = /^(?:[^()|]|\([^()]*\))*$/;
+
+/** Checks that sayings.yaml names tools of the toolkit, and that every saying can be read. */
+export function checkSayings({ sayings: file, tools }: ToolkitFiles): void {
+  if (file === undefined || file.faults.length > 0) return;
+  if (!isObject(file.value)) {
+    file.fault([], "is not a map of tools", "list sayings under the name of each tool");
+    return;
+  }
+  for (const [name, sayings] of Object.entries(file.value)) {
+    if (!tools.has(name))
+      file.fault([name], `"${name}" is not a tool of the toolkit`, "name one that it has, or remove it");
+    if (!Array.isArray(sayings) || sayings.length === 0 || sayings.length > sayingsMax) {
+      file.fault([name], "is not a list of sayings", `list 1 to ${sayingsMax}`);
+      continue;
+    }
+    for (const [index, saying] of sayings.entries()) {
+      if (typeof saying === "string" && saying.length <= lengthMax && form.test(saying)) continue;
+      const cure = `write up to ${lengthMax} characters, with choices such as (call|ring|) that hold no others`;
+      file.fault([name, index], "is not a saying", cure);
+    }
+  }
+}
 
 /** A tool whose parts that have their shape are known. */
 type ToolParts = Partial<ActionDocument> | Partial<TriggerDocument>;
@@ -121,12 +149,25 @@ function checkIdentify({ file, toolkit, tools, parts }: Together): void {
   }
 }
 
-/** A slug is served once, whichever folder it comes from. */
-export function checkDistinct(toolkits: readonly ToolkitFiles[]): void {
-  const first = new Map<string, string>();
-  for (const { folder, toolkit } of toolkits) {
-    const other = first.get(folder);
-    if (other === undefined) first.set(folder, toolkit.file);
-    else toolkit.fault(["slug"], `"${folder}" is taken by ${other}`, "rename one of the two, or load one folder only");
+/** The rules that hold for actions and triggers alike. Records every fault. */
+function checkTool(file: DefinitionFile, document: Partial<ToolDocument>, name: string): void {
+  if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name) || name.length > 60) {
+    file.fault(
+      [],
+      `"${name}" is not a tool name`,
+      "name the file in lower-case words joined by _, at most 60 characters",
+    );
   }
+  checkTemplates(file, ["scopes"], document.scopes ?? [], { deployment: new Set(["scope_base"]) });
+  const words = toWords(name);
+  document.intents?.forEach((intent, index) => {
+    // A name of one word, such as "search", is a word people use; two or more in a row are the name itself.
+    const namesTool = words.trim().includes(" ") ? toWords(intent).includes(words) : toWords(intent) === words;
+    if (namesTool) file.fault(["intents", index], `"${intent}" names the tool`, "say it as people ask for it");
+  });
+}
+
+function toWords(text: string): string {
+  const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  return ` ${words.join(" ")} `;
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { toToolMessage } from "./convert.ts";
 import { DefinitionError, definitionFaultText } from "./definition-error.ts";
 import { createDefinitionFile } from "./definition-file.ts";
-import { overlayDefinition } from "./overlay.ts";
+import { overlayDefinition } from "./load.ts";
 import { pinToolkit, type ToolkitPin, toolkitFromPin } from "./pin.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
 import { privateSource } from "./private/test-definitions.ts";

@@ -9,17 +9,6 @@ type Argument = { readonly schema: JsonSchema; readonly isRequired: boolean };
 /** The arguments of an action by name. */
 export type Arguments = ReadonlyMap<string, Argument>;
 
-/** What an input schema declares. */
-export function declaredArguments(input: JsonSchema): Arguments {
-  const properties = isObject(input.properties) ? input.properties : {};
-  const required = new Set(Array.isArray(input.required) ? input.required : []);
-  return new Map(
-    Object.entries(properties).map(([name, schema]) => {
-      return [name, { schema: isObject(schema) ? schema : {}, isRequired: required.has(name) }];
-    }),
-  );
-}
-
 /**
  * Holds the arguments and their places in a request together: each stands somewhere, is there when its place needs it, and
  * has a type that its place and filters can take. `tree` is the parsed request. Records every fault.

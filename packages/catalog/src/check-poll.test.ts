@@ -2,7 +2,7 @@ import { createId } from "@svc/core";
 import { expect, test } from "vitest";
 import { DefinitionError, definitionFaultText } from "./definition-error.ts";
 import { createDefinitionFile } from "./definition-file.ts";
-import { overlayDefinition } from "./overlay.ts";
+import { overlayDefinition } from "./load.ts";
 import { pinToolkit } from "./pin.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
 import { privateSource } from "./private/test-definitions.ts";

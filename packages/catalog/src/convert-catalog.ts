@@ -1,6 +1,7 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { shareMessage } from "@svc/core";
 import {
+  type AccountVariableSpecSchema,
   type GetToolkitConnectSpecResponse,
   GetToolkitConnectSpecResponseSchema,
   type GetToolResponse,
@@ -8,12 +9,15 @@ import {
   type ListToolsResponse,
   ListToolsResponseSchema,
   ToolKind,
+  type ToolkitAuthSchemeSpecSchema,
+  type ToolkitConnectSpec,
+  ToolkitConnectSpecSchema,
   type Tool as ToolMessage,
   ToolSchema,
   ToolView,
 } from "@svc/gen/catalog";
-import { toConnectSpec, toToolMessage } from "./convert.ts";
-import type { Catalog, Tool } from "./model.ts";
+import { toToolMessage } from "./convert.ts";
+import type { AccountVariable, AuthScheme, Catalog, Tool, Toolkit } from "./model.ts";
 
 /** What CatalogService answers, made once for a catalog. Maps are ordered by slug; messages are shared, never changed. */
 export type MessageIndex = {
@@ -88,4 +92,30 @@ const summaries = new WeakMap<ToolMessage, ToolMessage>();
 /** The tools of a kind; all of them for none. */
 export function toolsOfKind(tools: readonly ToolMessage[], kind: ToolKind): readonly ToolMessage[] {
   return kind === ToolKind.UNSPECIFIED ? tools : tools.filter((tool) => tool.kind === kind);
+}
+
+/** What a connect form needs: no credential, and no address that one is presented to. */
+function toConnectSpec(toolkit: Toolkit): ToolkitConnectSpec {
+  return create(ToolkitConnectSpecSchema, {
+    toolkitSlug: toolkit.slug,
+    baseUrlTemplate: toolkit.baseUrl,
+    accountVariables: toolkit.account.map(toAccountVariableSpec),
+    authSchemes: toolkit.auth.filter(({ type }) => type !== "client_credentials").map(toAuthSchemeSpec),
+  });
+}
+
+function toAccountVariableSpec(variable: AccountVariable): MessageInitShape<typeof AccountVariableSpecSchema> {
+  const { name, description, example, decidesOrigin } = variable;
+  return { name, description, example, decidesOrigin };
+}
+
+function toAuthSchemeSpec(scheme: AuthScheme): MessageInitShape<typeof ToolkitAuthSchemeSpecSchema> {
+  switch (scheme.type) {
+    case "oauth2":
+      return { type: scheme.type, defaultScopes: [...scheme.defaultScopes] };
+    case "api_key":
+      return { type: scheme.type, keyPlacement: scheme.placement, keyName: scheme.name };
+    default:
+      return { type: scheme.type };
+  }
 }

@@ -27,13 +27,3 @@ export function definitionFaultText({ file, line, path, reason, cure }: Definiti
   const place = line === undefined ? file : `${file}:${line}`;
   return `${place}${path === "" ? "" : ` ${path}`}: ${reason}; ${cure}`;
 }
-
-/** Writes a path as people do: `input.properties.id`, `intents[2]`. */
-export function formatPath(path: FaultPath): string {
-  let text = "";
-  for (const step of path) {
-    if (typeof step === "number") text += `[${step}]`;
-    else text += text === "" ? step : `.${step}`;
-  }
-  return text;
-}

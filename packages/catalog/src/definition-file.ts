@@ -1,6 +1,6 @@
 import { formatValue, isExactDouble } from "@svc/core";
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
-import { type DefinitionFault, type FaultPath, formatPath } from "./definition-error.ts";
+import type { DefinitionFault, FaultPath } from "./definition-error.ts";
 
 /** The line (from 1) on which a path, or the longest part of it that exists, stands; undefined outside files. */
 export type LineOf = (path: FaultPath) => number | undefined;
@@ -115,4 +115,14 @@ export function brokenFile(
 ): DefinitionFile {
   const found = faults.map((fault) => ({ file, path: "", ...fault }));
   return createDefinitionFile(file, undefined, undefined, found);
+}
+
+/** Writes a path as people do: `input.properties.id`, `intents[2]`. */
+function formatPath(path: FaultPath): string {
+  let text = "";
+  for (const step of path) {
+    if (typeof step === "number") text += `[${step}]`;
+    else text += text === "" ? step : `.${step}`;
+  }
+  return text;
 }

@@ -1,13 +1,14 @@
 import { isObject, parseTemplate, placeholdersOf } from "@svc/core";
 import { buildToolkit } from "./build.ts";
-import { checkDefinitions, checkDistinct } from "./check-definitions.ts";
+import { checkDefinitions } from "./check-definitions.ts";
+import { faultsOfPaging } from "./check-paging.ts";
+import { faultsOfPoll, isPollDocument } from "./check-poll.ts";
 import { readCheckedToolkits } from "./checked-toolkits.ts";
 import { DefinitionError } from "./definition-error.ts";
 import { createDefinitionFile, type DefinitionFile } from "./definition-file.ts";
 import type { Deployment } from "./deployment.ts";
 import type { SayingsDocument, ToolDocument, ToolkitDeploymentDocument, ToolkitDocument } from "./documents.ts";
 import type { Audience, Catalog, Tool } from "./model.ts";
-import { overlayDefinition } from "./overlay.ts";
 import { filesOf, readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
 
 /**
@@ -134,4 +135,62 @@ function takesHost(tool: unknown, name: string): boolean {
   const argument = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
   const isGiven = Array.isArray(required) && required.includes(name);
   return isObject(argument) && typeof argument.pattern === "string" && (isGiven || argument.default !== undefined);
+}
+
+/** A definition with a deployment's overlay over it (RFC 7396); its faults name both files. */
+export function overlayDefinition(
+  file: DefinitionFile,
+  patch: object | undefined,
+  deploymentFile: string,
+): DefinitionFile {
+  if (patch === undefined || file.faults.length > 0) return file;
+  const name = `${file.file} (with the overlay of ${deploymentFile})`;
+  const merged = mergePatch(file.value, patch);
+  const paged = Object.hasOwn(patch, "paging") ? merged : withSoundPaging(merged);
+  return createDefinitionFile(name, Object.hasOwn(patch, "poll") ? paged : withSoundPoll(paged), file.lineOf);
+}
+
+/**
+ * An overlay that takes an argument or a field away from a list, and says nothing of its paging, takes that away as well where it went
+ * by what is gone: overlays are older than paging.
+ */
+function withSoundPaging(definition: unknown): unknown {
+  if (!isObject(definition) || !isObject(definition.paging)) return definition;
+  const { paging, ...others } = definition;
+  const { arg, from, more } = paging as { readonly [name: string]: unknown };
+  const hasForm = [arg, from ?? "", more ?? ""].every((text) => typeof text === "string");
+  // What has not its form is left to the check that says so.
+  if (!hasForm || !isObject(definition.input) || !isObject(definition.output)) return definition;
+  return faultsOfPaging(definition).length === 0 ? definition : others;
+}
+
+/** The same of how its new rows are found. */
+function withSoundPoll(definition: unknown): unknown {
+  if (!isObject(definition) || definition.poll === undefined) return definition;
+  const { poll, ...others } = definition;
+  if (!isPollDocument(poll) || !isObject(definition.input) || !isObject(definition.output)) return definition;
+  const access = definition.class === "read" ? "read" : "write";
+  const { input, output } = definition;
+  return faultsOfPoll({ poll, class: access, input, output }).length === 0 ? definition : others;
+}
+
+/** Applies a JSON Merge Patch (RFC 7396) to a JSON value; neither is changed. */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const merged = new Map(isObject(target) ? Object.entries(target) : []);
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key);
+    else merged.set(key, mergePatch(merged.get(key), value));
+  }
+  return Object.fromEntries(merged);
+}
+
+/** A slug is served once, whichever folder it comes from. */
+function checkDistinct(toolkits: readonly ToolkitFiles[]): void {
+  const first = new Map<string, string>();
+  for (const { folder, toolkit } of toolkits) {
+    const other = first.get(folder);
+    if (other === undefined) first.set(folder, toolkit.file);
+    else toolkit.fault(["slug"], `"${folder}" is taken by ${other}`, "rename one of the two, or load one folder only");
+  }
 }

@@ -1,3 +1,4 @@
+import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   type Binding,
@@ -11,18 +12,19 @@ import {
   requireProject,
   type Sealer,
 } from "@svc/core";
-import type {
-  CatalogService,
-  ListToolsRequest,
-  Toolkit as ToolkitMessage,
-  Tool as ToolMessage,
+import {
+  type CatalogService,
+  type ListToolsRequest,
+  ToolkitConnectability,
+  type Toolkit as ToolkitMessage,
+  ToolkitSchema,
+  type Tool as ToolMessage,
 } from "@svc/gen/catalog";
 import { classToConfirm } from "./class-to-confirm.ts";
-import { toToolkitMessage } from "./convert.ts";
 import { catalogPageMax, toolsInView, toolsOfKind } from "./convert-catalog.ts";
 import { DefinitionError, type DefinitionFault } from "./definition-error.ts";
 import { catalogFaults } from "./errors.ts";
-import type { Tool, Toolkit } from "./model.ts";
+import type { AuthScheme, Tool, Toolkit } from "./model.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
 import type { CatalogViews } from "./private/private-toolkits.ts";
 import type { CatalogView } from "./view.ts";
@@ -172,4 +174,33 @@ function isMessageGranted(
   binding: Binding | undefined,
 ): boolean {
   return isToolGranted(binding, { toolkitSlug, class: accessClass as Tool["class"] });
+}
+
+/** A toolkit's message on a deployment that holds an OAuth registration for it, or does not. */
+function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean): ToolkitMessage {
+  const connectability = connectabilityOf(toolkit.auth, isOauthRegistered);
+  return create(ToolkitSchema, {
+    slug: toolkit.slug,
+    name: toolkit.name,
+    description: toolkit.description,
+    version: toolkit.version,
+    authSchemes: toolkit.auth.map(({ type }) => type),
+    category: toolkit.category,
+    ownerProjectId: toolkit.ownerProjectId,
+    connectable:
+      connectability === ToolkitConnectability.READY || connectability === ToolkitConnectability.OAUTH_PENDING,
+    connectability,
+  });
+}
+
+/** `client_credentials` makes no connected account, so it does not count; alone, it leaves nothing to connect. */
+function connectabilityOf(auth: readonly AuthScheme[], isOauthRegistered: boolean): ToolkitConnectability {
+  // Skills are called without an account: there is nothing to connect, and nothing that would make it connectable.
+  if (auth.length === 0) return ToolkitConnectability.UNSPECIFIED;
+  const needsRegistration = auth.some(({ type }) => type === "oauth2") && !isOauthRegistered;
+  const connectsNow = auth.some(({ type }) => {
+    return type === "oauth2" ? isOauthRegistered : type !== "client_credentials";
+  });
+  if (!connectsNow) return ToolkitConnectability.NEEDS_OAUTH_REGISTRATION;
+  return needsRegistration ? ToolkitConnectability.OAUTH_PENDING : ToolkitConnectability.READY;
 }

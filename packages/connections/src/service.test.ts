@@ -1,5 +1,5 @@
 import { createId, type ProjectId, uuidOfId } from "@svc/core";
-import { findAccountReferences } from "@svc/db/account-references/find";
+import { findAccountReferences } from "@svc/db/account-references/repo";
 import { setProjectPolicy } from "@svc/db/projects/repo";
 import { refusalOf } from "@svc/testing/project-client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

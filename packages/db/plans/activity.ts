@@ -12,8 +12,7 @@ import {
   watchedKinds,
 } from "../src/activity/changes.ts";
 import { queryActivity } from "../src/activity/query.ts";
-import { sweepActivity } from "../src/activity/sweep.ts";
-import { addActivityHours, addActivityMinutes } from "../src/activity/write.ts";
+import { addActivityHours, addActivityMinutes, sweepActivity } from "../src/activity/write.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";

@@ -1,18 +1,18 @@
-import { addAskEvent } from "../src/asks/add-event.ts";
-import { countRefusedAnswer, countUnaskedAnswer } from "../src/asks/count-refused-answer.ts";
-import { exhaustAsk } from "../src/asks/exhaust.ts";
-import { isOneHand } from "../src/asks/is-one-hand.ts";
-import { lockJobOfAsk } from "../src/asks/lock-job.ts";
-import { noteAskReached } from "../src/asks/note-reached.ts";
-import { passAskOn } from "../src/asks/pass-on.ts";
-import { readDuePublications } from "../src/asks/read-due-publications.ts";
-import { readLoggedAskDeliveries } from "../src/asks/read-logged-deliveries.ts";
+import { isOneHand, readDuePublications, readLoggedAskDeliveries, wasJobConfirmed } from "../src/asks/read.ts";
 import { asksForProject, findAsk, findPendingAsk, insertAsk, listJobAsks, type NewAsk } from "../src/asks/repo.ts";
-import { settleAsk } from "../src/asks/settle.ts";
-import { wasJobConfirmed } from "../src/asks/was-confirmed.ts";
+import {
+  addAskEvent,
+  countRefusedAnswer,
+  countUnaskedAnswer,
+  exhaustAsk,
+  lockJobOfAsk,
+  noteAskReached,
+  passAskOn,
+  settleAsk,
+} from "../src/asks/settle.ts";
 import { contactsForProject } from "../src/contacts/repo.ts";
 import { askEndpointsForProject } from "../src/subscriptions/ask-endpoints.ts";
-import { findNoticeEndpoints } from "../src/subscriptions/notice-endpoints.ts";
+import { findNoticeEndpoints } from "../src/subscriptions/health.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededId } from "./planner/seed.ts";

@@ -12,8 +12,7 @@ import {
   placeAuditEvents,
   putAuditChain,
 } from "../src/audit/chains.ts";
-import { endAuditEvent, insertAuditEvent } from "../src/audit/events.ts";
-import { listAuditEvents } from "../src/audit/list.ts";
+import { endAuditEvent, insertAuditEvent, listAuditEvents } from "../src/audit/list.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";

@@ -3,7 +3,7 @@ import type { Executor } from "../src/connect.ts";
 import { countPendingDeliveries } from "../src/deliveries/backlog.ts";
 import { claimDeliveries } from "../src/deliveries/claim.ts";
 import { countDeliveriesOfEvents } from "../src/deliveries/count-of-events.ts";
-import { enqueueDeliveries } from "../src/deliveries/enqueue.ts";
+import { countSuperseded, type DeliveryTaskKey, enqueueDeliveries } from "../src/deliveries/enqueue.ts";
 import { expireDeliveries } from "../src/deliveries/expire.ts";
 import { promoteDeliveries } from "../src/deliveries/promote.ts";
 import { findDeliveryEndpoints, readEndpointTimes } from "../src/deliveries/read-endpoint-times.ts";
@@ -11,8 +11,6 @@ import { readEventDeliveries } from "../src/deliveries/read-event-deliveries.ts"
 import { releaseDeliveries } from "../src/deliveries/release.ts";
 import { deliveriesForProject } from "../src/deliveries/repo.ts";
 import { settleDeliveries } from "../src/deliveries/settle.ts";
-import { countSuperseded } from "../src/deliveries/superseded.ts";
-import type { DeliveryTaskKey } from "../src/deliveries/task-key.ts";
 import { tryDeliveriesNow } from "../src/deliveries/try-now.ts";
 import { followEvents } from "../src/events/follow.ts";
 import { countEventMatches, type EventMatchFilter, findEventMatches } from "../src/events/match.ts";
@@ -20,16 +18,22 @@ import { recordEvents } from "../src/events/record.ts";
 import { eventsForProject } from "../src/events/repo.ts";
 import { sweepProjectEvents } from "../src/events/sweep.ts";
 import { endNarrowedSubscriptions, endSubscriptionsOfKey } from "../src/subscriptions/end-of-keys.ts";
-import { findLastDeliveryError, findOldestPendingEvent } from "../src/subscriptions/oldest-pending.ts";
+import {
+  findLastDeliveryError,
+  findOldestPendingEvent,
+  reportSubscriptionFailures,
+  reportSubscriptionRecoveries,
+} from "../src/subscriptions/health.ts";
 import { readSubscriptionProgress } from "../src/subscriptions/read-progress.ts";
 import { subscriptionsForProject } from "../src/subscriptions/repo.ts";
-import { reportSubscriptionFailures } from "../src/subscriptions/report-failures.ts";
-import { reportSubscriptionRecoveries } from "../src/subscriptions/report-recoveries.ts";
 import { readProjectRouting } from "../src/subscriptions/routing.ts";
 import { findEndedSubscriptions } from "../src/subscriptions/sweep.ts";
-import { adoptDeliveryTasks } from "../src/task-tables/adopt.ts";
-import { advanceDeliveryEpoch, readDeliveryEpoch } from "../src/task-tables/advance-epoch.ts";
-import { countDeadTasks } from "../src/task-tables/compact.ts";
+import {
+  adoptDeliveryTasks,
+  advanceDeliveryEpoch,
+  countDeadTasks,
+  readDeliveryEpoch,
+} from "../src/task-tables/epochs.ts";
 import { claimRequest, newEvent, nowMs, settlement } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";

@@ -1,17 +1,15 @@
 import { noConfirmRule } from "@svc/core";
 import {
   findGrantClient,
-  insertGrantClient,
-  sweepUnusedGrantClients,
-  sweepUsedGrantClients,
-  touchGrantClient,
-} from "../src/grants/clients.ts";
-import {
   findGrantCode,
+  insertGrantClient,
   insertGrantCode,
   noteGrantOfCode,
   spendGrantCode,
   sweepGrantCodes,
+  sweepUnusedGrantClients,
+  sweepUsedGrantClients,
+  touchGrantClient,
 } from "../src/grants/codes.ts";
 import { findGrant, findListedGrant, insertGrant, listGrants, narrowGrant } from "../src/grants/repo.ts";
 import {

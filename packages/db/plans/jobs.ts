@@ -1,42 +1,31 @@
 import { newJobDocuments } from "@svc/testing/job-documents";
-import { claimJobTasks } from "../src/job-tasks/claim.ts";
-import { deleteJobTasks } from "../src/job-tasks/delete.ts";
-import { endJobTask } from "../src/job-tasks/end.ts";
-import { holdJobTask } from "../src/job-tasks/hold.ts";
-import { moveJobTask } from "../src/job-tasks/move.ts";
-import { putJobTasks } from "../src/job-tasks/put.ts";
-import { releaseJobTasks } from "../src/job-tasks/release.ts";
-import { renewJobLeases } from "../src/job-tasks/renew.ts";
-import { leaseIdleRunTask, takeRunTask } from "../src/job-tasks/take-run.ts";
+import { leaseIdleRunTask, renewJobLeases, takeRunTask } from "../src/job-tasks/lease.ts";
+import {
+  claimJobTasks,
+  deleteJobTasks,
+  endJobTask,
+  holdJobTask,
+  moveJobTask,
+  putJobTasks,
+  releaseJobTasks,
+} from "../src/job-tasks/queue.ts";
 import type { JobTaskLease } from "../src/job-tasks/task.ts";
-import { appendJobEvents } from "../src/jobs/append-events.ts";
 import { beginJobAttempt, findKeyedJobAttempt, listJobAttempts } from "../src/jobs/attempts.ts";
-import { requestJobCancel } from "../src/jobs/cancel.ts";
-import { lockChildJobs, readChildJobs } from "../src/jobs/children.ts";
-import { clearJobSets } from "../src/jobs/clear-sets.ts";
 import { commitJobs } from "../src/jobs/commit-job.ts";
-import { findJobTwin } from "../src/jobs/find-twin.ts";
+import { clearJobLoopHolds, countJobLoopHold, lockJob, requestJobCancel, setJobPause } from "../src/jobs/hold.ts";
 import { findKeyedJob } from "../src/jobs/insert.ts";
 import { insertJobBatch } from "../src/jobs/insert-batch.ts";
 import type { JobFilter } from "../src/jobs/list-filter.ts";
-import { loadJob, loadJobsWithSteps } from "../src/jobs/load.ts";
-import { loadJobPins, loadJobProgram } from "../src/jobs/load-program.ts";
-import { loadJobSteps } from "../src/jobs/load-steps.ts";
-import { lockJob } from "../src/jobs/lock.ts";
-import { clearJobLoopHolds, countJobLoopHold } from "../src/jobs/loop-holds.ts";
-import { setJobPause } from "../src/jobs/pause.ts";
-import { readJobBindings } from "../src/jobs/read-bindings.ts";
-import { readJobRowBlocks } from "../src/jobs/read-row-blocks.ts";
-import { readJobSetPlaces } from "../src/jobs/read-set-places.ts";
-import { readJobSetRows } from "../src/jobs/read-set-rows.ts";
-import { readTwinReceipts } from "../src/jobs/read-twin-receipts.ts";
+import { loadJob, loadJobPins, loadJobProgram, loadJobSteps, loadJobsWithSteps } from "../src/jobs/load.ts";
+import { appendJobEvents } from "../src/jobs/log.ts";
+import { readJobBindings } from "../src/jobs/principals.ts";
 import { jobsForProject } from "../src/jobs/repo.ts";
-import { setJobRowStates } from "../src/jobs/set-row-states.ts";
-import { sweepJobRows } from "../src/jobs/sweep.ts";
-import { sweepEndedJobs } from "../src/jobs/sweep-ended.ts";
-import { listJobUndoEntries, nextJobUndoEntries } from "../src/jobs/undo-entries.ts";
-import { placeJobRows, writeJobRows } from "../src/jobs/write-rows.ts";
-import { writeJobUndo } from "../src/jobs/write-undo.ts";
+import { lockChildJobs, readChildJobs } from "../src/jobs/room.ts";
+import { clearJobSets, placeJobRows, readJobRowBlocks, setJobRowStates, writeJobRows } from "../src/jobs/rows.ts";
+import { readJobSetPlaces, readJobSetRows } from "../src/jobs/sets.ts";
+import { sweepEndedJobs, sweepJobRows } from "../src/jobs/sweep.ts";
+import { findJobTwin, readTwinReceipts } from "../src/jobs/twin.ts";
+import { listJobUndoEntries, nextJobUndoEntries, writeJobUndo } from "../src/jobs/undo.ts";
 import { skillsForProject } from "../src/skills/repo.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";

@@ -1,14 +1,12 @@
-import { findAccountReferences } from "../src/account-references/find.ts";
+import { findAccountReferences } from "../src/account-references/repo.ts";
 import { findCallLimits } from "../src/call-limits/find.ts";
 import { readCallPaces, writeCallPaces } from "../src/call-limits/paces.ts";
 import { callLimitsForProject } from "../src/call-limits/repo.ts";
 import { sweepCallPaces } from "../src/call-limits/sweep.ts";
-import { beginKeyedToolCalls } from "../src/calls/begin-keyed.ts";
 import { doubtRunningToolCall, doubtRunningToolCalls } from "../src/calls/doubt-running.ts";
-import { findToolCallKeyHolders } from "../src/calls/find-key-holders.ts";
+import { beginKeyedToolCalls, findToolCallKeyHolders, releaseToolCallKey } from "../src/calls/keys.ts";
 import type { ToolCallFilter } from "../src/calls/list-page.ts";
 import { type CallRecord, putToolCalls } from "../src/calls/put.ts";
-import { releaseToolCallKey } from "../src/calls/release-key.ts";
 import { toolCallsForProject } from "../src/calls/repo.ts";
 import { sweepToolCalls } from "../src/calls/sweep.ts";
 import { privateToolkitsForProject } from "../src/catalog/repo.ts";
@@ -19,12 +17,11 @@ import { findActiveAccounts, findCallableAccount } from "../src/connections/find
 import { releaseAccountReferences } from "../src/connections/references.ts";
 import { listDueAccountRefreshes } from "../src/connections/refresh.ts";
 import { connectedAccountsForProject } from "../src/connections/repo.ts";
-import { readDatabaseTime } from "../src/database-time.ts";
+import { probeWrites, readDatabaseTime } from "../src/database-time.ts";
 import { findCallerKey, listApiKeys } from "../src/keys/repo.ts";
-import { probeWrites } from "../src/probe-writes.ts";
 import { keepAudience, readAudience } from "../src/projects/audience.ts";
-import { readHttpHosts } from "../src/projects/http-hosts.ts";
 import { readConfirmRules } from "../src/projects/plan-policy.ts";
+import { readHttpHosts } from "../src/projects/quotas.ts";
 import {
   createFirstProject,
   createProject,
@@ -36,8 +33,7 @@ import {
 import { holdDeploymentRouting, holdProjectRouting, readDeploymentRouting } from "../src/projects/routing.ts";
 import { findQuarantinedIds, listHeldQuarantinedPosts } from "../src/quarantine/held.ts";
 import { listQuarantinedPosts } from "../src/quarantine/list-page.ts";
-import { findQuarantinedPost } from "../src/quarantine/repo.ts";
-import { sweepQuarantinedPosts } from "../src/quarantine/sweep.ts";
+import { findQuarantinedPost, sweepQuarantinedPosts } from "../src/quarantine/repo.ts";
 import { findSecrets } from "../src/secrets/find.ts";
 import { secretsForProject } from "../src/secrets/repo.ts";
 import { nowMs } from "../src/test-rows.ts";

@@ -27,7 +27,6 @@ import {
   writeStandingRates,
 } from "../src/standing/bounds.ts";
 import { claimDueTasks } from "../src/standing/claim.ts";
-import { readSeenKeys, sweepSeenKeys, writeSeenKeys } from "../src/standing/dedupe.ts";
 import {
   countStartedStandingRuns,
   countUnendedStandingRuns,
@@ -73,6 +72,7 @@ import {
   readLastStandingRuns,
   standingRunsForProject,
 } from "../src/standing/runs.ts";
+import { armLostStandingPrograms, sweepStandingPrograms, sweepStandingRuns } from "../src/standing/sweep.ts";
 import {
   deleteDueTasks,
   holdDueTasks,
@@ -80,16 +80,18 @@ import {
   putDueTasks,
   releaseDueTasks,
   renewDueTasks,
-} from "../src/standing/settle-tasks.ts";
-import { armLostStandingPrograms, sweepStandingPrograms, sweepStandingRuns } from "../src/standing/sweep.ts";
+} from "../src/standing/task.ts";
 import {
   changeStandingWindows,
   insertStandingRunEvents,
   nextStandingCloses,
   readClosingStandingWindows,
   readLastStandingRunEvents,
+  readSeenKeys,
   readStandingRunEvents,
   readStandingWindows,
+  sweepSeenKeys,
+  writeSeenKeys,
 } from "../src/standing/windows.ts";
 import {
   listZonedStandingPrograms,

@@ -1,4 +1,4 @@
-import { compactTasks } from "../src/task-tables/compact.ts";
+import { compactTasks } from "../src/task-tables/epochs.ts";
 import { plan } from "./planner/plan.ts";
 
 // A compaction of a task table reads all of its rows and writes them again, up to a maximum.

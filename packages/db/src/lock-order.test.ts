@@ -4,18 +4,17 @@ import { endLeases } from "@svc/testing/leases";
 import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
 import { addActivityMinutes } from "./activity/write.ts";
-import { beginKeyedToolCalls } from "./calls/begin-keyed.ts";
+import { beginKeyedToolCalls } from "./calls/keys.ts";
 import { type Database, type Executor, withTransaction } from "./connect.ts";
 import { settleDeliveries } from "./deliveries/settle.ts";
 import { isUniqueViolation } from "./driver-error.ts";
 import { recordEvents } from "./events/record.ts";
-import { putJobPrograms } from "./jobs/children.ts";
+import { putJobPrograms } from "./jobs/room.ts";
 import { createFirstProject, createProject } from "./projects/repo.ts";
 import { routingState } from "./schema/index.ts";
 import { sweepStandingRates, writeStandingRates } from "./standing/bounds.ts";
-import { sweepSeenKeys, writeSeenKeys } from "./standing/dedupe.ts";
-import { reportSubscriptionFailures } from "./subscriptions/report-failures.ts";
-import { reportSubscriptionRecoveries } from "./subscriptions/report-recoveries.ts";
+import { sweepSeenKeys, writeSeenKeys } from "./standing/windows.ts";
+import { reportSubscriptionFailures, reportSubscriptionRecoveries } from "./subscriptions/health.ts";
 import { addProject, addSubscription, callOf, fillLane, newEvent, nowMs, settlement } from "./test-rows.ts";
 
 // Statements that write the same rows lock them in one order, or pass by what is locked. Else two of them deadlock, and PostgreSQL ends one

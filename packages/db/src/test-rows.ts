@@ -12,9 +12,9 @@ import {
 import type { CallRecord } from "./calls/put.ts";
 import type { Database, Executor } from "./connect.ts";
 import type { DeliveryClaimRequest } from "./deliveries/claim.ts";
+import type { DeliveryTaskKey } from "./deliveries/enqueue.ts";
 import type { DeliverySettlement } from "./deliveries/settle.ts";
-import type { DeliveryTaskKey } from "./deliveries/task-key.ts";
-import type { AttemptEntry } from "./documents/attempt.ts";
+import type { AttemptEntry } from "./documents/calls.ts";
 import type { NewEvent } from "./events/record.ts";
 import { createProject } from "./projects/repo.ts";
 import { subscriptionsForProject } from "./subscriptions/repo.ts";

@@ -6,7 +6,7 @@ import { toolCallsForProject } from "./calls/repo.ts";
 import type { Executor } from "./connect.ts";
 import { deliveriesForProject } from "./deliveries/repo.ts";
 import { eventsForProject } from "./events/repo.ts";
-import type { Walked } from "./sql/walk.ts";
+import type { Walked } from "./sql/filter.ts";
 import { addProject } from "./test-rows.ts";
 
 // Lists that are looked through, for want of an index: 45,000 rows of each kind, of which every 9,000th is what is asked for, and as many of

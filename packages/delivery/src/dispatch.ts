@@ -2,7 +2,7 @@ import type { ProjectId, SubscriptionId } from "@svc/core";
 import type { ClaimedDelivery } from "@svc/db/deliveries/claim";
 import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { releaseDeliveries } from "@svc/db/deliveries/release";
-import type { SubscriptionHealth } from "@svc/db/subscriptions/report-failures";
+import type { SubscriptionHealth } from "@svc/db/subscriptions/health";
 import { Claimer } from "./claimer.ts";
 import { conclude } from "./conclude.ts";
 import type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";

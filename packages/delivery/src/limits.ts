@@ -1,4 +1,4 @@
-import type { HealthLimits } from "@svc/db/subscriptions/report-failures";
+import type { HealthLimits } from "@svc/db/subscriptions/health";
 
 /** Bounds of the delivery engine; times in milliseconds. */
 export type DispatchLimits = {

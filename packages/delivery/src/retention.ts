@@ -2,7 +2,7 @@ import { batches, type ProjectId, type Sweep } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { sweepProjectEvents } from "@svc/db/events/sweep";
 import { listProjects } from "@svc/db/projects/repo";
-import { sweepQuarantinedPosts } from "@svc/db/quarantine/sweep";
+import { sweepQuarantinedPosts } from "@svc/db/quarantine/repo";
 
 /** What the sweep of events is made of; times in milliseconds. */
 export type EventSweepOptions = {

@@ -4,10 +4,10 @@ import { type DeliverySettlement, settleDeliveries } from "@svc/db/deliveries/se
 import {
   type HealthLimits,
   reportSubscriptionFailures,
+  reportSubscriptionRecoveries,
   type SubscriptionFailures,
   type SubscriptionHealth,
-} from "@svc/db/subscriptions/report-failures";
-import { reportSubscriptionRecoveries } from "@svc/db/subscriptions/report-recoveries";
+} from "@svc/db/subscriptions/health";
 import type { DeliveryObserver } from "./observer.ts";
 
 /** An attempt that ended, with what the subscription's health is told of it. */

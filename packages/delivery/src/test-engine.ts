@@ -12,7 +12,7 @@ import {
 } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { type Delivery, deliveriesForProject } from "@svc/db/deliveries/repo";
-import type { AttemptEntry } from "@svc/db/documents/attempt";
+import type { AttemptEntry } from "@svc/db/documents/calls";
 import { type NewEvent, recordEvents } from "@svc/db/events/record";
 import { createProject } from "@svc/db/projects/repo";
 import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";

@@ -7,29 +7,92 @@ import {
   createAskHandlers,
   createContactsService,
 } from "@svc/asks";
-import type { CatalogViews } from "@svc/catalog";
+import { type CatalogViews, fillInput } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
-import type { AddressGuard, Clock, NodeId, Sealer, ThreadPool, WorkMeter } from "@svc/core";
+import type { AddressGuard, Clock, Fault, NodeId, Sealer, ThreadPool, WorkMeter } from "@svc/core";
 import type { Database } from "@svc/db/connect";
+import { skillsForProject } from "@svc/db/skills/repo";
 import type { Dispatcher } from "@svc/delivery";
-import { createEvaluator } from "@svc/program";
-import type { AgentTool, CodeCaller, CodeFinder, McpOffer, PersonAsker, ToolCaller } from "@svc/tools";
-import { createCheckProgramTool } from "./agents/check-program-tool.ts";
+import { createEvaluator, type JsonObject, parseCheckedProgram, readSkillName } from "@svc/program";
+import {
+  type AgentTool,
+  answered,
+  type CodeAnswer,
+  type CodeCall,
+  type CodeCaller,
+  type CodeFinder,
+  type ListedTool,
+  type McpOffer,
+  type PersonAsker,
+  spoken,
+  type ToolAnswer,
+  type ToolCaller,
+} from "@svc/tools";
+import { guide } from "./agents/guide.ts";
 import { createRunProgramTool } from "./agents/run-program-tool.ts";
+import type { AgentJobsContext } from "./agents/task-ask.ts";
 import { createTasksOffer } from "./agents/tasks.ts";
 import { createJobAdministration, type JobAdministration } from "./api/administration.ts";
-import { createJobHints, type JobHints } from "./api/hints.ts";
-import { hashReceipt } from "./api/receipt-hash.ts";
+import { describeProgram } from "./api/check-program.ts";
+import { hashReceipt } from "./api/convert-receipts.ts";
+import { createJobHints, type JobHints, withNotes } from "./api/notes.ts";
 import { createJobsService } from "./api/service.ts";
+import { submit } from "./api/submit.ts";
 import type { EngineLimits, OnRehearsed } from "./drive/context.ts";
 import { createJobEngine, type JobEngine } from "./drive/engine.ts";
-import type { OnFaultPoint } from "./drive/fault-points.ts";
-import { type EngineObserver, silentObserver } from "./drive/observer.ts";
-import { createProgramCache } from "./drive/programs.ts";
+import { type EngineObserver, type OnFaultPoint, silentObserver } from "./drive/observer.ts";
+import { createProgramCache, openReadable } from "./drive/stored-program.ts";
 import { createPersonAsker } from "./held/ask-person.ts";
-import { createSkillCaller } from "./skills/call-skill.ts";
-import { findSkillTool } from "./skills/toolkit.ts";
+import type { SkillContext } from "./skills/call-skill.ts";
+import { findSkillTool, skillToolSlug } from "./skills/toolkit.ts";
 import { createJobStarter, type JobStarter } from "./starts/starter.ts";
+
+const listed: ListedTool = {
+  name: "check_program",
+  title: "Check a program",
+  description:
+    "Checks a program for run_program and runs nothing: tells every fault at once, each with its place and what would be right, or what the " +
+    "program can do at most. Without arguments it returns how programs are written: read that first.",
+  inputSchema: {
+    type: "object",
+    additionalProperties: false,
+    properties: { program: { type: "object", description: "The program. Leave it out to read how one is written." } },
+  },
+  annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
+};
+
+/** Checks programs, and teaches how they are written. */
+function createCheckProgramTool(context: AgentJobsContext): AgentTool {
+  return {
+    group: "programs",
+    listed,
+    async answer({ program }, { principal }) {
+      if (program === undefined) return answered({ guide }, guide);
+      return checkedAnswer(await describeProgram(context, principal, JSON.stringify(program)));
+    },
+  };
+}
+
+type Checked = Awaited<ReturnType<typeof describeProgram>>;
+
+function checkedAnswer({ faults, omittedFaults, estimate, needsApproval, notes }: Checked): ToolAnswer {
+  if (faults.length > 0) {
+    const told = faults.map(({ reason, field, message, help }) => ({
+      ...{ reason, field: field.replace(/^programJson/, "program") },
+      ...{ message: spoken(message), help: spoken(help) },
+    }));
+    const lines = told.map(({ reason, field, message, help }) => `${field} ${reason}: ${message}: ${help}`);
+    if (omittedFaults > 0) lines.push(`and ${omittedFaults} more`);
+    return { texts: [lines.join("\n")], structured: { faults: told, omittedFaults }, isError: true };
+  }
+  const { callsMin = 0, callsMax = 0, writesMax = 0, destructiveMax = 0, rowsMax = 0, asksMax = 0 } = estimate ?? {};
+  const most = { callsMin, callsMax, writesMax, destructiveMax, rowsMax, asksMax, needsApproval };
+  const approval = needsApproval ? " A person must approve it before it begins." : "";
+  const text =
+    `No faults. It makes ${callsMin} to ${callsMax} calls, at most ${writesMax} of them writes and ${destructiveMax} destructive, over at most ` +
+    `${rowsMax} rows, and asks at most ${asksMax} questions.${approval} Run it with run_program.`;
+  return withNotes(answered({ faults: [], ...most }, text), notes);
+}
 
 /** What the jobs of a node are made of. */
 export type JobsOptions = {
@@ -138,4 +201,49 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
     agentTools: [createCheckProgramTool(agents), createRunProgramTool(agents)],
     tasksOffer: createTasksOffer(agents),
   };
+}
+
+/**
+ * Makes the caller of skills: a call submits a job of the skill's program, with the arguments as its input and on the definitions
+ * of today, and answers the job's id. A plan that cannot be submitted now is not callable, and its faults are told.
+ */
+function createSkillCaller(context: SkillContext): CodeCaller {
+  return (call) => callSkill(context, call);
+}
+
+async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAnswer> {
+  const { caller, tool, args } = call;
+  const { projectId, keyId, role = "member", binding = null, confirm } = caller;
+  const named = readSkillName(tool.slug);
+  const skill = named && (await skillsForProject(context.db, projectId).find(named));
+  if (skill === undefined || keyId === undefined) {
+    return { outcome: "not_callable", message: `${tool.slug} is a skill that this caller cannot begin` };
+  }
+  const programJson = openReadable(context.sealer, { projectId, programDigest: skill.programDigest }, skill);
+  const { inputSchema } = parseCheckedProgram(programJson);
+  const input = (inputSchema === undefined ? args : fillInput(inputSchema, args)) as JsonObject;
+  const submitted = await submit(
+    { ...context, asks: askPort },
+    {
+      projectId,
+      keyId,
+      role,
+      binding,
+      confirm,
+      programJson,
+      mode: "live",
+      simulateFirst: false,
+      idempotencyKey: undefined,
+      skill: { slug: skillToolSlug(skill.slug), calledAs: tool.slug, within: `${skill.slug}@${skill.version}`, input },
+    },
+  );
+  if ("refusal" in submitted) return refused(call, submitted.refusal);
+  return { outcome: "ok", value: { job_id: submitted.id } };
+}
+
+/** What SubmitJob would refuse is an outcome of the call: nothing was begun. */
+function refused({ tool }: CodeCall, { details, message }: Fault): CodeAnswer {
+  const lacksAccounts = details.every(({ reason }) => reason === "PROGRAM_ACCOUNT_MISSING");
+  const outcome = lacksAccounts ? "no_account" : "not_callable";
+  return { outcome, message: `${tool.slug} cannot be begun now: ${message}` };
 }

@@ -1,14 +1,11 @@
 export { toEstimate } from "./api/convert-receipts.ts";
-export type { Drift } from "./api/drift.ts";
-export type { JobHints } from "./api/hints.ts";
-export { toNotes } from "./api/notes.ts";
-export { shownProgram } from "./api/shown-program.ts";
+export { type Drift, shownProgram } from "./api/drift.ts";
+export { type JobHints, toNotes } from "./api/notes.ts";
 export { createJobs, type Jobs, type JobsOptions } from "./create-jobs.ts";
 export type { EndedRehearsal, EngineLimits } from "./drive/context.ts";
 export type { JobEngine } from "./drive/engine.ts";
-export type { FaultPoint, OnFaultPoint } from "./drive/fault-points.ts";
-export type { EndedJob, EngineObserver, ParkedJob } from "./drive/observer.ts";
+export type { EndedJob, EngineObserver, FaultPoint, OnFaultPoint, ParkedJob } from "./drive/observer.ts";
 export { type JobRowSweepOptions, type JobSweepOptions, jobRowSweep, jobSweep } from "./drive/retention.ts";
 export { readSkillToolkits } from "./skills/toolkit.ts";
 export type { CheckedStart, JobStarter, StartableProgram } from "./starts/starter.ts";
-export { argumentSchema, argumentsOfPage, type FetchedPage, sizeOfPage, turnPage } from "./steps/page.ts";
+export { argumentSchema, argumentsOfPage, type FetchedPage, sizeOfPage, turnPage } from "./steps/call-pages.ts";

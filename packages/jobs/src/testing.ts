@@ -1,2 +1,2 @@
-export { createProgramCache } from "./drive/programs.ts";
+export { createProgramCache } from "./drive/stored-program.ts";
 export { submitJob } from "./drive/submit-job.ts";

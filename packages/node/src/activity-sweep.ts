@@ -1,5 +1,5 @@
 import { batches, type Sweep } from "@svc/core";
-import { sweepActivity } from "@svc/db/activity/sweep";
+import { sweepActivity } from "@svc/db/activity/write";
 import type { Executor } from "@svc/db/connect";
 
 /** What the sweep of counters is made of. `eventRetentionMs`: how long those of hours are kept, milliseconds. */

@@ -1,8 +1,13 @@
 import type { Sweep } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { adoptDeliveryTasks } from "@svc/db/task-tables/adopt";
-import { advanceDeliveryEpoch, readDeliveryEpoch } from "@svc/db/task-tables/advance-epoch";
-import { compactTasks, countDeadTasks, type TaskTable } from "@svc/db/task-tables/compact";
+import {
+  adoptDeliveryTasks,
+  advanceDeliveryEpoch,
+  compactTasks,
+  countDeadTasks,
+  readDeliveryEpoch,
+  type TaskTable,
+} from "@svc/db/task-tables/epochs";
 
 /** From how many dead rows on tables of tasks are rid of them. */
 export type DeadTaskLimits = {

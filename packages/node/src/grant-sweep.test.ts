@@ -1,6 +1,5 @@
 import { createId, digestSecret, noConfirmRule } from "@svc/core";
-import { insertGrantClient, touchGrantClient } from "@svc/db/grants/clients";
-import { insertGrantCode } from "@svc/db/grants/codes";
+import { insertGrantClient, insertGrantCode, touchGrantClient } from "@svc/db/grants/codes";
 import { insertGrant } from "@svc/db/grants/repo";
 import { insertGrantTokens } from "@svc/db/grants/tokens";
 import { createApiKey } from "@svc/db/keys/repo";

@@ -1,7 +1,6 @@
 import { batches, type Sweep } from "@svc/core";
 import type { Database } from "@svc/db/connect";
-import { sweepUnusedGrantClients, sweepUsedGrantClients } from "@svc/db/grants/clients";
-import { sweepGrantCodes } from "@svc/db/grants/codes";
+import { sweepGrantCodes, sweepUnusedGrantClients, sweepUsedGrantClients } from "@svc/db/grants/codes";
 import { sweepGrantTokens } from "@svc/db/grants/tokens";
 
 const dayMs = 86_400_000;

@@ -1,6 +1,8 @@
 import { count, type PartedText, text, type Written } from "@svc/core";
 import { type Path, pointerOf } from "./json.ts";
-import { programFaultsMax } from "./limits.ts";
+
+/** Most faults that are listed; the rest is counted. */
+const programFaultsMax = 500;
 
 /** A kind of fault: exactly the PROGRAM_* reasons of SubmitJob. */
 export type ProgramFaultCode =

@@ -15,8 +15,14 @@ export {
   type ProgramNote,
 } from "./faults.ts";
 export { gateOf } from "./gate.ts";
-export { checkGivenExpression, type GivenTypes } from "./given/expression.ts";
-export { examineGiven, fillGiven, type GivenTemplate, readGiven } from "./given/given.ts";
+export {
+  checkGivenExpression,
+  examineGiven,
+  fillGiven,
+  type GivenTemplate,
+  type GivenTypes,
+  readGiven,
+} from "./given/given.ts";
 export { type JsonObject, type JsonValue, type Path, pointerOf } from "./json.ts";
 export type { Limits } from "./limits.ts";
 export {
@@ -37,7 +43,7 @@ export { readExpression } from "./read/expression.ts";
 export { placesOf } from "./read/field-places.ts";
 export { durationSchema, type FieldForms, type ObjectForm, schemaOf, wholeSchema } from "./read/form.ts";
 export { parseJsonText } from "./read/json-text.ts";
-export { withOldForms } from "./read/old-forms.ts";
+export { withOldForms } from "./read/limits.ts";
 export { handlesCode } from "./read/on-error.ts";
 export { parseCheckedProgram, readProgram } from "./read/program.ts";
 export { parsePath } from "./read/reference.ts";
@@ -66,9 +72,8 @@ export { isCall, type MapCall, type RowStep } from "./steps/map.ts";
 export { classOfMethod, type HttpCall } from "./steps/parts/http-request.ts";
 export { type Paging, pagingOf } from "./steps/parts/page.ts";
 export { listedRowsMax, type Reduction, type Reductions } from "./steps/parts/reductions.ts";
-export type { Retry } from "./steps/parts/retry.ts";
+export type { Retry } from "./steps/parts/tool-call.ts";
 export type { SortKey } from "./steps/sort.ts";
 export { type Expression, expressionsOf, type SecretUse, secretsOf, type ValueTemplate } from "./template.ts";
-export { answerTypeOf } from "./types/listed-values.ts";
-export type { RowState } from "./types/row-state.ts";
-export { typeOfConstant, typesOf } from "./types/schema-type.ts";
+export { answerTypeOf, typeOfConstant, typesOf } from "./types/schema-type.ts";
+export type { RowState } from "./types/scope.ts";

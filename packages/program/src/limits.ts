@@ -16,17 +16,6 @@ const dayMs = 86_400_000;
 /** Bounds of a number or of a duration in milliseconds, both inclusive. */
 export type Bounds = { readonly min: number; readonly max: number };
 
-/** What a program may take: most bytes of its text, most steps (branches and a map's calls counted), deepest nesting. */
-export const programBytesMax = 262_144;
-/** Most steps, those of branches and the calls of maps included. */
-export const programStepsMax = 100;
-/** Most points. */
-export const programPointsMax = 100;
-/** Deepest nesting of the JSON text. */
-export const programDepthMax = 64;
-/** Most faults that are listed; the rest is counted. */
-export const programFaultsMax = 500;
-
 /** The limits of a program that names none. */
 export const defaultLimits: Limits = {
   deadlineMs: dayMs,
@@ -66,4 +55,10 @@ export function beyondDeadline(waitMs: number, deadlineMs: number): readonly [me
   const wanted = formatDuration(Math.min(waitMs + dayMs, limitBounds.deadlineMs.max));
   const hint = `shorten it, or write "limits": {"deadline": "${wanted}"}`;
   return [`is longer than the deadline of the job, which is ${formatDuration(deadlineMs)}`, hint];
+}
+
+/** Names as a sentence lists them: `a, b or c`. */
+export function listed(names: readonly string[], word: "and" | "or"): string {
+  const last = names.at(-1) ?? "";
+  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} ${word} ${last}`;
 }

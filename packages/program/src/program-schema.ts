@@ -1,14 +1,43 @@
 import type { JsonSchema } from "@svc/catalog";
-import { listed } from "./listed.ts";
-import { expressionDefinition } from "./read/expression.ts";
+import { listed } from "./limits.ts";
 import { ref, schemaOf } from "./read/form.ts";
 import { nameSchema } from "./read/name.ts";
 import { onErrorForm } from "./read/on-error.ts";
 import { pointDefinitions } from "./read/points.ts";
 import { programForm } from "./read/program.ts";
-import { schemaDefinition } from "./read/schema-document.ts";
-import { valueDefinition } from "./read/value.ts";
 import { formOf, languageOf, type Step, stepKinds } from "./steps/index.ts";
+import { functionNames } from "./types/cel-kinds.ts";
+
+/** The definition `value` of the JSON Schema. */
+const valueDefinition: JsonSchema = {
+  description:
+    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace; where a source is null, absent or skipped, "else" beside it stands in for the whole text, and without one the step or the row fails. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value of them and of now, the time at which the step began, with the functions that $defs/expression names; {"$literal": value} is the value as it stands; {"$secret": name} is a secret of the project, with "prefix" before it, in an http step and at arguments that a tool marks x-sensitive.',
+  examples: [
+    { $ref: "steps.sum.sent", else: 0 },
+    { $text: "{rows.open} open" },
+    { $cel: "now - duration('168h')" },
+    { $literal: "Hello {{name}}" },
+    250,
+  ],
+};
+
+/** The definition `schema` of the JSON Schema. */
+const schemaDefinition: JsonSchema = {
+  description:
+    "A JSON Schema of an object, of the keywords type, title, description, default, examples, enum, const, required, properties, additionalProperties (true or false), items, anyOf, oneOf, allOf, dependentRequired and the bounds of numbers, texts, lists and objects.",
+  type: "object",
+  required: ["type"],
+  properties: { type: { description: "Always object.", const: "object", examples: ["object"] } },
+  examples: [{ type: "object", required: ["calendar"], properties: { calendar: { type: "string" } } }],
+};
+
+/** The definition `expression` of the JSON Schema. */
+const expressionDefinition: JsonSchema = {
+  description: `A CEL expression that is true or false: at most 1,024 characters, 200 nodes, 24 levels, one comprehension. JSON numbers are doubles: write 1.0. It may name now, the time at which the step began. A field that is absent fails it: ask has(row.field) first. Functions, beside has, all, exists, exists_one, map and filter: ${functionNames.join(", ")}.`,
+  type: "string",
+  minLength: 1,
+  examples: ["size(row.attendees) > params.minGuests"],
+};
 
 /** The JSON Schema of a program, as it is served at /schemas/program.v1.json: the parts that its readers have, put together. */
 export const programSchema: JsonSchema = {

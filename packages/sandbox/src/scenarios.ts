@@ -1,5 +1,3 @@
-import { type Clock, LeastRecentlyUsed } from "@svc/core";
-
 const failures = ["429", "500", "slow", "cut", "unauthorized", "error"] as const;
 
 /** How the sandbox behaves towards one entity. */
@@ -49,43 +47,4 @@ export function scenarioOf(entityId: string): Scenario | undefined {
   const [, named, number, tool] = /^([a-z0-9]+)(?:=([1-9]\d?))?(?:@([a-z0-9_]+))?$/.exec(text) ?? [];
   const name = failures.find((failure) => failure === named);
   return name && { name, times: number === undefined ? undefined : Number(number), tool };
-}
-
-/** One tool of one entity's app. */
-export type Played = {
-  readonly projectId: string;
-  readonly entityId: string;
-  readonly toolkit: string;
-  readonly tool: string;
-};
-
-/** Tools that are counted, and how long after its last call one begins anew. */
-const countedMax = 10_000;
-const forgottenAfterMs = 10 * 60_000;
-
-/**
- * Counts the calls that failed by a scenario which ends. A tool that was left alone for ten minutes fails again: so a program can be
- * tried twice.
- */
-export class ScenarioCounts {
-  readonly #clock: Clock;
-  readonly #calls = new LeastRecentlyUsed<string, { readonly count: number; readonly atMs: number }>(countedMax);
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** The scenario of this call: the entity's own, or the usual one where it is over or another tool's. Counts the call. */
-  next(scenario: Scenario, { projectId, entityId, toolkit, tool }: Played): Scenario {
-    if (scenario.name === "usual" || scenario.name === "pages") return scenario;
-    if (scenario.tool !== undefined && scenario.tool !== tool) return { name: "usual" };
-    if (scenario.times === undefined) return scenario;
-    const key = JSON.stringify([projectId, entityId, toolkit, tool]);
-    const before = this.#calls.get(key);
-    const now = this.#clock.now();
-    const isAnew = before === undefined || now - before.atMs >= forgottenAfterMs;
-    const count = isAnew ? 0 : before.count;
-    this.#calls.set(key, { count: count + 1, atMs: now });
-    return count < scenario.times ? scenario : { name: "usual" };
-  }
 }

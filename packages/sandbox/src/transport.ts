@@ -1,13 +1,53 @@
 import type { Toolkit } from "@svc/catalog";
 import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connections";
-import { assertExhaustive, type Clock, type Turns } from "@svc/core";
+import { assertExhaustive, type Clock, LeastRecentlyUsed, type Turns } from "@svc/core";
 import { type AcceptsToken, refuseCredential, schemeOf } from "./app/check-credential.ts";
 import { type MatchedRequest, matchRequest } from "./app/match-request.ts";
 import { badRequest, type Refusal, unauthorized } from "./app/refusal.ts";
 import { type AppReply, replyWith, replyWithError } from "./app/wrap.ts";
 import { answerCall } from "./data/answer.ts";
 import type { ObjectStore } from "./data/store.ts";
-import { type Scenario, ScenarioCounts, scenarioOf, scenarios } from "./scenarios.ts";
+import { type Scenario, scenarioOf, scenarios } from "./scenarios.ts";
+
+/** One tool of one entity's app. */
+type Played = {
+  readonly projectId: string;
+  readonly entityId: string;
+  readonly toolkit: string;
+  readonly tool: string;
+};
+
+/** Tools that are counted, and how long after its last call one begins anew. */
+const countedMax = 10_000;
+
+const forgottenAfterMs = 10 * 60_000;
+
+/**
+ * Counts the calls that failed by a scenario which ends. A tool that was left alone for ten minutes fails again: so a program can be
+ * tried twice.
+ */
+class ScenarioCounts {
+  readonly #clock: Clock;
+  readonly #calls = new LeastRecentlyUsed<string, { readonly count: number; readonly atMs: number }>(countedMax);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The scenario of this call: the entity's own, or the usual one where it is over or another tool's. Counts the call. */
+  next(scenario: Scenario, { projectId, entityId, toolkit, tool }: Played): Scenario {
+    if (scenario.name === "usual" || scenario.name === "pages") return scenario;
+    if (scenario.tool !== undefined && scenario.tool !== tool) return { name: "usual" };
+    if (scenario.times === undefined) return scenario;
+    const key = JSON.stringify([projectId, entityId, toolkit, tool]);
+    const before = this.#calls.get(key);
+    const now = this.#clock.now();
+    const isAnew = before === undefined || now - before.atMs >= forgottenAfterMs;
+    const count = isAnew ? 0 : before.count;
+    this.#calls.set(key, { count: count + 1, atMs: now });
+    return count < scenario.times ? scenario : { name: "usual" };
+  }
+}
 
 /** What the emulated apps need. */
 export type TransportOptions = {

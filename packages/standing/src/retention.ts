@@ -2,11 +2,11 @@ import { batches, type Sweep } from "@svc/core";
 import { type Database, withTransaction } from "@svc/db/connect";
 import { cancelBackfill, findRunningBackfill, listStillBackfills, sweepBackfills } from "@svc/db/standing/backfills";
 import { sweepStandingRates } from "@svc/db/standing/bounds";
-import { sweepSeenKeys } from "@svc/db/standing/dedupe";
 import { sweepStandingListeners } from "@svc/db/standing/listeners";
 import { sweepStandingSeen } from "@svc/db/standing/polls";
 import { lockStandingPrograms } from "@svc/db/standing/programs";
 import { sweepStandingPrograms, sweepStandingRuns } from "@svc/db/standing/sweep";
+import { sweepSeenKeys } from "@svc/db/standing/windows";
 
 /** What the sweep is made of; times in milliseconds. */
 export type StandingSweepOptions = {

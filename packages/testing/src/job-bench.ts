@@ -5,13 +5,11 @@ import { createId, type HeldMemory, type Id, type KeyId, type MemoryBounds, type
 import { findPendingAsk } from "@svc/db/asks/repo";
 import { settleAsk } from "@svc/db/asks/settle";
 import { type Database, type Executor, withTransaction } from "@svc/db/connect";
-import type { DecisionDocument } from "@svc/db/documents/decision";
-import type { ReceiptDocument } from "@svc/db/documents/receipt";
+import type { ReceiptDocument } from "@svc/db/documents/jobs";
+import type { DecisionDocument } from "@svc/db/documents/programs";
 import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
-import { requestJobCancel } from "@svc/db/jobs/cancel";
-import { loadJob } from "@svc/db/jobs/load";
-import { loadJobSteps } from "@svc/db/jobs/load-steps";
-import { lockJob } from "@svc/db/jobs/lock";
+import { lockJob, requestJobCancel } from "@svc/db/jobs/hold";
+import { loadJob, loadJobSteps } from "@svc/db/jobs/load";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import { createProject } from "@svc/db/projects/repo";
 import type { EngineLimits, FaultPoint, JobEngine } from "@svc/jobs";

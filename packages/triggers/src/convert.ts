@@ -5,10 +5,9 @@ import { type DeliveryId, isoTime, type SubscriptionId, timeOfId } from "@svc/co
 import type { DeliveryCounts } from "@svc/db/deliveries/count-of-events";
 import type { DeliveryEndpoint, EndpointTimes } from "@svc/db/deliveries/read-endpoint-times";
 import type { Delivery } from "@svc/db/deliveries/repo";
-import type { AttemptEntry } from "@svc/db/documents/attempt";
+import type { AttemptEntry } from "@svc/db/documents/calls";
 import type { Event } from "@svc/db/events/repo";
-import type { ReplayRecord } from "@svc/db/replays/record";
-import { firstEventAt } from "@svc/db/replays/repo";
+import { firstEventAt, type ReplayRecord } from "@svc/db/replays/repo";
 import type { ReplayState } from "@svc/db/schema/words";
 import type { SubscriptionProgress } from "@svc/db/subscriptions/read-progress";
 import type { Subscription } from "@svc/db/subscriptions/repo";

@@ -1,7 +1,6 @@
 import type { Audience } from "@svc/catalog";
 import type { ProjectId, Quotas } from "@svc/core";
-import { findAccountReferences } from "@svc/db/account-references/find";
-import type { AccountReference } from "@svc/db/account-references/repo";
+import { type AccountReference, findAccountReferences } from "@svc/db/account-references/repo";
 import type { Executor } from "@svc/db/connect";
 import type { RoutingSeen } from "@svc/db/events/record";
 import { readDeploymentRouting } from "@svc/db/projects/routing";

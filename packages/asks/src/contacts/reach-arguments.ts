@@ -1,5 +1,5 @@
 import { isRawJson } from "@svc/core";
-import type { ReachDocument } from "@svc/db/documents/reach";
+import type { ReachDocument } from "@svc/db/documents/asks";
 
 /** What of an ask a contact may be told. `link`: where it is answered. */
 export type ReachValues = {
@@ -47,9 +47,4 @@ export function unknownPlaceholder(value: unknown): string | undefined {
     if (unknown !== undefined) return unknown;
   }
   return undefined;
-}
-
-/** Whether the arguments tell where the question is answered. */
-export function namesLink(args: ReachArguments): boolean {
-  return JSON.stringify(args).includes("{link}");
 }

@@ -1,3 +1,5 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   byId,
@@ -14,10 +16,10 @@ import { withTransaction } from "@svc/db/connect";
 import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { type AskEndpointEventType, askEndpointEventTypes } from "@svc/db/schema/words";
 import { askEndpointsForProject } from "@svc/db/subscriptions/ask-endpoints";
+import type { Subscription } from "@svc/db/subscriptions/repo";
 import { signingSecretContext } from "@svc/delivery";
-import type { JobsService } from "@svc/gen/jobs";
+import { type AskEndpoint, AskEndpointSchema, type JobsService } from "@svc/gen/jobs";
 import type { AskContext } from "../context.ts";
-import { askEndpointMessage } from "../convert.ts";
 import { askFaults } from "../errors.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "createAskEndpoint" | "listAskEndpoints" | "deleteAskEndpoint">;
@@ -72,4 +74,16 @@ function eventTypesOf(names: readonly string[]): AskEndpointEventType[] {
     return known;
   });
   return [...new Set(types)];
+}
+
+/** An ask endpoint as callers read it: without its secret. */
+function askEndpointMessage(row: Subscription): AskEndpoint {
+  return create(AskEndpointSchema, {
+    id: idOfUuid("aep", uuidOfId(row.id)),
+    endpointUrl: row.endpointUrl,
+    active: row.active,
+    inactiveReason: row.inactiveReason,
+    eventTypes: row.eventTypes,
+    createdAt: timestampFromMs(row.createdAt),
+  });
 }

@@ -2,7 +2,7 @@ import { isObject } from "@svc/core";
 import type { FaultPath } from "../definition-error.ts";
 import type { DefinitionFile } from "../definition-file.ts";
 import type { JsonSchema } from "../documents.ts";
-import { createTenantValidators, withNulls } from "../json-schema.ts";
+import { withNulls } from "../json-schema.ts";
 import { schemaSize, schemaSizeMax } from "../judging-cost.ts";
 import { parseLinearRegExp } from "../linear-reg-exp.ts";
 
@@ -99,21 +99,6 @@ export function checkSchemaSizes(file: DefinitionFile): void {
 function checkTenantToolkit(file: DefinitionFile, document: JsonSchema): void {
   if (document.webhook !== undefined) {
     file.fault(["webhook"], "stands in a private definition", "remove it: inbound paths belong to the deployment");
-  }
-}
-
-/** What only the compiler refuses, such as `then` without `if`, would come to light at the first call. Records every fault. */
-export function checkCompiles(file: DefinitionFile): void {
-  const document = isObject(file.value) ? file.value : {};
-  for (const part of ["input", "output"]) {
-    const schema = document[part];
-    if (!isObject(schema)) continue;
-    try {
-      createTenantValidators()(schema)({});
-    } catch (error) {
-      const reason = `is not a schema that can be used (${error instanceof Error ? error.message.slice(0, 200) : error})`;
-      file.fault([part], reason, "write it as JSON Schema 2020-12");
-    }
   }
 }
 

@@ -10,9 +10,46 @@ import type { ToolDocument, ToolkitDocument } from "../documents.ts";
 import { checkNames } from "../header-name.ts";
 import { createTenantValidators } from "../json-schema.ts";
 import type { Toolkit } from "../model.ts";
+import { patternSize } from "../pattern-size.ts";
 import type { ToolkitFiles } from "../read-definitions.ts";
-import { checkCompiles, checkSchemaSizes, checkTenantDefinition, checkTenantSize } from "./check-tenant.ts";
-import { checkPatternCost } from "./pattern-cost.ts";
+import { checkSchemaSizes, checkTenantDefinition, checkTenantSize } from "./check-tenant.ts";
+
+/** Instructions of all expressions of a definition together: some tens of milliseconds of compiling at worst. */
+const sizeMax = 5_000;
+
+/** The longest expression, in characters. */
+const lengthMax = 500;
+
+/**
+ * Refuses files whose regular expressions would together take long to compile, before any of them is; equal ones are compiled
+ * once. The fault stands in the file that goes beyond the bound.
+ */
+function checkPatternCost(files: readonly DefinitionFile[]): void {
+  const seen = new Set<string>();
+  let total = 0;
+  for (const file of files) {
+    for (const pattern of patternsOf(file.value)) {
+      if (seen.has(pattern)) continue;
+      seen.add(pattern);
+      total += pattern.length > lengthMax ? sizeMax + 1 : patternSize(pattern);
+      if (total > sizeMax) break;
+    }
+    if (total <= sizeMax) continue;
+    const reason = `brings the definition's patterns to more than ${sizeMax} steps, or has one of more than ${lengthMax} characters`;
+    file.fault([], reason, "shorten them or their repetitions: x{100} is a hundred steps");
+    return;
+  }
+}
+
+/** Everything that may be compiled as an expression, wherever it stands. */
+function* patternsOf(value: unknown): Generator<string> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, child] of Object.entries(value)) {
+    if (key === "pattern" && typeof child === "string") yield child;
+    if (key === "patternProperties" && typeof child === "object" && child !== null) yield* Object.keys(child);
+    yield* patternsOf(child);
+  }
+}
 
 /**
  * Compiles a toolkit that a project publishes: `{"toolkit": {…}, "tools": {"<tool>": {…}}}` as JSON text. Rejects with
@@ -142,4 +179,19 @@ function filesOf({ toolkit, tools }: ToolkitFiles): DefinitionFile[] {
 function throwFaults(files: ToolkitFiles): void {
   const found = filesOf(files).flatMap(({ faults }) => faults);
   if (found.length > 0) throw new DefinitionError(found);
+}
+
+/** What only the compiler refuses, such as `then` without `if`, would come to light at the first call. Records every fault. */
+function checkCompiles(file: DefinitionFile): void {
+  const document = isObject(file.value) ? file.value : {};
+  for (const part of ["input", "output"]) {
+    const schema = document[part];
+    if (!isObject(schema)) continue;
+    try {
+      createTenantValidators()(schema)({});
+    } catch (error) {
+      const reason = `is not a schema that can be used (${error instanceof Error ? error.message.slice(0, 200) : error})`;
+      file.fault([part], reason, "write it as JSON Schema 2020-12");
+    }
+  }
 }

@@ -2,9 +2,10 @@ import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
 import { privateToolkitsForProject } from "@svc/db/catalog/repo";
 import type { Database } from "@svc/db/connect";
 import type { QuotaReached } from "@svc/db/projects/quotas";
+import { indexMessages } from "../convert-catalog.ts";
 import { DefinitionError } from "../definition-error.ts";
 import type { Catalog, Tool, Toolkit } from "../model.ts";
-import { type CatalogView, overlayCatalog, viewOf } from "../view.ts";
+import type { CatalogView } from "../view.ts";
 import { parseKeptToolkit } from "./parse-definition.ts";
 
 /** How long a node may serve what it knows of a project before it asks the store again: half of the promised second. */
@@ -136,4 +137,24 @@ function catalogOf(toolkits: readonly Toolkit[]): Catalog {
     toolkits: new Map(toolkits.map((toolkit) => [toolkit.slug, toolkit])),
     tools: new Map(tools.map((tool) => [tool.slug, tool])),
   };
+}
+
+/** The view of a catalog. */
+function viewOf(catalog: Catalog): CatalogView {
+  return { ...catalog, messages: indexMessages(catalog) };
+}
+
+/** A catalog with a project's own toolkits over it: one of the same slug hides the shared toolkit and all of its tools. */
+function overlayCatalog(shared: Catalog, own: Catalog): Catalog {
+  if (own.toolkits.size === 0) return shared;
+  const tools = [...shared.tools].filter(([, tool]) => !own.toolkits.has(tool.toolkitSlug));
+  return {
+    toolkits: bySlug([...shared.toolkits, ...own.toolkits]),
+    tools: bySlug([...tools, ...own.tools]),
+  };
+}
+
+/** A later entry of the same slug wins. */
+function bySlug<T>(entries: readonly (readonly [string, T])[]): ReadonlyMap<string, T> {
+  return new Map([...new Map(entries)].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

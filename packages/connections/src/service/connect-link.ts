@@ -13,8 +13,13 @@ import {
   requireProject,
 } from "@svc/core";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
-import { type ConsoleLink, restoreConsoleLink, retargetConsoleLink, spendConsoleLink } from "@svc/db/console/links";
-import { makeConsoleLink } from "@svc/db/console/make-link";
+import {
+  type ConsoleLink,
+  makeConsoleLink,
+  restoreConsoleLink,
+  retargetConsoleLink,
+  spendConsoleLink,
+} from "@svc/db/console/links";
 import { findProject } from "@svc/db/projects/repo";
 import { ToolkitConnectSpecSchema } from "@svc/gen/catalog";
 import {

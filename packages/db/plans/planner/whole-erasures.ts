@@ -10,7 +10,7 @@ import { type Owner, plantRows } from "../../src/erasures/test-planted.ts";
 import { whereKey } from "../../src/erasures/walk.ts";
 import { erasedTables } from "../../src/schema/erased-tables.ts";
 import { standingRuns } from "../../src/schema/index.ts";
-import { arrayLiteral } from "../../src/sql/array-literal.ts";
+import { arrayLiteral } from "../../src/sql/statement.ts";
 import { nowMs } from "../../src/test-rows.ts";
 import { seededId } from "./seed.ts";
 

@@ -1,7 +1,9 @@
 import { type Executor, withTransaction } from "../connect.ts";
 import { touchRouting } from "../projects/repo.ts";
 import { accountReferences } from "../schema/triggers.ts";
-import type { NewRow } from "../sql/codec.ts";
+import { fieldsOf, type NewRow, namesBut, type Row } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
 /** An app's own key for an account, and whose account it is. */
 export type AccountReference = NewRow<typeof accountReferences>;
@@ -15,4 +17,22 @@ export function putAccountReferences(db: Executor, references: readonly AccountR
     await tx.orm.insert(accountReferences).values([...references]);
     await touchRouting(tx);
   });
+}
+
+const columns = selectList(accountReferences, namesBut(accountReferences), "r");
+
+/** By primary key. */
+const selectReferences = compose(
+  "find_account_references",
+  { wanted: rows(fieldsOf(accountReferences, "toolkitSlug", "reference")) },
+  ({ wanted }) => query<RawRow<Row<typeof accountReferences>>>`
+    select ${columns.text} from ${wanted.from("wanted")} join account_references r using (toolkit_slug, reference)`,
+);
+
+/** Those of the wanted references that are held. */
+export async function findAccountReferences(
+  db: Executor,
+  wanted: readonly { toolkitSlug: string; reference: string }[],
+): Promise<AccountReference[]> {
+  return (await selectReferences(db, { wanted })).map(columns.read);
 }

@@ -2,9 +2,8 @@ import { firstUuidAt, idOfUuid, isoTime, type ProjectId, type SubscriptionId, ti
 import type { Executor } from "../connect.ts";
 import { liveEpochs } from "../deliveries/epoch.ts";
 import { type JobStatus, jobStatuses } from "../schema/words.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** How far anything is counted. */
 export const backlogMax = 10_000;

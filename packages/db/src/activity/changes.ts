@@ -1,11 +1,10 @@
 import { firstUuidAt, type Id, type IdPrefix, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { events } from "../schema/index.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** What is watched of a project. */
 export const watchedKinds = ["event", "delivery", "call", "job", "ask"] as const;

@@ -1,7 +1,6 @@
 import { isoTime, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** Which counts: those of one subject, or of all together where it is empty; times in epoch milliseconds. */
 export type ActivityQuery = {

@@ -3,9 +3,9 @@ import { and, asc, desc, eq, lt, type SQL, sql } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
 import { jobAsks } from "../schema/jobs.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { filterColumn } from "../sql/filter.ts";
 import { keyOf, newestOfProject, newestWith } from "../sql/newest-first.ts";
+import { arrayLiteral } from "../sql/statement.ts";
 
 /** A question as its row holds it. */
 export type AskRecord = typeof jobAsks.$inferSelect;

@@ -1,6 +1,10 @@
-import { type Id, uuidOfId } from "@svc/core";
+import { type EventId, type Id, isoTime, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { type AskDecisionDocument, askDecisionDocument } from "../documents/decision.ts";
+import { type AskDecisionDocument, askDecisionDocument } from "../documents/programs.ts";
+import { chainOfJob } from "../jobs/principals.ts";
+import { jobs } from "../schema/jobs.ts";
+import type { Row } from "../sql/codec.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
 /** Of any number of settlements one finds the ask pending: by primary key, whoever holds what lock. */
@@ -20,4 +24,115 @@ export async function settleAsk(
 ): Promise<boolean> {
   const decision = end.decision === undefined ? null : askDecisionDocument.write(end.decision);
   return (await settlePending(tx, [uuidOfId(id), end.state, decision, end.overrides ?? null])).length > 0;
+}
+
+/** By primary key. */
+const addEvent = statement<{ id: string }>(
+  "add_ask_event",
+  "update job_asks set event_ids = event_ids || $2::text where id = $1::uuid",
+);
+
+/** Notes the event that an ask was published as. */
+export async function addAskEvent(tx: Executor, id: Id<"ask">, eventId: EventId): Promise<void> {
+  await addEvent(tx, [uuidOfId(id), eventId]);
+}
+
+/** By primary key. */
+const countRefused = statement<{ refused: number }>(
+  "count_refused_answer",
+  "update job_asks set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
+);
+
+/** Counts a refused answer to an ask; returns how many there are now. */
+export async function countRefusedAnswer(tx: Executor, id: Id<"ask">): Promise<number> {
+  const [row] = await countRefused(tx, [uuidOfId(id)]);
+  return row?.refused ?? 0;
+}
+
+/** By primary key. */
+const countUnasked = statement<{ refused: number }>(
+  "count_unasked_answer",
+  "update jobs set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
+);
+
+/** Counts a refused answer to a job that has asked nothing; returns how many there are now. */
+export async function countUnaskedAnswer(tx: Executor, jobId: Id<"job">): Promise<number> {
+  const [row] = await countUnasked(tx, [uuidOfId(jobId)]);
+  return row?.refused ?? 0;
+}
+
+/** By primary key. */
+const exhaust = statement<{ id: string }>(
+  "exhaust_ask",
+  "update job_asks set exhausted = true, deadline_at = null where id = $1::uuid and state = 'pending' returning id",
+);
+
+/** Marks a pending ask as one that goes nowhere any more. */
+export async function exhaustAsk(tx: Executor, id: Id<"ask">): Promise<boolean> {
+  return (await exhaust(tx, [uuidOfId(id)])).length > 0;
+}
+
+/** What is known of a job under its lock. */
+export type LockedJob = Readonly<Row<typeof jobs, "id" | "projectId" | "keyId" | "principalChain">>;
+
+const columns = selectList(jobs, ["id", "projectId", "keyId", "principalChain"]);
+
+function withChain<Job extends Pick<Row<typeof jobs>, "keyId" | "principalChain">>(job: Job): Job {
+  return { ...job, principalChain: chainOfJob(job) };
+}
+
+/** By primary key. */
+const lockForAnswer = statement<RawRow<LockedJob>>(
+  "lock_job_for_ask",
+  `select ${columns.text} from jobs where id = $1::uuid for no key update`,
+);
+
+/** Locks a job's row for the rest of the transaction, as `lockJob` does; undefined when there is none. */
+export async function lockJobOfAsk(tx: Executor, jobId: Id<"job">): Promise<LockedJob | undefined> {
+  const [row] = await lockForAnswer(tx, [uuidOfId(jobId)]);
+  return row && withChain(columns.read(row));
+}
+
+/** Of several that were reached for one question, the row tells of the one who holds it. By primary key. */
+const noteReached = statement<{ id: string }>(
+  "note_ask_reached",
+  `update job_asks set tool_slug = $3::text, entity_id = $4::text, tool_call_id = $5::text, delivered_at = $6::timestamptz
+   where id = $1::uuid and (principal_id = $2::text or (tool_call_id = '' and $2::text = any(delivered_principals)
+     and hop_index = $7::int4)) returning id`,
+);
+
+/** A call that told a contact of an ask. */
+type AskReached = {
+  readonly principalId: string;
+  readonly hopIndex: number;
+  readonly toolSlug: string;
+  readonly entityId: string;
+  readonly toolCallId: string;
+  readonly deliveredAt: number;
+};
+
+/** Notes how a contact was told of an ask. */
+export async function noteAskReached(tx: Executor, id: Id<"ask">, reached: AskReached): Promise<void> {
+  const { principalId, toolSlug, entityId, toolCallId, deliveredAt, hopIndex } = reached;
+  await noteReached(tx, [uuidOfId(id), principalId, toolSlug, entityId, toolCallId, isoTime(deliveredAt), hopIndex]);
+}
+
+/** By primary key. */
+const passOn = statement<{ id: string }>(
+  "pass_ask_on",
+  `update job_asks set hop_index = $2::int4 + 1, principal_id = $3::text, deadline_at = $4::timestamptz,
+     delivered_principals = case when $3::text = any(delivered_principals) then delivered_principals
+       else delivered_principals || $3::text end,
+     tool_slug = '', entity_id = '', tool_call_id = '', delivered_at = null
+   where id = $1::uuid and state = 'pending' and hop_index = $2::int4 returning id`,
+);
+
+/** Passes a pending ask on from a hop to the next; false when it is not there any more. */
+export async function passAskOn(
+  tx: Executor,
+  id: Id<"ask">,
+  { fromHop, principalId, deadlineAt }: { fromHop: number; principalId: string; deadlineAt: number | null },
+): Promise<boolean> {
+  const deadline = deadlineAt === null ? null : isoTime(deadlineAt);
+  return (await passOn(tx, [uuidOfId(id), fromHop, principalId, deadline])).length > 0;
 }

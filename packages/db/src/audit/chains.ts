@@ -1,10 +1,10 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
 import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, notInArray, or, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
-import { auditChains, auditEvents } from "../schema/audit.ts";
 import { toolCalls } from "../schema/calls.ts";
-import { arrayLiteral, bytesArrayLiteral } from "../sql/array-literal.ts";
-import type { AuditEvent } from "./events.ts";
+import { auditChains, auditEvents } from "../schema/projects.ts";
+import { arrayLiteral, bytesArrayLiteral } from "../sql/statement.ts";
+import type { AuditEvent } from "./list.ts";
 
 /** A chain of the audit log. */
 export type AuditChain = typeof auditChains.$inferSelect;

@@ -1,10 +1,9 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { callLimits } from "../schema/call-limits.ts";
+import { callLimits } from "../schema/calls.ts";
 import { fieldsOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import type { CallLimitRow } from "./repo.ts";
 
 const columns = selectList(

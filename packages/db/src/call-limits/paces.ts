@@ -1,11 +1,10 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { callPaces } from "../schema/call-limits.ts";
+import { callPaces } from "../schema/calls.ts";
 import { fieldsBut, fieldsOf, type NewRow, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { compareKeys } from "../sql/key-order.ts";
-import { rows } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
+import { compareKeys } from "../sql/filter.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
 /** What a limit counts together. */
 export type PaceKey = { readonly projectId: ProjectId; readonly limitName: string; readonly key: string };

@@ -3,11 +3,9 @@ import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import type { Database, Executor } from "../connect.ts";
 import { addProject, callOf, nowMs } from "../test-rows.ts";
-import { beginKeyedToolCalls } from "./begin-keyed.ts";
 import { doubtRunningToolCall, doubtRunningToolCalls } from "./doubt-running.ts";
-import { findToolCallKeyHolders } from "./find-key-holders.ts";
+import { beginKeyedToolCalls, findToolCallKeyHolders, releaseToolCallKey } from "./keys.ts";
 import { type CallRecord, putToolCalls } from "./put.ts";
-import { releaseToolCallKey } from "./release-key.ts";
 import { toolCallsForProject } from "./repo.ts";
 import { sweepToolCalls } from "./sweep.ts";
 

@@ -2,11 +2,10 @@ import { type Id, type ProjectId, type TimeRange, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { toolCalls } from "../schema/index.ts";
 import { callFailures } from "../schema/words.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { idBounds, newestIn, pageOfFound, valuesIn } from "../sql/newest-in.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** The columns of a call `c` in a list. */
 export const callColumns = selectList(toolCalls, namesBut(toolCalls, "arguments", "result", "replay", "failure"), "c");

@@ -1,11 +1,10 @@
 import { type AccountId, type Id, idOfUuid, type KeyId, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { callFailures } from "../schema/words.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
+import { endOf, scanOf, scanOrder, type Walked, walkRowsMax } from "../sql/filter.ts";
 import { idBounds } from "../sql/newest-in.ts";
 import type { RawRow } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
-import { endOf, scanOf, scanOrder, type Walked, walkRowsMax } from "../sql/walk.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import { callColumns, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 
 /** What calls are looked through for, beside what a list is narrowed to; at least one of these is there. */

@@ -2,7 +2,7 @@ import type { Id, ProjectId } from "@svc/core";
 import { and, eq, getTableColumns } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { toolCalls } from "../schema/index.ts";
-import type { Walked } from "../sql/walk.ts";
+import type { Walked } from "../sql/filter.ts";
 import { listCallPage, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 import { type WalkedCallFilter, walkCalls } from "./list-walked.ts";
 

@@ -1,6 +1,5 @@
-import { connectedAccounts } from "../schema/connections.ts";
+import type { connectedAccounts } from "../schema/connections.ts";
 import type { ConnectedAccountState } from "../schema/words.ts";
-import { filterColumn } from "../sql/filter.ts";
 
 /** A connected account with its sealed credential. */
 export type ConnectedAccount = typeof connectedAccounts.$inferSelect;
@@ -24,6 +23,3 @@ export const erased = {
   refreshAt: null,
   refreshLeaseUntil: null,
 };
-
-/** Whether one account, found by its id, is active. As a filter alone: without statistics a plan went past all that a project has active. */
-export const isActive = filterColumn(connectedAccounts.state, "active");

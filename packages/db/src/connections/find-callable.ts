@@ -1,10 +1,9 @@
 import { type AccountId, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { connectedAccounts } from "../schema/connections.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { filterBy } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { AccountDefinition } from "./account.ts";
 
 const columns = selectList(connectedAccounts, [

@@ -1,12 +1,11 @@
 import { type AccountId, type ProjectId, uuidOfId } from "@svc/core";
 import { and, eq, notInArray, sql } from "drizzle-orm";
 import { putAccountReferences } from "../account-references/repo.ts";
-import type { Executor } from "../connect.ts";
-import { withTransaction } from "../connect.ts";
+import { type Executor, withTransaction } from "../connect.ts";
 import { touchRouting } from "../projects/repo.ts";
 import { connectedAccounts } from "../schema/connections.ts";
 import { accountReferences } from "../schema/triggers.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
+import { arrayLiteral } from "../sql/statement.ts";
 import type { ConnectedAccount } from "./account.ts";
 
 /** Takes the references of accounts out of the deployment's routing; moves its version when there were any. */

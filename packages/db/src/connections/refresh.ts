@@ -2,8 +2,12 @@ import { type AccountId, idOfUuid, isoTime, type ProjectId } from "@svc/core";
 import { and, eq, isNull, lte, or } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { connectedAccounts } from "../schema/connections.ts";
+import { filterColumn } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
-import { type ConnectedAccount, isActive, type TryColumn } from "./account.ts";
+import type { ConnectedAccount, TryColumn } from "./account.ts";
+
+/** Whether one account, found by its id, is active. As a filter alone: without statistics a plan went past all that a project has active. */
+const isActive = filterColumn(connectedAccounts.state, "active");
 
 /** An account by its project and id. */
 export type AccountKey = { projectId: ProjectId; id: AccountId };

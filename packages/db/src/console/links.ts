@@ -1,4 +1,4 @@
-import { isoTime } from "@svc/core";
+import { createId, digestSecret, generateToken, isoTime, type LinkId } from "@svc/core";
 import { and, eq, isNull } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { consoleLinks } from "../schema/index.ts";
@@ -53,4 +53,20 @@ const sweepLinks = statement<{ id: string }>(
 /** Removes up to `limit` links whose time was over at `beforeMs`; returns how many. */
 export async function sweepConsoleLinks(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepLinks(db, [isoTime(beforeMs), limit])).length;
+}
+
+/** What a link is made of; times are epoch milliseconds. */
+type NewConsoleLink = Pick<ConsoleLink, "purpose" | "target" | "projectId" | "keyId" | "expiresAt"> & {
+  readonly nowMs: number;
+};
+
+/** Makes a link. Its token is answered here and kept nowhere. */
+export async function makeConsoleLink(
+  db: Executor,
+  { nowMs, ...link }: NewConsoleLink,
+): Promise<{ readonly id: LinkId; readonly token: string }> {
+  const token = generateToken();
+  const id = createId("lnk", nowMs);
+  await insertConsoleLink(db, { ...link, id, digest: digestSecret(token), createdAt: nowMs, spentAt: null });
+  return { id, token };
 }

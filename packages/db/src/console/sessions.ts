@@ -1,13 +1,12 @@
 import { isoTime, type KeyId, noConfirmRule, type SessionId, uuidOfId } from "@svc/core";
 import { and, eq, lt, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
-import { projectConfirmDocument } from "../documents/confirm.ts";
+import { projectConfirmDocument } from "../documents/asks.ts";
 import type { ApiKey, CallerKey } from "../keys/repo.ts";
 import { apiKeys, consoleSeats, consoleSessions, projectPolicies } from "../schema/index.ts";
 import { fieldsOf, namesBut } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { values } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
+import { type RawRow, selectList, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
 /** A session as it is stored: everything but its two secrets. */

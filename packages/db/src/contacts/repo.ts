@@ -2,8 +2,8 @@ import type { ProjectId } from "@svc/core";
 import { and, asc, count, eq, gt, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { contacts, jobAsks } from "../schema/jobs.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { newestWith } from "../sql/newest-first.ts";
+import { arrayLiteral } from "../sql/statement.ts";
 
 /** A person of a project whom jobs may ask. */
 export type Contact = Omit<typeof contacts.$inferSelect, "projectId">;

@@ -2,13 +2,12 @@ import { type EventId, idOfUuid, isoTime, type NodeId, type ProjectId, type Subs
 import type { Executor } from "../connect.ts";
 import { deliveryTasks, events, subscriptions } from "../schema/triggers.ts";
 import type { EventKind } from "../schema/words.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
+import type { DeliveryTaskKey } from "./enqueue.ts";
 import { epochOf } from "./epoch.ts";
 import { promoteDeliveries } from "./promote.ts";
-import type { DeliveryTaskKey } from "./task-key.ts";
 import { visitLanes } from "./visit-lanes.ts";
 
 /** A pending delivery that this node now holds, with all that sending it needs. */

@@ -1,7 +1,6 @@
 import { type EventId, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** How many deliveries of an event are in each state; `more` where it has others that were not counted. */
 export type DeliveryCounts = {

@@ -1,14 +1,14 @@
-import { type DeliveryId, type EventId, idOfUuid, type ProjectId, type SubscriptionId } from "@svc/core";
-import type { Executor } from "../connect.ts";
-import { withTransaction } from "../connect.ts";
+import { type DeliveryId, type EventId, idOfUuid, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
+import { type Executor, withTransaction } from "../connect.ts";
 import { deliveries } from "../schema/triggers.ts";
 import { bool, fieldsOf, idOf, timestamptz } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows, values } from "../sql/parts.ts";
+import { rows, values } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import { epochOf } from "./epoch.ts";
 
 /** A delivery of an event that is stored already. */
-export type QueuedDelivery = { id: DeliveryId; eventId: EventId; subscriptionId: SubscriptionId };
+type QueuedDelivery = { id: DeliveryId; eventId: EventId; subscriptionId: SubscriptionId };
 
 const chunkSize = 5_000;
 
@@ -43,7 +43,7 @@ const enqueue = compose(
  * For whom deliveries are queued, and when they are due: at once, or one after the other over `spreadMs`. `behind`: after all that is
  * live, as a paced replay's are.
  */
-export type QueueTo = {
+type QueueTo = {
   readonly projectId: ProjectId;
   readonly dueAtMs: number;
   readonly behind: boolean;
@@ -67,4 +67,58 @@ export function enqueueDeliveries(
     }
     return gone;
   });
+}
+
+/** Names a task, by the key of its row, and the lease of it: a node that claims a task again holds another lease. */
+export type DeliveryTaskKey = {
+  id: DeliveryId;
+  subscriptionId: SubscriptionId;
+  queuedForMs: number;
+  leaseUntilMs: number;
+  /** Whether it stands behind what is live: a paced replay queued it, and it was not tried yet. */
+  behind: boolean;
+};
+
+/** A task's key among a statement's parameters. */
+export const taskKeyFields = {
+  id: idOf("dlv"),
+  subscriptionId: idOf("sub"),
+  queuedForMs: timestamptz,
+  leaseUntilMs: timestamptz,
+  behind: bool,
+};
+
+/**
+ * Whether a row `t` of delivery_tasks is the one that a row `i` of `taskKeyFields` names, and still under that lease. Where there are
+ * many, the epoch is a column of theirs: beside a constant, the planner would rather read the whole of it.
+ */
+export function isHeldBy(owner: string, epoch = epochOf("i.behind")): string {
+  return `t.epoch = ${epoch} and t.subscription_id = i.subscription_id and t.due_at = i.queued_for_ms and t.delivery_id = i.id
+      and t.lease_owner = ${owner} and t.lease_until = i.lease_until_ms`;
+}
+
+/** Served by deliveries_event, which the event of each is looked up in: its few deliveries are then filtered, so that no other index fits. */
+const countLater = statement<{ count: number }>(
+  "count_superseded_deliveries",
+  `select count(*)::int4 as count from unnest($2::uuid[], $3::uuid[], $4::uuid[]) as e(id, event_id, subscription_id)
+     cross join lateral (
+       select 1 from (select id, subscription_id from deliveries where project_id = $1::uuid and event_id = e.event_id offset 0) d
+       where d.subscription_id = e.subscription_id and d.id > e.id limit 1) later`,
+);
+
+/** How many of these deliveries have a later one of the same event to the same subscription, as a replay makes it. */
+export async function countSuperseded(
+  db: Executor,
+  projectId: ProjectId,
+  deliveries: readonly { id: DeliveryId; eventId: EventId; subscriptionId: SubscriptionId }[],
+): Promise<number> {
+  if (deliveries.length === 0) return 0;
+  const [ids, events, subscriptions] = [
+    deliveries.map(({ id }) => uuidOfId(id)),
+    deliveries.map(({ eventId }) => uuidOfId(eventId)),
+    deliveries.map(({ subscriptionId }) => uuidOfId(subscriptionId)),
+  ];
+  const lists = [ids, events, subscriptions].map(arrayLiteral);
+  const [row] = await countLater(db, [uuidOfId(projectId), ...lists]);
+  return row?.count ?? 0;
 }

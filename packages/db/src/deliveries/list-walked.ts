@@ -1,11 +1,10 @@
 import { idOfUuid, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { deliveries } from "../schema/index.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
+import { endOf, scanOf, type Walked, walkRowsMax } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
-import { endOf, scanOf, type Walked, walkRowsMax } from "../sql/walk.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 const columns = selectList(deliveries, namesBut(deliveries, "attemptLog"), "d");
 

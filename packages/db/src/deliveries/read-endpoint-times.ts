@@ -1,10 +1,9 @@
 import { idOfUuid, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { attemptLogDocument } from "../documents/attempt.ts";
+import { attemptLogDocument } from "../documents/calls.ts";
 import { subscriptions } from "../schema/triggers.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import { liveEpochs } from "./epoch.ts";
 
 /** How an endpoint answered lately. */

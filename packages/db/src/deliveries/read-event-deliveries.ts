@@ -1,7 +1,6 @@
 import { type EventId, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** How the deliveries of one event stand. */
 export type EventDeliveries = {

@@ -2,8 +2,8 @@ import type { NodeId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { idOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows, values } from "../sql/parts.ts";
-import { type DeliveryTaskKey, isHeldBy, taskKeyFields } from "./task-key.ts";
+import { rows, values } from "../sql/select-list.ts";
+import { type DeliveryTaskKey, isHeldBy, taskKeyFields } from "./enqueue.ts";
 
 /** Gives leases back unused: by primary key, a HOT update. Tasks that `owner` no longer holds by that lease are left alone. */
 const release = compose(

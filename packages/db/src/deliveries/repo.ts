@@ -1,10 +1,10 @@
 import type { DeliveryId, EventId, ProjectId, SubscriptionId, TimeRange } from "@svc/core";
 import { and, desc, eq, getTableColumns, gt, ne, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
-import type { AttemptEntry } from "../documents/attempt.ts";
+import type { AttemptEntry } from "../documents/calls.ts";
 import { deliveries } from "../schema/index.ts";
+import type { Walked } from "../sql/filter.ts";
 import { idBounds } from "../sql/newest-in.ts";
-import type { Walked } from "../sql/walk.ts";
 import { type WalkedDeliveryFilter, walkDeliveries } from "./list-walked.ts";
 
 const { attemptLog, ...columns } = getTableColumns(deliveries);

@@ -4,10 +4,10 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { openDatabase } from "../connect.ts";
 import { addProject, addSubscription, claimRequest, fillLane, nowMs, settlement } from "../test-rows.ts";
 import { claimDeliveries } from "./claim.ts";
+import type { DeliveryTaskKey } from "./enqueue.ts";
 import { releaseDeliveries } from "./release.ts";
 import { deliveriesForProject } from "./repo.ts";
 import { settleDeliveries } from "./settle.ts";
-import type { DeliveryTaskKey } from "./task-key.ts";
 
 const { db, url, drop } = await createTestDatabase();
 afterAll(drop);

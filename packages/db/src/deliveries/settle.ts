@@ -1,12 +1,12 @@
 import { type DeliveryId, idOfUuid, type NodeId, type ProjectId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { type AttemptEntry, attemptDocument } from "../documents/attempt.ts";
+import { type AttemptEntry, attemptDocument } from "../documents/calls.ts";
 import { deliveries } from "../schema/triggers.ts";
 import { fieldsOf, idOf, int4, json, text, timestamptz, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows, values } from "../sql/parts.ts";
+import { rows, values } from "../sql/select-list.ts";
+import { type DeliveryTaskKey, isHeldBy, taskKeyFields } from "./enqueue.ts";
 import { epochOf } from "./epoch.ts";
-import { type DeliveryTaskKey, isHeldBy, taskKeyFields } from "./task-key.ts";
 
 /** How one attempt went and what becomes of its delivery. */
 export type DeliverySettlement = DeliveryTaskKey & {

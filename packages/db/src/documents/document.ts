@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "@svc/core";
+import { isObject, type JsonObject, type Quotas } from "@svc/core";
 
 /** A kind of document that a jsonb column keeps. */
 export type DocumentType<T> = {
@@ -92,3 +92,24 @@ function unknownVersion(name: string, version: unknown, known: number): Error {
     `${name} is stored in version ${JSON.stringify(version)}, and this version of svc reads up to ${known}: a newer one wrote it`,
   );
 }
+
+/** Rows that an erasure deleted, by table. */
+type ErasureCounts = Readonly<Record<string, number>>;
+
+/** How `erasures.counts` is stored. */
+export const erasureCountsDocument = plainDocument<ErasureCounts>("erasures.counts");
+
+/** How `project_policies.quotas` is stored: by name, those that are set. */
+export const quotasDocument = documentType<Quotas>("project_policies.quotas", [asWritten]);
+
+/** Texts by names that are not ours. */
+type TextsDocument = Readonly<Record<string, string>>;
+
+/** How `connected_accounts.variables` is stored: by the names that the toolkit declares. */
+export const variablesDocument = plainDocument<TextsDocument>("connected_accounts.variables");
+
+/** How `quarantined_posts.headers` is stored. */
+export const headersDocument = plainDocument<TextsDocument>("quarantined_posts.headers");
+
+/** How `quarantined_posts.query` is stored. */
+export const queryDocument = plainDocument<TextsDocument>("quarantined_posts.query");

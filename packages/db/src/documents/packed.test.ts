@@ -1,9 +1,9 @@
 import { newJobDocuments } from "@svc/testing/job-documents";
 import { expect, test } from "vitest";
 import { asWritten } from "./document.ts";
+import { usedDocument } from "./jobs.ts";
 import { packedDocument } from "./packed.ts";
 import { type StepReceiptDocument, stepReceiptDocument } from "./step-receipt.ts";
-import { usedDocument } from "./used.ts";
 
 type Shelf = { readonly width: number; readonly label?: string; readonly boxes?: { readonly small: number } };
 const shelf = packedDocument<Shelf>("shelf", [asWritten], { width: true, label: true, boxes: { small: true } });

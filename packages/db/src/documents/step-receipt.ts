@@ -1,7 +1,7 @@
-import { type CallCounts, callCountFields, type RowCounts, rowCountFields } from "./counts.ts";
-import type { DecisionDocument } from "./decision.ts";
+import { type CallCounts, callCountFields, type RowCounts, rowCountFields } from "./calls.ts";
 import { asWritten } from "./document.ts";
 import { packedDocument } from "./packed.ts";
+import type { DecisionDocument } from "./programs.ts";
 
 /** One code among the errors of a step. */
 export type StepErrorDocument = {

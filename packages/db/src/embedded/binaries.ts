@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
-import { type Account, type ProgramResult, runProgram } from "./account.ts";
+import { type Account, type ProgramResult, runProgram } from "./data-folder.ts";
 import { cannotRunHere } from "./errors.ts";
 
 /** The folder (`bin`, `lib`, `share`) of the binaries installed for this machine. Throws when there are none. */

@@ -1,8 +1,45 @@
+import { spawn } from "node:child_process";
 import { constants } from "node:fs";
-import { access, chmod, mkdir, realpath, stat } from "node:fs/promises";
+import { access, chmod, mkdir, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Account, runProgram, unprivilegedAccount } from "./account.ts";
 import { folderBelongsToAnother, folderCannotBeEntered, folderCannotBeMade } from "./errors.ts";
+
+/** The account PostgreSQL's programs run as; undefined means the service's own. */
+export type Account = { readonly uid: number; readonly gid: number } | undefined;
+
+/** PostgreSQL refuses to run as root; uid 65534 exists on every system without being set up. */
+export const unprivilegedAccount = { uid: 65534, gid: 65534 };
+
+/** How a program ended. `code` is null when a signal ended it; `error` is set when it could not be started at all. */
+export type ProgramResult = {
+  readonly code: number | null;
+  readonly output: string;
+  readonly error?: NodeJS.ErrnoException;
+};
+
+/** Runs a program to its end as `account`, in `/` and without the service's environment. Never rejects. */
+export function runProgram(file: string, args: readonly string[], account: Account): Promise<ProgramResult> {
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { ...programOptions(account), stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    const append = (chunk: Buffer) => {
+      output = `${output}${chunk}`.slice(-4000);
+    };
+    child.stdout.on("data", append);
+    child.stderr.on("data", append);
+    child.on("error", (error) => resolve({ code: null, output, error }));
+    child.on("close", (code) => resolve({ code, output }));
+  });
+}
+
+/**
+ * Spawn options all of PostgreSQL's programs share. The environment is bare because PGDATA, PGPORT and the like would
+ * change what they do; the folder is one that every account can enter.
+ */
+export function programOptions(account: Account) {
+  const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
+  return { cwd: "/", env, ...account };
+}
 
 /** Where the parts of the embedded store are, below the service's data folder. */
 export type DataFolder = {
@@ -74,4 +111,36 @@ async function closedFolder(path: string): Promise<string | undefined> {
   const outer = parent === path ? undefined : await closedFolder(parent);
   if (outer !== undefined) return outer;
   return ((await stat(path)).mode & 0o001) === 0 ? path : undefined;
+}
+
+/** PostgreSQL's own lock on a data directory: the server that holds, or held, it. */
+type LockFile = {
+  readonly pid: number;
+  /** NaN until the server has got so far. */
+  readonly port: number;
+  /** What the server last said: `starting`, `ready`, `standby`, `stopping`; empty until it has said something. */
+  readonly status: string;
+};
+
+/** Reads postmaster.pid; undefined when there is none. Its lines: pid, folder, start, port, socket, address, key, status. */
+export async function readLockFile(cluster: string): Promise<LockFile | undefined> {
+  const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
+  const lines = text.split("\n").map((line) => line.trim());
+  const pid = Number.parseInt(lines[0] ?? "", 10);
+  if (!(pid > 0)) return undefined;
+  return { pid, port: Number.parseInt(lines[3] ?? "", 10), status: lines[7] ?? "" };
+}
+
+/** Whether the server of a lock takes connections: one that follows another takes those that read. */
+export function takesConnections({ status }: LockFile): boolean {
+  return status === "ready" || status === "standby";
+}
+
+/**
+ * Whether the process of a lock is known to be something else: the server is gone, and its number, which a container's
+ * few processes reuse soon, was given to another. False where that cannot be told.
+ */
+export async function isReusedPid(lock: LockFile, cluster: string): Promise<boolean> {
+  const commandLine = await readFile(`/proc/${lock.pid}/cmdline`, "utf8").catch(() => undefined);
+  return commandLine !== undefined && commandLine !== "" && !commandLine.split("\0").includes(cluster);
 }

@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Account, runProgram } from "./account.ts";
 import { installedBinaries, runnableBinaries } from "./binaries.ts";
-import { type DataFolder, dataFolderAt } from "./data-folder.ts";
+import { type Account, type DataFolder, dataFolderAt, runProgram } from "./data-folder.ts";
 import { serverFailed } from "./errors.ts";
 
 /** The only role of the embedded server; it owns everything. */
@@ -43,13 +42,6 @@ export async function openStore(options: InitializeOptions): Promise<DataFolder>
 /** The password of the store's role. */
 export async function readPassword(store: DataFolder): Promise<string> {
   return (await readFile(store.passwordFile, "utf8")).trim();
-}
-
-/** Removes what interrupted starts left. Call it only while this service's server runs: then nobody else is at work here. */
-export async function removeUnfinished(dataDir: string): Promise<void> {
-  for (const name of await readdir(dataDir)) {
-    if (name.startsWith(unfinishedPrefix)) await rm(join(dataDir, name), { recursive: true, force: true });
-  }
 }
 
 /** What a store is called while it is made; such are removed at the next start. */

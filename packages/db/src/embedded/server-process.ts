@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { type Account, programOptions } from "./account.ts";
+import { type Account, programOptions } from "./data-folder.ts";
 
 /** How the server ended. */
 export type ServerExit = {

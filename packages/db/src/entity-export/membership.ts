@@ -4,7 +4,7 @@ import type { PgColumn } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
 import { jobsUnderEntity, programsOfEntity, runsOfEntity } from "../erasures/rules.ts";
 import { type ErasedTable, erasedTables, type NamedEntity, type RowParent } from "../schema/erased-tables.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
+import { arrayLiteral } from "../sql/statement.ts";
 
 /** An entity whose rows are walked through: those that an export may show, or, `isErased`, all that an erasure deletes. */
 export type WalkedEntity = NamedEntity & { readonly isErased?: boolean };

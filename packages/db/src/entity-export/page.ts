@@ -6,7 +6,7 @@ import { whereKey } from "../erasures/walk.ts";
 import type { ErasedTable, RowParent } from "../schema/erased-tables.ts";
 import { exportOf } from "../schema/exported-columns.ts";
 import { sealedContext, sealedTables } from "../schema/sealed-columns.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
+import { arrayLiteral } from "../sql/statement.ts";
 
 /** A row as it leaves the store: columns by their names there. */
 export type ExportedRow = {

@@ -6,7 +6,7 @@ import { lookAtProject } from "../erasures/walk.ts";
 import { type ErasedTable, erasedTables } from "../schema/erased-tables.ts";
 import { events, jobPrograms, jobs } from "../schema/index.ts";
 import { keyColumns } from "../schema/sealed-columns.ts";
-import { arrayLiteral, bytesArrayLiteral } from "../sql/array-literal.ts";
+import { arrayLiteral, bytesArrayLiteral } from "../sql/statement.ts";
 import { namesOf, ownRows, rowsOfEntity, type WalkedEntity, type Way, waysOf } from "./membership.ts";
 import { type ExportedRow, type FoundRow, type PageQuery, type RowKey, readRows } from "./page.ts";
 import { programsOfEntityAlone } from "./programs.ts";

@@ -1,12 +1,23 @@
+import { uuidOfId } from "@svc/core";
 import { getTableName, type SQL, sql } from "drizzle-orm";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { touchCatalog } from "../catalog/repo.ts";
 import type { Executor } from "../connect.ts";
 import { touchProjectRouting, touchRouting } from "../projects/repo.ts";
 import { type ErasedTable, erasedTables, type RowParent } from "../schema/erased-tables.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
-import { notePrograms } from "./programs.ts";
+import { jobs, skills } from "../schema/jobs.ts";
+import { erasurePrograms } from "../schema/projects.ts";
+import { standingVersions } from "../schema/standing.ts";
+import { arrayLiteral } from "../sql/statement.ts";
 import type { Erasure } from "./repo.ts";
 import { whereKey } from "./walk.ts";
+
+/** What names a program by its digest, by table. */
+const digestColumns: ReadonlyMap<PgTable, PgColumn> = new Map<PgTable, PgColumn>([
+  [jobs, jobs.programDigest],
+  [skills, skills.programDigest],
+  [standingVersions, standingVersions.programDigest],
+]);
 
 /** What a batch may delete still, and what it has. */
 export type Batch = {
@@ -82,4 +93,12 @@ export async function note(batch: Batch, name: string, count: number): Promise<v
   // What the catalog shows: nodes read it again once its version has moved.
   if (name === "skills" && erasure.entityId !== "") await touchCatalog(tx, erasure.projectId);
   if (name === "standing_listeners" || name === "subscriptions") await touchProjectRouting(tx, erasure.projectId);
+}
+
+/** Notes which programs rows of a table run that are about to be deleted: nothing else may use them. */
+async function notePrograms(tx: Executor, { id, kind }: Erasure, table: PgTable, rows: SQL): Promise<void> {
+  const digest = digestColumns.get(table);
+  if (digest === undefined || kind !== "entity") return;
+  await tx.orm.execute(sql`insert into ${erasurePrograms} (erasure_id, digest)
+    select distinct ${uuidOfId(id)}::uuid, ${digest} ${rows} on conflict do nothing`);
 }

@@ -1,31 +1,15 @@
 import { firstUuidAt, uuidOfId } from "@svc/core";
 import { eq, type SQL, sql } from "drizzle-orm";
-import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
-import { erasurePrograms } from "../schema/erasures.ts";
 import { jobPrograms, jobs, skills } from "../schema/jobs.ts";
+import { erasurePrograms } from "../schema/projects.ts";
 import { standingPrograms, standingVersions } from "../schema/standing.ts";
 import type { Erasure } from "./repo.ts";
 import { cursorOf, nextOfProject } from "./walk.ts";
 
-/** What names a program by its digest, by table. */
-const digestColumns: ReadonlyMap<PgTable, PgColumn> = new Map<PgTable, PgColumn>([
-  [jobs, jobs.programDigest],
-  [skills, skills.programDigest],
-  [standingVersions, standingVersions.programDigest],
-]);
-
 const jobsLookedAtMax = 2_000;
 /** So long ago at most a transaction began that is committed now, the clocks of nodes apart. */
 const lateMs = 60_000;
-
-/** Notes which programs rows of a table run that are about to be deleted: nothing else may use them. */
-export async function notePrograms(tx: Executor, { id, kind }: Erasure, table: PgTable, rows: SQL): Promise<void> {
-  const digest = digestColumns.get(table);
-  if (digest === undefined || kind !== "entity") return;
-  await tx.orm.execute(sql`insert into ${erasurePrograms} (erasure_id, digest)
-    select distinct ${uuidOfId(id)}::uuid, ${digest} ${rows} on conflict do nothing`);
-}
 
 /** Where a look at the programs that were noted stands: `after` is the last job that was looked at, undefined at the end. */
 type ProgramsLook = { readonly after: string | undefined; readonly deleted: number };

@@ -66,11 +66,6 @@ export async function takeErasure(tx: Executor, nowMs: number): Promise<Erasure 
   return row;
 }
 
-/** Changes an erasure that the transaction has taken. */
-export async function moveErasure(tx: Executor, id: ErasureId, change: Partial<Erasure>): Promise<void> {
-  await tx.orm.update(erasures).set(change).where(eq(erasures.id, id));
-}
-
 function isDue(nowMs: number) {
   return and(isNull(erasures.finishedAt), or(isNull(erasures.notBefore), lte(erasures.notBefore, nowMs)));
 }

@@ -13,7 +13,7 @@ import { isEventOf, type NamedEntity } from "../schema/erased-tables.ts";
 import { jobAsks, jobs } from "../schema/jobs.ts";
 import { standingPrograms, standingRunEvents, standingRuns, standingVersions } from "../schema/standing.ts";
 import { events } from "../schema/triggers.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
+import { arrayLiteral } from "../sql/statement.ts";
 
 /** Of some jobs of a project those that are an entity's, with the jobs that those run, and the twins that were made for them: they work on the same rows. */
 export async function jobsOfEntity(tx: Executor, named: NamedEntity, ids: readonly Id<"job">[]): Promise<Id<"job">[]> {

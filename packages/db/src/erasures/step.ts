@@ -1,14 +1,23 @@
-import { type Id, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
+import { type ErasureId, type Id, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
 import { and, eq, getTableName, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { isForeignKeyViolation } from "../driver-error.ts";
-import { requestJobCancel } from "../jobs/cancel.ts";
+import { requestJobCancel } from "../jobs/hold.ts";
 import { type ErasedTable, erasedTables } from "../schema/erased-tables.ts";
-import { accountReferences, contacts, dataKeys, events, jobPrograms, jobs, projects } from "../schema/index.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
+import {
+  accountReferences,
+  contacts,
+  dataKeys,
+  erasures,
+  events,
+  jobPrograms,
+  jobs,
+  projects,
+} from "../schema/index.ts";
+import { arrayLiteral } from "../sql/statement.ts";
 import { type Batch, deleteRows, note, rowsWhere } from "./delete-rows.ts";
 import { erasePrograms } from "./programs.ts";
-import { type Erasure, moveErasure, takeErasure } from "./repo.ts";
+import { type Erasure, takeErasure } from "./repo.ts";
 import { eventsOfAsks, jobsOfEntity, programsOfEntity, runsOfEntity } from "./rules.ts";
 import { isNext, isWalked, lookAtProject, whereKey } from "./walk.ts";
 
@@ -223,4 +232,9 @@ function tableOf(table: unknown): ErasedTable {
   const found = erasedTables.find((erased) => erased.table === table);
   if (found === undefined) throw new Error("a table is not declared");
   return found;
+}
+
+/** Changes an erasure that the transaction has taken. */
+async function moveErasure(tx: Executor, id: ErasureId, change: Partial<Erasure>): Promise<void> {
+  await tx.orm.update(erasures).set(change).where(eq(erasures.id, id));
 }

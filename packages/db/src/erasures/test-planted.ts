@@ -2,8 +2,8 @@ import { type Id, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
-import { estimateDocument } from "../documents/estimate.ts";
 import { logEntriesDocument } from "../documents/log-entries.ts";
+import { estimateDocument } from "../documents/programs.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { storedColumns } from "../schema/stored-columns.ts";
 

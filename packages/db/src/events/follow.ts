@@ -1,11 +1,10 @@
 import { idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { events } from "../schema/index.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
+import { walkRowsMax } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
-import { walkRowsMax } from "../sql/walk.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { Event } from "./repo.ts";
 
 const columns = selectList(events, namesBut(events), "w");

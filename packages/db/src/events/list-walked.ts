@@ -2,9 +2,9 @@ import { type EventId, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { events } from "../schema/index.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
+import { endOf, scanOf, scanOrder, type Walked, walkRowsMax } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
-import { endOf, scanOf, scanOrder, type Walked, walkRowsMax } from "../sql/walk.ts";
 
 const columns = selectList(events, namesBut(events), "w");
 

@@ -1,8 +1,7 @@
 import { type EventId, idOfUuid, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { filterBy } from "../sql/filter.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** An event and a subscription that wants it. */
 export type EventMatch = { eventId: EventId; subscriptionId: SubscriptionId };

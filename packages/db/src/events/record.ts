@@ -1,15 +1,13 @@
-import type { DeliveryId, EventId, NodeId, ProjectId, SubscriptionId } from "@svc/core";
-import { uuidOfId } from "@svc/core";
+import { type DeliveryId, type EventId, type NodeId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { currentEpoch } from "../deliveries/epoch.ts";
-import { dedupeDigest } from "../schema/dedupe-digest.ts";
 import { projects } from "../schema/projects.ts";
 import { standingArrivals } from "../schema/standing.ts";
-import { deliveries, events } from "../schema/triggers.ts";
+import { dedupeDigest, deliveries, events } from "../schema/triggers.ts";
 import { bool, fieldsBut, fieldsOf, idOf, int8, orNull, timestamptz } from "../sql/codec.ts";
 import { compose, type PartNames, query } from "../sql/compose.ts";
-import { compareKeys } from "../sql/key-order.ts";
-import { rows, values } from "../sql/parts.ts";
+import { compareKeys } from "../sql/filter.ts";
+import { rows, values } from "../sql/select-list.ts";
 
 /** A delivery that is stored with its event. */
 export type NewDelivery = {

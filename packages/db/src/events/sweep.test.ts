@@ -5,8 +5,7 @@ import { withTransaction } from "../connect.ts";
 import { enqueueDeliveries } from "../deliveries/enqueue.ts";
 import { recordEvents } from "../events/record.ts";
 import { eventsForProject } from "../events/repo.ts";
-import { putQuarantinedPosts } from "../quarantine/repo.ts";
-import { sweepQuarantinedPosts } from "../quarantine/sweep.ts";
+import { putQuarantinedPosts, sweepQuarantinedPosts } from "../quarantine/repo.ts";
 import { addProject, addSubscription, eventOf, fillLane, newEvent, nowMs } from "../test-rows.ts";
 import { sweepProjectEvents } from "./sweep.ts";
 

@@ -1,7 +1,6 @@
 import { firstUuidAt, type ProjectId, uuidOfId } from "@svc/core";
 import { type Executor, withTransaction } from "../connect.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /**
  * Finds a batch of a project's settled events from the old end of the primary key, and locks it with SKIP LOCKED: a sweep

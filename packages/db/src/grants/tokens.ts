@@ -4,8 +4,7 @@ import type { Executor } from "../connect.ts";
 import { grants, grantTokens } from "../schema/index.ts";
 import { fieldsOf, namesBut } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { values } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
+import { type RawRow, selectList, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
 /** A token as it is stored: everything but its text. */

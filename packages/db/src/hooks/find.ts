@@ -1,10 +1,9 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { callHooks } from "../schema/hooks.ts";
+import { callHooks } from "../schema/calls.ts";
 import { fieldsOf, namesBut } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import type { CallHookRow } from "./repo.ts";
 
 const columns = selectList(callHooks, namesBut(callHooks), "h");

@@ -1,8 +1,7 @@
 import type { NodeId } from "@svc/core";
 import { jobTasks } from "../schema/jobs.ts";
 import { fieldsBut, fieldsOf, type NewRow, type Row, type ValuesOf } from "../sql/codec.ts";
-import { rows } from "../sql/parts.ts";
-import { selectList } from "../sql/select-list.ts";
+import { rows, selectList } from "../sql/select-list.ts";
 
 /** Names one task and the lease it is held under. Every write of its holder states it, and is refused once it is another's. */
 export type JobTaskLease = Readonly<Row<typeof jobTasks, "jobId" | "kind" | "subject" | "leaseToken">>;

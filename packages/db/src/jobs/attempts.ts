@@ -1,11 +1,10 @@
 import { type Id, isoTime, type KeyId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { type ReceiptDocument, wholeReceipt } from "../documents/receipt.ts";
+import { type ReceiptDocument, wholeReceipt } from "../documents/jobs.ts";
 import { jobAttempts, jobs } from "../schema/jobs.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 const names = namesBut(jobAttempts, "idempotencyKey", "contentDigest");
 

@@ -1,15 +1,14 @@
 import { type Id, type NodeId, uuidOfId } from "@svc/core";
 import { type CallRecord, storedCall } from "../calls/put.ts";
 import type { Executor } from "../connect.ts";
-import { storedReceipt } from "../documents/receipt.ts";
+import { storedReceipt } from "../documents/jobs.ts";
 import { toolCalls } from "../schema/calls.ts";
 import { jobEvents, jobSteps, jobs } from "../schema/jobs.ts";
 import { bool, fieldsBut, fieldsOf, idOf, int4, int8, orNull, text, timestamptz, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { filterBy } from "../sql/filter.ts";
-import { rows } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
-import { logRowColumns, logRowFields, logRowsOf } from "./log-rows.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
+import { logRowColumns, logRowFields, logRowsOf } from "./log.ts";
 import type { NewJobEvent } from "./record.ts";
 
 /** The columns of a job that belong to whoever drives it; written whole at every commit. */

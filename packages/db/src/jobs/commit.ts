@@ -2,9 +2,8 @@ import { type Batcher, createBatcher, type Id } from "@svc/core";
 import { type CallRecord, putToolCalls } from "../calls/put.ts";
 import { type Executor, withTransaction } from "../connect.ts";
 import { isUnavailable } from "../driver-error.ts";
-import { putJobTasks } from "../job-tasks/put.ts";
+import { putJobTasks } from "../job-tasks/queue.ts";
 import type { NewJobTask } from "../job-tasks/task.ts";
-import { clearJobSets } from "./clear-sets.ts";
 import {
   type CommitOptions,
   commitJobs,
@@ -13,8 +12,15 @@ import {
   type RunCommit,
   type RunLease,
 } from "./commit-job.ts";
-import { type JobSetRowChange, type JobSetRun, type NewJobRow, placeJobRows, writeJobRows } from "./write-rows.ts";
-import { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./write-undo.ts";
+import {
+  clearJobSets,
+  type JobSetRowChange,
+  type JobSetRun,
+  type NewJobRow,
+  placeJobRows,
+  writeJobRows,
+} from "./rows.ts";
+import { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./undo.ts";
 
 /** One step forward of a job: everything in it is committed together, or, when the lease is lost, nothing. */
 export type RunChange = JobChange & {

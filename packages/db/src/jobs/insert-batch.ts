@@ -9,10 +9,10 @@ import { toolCalls } from "../schema/calls.ts";
 import { jobEvents, jobPrograms, jobSteps, jobs, jobTasks } from "../schema/jobs.ts";
 import { fieldsBut, idOf, int4, int8, orNull, type ValuesOf } from "../sql/codec.ts";
 import { compose, type PartValues, query } from "../sql/compose.ts";
-import { rows, values } from "../sql/parts.ts";
-import { logRowsOf } from "./log-rows.ts";
+import { rows, values } from "../sql/select-list.ts";
+import { logRowsOf } from "./log.ts";
 import { inOrderOfKeys, type JobInsert, type NewJob, type NewJobProgram } from "./new-job.ts";
-import { storedChain } from "./principal-chain.ts";
+import { storedChain } from "./principals.ts";
 import { countedJobs, marginJobs, rememberedMarginJobs } from "./room.ts";
 
 /** What the statement writes of a job: all that a submission without an idempotency key decides. The rest has its defaults. */

@@ -3,13 +3,13 @@ import { and, eq } from "drizzle-orm";
 import { putToolCalls } from "../calls/put.ts";
 import { type Executor, withTransaction } from "../connect.ts";
 import { isUniqueViolation } from "../driver-error.ts";
-import { putJobTasks } from "../job-tasks/put.ts";
+import { putJobTasks } from "../job-tasks/queue.ts";
 import { lockJobQuota, type QuotaReached } from "../projects/quotas.ts";
 import { jobPrograms, jobSteps, jobs } from "../schema/jobs.ts";
-import { appendJobEvents } from "./append-events.ts";
 import { findJobQuotaReached, insertJobBatch, isPlainInsert } from "./insert-batch.ts";
+import { appendJobEvents } from "./log.ts";
 import type { KeyedJob, NewJob, NewJobProgram } from "./new-job.ts";
-import { storedChain } from "./principal-chain.ts";
+import { storedChain } from "./principals.ts";
 
 /**
  * Stores a program, unless it is there, and its jobs (a live one and, for simulateFirst, its twin) in one transaction. Undefined

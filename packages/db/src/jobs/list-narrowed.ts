@@ -1,9 +1,8 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { type JobMode, jobModes, jobStatuses } from "../schema/words.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { idBounds, newestIn } from "../sql/newest-in.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import { type ListedJob, type ListedRow, listedOf, selectListedJobs } from "./find-listed.ts";
 import type { JobFilter, JobPlace } from "./list-filter.ts";
 

@@ -3,9 +3,9 @@ import type { CallRecord } from "../calls/put.ts";
 import type { Executor } from "../connect.ts";
 import type { FirstLease, NewJobTask } from "../job-tasks/task.ts";
 import type { jobs } from "../schema/jobs.ts";
-import { compareKeys } from "../sql/key-order.ts";
+import { compareKeys } from "../sql/filter.ts";
 import type { NewJobStep } from "./commit-job.ts";
-import type { JobProgramRecord } from "./load-program.ts";
+import type { JobProgramRecord } from "./load.ts";
 import type { NewJobEvent } from "./record.ts";
 
 /** A job that is to be stored, with the beginning of its log and its first work. */

@@ -1,4 +1,4 @@
-import { wholeReceipt } from "../documents/receipt.ts";
+import { wholeReceipt } from "../documents/jobs.ts";
 import type { NewJob } from "./new-job.ts";
 import type { JobRecord } from "./record.ts";
 

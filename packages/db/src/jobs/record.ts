@@ -1,9 +1,9 @@
+import { type ReceiptDocument, wholeReceipt } from "../documents/jobs.ts";
 import type { LogEntry } from "../documents/log-entries.ts";
-import { type ReceiptDocument, wholeReceipt } from "../documents/receipt.ts";
 import { type jobEvents, type jobSteps, jobs } from "../schema/jobs.ts";
 import { type NewRow, namesBut, type Row } from "../sql/codec.ts";
 import { type PackedList, packedList } from "../sql/select-list.ts";
-import { chainOfJob } from "./principal-chain.ts";
+import { chainOfJob } from "./principals.ts";
 
 /** The columns of a job that are read: all but what only submitting needs. */
 export const jobNames = namesBut(jobs, "idempotencyKey", "contentDigest", "refusedAnswers", "childKey");

@@ -1,14 +1,88 @@
-import type { Id, ProjectId } from "@svc/core";
+import { type Id, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { jobStatuses } from "../schema/words.ts";
+import { type JobStatus, jobStatuses } from "../schema/words.ts";
+import { filterBy } from "../sql/filter.ts";
 import { idBounds } from "../sql/newest-in.ts";
-import { findListedJob, findListedTwin, type ListedJob } from "./find-listed.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
+import { type ListedJob, type ListedRow, listedOf, selectListedJobs } from "./find-listed.ts";
 import type { JobFilter, JobPlace } from "./list-filter.ts";
 import { listNarrowedJobs } from "./list-narrowed.ts";
-import { type ListedKind, listJobPage } from "./list-page.ts";
-import { listJobSteps } from "./list-steps.ts";
-import { readJobLog } from "./read-log.ts";
+import { type StepRow, stepColumns, stepOfRow } from "./load.ts";
+import { readJobLog } from "./log.ts";
 import type { JobEventRecord, JobStepRecord } from "./record.ts";
+
+/** Jobs by primary key, the steps of each by theirs. */
+const selectSteps = statement<StepRow>(
+  "list_job_steps",
+  `select s.* from jobs j cross join lateral (
+     select job_id, ${stepColumns.text} from job_steps where job_id = j.id offset 0) s
+   where j.id = any($1::uuid[]) and ${filterBy("j.project_id", "$2::uuid")}
+   order by s.job_id, s.ordinal`,
+);
+
+/** Served by jobs_simulated_from, and the primary key of programs. */
+const selectTwin = statement<ListedRow>(
+  "find_listed_twin",
+  `${selectListedJobs("jobs j")} where j.simulated_from = $1::uuid and ${filterBy("j.project_id", "$2::uuid")} order by j.id limit 1`,
+);
+
+/** Runs for every submission, and for every look at a job. By primary keys. */
+const selectListed = statement<ListedRow>(
+  "find_job",
+  `${selectListedJobs("jobs j")} where j.id = $1::uuid and ${filterBy("j.project_id", "$2::uuid")}`,
+);
+
+/** Kinds of jobs that nobody else runs: what was submitted to be run, what to be simulated, and simulations made for a job. */
+type ListedKind = "live" | "simulation" | "twin";
+
+/** Which page of a project's jobs. */
+type JobPage = {
+  readonly kinds: readonly ListedKind[];
+  readonly statuses: readonly JobStatus[];
+  /** From this UUID on, and below that one. */
+  readonly fromUuid: string;
+  readonly beforeUuid: string;
+  readonly limit: number;
+};
+
+/** The newest of one kind in each of some statuses. Rows are compared as the index orders them: nothing else fits. */
+function newestOf(condition: string, statuses: string): string {
+  return `select j.id from unnest(${statuses}::text[]) as s(status) cross join lateral (
+    select id from jobs
+    where ${condition} and (project_id, status, id) >= ($1::uuid, s.status, $7::uuid)
+      and (project_id, status, id) < ($1::uuid, s.status, $2::uuid)
+    order by project_id desc, status desc, id desc limit $3::int4) j`;
+}
+
+/**
+ * A backward scan of an index for each status of each kind, none longer than the page, and their merge: an index of a project's jobs in
+ * their order would cost each job two entries more, one at its beginning and one at its end. By jobs_status, jobs_simulations and
+ * jobs_twins; the page itself by primary keys.
+ */
+const selectPage = statement<ListedRow>(
+  "list_jobs",
+  `with found as (
+    ${newestOf("mode = 'live' and parent_job_id is null", "$4")}
+    union all ${newestOf("mode = 'simulate' and parent_job_id is null and simulated_from is null", "$5")}
+    union all ${newestOf("simulated_from is not null", "$6")}
+  ), page as materialized (
+    select id from found order by id desc limit $3::int4
+  )
+  ${selectListedJobs("page cross join lateral (select * from jobs where id = page.id offset 0) j")}
+  order by page.id desc`,
+);
+
+/** Jobs of one project, newest first. */
+async function listJobPage(
+  db: Executor,
+  projectId: ProjectId,
+  { kinds, statuses, fromUuid, beforeUuid, limit }: JobPage,
+): Promise<ListedJob[]> {
+  const of = (kind: ListedKind) => arrayLiteral(kinds.includes(kind) ? statuses : []);
+  const lists = [of("live"), of("simulation"), of("twin")];
+  const rows = await selectPage(db, [uuidOfId(projectId), beforeUuid, limit, ...lists, fromUuid]);
+  return rows.map(listedOf);
+}
 
 /** The jobs of one project. */
 export type JobRepository = {
@@ -44,4 +118,27 @@ function kindsOf({ mode, skillSlug, parentJobId, standingProgramId }: JobFilter)
   if (mode === "rehearse" || (skillSlug ?? parentJobId ?? standingProgramId) !== undefined) return undefined;
   if (mode === "simulate") return ["simulation", "twin"];
   return mode === "live" ? ["live"] : ["live", "simulation"];
+}
+
+/** One job of a project. */
+async function findListedJob(db: Executor, projectId: ProjectId, id: Id<"job">): Promise<ListedJob | undefined> {
+  const [row] = await selectListed(db, [uuidOfId(id), uuidOfId(projectId)]);
+  return row && listedOf(row);
+}
+
+/** The simulation that simulateFirst made for a job. */
+async function findListedTwin(db: Executor, projectId: ProjectId, id: Id<"job">): Promise<ListedJob | undefined> {
+  const [row] = await selectTwin(db, [uuidOfId(id), uuidOfId(projectId)]);
+  return row && listedOf(row);
+}
+
+/** The steps of several jobs of a project, in the order they began. */
+async function listJobSteps(
+  db: Executor,
+  projectId: ProjectId,
+  ids: readonly Id<"job">[],
+): Promise<Map<Id<"job">, JobStepRecord[]>> {
+  const rows = await selectSteps(db, [arrayLiteral(ids.map(uuidOfId)), uuidOfId(projectId)]);
+  const steps = Map.groupBy(rows, (row) => row.job_id);
+  return new Map(ids.map((id) => [id, (steps.get(uuidOfId(id)) ?? []).map(stepOfRow)]));
 }

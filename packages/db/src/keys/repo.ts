@@ -2,7 +2,7 @@ import { type ConfirmRule, isoTime, type KeyId, noConfirmRule, type ProjectId, t
 import { and, desc, eq, getTableColumns, gt, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { apiKeys, projectPolicies } from "../schema/index.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
+import { arrayLiteral } from "../sql/statement.ts";
 import { endSubscriptionsOfKey } from "../subscriptions/end-of-keys.ts";
 
 /** An API key as it is stored: everything but its text. */

@@ -12,9 +12,8 @@ import {
 import type { Executor } from "../connect.ts";
 import { projectPolicies } from "../schema/projects.ts";
 import type { PlanApproval } from "../schema/words.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 type PlanPolicy = { readonly planApproval: PlanApproval; readonly confirm: ConfirmRule };
 

@@ -2,8 +2,7 @@ import { type ProjectId, uuidOfId } from "@svc/core";
 import { eq } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { projects, routingState } from "../schema/projects.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** The version of the deployment's routing and every project, in one snapshot. */
 export async function readDeploymentRouting(db: Executor): Promise<{ version: number; projects: ProjectId[] }> {

@@ -1,9 +1,8 @@
 import { firstUuidAt, idOfUuid, type QuarantineId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { quarantineReasons } from "../schema/words.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** Which posts to release: by toolkit (empty: any) and by the time of their receipt, from `sinceMs` on and before `untilMs`. */
 export type ReleaseFilter = { toolkitSlug: string; sinceMs: number | undefined; untilMs: number | undefined };

@@ -2,11 +2,10 @@ import type { QuarantineId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { quarantinedPosts } from "../schema/index.ts";
 import { quarantineReasons } from "../schema/words.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { namesBut } from "../sql/codec.ts";
 import { idBounds, newestIn, pageOfFound } from "../sql/newest-in.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { QuarantinedPost, QuarantineFilter } from "./repo.ts";
 
 const columns = selectList(quarantinedPosts, namesBut(quarantinedPosts), "q");

@@ -1,7 +1,8 @@
-import type { QuarantineId } from "@svc/core";
+import { firstUuidAt, type QuarantineId } from "@svc/core";
 import { and, asc, eq, gt, isNull, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { quarantinedPosts } from "../schema/index.ts";
+import { statement } from "../sql/statement.ts";
 
 /** A verified post that became no event. */
 export type QuarantinedPost = typeof quarantinedPosts.$inferSelect;
@@ -78,4 +79,16 @@ export async function noteQuarantinedPost(
     .update(quarantinedPosts)
     .set({ reason: why.reason, detail: why.detail, releasedAt: null })
     .where(eq(quarantinedPosts.id, id));
+}
+
+/** From the old end of the primary key. */
+const sweepQuarantine = statement<{ id: string }>(
+  "sweep_quarantined_posts",
+  `delete from quarantined_posts where id in (select id from quarantined_posts where id < $1::uuid order by id limit $2::int4 for update skip locked)
+   returning id`,
+);
+
+/** Removes up to `limit` quarantined posts received before `beforeMs`, released or not; returns how many. */
+export async function sweepQuarantinedPosts(db: Executor, beforeMs: number, limit: number): Promise<number> {
+  return (await sweepQuarantine(db, [firstUuidAt(beforeMs), limit])).length;
 }

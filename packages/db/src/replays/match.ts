@@ -4,7 +4,10 @@ import type { EventMatch } from "../events/match.ts";
 import { uuidAfterEvent } from "../events/repo.ts";
 import { filterBy } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
-import { lastUuid, type ReplayRecord } from "./record.ts";
+import type { ReplayRecord } from "./repo.ts";
+
+/** No id is as high. */
+const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Events that one statement walks over at most, and pairs of them that it looks at: what a step costs is bounded, whatever matches. */
 const eventsMax = 5_000;

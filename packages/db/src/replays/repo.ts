@@ -1,12 +1,37 @@
 import { type EventId, firstUuidAt, idOfUuid, type ProjectId, type ReplayId, uuidOfId } from "@svc/core";
 import { and, eq, isNull } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
-import { replays } from "../schema/replays.ts";
+import { replays } from "../schema/triggers.ts";
+import type { Row } from "../sql/codec.ts";
 import { newestOfProject } from "../sql/newest-first.ts";
 import { statement } from "../sql/statement.ts";
-import { putDueTasks } from "../standing/settle-tasks.ts";
-import type { ReplayRecord } from "./record.ts";
-import { newReplayTask } from "./task.ts";
+import { type DueTaskLease, type NewDueTask, putDueTasks } from "../standing/task.ts";
+
+/** The task of a replay that this node now holds. `attempt`: claims since it last went well, this one included. */
+export type ClaimedReplay = {
+  readonly id: ReplayId;
+  readonly projectId: ProjectId;
+  readonly dueAt: number;
+  readonly leaseToken: number;
+  readonly attempt: number;
+};
+
+/** The lease of a replay's task: the replay owns it, under its UUID. */
+export function replayLease({ id, leaseToken }: Pick<ClaimedReplay, "id" | "leaseToken">): DueTaskLease {
+  return { ...taskOf(id), leaseToken };
+}
+
+/** The task that moves a replay on. */
+function newReplayTask(id: ReplayId, projectId: ProjectId, dueAt: number): NewDueTask {
+  return { ...taskOf(id), projectId, dueAt };
+}
+
+function taskOf(id: ReplayId) {
+  return { ownerId: idOfUuid("stp", uuidOfId(id)), kind: "replay", subject: "" } as const;
+}
+
+/** A paced replay as its row holds it. */
+export type ReplayRecord = Readonly<Row<typeof replays>>;
 
 /** What is decided when a replay starts. */
 export type NewReplay = Pick<
@@ -26,7 +51,7 @@ export type NewReplay = Pick<
 >;
 
 /** A replay that was started, or why none was. */
-export type ReplayStart =
+type ReplayStart =
   | { readonly outcome: "started"; readonly replay: ReplayRecord }
   /** Another replay to the same subscription is not at its end. */
   | { readonly outcome: "running"; readonly id: ReplayId }
@@ -40,7 +65,7 @@ export type ReplayChange = Partial<
   Pick<ReplayRecord, "updatedAt">;
 
 /** The paced replays of one project. */
-export type ReplayRepository = {
+type ReplayRepository = {
   /** Starts a replay unless another one hinders it; `most` may be unfinished at once. Its task is due at its `createdAt`. */
   start(replay: NewReplay, most: number): Promise<ReplayStart>;
   find(id: ReplayId): Promise<ReplayRecord | undefined>;

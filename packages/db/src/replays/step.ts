@@ -3,15 +3,41 @@ import type { Executor } from "../connect.ts";
 import { behindEpoch } from "../deliveries/epoch.ts";
 import { findQuotaReached } from "../projects/quotas.ts";
 import { usageOfProject } from "../projects/usage.ts";
-import { replays } from "../schema/replays.ts";
-import { subscriptions } from "../schema/triggers.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
+import { replays, subscriptions } from "../schema/triggers.ts";
 import { fieldsOf, type Row, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
-import { type ReplayRecord, replayColumns } from "./record.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
+import type { ReplayRecord } from "./repo.ts";
+
+/** All columns of a replay; `r` is its row. */
+const replayColumns = selectList(
+  replays,
+  [
+    "id",
+    "projectId",
+    "state",
+    "reason",
+    "waitsForId",
+    "toolkitSlug",
+    "triggerSlug",
+    "subscriptionId",
+    "onlyUndelivered",
+    "since",
+    "until",
+    "perSecond",
+    "total",
+    "uncountedFromId",
+    "queued",
+    "positionEventId",
+    "positionSubscriptionId",
+    "pacedAt",
+    "createdAt",
+    "updatedAt",
+    "endedAt",
+  ],
+  "r",
+);
 
 /** By primary key. */
 const lockOne = statement<RawRow<ReplayRecord>>(

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, pgTable, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { variablesDocument } from "../documents/texts.ts";
+import { boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { variablesDocument } from "../documents/document.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 import { connectedAccountStates } from "./words.ts";
@@ -58,5 +58,45 @@ export const connectedAccounts = pgTable(
     index("connected_accounts_refresh")
       .on(table.isSandbox, table.refreshAt)
       .where(sql`state = 'active' and refresh_at is not null`),
+  ],
+);
+
+/** A toolkit definition that a project keeps for itself. It hides a shared one of the same slug from the project. */
+export const privateToolkits = pgTable(
+  "private_toolkits",
+  {
+    projectId: idColumn("prj")("project_id")
+      .notNull()
+      .references(() => projects.id),
+    slug: text("slug").notNull(),
+    /** As it was published: JSON text, not jsonb, which would lose the order of a schema's properties. */
+    definition: text("definition").notNull(),
+    toolCount: integer("tool_count").notNull(),
+    /** SHA-256 of what decides where credentials are sent; accounts made under another one must be connected anew. */
+    originDigest: bytes("origin_digest").notNull(),
+    updatedAt: time("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ name: "private_toolkits_key", columns: [table.projectId, table.slug] })],
+);
+
+/**
+ * Where the texts of tools lie for the embeddings endpoint, by the digest of what was asked: its address, the model, the text, and whose it is.
+ * A row without a vector is claimed by the node that asks for it, until then.
+ */
+export const toolVectors = pgTable(
+  "tool_vectors",
+  {
+    digest: text("digest").primaryKey(),
+    /** Whose private toolkit it is of; null in the shared catalog. */
+    projectId: idColumn("prj")("project_id").references(() => projects.id),
+    /** A signed byte for each number of it, the largest as 127. */
+    vector: bytes("vector"),
+    claimedUntil: time("claimed_until").notNull(),
+    /** When a node last read it, give or take a day. */
+    usedAt: time("used_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("tool_vectors_project").on(table.projectId, table.digest),
+    index("tool_vectors_used").on(table.usedAt),
   ],
 );

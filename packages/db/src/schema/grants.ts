@@ -1,8 +1,35 @@
 import type { AgentToolGroup } from "@svc/core";
-import { index, pgTable, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { bytes, idColumn, oneOf, time } from "./columns.ts";
+import { index, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { asWritten, documentType } from "../documents/document.ts";
+import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { apiKeys, projects } from "./projects.ts";
-import { type AccessClass, grantTokenKinds } from "./words.ts";
+import { type AccessClass, grantTokenKinds, linkPurposes } from "./words.ts";
+
+/** Whom a link of the console is for, and for what; what its purpose does not need is left out. */
+type LinkTarget = {
+  /** Of a link to an answer. */
+  readonly answer?: {
+    readonly jobId: string;
+    readonly requestId: string;
+    readonly principalId: string;
+    /** When that contact was made, epoch milliseconds: a later one of the same name is another. Links of before 0.2 have none. */
+    readonly contactCreatedAt?: number;
+  };
+  /** Of what a user confirms in a client: which call it is good for. */
+  readonly confirm?: { readonly name: string };
+  /** Of a link to a connection. */
+  readonly connect?: {
+    readonly toolkitSlug: string;
+    readonly entityId: string;
+    readonly scheme: string;
+    readonly redirectUrl: string;
+    /** The account that it made and that may wait for consent; empty for none. */
+    readonly accountId: string;
+  };
+};
+
+/** How `console_links.target` is stored. */
+const linkTargetDocument = documentType<LinkTarget>("console_links.target", [asWritten]);
 
 /** A program that registered itself to ask people for grants. */
 export const grantClients = pgTable(
@@ -88,4 +115,65 @@ export const grantTokens = pgTable(
     spentAt: time("spent_at"),
   },
   (table) => [index("grant_tokens_expires").on(table.expiresAt), index("grant_tokens_grant").on(table.grantId)],
+);
+
+/** A browser that signed in. Both of its secrets are kept by their digests alone. */
+export const consoleSessions = pgTable(
+  "console_sessions",
+  {
+    id: idColumn("ses")("id").primaryKey(),
+    cookieDigest: bytes("cookie_digest").notNull(),
+    halfDigest: bytes("half_digest").notNull(),
+    /** Of the administrator's token as it signed in: another token is another administrator. Null without that seat. */
+    adminDigest: bytes("admin_digest"),
+    userAgent: text("user_agent").notNull(),
+    createdAt: time("created_at").notNull(),
+    /** Within a minute of the truth. */
+    usedAt: time("used_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("console_sessions_cookie").on(table.cookieDigest),
+    index("console_sessions_used").on(table.usedAt),
+  ],
+);
+
+/** A key that a session may make calls as. */
+export const consoleSeats = pgTable(
+  "console_seats",
+  {
+    sessionId: idColumn("ses")("session_id")
+      .notNull()
+      .references(() => consoleSessions.id, { onDelete: "cascade" }),
+    keyId: idColumn("key")("key_id")
+      .notNull()
+      .references(() => apiKeys.id),
+    createdAt: time("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "console_seats_key", columns: [table.sessionId, table.keyId] }),
+    uniqueIndex("console_seats_of_key").on(table.keyId, table.sessionId),
+  ],
+);
+
+/** A link that lets a person do one thing without a key. Its token is kept by its digest alone. */
+export const consoleLinks = pgTable(
+  "console_links",
+  {
+    id: idColumn("lnk")("id").primaryKey(),
+    digest: bytes("digest").notNull(),
+    purpose: oneOf(linkPurposes)("purpose").notNull(),
+    /** Whom it is for, and for what. */
+    target: document(linkTargetDocument)("target").notNull(),
+    projectId: idColumn("prj")("project_id")
+      .notNull()
+      .references(() => projects.id),
+    /** The key that vouches for it: the link ends with it. */
+    keyId: idColumn("key")("key_id")
+      .notNull()
+      .references(() => apiKeys.id),
+    createdAt: time("created_at").notNull(),
+    expiresAt: time("expires_at").notNull(),
+    spentAt: time("spent_at"),
+  },
+  (table) => [uniqueIndex("console_links_digest").on(table.digest), index("console_links_expires").on(table.expiresAt)],
 );

@@ -1,13 +1,14 @@
-export { activityHours, activityMinutes } from "./activity.ts";
-export { auditChains, auditEvents } from "./audit.ts";
-export { callLimits, callPaces } from "./call-limits.ts";
-export { ledgerState, toolCalls } from "./calls.ts";
-export { privateToolkits } from "./catalog.ts";
-export { connectedAccounts } from "./connections.ts";
-export { consoleLinks, consoleSeats, consoleSessions } from "./console.ts";
-export { erasurePrograms, erasures } from "./erasures.ts";
-export { grantClients, grantCodes, grants, grantTokens } from "./grants.ts";
-export { callHooks, hookAnswers } from "./hooks.ts";
+export { callHooks, callLimits, callPaces, hookAnswers, ledgerState, toolCalls } from "./calls.ts";
+export { connectedAccounts, privateToolkits, toolVectors } from "./connections.ts";
+export {
+  consoleLinks,
+  consoleSeats,
+  consoleSessions,
+  grantClients,
+  grantCodes,
+  grants,
+  grantTokens,
+} from "./grants.ts";
 export {
   contacts,
   jobAsks,
@@ -22,10 +23,20 @@ export {
   jobUndoEntries,
   skills,
 } from "./jobs.ts";
-export { apiKeys, projectPolicies, projects, routingState, vaultCheck } from "./projects.ts";
-export { replays } from "./replays.ts";
-export { restores } from "./restores.ts";
-export { deploymentSecrets, secrets } from "./secrets.ts";
+export {
+  activityHours,
+  activityMinutes,
+  apiKeys,
+  auditChains,
+  auditEvents,
+  erasurePrograms,
+  erasures,
+  projectPolicies,
+  projects,
+  restores,
+  routingState,
+  vaultCheck,
+} from "./projects.ts";
 export {
   dueTasks,
   standingArrivals,
@@ -43,7 +54,6 @@ export {
   standingUsage,
   standingVersions,
 } from "./standing.ts";
-export { toolVectors } from "./tool-vectors.ts";
 export {
   accountReferences,
   deliveries,
@@ -51,6 +61,7 @@ export {
   deliveryTasks,
   events,
   quarantinedPosts,
+  replays,
   subscriptions,
 } from "./triggers.ts";
-export { dataKeys, oldSubkeys, vaultNodes, vaultRotations } from "./vault.ts";
+export { dataKeys, deploymentSecrets, oldSubkeys, secrets, vaultNodes, vaultRotations } from "./vault.ts";

@@ -1,19 +1,24 @@
 import type { EventId } from "@svc/core";
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { askCountsDocument, escalationDocument } from "../documents/ask.ts";
-import { jobBindingDocument } from "../documents/binding.ts";
-import { childDocument } from "../documents/child.ts";
-import { askDecisionDocument } from "../documents/decision.ts";
-import { estimateDocument } from "../documents/estimate.ts";
+import { askCountsDocument, escalationDocument, reachDocument } from "../documents/asks.ts";
+import { jobBindingDocument } from "../documents/calls.ts";
+import {
+  attemptReceiptDocument,
+  childDocument,
+  parkDocument,
+  receiptDocument,
+  usedDocument,
+} from "../documents/jobs.ts";
 import { logEntriesDocument } from "../documents/log-entries.ts";
-import { parkDocument } from "../documents/park.ts";
-import { paramsDocument, stepArgsDocument } from "../documents/program-values.ts";
-import { reachDocument } from "../documents/reach.ts";
-import { attemptReceiptDocument, receiptDocument } from "../documents/receipt.ts";
-import { sagaDocument } from "../documents/saga.ts";
+import {
+  askDecisionDocument,
+  estimateDocument,
+  paramsDocument,
+  sagaDocument,
+  stepArgsDocument,
+} from "../documents/programs.ts";
 import { stepReceiptDocument } from "../documents/step-receipt.ts";
-import { usedDocument } from "../documents/used.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 import {

@@ -1,15 +1,13 @@
 import { type Column, getTableColumns, getTableName } from "drizzle-orm";
 import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
 import type { ColumnName } from "../sql/codec.ts";
-import { auditChains } from "./audit.ts";
-import { toolCalls } from "./calls.ts";
+import { callHooks, hookAnswers, toolCalls } from "./calls.ts";
 import { connectedAccounts } from "./connections.ts";
-import { callHooks, hookAnswers } from "./hooks.ts";
 import { jobAsks, jobPrograms, jobRows, jobSetRows, jobSteps, jobs, jobUndoEntries } from "./jobs.ts";
-import { deploymentSecrets, secrets } from "./secrets.ts";
+import { auditChains } from "./projects.ts";
 import { standingPolls, standingPrograms, standingRuns, standingVersions } from "./standing.ts";
 import { quarantinedPosts, subscriptions } from "./triggers.ts";
-import { oldSubkeys } from "./vault.ts";
+import { deploymentSecrets, oldSubkeys, secrets } from "./vault.ts";
 
 /**
  * Where the project of a row is found: in a column of its own, in the row of another table that a column of it names, or nowhere, where what

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { standingBindingDocument } from "../documents/binding.ts";
-import { standingEstimateDocument } from "../documents/estimate.ts";
+import { standingBindingDocument } from "../documents/calls.ts";
+import { standingEstimateDocument } from "../documents/programs.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 import {

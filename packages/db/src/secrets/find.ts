@@ -1,10 +1,9 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { secrets } from "../schema/secrets.ts";
+import { secrets } from "../schema/vault.ts";
 import { fieldsOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
 /** Which secret. */
 export type SecretPlace = { readonly projectId: ProjectId; readonly name: string };

@@ -1,8 +1,7 @@
 import { createTestDatabase } from "@svc/testing/database";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { arrayLiteral, bytesArrayLiteral } from "./array-literal.ts";
-import { statement } from "./statement.ts";
+import { arrayLiteral, bytesArrayLiteral, statement } from "./statement.ts";
 
 const { db, drop } = await createTestDatabase({ isEmpty: true });
 afterAll(drop);

@@ -1,7 +1,7 @@
 import { type Id, type IdPrefix, isoTime, uuidOfId } from "@svc/core";
 import { type Column, getTableColumns } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
-import { type ArrayElement, arrayLiteral, bytesArrayLiteral, plainArrayLiteral } from "./array-literal.ts";
+import { type ArrayElement, arrayLiteral, bytesArrayLiteral, plainArrayLiteral } from "./statement.ts";
 
 /** How values of one kind become parameters of a statement. */
 export type Codec<Value> = {

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import type { Executor } from "../connect.ts";
-import type { Part } from "./parts.ts";
+import type { Part } from "./select-list.ts";
 import { type StatementParameter, type StatementResult, statement } from "./statement.ts";
 
 type Parts = Readonly<Record<string, Part<never, unknown>>>;

@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import type { Executor } from "../connect.ts";
 import { type ColumnName, type FieldsOf, fieldsBut, type ValuesOf } from "./codec.ts";
 import { compose, query } from "./compose.ts";
-import { rows } from "./parts.ts";
+import { rows } from "./select-list.ts";
 import type { StatementResult } from "./statement.ts";
 
 /** Columns that the store can fill by itself. */

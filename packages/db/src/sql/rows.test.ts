@@ -9,8 +9,7 @@ import { addProject, nowMs } from "../test-rows.ts";
 import { fieldsBut, fieldsOf, idOf, int4, json, type NewRow, namesBut, orNull, text, timestamptz } from "./codec.ts";
 import { compose, query } from "./compose.ts";
 import { insertRows } from "./insert-rows.ts";
-import { rows, values } from "./parts.ts";
-import { type PackedRow, packedList, selectList } from "./select-list.ts";
+import { type PackedRow, packedList, rows, selectList, values } from "./select-list.ts";
 import { statement } from "./statement.ts";
 
 const { db, drop } = await createTestDatabase();

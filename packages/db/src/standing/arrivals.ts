@@ -4,8 +4,7 @@ import { standingArrivals } from "../schema/standing.ts";
 import { events } from "../schema/triggers.ts";
 import { fieldsOf, int8, type Row, timestamptz } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows, values } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
+import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 import type { DueClaimRequest } from "./claim.ts";
 

@@ -11,14 +11,11 @@ import { and, eq, isNull } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { standingBackfills, standingRuns } from "../schema/standing.ts";
 import type { BackfillReason } from "../schema/words.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { fieldsOf, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
-import { putDueTasks } from "./settle-tasks.ts";
-import type { NewDueTask } from "./task.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
+import { type NewDueTask, putDueTasks } from "./task.ts";
 
 /** A backfill as its row holds it. */
 export type BackfillRecord = Readonly<Row<typeof standingBackfills>>;

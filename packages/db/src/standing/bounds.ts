@@ -1,12 +1,10 @@
 import { idOfUuid, isoTime, type KeyId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { standingRates, standingUsage } from "../schema/standing.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { fieldsBut, fieldsOf, type NewRow, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** Where the rate of a key stands. */
 export type StandingRate = Readonly<Row<typeof standingRates>>;

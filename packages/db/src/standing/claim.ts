@@ -1,6 +1,6 @@
 import { idOfUuid, isoTime, type NodeId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import type { ClaimedReplay } from "../replays/task.ts";
+import type { ClaimedReplay } from "../replays/repo.ts";
 import { dueTasks } from "../schema/standing.ts";
 import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";

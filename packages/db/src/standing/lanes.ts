@@ -1,12 +1,10 @@
 import { type Id, idOfUuid, isoTime, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { standingRuns } from "../schema/standing.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { fieldsOf, int4, timestamptz } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows } from "../sql/parts.ts";
-import type { RawRow } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { type RawRow, rows } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import { lastUuid, runColumns, type StandingRunRecord } from "./runs.ts";
 
 // A queue may be long, and every batch of events asks about it: each of these reads as much as is decided by, whatever waits behind it.

@@ -2,11 +2,10 @@ import { type ProjectId, type StandingProgramId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { standingPrograms } from "../schema/standing.ts";
 import { type StandingSourceKind, type StandingState, standingSourceKinds, standingStates } from "../schema/words.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { beforeOf, newestIn, pageOfFound } from "../sql/newest-in.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** What a list of standing programs is narrowed to; an absent part does not narrow. */
 export type StandingProgramFilter = {

@@ -7,11 +7,10 @@ import {
   standingRunReasons,
   standingRunStates,
 } from "../schema/words.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { idBounds, newestIn, pageOfFound } from "../sql/newest-in.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** What a list of runs is narrowed to; an absent part does not narrow. */
 export type StandingRunFilter = {

@@ -6,8 +6,7 @@ import { standingListeners } from "../schema/standing.ts";
 import type { ListenerEnd } from "../schema/words.ts";
 import { fieldsOf, int8, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
 /** Which trigger a version of a program listens to, or listened to. */

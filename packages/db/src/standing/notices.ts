@@ -4,8 +4,7 @@ import { standingNotices } from "../schema/standing.ts";
 import type { StandingNoticeKind } from "../schema/words.ts";
 import { fieldsBut, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
 /** Something that a program tells of. */
 export type StandingNotice = { readonly programId: StandingProgramId; readonly kind: StandingNoticeKind };

@@ -1,12 +1,10 @@
 import { isoTime, type StandingProgramId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { standingPolls, standingSeen } from "../schema/standing.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { fieldsBut, fieldsOf, namesBut, type Row, timestamptz } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows, values } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** Where the polls of a standing program stand. */
 export type StandingPollRecord = Readonly<Row<typeof standingPolls>>;

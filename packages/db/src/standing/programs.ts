@@ -3,12 +3,10 @@ import { and, desc, eq, inArray, isNull } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { dueTasks, standingPrograms, standingVersions } from "../schema/standing.ts";
 import { type DueTaskKind, standingStates } from "../schema/words.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { fieldsOf, type Row, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import { listStandingPrograms, type StandingProgramFilter } from "./list-programs.ts";
 
 /** A standing program as its row holds it. */

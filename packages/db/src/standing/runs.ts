@@ -11,13 +11,11 @@ import { and, eq } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { standingRuns } from "../schema/standing.ts";
 import type { StandingRunReason } from "../schema/words.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { fieldsOf, int4, type Row, text, timestamptz, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { insertRows } from "../sql/insert-rows.ts";
-import { rows } from "../sql/parts.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import { listStandingRuns, type StandingRunFilter, type StandingRunPlace } from "./list-runs.ts";
 
 /** A run of a standing program as its row holds it. */

@@ -1,19 +1,122 @@
+import type { Executor } from "../connect.ts";
 import { dueTasks } from "../schema/standing.ts";
-import { fieldsOf, type NewRow, type Row } from "../sql/codec.ts";
-import { rows } from "../sql/parts.ts";
+import { fieldsOf, type NewRow, type Row, timestamptz } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 
 /** Names one due task and the lease it is held under. */
 export type DueTaskLease = Readonly<Row<typeof dueTasks, "ownerId" | "kind" | "subject" | "leaseToken">>;
 
 /** Leases as rows of a statement's parameters. */
-export const dueLeaseRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leaseToken"));
+const dueLeaseRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leaseToken"));
 
 /** Whether a row `t` of due_tasks is still held under a lease `i` of `dueLeaseRows`: one that was given back is not. */
-export const isDueTaskHeld =
+const isDueTaskHeld =
   "t.owner_id = i.owner_id and t.kind = i.kind and t.subject = i.subject and t.lease_token = i.lease_token and t.lease_owner is not null";
 
 /** Work that is to become due. */
 export type NewDueTask = NewRow<typeof dueTasks, "ownerId" | "kind" | "subject" | "projectId" | "dueAt">;
 
 /** New tasks as rows of a statement's parameters. */
-export const newDueTaskRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "projectId", "dueAt"));
+const newDueTaskRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "projectId", "dueAt"));
+
+const leaseColumns = selectList(dueTasks, ["ownerId", "kind", "subject", "leaseToken"], "t");
+
+/** By primary key, in its order. */
+const holdTasks = compose(
+  "hold_due_tasks",
+  { leases: dueLeaseRows },
+  ({ leases }) => query<RawRow<DueTaskLease>>`
+    select ${leaseColumns.text} from ${leases.from("i")} join due_tasks t on ${isDueTaskHeld}
+    order by t.owner_id, t.kind, t.subject for update of t`,
+);
+
+/** Locks tasks for the rest of the transaction, after their programs were locked; answers those that are still this lease's. */
+export async function holdDueTasks(tx: Executor, leases: readonly DueTaskLease[]): Promise<DueTaskLease[]> {
+  return (await holdTasks(tx, { leases })).map((row) => leaseColumns.read(row));
+}
+
+/** By primary key. */
+const deleteTasks = compose(
+  "delete_due_tasks",
+  { tasks: dueLeaseRows },
+  ({ tasks }) => query`delete from due_tasks t using ${tasks.from("i")} where ${isDueTaskHeld}`,
+);
+
+/** Ends tasks that are held under these leases. */
+export async function deleteDueTasks(tx: Executor, leases: readonly DueTaskLease[]): Promise<void> {
+  if (leases.length > 0) await deleteTasks(tx, { tasks: leases });
+}
+
+/** A held task and when it is due again. */
+export type DueTaskMove = DueTaskLease & { readonly dueAt: number };
+
+/** By primary key. */
+const moveTasks = compose(
+  "move_due_tasks",
+  { moves: rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leaseToken", "dueAt")) },
+  ({ moves }) => query`
+    update due_tasks t set due_at = i.due_at, attempt = 0, lease_owner = null, lease_until = null
+    from ${moves.from("i")} where ${isDueTaskHeld}`,
+);
+
+/** Moves held tasks to the time at which they are due again, and gives their leases back. */
+export async function moveDueTasks(tx: Executor, moves: readonly DueTaskMove[]): Promise<void> {
+  if (moves.length > 0) await moveTasks(tx, { moves });
+}
+
+/** By primary key, locked in its order. */
+const releaseTasks = compose(
+  "release_due_tasks",
+  { leases: dueLeaseRows, task: values({ dueAtMs: timestamptz }) },
+  ({ leases, task }) => query`
+    with held as materialized (
+      select t.owner_id, t.kind, t.subject from ${leases.from("i")} join due_tasks t on ${isDueTaskHeld}
+      order by t.owner_id, t.kind, t.subject for update of t
+    )
+    update due_tasks t set lease_owner = null, lease_until = null, due_at = greatest(t.due_at, ${task.dueAtMs})
+    from held h where t.owner_id = h.owner_id and t.kind = h.kind and t.subject = h.subject`,
+);
+
+/** Gives leases back, undone: the tasks are due again at `dueAtMs`, or later where they were. Lost ones are left alone. */
+export async function releaseDueTasks(db: Executor, leases: readonly DueTaskLease[], dueAtMs: number): Promise<void> {
+  if (leases.length > 0) await releaseTasks(db, { leases, task: { dueAtMs } });
+}
+
+/** By primary key, in its order: whoever puts several waits for others in one order. */
+const putTasks = compose(
+  "put_due_tasks",
+  { tasks: newDueTaskRows },
+  ({ tasks }) => query`insert into due_tasks (${tasks.columns}) select ${tasks.values("i")} from ${tasks.from("i")}
+    order by i.owner_id, i.kind, i.subject
+    on conflict (owner_id, kind, subject) do update set due_at = least(due_tasks.due_at, excluded.due_at)`,
+);
+
+/** Makes tasks due. One that is there keeps its lease and takes the earlier time. */
+export async function putDueTasks(db: Executor, tasks: readonly NewDueTask[]): Promise<void> {
+  if (tasks.length > 0) await putTasks(db, { tasks });
+}
+
+/** By primary key, locked in its order. */
+const renewTasks = compose(
+  "renew_due_tasks",
+  { leases: dueLeaseRows, until: values({ leaseUntilMs: timestamptz }) },
+  ({ leases, until }) => query<RawRow<DueTaskLease>>`
+    with held as materialized (
+      select t.owner_id, t.kind, t.subject from ${leases.from("i")} join due_tasks t on ${isDueTaskHeld}
+      order by t.owner_id, t.kind, t.subject for update of t
+    )
+    update due_tasks t set lease_until = ${until.leaseUntilMs} from held h
+    where t.owner_id = h.owner_id and t.kind = h.kind and t.subject = h.subject
+    returning ${leaseColumns.text}`,
+);
+
+/** Holds leases for longer; answers those that are still held. */
+export async function renewDueTasks(
+  db: Executor,
+  leases: readonly DueTaskLease[],
+  leaseUntilMs: number,
+): Promise<DueTaskLease[]> {
+  if (leases.length === 0) return [];
+  return (await renewTasks(db, { leases, until: { leaseUntilMs } })).map((row) => leaseColumns.read(row));
+}

@@ -1,13 +1,11 @@
-import { type EventId, idOfUuid, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
+import { type EventId, idOfUuid, isoTime, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { standingRunEvents, standingRuns } from "../schema/standing.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
-import { fieldsOf, int4, type NewRow, timestamptz, type ValuesOf } from "../sql/codec.ts";
+import { standingDedupe, standingRunEvents, standingRuns } from "../schema/standing.ts";
+import { fieldsBut, fieldsOf, int4, type NewRow, type Row, timestamptz, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { insertRows } from "../sql/insert-rows.ts";
-import { rows } from "../sql/parts.ts";
-import type { RawRow } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import { runColumns, type StandingRunRecord } from "./runs.ts";
 
 /** Names the window of a key of a program. */
@@ -172,4 +170,51 @@ export async function readLastStandingRunEvents(
   if (ids.length === 0) return new Map();
   const found = await readLastEvents(db, [arrayLiteral(ids.map(uuidOfId))]);
   return new Map(found.map(({ run, event }) => [idOfUuid("srn", run), [idOfUuid("evt", event)]]));
+}
+
+/** A key that a program has seen, and until when it is remembered. */
+type SeenKey = Readonly<Row<typeof standingDedupe>>;
+
+const columns = selectList(standingDedupe, ["programId", "key", "until"], "d");
+
+/** By primary key, a look-up each. */
+const readSeen = compose(
+  "read_standing_dedupe",
+  { keys: rows(fieldsOf(standingDedupe, "programId", "key")) },
+  ({ keys }) => query<RawRow<SeenKey>>`select ${columns.text} from ${keys.from("w")} cross join lateral (
+      select * from standing_dedupe where program_id = w.program_id and key = w.key offset 0) d`,
+);
+
+/** Which keys locked programs have seen. */
+export async function readSeenKeys(
+  tx: Executor,
+  keys: readonly { readonly programId: StandingProgramId; readonly key: string }[],
+): Promise<SeenKey[]> {
+  if (keys.length === 0) return [];
+  return (await readSeen(tx, { keys })).map((row) => columns.read(row));
+}
+
+/** By primary key. */
+const writeSeen = compose(
+  "write_standing_dedupe",
+  { seen: rows(fieldsBut(standingDedupe)) },
+  ({ seen }) =>
+    query`${seen.insertInto(standingDedupe)} on conflict (program_id, key) do update set until = excluded.until`,
+);
+
+/** Remembers keys of locked programs, each once. */
+export async function writeSeenKeys(tx: Executor, seen: readonly NewRow<typeof standingDedupe>[]): Promise<void> {
+  if (seen.length > 0) await writeSeen(tx, { seen });
+}
+
+/** By standing_dedupe_until, which forgets what is not remembered any more. What somebody writes at the moment is passed by. */
+const sweepSeen = statement<{ key: string }>(
+  "sweep_standing_dedupe",
+  `delete from standing_dedupe where ctid = any(array(
+     select ctid from standing_dedupe where until < $1::timestamptz order by until limit $2::int4 for update skip locked)) returning key`,
+);
+
+/** Forgets a batch of keys that are not remembered since `beforeMs`; answers how many. */
+export async function sweepSeenKeys(db: Executor, beforeMs: number, limit: number): Promise<number> {
+  return (await sweepSeen(db, [isoTime(beforeMs), limit])).length;
 }

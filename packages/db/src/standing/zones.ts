@@ -3,7 +3,7 @@ import type { Executor } from "../connect.ts";
 import { dueTasks, standingPrograms } from "../schema/standing.ts";
 import { fieldsOf, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows } from "../sql/parts.ts";
+import { rows } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
 /** By primary key. */

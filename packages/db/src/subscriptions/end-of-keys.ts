@@ -1,8 +1,7 @@
 import { isoTime, type KeyId, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { touchProjectRouting } from "../projects/repo.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** Keys by their primary key, grants by grants_project, subscriptions by subscriptions_key. A grant ends with the key that it was given with. */
 const endOfKey = statement<{ id: string }>(

@@ -5,9 +5,8 @@ import { claimDeliveries } from "../deliveries/claim.ts";
 import { settleDeliveries } from "../deliveries/settle.ts";
 import { recordEvents } from "../events/record.ts";
 import { addProject, addSubscription, claimRequest, newEvent, nowMs, settlement } from "../test-rows.ts";
+import { reportSubscriptionFailures, reportSubscriptionRecoveries, type SubscriptionFailures } from "./health.ts";
 import { subscriptionsForProject } from "./repo.ts";
-import { reportSubscriptionFailures, type SubscriptionFailures } from "./report-failures.ts";
-import { reportSubscriptionRecoveries } from "./report-recoveries.ts";
 import { readProjectRouting } from "./routing.ts";
 
 const { db, drop } = await createTestDatabase();

@@ -1,9 +1,9 @@
 import { type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { liveEpochs } from "../deliveries/epoch.ts";
+import { scanOf, walkRowsMax } from "../sql/filter.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { statement } from "../sql/statement.ts";
-import { scanOf, walkRowsMax } from "../sql/walk.ts";
 
 const ofLane = { project_id: "$1::uuid", subscription_id: "$2::uuid" };
 const scan = scanOf("deliveries", "project_id, subscription_id, id, state, last_attempt_at", {

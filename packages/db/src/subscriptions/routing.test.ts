@@ -1,8 +1,7 @@
 import { createId, firstUuidAt, type ProjectId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { findAccountReferences } from "../account-references/find.ts";
-import { putAccountReferences } from "../account-references/repo.ts";
+import { findAccountReferences, putAccountReferences } from "../account-references/repo.ts";
 import { releaseAccountReferences } from "../connections/references.ts";
 import { isUniqueViolation } from "../driver-error.ts";
 import { countEventMatches, type EventMatchFilter, findEventMatches } from "../events/match.ts";

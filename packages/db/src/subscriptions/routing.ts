@@ -1,11 +1,10 @@
 import { idOfUuid, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { quotasDocument } from "../documents/quotas.ts";
+import { quotasDocument } from "../documents/document.ts";
 import { subscriptions } from "../schema/triggers.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** An active subscription, as routing and delivery need it: its secrets sealed. */
 export type RoutedSubscription = Readonly<Row<typeof subscriptions, RoutedColumn>> & { projectId: ProjectId };

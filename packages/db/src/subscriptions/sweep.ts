@@ -1,13 +1,11 @@
 import { isoTime, type ProjectId, uuidOfId } from "@svc/core";
 import { type SQL, sql } from "drizzle-orm";
-import type { Executor } from "../connect.ts";
-import { withTransaction } from "../connect.ts";
+import { type Executor, withTransaction } from "../connect.ts";
 import { touchProjectRouting } from "../projects/repo.ts";
 import { subscriptions } from "../schema/index.ts";
-import { arrayLiteral } from "../sql/array-literal.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { Subscription } from "./repo.ts";
 
 const columns = selectList(subscriptions, namesBut(subscriptions), "s");

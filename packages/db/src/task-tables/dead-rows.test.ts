@@ -6,9 +6,7 @@ import { claimDeliveries } from "../deliveries/claim.ts";
 import { settleDeliveries } from "../deliveries/settle.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
 import { addProject, addSubscription, claimRequest, fillLane, nowMs, settlement } from "../test-rows.ts";
-import { adoptDeliveryTasks } from "./adopt.ts";
-import { advanceDeliveryEpoch, readDeliveryEpoch } from "./advance-epoch.ts";
-import { compactTasks, countDeadTasks } from "./compact.ts";
+import { adoptDeliveryTasks, advanceDeliveryEpoch, compactTasks, countDeadTasks, readDeliveryEpoch } from "./epochs.ts";
 
 const { db, url, drop } = await createTestDatabase();
 /** A connection of its own: what it read and left behind is known at once. */

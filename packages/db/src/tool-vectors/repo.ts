@@ -1,8 +1,7 @@
 import { isoTime, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { timeOfColumn } from "../schema/columns.ts";
-import { arrayLiteral, bytesArrayLiteral, plainArrayLiteral } from "../sql/array-literal.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, bytesArrayLiteral, plainArrayLiteral, statement } from "../sql/statement.ts";
 
 /** A vector that is kept, and when it was last read, give or take a day. */
 export type ToolVector = { readonly digest: string; readonly vector: Buffer; readonly usedAt: number };

@@ -1,7 +1,7 @@
 import { idOfUuid } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { type RowProject, type SealedTable, sealedContext, sealedTables } from "../schema/sealed-columns.ts";
-import { arrayLiteral, bytesArrayLiteral } from "../sql/array-literal.ts";
+import { arrayLiteral, bytesArrayLiteral } from "../sql/statement.ts";
 
 /** A value that another key sealed than those that seal now, and the context it is bound to. */
 export type OldValue = { readonly sealed: Buffer; readonly context: string };

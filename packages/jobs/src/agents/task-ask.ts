@@ -1,9 +1,18 @@
-import { isOwnConfirmation } from "@svc/asks";
-import { type Id, type ProjectPrincipal, parseId } from "@svc/core";
+import { type AskContext, isOwnConfirmation } from "@svc/asks";
+import { type Id, isObject, type ProjectPrincipal, parseExactJson, parseId } from "@svc/core";
 import { type AskRecord, findPendingAsk } from "@svc/db/asks/repo";
 import { loadJob } from "@svc/db/jobs/load";
 import type { JobRecord } from "@svc/db/jobs/record";
-import type { AgentJobsContext } from "./parts.ts";
+import type { AskContinuation } from "@svc/db/schema/words";
+import type { Params } from "@svc/tools";
+import type { JobsContext } from "../api/context.ts";
+
+/** What agents' tools about programs, and tasks, work with. */
+export type AgentJobsContext = JobsContext &
+  AskContext & {
+    /** How long jobs that have ended are kept, milliseconds; undefined: for good. */
+    readonly jobRetentionMs?: number | undefined;
+  };
 
 /** A question that a task waits with, and the job that asks it: a program runs skills, which may ask themselves. */
 export type TaskAsk = { readonly ask: AskRecord; readonly job: JobRecord };
@@ -31,4 +40,69 @@ export async function isAskedOfUser(
   { keyId }: Pick<ProjectPrincipal, "keyId">,
 ): Promise<boolean> {
   return asked.ask.approvalId === "" && !(await isOwnConfirmation(db, asked, keyId));
+}
+
+// An ask of a job as the protocol asks a client's user: a form of plain fields, of which the first picks what becomes of the job.
+
+const words: Readonly<Record<AskContinuation, string>> = {
+  proceed: "go on",
+  "retry-with": "do it again with the values given here",
+  skip: "leave this out and go on",
+  abort: "end the job",
+};
+
+const plainTypes: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
+
+/** The request that a client is to put to its user. */
+export function askRequest(ask: AskRecord): Params {
+  const { continuations, question, defaultContinuation } = ask;
+  const continuation = {
+    type: "string",
+    title: "What to do",
+    description: continuations.map((one) => `${one}: ${words[one]}`).join("; "),
+    enum: [...continuations],
+    ...(defaultContinuation !== "" && { default: defaultContinuation }),
+  };
+  const note = {
+    type: "string",
+    title: "Note",
+    description: "A remark that is kept with the answer.",
+    maxLength: 2_000,
+  };
+  const requestedSchema = {
+    type: "object",
+    properties: { continuation, ...changeFields(ask), note },
+    required: ["continuation"],
+  };
+  return { method: "elicitation/create", params: { mode: "form", message: question, requestedSchema } };
+}
+
+/** The values that an answer may change, as far as a form can hold them: those of plain types, by names that the form has not itself. */
+function changeFields({ answerSchema, continuations }: AskRecord): Params {
+  if (answerSchema === "" || !continuations.includes("retry-with")) return {};
+  const schema = parseExactJson(answerSchema);
+  const properties = isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {};
+  return Object.fromEntries(
+    Object.entries(properties).filter(
+      ([name, field]) => name !== "continuation" && name !== "note" && isObject(field) && plainTypes.has(field["type"]),
+    ),
+  );
+}
+
+/** What a user said to an ask, as AnswerAsk takes it; undefined where they said nothing that counts, or wanted not to. */
+export function readAskAnswer(
+  ask: AskRecord,
+  response: unknown,
+): { readonly continuation: string; readonly overridesJson: string; readonly note: string } | undefined {
+  if (!isObject(response) || response["action"] !== "accept" || !isObject(response["content"])) return undefined;
+  const { continuation, note, ...given } = response["content"];
+  if (typeof continuation !== "string") return undefined;
+  const names = new Set(Object.keys(changeFields(ask)));
+  const changes = Object.fromEntries(Object.entries(given).filter(([name]) => names.has(name)));
+  const isChanged = continuation === "retry-with" && Object.keys(changes).length > 0;
+  return {
+    continuation,
+    overridesJson: isChanged ? JSON.stringify(changes) : "",
+    note: typeof note === "string" ? note : "",
+  };
 }

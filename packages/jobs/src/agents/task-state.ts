@@ -1,14 +1,39 @@
 import { isoTime, type ProjectPrincipal } from "@svc/core";
 import type { ListedJob } from "@svc/db/jobs/find-listed";
 import { canAskUser, type McpContext, type Params, toolResult } from "@svc/tools";
-import { askRequest } from "./ask-form.ts";
-import { endedAnswer } from "./job-answer.ts";
-import type { AgentJobsContext } from "./parts.ts";
-import { stateText } from "./state-text.ts";
-import { findTaskAsk, isAskedOfUser } from "./task-ask.ts";
+import { endedAnswer } from "./find-job.ts";
+import { type AgentJobsContext, askRequest, findTaskAsk, isAskedOfUser, type TaskAsk } from "./task-ask.ts";
+import { lastLogged, loggedText } from "./wait.ts";
+
+/** What a job that has not ended does, or waits for, in a line for people. `asked`: the question that it waits with. */
+export async function stateText(
+  context: Pick<AgentJobsContext, "db" | "consoleUrl">,
+  job: ListedJob,
+  asked: TaskAsk | undefined,
+): Promise<string> {
+  if (asked !== undefined) return askedText(context, asked);
+  const { park, status } = job;
+  if (status === "parked" && park !== null) {
+    const isTimed = park.reason === "wait" && park.wakeAt !== undefined;
+    return isTimed ? `${park.stepId}: waits until ${isoTime(park.wakeAt)}` : `waits: ${park.reason}`;
+  }
+  const last = await lastLogged(context, job);
+  return last === undefined ? status : loggedText(last);
+}
+
+/** Whom a job waits for, what they are asked, and where they answer. */
+function askedText({ consoleUrl }: Pick<AgentJobsContext, "consoleUrl">, { ask, job }: TaskAsk): string {
+  const who = ask.approvalId === "" ? ask.principalId : `${ask.principalId}, an approver,`;
+  const place = consoleUrl === undefined ? "where their application shows it" : consolePlace(consoleUrl(), job, ask.id);
+  return `waits for a person: ${who} is asked ${JSON.stringify(ask.question)}, and answers ${place}`;
+}
+
+function consolePlace(url: string, { id, projectId }: TaskAsk["job"], askId: string): string {
+  return `in the console, ${url}p/${projectId}/asks/${id}/${askId}, or where the question was sent`;
+}
 
 /** Who follows a task, and what its client can be asked. */
-export type Follower = { readonly principal: ProjectPrincipal } & Pick<McpContext, "client">;
+type Follower = { readonly principal: ProjectPrincipal } & Pick<McpContext, "client">;
 
 /** How soon a client may look again, milliseconds: at a job that is at work, and at one that waits. */
 const busyPollMs = 1_000;

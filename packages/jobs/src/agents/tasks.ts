@@ -11,10 +11,8 @@ import {
   refused,
   spokenText,
 } from "@svc/tools";
-import { readAskAnswer } from "./ask-form.ts";
 import { cancelJob, findFollowed } from "./find-job.ts";
-import type { AgentJobsContext } from "./parts.ts";
-import { findTaskAsk, isAskedOfUser } from "./task-ask.ts";
+import { type AgentJobsContext, findTaskAsk, isAskedOfUser, readAskAnswer } from "./task-ask.ts";
 import { taskOf } from "./task-state.ts";
 
 /** The protocol's extension by which what takes long is followed. */

@@ -1,18 +1,27 @@
 import { createHash } from "node:crypto";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
-import { assertExhaustive, Fault, type Id, quotaFaults, requireId, requireProject } from "@svc/core";
+import {
+  assertExhaustive,
+  Fault,
+  type Id,
+  isObject,
+  parseExactJson,
+  quotaFaults,
+  requireId,
+  requireProject,
+} from "@svc/core";
 import type { JobsService, RetryJobRequest } from "@svc/gen/jobs";
-import { canonicalJson } from "@svc/program";
+import { canonicalJson, type JsonObject } from "@svc/program";
 import type { Retried, RetryOfJob } from "../drive/retry-job.ts";
 import { jobFaults } from "../errors.ts";
-import { checkApproval } from "./approval.ts";
-import { confirmerOf } from "./confirmer.ts";
-import type { JobsContext } from "./context.ts";
-import { readIdempotencyKey } from "./idempotency-key.ts";
-import { faultOfParams, readParams } from "./params.ts";
+import { checkApproval, confirmerOf } from "./confirmer.ts";
+import { type JobsContext, readIdempotencyKey } from "./context.ts";
+import { faultOfParams } from "./params.ts";
 import { readJob } from "./read.ts";
 import { rerunJob } from "./rerun.ts";
+
+const charactersMax = 65_536;
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "retryJob" | "rerunJob">;
 
@@ -90,5 +99,23 @@ function assertDone({ id, idempotencyKey }: RetryJobRequest, retried: Retried): 
       throw quotaFaults.jobs(retried.reached.quotaReached);
     default:
       assertExhaustive(retried);
+  }
+}
+
+/** Values for params of a program, as they are given. Throws OVERRIDES_INVALID for a text that is no JSON object. */
+function readParams(paramsJson: string): JsonObject {
+  if (paramsJson === "") return {};
+  if (paramsJson.length > charactersMax)
+    throw jobFaults.OVERRIDES_INVALID(`has ${paramsJson.length} characters, above ${charactersMax}`);
+  const params = parsed(paramsJson);
+  if (!isObject(params)) throw jobFaults.OVERRIDES_INVALID('is no JSON object, such as {"minValue": 1000}');
+  return params as JsonObject;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    return undefined;
   }
 }

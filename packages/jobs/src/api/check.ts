@@ -1,11 +1,17 @@
 import type { CatalogView } from "@svc/catalog";
 import type { Binding, ProjectId } from "@svc/core";
 import { contactsForProject } from "@svc/db/contacts/repo";
-import { readHttpHosts } from "@svc/db/projects/http-hosts";
+import { readHttpHosts } from "@svc/db/projects/quotas";
 import { secretsForProject } from "@svc/db/secrets/repo";
 import { skillsForProject } from "@svc/db/skills/repo";
-import type { CheckContext } from "@svc/program";
-import { boundFaultsOf, type CheckedProgram, checkProgram, type ProgramFault, readProgram } from "@svc/program";
+import {
+  boundFaultsOf,
+  type CheckContext,
+  type CheckedProgram,
+  checkProgram,
+  type ProgramFault,
+  readProgram,
+} from "@svc/program";
 import { openReadable } from "../drive/stored-program.ts";
 import type { JobsContext } from "./context.ts";
 

@@ -1,26 +1,17 @@
-import { classToConfirm } from "@svc/catalog";
-import { type ConfirmRule, confirmingRule, type KeyId, type ProjectId } from "@svc/core";
+import { type ConfirmRule, confirmingRule, type Fault, type KeyId, type ProjectId, type Role } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import type { EstimateDocument } from "@svc/db/documents/estimate";
-import { readConfirmRules } from "@svc/db/projects/plan-policy";
-import type { Pins } from "@svc/program";
+import { contactsForProject } from "@svc/db/contacts/repo";
+import type { EstimateDocument } from "@svc/db/documents/programs";
+import { readConfirmRules, readPlanApproval } from "@svc/db/projects/plan-policy";
+import { gateOf, needsPlanApproval, type Program, type ProgramEstimate } from "@svc/program";
+import { jobFaults } from "../errors.ts";
 
 /** Whose plan it is: the keys that had a hand in it, and by which rules a person confirms their calls, as far as that is known. */
-export type Planner = {
+type Planner = {
   readonly projectId: ProjectId;
   readonly keyIds: readonly KeyId[];
   readonly confirm?: readonly ConfirmRule[] | undefined;
 };
-
-/** Returns the classes by which a person confirms a plan: those of its estimate, and what its private tools count as. */
-export function classesToConfirm(
-  { accessClasses }: Pick<EstimateDocument, "accessClasses">,
-  pins: Pins,
-): Pick<EstimateDocument, "accessClasses"> {
-  const actions = Object.values(pins).flatMap(({ definition }) => definition.actions);
-  const isRaised = actions.some((action) => action.class !== classToConfirm(action));
-  return { accessClasses: isRaised ? [...accessClasses, "destructive"] : accessClasses };
-}
 
 /**
  * Returns the contact who confirms a plan before it begins, by the project's policy or the rule of one of its keys; undefined if no rule
@@ -34,4 +25,37 @@ export async function confirmerOf(
   const worst = accessClasses.at(-1) ?? "read";
   if (worst === "read") return undefined;
   return confirmingRule([...confirm, ...(await readConfirmRules(db, projectId, keyIds))], worst)?.contact;
+}
+
+type Plan = {
+  readonly program: Program;
+  readonly estimate: ProgramEstimate;
+  /** Whether a skill in it would need one by its own rule. */
+  readonly demandsApproval: boolean;
+  /** Where a skill in it asks for an approval in mid-run, such as `skills/tidy`. */
+  readonly skillGate?: string | undefined;
+};
+
+/**
+ * Whether a live run of a plan needs approval, by the program's own rule and the project's policy. A fault, APPROVER_ROLE_REQUIRED or
+ * APPROVER_MISSING, when it does and could never get it, and where one of its points is an approval that it could never get.
+ */
+export async function checkApproval(
+  db: Executor,
+  { projectId, role }: { projectId: ProjectId; role: Role },
+  { program, estimate, demandsApproval, skillGate }: Plan,
+): Promise<boolean | Fault> {
+  const minimum = await readPlanApproval(db, projectId);
+  const needed = demandsApproval || needsPlanApproval(program, estimate, minimum);
+  if (role !== "approver") {
+    const gate = gateOf(program) ?? skillGate;
+    if (!needed) return gate === undefined ? false : jobFaults.GATE_FOR_APPROVERS(gate);
+    const isOwnRule = needsPlanApproval(program, estimate, "never");
+    return jobFaults.APPROVER_ROLE_REQUIRED(isOwnRule ? "program" : demandsApproval ? "skill" : "policy");
+  }
+  if (!needed) return false;
+  const { escalation } = program.approval;
+  const contacts = contactsForProject(db, projectId);
+  const asked = escalation.length === 0 ? await contacts.listApprovers() : await contacts.findMany(escalation);
+  return asked.some(({ isApprover }) => isApprover) || jobFaults.APPROVER_MISSING();
 }

@@ -1,11 +1,11 @@
 import type { AskPort } from "@svc/asks";
 import type { CatalogViews } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
-import type { Clock, Sealer } from "@svc/core";
+import { type Clock, coreFaults, type Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import type { JobEngine } from "../drive/engine.ts";
-import type { ProgramCache } from "../drive/programs.ts";
-import type { JobHints } from "./hints.ts";
+import type { ProgramCache } from "../drive/stored-program.ts";
+import type { JobHints } from "./notes.ts";
 
 /** What the methods of JobsService share. */
 export type JobsContext = {
@@ -26,3 +26,11 @@ export type JobsContext = {
   /** Longest pause between two looks for new log entries while no hint comes, milliseconds. Default 500. */
   readonly watchPollMs?: number;
 };
+
+const charactersMax = 255;
+
+/** The caller's own name for a call; undefined for none. Throws IDEMPOTENCY_KEY_INVALID. */
+export function readIdempotencyKey(key: string): string | undefined {
+  if ([...key].length > charactersMax) throw coreFaults.IDEMPOTENCY_KEY_INVALID(key.length);
+  return key === "" ? undefined : key;
+}

@@ -1,24 +1,25 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { pendingAskMessage } from "@svc/asks";
+import { decisionMessage, pendingAskMessage } from "@svc/asks";
 import type { AskRecord } from "@svc/db/asks/repo";
-import type { ParkDocument } from "@svc/db/documents/park";
-import type { SagaDocument } from "@svc/db/documents/saga";
+import type { ParkDocument } from "@svc/db/documents/jobs";
+import type { SagaDocument } from "@svc/db/documents/programs";
+import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
 import type { JobAttemptRecord } from "@svc/db/jobs/attempts";
 import type { ListedJob } from "@svc/db/jobs/find-listed";
-import type { JobEventRecord, JobRecord, JobStepRecord } from "@svc/db/jobs/record";
+import type { JobRecord, JobStepRecord } from "@svc/db/jobs/record";
 import type { JobStatus } from "@svc/db/schema/words";
 import {
   type JobAttemptSchema,
-  type JobEvent,
-  JobEventSchema,
   type Job as JobMessage,
   JobSchema,
   JobStatus as JobStatusMessage,
   type ParkSchema,
   type SagaSchema,
+  type StepReceipt,
+  StepReceiptSchema,
 } from "@svc/gen/jobs";
-import { toEstimate, toReceipt, toStepReceipt } from "./convert-receipts.ts";
+import { toEstimate, toReceipt } from "./convert-receipts.ts";
 
 /** A job with what is read beside its row: its program, its steps in the order they began, and its pending ask. */
 export type JobParts = {
@@ -133,15 +134,23 @@ function toSaga({ state, entries, done, failed }: SagaDocument): MessageInitShap
   return { state, entries, done, failed };
 }
 
-/** An entry of a job's log as callers read it. */
-export function toJobEvent(event: JobEventRecord): JobEvent {
-  return create(JobEventSchema, {
-    jobId: event.jobId,
-    seq: event.seq,
-    type: event.type,
-    stepId: event.stepId,
-    at: timestampFromMs(event.at),
-    payloadJson: event.payload,
-    principalChain: event.principalChain,
+/** The account of one step. */
+function toStepReceipt(receipt: StepReceiptDocument): StepReceipt {
+  const { stepId, kind, toolSlug, toolVersion, state, attempts, startedAt, finishedAt, decision } = receipt;
+  const { rows, calls, errors, undo } = receipt;
+  return create(StepReceiptSchema, {
+    stepId,
+    kind,
+    toolSlug,
+    toolVersion,
+    state,
+    attempts,
+    startedAt: timestampFromMs(startedAt),
+    ...(finishedAt !== undefined && { finishedAt: timestampFromMs(finishedAt) }),
+    ...(rows && { rows }),
+    ...(calls && { calls }),
+    errors: errors.map(({ code, count, firstOrdinal, sample }) => ({ code, count, firstOrdinal, sample })),
+    ...(decision && { decision: decisionMessage(decision) }),
+    ...(undo && { undo }),
   });
 }

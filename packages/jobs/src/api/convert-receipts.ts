@@ -1,17 +1,9 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { create, toJson } from "@bufbuild/protobuf";
 import { decisionMessage } from "@svc/asks";
-import type { EstimateDocument } from "@svc/db/documents/estimate";
-import type { ReceiptDocument } from "@svc/db/documents/receipt";
-import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
-import {
-  type Estimate,
-  EstimateSchema,
-  type Receipt,
-  ReceiptSchema,
-  type StepReceipt,
-  StepReceiptSchema,
-} from "@svc/gen/jobs";
+import type { ReceiptDocument } from "@svc/db/documents/jobs";
+import type { EstimateDocument } from "@svc/db/documents/programs";
+import { type Estimate, EstimateSchema, type Receipt, ReceiptSchema } from "@svc/gen/jobs";
+import { canonicalHash } from "@svc/program";
 
 /** The bounds of a program. */
 export function toEstimate(estimate: EstimateDocument): Estimate {
@@ -21,27 +13,6 @@ export function toEstimate(estimate: EstimateDocument): Estimate {
     toolkits: [...estimate.toolkits],
     entities: [...estimate.entities],
     notCompensable: [...estimate.notCompensable],
-  });
-}
-
-/** The account of one step. */
-export function toStepReceipt(receipt: StepReceiptDocument): StepReceipt {
-  const { stepId, kind, toolSlug, toolVersion, state, attempts, startedAt, finishedAt, decision } = receipt;
-  const { rows, calls, errors, undo } = receipt;
-  return create(StepReceiptSchema, {
-    stepId,
-    kind,
-    toolSlug,
-    toolVersion,
-    state,
-    attempts,
-    startedAt: timestampFromMs(startedAt),
-    ...(finishedAt !== undefined && { finishedAt: timestampFromMs(finishedAt) }),
-    ...(rows && { rows }),
-    ...(calls && { calls }),
-    errors: errors.map(({ code, count, firstOrdinal, sample }) => ({ code, count, firstOrdinal, sample })),
-    ...(decision && { decision: decisionMessage(decision) }),
-    ...(undo && { undo }),
   });
 }
 
@@ -56,4 +27,13 @@ export function toReceipt(receipt: ReceiptDocument): Receipt {
     }),
     estimate: toEstimate(estimate),
   });
+}
+
+/**
+ * The receiptHash of a receipt: SHA-256, in hex, of the canonical JSON (RFC 8785) of the receipt as the API answers it, with
+ * an empty text for receiptHash. Whoever was answered a receipt can compute it.
+ */
+export function hashReceipt(receipt: ReceiptDocument): string {
+  const message = create(ReceiptSchema, { ...toReceipt(receipt), receiptHash: "" });
+  return canonicalHash(toJson(ReceiptSchema, message, { alwaysEmitImplicit: true }));
 }

@@ -1,5 +1,7 @@
 import type { Action, CatalogView } from "@svc/catalog";
+import { isObject, parseExactJson } from "@svc/core";
 import { canonicalJson, type PinnedTools } from "@svc/program";
+import { mask } from "@svc/tools";
 
 /** What of a tool is another now than when a program was pinned to it. */
 export type Drift = {
@@ -47,4 +49,19 @@ function factsOf(action: Action, version: string): Readonly<Record<(typeof names
 
 function shown(text: string): string {
   return text.length <= shownMax ? text : `${text.slice(0, shownMax).toWellFormed()}...`;
+}
+
+/**
+ * The text of a program as its job shows it: what the inputSchema marks as sensitive is `***` in its input. Any other program is as it
+ * was submitted, to the byte.
+ */
+export function shownProgram(programJson: string): string {
+  // Any name may be written with escapes.
+  if (!programJson.includes("x-sensitive") && !programJson.includes("\\u")) return programJson;
+  const document = parseExactJson(programJson) as Readonly<Record<string, unknown>>;
+  const { input, inputSchema } = document;
+  if (!isObject(inputSchema) || input === undefined) return programJson;
+  const shown = mask(inputSchema, input);
+  const isSame = JSON.stringify(shown) === JSON.stringify(input);
+  return isSame ? programJson : JSON.stringify({ ...document, input: shown });
 }

@@ -1,14 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { createSealer, type Id, principalContext } from "@svc/core";
-import { appendJobEvents } from "@svc/db/jobs/append-events";
+import { appendJobEvents } from "@svc/db/jobs/log";
 import { WatchJobRequestSchema, type WatchJobResponse } from "@svc/gen/jobs";
 import { createTestClock } from "@svc/testing/clock";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { createTestNode, jobOf, programText } from "@svc/testing/jobs-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createJobHints } from "./hints.ts";
 import { logMethods } from "./log.ts";
+import { createJobHints } from "./notes.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,13 +1,20 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
 import { type Id, type ProjectId, projectList, requireId, requireProject } from "@svc/core";
 import { loadJob } from "@svc/db/jobs/load";
 import type { JobEventRecord, JobRecord } from "@svc/db/jobs/record";
 import { jobsForProject } from "@svc/db/jobs/repo";
-import { type JobsService, type WatchJobRequest, type WatchJobResponse, WatchJobResponseSchema } from "@svc/gen/jobs";
+import {
+  type JobEvent,
+  JobEventSchema,
+  type JobsService,
+  type WatchJobRequest,
+  type WatchJobResponse,
+  WatchJobResponseSchema,
+} from "@svc/gen/jobs";
 import type { JobsContext } from "./context.ts";
-import { toJobEvent } from "./convert-jobs.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "listJobEvents" | "watchJob">;
 
@@ -113,4 +120,17 @@ async function* watch(
 
 function pollMsOf({ watchPollMs = watchPollMsDefault }: LogContext): number {
   return watchPollMs;
+}
+
+/** An entry of a job's log as callers read it. */
+function toJobEvent(event: JobEventRecord): JobEvent {
+  return create(JobEventSchema, {
+    jobId: event.jobId,
+    seq: event.seq,
+    type: event.type,
+    stepId: event.stepId,
+    at: timestampFromMs(event.at),
+    payloadJson: event.payload,
+    principalChain: event.principalChain,
+  });
 }

@@ -1,26 +1,5 @@
-import { isObject, parseExactJson } from "@svc/core";
+import { isObject } from "@svc/core";
 import type { JsonObject, Program } from "@svc/program";
-import { jobFaults } from "../errors.ts";
-
-const charactersMax = 65_536;
-
-/** Values for params of a program, as they are given. Throws OVERRIDES_INVALID for a text that is no JSON object. */
-export function readParams(paramsJson: string): JsonObject {
-  if (paramsJson === "") return {};
-  if (paramsJson.length > charactersMax)
-    throw jobFaults.OVERRIDES_INVALID(`has ${paramsJson.length} characters, above ${charactersMax}`);
-  const params = parsed(paramsJson);
-  if (!isObject(params)) throw jobFaults.OVERRIDES_INVALID('is no JSON object, such as {"minValue": 1000}');
-  return params as JsonObject;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseExactJson(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * Why a program's params cannot be given such values; undefined where they can. What was checked of the program holds for values of

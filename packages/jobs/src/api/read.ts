@@ -9,7 +9,7 @@ import { jobsForProject } from "@svc/db/jobs/repo";
 import type { Job } from "@svc/gen/jobs";
 import { openProgram } from "../drive/stored-program.ts";
 import { toJob } from "./convert-jobs.ts";
-import { shownProgram, titleOf } from "./shown-program.ts";
+import { shownProgram } from "./drift.ts";
 
 /** What reading jobs works with; the sealer opens their programs. */
 export type ReadContext = { readonly db: Executor; readonly sealer: Sealer };
@@ -53,14 +53,6 @@ export function toNewJob(job: JobRecord, programJson: string, programHash: strin
   return toJob({ job: listed, ...shown, steps: [], pendingAsk: undefined, attempts: [] });
 }
 
-/** Jobs as lists show them that are looked through: without their programs, and what is read beside their rows. */
-export function toJobSummaries(context: Pick<ReadContext, "sealer">, rows: readonly ListedJob[]): Job[] {
-  return rows.map((row) => {
-    const shown = { programJson: "", title: titleOfListed(context, row) };
-    return toJob({ job: { ...row, receipt: null }, ...shown, steps: [], pendingAsk: undefined, attempts: [] });
-  });
-}
-
 /** The title of a job's program; empty where it has none. */
 export function titleOfListed({ sealer }: Pick<ReadContext, "sealer">, job: ListedJob): string {
   return titleOf(openProgram(sealer, job, job));
@@ -74,8 +66,8 @@ export async function readJob(context: ReadContext, projectId: ProjectId, field:
   return job;
 }
 
-/** The simulation that was made for a job by simulateFirst. */
-export async function readTwin(context: ReadContext, projectId: ProjectId, id: Id<"job">): Promise<Job | undefined> {
-  const row = await jobsForProject(context.db, projectId).findTwin(id);
-  return row === undefined ? undefined : (await toJobs(context, projectId, [row]))[0];
+/** The title that a program gives itself; empty where it has none. */
+function titleOf(programJson: string): string {
+  const document = JSON.parse(programJson) as { readonly title?: unknown };
+  return typeof document.title === "string" ? document.title : "";
 }

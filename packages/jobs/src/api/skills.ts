@@ -2,8 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { projectList, requireId, requireProject } from "@svc/core";
-import type { ListedSkill } from "@svc/db/skills/read";
-import { skillsForProject } from "@svc/db/skills/repo";
+import { type ListedSkill, skillsForProject } from "@svc/db/skills/repo";
 import { type JobsService, type Skill, SkillSchema } from "@svc/gen/jobs";
 import { parseCheckedProgram } from "@svc/program";
 import { openProgram } from "../drive/stored-program.ts";
@@ -11,7 +10,7 @@ import { jobFaults } from "../errors.ts";
 import { promoteJob } from "../skills/promote.ts";
 import { skillToolSlug } from "../skills/toolkit.ts";
 import type { JobsContext } from "./context.ts";
-import { shownProgram } from "./shown-program.ts";
+import { shownProgram } from "./drift.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "promoteJob" | "listSkills" | "getSkill" | "deleteSkill">;
 

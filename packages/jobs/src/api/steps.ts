@@ -10,9 +10,8 @@ import type { JobStepSchema, JobsService } from "@svc/gen/jobs";
 import { jobSeals } from "../drive/seals.ts";
 import { workOf } from "../state/apply.ts";
 import { type StepInstruction, stepOf } from "../state/flow.ts";
-import type { JobState } from "../state/job.ts";
+import { type JobState, overridesOf } from "../state/job.ts";
 import { openState } from "../state/open.ts";
-import { overridesOf } from "../state/overrides.ts";
 import { shownOf } from "../state/shown.ts";
 import type { JobsContext } from "./context.ts";
 

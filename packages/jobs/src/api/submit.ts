@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { classToConfirm } from "@svc/catalog";
 import {
   type ConfirmRule,
   Fault,
@@ -9,16 +10,24 @@ import {
   quotaFaults,
   type Role,
 } from "@svc/core";
+import type { EstimateDocument } from "@svc/db/documents/programs";
 import { findKeyedJob } from "@svc/db/jobs/insert";
 import type { KeyedJob } from "@svc/db/jobs/new-job";
-import type { AcceptedProgram, JsonObject, ProgramNote } from "@svc/program";
-import { canonicalHash, canonicalJson, pinsText, readProgram } from "@svc/program";
+import {
+  type AcceptedProgram,
+  canonicalHash,
+  canonicalJson,
+  type JsonObject,
+  type Pins,
+  type ProgramNote,
+  pinsText,
+  readProgram,
+} from "@svc/program";
 import type { SkillProgram } from "../drive/new-jobs.ts";
 import { type SubmittedJob, submitJob } from "../drive/submit-job.ts";
 import { jobFaults } from "../errors.ts";
-import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
-import { classesToConfirm, confirmerOf } from "./confirmer.ts";
+import { checkApproval, confirmerOf } from "./confirmer.ts";
 import type { JobsContext } from "./context.ts";
 
 /** What is submitted, and by whom. */
@@ -151,4 +160,14 @@ function contentDigest({ mode, simulateFirst, skill, binding }: Submission, prog
 function bindingDigest({ entityId, accessClasses, toolkitSlugs, accountId }: JobBinding): JsonObject {
   const account = accountId === undefined ? {} : { accountId };
   return { entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs], ...account };
+}
+
+/** Returns the classes by which a person confirms a plan: those of its estimate, and what its private tools count as. */
+function classesToConfirm(
+  { accessClasses }: Pick<EstimateDocument, "accessClasses">,
+  pins: Pins,
+): Pick<EstimateDocument, "accessClasses"> {
+  const actions = Object.values(pins).flatMap(({ definition }) => definition.actions);
+  const isRaised = actions.some((action) => action.class !== classToConfirm(action));
+  return { accessClasses: isRaised ? [...accessClasses, "destructive"] : accessClasses };
 }

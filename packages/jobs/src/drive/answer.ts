@@ -1,6 +1,6 @@
 import type { AskView } from "@svc/asks";
 import { parseId } from "@svc/core";
-import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { DecisionDocument } from "@svc/db/documents/programs";
 import type { Step } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import { confirmationOf, keptOfPlan } from "../state/confirmed.ts";
@@ -10,9 +10,8 @@ import type { PlanProgress } from "../state/progress.ts";
 import type { StepEffects } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { Settled, StepKind } from "../steps/step-kind.ts";
-import { requestConfirmation } from "./plan-ask.ts";
 import type { Port } from "./port.ts";
-import { askOf } from "./put-question.ts";
+import { askOf, requestConfirmation } from "./put-question.ts";
 
 /**
  * Moves a job that waits for a person as the answer says, or leaves it waiting while there is none. Makes no call: it also runs

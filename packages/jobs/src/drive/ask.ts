@@ -1,4 +1,4 @@
-import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { DecisionDocument } from "@svc/db/documents/programs";
 import type { Change, Edit, Question } from "../state/change.ts";
 import { stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";

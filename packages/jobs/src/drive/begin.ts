@@ -5,12 +5,11 @@ import type { Change, Edit } from "../state/change.ts";
 import { type AgainInstruction, stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import type { StepEffects } from "../steps/effects.ts";
-import { expressionFailed } from "../steps/expression-fault.ts";
+import { expressionFailed } from "../steps/fail.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { FirstCall, Keep, StepAt, StepKind } from "../steps/step-kind.ts";
-import type { Driver } from "./driver.ts";
 import { follow } from "./follow.ts";
-import type { Port, ReadyAttempt } from "./port.ts";
+import type { Driver, Port, ReadyAttempt } from "./port.ts";
 
 /** A job at the edge of an act that calls: what is to be committed before it, and the act's first call, where that begins with it. */
 export type Beginning = { readonly work: Work; readonly call: ReadyAttempt | undefined };

@@ -3,11 +3,10 @@ import type { Change, Edit, Next } from "../state/change.ts";
 import type { StepInstruction } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import { isEnd } from "../state/statuses.ts";
-import { awaited, waitsForPerson } from "../steps/children.ts";
 import type { Child, StepEffects } from "../steps/effects.ts";
+import { awaited, waitsForPerson } from "../steps/parallel.ts";
 import { askOf } from "./branch-asks.ts";
 import { endChildren, type OpenChild, openChildren } from "./children.ts";
-import { joinBranches } from "./failure.ts";
 import type { Port } from "./port.ts";
 
 /** What becomes of a job whose branches were driven: a change that is to be followed; undefined when it was parked and left. */
@@ -133,4 +132,20 @@ export function isOver({ blocks, positions }: JobState, parallel: StepInstructio
 export async function readOpenChildren(state: JobState, port: Port): Promise<readonly Child[]> {
   const ids = openChildren(state).map(({ id }) => id);
   return ids.length === 0 ? [] : port.readChildren(state, ids);
+}
+
+/** All branches are at their end, or over: the job goes on as one, or the parallel fails as the branch did that failed first. */
+function joinBranches(state: JobState, { step, index, end }: StepInstruction): Change {
+  const block = state.blocks[step.id];
+  const failed = block?.kind === "parallel" ? block.failed : undefined;
+  if (failed !== undefined) {
+    const { stepId: failedIn, ...failure } = failed;
+    return { edits: [], next: { kind: "fail", stepId: step.id, ...failure, failedIn } };
+  }
+  const gone: Edit = { kind: "block", stepId: step.id, block: undefined };
+  const finished = state.isSimulated ? "simulated" : "completed";
+  return {
+    edits: [{ kind: "finish", stepId: step.id, state: finished, to: index }, gone, { kind: "join", to: end }],
+    next: { kind: "on" },
+  };
 }

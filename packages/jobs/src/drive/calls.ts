@@ -7,7 +7,7 @@ import type { JobState } from "../state/job.ts";
 import { shownOf } from "../state/shown.ts";
 import type { Attempted, CallPlace, CallTurn, Invocation } from "../steps/effects.ts";
 import type { ConfirmGate } from "./confirm-gate.ts";
-import type { OnFaultPoint } from "./fault-points.ts";
+import type { OnFaultPoint } from "./observer.ts";
 import type { Port } from "./port.ts";
 import { askOf } from "./put-question.ts";
 

@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Clock, Sealer } from "@svc/core";
-import type { ChildDocument } from "@svc/db/documents/child";
 import type { NewJob } from "@svc/db/jobs/new-job";
 import { skillToolSlug } from "../skills/toolkit.ts";
 import type { NewChild } from "../state/change.ts";
 import { isConfirmed, unchangedConfirmation } from "../state/confirmed.ts";
 import { noUse } from "../state/counts.ts";
-import type { JobState, LoadedProgram } from "../state/job.ts";
+import type { JobState } from "../state/job.ts";
 import { noProgress } from "../state/progress.ts";
 import { storedProgress } from "../state/stored-progress.ts";
 import { type JobSeals, jobSeals } from "./seals.ts";
@@ -74,10 +73,4 @@ function callSeedOf({ id, callSeed }: Pick<JobState, "id" | "callSeed">, childKe
   return createHash("sha256")
     .update(JSON.stringify([callSeed, childKey]))
     .digest();
-}
-
-/** A program as a job runs it for another: within what that one leaves it. */
-export function withinParent(loaded: LoadedProgram, child: ChildDocument): LoadedProgram {
-  const { program } = loaded;
-  return { ...loaded, program: { ...program, limits: { ...program.limits, ...child.limits } } };
 }

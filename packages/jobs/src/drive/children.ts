@@ -1,18 +1,14 @@
-import { requireId } from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
-import { requestJobCancel } from "@svc/db/jobs/cancel";
-import { type ChildRecord, lockChildJobs, readChildJobs } from "@svc/db/jobs/children";
+import { requestJobCancel } from "@svc/db/jobs/hold";
 import { loadJob } from "@svc/db/jobs/load";
-import { hasFailedUndo, nextJobUndoEntries } from "@svc/db/jobs/undo-entries";
-import { readSkillName } from "@svc/program";
+import { type ChildRecord, lockChildJobs, readChildJobs } from "@svc/db/jobs/room";
 import type { Change, ChildStanding, Edit } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import { isEnd } from "../state/statuses.ts";
-import { awaited, countChild, standingOf, standWith, undoneJob, undoOfChild } from "../steps/children.ts";
 import type { Child, StepEffects } from "../steps/effects.ts";
+import { awaited, countChild, standingOf, standWith, undoOfChild } from "../steps/parallel.ts";
 import type { CommitContext, Commits } from "./commit.ts";
-import type { InnerUndo, Port, UndoEntry } from "./port.ts";
-import { jobSeals } from "./seals.ts";
+import type { Port } from "./port.ts";
 
 /** What a driver does about the jobs that its own runs. */
 export type ChildPort = Pick<StepEffects, "loadSkill" | "readChildren" | "whyNotTakenOn"> &
@@ -169,36 +165,4 @@ function withoutChildren({ positions }: JobState): Edit[] {
     const endedChildren = { ...progress.endedChildren, ...progress.children };
     return [{ kind: "progress", progress: { ...progress, children: {}, endedChildren } }];
   });
-}
-
-/** Reads undo entries, those of the jobs that a job ran among them. */
-export function createUndoReader({ context, db }: CommitContext): Pick<Port, "nextUndo"> {
-  const next = async (projectId: JobState["projectId"], jobId: Child["id"]): Promise<UndoEntry | undefined> => {
-    const [found] = await nextJobUndoEntries(db, jobId, 1);
-    if (found === undefined) return undefined;
-    const { entry, stepId, toolSlug, entityId, args } = found;
-    const seals = jobSeals(context.sealer, projectId, jobId);
-    return { entry, stepId, toolSlug, entityId, args: seals.openObject(`undo/${entry}`, args) };
-  };
-  /** What is next within a job that another ran, however deep it stands. */
-  const within = async (projectId: JobState["projectId"], jobId: Child["id"]): Promise<InnerUndo> => {
-    const entry = await next(projectId, jobId);
-    if (entry === undefined) return { kind: "over", hasFailed: await hasFailedUndo(db, jobId) };
-    const inner = childOfEntry(entry);
-    const found = inner && (await within(projectId, inner));
-    if (found === undefined) return { kind: "call", jobId, entry };
-    return found.kind === "over" ? { kind: "close", jobId, entry, hasFailed: found.hasFailed } : found;
-  };
-  return {
-    async nextUndo({ id, projectId }) {
-      const entry = await next(projectId, id);
-      const child = entry && childOfEntry(entry);
-      return child === undefined ? entry : entry && { ...entry, inner: await within(projectId, child) };
-    },
-  };
-}
-
-/** The job whose entries an entry stands for. */
-function childOfEntry({ toolSlug, args }: UndoEntry): Child["id"] | undefined {
-  return readSkillName(toolSlug) === undefined ? undefined : requireId("job", undoneJob, String(args[undoneJob]));
 }

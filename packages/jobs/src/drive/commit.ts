@@ -1,16 +1,15 @@
 import { parseId } from "@svc/core";
 import { afterCommit, type Executor } from "@svc/db/connect";
-import type { ReceiptDocument } from "@svc/db/documents/receipt";
-import { insertChildJobs } from "@svc/db/jobs/children";
+import type { ReceiptDocument } from "@svc/db/documents/jobs";
 import { commitRun, type RunChange } from "@svc/db/jobs/commit";
 import type { RunLease } from "@svc/db/jobs/commit-job";
 import { loadJob } from "@svc/db/jobs/load";
-import { setJobRowStates } from "@svc/db/jobs/set-row-states";
-import { writeJobUndo } from "@svc/db/jobs/write-undo";
+import { insertChildJobs } from "@svc/db/jobs/room";
+import { setJobRowStates } from "@svc/db/jobs/rows";
+import { writeJobUndo } from "@svc/db/jobs/undo";
 import { type EndedStandingRun, endStandingRun } from "@svc/db/standing/end";
 import { committedWork, type Work } from "../state/apply.ts";
-import type { JobState } from "../state/job.ts";
-import { overridesOf } from "../state/overrides.ts";
+import { type JobState, overridesOf } from "../state/job.ts";
 import { storedProgress } from "../state/stored-progress.ts";
 import { pauseAskedBy } from "../steps/fail.ts";
 import { childJob } from "./child-job.ts";
@@ -18,9 +17,9 @@ import type { EndedRehearsal, EngineContext } from "./context.ts";
 import type { EndedJob, EngineObserver } from "./observer.ts";
 import { isHoldReason } from "./park.ts";
 import { type CommitParts, type Committed, LeaseLostError, type Port } from "./port.ts";
-import { saveRecords } from "./records.ts";
 import { sealRows } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
+import { saveRecords } from "./stored-program.ts";
 
 /** What commits are made with. */
 export type CommitContext = {

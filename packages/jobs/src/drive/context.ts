@@ -1,7 +1,7 @@
 import type { AskPort } from "@svc/asks";
 import type { AtOnce, Batcher, Clock, Id, NodeId, Sealer, StandingProgramId, WorkMeter } from "@svc/core";
 import type { Database, Executor } from "@svc/db/connect";
-import type { ReceiptDocument } from "@svc/db/documents/receipt";
+import type { ReceiptDocument } from "@svc/db/documents/jobs";
 import type { JobWithSteps } from "@svc/db/jobs/load";
 import type { JobStatus } from "@svc/db/schema/words";
 import type { Evaluator } from "@svc/program";
@@ -9,9 +9,8 @@ import type { RetriedChild } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { JobCalls } from "./calls.ts";
 import type { ConfirmGate } from "./confirm-gate.ts";
-import type { OnFaultPoint } from "./fault-points.ts";
-import type { EngineObserver } from "./observer.ts";
-import type { ProgramCache } from "./programs.ts";
+import type { EngineObserver, OnFaultPoint } from "./observer.ts";
+import type { ProgramCache } from "./stored-program.ts";
 
 /** Bounds of the engine; times in milliseconds. */
 export type EngineLimits = {

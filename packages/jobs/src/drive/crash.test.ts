@@ -6,7 +6,7 @@ import { sampleOf } from "@svc/testing/sample";
 import { untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 import type { JobEngine } from "./engine.ts";
-import type { FaultPoint } from "./fault-points.ts";
+import type { FaultPoint } from "./observer.ts";
 
 const benches = createBenches();
 afterEach(benches.stop);

@@ -1,11 +1,17 @@
+import { holdsMoreThan } from "@svc/core";
+import { type ResolveFault, resolveResult } from "@svc/program";
+import { redactTexts } from "@svc/tools";
 import { apply, type Work } from "../state/apply.ts";
 import type { Change, Edit, Next } from "../state/change.ts";
-import { keptOfPlan } from "../state/confirmed.ts";
 import { endCodeOf } from "../state/end-codes.ts";
 import { stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
+import { shownOf } from "../state/shown.ts";
+import { argumentBounds, withComputed } from "../steps/arguments.ts";
 import type { LockedJob, Port } from "./port.ts";
-import { receiptOf, resultOf } from "./receipt.ts";
+import { receiptOf } from "./receipt.ts";
+
+const resultBytesMax = 16_384;
 
 type NextOf<Kind extends Next["kind"]> = Extract<Next, { kind: Kind }>;
 
@@ -33,21 +39,6 @@ export function endOf(state: JobState, { cause, chain }: NextOf<"end">): Change 
     ],
     next: { kind: "undo", chain },
   };
-}
-
-/** Commits that undoing begins, together with the withdrawal of the pending ask, where the job has ever asked. */
-export async function beginUndo(work: Work, chain: readonly string[], port: Port): Promise<Work> {
-  const { used, plan } = work.state;
-  if (used.asks === 0 && plan?.askId === undefined) return work;
-  return port.locked(async (job) => {
-    const { events } = await job.closeAsks(chain);
-    const edits: Edit[] = [
-      { kind: "withdrawn", events },
-      { kind: "plan", plan: keptOfPlan(plan) },
-    ];
-    const withdrawn = apply(work, edits, port.clock.now());
-    return (await job.commit(withdrawn, { task: "keep" })).work;
-  });
 }
 
 /** Ends a job for good: status, receipt, log and the end of its task and pending ask are one commit. */
@@ -117,4 +108,35 @@ function closeOpenSteps({ steps, loaded }: JobState, cause: string): Edit[] {
       { kind: "finish", stepId, state: "failed", to: index, isCut: true } as const,
     ];
   });
+}
+
+/**
+ * The declared result of a job that succeeded, as JSON text; what has no value is null in it, and what
+ * is sensitive is `***`, for its expressions too. Empty when none is declared.
+ */
+async function resultOf(
+  state: JobState,
+  { compute, clock }: Pick<Port, "compute" | "clock">,
+): Promise<{ readonly text: string } | { readonly fault: string }> {
+  const { result } = state.loaded.program;
+  if (result.length === 0) return { text: "" };
+  // Where nothing is sensitive the job is shown as it is.
+  const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
+  const { scope } = shown ?? state;
+  const templates = result.map(([, template]) => template);
+  const ready = await withComputed(templates, { ...scope, now: clock.now() }, { compute });
+  const resolved = "fault" in ready ? ready : resolveResult(result, ready.value);
+  if ("fault" in resolved) return { fault: faultOfResult(resolved.fault) };
+  // A great many long texts have no JSON text at all.
+  const isHuge = holdsMoreThan(resolved.value, argumentBounds);
+  const text = isHuge
+    ? undefined
+    : JSON.stringify(shown === undefined ? resolved.value : redactTexts(resolved.value, shown.redact));
+  if (text !== undefined && Buffer.byteLength(text) <= resultBytesMax) return { text };
+  return { fault: `RESULT_TOO_LARGE: the result has more than ${resultBytesMax} bytes` };
+}
+
+/** Its place says that it is the result which is at fault, and no step. What is computed names it already. */
+function faultOfResult({ code, message, pointer }: ResolveFault): string {
+  return `${code}: ${message.endsWith(pointer) ? message : `${message}, at ${pointer}`}`;
 }

@@ -1,31 +1,48 @@
 import type { AskPort } from "@svc/asks";
+import { classToConfirm } from "@svc/catalog";
 import {
   type Clock,
+  type ConfirmRule,
+  confirmingRule,
   createAtOnce,
   createBatcher,
   type Id,
   type KeyId,
+  keysOfChain,
+  LeastRecentlyUsed,
   type NodeId,
   type ProjectId,
   type Sealer,
   type WorkMeter,
 } from "@svc/core";
 import type { Database, Executor } from "@svc/db/connect";
-import type { ReceiptDocument } from "@svc/db/documents/receipt";
+import type { ReceiptDocument } from "@svc/db/documents/jobs";
 import { loadJobsWithSteps } from "@svc/db/jobs/load";
-import { canonicalHash, type Evaluator } from "@svc/program";
+import { readConfirmRules } from "@svc/db/projects/plan-policy";
+import { type AccessClass, accessClasses } from "@svc/db/schema/words";
+import { callsOf, canonicalHash, type Evaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
+import { isConfirmed } from "../state/confirmed.ts";
+import type { LoadedProgram } from "../state/job.ts";
+import { toolOf } from "../steps/invoke.ts";
 import { createCalls } from "./calls.ts";
-import { createConfirmGate } from "./confirm-gate.ts";
+import type { ConfirmGate } from "./confirm-gate.ts";
 import { defaultEngineLimits, type EngineContext, type EngineLimits, type OnRehearsed } from "./context.ts";
-import type { OnFaultPoint } from "./fault-points.ts";
 import { countLoopHold, type Forced, type JobOfProject, parkJob, releaseJob } from "./force.ts";
-import { type EngineObserver, silentObserver } from "./observer.ts";
+import { type EngineObserver, type OnFaultPoint, silentObserver } from "./observer.ts";
 import { settleJob } from "./open.ts";
 import { type Paused, pauseJob, resumeJob } from "./pause-job.ts";
-import type { ProgramCache } from "./programs.ts";
 import { type Retried, type RetryOfJob, retryChild, retryJob, whyNotTakenOn } from "./retry-job.ts";
+import type { ProgramCache } from "./stored-program.ts";
 import { type Reservation, type TaskHandlers, Worker } from "./worker.ts";
+
+const worstClasses = new WeakMap<LoadedProgram, AccessClass>();
+
+type Known = { readonly rules: readonly ConfirmRule[]; readonly readAtMs: number };
+
+const freshMs = 1_000;
+
+const knownMax = 10_000;
 
 /** What an engine is made of. */
 export type JobEngineOptions = {
@@ -174,4 +191,51 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
     forgetConfirmRules: confirms.forget,
     stats: () => worker.stats(),
   };
+}
+
+/** Makes it. */
+function createConfirmGate({ db, clock }: { readonly db: Executor; readonly clock: Clock }): ConfirmGate {
+  const known = new LeastRecentlyUsed<string, Known>(knownMax);
+  let changes = 0;
+  const rulesOf = async (projectId: ProjectId, keyIds: readonly KeyId[]): Promise<readonly ConfirmRule[]> => {
+    const name = [projectId, ...keyIds].join(" ");
+    const current = known.get(name);
+    const readAtMs = clock.now();
+    if (current !== undefined && readAtMs - current.readAtMs < freshMs) return current.rules;
+    const seen = changes;
+    const rules = await readConfirmRules(db, projectId, keyIds);
+    // Rules that changed while they were read are not kept.
+    if (seen === changes) known.set(name, { rules, readAtMs });
+    return rules;
+  };
+  return {
+    async confirmerOf(state, accessClass) {
+      const { projectId, keyId, principalChain, plan, isSimulated, isRehearsal, loaded } = state;
+      if (isSimulated || isRehearsal || accessClass === "read") return undefined;
+      const keyIds = new Set([keyId, ...keysOfChain(principalChain), ...(plan?.changedBy ?? [])]);
+      const rules = await rulesOf(projectId, [...keyIds]);
+      const rule = rules.length === 0 ? undefined : confirmingRule(rules, accessClass ?? worstClassOf(loaded));
+      return rule === undefined || isConfirmed(state) ? undefined : rule.contact;
+    },
+    forget(id) {
+      changes += 1;
+      for (const [name] of known.entries()) if (name.includes(id)) known.delete(name);
+    },
+  };
+}
+
+/** The highest access class among all calls of a program, its undo calls and its skills. */
+function worstClassOf(loaded: LoadedProgram): AccessClass {
+  let worst = worstClasses.get(loaded);
+  if (worst === undefined) {
+    const requests = callsOf(loaded.program.steps).filter(({ http }) => http !== undefined);
+    const used = new Set([
+      ...[...loaded.tools.values()].map(({ action }) => classToConfirm(action)),
+      ...requests.map((call) => toolOf({ loaded }, call).action.class),
+      ...Object.values(loaded.skills).flatMap(({ estimate }) => estimate.accessClasses),
+    ]);
+    worst = accessClasses.findLast((one) => used.has(one)) ?? "read";
+    worstClasses.set(loaded, worst);
+  }
+  return worst;
 }

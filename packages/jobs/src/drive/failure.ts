@@ -83,22 +83,6 @@ function endBranch(
   ];
 }
 
-/** All branches are at their end, or over: the job goes on as one, or the parallel fails as the branch did that failed first. */
-export function joinBranches(state: JobState, { step, index, end }: StepInstruction): Change {
-  const block = state.blocks[step.id];
-  const failed = block?.kind === "parallel" ? block.failed : undefined;
-  if (failed !== undefined) {
-    const { stepId: failedIn, ...failure } = failed;
-    return { edits: [], next: { kind: "fail", stepId: step.id, ...failure, failedIn } };
-  }
-  const gone: Edit = { kind: "block", stepId: step.id, block: undefined };
-  const finished = state.isSimulated ? "simulated" : "completed";
-  return {
-    edits: [{ kind: "finish", stepId: step.id, state: finished, to: index }, gone, { kind: "join", to: end }],
-    next: { kind: "on" },
-  };
-}
-
 function failedStep({ steps, loaded }: JobState, stepId: string, { code, message }: StepFailure): Edit[] {
   const receipt = steps.get(stepId)?.receipt;
   const isKnown = receipt?.errors.some((error) => error.code === code) === true;

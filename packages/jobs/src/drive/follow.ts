@@ -1,9 +1,10 @@
 import { apply, type Work } from "../state/apply.ts";
-import type { Change, Next } from "../state/change.ts";
+import type { Change, Edit, Next } from "../state/change.ts";
+import { keptOfPlan } from "../state/confirmed.ts";
 import { question } from "./ask.ts";
-import type { Follower } from "./driver.ts";
-import { beginUndo, endOf, finish, limitOf } from "./end.ts";
+import { endOf, finish, limitOf } from "./end.ts";
 import { failureOf } from "./failure.ts";
+import type { Follower, Port } from "./port.ts";
 
 /**
  * Carries out a change and what follows from it: makes the job's state anew, puts its question, fails or ends it, commits it where
@@ -63,4 +64,19 @@ export async function leave(work: Work, driver: Follower, atMs: number, isWait =
   const { deadline } = work.state;
   const dueAtMs = "atMs" in deadline ? Math.min(atMs, deadline.atMs) : atMs;
   await driver.port.commit(work, { task: { dueAtMs }, isWait });
+}
+
+/** Commits that undoing begins, together with the withdrawal of the pending ask, where the job has ever asked. */
+async function beginUndo(work: Work, chain: readonly string[], port: Port): Promise<Work> {
+  const { used, plan } = work.state;
+  if (used.asks === 0 && plan?.askId === undefined) return work;
+  return port.locked(async (job) => {
+    const { events } = await job.closeAsks(chain);
+    const edits: Edit[] = [
+      { kind: "withdrawn", events },
+      { kind: "plan", plan: keptOfPlan(plan) },
+    ];
+    const withdrawn = apply(work, edits, port.clock.now());
+    return (await job.commit(withdrawn, { task: "keep" })).work;
+  });
 }

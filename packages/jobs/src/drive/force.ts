@@ -1,8 +1,8 @@
 import type { Id, ProjectId } from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
-import type { ParkDocument } from "@svc/db/documents/park";
+import type { ParkDocument } from "@svc/db/documents/jobs";
+import { clearJobLoopHolds, countJobLoopHold } from "@svc/db/jobs/hold";
 import { loadJob } from "@svc/db/jobs/load";
-import { clearJobLoopHolds, countJobLoopHold } from "@svc/db/jobs/loop-holds";
 import type { JobRecord } from "@svc/db/jobs/record";
 import type { Change } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";

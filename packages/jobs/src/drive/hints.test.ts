@@ -3,7 +3,7 @@ import { createWorld } from "@svc/testing/desk";
 import { createBenches, fetchItems } from "@svc/testing/job-benches";
 import { until } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
-import type { FaultPoint } from "./fault-points.ts";
+import type { FaultPoint } from "./observer.ts";
 
 // The clock stands still, so no engine looks by itself: what goes on does so because somebody told that it is due, after the commit that
 // made it due.

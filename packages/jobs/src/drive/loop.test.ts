@@ -8,11 +8,11 @@ import { expect, test } from "vitest";
 import type { Change } from "../state/change.ts";
 import type { JobRequest, JobState } from "../state/job.ts";
 import { isEnd, isParkable, type JobStatus, mayMove } from "../state/statuses.ts";
-import type { Interrupts } from "./driver.ts";
 import { follow } from "./follow.ts";
 import { createDriver, drive } from "./loop.ts";
 import { hold, release } from "./park.ts";
 import { isPausable, pauseNow, pauseWaiting, resumeNow } from "./pause.ts";
+import type { Interrupts } from "./port.ts";
 import { type Chooser, createMemory, deskTools, type Memory, NodeDied } from "./test-memory.ts";
 
 const tools = deskTools();

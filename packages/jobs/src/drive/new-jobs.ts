@@ -10,15 +10,14 @@ import {
   type StandingRunId,
 } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import type { EstimateDocument } from "@svc/db/documents/estimate";
-import type { SagaDocument } from "@svc/db/documents/saga";
-import { putJobPrograms } from "@svc/db/jobs/children";
+import type { EstimateDocument, SagaDocument } from "@svc/db/documents/programs";
 import type { NewJob } from "@svc/db/jobs/new-job";
+import { putJobPrograms } from "@svc/db/jobs/room";
 import type { JobMode } from "@svc/db/schema/words";
 import { type JsonObject, type Program, programDigest } from "@svc/program";
 import type { Question } from "../state/change.ts";
 import { noUse } from "../state/counts.ts";
-import type { StoredOverrides } from "../state/overrides.ts";
+import type { StoredOverrides } from "../state/job.ts";
 import { noProgress, type PlanProgress } from "../state/progress.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import { storedProgress } from "../state/stored-progress.ts";

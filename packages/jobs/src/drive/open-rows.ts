@@ -1,6 +1,6 @@
 import type { Work } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { readJobRowBlocks } from "@svc/db/jobs/read-row-blocks";
+import { readJobRowBlocks } from "@svc/db/jobs/rows";
 import type { JsonObject } from "@svc/program";
 import type { JobState } from "../state/job.ts";
 import type { OpenedRows } from "../steps/effects.ts";

@@ -1,29 +1,25 @@
 import type { Id } from "@svc/core";
 import { afterCommit, type Executor } from "@svc/db/connect";
-import type { ClaimedJobTask } from "@svc/db/job-tasks/claim";
-import { endJobTask } from "@svc/db/job-tasks/end";
-import { putJobTasks } from "@svc/db/job-tasks/put";
-import { leaseRunTask, type RunToLease } from "@svc/db/job-tasks/take-run";
+import type { ChildDocument } from "@svc/db/documents/jobs";
+import { leaseRunTask, type RunToLease } from "@svc/db/job-tasks/lease";
+import { type ClaimedJobTask, endJobTask, putJobTasks } from "@svc/db/job-tasks/queue";
 import type { RunChange } from "@svc/db/jobs/commit";
-import { type JobWithSteps, loadJob } from "@svc/db/jobs/load";
-import { loadJobSteps } from "@svc/db/jobs/load-steps";
+import { type JobWithSteps, loadJob, loadJobSteps } from "@svc/db/jobs/load";
 import type { JobRecord } from "@svc/db/jobs/record";
 import { committedWork, type Work, workOf } from "../state/apply.ts";
-import type { JobState } from "../state/job.ts";
+import type { JobState, LoadedProgram } from "../state/job.ts";
 import { openState } from "../state/open.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { type Beginning, beginJob } from "./begin.ts";
-import { withinParent } from "./child-job.ts";
 import { openChildren } from "./children.ts";
 import { changeOf } from "./commit.ts";
 import type { EngineContext } from "./context.ts";
-import type { Follower } from "./driver.ts";
 import { follow } from "./follow.ts";
 import { isPausable, pauseNow } from "./pause.ts";
-import type { Port } from "./port.ts";
-import type { CheckedRecord } from "./programs.ts";
+import type { Follower, Port } from "./port.ts";
 import { type JobSeals, jobSeals } from "./seals.ts";
 import { createStorePort } from "./store-port.ts";
+import type { CheckedRecord } from "./stored-program.ts";
 
 /** A job read under a lease, and what drives it. */
 export type OpenJob = { readonly work: Work; readonly port: Port };
@@ -162,4 +158,10 @@ async function readWork(
 export async function readState(context: EngineContext, db: Executor, job: JobRecord): Promise<JobState> {
   const { work } = await readWork(context, db, { job, steps: await loadJobSteps(db, job.id) });
   return work.state;
+}
+
+/** A program as a job runs it for another: within what that one leaves it. */
+function withinParent(loaded: LoadedProgram, child: ChildDocument): LoadedProgram {
+  const { program } = loaded;
+  return { ...loaded, program: { ...program, limits: { ...program.limits, ...child.limits } } };
 }

@@ -1,4 +1,4 @@
-import type { ParkDocument } from "@svc/db/documents/park";
+import type { ParkDocument } from "@svc/db/documents/jobs";
 import type { Change } from "../state/change.ts";
 import { stepAt } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";

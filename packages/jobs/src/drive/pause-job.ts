@@ -1,9 +1,9 @@
 import { type Executor, withTransaction } from "@svc/db/connect";
-import { putJobTasks } from "@svc/db/job-tasks/put";
-import { leaseIdleRunTask } from "@svc/db/job-tasks/take-run";
-import { appendJobEvents } from "@svc/db/jobs/append-events";
+import { leaseIdleRunTask } from "@svc/db/job-tasks/lease";
+import { putJobTasks } from "@svc/db/job-tasks/queue";
+import { setJobPause } from "@svc/db/jobs/hold";
 import { loadJob } from "@svc/db/jobs/load";
-import { setJobPause } from "@svc/db/jobs/pause";
+import { appendJobEvents } from "@svc/db/jobs/log";
 import type { JobRecord } from "@svc/db/jobs/record";
 import type { Change } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";

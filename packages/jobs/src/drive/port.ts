@@ -1,7 +1,7 @@
 import type { AnsweredAsk, AskInput, AskView, PreparedAsk } from "@svc/asks";
 import type { Id } from "@svc/core";
 import type { CallRecord } from "@svc/db/calls/put";
-import type { ReceiptDocument } from "@svc/db/documents/receipt";
+import type { ReceiptDocument } from "@svc/db/documents/jobs";
 import type { JsonObject } from "@svc/program";
 import type { ReadyCall, UnrecordedEnd } from "@svc/tools";
 import type { Work } from "../state/apply.ts";
@@ -10,10 +10,10 @@ import type { JobState } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import type { Attempted, CallTurn, Invocation, StepEffects } from "../steps/effects.ts";
 import type { ConfirmGate } from "./confirm-gate.ts";
-import type { FaultPoint } from "./fault-points.ts";
+import type { FaultPoint } from "./observer.ts";
 
 /** What becomes of the run task with a commit: the driver keeps it, it ends, or it is given back, to be due then. */
-export type TaskEnd = "keep" | "end" | { readonly dueAtMs: number };
+type TaskEnd = "keep" | "end" | { readonly dueAtMs: number };
 
 /** What is committed with work beside what it says. */
 export type CommitParts = {
@@ -60,7 +60,7 @@ export type Twin =
     };
 
 /** The asks of a job, none of them pending, and what their end has logged. */
-export type ClosedAsks = { readonly events: PreparedAsk["events"]; readonly asks: readonly AskView[] };
+type ClosedAsks = { readonly events: PreparedAsk["events"]; readonly asks: readonly AskView[] };
 
 /** What is done under the lock of the job's row, in one transaction. */
 export type LockedJob = {
@@ -135,3 +135,29 @@ export class LeaseLostError extends Error {
     this.recorded = recorded;
   }
 }
+
+/** What interrupts a driver from outside, where its worker says so; it is looked at between any two acts. */
+export type Interrupts = {
+  readonly isStopping: boolean;
+  /** The job is to be cancelled, as the next commit will find. */
+  readonly isCancelSeen: boolean;
+  /** The job is to be paused, as the next commit will find, unless it was resumed by then. */
+  isPauseSeen: boolean;
+  /** Whether others wait for this node. */
+  hasOthersWaiting(): boolean;
+};
+
+/** Who drives one job under one lease. */
+export type Driver = {
+  readonly port: Port;
+  readonly effects: StepEffects;
+  readonly interrupts: Interrupts;
+  readonly startedMs: number;
+  /** Leases of the job that ran out under those who drove it before, since it last got on. */
+  readonly losses: number;
+  /** Whether it has had its share of time, and others wait for the node. */
+  isSliceOver(): boolean;
+};
+
+/** Who carries out a change, without driving on from it. */
+export type Follower = Pick<Driver, "port" | "startedMs" | "isSliceOver">;

@@ -1,17 +1,11 @@
 import type { AskView } from "@svc/asks";
-import { holdsMoreThan } from "@svc/core";
-import type { CallCounts } from "@svc/db/documents/counts";
-import type { LimitsDocument, ReceiptDocument } from "@svc/db/documents/receipt";
+import type { CallCounts, RowCounts } from "@svc/db/documents/calls";
+import type { LimitsDocument, ReceiptDocument } from "@svc/db/documents/jobs";
 import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
-import { type Limits, type ResolveFault, resolveResult } from "@svc/program";
-import { redactTexts } from "@svc/tools";
-import { sumCalls, sumRows } from "../state/counts.ts";
+import type { Limits } from "@svc/program";
+import { noRows, sumCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
-import { shownOf } from "../state/shown.ts";
-import { argumentBounds, withComputed } from "../steps/arguments.ts";
 import type { Port } from "./port.ts";
-
-const resultBytesMax = 16_384;
 
 /** What a receipt tells beside the job's state. `lastSeq`: of the log entry that ends the job. */
 type ReceiptParts = { readonly lastSeq: number; readonly asks: readonly AskView[]; readonly resultJson: string };
@@ -64,37 +58,6 @@ export function receiptOf(
   return { ...receipt, receiptHash: hashReceipt(receipt) };
 }
 
-/**
- * The declared result of a job that succeeded, as JSON text; what has no value is null in it, and what
- * is sensitive is `***`, for its expressions too. Empty when none is declared.
- */
-export async function resultOf(
-  state: JobState,
-  { compute, clock }: Pick<Port, "compute" | "clock">,
-): Promise<{ readonly text: string } | { readonly fault: string }> {
-  const { result } = state.loaded.program;
-  if (result.length === 0) return { text: "" };
-  // Where nothing is sensitive the job is shown as it is.
-  const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
-  const { scope } = shown ?? state;
-  const templates = result.map(([, template]) => template);
-  const ready = await withComputed(templates, { ...scope, now: clock.now() }, { compute });
-  const resolved = "fault" in ready ? ready : resolveResult(result, ready.value);
-  if ("fault" in resolved) return { fault: faultOfResult(resolved.fault) };
-  // A great many long texts have no JSON text at all.
-  const isHuge = holdsMoreThan(resolved.value, argumentBounds);
-  const text = isHuge
-    ? undefined
-    : JSON.stringify(shown === undefined ? resolved.value : redactTexts(resolved.value, shown.redact));
-  if (text !== undefined && Buffer.byteLength(text) <= resultBytesMax) return { text };
-  return { fault: `RESULT_TOO_LARGE: the result has more than ${resultBytesMax} bytes` };
-}
-
-/** Its place says that it is the result which is at fault, and no step. What is computed names it already. */
-function faultOfResult({ code, message, pointer }: ResolveFault): string {
-  return `${code}: ${message.endsWith(pointer) ? message : `${message}, at ${pointer}`}`;
-}
-
 function outcomeOf(
   { status, isRehearsal }: JobState,
   steps: readonly StepReceiptDocument[],
@@ -126,4 +89,17 @@ function usedLimits(
 
 function limitsDocument({ deadlineMs, ...limits }: Limits): LimitsDocument {
   return { deadlineSeconds: Math.round(deadlineMs / 1000), ...limits };
+}
+
+/** The sum of counts of rows. */
+function sumRows(counts: readonly RowCounts[]): RowCounts {
+  const sum = { ...noRows };
+  for (const { in: taken, ok, failed, skipped, unknown } of counts) {
+    sum.in += taken;
+    sum.ok += ok;
+    sum.failed += failed;
+    sum.skipped += skipped;
+    sum.unknown += unknown;
+  }
+  return sum;
 }

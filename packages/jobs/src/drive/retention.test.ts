@@ -1,7 +1,7 @@
 import { type Id, type Sweep, uuidOfId } from "@svc/core";
 import { openDatabase } from "@svc/db/connect";
-import { findJobTwin } from "@svc/db/jobs/find-twin";
 import { loadJob } from "@svc/db/jobs/load";
+import { findJobTwin } from "@svc/db/jobs/twin";
 import { createWorld } from "@svc/testing/desk";
 import type { TestBench } from "@svc/testing/job-bench";
 import { createBenches, fetchItems, sendAll } from "@svc/testing/job-benches";

@@ -1,7 +1,6 @@
 import type { Id, Sweep } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { sweepJobRows } from "@svc/db/jobs/sweep";
-import { sweepEndedJobs } from "@svc/db/jobs/sweep-ended";
+import { sweepEndedJobs, sweepJobRows } from "@svc/db/jobs/sweep";
 
 /** What the sweep of rows is made of; times in milliseconds. */
 export type JobRowSweepOptions = {

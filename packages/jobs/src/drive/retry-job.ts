@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Id, KeyId } from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
-import type { EstimateDocument } from "@svc/db/documents/estimate";
-import { putJobTasks } from "@svc/db/job-tasks/put";
+import type { EstimateDocument } from "@svc/db/documents/programs";
+import { putJobTasks } from "@svc/db/job-tasks/queue";
 import { beginJobAttempt, findKeyedJobAttempt } from "@svc/db/jobs/attempts";
-import { setChildJob } from "@svc/db/jobs/children";
-import { findJobTwin } from "@svc/db/jobs/find-twin";
 import { findJobQuotaReached } from "@svc/db/jobs/insert-batch";
 import { loadJob } from "@svc/db/jobs/load";
 import type { JobRecord } from "@svc/db/jobs/record";
+import { setChildJob } from "@svc/db/jobs/room";
+import { findJobTwin } from "@svc/db/jobs/twin";
 import { lockJobQuota, type QuotaReached } from "@svc/db/projects/quotas";
 import { type Program, writesFrom } from "@svc/program";
 import type { Change, Edit, RetriedChild } from "../state/change.ts";
@@ -21,8 +21,8 @@ import type { EngineContext } from "./context.ts";
 import { follow } from "./follow.ts";
 import type { JobOfProject } from "./force.ts";
 import { readState, takeJob } from "./open.ts";
-import { requestConfirmation, requestPlanApproval } from "./plan-ask.ts";
 import type { Port } from "./port.ts";
+import { requestConfirmation, requestPlanApproval } from "./put-question.ts";
 import { attemptsMax, endedChildOf, type RetryFault, type RetryRequest, retryEdits, stepStanding } from "./retry.ts";
 
 /** A plan that may need approval. */

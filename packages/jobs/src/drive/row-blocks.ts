@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "@svc/core";
-import type { NewJobRow } from "@svc/db/jobs/write-rows";
+import type { NewJobRow } from "@svc/db/jobs/rows";
 import type { FetchedRow } from "../state/apply.ts";
 import type { JobSeals } from "./seals.ts";
 

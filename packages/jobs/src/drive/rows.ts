@@ -1,6 +1,6 @@
 import type { Work } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { type JobSetRow, readJobSetRows } from "@svc/db/jobs/read-set-rows";
+import { type JobSetRow, readJobSetRows } from "@svc/db/jobs/sets";
 import type { JsonObject } from "@svc/program";
 import type { JobState } from "../state/job.ts";
 import type { RowRange, SetPage, SetRow } from "../steps/effects.ts";

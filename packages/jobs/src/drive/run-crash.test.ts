@@ -5,7 +5,7 @@ import { countTasks, createBenches, fetchItems } from "@svc/testing/job-benches"
 import { sampleOf } from "@svc/testing/sample";
 import { untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
-import type { FaultPoint } from "./fault-points.ts";
+import type { FaultPoint } from "./observer.ts";
 import { goOn, isOver, retry } from "./test-parks.ts";
 
 const benches = createBenches();

@@ -1,16 +1,89 @@
-import type { Work } from "@svc/core";
+import { requireId, type Work } from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
-import { requestJobCancel } from "@svc/db/jobs/cancel";
-import { findJobTwin } from "@svc/db/jobs/find-twin";
+import { requestJobCancel } from "@svc/db/jobs/hold";
 import { loadJob } from "@svc/db/jobs/load";
+import { type JobSetPlaces, readJobSetPlaces } from "@svc/db/jobs/sets";
+import { findJobTwin } from "@svc/db/jobs/twin";
+import { hasFailedUndo, nextJobUndoEntries } from "@svc/db/jobs/undo";
+import { type JsonObject, readSkillName } from "@svc/program";
 import type { Work as JobWork } from "../state/apply.ts";
-import { createChildPort, createUndoReader } from "./children.ts";
+import type { JobState } from "../state/job.ts";
+import type { Child, ChunkRange, OpenedRows, SetChunk } from "../steps/effects.ts";
+import { undoneJob } from "../steps/parallel.ts";
+import { isScattered } from "../steps/row-order.ts";
+import { createChildPort } from "./children.ts";
 import { type CommitContext, type Commits, createCommit } from "./commit.ts";
 import { openRows } from "./open-rows.ts";
-import type { Port, Twin } from "./port.ts";
-import { saveRecords } from "./records.ts";
+import type { InnerUndo, Port, Twin, UndoEntry } from "./port.ts";
+import { openedFactor } from "./row-blocks.ts";
 import { readSetRows } from "./rows.ts";
-import { readSetChunk } from "./set-chunks.ts";
+import { type JobSeals, jobSeals } from "./seals.ts";
+import { saveRecords } from "./stored-program.ts";
+
+/**
+ * Rows of a chunk at most. Where they stand anywhere in the job, as those of a sorted set do, a chunk of few would open a block for each
+ * of its rows: one of many opens each block once.
+ */
+const rowsMax = 2_000;
+const scatteredRowsMax = 20_000;
+/** What the rows of a chunk take in memory, about. */
+const chunkBytesMax = openedFactor * 2_097_152;
+
+/** What chunks are read with by one driver. `roomOf`: by set, how many rows a chunk is likely to have room for, as far as it is known. */
+type ChunkReading = {
+  readonly db: Executor;
+  readonly seals: JobSeals;
+  readonly work: Work;
+  readonly roomOf: Map<string, number>;
+};
+
+/** Reads and opens a chunk of a set. */
+export async function readSetChunk(
+  { roomOf, ...reading }: ChunkReading,
+  jobId: JobState["id"],
+  { setId, states, fromOrdinal, withData = true }: ChunkRange,
+): Promise<SetChunk> {
+  const read = (limit: number) => readJobSetPlaces(reading.db, { jobId, setId, states }, { fromOrdinal, limit });
+  let limit = roomOf.get(setId) ?? rowsMax;
+  let places = await read(limit);
+  if (!withData) return chunkOf(places, { rows: places.ordinals.length, limit, fields: undefined, bytes: 0 });
+  if (!roomOf.has(setId) && places.ordinals.length === limit && isScattered(places.rowNumbers)) {
+    limit = scatteredRowsMax;
+    places = await read(limit);
+  }
+  const opened = await openRows({ ...reading, jobId }, places.rowNumbers, chunkBytesMax);
+  roomOf.set(setId, roomFor(opened, limit === scatteredRowsMax ? scatteredRowsMax : rowsMax));
+  return chunkOf(places, { ...opened, limit });
+}
+
+function roomFor({ rows, bytes }: OpenedRows, most: number): number {
+  const bytesOfOne = Math.max(1, bytes) / Math.max(1, rows);
+  return Math.max(1, Math.min(most, Math.floor(chunkBytesMax / bytesOfOne)));
+}
+
+const noFields: JsonObject = {};
+
+function chunkOf(
+  { ordinals, rowNumbers, states }: JobSetPlaces,
+  {
+    rows,
+    limit,
+    fields,
+    bytes,
+  }: { rows: number; limit: number; fields: OpenedRows["fields"] | undefined; bytes: number },
+): SetChunk {
+  const [lastOrdinal = 0] = ordinals.slice(-1);
+  const isEnd = ordinals.length < limit;
+  return {
+    rows: ordinals.slice(0, rows).map((ordinal, index) => {
+      const rowNumber = rowNumbers[index] ?? 0;
+      const data = fields === undefined ? noFields : (fields.get(rowNumber) ?? noFields);
+      return { ordinal, rowNumber, state: states[index] ?? "in", data };
+    }),
+    next: rows < ordinals.length ? ordinals[rows] : isEnd ? undefined : lastOrdinal + 1,
+    bytes,
+  };
+}
 
 /** How long the rows of one act are evaluated before what is known of them is committed. Milliseconds. */
 const evaluatingMs = 1_000;
@@ -116,4 +189,36 @@ async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"
     const { lastError } = twin;
     return { kind: "ended", id, status: twin.status, lastError, outcome: receipt?.outcome ?? "" };
   });
+}
+
+/** Reads undo entries, those of the jobs that a job ran among them. */
+function createUndoReader({ context, db }: CommitContext): Pick<Port, "nextUndo"> {
+  const next = async (projectId: JobState["projectId"], jobId: Child["id"]): Promise<UndoEntry | undefined> => {
+    const [found] = await nextJobUndoEntries(db, jobId, 1);
+    if (found === undefined) return undefined;
+    const { entry, stepId, toolSlug, entityId, args } = found;
+    const seals = jobSeals(context.sealer, projectId, jobId);
+    return { entry, stepId, toolSlug, entityId, args: seals.openObject(`undo/${entry}`, args) };
+  };
+  /** What is next within a job that another ran, however deep it stands. */
+  const within = async (projectId: JobState["projectId"], jobId: Child["id"]): Promise<InnerUndo> => {
+    const entry = await next(projectId, jobId);
+    if (entry === undefined) return { kind: "over", hasFailed: await hasFailedUndo(db, jobId) };
+    const inner = childOfEntry(entry);
+    const found = inner && (await within(projectId, inner));
+    if (found === undefined) return { kind: "call", jobId, entry };
+    return found.kind === "over" ? { kind: "close", jobId, entry, hasFailed: found.hasFailed } : found;
+  };
+  return {
+    async nextUndo({ id, projectId }) {
+      const entry = await next(projectId, id);
+      const child = entry && childOfEntry(entry);
+      return child === undefined ? entry : entry && { ...entry, inner: await within(projectId, child) };
+    },
+  };
+}
+
+/** The job whose entries an entry stands for. */
+function childOfEntry({ toolSlug, args }: UndoEntry): Child["id"] | undefined {
+  return readSkillName(toolSlug) === undefined ? undefined : requireId("job", undoneJob, String(args[undoneJob]));
 }

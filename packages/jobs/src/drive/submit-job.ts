@@ -8,8 +8,7 @@ import { programDigest } from "@svc/program";
 import type { JobEngine } from "./engine.ts";
 import { type JobSubmission, type NewJobsContext, newJob, newTwin } from "./new-jobs.ts";
 import type { PlannedJob } from "./open.ts";
-import type { CheckedRecord, ProgramCache } from "./programs.ts";
-import { sealProgram } from "./stored-program.ts";
+import { type CheckedRecord, type ProgramCache, sealProgram } from "./stored-program.ts";
 
 /** What storing new jobs works with. */
 type SubmitContext = NewJobsContext & {

@@ -1,7 +1,7 @@
 import type { AskInput, AskView, PreparedAsk } from "@svc/asks";
 import { type Clock, createId, createWorkMeter } from "@svc/core";
-import type { DecisionDocument } from "@svc/db/documents/decision";
-import type { ReceiptDocument } from "@svc/db/documents/receipt";
+import type { ReceiptDocument } from "@svc/db/documents/jobs";
+import type { DecisionDocument } from "@svc/db/documents/programs";
 import { createEvaluator, type JsonObject, type PinnedTool, type Program, parseCheckedProgram } from "@svc/program";
 import { catalogOf } from "@svc/testing/catalog";
 import { desk } from "@svc/testing/desk";

@@ -2,8 +2,8 @@ import type { Work } from "../state/apply.ts";
 import type { Change } from "../state/change.ts";
 import { keptOfPlan } from "../state/confirmed.ts";
 import type { JobState } from "../state/job.ts";
-import { requestConfirmation, requestPlanApproval } from "./plan-ask.ts";
 import type { Port } from "./port.ts";
+import { requestConfirmation, requestPlanApproval } from "./put-question.ts";
 
 /**
  * What follows for a job that is simulated first, once its twin has ended; undefined while it has not, and then the job is left: the

@@ -1,18 +1,16 @@
 import type { ProjectId } from "@svc/core";
 import { isUnavailable } from "@svc/db/driver-error";
-import { type ClaimedJobTask, claimJobTasks } from "@svc/db/job-tasks/claim";
-import { releaseJobTasks } from "@svc/db/job-tasks/release";
+import { type ClaimedJobTask, claimJobTasks, releaseJobTasks } from "@svc/db/job-tasks/queue";
 import type { FirstLease } from "@svc/db/job-tasks/task";
 import type { JobRecord } from "@svc/db/jobs/record";
 import type { JobTaskKind } from "@svc/db/schema/words";
 import type { Beginning } from "./begin.ts";
 import type { EngineContext } from "./context.ts";
-import { type Held, HeldTasks } from "./held-tasks.ts";
+import { type Held, HeldTasks, Places } from "./held-tasks.ts";
 import { createDriver, drive } from "./loop.ts";
 import { type OpenJob, openJob, openNewJob, openPlannedJob, type PlannedJob, planNewJob } from "./open.ts";
-import { Places } from "./places.ts";
 import { LeaseLostError } from "./port.ts";
-import type { CheckedRecord } from "./programs.ts";
+import type { CheckedRecord } from "./stored-program.ts";
 
 /** Does the work of one task of another kind than `run`, and settles it under its lease. */
 export type TaskHandler = (task: ClaimedJobTask) => Promise<void>;

@@ -1,5 +1,6 @@
 import { askPort } from "@svc/asks";
-import { type Binding, confirmLifeMs, type Fault, formatValue, type Id } from "@svc/core";
+import { type Action, type JsonSchema, marksSensitive } from "@svc/catalog";
+import { type Binding, confirmLifeMs, type Fault, formatValue, type Id, isObject } from "@svc/core";
 import { loadJob } from "@svc/db/jobs/load";
 import { findKeyById } from "@svc/db/keys/repo";
 import { maskArguments, type PersonAsker, type PersonalCall } from "@svc/tools";
@@ -7,10 +8,55 @@ import type { JobsContext } from "../api/context.ts";
 import { submit } from "../api/submit.ts";
 import { jobFaults } from "../errors.ts";
 import { isEnd } from "../state/statuses.ts";
-import { heldProgramText } from "./held-program.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * The text of the program that makes one call and nothing else, the same for the same call. Arguments stand in it as they are; what a
+ * tool marks as sensitive is the program's input, since no program may have it written out.
+ */
+function heldProgramText({ action, args, entityId }: PersonalCall): string {
+  const schemas = propertiesOf(action);
+  const secret = Object.keys(args).filter((name) => isSecret(schemas[name]));
+  const written = Object.entries(args).map(([name, value]) => [
+    name,
+    secret.includes(name) ? { $ref: `input.${name}` } : { $literal: value },
+  ]);
+  const isDestructive = action.class === "destructive";
+  return JSON.stringify({
+    version: 1,
+    title: action.slug,
+    ...(secret.length > 0 && { inputSchema: inputSchemaOf(schemas, secret), input: pick(args, secret) }),
+    steps: [
+      {
+        id: "call",
+        call: action.slug,
+        entity: entityId,
+        args: { ...Object.fromEntries(written), ...(isDestructive && { confirm: true }) },
+      },
+    ],
+  });
+}
+
+function propertiesOf({ inputSchema }: Action): Values {
+  const { properties } = inputSchema;
+  return isObject(properties) ? properties : {};
+}
+
+function isSecret(schema: unknown): boolean {
+  return isObject(schema) && marksSensitive(schema as JsonSchema);
+}
+
+function inputSchemaOf(schemas: Values, names: readonly string[]) {
+  return { type: "object", additionalProperties: false, required: [...names], properties: pick(schemas, names) };
+}
+
+function pick(values: Values, names: readonly string[]): Values {
+  return Object.fromEntries(names.map((name) => [name, values[name]]));
+}
 
 /** What asking a person about calls works with. */
-export type PersonAskerContext = Pick<
+type PersonAskerContext = Pick<
   JobsContext,
   "db" | "clock" | "sealer" | "views" | "accounts" | "engine" | "programs" | "isSandbox"
 >;

@@ -1,7 +1,7 @@
 import { askFaults } from "@svc/asks";
 import type { JsonSchema } from "@svc/catalog";
 import { type ProjectPrincipal, readJsonObject, requireId } from "@svc/core";
-import type { EstimateDocument } from "@svc/db/documents/estimate";
+import type { EstimateDocument } from "@svc/db/documents/programs";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import type { AccessClass } from "@svc/db/schema/words";
 import { type NewSkill, skillsForProject } from "@svc/db/skills/repo";

@@ -1,8 +1,7 @@
 import { type CodeTool, createTenantValidators, type JsonSchema, type Toolkit, withConfirm } from "@svc/catalog";
 import { type ProjectId, readJsonObject } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import type { ListedSkill } from "@svc/db/skills/read";
-import { skillsForProject } from "@svc/db/skills/repo";
+import { type ListedSkill, skillsForProject } from "@svc/db/skills/repo";
 import { readSkillName } from "@svc/program";
 
 /** The slug of the toolkit that a project's skills make up; no other toolkit may have it. */

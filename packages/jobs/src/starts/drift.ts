@@ -1,6 +1,6 @@
 import type { CatalogView } from "@svc/catalog";
 import type { ProjectId } from "@svc/core";
-import { type JobProgramName, loadJobPins } from "@svc/db/jobs/load-program";
+import { type JobProgramName, loadJobPins } from "@svc/db/jobs/load";
 import { createPinReader, type Pins, pinsOf, readPins } from "@svc/program";
 import type { JobsContext } from "../api/context.ts";
 import { type Drift, driftOf } from "../api/drift.ts";

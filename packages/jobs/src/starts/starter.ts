@@ -1,21 +1,35 @@
-import { type Binding, Fault, type Id, type KeyId, keysOfChain, type ProjectId, type Role } from "@svc/core";
+import {
+  type Binding,
+  Fault,
+  type Id,
+  type KeyId,
+  keysOfChain,
+  type ProjectId,
+  type Role,
+  type Written,
+} from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import type { EstimateDocument } from "@svc/db/documents/estimate";
-import { putJobPrograms } from "@svc/db/jobs/children";
-import { type JobProgramName, loadJobProgram } from "@svc/db/jobs/load-program";
+import type { EstimateDocument } from "@svc/db/documents/programs";
+import { type JobProgramName, loadJobProgram } from "@svc/db/jobs/load";
 import type { NewJob } from "@svc/db/jobs/new-job";
+import { putJobPrograms } from "@svc/db/jobs/room";
 import { readPlanApproval } from "@svc/db/projects/plan-policy";
-import type { JsonObject, Program, ProgramFault, ProgramNote } from "@svc/program";
-import { needsPlanApproval, pinsText, programDigest } from "@svc/program";
-import { checkApproval } from "../api/approval.ts";
+import {
+  type JsonObject,
+  needsPlanApproval,
+  type Program,
+  type ProgramFault,
+  type ProgramNote,
+  pinsText,
+  programDigest,
+} from "@svc/program";
 import { checkForProject } from "../api/check.ts";
-import { confirmerOf } from "../api/confirmer.ts";
+import { checkApproval, confirmerOf } from "../api/confirmer.ts";
 import type { JobsContext } from "../api/context.ts";
 import type { Drift } from "../api/drift.ts";
 import { skillPrograms } from "../api/submit.ts";
 import { newJob, newTwin, type SkillProgram, type StandingOrigin } from "../drive/new-jobs.ts";
 import { sealProgram } from "../drive/stored-program.ts";
-import { checkRead, type ReadCheck, type ReadFault } from "./check-read.ts";
 import { createDriftReader } from "./drift.ts";
 
 /** A program that was checked to be started again and again. */
@@ -174,4 +188,34 @@ async function check(
   if (needsApproval instanceof Fault) return { refusal: needsApproval };
   const [pins, skills] = [pinsText(checked), skillPrograms(checked)];
   return { program, programHash, estimate, needsApproval, programJson, pins, skills, notes };
+}
+
+/** A call that is made again and again beside a program, with the same arguments each time. */
+type ReadCheck = {
+  readonly projectId: ProjectId;
+  readonly binding: Binding | null;
+  readonly call: string;
+  readonly entity: string;
+  readonly args: JsonObject;
+};
+
+/** What is wrong with it; the path begins at `call`, `entity` or `args`. */
+type ReadFault = { readonly path: readonly string[]; readonly message: string; readonly hint: Written };
+
+/** Checks such a call as that of a program: its tool, its account and its arguments. */
+async function checkRead(
+  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
+  { projectId, binding, call, entity, args }: ReadCheck,
+): Promise<readonly ReadFault[]> {
+  const step = { id: "read", call, entity, args };
+  const programJson = JSON.stringify({ version: 1, title: "Read", steps: [step] });
+  const checked = await checkForProject(context, { projectId, binding, programJson, isStored: false });
+  if (!("faults" in checked)) return [];
+  return checked.faults.map(({ pointer, message, hint }) => {
+    const [, , ...path] = pointer
+      .split("/")
+      .slice(1)
+      .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+    return { path, message, hint };
+  });
 }

@@ -1,17 +1,14 @@
 import type { AskInput, PreparedAsk } from "@svc/asks";
 import type { Id } from "@svc/core";
 import type { CallRecord } from "@svc/db/calls/put";
-import type { ChildDocument } from "@svc/db/documents/child";
-import type { CallCounts, RowCounts } from "@svc/db/documents/counts";
-import type { DecisionDocument } from "@svc/db/documents/decision";
-import type { ParkDocument } from "@svc/db/documents/park";
-import type { SagaDocument } from "@svc/db/documents/saga";
+import type { CallCounts, RowCounts } from "@svc/db/documents/calls";
+import type { ChildDocument, ParkDocument, UsedDocument } from "@svc/db/documents/jobs";
+import type { DecisionDocument, SagaDocument } from "@svc/db/documents/programs";
 import type { StepState } from "@svc/db/documents/step-receipt";
-import type { UsedDocument } from "@svc/db/documents/used";
 import type { JsonObject, JsonValue, PinnedSkill, Program, RowState, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
+import type { UnsentWrites } from "./counts.ts";
 import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgress } from "./progress.ts";
-import type { UnsentWrites } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
 /** An entry for the job's log. Payloads carry no row data. Without a chain the program itself is the cause. */

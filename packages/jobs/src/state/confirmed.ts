@@ -1,10 +1,6 @@
 import { createHash } from "node:crypto";
-import { classToConfirm } from "@svc/catalog";
-import { type AccessClass, accessClasses } from "@svc/db/schema/words";
-import { callsOf, canonicalJson } from "@svc/program";
-import { toolOf } from "../steps/invoke.ts";
-import type { JobState, LoadedProgram } from "./job.ts";
-import { overridesOf } from "./overrides.ts";
+import { canonicalJson } from "@svc/program";
+import { type JobState, overridesOf } from "./job.ts";
 import type { PlanProgress } from "./progress.ts";
 
 /**
@@ -33,22 +29,4 @@ export function keptOfPlan(plan: PlanProgress | undefined): PlanProgress | undef
   const { confirmed, changedBy } = plan ?? {};
   if (confirmed === undefined && changedBy === undefined) return undefined;
   return { ...(confirmed !== undefined && { confirmed }), ...(changedBy !== undefined && { changedBy }) };
-}
-
-const worstClasses = new WeakMap<LoadedProgram, AccessClass>();
-
-/** The highest access class among all calls of a program, its undo calls and its skills. */
-export function worstClassOf(loaded: LoadedProgram): AccessClass {
-  let worst = worstClasses.get(loaded);
-  if (worst === undefined) {
-    const requests = callsOf(loaded.program.steps).filter(({ http }) => http !== undefined);
-    const used = new Set([
-      ...[...loaded.tools.values()].map(({ action }) => classToConfirm(action)),
-      ...requests.map((call) => toolOf({ loaded }, call).action.class),
-      ...Object.values(loaded.skills).flatMap(({ estimate }) => estimate.accessClasses),
-    ]);
-    worst = accessClasses.findLast((one) => used.has(one)) ?? "read";
-    worstClasses.set(loaded, worst);
-  }
-  return worst;
 }

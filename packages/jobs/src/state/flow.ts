@@ -177,13 +177,6 @@ export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   return instruction === undefined || instruction.kind === "step" ? instruction : stepOf(flow, instruction.step.id);
 }
 
-/** The step that a job comes to next at an index, behind any jump; undefined at the end of a round, a branch or the program. */
-export function followingStep(flow: Flow, index: number): StepInstruction | undefined {
-  const instruction = flow.instructions[index];
-  if (instruction?.kind === "jump") return followingStep(flow, instruction.to);
-  return instruction?.kind === "step" ? instruction : undefined;
-}
-
 /** The step of an id. Throws an Error for an id that is none of the program's: nothing stored names another. */
 export function stepOf({ instructions, indexOf }: Flow, stepId: string): StepInstruction {
   const instruction = instructions[indexOf.get(stepId) ?? -1];

@@ -1,14 +1,11 @@
 import type { Id, JobBinding, KeyId, ProjectId, StandingRunId } from "@svc/core";
-import type { ChildDocument } from "@svc/db/documents/child";
-import type { EstimateDocument } from "@svc/db/documents/estimate";
-import type { ParkDocument } from "@svc/db/documents/park";
-import type { SagaDocument } from "@svc/db/documents/saga";
+import type { ChildDocument, ParkDocument, UsedDocument } from "@svc/db/documents/jobs";
+import type { EstimateDocument, SagaDocument } from "@svc/db/documents/programs";
 import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
-import type { UsedDocument } from "@svc/db/documents/used";
 import type { JsonObject, JsonValue, PinnedSkills, PinnedTools, Program, RunScope } from "@svc/program";
+import type { SimulatedCalls } from "./counts.ts";
 import type { Flow } from "./flow.ts";
 import type { Blocks, PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
-import type { SimulatedCalls } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
 /** A program ready to run, with the definitions it is pinned to by tool slug. */
@@ -83,7 +80,7 @@ export type StepEntry = {
 };
 
 /** When a job expires, or, while its clock stands still, how much time it has left; epoch milliseconds, milliseconds. */
-export type Deadline = { readonly atMs: number } | { readonly leftMs: number };
+type Deadline = { readonly atMs: number } | { readonly leftMs: number };
 
 /** What references may name: a skipped step has no value, and its set is empty. */
 export type Scope = RunScope & Required<Pick<RunScope, "steps" | "rows">>;
@@ -142,3 +139,22 @@ export type StoredState = JobFacts & {
   /** When a step's progress was last logged, by whichever driver, in epoch milliseconds; 0 before, and once the job has ended. */
   readonly progressLoggedAt: number;
 };
+
+/** What answers changed of a job, as it is sealed in `jobs.overrides`. */
+export type StoredOverrides = {
+  /** Values of params by name. */
+  readonly params: JsonObject;
+  /** Arguments by step id. */
+  readonly stepArgs: JobState["stepArgs"];
+};
+
+/** What answers changed of a job: the params that are not the program's own any more, and arguments of steps. */
+export function overridesOf({
+  params,
+  stepArgs,
+  loaded,
+}: Pick<JobState, "params" | "stepArgs" | "loaded">): StoredOverrides {
+  const { params: own } = loaded.program;
+  const changed = Object.entries(params).filter(([name, value]) => !Object.hasOwn(own, name) || own[name] !== value);
+  return { params: Object.fromEntries(changed), stepArgs };
+}

@@ -1,7 +1,6 @@
 import type { JobRecord, JobStepRecord } from "@svc/db/jobs/record";
 import type { JsonObject, JsonValue } from "@svc/program";
-import type { LoadedProgram, Position, StoredState } from "./job.ts";
-import type { StoredOverrides } from "./overrides.ts";
+import type { LoadedProgram, Position, StoredOverrides, StoredState } from "./job.ts";
 import { noProgress, type Progress } from "./progress.ts";
 import { readProgress } from "./stored-progress.ts";
 

@@ -1,9 +1,148 @@
+import { createHash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import type { Action } from "@svc/catalog";
 import { isObject } from "@svc/core";
-import { type JsonObject, type JsonValue, type MapCall, type Paging, pagingOf } from "@svc/program";
+import { type JsonObject, type JsonValue, type MapCall, type Paging, pagingOf, typesOf, valueAt } from "@svc/program";
 import type { Edit } from "../state/change.ts";
 import { toolOf } from "./invoke.ts";
-import { argumentsOfPage, hasMorePages, type PageProgress, type TurnedPage, turnPage } from "./page.ts";
 import type { CallAt } from "./step-kind.ts";
+
+/** Where a step stands among its pages: what the next one is asked for by, the pages fetched, and a digest of the last one's rows. */
+type PageProgress = { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
+
+/** Why a step cannot go on to another page. */
+type PageFault = { readonly code: string; readonly message: string };
+
+type AfterPage =
+  | { readonly kind: "end" }
+  | { readonly kind: "next"; readonly token: JsonValue }
+  | { readonly kind: "fault"; readonly fault: PageFault };
+
+/** What follows a page: another one, or why there can be none. `repeated`: its rows are those of the page before. */
+type TurnedPage =
+  | { readonly kind: "next"; readonly page: PageProgress }
+  | { readonly kind: "fault"; readonly fault: PageFault }
+  | { readonly kind: "repeated"; readonly fault: PageFault };
+
+/** A page as it was asked for, and its answer. `page`: undefined at the first one. */
+export type FetchedPage = {
+  readonly paging: Paging;
+  readonly action: Action;
+  readonly args: JsonObject;
+  readonly page: PageProgress | undefined;
+  readonly answer: JsonValue;
+  readonly list: readonly JsonValue[];
+};
+
+/** The arguments of a page: what asks for it among the others. The first page of a list read by tokens is asked for without one. */
+export function argumentsOfPage(paging: Paging, args: JsonObject, page: PageProgress | undefined): JsonObject {
+  if (page !== undefined) return { ...args, [paging.arg]: page.token };
+  return paging.kind === "token" ? args : { ...args, [paging.arg]: firstOf(paging, args) };
+}
+
+/** What follows a page of at most `max`; undefined where it is the last. */
+export async function turnPage(fetched: FetchedPage, max: number): Promise<TurnedPage | undefined> {
+  const { page, list, paging } = fetched;
+  const after = afterPage(fetched);
+  const mayRepeat =
+    page?.seen !== undefined && (list.length > 0 || (after.kind === "next" && after.token === page.token));
+  const seen = mayRepeat || after.kind === "next" ? await digestOfPage(list) : undefined;
+  const pages = (page?.pages ?? 0) + 1;
+  if (mayRepeat && seen === page.seen) {
+    const message = `page ${pages} has the rows of the page before: the app does not heed ${paging.arg}`;
+    return { kind: "repeated", fault: { code: "PAGE_REPEATED", message } };
+  }
+  if (after.kind === "end") return undefined;
+  if (after.kind === "fault") return after;
+  if (pages < max) return { kind: "next", page: { token: after.token, pages, ...(seen !== undefined && { seen }) } };
+  const more = paging.kind === "token" ? "there are more" : "the last of them was full";
+  return { kind: "fault", fault: { code: "PAGE_LIMIT", message: `${pages} pages were fetched and ${more}` } };
+}
+
+function afterPage(fetched: FetchedPage): AfterPage {
+  const { paging, answer } = fetched;
+  const isMore = paging.more === undefined ? undefined : valueAt(answer, paging.more);
+  if (isMore === false) return { kind: "end" };
+  if (paging.kind !== "token") return afterCount(paging, fetched, isMore === true);
+  const after = afterToken(paging, fetched);
+  if (after.kind !== "end" || isMore !== true) return after;
+  const message = `${paging.more?.join(".")} of the answer is true, and nothing stands at ${paging.from.join(".")}`;
+  return { kind: "fault", fault: { code: "PAGE_TOKEN_MISSING", message } };
+}
+
+/** Whether a list that is read without pages has more of them, as far as its answer tells: by what asks for the next one, or a full page. */
+function hasMorePages(fetched: FetchedPage): boolean {
+  const { paging, action, args, answer, list } = fetched;
+  if (paging.more !== undefined && typeof valueAt(answer, paging.more) === "boolean") {
+    return valueAt(answer, paging.more) === true;
+  }
+  if (paging.kind === "token") return afterToken(paging, fetched).kind !== "end";
+  const size = paging.size === undefined ? undefined : sizeOfPage(paging.size, action, args);
+  return size !== undefined && size > 0 && list.length >= size;
+}
+
+type TokenPaging = Extract<Paging, { kind: "token" }>;
+type CountedPaging = Exclude<Paging, { kind: "token" }>;
+
+function afterToken({ arg, from, query }: TokenPaging, { action, answer }: FetchedPage): AfterPage {
+  const given = valueAt(answer, from);
+  if (given === undefined || given === null || given === "") return { kind: "end" };
+  if (query === undefined) return { kind: "next", token: given };
+  const link = typeof given === "string" ? URL.parse(given, "https://app.invalid/") : null;
+  const text = link?.searchParams.get(query);
+  if (text === undefined || text === null) {
+    const message = `what stands at ${from.join(".")} is no link with a query parameter ${query}`;
+    return { kind: "fault", fault: { code: "PAGE_LINK_INVALID", message } };
+  }
+  const types = typesOf(argumentSchema(action, arg));
+  const isNumber = types?.has("number") === true && !types.has("string") && /^\d{1,15}$/.test(text);
+  return { kind: "next", token: isNumber ? Number(text) : text };
+}
+
+/** Without a number of rows that is known to be a full page, an empty one alone is the last. */
+function afterCount(paging: CountedPaging, { action, args, page, list }: FetchedPage, isMore: boolean): AfterPage {
+  if (list.length === 0 && !isMore) return { kind: "end" };
+  const size = paging.size === undefined ? undefined : sizeOfPage(paging.size, action, args);
+  if (!isMore && size !== undefined && list.length < size) return { kind: "end" };
+  const here = typeof page?.token === "number" ? page.token : firstOf(paging, args);
+  return { kind: "next", token: here + (paging.kind === "number" ? 1 : list.length) };
+}
+
+/** The number of the first page, or the first offset: what the call says, else where counting starts. */
+function firstOf({ arg, start }: CountedPaging, args: JsonObject): number {
+  const given = args[arg];
+  return typeof given === "number" ? given : start;
+}
+
+/** How many rows a full page has, as the call says by the argument `name`, or the tool by its default; undefined where neither does. */
+export function sizeOfPage(name: string, action: Action, args: JsonObject): number | undefined {
+  const size = args[name] ?? argumentSchema(action, name)?.default;
+  return typeof size === "number" ? size : undefined;
+}
+
+/** The schema of an argument of a tool; undefined where the tool names no such. */
+export function argumentSchema({ inputSchema: { properties } }: Action, name: string) {
+  const schema = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return isObject(schema) ? schema : undefined;
+}
+
+/** Characters that are digested before others have a turn: about two milliseconds. */
+const turnCharacters = 500_000;
+
+/** A digest of a page's rows as the app sent them, so that a page that is sent again is told. */
+async function digestOfPage(list: readonly JsonValue[]): Promise<string> {
+  const hash = createHash("sha256");
+  let characters = 0;
+  for (const item of list) {
+    const text = `${JSON.stringify(item)}\n`;
+    hash.update(text);
+    characters += text.length;
+    if (characters < turnCharacters) continue;
+    characters = 0;
+    await setImmediate();
+  }
+  return hash.digest("base64url");
+}
 
 /** A step whose call was made with these arguments. */
 export type CalledAt = CallAt & { readonly args: JsonObject };

@@ -5,8 +5,8 @@ import { fillCall, undoOf } from "./arguments.ts";
 import { argumentsOfStep, type CalledAt, leftPages, pagingOfStep, turnPageOfStep } from "./call-pages.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
-import { newRowsOf } from "./new-rows.ts";
 import { systemQuestion } from "./questions.ts";
+import { newRowsOf } from "./set-source.ts";
 import { unsentWrite } from "./simulated-call.ts";
 import type { CallAt, FirstCall, RetriedAt, Retry, Settled, StepKind } from "./step-kind.ts";
 
@@ -263,3 +263,6 @@ async function keepRows(
     next: { kind: "commit" },
   };
 }
+
+/** A request of the program's own. It runs as a call does, by a definition that takes any answer: keys, doubt, retries and rows alike. */
+export const httpKind: StepKind<"http"> = callKind;

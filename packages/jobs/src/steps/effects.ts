@@ -1,8 +1,7 @@
 import type { Clock, Id, MemoryHold } from "@svc/core";
 import type { CallRecord } from "@svc/db/calls/put";
-import type { ChildDocument } from "@svc/db/documents/child";
-import type { CallCounts } from "@svc/db/documents/counts";
-import type { UsedDocument } from "@svc/db/documents/used";
+import type { CallCounts } from "@svc/db/documents/calls";
+import type { ChildDocument, UsedDocument } from "@svc/db/documents/jobs";
 import type {
   CelComputed,
   CelOutcome,

@@ -1,11 +1,11 @@
 import { fitInput } from "@svc/catalog";
-import type { CallCounts } from "@svc/db/documents/counts";
+import type { CallCounts } from "@svc/db/documents/calls";
 import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, pointerOf, type Retry } from "@svc/program";
 import { httpTool, readHttpAddress } from "@svc/tools";
 import { noCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import type { Attempted, CallTurn, Invocation, StepEffects, TakeRecord } from "./effects.ts";
-import { sampleOf } from "./sample.ts";
+import { sampleOf } from "./take.ts";
 
 /** Why a call did not end well. `message` may quote the app, `plain` never does: it is fit for what is about rows. */
 export type CallFault = {

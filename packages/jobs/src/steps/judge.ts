@@ -1,6 +1,6 @@
 import { rerunOf } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
-import { followingStep, stepOf } from "../state/flow.ts";
+import { type Flow, type StepInstruction, stepOf } from "../state/flow.ts";
 import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { Settled, StepAt, StepKind } from "./step-kind.ts";
@@ -65,4 +65,11 @@ function repeat({ state, step }: StepAt<"judge">, overridesJson: string, chain: 
     { kind: "generation", stepId: step.id },
     { kind: "go", from, to: stepOf(flow, rerunFrom).index },
   ];
+}
+
+/** The step that a job comes to next at an index, behind any jump; undefined at the end of a round, a branch or the program. */
+function followingStep(flow: Flow, index: number): StepInstruction | undefined {
+  const instruction = flow.instructions[index];
+  if (instruction?.kind === "jump") return followingStep(flow, instruction.to);
+  return instruction?.kind === "step" ? instruction : undefined;
 }

@@ -3,6 +3,8 @@ import type { RowStep } from "@svc/program";
 import type { ChildStanding, Edit, NewChild, RetriedChild } from "../state/change.ts";
 import { isEnd } from "../state/statuses.ts";
 import { fillCall } from "./arguments.ts";
+import type { Child, StepEffects } from "./effects.ts";
+import type { MapAt, RowEnd, RowWork } from "./map-row.ts";
 import {
   awaited,
   childFault,
@@ -17,9 +19,7 @@ import {
   undoOfChild,
   withinMost,
   withUsed,
-} from "./children.ts";
-import type { Child, StepEffects } from "./effects.ts";
-import type { MapAt, RowEnd, RowWork } from "./map-row.ts";
+} from "./parallel.ts";
 import type { Room } from "./shared-limits.ts";
 
 type RunCall = Extract<RowStep, { readonly kind: "run" }>;

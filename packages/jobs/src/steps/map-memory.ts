@@ -1,9 +1,7 @@
 import type { MemoryHold } from "@svc/core";
+import type { JsonValue } from "@svc/program";
 import type { StepEffects } from "./effects.ts";
 import { passingBytesMax } from "./set-memory.ts";
-
-/** Sealed bytes of the rows that are read together, about: a larger row comes alone. */
-export const pageBytesMax = 1_048_576;
 
 /** What of rows is committed together, bytes in memory. */
 export const keptBytesMax = 4_194_304;
@@ -116,4 +114,23 @@ export class MapMemory {
     await Promise.race([changed, this.#effects.clock.wait(lookMs, waiting.signal)]);
     waiting.abort();
   }
+}
+
+/** What a text costs beside its characters; an object or a list beside what stands in it; and each thing that does. */
+const textBytes = 24;
+const containerBytes = 64;
+const entryBytes = 24;
+
+/** About how many bytes a text takes in memory, where it may have characters of any language. */
+export function memoryOfText({ length }: string): number {
+  return textBytes + 2 * length;
+}
+
+/** About how many bytes a value takes in memory. */
+export function memoryOf(value: JsonValue): number {
+  if (typeof value === "string") return memoryOfText(value);
+  if (typeof value !== "object" || value === null) return entryBytes;
+  let bytes = containerBytes;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) bytes += entryBytes + memoryOf(item);
+  return bytes;
 }

@@ -1,8 +1,11 @@
 import type { ProgressOf, RetryProgress } from "../state/progress.ts";
 import type { RowRange, SetPage, SetRow, StepEffects } from "./effects.ts";
 import { newTally, noUsedCalls, type UsedCalls } from "./invoke.ts";
-import { handBytesMax, type MapMemory, pageBytesMax } from "./map-memory.ts";
+import { handBytesMax, type MapMemory } from "./map-memory.ts";
 import { type MapAt, type RowWork, rowWorkOf } from "./map-row.ts";
+
+/** Sealed bytes of the rows that are read together, about: a larger row comes alone. */
+const pageBytesMax = 1_048_576;
 
 /** Rows that have been read and have not ended, at most. */
 const openMax = 200;

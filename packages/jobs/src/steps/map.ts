@@ -1,11 +1,10 @@
 import type { Id } from "@svc/core";
-import type { RowCounts } from "@svc/db/documents/counts";
+import type { RowCounts } from "@svc/db/documents/calls";
 import { isCall } from "@svc/program";
 import type { Change, Edit, Next } from "../state/change.ts";
 import { noRows, sumCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
-import { countChild, standWith } from "./children.ts";
 import type { StepEffects } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
 import { RowChildren } from "./map-children.ts";
@@ -15,6 +14,7 @@ import { type MapAt, mappedRow } from "./map-row.ts";
 import { type RowsEnd, type RowsPart, RowsRun } from "./map-run.ts";
 import { RowWindow } from "./map-window.ts";
 import { overrideEdits } from "./overrides.ts";
+import { countChild, standWith } from "./parallel.ts";
 import { pointQuestion } from "./questions.ts";
 import type { Keep, RetriedAt, Retry, Settled, StepAt, StepKind } from "./step-kind.ts";
 

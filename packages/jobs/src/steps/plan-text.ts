@@ -1,4 +1,4 @@
-import type { EstimateDocument } from "@svc/db/documents/estimate";
+import type { EstimateDocument } from "@svc/db/documents/programs";
 import { callsOf, classOfMethod, type PinnedSkills, type Pins, type Program, readPins, runsOf } from "@svc/program";
 
 /** A plan that a person is asked about. */

@@ -1,5 +1,5 @@
 import { confirmLifeMs, storableText } from "@svc/core";
-import type { RowCounts } from "@svc/db/documents/counts";
+import type { RowCounts } from "@svc/db/documents/calls";
 import { type Continuation, type Point, resolveText } from "@svc/program";
 import type { Question } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";

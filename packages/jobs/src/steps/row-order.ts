@@ -1,6 +1,6 @@
 import { isBelow, isJsonNumber, type JsonNumber } from "@svc/core";
 import { type JsonObject, type JsonValue, type SortKey, valueAt } from "@svc/program";
-import { memoryOfText } from "./memory-of.ts";
+import { memoryOfText } from "./map-memory.ts";
 
 /** A value that has an order; undefined for lists and objects, which have none; null for what is absent. */
 type SortValue = JsonNumber | boolean | string | undefined | null;

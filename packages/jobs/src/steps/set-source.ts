@@ -1,12 +1,16 @@
+import type { CallStep, JsonObject, JsonValue } from "@svc/program";
+import type { Next } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
-import type { ChunkRange, ReadRow, StepEffects } from "./effects.ts";
-import type { SetMemory } from "./set-memory.ts";
+import type { ChunkRange, KnownKeys, ReadRow, StepEffects } from "./effects.ts";
+import { keyOfRow, pickFields } from "./row-fields.ts";
+import { SetMemory } from "./set-memory.ts";
+import type { CallAt } from "./step-kind.ts";
 
 /** Which rows of a set are read, and whether with their fields. */
-export type SetPart = Omit<ChunkRange, "fromOrdinal">;
+type SetPart = Omit<ChunkRange, "fromOrdinal">;
 
 /** What takes the rows of a set, and the account of what is held of them; `holds`: beyond their chunk, too. */
-export type SetTaker = {
+type SetTaker = {
   readonly memory: SetMemory;
   readonly holds: boolean;
   /** False where no more rows are wanted. `bytes`: what they take in memory, about. */
@@ -40,4 +44,85 @@ export async function eachChunk(
     if (holds && !(await memory.hasRoom({ isLast: next === undefined }))) return false;
     if (next === undefined) return true;
   }
+}
+
+/** Bytes of a key in memory, about. */
+const keyBytes = 160;
+/** Most keys that a driver knows from one page to the next. The keys of a larger set are read again for each page. */
+const knownKeysMax = 10_000;
+
+/** The new rows of a page, or what follows if their keys take more memory than there is. */
+type NewRows = { readonly rows: readonly JsonObject[] } | { readonly stopped: Next };
+
+/**
+ * Returns an answer's items as rows, those alone whose key no row of the step's set has: of items with the same key the first one. The
+ * keys are those of the stored rows, so a page that is read again, by another node too, adds nothing twice.
+ */
+export async function newRowsOf(
+  at: CallAt,
+  { key, keep }: NonNullable<CallStep["rows"]>,
+  list: readonly JsonValue[],
+  effects: StepEffects,
+): Promise<NewRows> {
+  if (key === undefined) return { rows: list.map((item) => pickFields(item, keep)) };
+  return SetMemory.during(at, effects, async (memory) => {
+    const known = await knownKeysOf(at, key, effects, memory);
+    memory.add(list.length * keyBytes);
+    if (known === undefined || !(await memory.hasRoom({ isLast: true }))) {
+      return { stopped: memory.nextOfStop() ?? { kind: "commit" } };
+    }
+    const rows = await effects.inTurns(unknownOf(list, { key, keep }, known.keys));
+    known.rows += rows.length;
+    if (known.keys.size > knownKeysMax) effects.knownKeys.delete(at.step.id);
+    else effects.knownKeys.set(at.step.id, known);
+    return { rows };
+  });
+}
+
+/** The keys of the rows that the step's set has; undefined if the act is to end. */
+async function knownKeysOf(
+  { state, step }: CallAt,
+  key: string,
+  effects: StepEffects,
+  memory: SetMemory,
+): Promise<KnownKeys | undefined> {
+  const rows = state.steps.get(step.id)?.receipt.rows?.in ?? 0;
+  const known = effects.knownKeys.get(step.id);
+  // What an act knew whose commit was lost is not what is stored.
+  if (known?.rows === rows) {
+    memory.add(known.keys.size * keyBytes);
+    return known;
+  }
+  const keys = new Set<string>();
+  if (rows === 0) return { rows, keys };
+  const isRead = await eachChunk(state, { setId: step.id }, effects, {
+    memory,
+    holds: true,
+    async take(chunk) {
+      for (const { data } of chunk) {
+        const text = keyOfRow(data, key);
+        if (text !== undefined) keys.add(text);
+      }
+      memory.add(chunk.length * keyBytes);
+      return true;
+    },
+  });
+  return isRead ? { rows, keys } : undefined;
+}
+
+/** Adds the keys that it meets to those that are known. */
+function* unknownOf(
+  list: readonly JsonValue[],
+  { key, keep }: { readonly key: string; readonly keep: readonly string[] },
+  known: Set<string>,
+) {
+  const rows: JsonObject[] = [];
+  for (const item of list) {
+    const row = pickFields(item, keep);
+    const text = keyOfRow(row, key);
+    if (text === undefined || !known.has(text)) rows.push(row);
+    if (text !== undefined) known.add(text);
+    yield undefined;
+  }
+  return rows;
 }

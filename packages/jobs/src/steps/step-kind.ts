@@ -1,5 +1,5 @@
-import type { RowCounts } from "@svc/db/documents/counts";
-import type { DecisionDocument } from "@svc/db/documents/decision";
+import type { RowCounts } from "@svc/db/documents/calls";
+import type { DecisionDocument } from "@svc/db/documents/programs";
 import type { AskKind } from "@svc/db/schema/words";
 import type { Step, StepOf } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";

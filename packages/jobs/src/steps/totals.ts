@@ -38,18 +38,6 @@ export function runningTotal({ count, sum, best, text = "", list = [], bytes = 0
 
 const nothing: Total = { count: 0, sum: 0, best: null };
 
-/** A value as it is kept between two acts. */
-export function storedTotal({ count, sum, best, text, list, bytes }: RunningTotal): Total {
-  return {
-    count,
-    sum,
-    best,
-    ...(text !== "" && { text }),
-    ...(list.length > 0 && { list }),
-    ...(bytes > 0 && { bytes }),
-  };
-}
-
 /** What values over rows are made of. */
 type ReducedRow = Pick<ReadRow, "data" | "state" | "ordinal">;
 

@@ -1,15 +1,18 @@
 import type { ProgramFaultCode } from "../faults.ts";
 import { type Path, pathOf } from "../json.ts";
-import { listed } from "../listed.ts";
+import { listed } from "../limits.ts";
 import type { Continuation, Overrides, Point } from "../point.ts";
 import type { Program } from "../program.ts";
 import { rerunOf } from "../run/rerun.ts";
-import { callsOf, ownCallsOf, ownRunsOf, type Step, stepsOf } from "../steps/index.ts";
+import { callsOf, listsOf, ownCallsOf, ownRunsOf, type Step, stepsOf } from "../steps/index.ts";
 import { effectOf } from "../steps/parts/tool-call.ts";
 import type { Check } from "./context.ts";
+import { mayWrite } from "./notes.ts";
 import { checkQuestion } from "./question.ts";
-import { mayWrite, writesAfterSkip } from "./skipped-writes.ts";
 import type { PointUse } from "./steps.ts";
+
+/** Kinds that hold all that is to be skipped. */
+const blocks: ReadonlySet<Step["kind"]> = new Set(["if", "until", "parallel"]);
 
 /** A point where a step asks it. `leftOut`: ids of steps that had to be left out of the program. */
 export type AskedPoint = {
@@ -200,4 +203,36 @@ function checkRowTarget({ program, point, use: { step } }: AskedPoint, { faults 
 
 function isStep({ step }: { readonly step: string }): (call: { readonly id: string }) => boolean {
   return ({ id }) => id === step;
+}
+
+/**
+ * Returns the steps that write although a judge step is answered with skip, which leaves out the step after it alone; none if that holds
+ * steps. What is done with rows of the skipped step, or asks for it, writes nothing then.
+ */
+function writesAfterSkip(program: Program, judge: Step, next: Step, check: Check): readonly Step[] {
+  if (blocks.has(next.kind)) return [];
+  const gone = new Set([next.id]);
+  return followersOf(program.steps, judge)
+    .slice(1)
+    .filter((step) => {
+      const condition = step.kind === "if" ? step.condition.source : "";
+      const isIdle =
+        ("source" in step && gone.has(step.source)) || asksFor(gone, `${step.when?.source ?? ""} ${condition}`);
+      if (isIdle) gone.add(step.id);
+      return !isIdle && [...stepsOf([step])].some((inner) => mayWrite(inner, check));
+    });
+}
+
+/** Steps that are done after a step: those behind it in its list, then those behind each block that it stands in. */
+function followersOf(list: readonly Step[], sought: Step): readonly Step[] {
+  for (const [index, step] of list.entries()) {
+    if (step === sought) return list.slice(index + 1);
+    const inner = listsOf(step).find((branch) => [...stepsOf(branch)].includes(sought));
+    if (inner !== undefined) return [...followersOf(inner, sought), ...list.slice(index + 1)];
+  }
+  return [];
+}
+
+function asksFor(ids: ReadonlySet<string>, source: string): boolean {
+  return [...source.matchAll(/\b(?:steps|rows)\.(\w+)/g)].some(([, id = ""]) => ids.has(id));
 }

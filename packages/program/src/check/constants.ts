@@ -1,12 +1,11 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { holdsMoreThan, parseExactJson, scalarText } from "@svc/core";
 import type { JsonValue } from "../json.ts";
-import { parseExpression } from "../read/cel-syntax.ts";
+import { parseExpression } from "../read/cel-calls.ts";
 import { calledOf, childrenOf, pathOfNode } from "../read/cel-tree.ts";
-import { celValues } from "../run/cel-values.ts";
+import { celValues, jsonOfCel } from "../run/cel-values.ts";
 import { boundOf } from "../run/cost.ts";
 import { evaluationOf } from "../run/evaluation.ts";
-import { jsonOfCel } from "../run/json-of-cel.ts";
 import { valueAt } from "../run/resolve.ts";
 import { type Expression, objectOf, type Reference, type TextTemplate, type ValueTemplate } from "../template.ts";
 import { isFunction } from "../types/cel-kinds.ts";

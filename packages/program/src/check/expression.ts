@@ -1,15 +1,22 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { createFaultList, type FaultList } from "../faults.ts";
 import { pathOf } from "../json.ts";
-import { breaksText, celWords, lineBreaks, translated } from "../read/cel-advice.ts";
-import { celLimits, parseExpression } from "../read/cel-syntax.ts";
+import { breaksText, translated } from "../read/cel-advice.ts";
+import { celLimits, parseExpression } from "../read/cel-calls.ts";
 import { childrenOf } from "../read/cel-tree.ts";
 import type { Expression } from "../template.ts";
 import type { CelKind } from "../types/cel-signature.ts";
 import { timestampType, type ValueType } from "../types/schema-type.ts";
-import { ruledOut, type Scope } from "../types/scope.ts";
+import type { Scope } from "../types/scope.ts";
 import { constantFault } from "./constants.ts";
 import { type ExpressionWalk, type Typed, typeOf } from "./expression-types.ts";
+
+/** What is said where a text goes over the end of its line. */
+const lineBreaks = String.raw`a line break in a text is written \n (in JSON: \\n), as in 'one\ntwo'`;
+
+/** What is said where nothing better is known. */
+const celWords =
+  'write CEL: && || ! == != < > in, texts in quotes, size(x), x.contains("a"), list.exists(x, x == "a"), condition ? a : b';
 
 /** Checks a condition where it stands: syntax, limits, names, functions, types as far as they are known. Records every fault. */
 export function checkExpression(expression: Expression, scope: Scope, faults: FaultList): void {
@@ -166,4 +173,11 @@ function guardsOf(tree: Expr): Set<string> {
 
 function identOf(node: Expr | undefined): string | undefined {
   return node?.exprKind.case === "identExpr" ? node.exprKind.value.name.replace(/^\./, "") : undefined;
+}
+
+/** The step whose error a condition rules out where that is handled, so that it never holds; undefined where there is none. */
+function ruledOut({ failed }: Scope, { source }: Pick<Expression, "source">): string | undefined {
+  if (failed === undefined || /\|\||\?/.test(source)) return undefined;
+  const names = source.split("&&").map((part) => /^[\s(]*!\s*has\(\s*steps\.(\w+)\.error[\s)]*$/.exec(part)?.[1]);
+  return names.find((name) => name !== undefined && failed.has(name));
 }

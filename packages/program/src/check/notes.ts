@@ -1,11 +1,15 @@
 import type { Action } from "@svc/catalog";
+import { formatDuration } from "@svc/core";
 import { type JsonObject, pathOf } from "../json.ts";
+import { beyondDeadline } from "../limits.ts";
 import type { Program } from "../program.ts";
 import { parsePath } from "../read/reference.ts";
 import { callsOf, ownCallsOf, ownRunsOf, type Step, type StepOf, stepsOf } from "../steps/index.ts";
-import type { StepCall } from "../steps/parts/tool-call.ts";
+import { effectOf, type StepCall } from "../steps/parts/tool-call.ts";
 import { entriesOf } from "../template.ts";
 import { typesOf, walkType } from "../types/schema-type.ts";
+import type { Scope } from "../types/scope.ts";
+import { constantSpanMs } from "./constants.ts";
 import type { Check } from "./context.ts";
 
 /** Notes what an accepted program may not mean. `document`: its parsed text. */
@@ -79,4 +83,85 @@ function noteSaga({ steps, sagaOn }: Program, { faults }: Check): void {
   if (isUndone) return;
   const hint = "give each call that writes an undo, or leave saga out";
   faults.note("SAGA_UNDOES_NOTHING", ["saga"], "undoes nothing, since no call says how it is undone", hint);
+}
+
+/** True if a step itself makes a call that writes, or runs a skill that does. */
+export function mayWrite(step: Step, { actions, skills }: Check): boolean {
+  const isWriting = ownCallsOf(step).some((call) => (effectOf(call, actions)?.access ?? "read") !== "read");
+  return isWriting || ownRunsOf(step).some((name) => skillWrites(name, skills));
+}
+
+function skillWrites(name: string, skills: Check["skills"]): boolean {
+  const skill = skills.get(name);
+  return skill !== undefined && "mayWrite" in skill && skill.mayWrite;
+}
+
+/** What a part of a program waits for times: in any case, and on its longest way. Milliseconds. */
+type Waited = { readonly leastMs: number; readonly mostMs: number };
+
+const none: Waited = { leastMs: 0, mostMs: 0 };
+
+/** How long a step itself waits, as far as that is known. */
+type OwnMs = (step: Step) => number;
+
+/**
+ * The times that are waited for on one way through the program end before its deadline. One alone is looked at where it is read, unless it
+ * is computed.
+ */
+export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Scope, { faults }: Check): void {
+  const spans = new Map<Step, number>();
+  for (const step of stepsOf(steps)) {
+    if (step.kind !== "wait") continue;
+    const { wait, pointer } = step;
+    const untilMs = "until" in wait && wait.until.kind === "computed" && constantSpanMs(wait.until.expression, scope);
+    spans.set(step, "forMs" in wait ? wait.forMs : untilMs || 0);
+    if (!untilMs || untilMs <= deadlineMs || faults.has("/limits/deadline")) continue;
+    const [message, hint] = beyondDeadline(untilMs, deadlineMs);
+    faults.addYounger("PROGRAM_LIMIT_INVALID", [...pathOf(pointer), "wait", "until"], message, hint);
+  }
+  const { mostMs } = waitedOfList(steps, (step) => spans.get(step) ?? 0);
+  const isTold = [...spans.values()].some((ms) => ms > deadlineMs);
+  if (mostMs <= deadlineMs || faults.has("/limits/deadline") || isTold) return;
+  const message = `limits.deadline is ${formatDuration(deadlineMs)}, but the waits on one way through the steps are ${formatDuration(mostMs)} together`;
+  const hint =
+    "shorten them, or raise limits.deadline beyond that: until then the job expires before the last one ends";
+  faults.addYounger("PROGRAM_LIMIT_INVALID", ["limits", "deadline"], message, hint);
+}
+
+/**
+ * Conditions may exclude each other: of what is done on a condition only the longest is added to what is done in any case, so that the
+ * way exists.
+ */
+function waitedOfList(steps: readonly Step[], ownMs: OwnMs): Waited {
+  const each = steps.map((step) => waitedOfStep(step, ownMs));
+  const leastMs = each.reduce((sum, waited) => sum + waited.leastMs, 0);
+  return { leastMs, mostMs: leastMs + Math.max(0, ...each.map((waited) => waited.mostMs - waited.leastMs)) };
+}
+
+function waitedOfStep(step: Step, ownMs: OwnMs): Waited {
+  const own = waitedInside(step, ownMs);
+  const handled = step.onError === undefined ? none : waitedOfList(step.onError.steps, ownMs);
+  const leastMs = step.when === undefined && step.onError === undefined ? own.leastMs : 0;
+  return { leastMs, mostMs: Math.max(own.mostMs, handled.mostMs) };
+}
+
+function waitedInside(step: Step, ownMs: OwnMs): Waited {
+  switch (step.kind) {
+    case "if": {
+      const [yes, no] = [waitedOfList(step.whenTrue, ownMs), waitedOfList(step.whenFalse, ownMs)];
+      return { leastMs: Math.min(yes.leastMs, no.leastMs), mostMs: Math.max(yes.mostMs, no.mostMs) };
+    }
+    case "parallel": {
+      const branches = step.branches.map((branch) => waitedOfList(branch.steps, ownMs));
+      return {
+        leastMs: Math.max(0, ...branches.map(({ leastMs }) => leastMs)),
+        mostMs: Math.max(0, ...branches.map(({ mostMs }) => mostMs)),
+      };
+    }
+    case "until":
+      // One round at least.
+      return waitedOfList(step.body, ownMs);
+    default:
+      return { leastMs: ownMs(step), mostMs: ownMs(step) };
+  }
 }

@@ -1,13 +1,16 @@
-import { createTenantValidators } from "@svc/catalog";
+import { createTenantValidators, holdsSensitivePlace, marksSensitive, placeAt, schemaPlace } from "@svc/catalog";
+import { isObject } from "@svc/core";
 import { pathOf } from "../json.ts";
-import type { Point } from "../point.ts";
+import type { Overrides, OverrideTarget, Point } from "../point.ts";
 import type { Program } from "../program.ts";
 import { pointExample } from "../read/points.ts";
-import { stepsOf } from "../steps/index.ts";
+import { callsOf, stepsOf } from "../steps/index.ts";
+import { argumentOfPage } from "../steps/parts/page.ts";
+import { faultOfAssignment, fieldType, namesOf, typeOfConstant, type ValueType } from "../types/schema-type.ts";
 import { checkAskedPoint, hasField, placeOf } from "./asked-point.ts";
 import type { Check } from "./context.ts";
-import { checkOverrideTarget } from "./override-target.ts";
-import { mayWrite } from "./skipped-writes.ts";
+import { mayWrite } from "./notes.ts";
+import { checkSensitiveSchema } from "./sensitive.ts";
 import type { PointUse } from "./steps.ts";
 
 /** Ids of steps and points that had to be left out: that they are absent is no second fault. */
@@ -103,4 +106,68 @@ function checkDefault(point: Point, { faults }: Check): void {
     const hint = "use another continuation, or require nothing of the answer";
     faults.add("PROGRAM_POINT_INVALID", at, "is retry-with, and the clock has nothing to answer", hint);
   }
+}
+
+/** Checks that every value an answer may give fits where it goes. Records every fault. */
+function checkOverrideTarget(
+  program: Program,
+  { pointer, answerSchema }: Point,
+  { target }: Overrides,
+  leftOut: ReadonlySet<string>,
+  check: Check,
+): void {
+  const { faults, actions } = check;
+  const path = pathOf(pointer);
+  if (answerSchema !== undefined) checkSensitiveSchema(answerSchema, [...path, "answerSchema"], check);
+  const found = targetType(program, target, actions);
+  if ("fault" in found) {
+    if (target.kind === "args" && leftOut.has(target.step)) return;
+    const hint = "write params, or steps.<id>.args with the id of a call";
+    faults.add("PROGRAM_REFERENCE_INVALID", [...path, "overrides", "target"], found.fault, hint);
+    return;
+  }
+  const properties = isObject(answerSchema?.properties) ? answerSchema.properties : {};
+  for (const [name, schema] of Object.entries(properties)) {
+    const fault = faultOfProperty(name, schema, found);
+    const at = [...path, "answerSchema", "properties", name];
+    if (fault !== undefined) faults.add("PROGRAM_POINT_INVALID", at, fault.message, fault.hint);
+    else if (!check.isStored && isShown(name, schema, found)) {
+      const message = "changes a sensitive argument, and answers are shown";
+      faults.add("PROGRAM_SENSITIVE_LITERAL", at, message, 'mark it: "x-sensitive": true');
+    }
+  }
+}
+
+/** Whether an answer would show what the argument it changes keeps secret. */
+function isShown(name: string, schema: unknown, { type }: Target): boolean {
+  if (type === undefined || !holdsSensitivePlace(placeAt(schemaPlace(type), name))) return false;
+  return !isObject(schema) || !marksSensitive(schema);
+}
+
+/** What answers change: its type, and the fields of it that stay as they are. */
+type Target = { readonly type: ValueType; readonly fixed: readonly string[] };
+
+function targetType(program: Program, target: OverrideTarget, actions: Check["actions"]): Target | { fault: string } {
+  if (target.kind === "params") return { type: typeOfConstant(program.params), fixed: [] };
+  const call = callsOf(program.steps).find(({ id }) => id === target.step);
+  if (call === undefined) return { fault: `there is no call ${target.step}` };
+  if (call.http !== undefined) return { fault: `${target.step} is an http step, whose request no answer changes` };
+  const action = actions.get(call.tool);
+  return { type: action?.inputSchema, fixed: ["confirm", ...argumentOfPage(call.rows?.page, action)] };
+}
+
+function faultOfProperty(
+  name: string,
+  schema: unknown,
+  { type, fixed }: Target,
+): { readonly message: string; readonly hint: string } | undefined {
+  const field = fixed.includes(name) ? { fault: "is not for answers to change" } : fieldType(type, name);
+  if ("fault" in field) {
+    const names = type === undefined ? [] : namesOf(type).filter((known) => !fixed.includes(known));
+    return { message: `${name} ${field.fault}`, hint: `name what the target has: ${names.join(", ")}` };
+  }
+  const misfit = isObject(schema) ? faultOfAssignment(schema, field.type) : undefined;
+  return misfit === undefined
+    ? undefined
+    : { message: `${misfit}, as the target needs`, hint: "give it the type of what it changes" };
 }

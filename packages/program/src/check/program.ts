@@ -12,16 +12,22 @@ import { referencesOf, type ValueTemplate } from "../template.ts";
 import { typeOfConstant, typesOf, type ValueType } from "../types/schema-type.ts";
 import { type Constants, type Ended, firstScope, resolveType, type Scope } from "../types/scope.ts";
 import type { AcceptedProgram, CheckedProgram, CheckedSkill } from "./accepted-program.ts";
-import { accountQuestionsOf, askAccounts } from "./accounts.ts";
-import { askContacts, principalsOf } from "./contacts.ts";
 import { type Check, type CheckContext, createCheck } from "./context.ts";
 import { computedType } from "./expression.ts";
-import { askHosts, hostsOf } from "./hosts.ts";
 import { findAccepted, keepAccepted } from "./known-programs.ts";
-import { noteProgram } from "./notes.ts";
+import { checkWaits, noteProgram } from "./notes.ts";
 import { checkPoints } from "./points.ts";
 import { checkReferences } from "./references.ts";
-import { askSecrets, secretNamesOf } from "./secrets.ts";
+import {
+  accountQuestionsOf,
+  askAccounts,
+  askContacts,
+  askHosts,
+  askSecrets,
+  hostsOf,
+  principalsOf,
+  secretNamesOf,
+} from "./secrets.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
 import {
   checkSkills,
@@ -33,7 +39,6 @@ import {
   undoToolsOf,
 } from "./skills.ts";
 import { checkSteps, scopeHints } from "./steps.ts";
-import { checkWaits } from "./waits.ts";
 
 /**
  * Checks a program as a whole against what the project may use. Rejects only when a question of the context does. A text that was

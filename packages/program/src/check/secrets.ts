@@ -1,9 +1,9 @@
 import { call, text } from "@svc/core";
 import { type Path, pathOf } from "../json.ts";
 import type { Program } from "../program.ts";
-import { callsOf } from "../steps/index.ts";
+import { callsOf, type Step } from "../steps/index.ts";
 import { secretsOf } from "../template.ts";
-import type { Check, CheckContext } from "./context.ts";
+import type { AccountQuestion, Check, CheckContext } from "./context.ts";
 
 /** Every secret that a program names, each once. */
 export function secretNamesOf(program: Program): readonly string[] {
@@ -30,4 +30,110 @@ export function secretUsesOf({ steps }: Program): { readonly path: Path; readonl
       return { name, path: [...pathOf(pointer), http === undefined ? "args" : "http", ...path, "$secret"] };
     }),
   );
+}
+
+/** Every host that a program's requests go to, each once. */
+export function hostsOf({ steps }: Program): readonly string[] {
+  return [...new Set(callsOf(steps).flatMap(({ http }) => http?.host ?? []))];
+}
+
+/** Allowed hosts that a hint names. */
+const namedMax = 10;
+
+/** Asks which hosts the project's requests may go to. Records every request to another. */
+export async function askHosts(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
+  if (hostsOf(program).length === 0) return;
+  const allowed = await context.httpHosts();
+  for (const { http, pointer } of callsOf(program.steps)) {
+    if (http === undefined || allowed.has(http.host)) continue;
+    const named = [...allowed].slice(0, namedMax).join(", ");
+    const hint = text`have an administrator add it with ${call("SetProjectPolicy", { http: { hosts: [http.host] } })}, or call ${named === "" ? "another way: no host is on the list" : `one that is on it: ${named}`}`;
+    const message = `${http.host} is not on the project's list of hosts`;
+    faults.add("PROGRAM_HOST_NOT_ALLOWED", [...pathOf(pointer), "http", "url"], message, hint);
+  }
+}
+
+/** Every contact that a program names, each once. */
+export function principalsOf(program: Program): readonly string[] {
+  return [...new Set(hopsOf(program).map(({ principal }) => principal))];
+}
+
+/** Asks which of the contacts that questions go to are there, each once and all together. Records every one that is not. */
+export async function askContacts(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
+  const hops = hopsOf(program);
+  const principals = principalsOf(program);
+  if (principals.length === 0) return;
+  const answers = await context.hasContacts(principals);
+  const known = new Set(principals.filter((_principal, index) => answers[index] === true));
+  for (const { path, principal } of hops) {
+    if (known.has(principal)) continue;
+    const hint = text`${call("ListContacts")} lists those there are; ${call("PutContact")}, with an approver's key, makes one`;
+    faults.add("PROGRAM_CONTACT_UNKNOWN", path, `there is no contact ${principal}`, hint);
+  }
+}
+
+/** Everyone whom the program names. A hop that could not be read has an empty principal and its fault already. */
+function hopsOf({ approval, points }: Program): { readonly path: Path; readonly principal: string }[] {
+  const ladders = [
+    { path: ["approval"], principals: approval.escalation },
+    ...[...points.values()].map(({ pointer, escalation }) => {
+      return { path: pathOf(pointer), principals: escalation.map(({ principal }) => principal) };
+    }),
+  ];
+  return ladders.flatMap(({ path, principals }) =>
+    principals.flatMap((principal, index) => {
+      return principal === "" ? [] : [{ path: [...path, "escalation", index, "principal"], principal }];
+    }),
+  );
+}
+
+/** What a program asks of the project's accounts, each question once. */
+export function accountQuestionsOf(
+  steps: readonly Step[],
+  check: Pick<Check, "view" | "actions">,
+): readonly AccountQuestion[] {
+  return [...new Map(neededBy(steps, check).map(({ question }) => [keyOf(question), question])).values()];
+}
+
+/** Asks which of the accounts that calls need are there, each once and all together. Records every one that is not. */
+export async function askAccounts(
+  steps: readonly Step[],
+  { faults, view, actions }: Check,
+  context: CheckContext,
+): Promise<void> {
+  const needed = neededBy(steps, { view, actions });
+  if (needed.length === 0) return;
+  const questions = new Map(needed.map(({ question }) => [keyOf(question), question]));
+  const answers = await context.hasAccounts([...questions.values()]);
+  const held = new Set([...questions.keys()].filter((_key, index) => answers[index] === true));
+  for (const { path, question } of needed) {
+    if (held.has(keyOf(question))) continue;
+    const message = `entity ${question.entity} has no active account of ${question.toolkit.slug}`;
+    faults.add(
+      "PROGRAM_ACCOUNT_MISSING",
+      path,
+      message,
+      text`connect one with ${call("InitiateConnection")}, or name another entity`,
+    );
+  }
+}
+
+function keyOf({ toolkit, entity }: AccountQuestion): string {
+  return JSON.stringify([toolkit.slug, entity]);
+}
+
+type Need = { readonly path: Path; readonly question: AccountQuestion };
+
+/** An undo on the account of its call needs nothing more. An entity that could not be read is "" and has its fault already. */
+function neededBy(steps: readonly Step[], { view, actions }: Pick<Check, "view" | "actions">): Need[] {
+  const toolkitOf = (tool: string) => view.toolkits.get(actions.get(tool)?.toolkitSlug ?? "");
+  return callsOf(steps).flatMap((call) => {
+    const { undo } = call;
+    const isOwn = undo?.entity === call.entity && toolkitOf(undo.tool) === toolkitOf(call.tool);
+    return [call, ...(undo === undefined || isOwn ? [] : [undo])].flatMap(({ tool, entity, pointer }) => {
+      const toolkit = toolkitOf(tool);
+      if (toolkit === undefined || entity === "") return [];
+      return [{ path: [...pathOf(pointer), "entity"], question: { toolkit, entity } }];
+    });
+  });
 }

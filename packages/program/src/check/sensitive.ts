@@ -12,7 +12,7 @@ import {
 } from "@svc/catalog";
 import { call, isObject, text } from "@svc/core";
 import type { Path } from "../json.ts";
-import { parseExpression } from "../read/cel-syntax.ts";
+import { parseExpression } from "../read/cel-calls.ts";
 import { childrenOf, type NodePath, pathOfNode } from "../read/cel-tree.ts";
 import { referenceRoots } from "../read/reference.ts";
 import { type Expression, entriesOf, type Reference, type ReferenceRoot, type ValueTemplate } from "../template.ts";

@@ -1,11 +1,22 @@
-import { listed } from "../listed.ts";
+import type { JsonSchema } from "@svc/catalog";
+import { isObject } from "@svc/core";
+import { listed } from "../limits.ts";
 import type { Point } from "../point.ts";
 import { asksOf, languageOf, maySkipNext, type OnError, type Step, stepKinds } from "../steps/index.ts";
 import type { Asked, Left } from "../steps/language.ts";
-import { onlyError, typeWithError } from "../types/error-type.ts";
+import type { ValueType } from "../types/schema-type.ts";
 import { type Ended, type Scope, type ScopeHints, whereAsked } from "../types/scope.ts";
 import type { Check } from "./context.ts";
 import { checkCondition } from "./expression.ts";
+
+/** The error of a step, as `steps.<id>.error` has it: `status` is what the app answered, 0 where it did not. */
+const errorType: JsonSchema = {
+  type: "object",
+  properties: { code: { type: "string" }, message: { type: "string" }, status: { type: "integer" } },
+};
+
+/** What `steps.<id>` is of a step that failed and whose error is handled. */
+const onlyError: JsonSchema = { type: "object", properties: { error: errorType } };
 
 /** A place where a point may be asked, and what may be named there. `list` holds the step. */
 export type PointUse = Asked & {
@@ -110,4 +121,10 @@ export function scopeHints(): ScopeHints {
 
 function onlyKnow(places: readonly string[]): string {
   return `only ${listed(places.toSorted(), "and")} ${places.length === 1 ? "knows" : "know"} one`;
+}
+
+/** What `steps.<id>` may be of a step that ended well, or failed and whose error was handled. */
+function typeWithError(type: ValueType): ValueType {
+  // Of an answer whose fields are not known any may be there.
+  return type === undefined || !isObject(type.properties) ? undefined : { anyOf: [type, onlyError] };
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { CelValue } from "@bufbuild/cel";
+import { stepsOf } from "../run/cost-of-text.ts";
 import { type Extent, scalar } from "../run/extent.ts";
-import { stepsOf } from "../run/meter.ts";
 import { type CelFunction, textExtent, textOf } from "./function.ts";
 
 /** Texts count as UTF-8. Throws for what is neither bytes nor text. */

@@ -10,9 +10,9 @@ import {
   isCelMap,
   isCelUint,
 } from "@bufbuild/cel";
-import { celLimits } from "../read/cel-syntax.ts";
+import { celLimits } from "../read/cel-calls.ts";
+import { stepsOf, take } from "../run/cost-of-text.ts";
 import { type Extent, literal, scalar } from "../run/extent.ts";
-import { stepsOf, take } from "../run/meter.ts";
 import type { CelKind, Signature } from "../types/cel-signature.ts";
 
 /**
@@ -34,13 +34,6 @@ export type CelFunction = {
   /** Throws an Error for what it cannot take. */
   run(values: readonly CelValue[]): CelInput;
 };
-
-/** Steps of a function with what it is given looked at, which is done first. */
-export function wholeSteps({ steps }: CelFunction, of: readonly Extent[]): number {
-  let looked = 0;
-  for (const { total, depth } of of) looked += total * (1 + depth) * stepsOf.value;
-  return looked + steps(of);
-}
 
 const { DYN } = CelScalar;
 

@@ -1,7 +1,7 @@
 import { type CelInput, type CelValue, celList, celType, isCelList, isCelUint } from "@bufbuild/cel";
-import { celLimits } from "../read/cel-syntax.ts";
+import { celLimits } from "../read/cel-calls.ts";
+import { stepsOf } from "../run/cost-of-text.ts";
 import { type Extent, scalar } from "../run/extent.ts";
-import { stepsOf } from "../run/meter.ts";
 import type { Signature } from "../types/cel-signature.ts";
 import { type CelFunction, listOf, method, noOverload, outOfBounds, textOf, wholeOf } from "./function.ts";
 

@@ -1,8 +1,7 @@
 import { type CelInput, type CelValue, isCelError } from "@bufbuild/cel";
 import { strings as library } from "@bufbuild/cel/ext";
-import { containsSteps } from "../run/cost-of-text.ts";
+import { containsSteps, stepsOf } from "../run/cost-of-text.ts";
 import { type Extent, scalar } from "../run/extent.ts";
-import { stepsOf } from "../run/meter.ts";
 import { type CelFunction, listOf, method, outOfBounds, textExtent, textOf, wholeOf } from "./function.ts";
 
 // As in the extension library `strings`. Places are counted in characters, of which one beyond the first plane is one.

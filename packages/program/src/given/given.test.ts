@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { createFaultList } from "../faults.ts";
-import { checkGivenExpression } from "./expression.ts";
-import { readGiven } from "./given.ts";
+import { checkGivenExpression, readGiven } from "./given.ts";
 
 const text = { type: "string" };
 const payload = { type: "object", required: ["id"], properties: { id: text, note: text, by: { type: "object" } } };

@@ -1,16 +1,35 @@
+import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { createTenantValidators, type JsonSchema } from "@svc/catalog";
 import { isObject } from "@svc/core";
+import { checkExpression } from "../check/expression.ts";
 import type { FaultList } from "../faults.ts";
-import type { JsonObject, JsonValue, Path } from "../json.ts";
+import { type JsonObject, type JsonValue, type Path, pathOf } from "../json.ts";
+import { parseExpression } from "../read/cel-calls.ts";
+import { childrenOf, type NodePath, pathOfNode } from "../read/cel-tree.ts";
 import { parseTemplate } from "../read/reference.ts";
 import type { Node } from "../read/shape.ts";
 import { type Resolution, resolveValue } from "../run/resolve.ts";
-import { referencesOf, type ValueTemplate } from "../template.ts";
-import { filledIn } from "../types/defaults.ts";
+import { type Expression, referencesOf, type ValueTemplate } from "../template.ts";
 import { examine, type TemplateFault } from "../types/examine.ts";
-import { typesOf } from "../types/schema-type.ts";
+import { fieldType, filledIn, typesOf, type ValueType } from "../types/schema-type.ts";
 import { firstScope, resolveType, type Scope } from "../types/scope.ts";
-import { mayLack } from "./absent.ts";
+
+/**
+ * Whether what is given may lack what a path names: an object on the way says which of its fields it always has, and the next one is not
+ * among them.
+ */
+function mayLack(type: ValueType, path: Path): boolean {
+  let current = type;
+  for (const step of path) {
+    const { required, properties } = current ?? {};
+    if (Array.isArray(required) && isObject(properties) && Object.hasOwn(properties, step) && !required.includes(step))
+      return true;
+    const field = fieldType(current, step);
+    if ("fault" in field) return false;
+    current = field.type;
+  }
+  return false;
+}
 
 /**
  * A value template over what is given from outside a program, such as the time that starts it: its paths start with the names of
@@ -108,4 +127,46 @@ function textUnderInput(text: string): string {
 /** A message without the `input.` that nobody wrote. */
 function asGiven(message: string): string {
   return message.replace(/\binput\.(?=[a-z])/g, "").replace(/^input /, "what is given ");
+}
+
+/** What is known of each thing that is given, by name. */
+export type GivenTypes = ReadonlyMap<string, ValueType>;
+
+/**
+ * Checks a condition over what is given from outside a program, under the rules of a program's own expressions. Records every fault. It is
+ * evaluated with bindings of the same names.
+ */
+export function checkGivenExpression(expression: Expression, given: GivenTypes, faults: FaultList): void {
+  const scope = firstScope(
+    { inputSchema: {}, input: {}, params: {} },
+    { ids: new Set(), hints: { values: "", sets: "", rows: "", expressionRows: "" } },
+  );
+  checkExpression(expression, { ...scope, given }, faults);
+  const parsed = parseExpression(expression.source);
+  if ("fault" in parsed) return;
+  const paths = pathsOf(parsed.tree);
+  const asked = new Set(paths.filter(({ isTest }) => isTest).map(textOf));
+  for (const named of paths) {
+    const { root, path, isTest } = named;
+    // What is asked for and what holds it are there where the question is answered with yes.
+    // Which fields the rows of a list always have its tool seldom says.
+    const lacked =
+      isTest || root === "row"
+        ? -1
+        : path.findIndex((_step, index) => mayLack(given.get(root), path.slice(0, index + 1)));
+    const text = textOf({ ...named, path: path.slice(0, lacked + 1) });
+    if (lacked < 0 || [...asked].some((one) => one === text || one.startsWith(`${text}.`))) continue;
+    const message = `${text} may be absent, and no run would start where it is`;
+    const hint = `ask has(${text}) first: has(${text}) && …`;
+    faults.addYounger("PROGRAM_EXPRESSION_INVALID", pathOf(expression.pointer), message, hint);
+  }
+}
+
+function pathsOf(node: Expr): readonly NodePath[] {
+  const path = pathOfNode(node);
+  return path === undefined ? childrenOf(node).flatMap(pathsOf) : [path];
+}
+
+function textOf({ root, path }: NodePath): string {
+  return [root, ...path].join(".");
 }

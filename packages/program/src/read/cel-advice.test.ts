@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { translated } from "./cel-advice.ts";
-import { parseExpression } from "./cel-syntax.ts";
+import { parseExpression } from "./cel-calls.ts";
 
 test.each([
   ["row.status = 'open' and row.value > 1000", "row.status == 'open' && row.value > 1000"],

@@ -1,5 +1,4 @@
-import { hours, rewriteCalls } from "./cel-calls.ts";
-import { parseExpression } from "./cel-syntax.ts";
+import { hours, parseExpression, rewriteCalls } from "./cel-calls.ts";
 
 // What people write in expressions who know another language, and what CEL wants in its place.
 
@@ -151,13 +150,6 @@ function withoutPatterns(source: string): string {
     .replaceAll(/([\w.[\]]{1,200})\s+like\s+(["'])([^%'"]{1,200})%\2/gi, "$1.startsWith($2$3$2)")
     .replaceAll(/([\w.[\]]{1,200})\s+like\s+(["'])%([^%'"]{1,200})\2/gi, "$1.endsWith($2$3$2)");
 }
-
-/** What is said where nothing better is known. */
-export const celWords =
-  'write CEL: && || ! == != < > in, texts in quotes, size(x), x.contains("a"), list.exists(x, x == "a"), condition ? a : b';
-
-/** What is said where a text goes over the end of its line. */
-export const lineBreaks = String.raw`a line break in a text is written \n (in JSON: \\n), as in 'one\ntwo'`;
 
 /** Whether a line ends inside a text, as CEL's do not. */
 export function breaksText(source: string): boolean {

@@ -1,3 +1,6 @@
+import { parse } from "@bufbuild/cel";
+import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
+
 // Functions that people call who know another language, and how CEL has them.
 
 /** Functions that are methods in CEL, by what people call them. */
@@ -130,4 +133,28 @@ function rewriteCall(name: string, args: readonly string[]): string | undefined 
   const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
   if (method !== undefined) return `${first}.${method}(${others.join(", ")})`;
   return Object.hasOwn(functions, name) ? functions[name]?.(args) : undefined;
+}
+
+/** Most characters of an expression, nodes and levels of its syntax tree (macros expanded), items walked through; bounds of patterns. */
+export const celLimits = {
+  characters: 1024,
+  nodes: 200,
+  depth: 24,
+  listItems: 1000,
+  patternCharacters: 200,
+  patternRepeats: 20,
+};
+
+/** Parses an expression; `fault` says why it cannot be. Never throws: what nests too deep for the parser is a fault too. */
+export function parseExpression(source: string): { readonly tree: Expr } | { readonly fault: string } {
+  if (source.length > celLimits.characters) {
+    return { fault: `has ${source.length} characters; at most ${celLimits.characters} are allowed` };
+  }
+  try {
+    return { tree: parse(source).expr };
+  } catch (error) {
+    if (error instanceof RangeError)
+      return { fault: `is nested too deep; at most ${celLimits.depth} levels are allowed` };
+    return { fault: error instanceof Error ? error.message.replace("<input>:", "") : "does not parse" };
+  }
 }

@@ -23,12 +23,6 @@ export function childrenOf({ exprKind }: Expr): Expr[] {
   }
 }
 
-/** What the comprehensions of a tree walk through. */
-export function rangesOf(tree: Expr): Expr[] {
-  const own = tree.exprKind.case === "comprehensionExpr" ? tree.exprKind.value.iterRange : undefined;
-  return [...(own === undefined ? [] : [own]), ...childrenOf(tree).flatMap(rangesOf)];
-}
-
 type CallNode = Extract<Expr["exprKind"], { case: "callExpr" }>["value"];
 
 /** What a call calls, with its namespace where `isFunction` knows the whole, and on what: undefined where on nothing. */

@@ -1,6 +1,7 @@
-import { defaultLimits, type Limits, limitBounds } from "../limits.ts";
+import { isObject, parseExactJson } from "@svc/core";
+import type { JsonObject, JsonValue } from "../json.ts";
+import { limitBounds } from "../limits.ts";
 import { durationSchema, type ObjectForm, wholeSchema } from "./form.ts";
-import type { Node, ShapeReader } from "./shape.ts";
 
 /** The form of `limits`. */
 export const limitsForm: ObjectForm = {
@@ -24,24 +25,38 @@ export const limitsForm: ObjectForm = {
   examples: [{ deadline: "24h", toolCalls: 5000, writes: 500, rows: 20_000, asks: 10, concurrency: 8 }],
 };
 
-const counts = ["toolCalls", "writes", "rows", "asks", "concurrency"] as const;
+/** Objects that version 0.1 took as they stand, and that say something since. */
+const youngForms = ["$cel", "$literal", "$secret"];
 
-/** Reads the limits of a job; the default of each that is not set. */
-export function readLimits(node: Node, reader: ShapeReader): Limits {
-  const fields = node.value === undefined ? undefined : reader.fields(node, limitsForm);
-  if (fields === undefined) return defaultLimits;
-  const limits = { ...defaultLimits };
-  limits.deadlineMs = reader.duration(fields.at("deadline"), limitBounds.deadlineMs) ?? limits.deadlineMs;
-  for (const name of counts) limits[name] = readCount(fields.at(name), name, reader) ?? limits[name];
-  return limits;
+/**
+ * The text of a program that version 0.1 accepted, so that it says today what it said then: what looks like a form of a value that
+ * version 0.1 did not know becomes a `$literal`. Nearly always that is the text as it is.
+ */
+export function withOldForms(programJson: string): string {
+  if (!youngForms.some((form) => programJson.includes(`"${form}"`))) return programJson;
+  const program = parseExactJson(programJson) as JsonObject;
+  return JSON.stringify(Array.isArray(program["steps"]) ? { ...program, steps: stepsOf(program["steps"]) } : program);
 }
 
-function readCount(node: Node, name: (typeof counts)[number], reader: ShapeReader): number | undefined {
-  const { value, path } = node;
-  const { min, max } = limitBounds[name];
-  if (typeof value !== "number") return reader.number(node, { min, max });
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  const hint = `write a whole number from ${min} to ${max}`;
-  reader.faults.add("PROGRAM_LIMIT_INVALID", path, `is ${value}, out of its bounds`, hint);
-  return undefined;
+/** Values stand in arguments, wherever a call does. */
+function stepsOf(steps: readonly JsonValue[]): JsonValue[] {
+  return steps.map((step) => {
+    if (!isObject(step)) return step;
+    const changed = Object.entries(step as JsonObject).map(([name, value]): readonly [string, JsonValue] => {
+      if (name === "args") return [name, valuesOf(value)];
+      if (name === "undo") return [name, stepsOf([value])[0] ?? null];
+      const isList = ["do", "then", "else"].includes(name) && Array.isArray(value);
+      return [name, isList ? stepsOf(value) : value];
+    });
+    return Object.fromEntries(changed);
+  });
+}
+
+function valuesOf(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(valuesOf);
+  if (!isObject(value)) return value;
+  const fields = value as JsonObject;
+  if (Object.hasOwn(fields, "$ref") || Object.hasOwn(fields, "$text")) return value;
+  if (youngForms.some((form) => Object.hasOwn(fields, form))) return { $literal: value };
+  return Object.fromEntries(Object.entries(fields).map(([name, item]) => [name, valuesOf(item)]));
 }

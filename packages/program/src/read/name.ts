@@ -1,4 +1,6 @@
 import type { JsonSchema } from "@svc/catalog";
+import { formatValue, isObject } from "@svc/core";
+import type { JsonValue } from "../json.ts";
 import type { Node, ShapeReader } from "./shape.ts";
 
 /** The form of ids of steps and points, and of names of reduced numbers: names that expressions can write. */
@@ -29,14 +31,15 @@ function hintOfSet(value: Node["value"]): string {
     : `write ${JSON.stringify(id)}, the id alone, whose step has rows`;
 }
 
-/** What to write for an id that has not its form. */
-export function hintOfId(value: Node["value"]): string {
-  const id =
-    typeof value === "string"
-      ? value
-          .slice(0, 64)
-          .replaceAll(/[^A-Za-z0-9]+/g, "_")
-          .replace(/^[^A-Za-z]+|_$/g, "")
-      : "";
-  return id === "" ? idForm.hint : `write ${JSON.stringify(id)}: 1 to 64 letters, digits and _, a letter first`;
+/** What a value is, in words that repeat nothing of it but the first key of an object: it may be sensitive. */
+export function kindText(value: JsonValue | undefined): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "string") return "a text";
+  if (typeof value === "boolean") return "true or false";
+  // One beyond a double's digits stands as the raw JSON that was written.
+  if (!isObject(value)) return "a number";
+  const [key] = Object.keys(value);
+  return key === undefined ? "an empty object" : `an object with ${formatValue(key)}`;
 }

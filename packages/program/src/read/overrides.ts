@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@svc/catalog";
 import { formatValue } from "@svc/core";
 import type { Overrides, OverrideTarget } from "../point.ts";
-import { type ObjectForm, ref } from "./form.ts";
+import type { ObjectForm } from "./form.ts";
 import { idForm, nameSchema } from "./name.ts";
 import { checkSchemaDocument } from "./schema-document.ts";
 import type { Node, ShapeReader } from "./shape.ts";
@@ -21,13 +21,6 @@ export const overridesForm: ObjectForm = {
     rerunFrom: nameSchema("The step that a judge step goes back to. No write stands between.", "open"),
   },
   examples: [{ target: "params", rerunFrom: "open" }],
-};
-
-/** The JSON Schema of `answerSchema`. */
-export const answerSchema: JsonSchema = {
-  ...ref("schema"),
-  description: "What a retry-with answer brings, closed with additionalProperties: false.",
-  examples: [{ type: "object", additionalProperties: false, properties: { minGuests: { type: "number" } } }],
 };
 
 /** Reads what an answer changes. */

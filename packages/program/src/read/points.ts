@@ -1,14 +1,37 @@
 import type { JsonSchema } from "@svc/catalog";
 import { formatValue, isObject } from "@svc/core";
 import { pointerOf } from "../json.ts";
-import { programPointsMax } from "../limits.ts";
-import type { Continuation, Point } from "../point.ts";
-import { type ObjectForm, ref, schemaOf } from "./form.ts";
-import { hopCount, hopForm, readLadder } from "./ladder.ts";
+import { durationBounds } from "../limits.ts";
+import type { Continuation, Hop, Point } from "../point.ts";
+import { durationSchema, type ObjectForm, ref, schemaOf } from "./form.ts";
+import { hopCount, principalSchema, readPrincipal } from "./ladder.ts";
 import { idForm } from "./name.ts";
-import { answerSchema, overridesForm, readAnswerSchema, readOverrides } from "./overrides.ts";
+import { overridesForm, readAnswerSchema, readOverrides } from "./overrides.ts";
 import type { Fields, Node, ShapeReader } from "./shape.ts";
 import { readText } from "./value.ts";
+
+/** The JSON Schema of `answerSchema`. */
+const answerSchema: JsonSchema = {
+  ...ref("schema"),
+  description: "What a retry-with answer brings, closed with additionalProperties: false.",
+  examples: [{ type: "object", additionalProperties: false, properties: { minGuests: { type: "number" } } }],
+};
+
+/** The form of a hop. */
+const hopForm: ObjectForm = {
+  description: "One contact that a question goes to.",
+  required: { principal: principalSchema("lead") },
+  optional: {
+    timeout: durationSchema(
+      "How long the question stays here, 1m to 30d. Only the last hop may lack it, and then the question stays.",
+      "4h",
+    ),
+  },
+  examples: [{ principal: "lead", timeout: "4h" }],
+};
+
+/** Most points. */
+const programPointsMax = 100;
 
 const continuations = ["proceed", "retry-with", "skip", "abort"] as const satisfies readonly Continuation[];
 const continuationCount = { min: 1, max: continuations.length };
@@ -193,4 +216,14 @@ function readContinuations(node: Node, reader: ShapeReader): Continuation[] {
 function readDefault(node: Node, reader: ShapeReader): Continuation | undefined {
   const field = reader.fields(node, defaultForm)?.at("continuation");
   return field && reader.oneOf<Continuation>(field, continuations);
+}
+
+/** Reads the ladder of a question; none when nothing is said. */
+function readLadder(node: Node, reader: ShapeReader): Hop[] {
+  const items = node.value === undefined ? undefined : reader.items(node, hopCount);
+  return (items ?? []).map((item) => {
+    const fields = reader.fields(item, hopForm);
+    const timeoutMs = fields && reader.duration(fields.at("timeout"), durationBounds.hop);
+    return { principal: readPrincipal(fields, reader), timeoutMs };
+  });
 }

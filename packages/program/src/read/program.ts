@@ -2,19 +2,75 @@ import { fillInput, type JsonSchema } from "@svc/catalog";
 import { isObject } from "@svc/core";
 import { createFaultList, type FaultList, type ProgramFault } from "../faults.ts";
 import type { JsonObject } from "../json.ts";
-import { programBytesMax, programDepthMax } from "../limits.ts";
-import type { Program } from "../program.ts";
-import { approvalForm, readApproval } from "./approval.ts";
+import { defaultLimits, type Limits, limitBounds } from "../limits.ts";
+import type { Approval, PlanApproval, Program } from "../program.ts";
 import { type ObjectForm, ref, schemaOf } from "./form.ts";
 import { parseJsonText } from "./json-text.ts";
-import { limitsForm, readLimits } from "./limits.ts";
+import { hopCount, principalSchema, readPrincipal } from "./ladder.ts";
+import { limitsForm } from "./limits.ts";
 import { pointsSchema, readPoints } from "./points.ts";
-import { readResult, resultSchema } from "./result.ts";
-import { readSaga, sagaForm } from "./saga.ts";
+import { readResult, readSaga, sagaForm } from "./result.ts";
 import { checkSchemaDocument } from "./schema-document.ts";
 import { createShapeReader, type Node, type ShapeReader } from "./shape.ts";
 import { readSteps } from "./steps.ts";
 import { lookForPlaces } from "./value.ts";
+
+/** The JSON Schema of `result`. */
+const resultSchema: JsonSchema = {
+  description: "Scalars by name that the receipt carries, at most 16 KB. What is absent is null.",
+  type: "object",
+  additionalProperties: { ...ref("value"), description: "A reference, a text or a scalar." },
+  examples: [{ sent: { $ref: "steps.sum.sent" } }],
+};
+
+const counts = ["toolCalls", "writes", "rows", "asks", "concurrency"] as const;
+
+/** Deepest nesting of the JSON text. */
+const programDepthMax = 64;
+
+/** What a program may take: most bytes of its text, most steps (branches and a map's calls counted), deepest nesting. */
+const programBytesMax = 262_144;
+
+const plans = ["never", "destructive", "always"] as const satisfies readonly PlanApproval[];
+
+const approverForm: ObjectForm = {
+  description: "One contact.",
+  required: { principal: principalSchema("head") },
+  optional: {},
+  examples: [{ principal: "head" }],
+};
+
+/** The form of `approval`. */
+const approvalForm: ObjectForm = {
+  description: "Whether the plan is approved before it runs, and by whom.",
+  required: {},
+  optional: {
+    plan: {
+      description:
+        "Never, when a destructive call stands in the plan (the default; undo calls do not count), or always. The project may demand more.",
+      enum: plans,
+      examples: ["destructive"],
+    },
+    escalation: {
+      description: "Contacts that approvals are addressed to, all at once. Default: every approver.",
+      type: "array",
+      minItems: hopCount.min,
+      maxItems: hopCount.max,
+      items: schemaOf(approverForm),
+      examples: [[{ principal: "head" }]],
+    },
+  },
+  examples: [{ plan: "always", escalation: [{ principal: "head" }] }],
+};
+
+/** Reads whether and by whom the plan is approved. */
+function readApproval(node: Node, reader: ShapeReader): Approval {
+  const fields = node.value === undefined ? undefined : reader.fields(node, approvalForm);
+  if (fields === undefined) return { plan: "destructive", escalation: [] };
+  const hops = fields.has("escalation") ? reader.items(fields.at("escalation"), hopCount) : [];
+  const escalation = (hops ?? []).map((hop) => readPrincipal(reader.fields(hop, approverForm), reader));
+  return { plan: reader.oneOf<PlanApproval>(fields.at("plan"), plans) ?? "destructive", escalation };
+}
 
 /** A document that could be read as a program, as far as it has its shape. `leftOut`: ids of what had to be left out. */
 export type ReadProgram = {
@@ -150,4 +206,24 @@ function readDocument(root: Node, reader: ShapeReader, leftOut: LeftOut): Progra
 function readInputSchema(node: Node, reader: ShapeReader): JsonSchema | undefined {
   if (node.value === undefined) return undefined;
   return checkSchemaDocument(node, reader.faults, "PROGRAM_MALFORMED") ? (node.value as JsonSchema) : undefined;
+}
+
+/** Reads the limits of a job; the default of each that is not set. */
+function readLimits(node: Node, reader: ShapeReader): Limits {
+  const fields = node.value === undefined ? undefined : reader.fields(node, limitsForm);
+  if (fields === undefined) return defaultLimits;
+  const limits = { ...defaultLimits };
+  limits.deadlineMs = reader.duration(fields.at("deadline"), limitBounds.deadlineMs) ?? limits.deadlineMs;
+  for (const name of counts) limits[name] = readCount(fields.at(name), name, reader) ?? limits[name];
+  return limits;
+}
+
+function readCount(node: Node, name: (typeof counts)[number], reader: ShapeReader): number | undefined {
+  const { value, path } = node;
+  const { min, max } = limitBounds[name];
+  if (typeof value !== "number") return reader.number(node, { min, max });
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  const hint = `write a whole number from ${min} to ${max}`;
+  reader.faults.add("PROGRAM_LIMIT_INVALID", path, `is ${value}, out of its bounds`, hint);
+  return undefined;
 }

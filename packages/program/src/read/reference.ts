@@ -8,7 +8,7 @@ import {
   type TextTemplate,
   type ValueTemplate,
 } from "../template.ts";
-import { kindText } from "./value-kind.ts";
+import { kindText } from "./name.ts";
 
 /** Why a text is no reference, template or path. */
 export type SyntaxFault = { readonly fault: string };

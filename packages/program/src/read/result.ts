@@ -1,18 +1,10 @@
-import type { JsonSchema } from "@svc/catalog";
 import { formatValue, scalarText } from "@svc/core";
+import type { SagaEnd } from "../program.ts";
 import type { DeclaredResult, ValueTemplate } from "../template.ts";
-import { ref } from "./form.ts";
+import type { ObjectForm } from "./form.ts";
 import { parsePath, referenceRoots } from "./reference.ts";
 import type { Node, ShapeReader } from "./shape.ts";
 import { readValue } from "./value.ts";
-
-/** The JSON Schema of `result`. */
-export const resultSchema: JsonSchema = {
-  description: "Scalars by name that the receipt carries, at most 16 KB. What is absent is null.",
-  type: "object",
-  additionalProperties: { ...ref("value"), description: "A reference, a text or a scalar." },
-  examples: [{ sent: { $ref: "steps.sum.sent" } }],
-};
 
 /** Reads the declared result: scalars by name, in the order declared; nothing when none is declared. */
 export function readResult(node: Node, reader: ShapeReader): DeclaredResult {
@@ -40,4 +32,36 @@ function isPath(text: string): boolean {
 function isScalar(template: ValueTemplate): boolean {
   if (template.kind === "literal") return template.value === null || scalarText(template.value) !== undefined;
   return template.kind !== "object" && template.kind !== "list";
+}
+
+const ends = ["failed", "aborted", "cancelled"] as const satisfies readonly SagaEnd[];
+const endCount = { min: 1, max: ends.length };
+
+/** The form of `saga`. */
+export const sagaForm: ObjectForm = {
+  description: "Undoes what was done, in reverse, when the job ends as named.",
+  required: {
+    on: {
+      description: "The ends.",
+      type: "array",
+      minItems: endCount.min,
+      maxItems: endCount.max,
+      uniqueItems: true,
+      items: { description: "One end.", enum: ends, examples: ["failed"] },
+      examples: [ends],
+    },
+  },
+  optional: {},
+  examples: [{ on: ["failed", "aborted"] }],
+};
+
+/** Reads the ends that the saga runs for; none when nothing is said. */
+export function readSaga(node: Node, reader: ShapeReader): readonly SagaEnd[] {
+  const fields = node.value === undefined ? undefined : reader.fields(node, sagaForm);
+  const items = fields?.has("on") ? reader.items(fields.at("on"), endCount) : undefined;
+  const named = (items ?? []).flatMap((item) => reader.oneOf<SagaEnd>(item, ends) ?? []);
+  if (new Set(named).size < named.length) {
+    reader.faults.add("PROGRAM_MALFORMED", [...node.path, "on"], "names an end twice", "name each once");
+  }
+  return named;
 }

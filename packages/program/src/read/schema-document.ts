@@ -12,16 +12,6 @@ const schemaKeywords = ["items"];
 const listKeywords = ["anyOf", "oneOf", "allOf"];
 const keywords = new Set([...plainKeywords, ...schemaKeywords, ...listKeywords, "properties"]);
 
-/** The definition `schema` of the JSON Schema. */
-export const schemaDefinition: JsonSchema = {
-  description:
-    "A JSON Schema of an object, of the keywords type, title, description, default, examples, enum, const, required, properties, additionalProperties (true or false), items, anyOf, oneOf, allOf, dependentRequired and the bounds of numbers, texts, lists and objects.",
-  type: "object",
-  required: ["type"],
-  properties: { type: { description: "Always object.", const: "object", examples: ["object"] } },
-  examples: [{ type: "object", required: ["calendar"], properties: { calendar: { type: "string" } } }],
-};
-
 /**
  * Checks a schema that stands in a program (inputSchema, answerSchema): an object's, of known keywords, that compiles. Records
  * every fault; answers whether there was none.

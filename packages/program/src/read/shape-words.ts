@@ -1,7 +1,5 @@
 import { call, text, type Written } from "@svc/core";
 import type { JsonObject } from "../json.ts";
-import { listed } from "../listed.ts";
-import type { ObjectForm } from "./form.ts";
 
 /** Where the JSON Schema of programs is served. */
 export const schemaPath = "/schemas/program.v1.json";
@@ -208,15 +206,4 @@ function isNear(a: string, b: string): boolean {
   const other = Math.max(a.length, b.length) - start - end;
   const isSwapped = a.length === b.length && other === 2 && a[start] === b[start + 1] && a[start + 1] === b[start];
   return other <= 1 || isSwapped;
-}
-
-/** A form as a hint tells it: what it must have, what it may have, and an example. `schema`: where the schema of the whole is served. */
-export function shapeText({ required, optional, examples }: ObjectForm, schema: string): string {
-  const must = Object.keys(required);
-  const may = Object.keys(optional);
-  const parts = [
-    ...(must.length === 0 ? [] : [`it has ${listed(must, "and")}`]),
-    ...(may.length === 0 ? [] : [`${must.length === 0 ? "it" : "and"} may have ${listed(may, "and")}`]),
-  ];
-  return `${parts.join(" ")}, such as ${JSON.stringify(examples[0])}; ${schema} has all of it`;
 }

@@ -1,10 +1,10 @@
 import { formatDuration, formatValue, isObject, parseDuration, text, type Written } from "@svc/core";
 import type { FaultList } from "../faults.ts";
 import type { JsonObject, JsonValue, Path } from "../json.ts";
-import type { Bounds } from "../limits.ts";
+import { type Bounds, listed } from "../limits.ts";
 import type { FieldPlaces } from "./field-places.ts";
 import type { ObjectForm } from "./form.ts";
-import { meantField, schemaPath, shapeText, strayHint } from "./shape-words.ts";
+import { meantField, schemaPath, strayHint } from "./shape-words.ts";
 
 /** A value under reading and the path it stands at. */
 export type Node = { readonly value: JsonValue | undefined; readonly path: Path };
@@ -197,4 +197,15 @@ function readDuration(value: JsonValue): number | undefined {
     // The one way it says that a text is no duration.
     return undefined;
   }
+}
+
+/** A form as a hint tells it: what it must have, what it may have, and an example. `schema`: where the schema of the whole is served. */
+function shapeText({ required, optional, examples }: ObjectForm, schema: string): string {
+  const must = Object.keys(required);
+  const may = Object.keys(optional);
+  const parts = [
+    ...(must.length === 0 ? [] : [`it has ${listed(must, "and")}`]),
+    ...(may.length === 0 ? [] : [`${must.length === 0 ? "it" : "and"} may have ${listed(may, "and")}`]),
+  ];
+  return `${parts.join(" ")}, such as ${JSON.stringify(examples[0])}; ${schema} has all of it`;
 }

@@ -1,14 +1,16 @@
 import { formatValue, isObject } from "@svc/core";
 import { type JsonObject, pointerOf } from "../json.ts";
-import { type Bounds, type Limits, programStepsMax } from "../limits.ts";
-import { listed } from "../listed.ts";
+import { type Bounds, type Limits, listed } from "../limits.ts";
 import { formOf, languageOf, type OnError, type Step, stepKinds, stepsOf } from "../steps/index.ts";
 import type { Place, Refusal } from "../steps/language.ts";
 import { readExpression } from "./expression.ts";
-import { hintOfId, idForm } from "./name.ts";
+import { idForm } from "./name.ts";
 import { readErrorRule } from "./on-error.ts";
 import type { Fields, Node, ShapeReader } from "./shape.ts";
 import { failingStep, isUnion, kindsLike, meantField, schemaPath } from "./shape-words.ts";
+
+/** Most steps, those of branches and the calls of maps included. */
+const programStepsMax = 100;
 
 /** What steps are read with: the limits in force, and where ids of steps go that had to be left out. */
 export type StepContext = { readonly limits: Limits; readonly leftOut: Set<string> };
@@ -221,4 +223,16 @@ function readId(node: Node, { reader, seen }: Walk): string | undefined {
     reader.faults.add("PROGRAM_MALFORMED", node.path, message, "give each step its own id");
   } else seen.set(id, pointerOf(node.path));
   return id;
+}
+
+/** What to write for an id that has not its form. */
+function hintOfId(value: Node["value"]): string {
+  const id =
+    typeof value === "string"
+      ? value
+          .slice(0, 64)
+          .replaceAll(/[^A-Za-z0-9]+/g, "_")
+          .replace(/^[^A-Za-z]+|_$/g, "")
+      : "";
+  return id === "" ? idForm.hint : `write ${JSON.stringify(id)}: 1 to 64 letters, digits and _, a letter first`;
 }

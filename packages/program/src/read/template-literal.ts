@@ -1,5 +1,5 @@
 import { translated } from "./cel-advice.ts";
-import { parseExpression } from "./cel-syntax.ts";
+import { parseExpression } from "./cel-calls.ts";
 import { parsePath, referenceRoots } from "./reference.ts";
 import { textForm } from "./value-advice.ts";
 

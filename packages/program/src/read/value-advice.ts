@@ -1,14 +1,8 @@
 import { isObject } from "@svc/core";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { translated } from "./cel-advice.ts";
-import { parseExpression } from "./cel-syntax.ts";
+import { parseExpression } from "./cel-calls.ts";
 import { parsePath, referenceRoots } from "./reference.ts";
-
-// What people write for values who know another language, and the form that is meant.
-
-/** What is said where nothing better is known. */
-export const valueForms =
-  'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}; {"$literal": …} is a value as it stands';
 
 /** Characters of a program's text that a hint repeats, at most. */
 const repeatedMax = 300;
@@ -113,36 +107,6 @@ export function hintOfForeign(text: string): string | undefined {
 export function hintOfSetField(set: string, field = "id"): string {
   const list = `{"id": "found", "reduce": "${set}", "as": {"${field}": "list ${field}"}}`;
   return `rows.${set} is how many rows the set has: make a value of them, ${list} and "steps.found.${field}[0]" for the first, or "sum ${field}" for a total; or name row.${field} in a map, compute or filter of ${set}`;
-}
-
-/** The first path in braces that what is said of holds for; undefined where there is none. */
-function foreignIn(text: string): string | undefined {
-  const [, found] = /\{\s*((?:events?|fire)\.[\w.[\]]{1,200}|rows\.\w{1,64}[.[][\w.[\]]{1,200})\s*\}/.exec(text) ?? [];
-  return found;
-}
-
-/** What to write for a `$text` with such a path in it. */
-export function hintOfForeignText(text: string): string | undefined {
-  const found = foreignIn(text);
-  return found === undefined ? undefined : hintOfForeign(found);
-}
-
-/** What to write for a path that starts with nothing that is known here. */
-export function hintOfPath(text: string): string {
-  const foreign = hintOfForeign(text);
-  if (foreign !== undefined) return foreign;
-  const meant = pathOfWords(text);
-  if (meant !== undefined) return `write ${JSON.stringify(meant)}`;
-  if (/^\$?(?:env|process|vars?|variables|secrets?|context|global)\b/i.test(text)) {
-    return 'name what the program is given: input.<name>, declared in inputSchema, or params.<name>; a secret stands by itself, as {"$secret": "<name>"}';
-  }
-  const [first, ...rest] = parsePath(text.trim()) ?? [];
-  if (first === "now") return 'write {"$cel": "now"} for the time, {"$cel": "string(now)"} for its text';
-  if (typeof first === "string" && rest.length > 0) {
-    const tail = rest.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
-    return `write "steps.${first}${tail}" for what step ${first} answered, "row${tail}" for a field of the row at hand, "input.${first}${tail}" for what the job is given`;
-  }
-  return "start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>";
 }
 
 /** What to write for a `$text` that computes between its braces; undefined where it does not. */

@@ -1,34 +1,18 @@
-import type { JsonSchema } from "@svc/catalog";
 import { formatValue, isObject } from "@svc/core";
 import type { FaultList } from "../faults.ts";
 import { type JsonObject, type JsonValue, type Path, pointerOf } from "../json.ts";
 import type { TextTemplate, ValueTemplate } from "../template.ts";
-import { parseTemplate, parseText } from "./reference.ts";
+import { kindText } from "./name.ts";
+import { parsePath, parseTemplate, parseText } from "./reference.ts";
 import type { Node } from "./shape.ts";
 import { hasDoubledPath, looksLikeTemplate, namesPlace, rightForm } from "./template-literal.ts";
-import {
-  hintOfForeignText,
-  hintOfPath,
-  isForeignForm,
-  meantForm,
-  pathOfWords,
-  textForm,
-  valueForms,
-} from "./value-advice.ts";
-import { kindText } from "./value-kind.ts";
+import { hintOfForeign, isForeignForm, meantForm, pathOfWords, textForm } from "./value-advice.ts";
 
-/** The definition `value` of the JSON Schema. */
-export const valueDefinition: JsonSchema = {
-  description:
-    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace; where a source is null, absent or skipped, "else" beside it stands in for the whole text, and without one the step or the row fails. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value of them and of now, the time at which the step began, with the functions that $defs/expression names; {"$literal": value} is the value as it stands; {"$secret": name} is a secret of the project, with "prefix" before it, in an http step and at arguments that a tool marks x-sensitive.',
-  examples: [
-    { $ref: "steps.sum.sent", else: 0 },
-    { $text: "{rows.open} open" },
-    { $cel: "now - duration('168h')" },
-    { $literal: "Hello {{name}}" },
-    250,
-  ],
-};
+// What people write for values who know another language, and the form that is meant.
+
+/** What is said where nothing better is known. */
+const valueForms =
+  'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}; {"$literal": …} is a value as it stands';
 
 /** Reads a JSON value with references in it. Faults are recorded; undefined only for what is absent. */
 export function readValue({ value, path }: Node, faults: FaultList): ValueTemplate | undefined {
@@ -136,4 +120,34 @@ function syntaxFault(faults: FaultList, path: Path, message: string, found: Json
   const whole = '; what is computed takes the place of the whole {"$text": …}, as {"$cel": "expression"}';
   const hint = `start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>; a literal brace is {{${isText ? whole : ""}`;
   faults.add("PROGRAM_REFERENCE_INVALID", path, message, meant === undefined ? hint : writeForm(path, meant));
+}
+
+/** The first path in braces that what is said of holds for; undefined where there is none. */
+function foreignIn(text: string): string | undefined {
+  const [, found] = /\{\s*((?:events?|fire)\.[\w.[\]]{1,200}|rows\.\w{1,64}[.[][\w.[\]]{1,200})\s*\}/.exec(text) ?? [];
+  return found;
+}
+
+/** What to write for a `$text` with such a path in it. */
+function hintOfForeignText(text: string): string | undefined {
+  const found = foreignIn(text);
+  return found === undefined ? undefined : hintOfForeign(found);
+}
+
+/** What to write for a path that starts with nothing that is known here. */
+function hintOfPath(text: string): string {
+  const foreign = hintOfForeign(text);
+  if (foreign !== undefined) return foreign;
+  const meant = pathOfWords(text);
+  if (meant !== undefined) return `write ${JSON.stringify(meant)}`;
+  if (/^\$?(?:env|process|vars?|variables|secrets?|context|global)\b/i.test(text)) {
+    return 'name what the program is given: input.<name>, declared in inputSchema, or params.<name>; a secret stands by itself, as {"$secret": "<name>"}';
+  }
+  const [first, ...rest] = parsePath(text.trim()) ?? [];
+  if (first === "now") return 'write {"$cel": "now"} for the time, {"$cel": "string(now)"} for its text';
+  if (typeof first === "string" && rest.length > 0) {
+    const tail = rest.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+    return `write "steps.${first}${tail}" for what step ${first} answered, "row${tail}" for a field of the row at hand, "input.${first}${tail}" for what the job is given`;
+  }
+  return "start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>";
 }

@@ -1,12 +1,12 @@
 import { plan } from "@bufbuild/cel";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseExpression } from "../read/cel-syntax.ts";
+import { parseExpression } from "../read/cel-calls.ts";
 import { boundOf } from "./cost.ts";
+import { meteredEach } from "./cost-of-text.ts";
 import { meteredEnv } from "./evaluation.ts";
 import { inlineStepsMax } from "./evaluator.ts";
 import { compileSource } from "./expression.ts";
-import { meteredEach } from "./meter.ts";
 
 // Expressions over everything that multiplies: texts, patterns, lists and what they make of each other.
 

@@ -1,9 +1,9 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
-import { textExtent, wholeSteps } from "../functions/function.ts";
+import { type CelFunction, textExtent } from "../functions/function.ts";
 import { functionsNamed } from "../functions/index.ts";
-import { celLimits } from "../read/cel-syntax.ts";
+import { celLimits } from "../read/cel-calls.ts";
 import { calledOf, childrenOf, pathOfNode } from "../read/cel-tree.ts";
-import { containsSteps, matchesSteps } from "./cost-of-text.ts";
+import { containsSteps, matchesSteps, stepsOf } from "./cost-of-text.ts";
 import {
   type Chain,
   type Extent,
@@ -15,9 +15,7 @@ import {
   type Reached,
   reachAll,
   scalar,
-  together,
 } from "./extent.ts";
-import { stepsOf } from "./meter.ts";
 
 type Cost = { readonly steps: number; readonly extent: Extent };
 type Values = Readonly<Record<string, unknown>>;
@@ -230,4 +228,23 @@ function sumOf(parts: readonly Cost[]): number {
   let steps = 0;
   for (const part of parts) steps += part.steps;
   return steps;
+}
+
+/** Steps of a function with what it is given looked at, which is done first. */
+function wholeSteps({ steps }: CelFunction, of: readonly Extent[]): number {
+  let looked = 0;
+  for (const { total, depth } of of) looked += total * (1 + depth) * stepsOf.value;
+  return looked + steps(of);
+}
+
+/** The extent of one value out of several, or of a list or map of them. */
+function together(parts: readonly Extent[]): Extent {
+  let { items, text, total, depth } = { ...scalar, items: parts.length };
+  for (const part of parts) {
+    items = Math.max(items, part.items);
+    text = Math.max(text, part.text);
+    depth = Math.max(depth, part.depth);
+    total += part.total;
+  }
+  return { items, text, total, depth };
 }

@@ -3,16 +3,41 @@ import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { compileLinearRegExp, type LinearRegExp } from "@svc/catalog/patterns";
 import { celFuncOf } from "../functions/function.ts";
 import { libraryFunctions } from "../functions/index.ts";
-import { celLimits } from "../read/cel-syntax.ts";
-import { childrenOf, rangesOf } from "../read/cel-tree.ts";
+import { celLimits } from "../read/cel-calls.ts";
+import { childrenOf } from "../read/cel-tree.ts";
 import { absentFieldsOf, nullFieldsOf } from "./absent-fields.ts";
 import type { CelValues } from "./cel-values.ts";
 import { conversions } from "./conversions.ts";
-import { containsSteps, matchesSteps } from "./cost-of-text.ts";
+import { containsSteps, matchesSteps, meteredEach, stepsOf, take } from "./cost-of-text.ts";
 import { beginWith } from "./long-numbers.ts";
-import { meteredEach, stepsOf, take } from "./meter.ts";
-import { overloadWords } from "./overload-words.ts";
 import { timeParts } from "./time-parts.ts";
+
+/** How kinds of values are named to people. */
+const kindWords: Readonly<Record<string, string>> = {
+  null_type: "null",
+  string: "a text",
+  double: "a number (double)",
+  int: "a whole number (int)",
+  uint: "a whole number (uint)",
+  bool: "true or false",
+  list: "a list",
+  map: "an object",
+  "google.protobuf.Timestamp": "a timestamp",
+  "google.protobuf.Duration": "a duration",
+};
+
+/** What is meant most often where values of two kinds meet, whichever stands first. */
+const cures: readonly (readonly [one: string, other: string, cure: string])[] = [
+  ["a number (double)", "a whole number (int)", "numbers of rows, inputs and answers are doubles: write 100.0 for 100"],
+  ["a text", "a timestamp", 'make a time of the text: timestamp(text), of a date timestamp(text + "T00:00:00Z")'],
+  ["a text", "a duration", 'make a time of the text: timestamp(text), of a date timestamp(text + "T00:00:00Z")'],
+  ["a text", "a number (double)", "make a text of the number, string(number), or a number of the text, double(text)"],
+  [
+    "a text",
+    "a whole number (int)",
+    "make a text of the number, string(number), or a number of the text, double(text)",
+  ],
+];
 
 /**
  * The outcome of one evaluation: the answer, or why there is none, as a sentence without values. `isTooExpensive`: it was stopped,
@@ -120,11 +145,6 @@ export function evaluationOf<T extends object>(
   };
 }
 
-/** The answer of a condition. */
-export function truthOf(value: CelValue): CelOutcome {
-  return typeof value === "boolean" ? { value } : { error: "is not true or false" };
-}
-
 /** The evaluator's messages quote values, which may be row data: what is told is the kind of the fault. */
 function describeCelError(message: string, tree: Expr): string {
   const [, told] = celErrors.find(([pattern]) => pattern.test(message)) ?? [];
@@ -174,4 +194,24 @@ const celErrors: readonly (readonly [RegExp, string])[] = [
 function sizeOf(value: unknown): number {
   const size: unknown = typeof value === "object" && value !== null && "size" in value ? value.size : 0;
   return typeof size === "number" ? size : 0;
+}
+
+/** What an operation was given that takes no such values, from the evaluator's message: kinds alone, no value. Empty where it does not tell. */
+function overloadWords(message: string): string {
+  const [, name = "", applied] = /overload for '([^']+)' applied to '(.*)'/s.exec(message) ?? [];
+  const [, receiver = "", listed] = /^([^(]*)\((.*)\)$/s.exec(applied ?? "") ?? [];
+  if (listed === undefined) return "";
+  const types = [receiver.replace(/\.$/, ""), ...listed.split(", ")].filter((type) => type !== "");
+  const kinds = types.map((type) => kindWords[type] ?? kindWords[type.replace(/[(<].*/s, "")] ?? "another value");
+  const given = `: ${name.replaceAll("_", "") || name} of ${kinds.join(" and ")}`;
+  const cure = kinds.includes("null")
+    ? "ask whether it is null first, with != null"
+    : cures.find(([one, other]) => kinds.includes(one) && kinds.includes(other))?.[2];
+  return cure === undefined ? given : `${given}; ${cure}`;
+}
+
+/** What the comprehensions of a tree walk through. */
+function rangesOf(tree: Expr): Expr[] {
+  const own = tree.exprKind.case === "comprehensionExpr" ? tree.exprKind.value.iterRange : undefined;
+  return [...(own === undefined ? [] : [own]), ...childrenOf(tree).flatMap(rangesOf)];
 }

@@ -3,7 +3,7 @@ import type { JsonValue } from "../json.ts";
 import type { Expression } from "../template.ts";
 import type { Batch } from "./batch.ts";
 import type { CelFailure, CelOutcome } from "./evaluation.ts";
-import { bindingsOf, type CelBindings, type CelRow, type CompiledExpression, compileSource } from "./expression.ts";
+import { type CelBindings, type CelRow, type CompiledExpression, compileSource } from "./expression.ts";
 import { extentOf } from "./extent.ts";
 
 /** Evaluates expressions of checked programs. Everything that evaluates one does it here. */
@@ -161,4 +161,9 @@ async function runInThread(pool: ThreadPool, batch: Batch, { owner, run }: Work)
     if (error instanceof ThreadStoppedError && error.reason !== "closed") return stopped;
     throw error;
   }
+}
+
+/** Those of its values that expressions may name: whoever has more hands none of it on. */
+function bindingsOf({ params, input, rows, steps, calls, output, fire, event, now }: CelBindings): CelBindings {
+  return { params, input, rows, steps, calls, output, fire, event, now };
 }

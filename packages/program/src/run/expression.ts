@@ -1,10 +1,10 @@
+import type { CelValue } from "@bufbuild/cel";
 import type { JsonObject, JsonValue } from "../json.ts";
-import { parseExpression } from "../read/cel-syntax.ts";
-import { type CelValues, celRows, celValues } from "./cel-values.ts";
+import { parseExpression } from "../read/cel-calls.ts";
+import { type CelValues, celRows, celValues, jsonOfCel } from "./cel-values.ts";
 import { celTime } from "./conversions.ts";
 import { boundOf } from "./cost.ts";
-import { type CelFailure, type CelOutcome, type ComputedText, evaluationOf, truthOf } from "./evaluation.ts";
-import { jsonOfCel } from "./json-of-cel.ts";
+import { type CelFailure, type CelOutcome, type ComputedText, evaluationOf } from "./evaluation.ts";
 
 /** A row, or null for the one evaluation of a condition, which has none. */
 export type CelRow = JsonObject | null;
@@ -27,11 +27,6 @@ export type CelBindings = {
   /** Epoch milliseconds. */
   readonly now?: number | undefined;
 };
-
-/** Those of its values that expressions may name: whoever has more hands none of it on. */
-export function bindingsOf({ params, input, rows, steps, calls, output, fire, event, now }: CelBindings): CelBindings {
-  return { params, input, rows, steps, calls, output, fire, event, now };
-}
 
 /** An expression, ready to run. */
 export type CompiledExpression = {
@@ -77,4 +72,9 @@ function rowsOf(
   const given = { params, input, rows, steps, calls, output, fire, event };
   const values = celValues(given);
   return celRows(now === undefined ? values : { ...values, now: celTime(now) }, Object.values(given), each, isOver);
+}
+
+/** The answer of a condition. */
+function truthOf(value: CelValue): CelOutcome {
+  return typeof value === "boolean" ? { value } : { error: "is not true or false" };
 }

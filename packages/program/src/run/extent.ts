@@ -152,18 +152,6 @@ function measureFields(object: object, measured: Measured): boolean {
   return true;
 }
 
-/** The extent of one value out of several, or of a list or map of them. */
-export function together(parts: readonly Extent[]): Extent {
-  let { items, text, total, depth } = { ...scalar, items: parts.length };
-  for (const part of parts) {
-    items = Math.max(items, part.items);
-    text = Math.max(text, part.text);
-    depth = Math.max(depth, part.depth);
-    total += part.total;
-  }
-  return { items, text, total, depth };
-}
-
 /** The extent of two texts or lists, joined. */
 export function joined(left: Extent, right: Extent): Extent {
   return {

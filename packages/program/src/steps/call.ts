@@ -1,23 +1,25 @@
-import type { Action } from "@svc/catalog";
+import type { AccessClass, Action } from "@svc/catalog";
 import type { Check } from "../check/context.ts";
-import { pathOf } from "../json.ts";
+import { type Path, pathOf } from "../json.ts";
 import { type ObjectForm, ref, schemaOf } from "../read/form.ts";
 import { entriesOf } from "../template.ts";
-import { answerTypeOf } from "../types/listed-values.ts";
+import { answerTypeOf } from "../types/schema-type.ts";
 import { type Ended, nothing, type RowSet } from "../types/scope.ts";
 import type { AnyStep, Measure, StepLanguage } from "./language.ts";
-import { argumentOfPage, checkStart, pageForm } from "./parts/page.ts";
-import { checkRows, readRows, rowsForm, tellLists } from "./parts/rows.ts";
+import { argumentOfPage, checkPage, checkStart, pageForm } from "./parts/page.ts";
+import { type RowsSpec, readRows, rowsForm, setOfRows, tellLists } from "./parts/rows.ts";
 import {
   callOptions,
   checkToolCall,
+  checkUndo,
   readEntity,
   readToolCall,
+  readUndo,
   type StepCall,
   toolCallDefinitions,
+  undoForm,
 } from "./parts/tool-call.ts";
-import { checkUndo, readUndo, undoForm } from "./parts/undo.ts";
-import { type Use, useOfCalls } from "./use.ts";
+import { noUse, type Use } from "./use.ts";
 
 /** One tool call: a step of its own, or one of a map's `do`, which has no `rows`. */
 export type CallStep = AnyStep & StepCall & { readonly kind: "call" };
@@ -121,4 +123,21 @@ function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: C
   }
   if (action === undefined || check.faults.has(`${pointer}/rows/keep`)) return "any";
   return checkRows(rows, [...pathOf(pointer), "rows"], action, check);
+}
+
+/** The use of so many calls of a tool, of which at least one is made. */
+function useOfCalls(count: number, access: AccessClass): Use {
+  return {
+    ...noUse,
+    callsMin: 1,
+    callsMax: count,
+    writesMax: access === "read" ? 0 : count,
+    destructiveMax: access === "destructive" ? count : 0,
+  };
+}
+
+/** Checks rows against the output of their tool and answers the set that they make. Records every fault. */
+function checkRows(rows: RowsSpec, path: Path, action: Action, check: Check): RowSet | "any" {
+  if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, check);
+  return setOfRows(rows, path, { slug: action.slug, outputSchema: answerTypeOf(action) }, check);
 }

@@ -22,9 +22,8 @@ import {
   requestForm,
 } from "./parts/http-request.ts";
 import { checkStart } from "./parts/page.ts";
-import { readRetry } from "./parts/retry.ts";
 import { readRows, setOfRows } from "./parts/rows.ts";
-import { callOptions, type StepCall } from "./parts/tool-call.ts";
+import { callOptions, readRetry, type StepCall } from "./parts/tool-call.ts";
 
 /** A request to a host on the project's list: a step of its own, or one of a map's `do`, which has no `rows`. */
 export type HttpStep = AnyStep & StepCall & { readonly kind: "http"; readonly http: HttpCall };

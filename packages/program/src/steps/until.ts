@@ -6,7 +6,7 @@ import { durationSchema, numberSchema, type ObjectForm, ref, wholeSchema } from 
 import type { Expression } from "../template.ts";
 import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
-import { repeatedUse } from "./use.ts";
+import { type Use, upTo } from "./use.ts";
 
 /** Steps of type `Inner` that are done again until an expression holds, with a pause after each round but the last. */
 export type UntilStepOf<Inner extends AnyStep> = AnyStep & {
@@ -105,4 +105,9 @@ export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf
     asks: () => [],
     estimate: ({ body, max }, { list }) => repeatedUse(max, list(body)),
   };
+}
+
+/** The use of something that is done once, and then up to so many times in all. */
+function repeatedUse(times: number, once: Use): Use {
+  return { ...upTo(times, once), callsMin: once.callsMin, asksMin: once.asksMin };
 }

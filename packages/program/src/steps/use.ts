@@ -1,5 +1,3 @@
-import type { AccessClass } from "@svc/catalog";
-
 /** What steps use: at least, of a run that every judge lets proceed, and at most. Undo calls do not count. */
 export type Use = {
   readonly callsMin: number;
@@ -22,17 +20,6 @@ export const noUse: Use = {
   asksMin: 0,
   asksMax: 0,
 };
-
-/** The use of so many calls of a tool, of which at least one is made. */
-export function useOfCalls(count: number, access: AccessClass): Use {
-  return {
-    ...noUse,
-    callsMin: 1,
-    callsMax: count,
-    writesMax: access === "read" ? 0 : count,
-    destructiveMax: access === "destructive" ? count : 0,
-  };
-}
 
 /** The use of both. */
 export function bothUses(a: Use, b: Use): Use {
@@ -61,11 +48,6 @@ export function upTo(times: number, { callsMax, writesMax, destructiveMax, rowsM
     asksMin: 0,
     asksMax: times * asksMax,
   };
-}
-
-/** The use of something that is done once, and then up to so many times in all. */
-export function repeatedUse(times: number, once: Use): Use {
-  return { ...upTo(times, once), callsMin: once.callsMin, asksMin: once.asksMin };
 }
 
 function combine(a: Use, b: Use, join: (one: number, other: number) => number): Use {

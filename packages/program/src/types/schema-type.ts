@@ -1,7 +1,8 @@
-import type { JsonSchema } from "@svc/catalog";
+import { type Action, isOmittedByNull, type JsonSchema, type NullPlace, nullPlace, nullPlaceAt } from "@svc/catalog";
 import { isJsonNumber, isObject } from "@svc/core";
 import type { JsonValue, Path } from "../json.ts";
 import { meantField } from "../read/shape-words.ts";
+import { entriesOf, objectOf, type ValueTemplate } from "../template.ts";
 
 /** What is known of a value: its schema, or undefined when nothing is. */
 export type ValueType = JsonSchema | undefined;
@@ -10,7 +11,7 @@ export type ValueType = JsonSchema | undefined;
 export const timestampType: JsonSchema = { type: "string", format: "date-time" };
 
 /** A JSON type. Whole numbers are numbers: no output says which of the two its values are for good. */
-export type TypeName = "null" | "boolean" | "number" | "string" | "array" | "object";
+type TypeName = "null" | "boolean" | "number" | "string" | "array" | "object";
 
 const typeNames: Readonly<Record<string, TypeName>> = {
   null: "null",
@@ -161,4 +162,90 @@ function faultOfObject(from: JsonSchema, to: JsonSchema): string | undefined {
     if (fault !== undefined) return `has ${name}, which ${fault}`;
   }
   return undefined;
+}
+
+/** A template as its schema has it filled in, as `fillInput` does with values: without nulls that mean "absent", and with defaults. */
+export function filledIn(template: ValueTemplate, schema: JsonSchema): ValueTemplate {
+  return withDefaults(withoutNulls(template, nullPlace(schema)), schema);
+}
+
+function withDefaults(template: ValueTemplate, schema: unknown): ValueTemplate {
+  if (!isObject(schema)) return template;
+  if (template.kind === "list") {
+    return { kind: "list", items: template.items.map((item) => withDefaults(item, schema.items)) };
+  }
+  const entries = entriesOf(template);
+  if (entries === undefined || !isObject(schema.properties)) return template;
+  const filled = new Map(entries);
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const given = filled.get(name);
+    if (given !== undefined) filled.set(name, withDefaults(given, property));
+    else if (isObject(property) && property.default !== undefined) {
+      filled.set(name, { kind: "literal", value: property.default as JsonValue });
+    }
+  }
+  return objectOf([...filled]);
+}
+
+/** The null that stands in for an absent source, too, leaves its argument out: it is none of the argument's values. */
+function withoutNulls(template: ValueTemplate, place: NullPlace): ValueTemplate {
+  if (template.kind === "list") {
+    return { kind: "list", items: template.items.map((item, index) => withoutNulls(item, nullPlaceAt(place, index))) };
+  }
+  const entries = entriesOf(template);
+  if (entries === undefined) return template;
+  const kept = entries.flatMap(([name, item]) => {
+    if (!isOmittedByNull(place, name)) return [[name, withoutNulls(item, nullPlaceAt(place, name))] as const];
+    if (item.kind === "literal" && item.value === null) return [];
+    return [[name, withoutNulls(withoutElse(item), nullPlaceAt(place, name))] as const];
+  });
+  return objectOf(kept);
+}
+
+function withoutElse(item: ValueTemplate): ValueTemplate {
+  if (item.kind === "reference" && item.otherwise?.value === null) return { ...item, otherwise: undefined };
+  return item.kind === "text" && item.otherwise?.value === null ? { kind: "text", parts: item.parts } : item;
+}
+
+// Few apps describe the members of a field that they answer. The arguments by which a tool narrows its list name them.
+
+type Values = { readonly argument: string; readonly values: readonly JsonValue[] };
+
+const listed = new WeakMap<JsonSchema, Values>();
+const answers = new WeakMap<Action, JsonSchema>();
+
+/** Returns the values that a tool's argument of the same name takes for a field of its answer; undefined if there is none. */
+export function valuesListed(type: ValueType): Values | undefined {
+  return type === undefined ? undefined : listed.get(type);
+}
+
+/** Returns the type of a tool's answer, in which `valuesListed` knows the fields that share their name with an argument. */
+export function answerTypeOf(action: Action): JsonSchema {
+  const known = answers.get(action);
+  if (known !== undefined) return known;
+  const { properties } = action.inputSchema;
+  const args = new Map<string, readonly JsonValue[]>();
+  for (const [name, argument] of Object.entries(isObject(properties) ? properties : {})) {
+    if (isObject(argument) && Array.isArray(argument.enum)) args.set(name, argument.enum as JsonValue[]);
+  }
+  const type = args.size === 0 ? action.outputSchema : withListed(action.outputSchema, args);
+  answers.set(action, type);
+  return type;
+}
+
+function withListed(schema: JsonSchema, args: ReadonlyMap<string, readonly JsonValue[]>): JsonSchema {
+  const { properties, items } = schema;
+  if (isObject(items)) return { ...schema, items: withListed(items, args) };
+  if (!isObject(properties)) return schema;
+  const fields = Object.entries(properties).map(([name, field]) => {
+    if (!isObject(field)) return [name, field] as const;
+    const values = args.get(name);
+    if (values === undefined || field.type !== "string" || field.enum !== undefined) {
+      return [name, withListed(field, args)] as const;
+    }
+    const own = { ...field };
+    listed.set(own, { argument: name, values });
+    return [name, own] as const;
+  });
+  return { ...schema, properties: Object.fromEntries(fields) };
 }

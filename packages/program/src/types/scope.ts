@@ -76,12 +76,12 @@ export type Scope = {
 };
 
 /** What a reference names, or why it names nothing. `maySkip`: it needs something that stands in. */
-export type Resolved =
+type Resolved =
   | { readonly type: ValueType; readonly maySkip: boolean; readonly mayFail?: boolean }
   | { readonly fault: string; readonly hint: string };
 
 /** What a program says that its steps may name from the first one on. */
-export type Givens = {
+type Givens = {
   readonly inputSchema: JsonSchema | undefined;
   readonly input: JsonObject;
   readonly params: JsonObject;
@@ -102,13 +102,6 @@ export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">)
   if (asked.length + sets.length === 0) return scope;
   const { asked: before = [], askedSets: setsBefore = [] } = scope;
   return { ...scope, asked: new Set([...before, ...asked]), askedSets: new Set([...setsBefore, ...sets]) };
-}
-
-/** The step whose error a condition rules out where that is handled, so that it never holds; undefined where there is none. */
-export function ruledOut({ failed }: Scope, { source }: Pick<Expression, "source">): string | undefined {
-  if (failed === undefined || /\|\||\?/.test(source)) return undefined;
-  const names = source.split("&&").map((part) => /^[\s(]*!\s*has\(\s*steps\.(\w+)\.error[\s)]*$/.exec(part)?.[1]);
-  return names.find((name) => name !== undefined && failed.has(name));
 }
 
 /** Finds what a reference names at a place; a reference that could not be read may name anything. */
@@ -261,3 +254,9 @@ function follow(type: ValueType, path: Path, what: string, hint: string): Resolv
   }
   return { type: current, maySkip: false };
 }
+
+/** The state a row of a map ended in. */
+export type RowState = "ok" | "failed" | "skipped" | "unknown";
+
+/** Every state, in the order in which messages list them. */
+export const rowStates = ["ok", "failed", "skipped", "unknown"] as const satisfies readonly RowState[];

@@ -1,8 +1,7 @@
 import type { Action, Toolkit } from "@svc/catalog";
 import type { AppRequest } from "@svc/connections";
 import { isObject, parseExactJson, parseTemplate, type Template, type TemplateTree } from "@svc/core";
-
-import { badRequest, methodNotAllowed, notFound, type Refusal } from "./refusal.ts";
+import { badRequest, notFound, type Refusal } from "./refusal.ts";
 import { Unifier } from "./unify.ts";
 
 /** What a request says: the arguments it was made of, and its JSON body. */
@@ -182,4 +181,9 @@ function checkArguments(action: Action, { args, exact, faults }: Unifier): void 
     const [, name = ""] = pointer.split("/");
     if (exact.has(name.replaceAll("~1", "/").replaceAll("~0", "~"))) faults.push(`${pointer.slice(1)} ${message}`);
   }
+}
+
+/** A path that takes another method. */
+function methodNotAllowed(allowed: string, used: string): Refusal {
+  return { status: 405, headers: { allow: allowed }, faults: [`the path takes ${allowed}, not ${used}`] };
 }

@@ -16,11 +16,6 @@ export function notFound(fault: string): Refusal {
   return { status: 404, faults: [fault] };
 }
 
-/** A path that takes another method. */
-export function methodNotAllowed(allowed: string, used: string): Refusal {
-  return { status: 405, headers: { allow: allowed }, faults: [`the path takes ${allowed}, not ${used}`] };
-}
-
 /** A credential that is missing, misplaced or not valid. `challenge` is the scheme of RFC 9110 that would do, empty for a key. */
 export function unauthorized(fault: string, challenge = ""): Refusal {
   return { status: 401, ...(challenge !== "" && { headers: { "www-authenticate": challenge } }), faults: [fault] };

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Action } from "@svc/catalog";
+import type { Action, Toolkit } from "@svc/catalog";
 import type { AppCall } from "@svc/connections";
 import { replaceRawNumbers, scalarText } from "@svc/core";
 import type { JsonObject } from "../app/json.ts";
@@ -12,7 +12,7 @@ import { makeResult, type Plan } from "./make.ts";
 import { madeUpId, schemaAt, shelfOf, show } from "./objects.ts";
 import { optionsFor } from "./options.ts";
 import { referTo } from "./references.ts";
-import { asListOf, type Kind, type Role, roleOf } from "./roles.ts";
+import { type Kind, type Role, roleOf } from "./roles.ts";
 import { listPlan } from "./rows.ts";
 import { canonicalJson, digestOf, type Seed } from "./seed.ts";
 import type { Shown } from "./shown.ts";
@@ -189,4 +189,11 @@ function changeOne(
   };
   store.put(call.projectId, object);
   return show(shelf, String(id), changed, { ...object, state: before?.state ?? "known" });
+}
+
+/** A role of a list whose results hold objects of a kind, such as the documents that a search of a collection finds. */
+function asListOf(toolkit: Toolkit, role: Role, name: string): Role {
+  const roles = toolkit.actions.map((action) => roleOf(toolkit, action));
+  const kind = roles.map((other) => other.kind).find((other) => other?.name === name);
+  return kind === undefined ? role : { ...role, kind };
 }

@@ -2,11 +2,15 @@ import { type Action, readProviderTime, type Toolkit } from "@svc/catalog";
 import { isObject } from "@svc/core";
 import { type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
 import { type Field, type Fields, fieldsOf } from "./fields.ts";
-import { type Order, orderOf } from "./order.ts";
+import type { Order } from "./order.ts";
 import { isPageArgument } from "./page.ts";
 import { isHost } from "./references.ts";
 import { type Kind, roleOf } from "./roles.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
+
+const fieldNames = new Set(["sort", "sortby", "orderby", "sortfield", "order"]);
+
+const directionNames = new Set(["order", "sortdir", "sortdirection", "direction"]);
 
 /** What is read of a row to see whether it fits: what was said of a field, or made up of it; undefined where the row has none. */
 export type Row = {
@@ -208,4 +212,25 @@ function timeOf(value: unknown): number | undefined {
 function isWithin(ms: number | undefined, { end, ms: limit, isDay }: Limit): boolean {
   if (ms === undefined) return false;
   return end === "lower" ? ms >= limit : ms < limit + (isDay ? dayMs : 0);
+}
+
+/** The order that the arguments of a list ask for, as `sort_by` and `sort_direction` or in one text such as `name:desc`; undefined for none. */
+function orderOf(inputSchema: JsonObject, args: JsonObject, fields: Fields): Order | undefined {
+  let field: Field | undefined;
+  let direction: string | undefined;
+  for (const [name] of propertiesOf(inputSchema)) {
+    const value = args[name];
+    if (typeof value !== "string") continue;
+    const [text = "", end] = value.split(":");
+    if (fieldNames.has(plainName(name)) && !isDirection(text)) {
+      field = fields.get(plainName(text)) ?? [...fields].find(([own]) => own.endsWith(plainName(text)))?.[1];
+      direction = end ?? direction;
+    }
+    if (directionNames.has(plainName(name)) && isDirection(text)) direction = text;
+  }
+  return field && { field, isDescending: /^desc/i.test(direction ?? "") };
+}
+
+function isDirection(text: string): boolean {
+  return /^(?:asc|desc)/i.test(text);
 }

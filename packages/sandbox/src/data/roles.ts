@@ -61,13 +61,6 @@ export function roleOf(toolkit: Toolkit, action: Action): Role {
   return roles.get(action.slug) ?? { verb: "other", kind: undefined, idArgument: undefined, noun: [], subjects: [] };
 }
 
-/** A role of a list whose results hold objects of a kind, such as the documents that a search of a collection finds. */
-export function asListOf(toolkit: Toolkit, role: Role, name: string): Role {
-  const roles = toolkit.actions.map((action) => roleOf(toolkit, action));
-  const kind = roles.map((other) => other.kind).find((other) => other?.name === name);
-  return kind === undefined ? role : { ...role, kind };
-}
-
 function findRoles(actions: readonly Action[]): Map<string, Role> {
   const kinds = findKinds(actions);
   return new Map(actions.map((action) => [action.slug, findRole(action, kinds)]));

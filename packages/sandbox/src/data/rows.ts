@@ -6,7 +6,7 @@ import type { Field } from "./fields.ts";
 import type { Layout } from "./layout.ts";
 import { madeUp, type Plan } from "./make.ts";
 import { kindOf, madeUpId, rowPlace, schemaAt, shelfOf, show } from "./objects.ts";
-import { compareValues, type Order } from "./order.ts";
+import type { Order } from "./order.ts";
 import { isPageArgument, pageFields, pageOf } from "./page.ts";
 import { listSeed } from "./references.ts";
 import { type Role, roleOf } from "./roles.ts";
@@ -188,4 +188,12 @@ function sortRows(work: ListWork, rows: Shown[], { field, isDescending }: Order)
 function fieldOf(work: ListWork, shown: Shown, { path, schema }: Field): unknown {
   const owner = work.role.kind?.name ?? work.noun;
   return sayOf(shown.facts, path, schema) ?? madeUp(work, { schema, path, owner, shown });
+}
+
+/** Whether one value comes before another: numbers by size, all else by its text, and what is absent last. */
+function compareValues(a: unknown, b: unknown): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  const [first, second] = [String(a).toLowerCase(), String(b).toLowerCase()];
+  return first < second ? -1 : Number(first > second);
 }

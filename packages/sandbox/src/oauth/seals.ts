@@ -1,5 +1,3 @@
-import { createSealer, SealError, type Sealer } from "@svc/core";
-
 /** What is to be known of a private toolkit, which its slug does not tell: it rides along with the requests of a connection. */
 export type SealedApp = { readonly toolkit: string; readonly name: string; readonly refreshes: boolean };
 
@@ -31,25 +29,3 @@ export type Seals = {
   /** Undefined when the text was not sealed for this purpose, or is expired at `nowMs`. */
   open<Purpose extends keyof Sealed>(purpose: Purpose, text: string, nowMs: number): Sealed[Purpose] | undefined;
 };
-
-/** Seals under keys of their own, derived from the service's. */
-export function createSeals(sealer: Sealer): Seals {
-  const own = createSealer(sealer.subkeys("sandbox oauth"));
-  const contextOf = (purpose: keyof Sealed) => `sandbox/oauth/${purpose}`;
-  return {
-    seal: (purpose, content) =>
-      own.seal(Buffer.from(JSON.stringify(content), "utf8"), contextOf(purpose)).toString("base64url"),
-    open(purpose, text, nowMs) {
-      const bytes = Buffer.from(text, "base64url");
-      // Decoding skips foreign characters; only the text that was handed out is accepted.
-      if (bytes.toString("base64url") !== text) return undefined;
-      try {
-        const content = JSON.parse(own.open(bytes, contextOf(purpose)).toString("utf8"));
-        return content.expiresAtMs > nowMs ? content : undefined;
-      } catch (error) {
-        if (error instanceof SealError) return undefined;
-        throw error;
-      }
-    },
-  };
-}

@@ -14,8 +14,7 @@ import {
   timeRange,
   uuidOfId,
 } from "@svc/core";
-import { type AuditEvent, deploymentProject } from "@svc/db/audit/events";
-import { type AuditFilter, listAuditEvents } from "@svc/db/audit/list";
+import { type AuditEvent, type AuditFilter, deploymentProject, listAuditEvents } from "@svc/db/audit/list";
 import {
   type AdminService,
   type AuditEvent as AuditEventMessage,

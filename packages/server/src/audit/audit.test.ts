@@ -1,6 +1,5 @@
 import { createId, createKeyring, generateVaultKey, type ProjectId, parseVaultKeys, systemClock } from "@svc/core";
-import { deploymentProject } from "@svc/db/audit/events";
-import { listAuditEvents } from "@svc/db/audit/list";
+import { deploymentProject, listAuditEvents } from "@svc/db/audit/list";
 import { type Database, openDatabase } from "@svc/db/connect";
 import { createProject } from "@svc/db/projects/repo";
 import { createTestDatabase } from "@svc/testing/database";

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { ProjectId, Sealer } from "@svc/core";
 import type { AuditChain } from "@svc/db/audit/chains";
-import type { AuditEvent } from "@svc/db/audit/events";
+import type { AuditEvent } from "@svc/db/audit/list";
 
 /** The key of one chain of the audit log: with it alone a row gets its place. */
 export type ChainKey = KeyObject;

@@ -1,5 +1,5 @@
 import type { AuditChain } from "@svc/db/audit/chains";
-import type { AuditEvent } from "@svc/db/audit/events";
+import type { AuditEvent } from "@svc/db/audit/list";
 import { type ChainKey, eventMac, isSame, linkHash } from "./chain.ts";
 
 /** Something that is wrong with a row of a chain, or with the chain: `position` is 0 then. */

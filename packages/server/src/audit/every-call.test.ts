@@ -11,8 +11,7 @@ import {
   principalContext,
   systemClock,
 } from "@svc/core";
-import { deploymentProject } from "@svc/db/audit/events";
-import { listAuditEvents } from "@svc/db/audit/list";
+import { deploymentProject, listAuditEvents } from "@svc/db/audit/list";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { enterCalls } from "./enter-calls.ts";

@@ -8,7 +8,7 @@ import {
   type Sealer,
   uuidOfId,
 } from "@svc/core";
-import { deploymentProject, endAuditEvent, insertAuditEvent } from "@svc/db/audit/events";
+import { deploymentProject, endAuditEvent, insertAuditEvent } from "@svc/db/audit/list";
 import type { Database } from "@svc/db/connect";
 import type { AuditActor } from "@svc/db/schema/words";
 

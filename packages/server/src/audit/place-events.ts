@@ -18,7 +18,7 @@ import {
   placeAuditEvents,
   putAuditChain,
 } from "@svc/db/audit/chains";
-import { type AuditEvent, deploymentProject, insertAuditEvent } from "@svc/db/audit/events";
+import { type AuditEvent, deploymentProject, insertAuditEvent } from "@svc/db/audit/list";
 import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 import { chainContext, eventMac, headMac, isSame, linkHash, openChainKey } from "./chain.ts";
 

@@ -6,7 +6,7 @@ import {
   findChainedProjects,
   listPlacedAuditEvents,
 } from "@svc/db/audit/chains";
-import { type AuditEvent, deploymentProject } from "@svc/db/audit/events";
+import { type AuditEvent, deploymentProject } from "@svc/db/audit/list";
 import type { Executor } from "@svc/db/connect";
 import { type ChainKey, headMac, isSame, openChainKey } from "./chain.ts";
 import { compareRows, type RowFault } from "./compare-rows.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Database } from "@svc/db/connect";
-import { findGrantClient } from "@svc/db/grants/clients";
+import { findGrantClient } from "@svc/db/grants/codes";
 import type { AddressLimit } from "./address-limit.ts";
 import { AuthorizationRefusal } from "./answers.ts";
 import type { Client } from "./client.ts";

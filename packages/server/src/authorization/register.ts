@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Clock, generateToken, type JsonObject, type Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
-import { type GrantClient, grantClientSender, insertGrantClient } from "@svc/db/grants/clients";
+import { type GrantClient, grantClientSender, insertGrantClient } from "@svc/db/grants/codes";
 import { addressGroup } from "../http/client-address.ts";
 import { createAddressLimit } from "./address-limit.ts";
 import { AuthorizationRefusal, answerUnkept } from "./answers.ts";

@@ -1,6 +1,6 @@
 import type { Clock, KeyId, ProjectId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { makeConsoleLink } from "@svc/db/console/make-link";
+import { makeConsoleLink } from "@svc/db/console/links";
 import { consolePath } from "./headers.ts";
 
 /** What makes links: where they are kept, and where the service is reached. */

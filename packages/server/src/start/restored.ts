@@ -1,5 +1,5 @@
 import { formatValue, isoTime, readTime } from "@svc/core";
-import { readRestoreMarker } from "@svc/db/embedded/backup/marker";
+import { readRestoreMarker } from "@svc/db/embedded/backup/files";
 import { countHeldWork, findRestore, noteRestore, type Restore, type RestoreNote } from "@svc/db/restores/repo";
 import type { Config } from "../config/config.ts";
 import type { Logger } from "../logger.ts";

@@ -12,8 +12,8 @@ import {
 } from "@svc/db/activity/backlog";
 import { queryActivity } from "@svc/db/activity/query";
 import type { Executor } from "@svc/db/connect";
+import { countSuperseded } from "@svc/db/deliveries/enqueue";
 import { deliveriesForProject } from "@svc/db/deliveries/repo";
-import { countSuperseded } from "@svc/db/deliveries/superseded";
 import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { JobStatus } from "@svc/gen/jobs";
 import { type GetBacklogResponse, GetBacklogResponseSchema } from "@svc/gen/stats";

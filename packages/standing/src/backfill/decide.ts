@@ -1,11 +1,14 @@
 import type { BackfillReason } from "@svc/db/schema/words";
-import type { BackfillMove, SourceRun } from "@svc/db/standing/backfills";
+import type { BackfillMove, BackfillRecord, SourceRun } from "@svc/db/standing/backfills";
 import type { NewStandingRun } from "@svc/db/standing/runs";
 import type { Book } from "../decide/book.ts";
 import type { Candidate, DueBackfill, LookedAt } from "../engine/due.ts";
-import { dedupeKeyOf, dedupeShiftOf, isSeen } from "./dedupe.ts";
+import { type DedupeKey, dedupeKeyOf } from "./dedupe.ts";
 import { waitingMax } from "./load.ts";
 import { againKey, allowanceOfBackfill, hasItsRun } from "./prepare.ts";
+
+/** Rows of keys go some time after they are remembered for: those of a backfill are written so much later. */
+const keptMs = 30 * 86_400_000;
 
 /** What a step of a backfill came to. */
 export type SteppedBackfill = {
@@ -143,4 +146,26 @@ class Step {
   #rememberLive(key: string, until: number): void {
     if (until > (this.#until(key) ?? 0)) this.#book.seenKeys.set(key, until);
   }
+}
+
+/**
+ * Whether an occurrence is the same as one that its backfill came to before, or as one that was due by itself, less than the window before
+ * or after. One that is made due again has its own key among these.
+ */
+function isSeen(
+  { again, ...times }: Pick<BackfillRecord, "again" | "createdAt" | "since">,
+  { own, live, windowMs }: DedupeKey,
+  fireAt: number,
+  until: (key: string) => number | undefined,
+): boolean {
+  if (fireAt + dedupeShiftOf(times) < (until(own) ?? 0)) return true;
+  const liveUntil = until(live);
+  if (again || liveUntil === undefined) return false;
+  const seenAt = liveUntil - windowMs;
+  return seenAt !== fireAt && Math.abs(seenAt - fireAt) < windowMs;
+}
+
+/** What a backfill adds to the times of what it comes to, so that its keys stay until it has ended. */
+function dedupeShiftOf({ createdAt, since }: Pick<BackfillRecord, "createdAt" | "since">): number {
+  return createdAt - since + keptMs;
 }

@@ -1,8 +1,8 @@
 import type { StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { countWaitingRuns, findRunningBackfill, findSourceRuns, findTakenEvents } from "@svc/db/standing/backfills";
-import { readSeenKeys } from "@svc/db/standing/dedupe";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
+import { readSeenKeys } from "@svc/db/standing/windows";
 import type { DueBackfill, PreparedBackfill } from "../engine/due.ts";
 import { dedupeKeyOf } from "./dedupe.ts";
 

@@ -1,11 +1,11 @@
 import type { Executor } from "@svc/db/connect";
 import { readStandingPolls, writeStandingPoll } from "@svc/db/standing/polls";
 import { clearDueTasks, type StandingProgramRecord } from "@svc/db/standing/programs";
-import { putDueTasks } from "@svc/db/standing/settle-tasks";
+import { putDueTasks } from "@svc/db/standing/task";
 import type { StandingContext } from "../engine/context.ts";
 import { standingFaults } from "../errors.ts";
-import { sealPollState } from "../poll/seals.ts";
 import { newPollState } from "../poll/state.ts";
+import { sealPollState } from "../poll/store.ts";
 
 /** Forgets what is known of a polled list: the next poll, at once, finds all of it. A poll that is under way counts for nothing. */
 export async function forgetPolled(

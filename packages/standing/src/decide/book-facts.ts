@@ -1,9 +1,9 @@
-import type { JsonObject, StandingRunId } from "@svc/core";
+import type { Id, JsonObject, StandingRunId } from "@svc/core";
 import type { StandingLane } from "@svc/db/standing/lanes";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { StandingRunRecord } from "@svc/db/standing/runs";
 import type { LoadedVersion } from "../versions.ts";
-import type { Used } from "./verdict.ts";
+import type { LaneFacts, Used } from "./verdict.ts";
 
 /** What a book is opened with. */
 export type BookFacts = {
@@ -29,3 +29,68 @@ export type BookFacts = {
   /** When the next day of a zone begins. */
   readonly nextDayMs: (timeZone: string) => number;
 };
+
+/** A start that fails is tried again after so long, and twice as long each time. */
+const startRetryMinMs = 5_000;
+const startRetryMaxMs = 300_000;
+/** So often the start of a run may fail. */
+export const startFailuresMax = 8;
+
+/** What becomes of a run that could not be started when it was tried just now, for the `startFailures`th time; undefined for any other. */
+export function heldBack({ unstarted, nowMs }: BookFacts, sourceKey: string, startFailures: number) {
+  const detail = unstarted.get(sourceKey);
+  if (detail === undefined) return undefined;
+  const notBefore = nowMs + Math.min(startRetryMaxMs, startRetryMinMs * 2 ** (startFailures - 1));
+  return {
+    verdict: { kind: "queue", reason: "start_failed", notBefore } as const,
+    why: { detail: detail.slice(0, 1_000), startFailures },
+  };
+}
+
+type Lane = { started: number; queued: number; jobIds: Id<"job">[]; newestQueued: StandingRunId | null };
+
+/** What is open in those lanes of a program that are decided about: as the store had it, and as decisions change it. */
+export class Lanes {
+  readonly #lanes: Map<string, Lane>;
+
+  constructor(lanes: readonly StandingLane[]) {
+    this.#lanes = new Map(
+      lanes.map(({ lane, started, queued, jobIds, newestQueued }) => {
+        return [lane, { started, queued, jobIds: [...jobIds], newestQueued }];
+      }),
+    );
+  }
+
+  /** What is open in a lane. */
+  of(name: string): LaneFacts {
+    return this.#of(name);
+  }
+
+  /** A run waits from now on. */
+  queue(name: string, id: StandingRunId): void {
+    const lane = this.#of(name);
+    lane.queued++;
+    lane.newestQueued = id;
+  }
+
+  /** A run waits no more. */
+  leave(name: string, id: StandingRunId): void {
+    const lane = this.#of(name);
+    lane.queued--;
+    if (lane.newestQueued === id) lane.newestQueued = null;
+  }
+
+  /** A job is under way from now on. */
+  start(name: string, jobId: Id<"job">): void {
+    const lane = this.#of(name);
+    lane.started++;
+    lane.jobIds.push(jobId);
+  }
+
+  #of(name: string): Lane {
+    const lane = this.#lanes.get(name);
+    // Nothing is known of one that was not read, which is not the same as that nothing is open in it.
+    if (lane === undefined) throw new Error(`lane ${JSON.stringify(name)} was not read`);
+    return lane;
+  }
+}

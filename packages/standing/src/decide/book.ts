@@ -4,12 +4,10 @@ import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
 import type { Given } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
-import type { BookFacts } from "./book-facts.ts";
+import { type BookFacts, heldBack, Lanes, startFailuresMax } from "./book-facts.ts";
 import { DecidedRuns } from "./decided-runs.ts";
+import { inputOf } from "./event.ts";
 import { givenOf, keyOf } from "./given.ts";
-import { heldBack, startFailuresMax } from "./held-back.ts";
-import { inputOf } from "./input.ts";
-import { Lanes } from "./lanes.ts";
 import {
   type ClosingWindow,
   changeOf,

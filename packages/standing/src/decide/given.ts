@@ -3,7 +3,7 @@ import { isObject, isoTime, type JsonObject, scalarText, storableText } from "@s
 import type { StandingRunRecord } from "@svc/db/standing/runs";
 import { fillGiven, type GivenTemplate } from "@svc/program";
 import type { Given } from "../definition/definition.ts";
-import { localTimeOf } from "../schedule/zone.ts";
+import { localTimeOf } from "../schedule/catch-up.ts";
 
 /** What made a run: everything that its templates are filled in with. */
 export type Fire = Pick<StandingRunRecord, "kind" | "fireAt" | "missed" | "previousAt"> & {

@@ -40,11 +40,6 @@ export function givenOfWindow({ run, version, given }: ClosingWindow): Given {
   return givenOf({ ...run, fireAt: run.lastAt ?? run.fireAt, given }, version.definition.timeZone);
 }
 
-/** Whether an occurrence goes into a window, and is decided about once that is over. */
-export function isCollected({ kind, event }: Occurrence, { definition }: Pick<LoadedVersion, "definition">): boolean {
-  return kind !== "hand" && definition.collect !== undefined && event !== undefined;
-}
-
 /** A run that is started, with the input of its job. */
 export type StartedRun = {
   readonly run: NewStandingRun | StandingRunRecord;

@@ -33,7 +33,7 @@ import { type Definition, givenTypeOf } from "./definition.ts";
 import type { DefinitionFault, DefinitionFaults } from "./faults.ts";
 import { noteEntity, noteZone } from "./notes.ts";
 import { knownOf, type PayloadTypes, type RowTypes, readDefinition } from "./read.ts";
-import { suggestedInput, suggestedValue } from "./suggested-input.ts";
+import { suggestedValue } from "./suggested-input.ts";
 
 /** What definitions are checked with. */
 export type CheckParts = {
@@ -69,12 +69,6 @@ export type CheckedDefinition = {
   /** What it may not mean, its program included. */
   readonly notes: readonly ProgramNote[];
 };
-
-/** SHA-256 of the canonical JSON of a definition, in hex; undefined for a text that is none. */
-export async function hashOfDefinition(definitionJson: string): Promise<string | undefined> {
-  const { document } = await readDefinition(definitionJson, undefined);
-  return document && canonicalHash(document);
-}
 
 /** Checks a definition as a whole against what the project may use; all its faults are one refusal. */
 export async function checkDefinition(
@@ -254,4 +248,14 @@ function checkInput(
       `${added}mend it, or the program's inputSchema${pointerOf(path)}`,
     );
   }
+}
+
+/**
+ * Returns the `input` of a definition that gives a program what its inputSchema requires, as a person would write it. `given`: the type of
+ * what starts a run. A field that nothing given is named like gets a path to fill in.
+ */
+function suggestedInput(inputSchema: JsonSchema, given: JsonSchema): string {
+  const required = Array.isArray(inputSchema.required) ? (inputSchema.required as string[]) : [];
+  const entries = required.slice(0, 20).map((name) => `${JSON.stringify(name)}: ${suggestedValue(name, given)}`);
+  return `"input": {${entries.join(", ")}}`;
 }

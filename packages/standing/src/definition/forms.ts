@@ -1,8 +1,6 @@
 import type { JsonSchema } from "@svc/catalog";
 import { durationSchema, type ObjectForm, placesOf, type ReaderDocument, schemaOf, wholeSchema } from "@svc/program";
 
-/** Characters of a definition at most, its program included. */
-export const definitionCharactersMax = 327_680;
 /** Shortest time between two occurrences. */
 const intervalMinMs = 60_000;
 /** Times that a list of `at` may have. */

@@ -4,6 +4,7 @@ import { overlapPolicies } from "@svc/db/schema/words";
 import {
   createShapeReader,
   type FaultList,
+  type GivenTemplate,
   type JsonObject,
   type Node,
   parseJsonText,
@@ -13,20 +14,31 @@ import {
 } from "@svc/program";
 import type { Poll } from "../poll/definition.ts";
 import type { Search } from "../schedule/read.ts";
-import { isTimeZone } from "../schedule/zone.ts";
-import { type Budget, type Definition, givenTypeOf, type Overlap, type Rate, type Source } from "./definition.ts";
+import {
+  type Budget,
+  type Collect,
+  type Dedupe,
+  type Definition,
+  givenTypeOf,
+  type Overlap,
+  type Rate,
+  type Source,
+} from "./definition.ts";
 import { createDefinitionFaults, type DefinitionFaults } from "./faults.ts";
 import {
   bounds,
   budgetForm,
-  definitionCharactersMax,
+  collectForm,
+  dedupeForm,
   definitionDocument,
   definitionForm,
   overlapForm,
   rateForm,
 } from "./forms.ts";
-import { type GivenReader, readCollect, readDedupe } from "./gather.ts";
 import { readSource } from "./source.ts";
+
+/** Characters of a definition at most, its program included. */
+const definitionCharactersMax = 327_680;
 
 /** What a text is: a definition whose program was not looked at, or what is wrong with it. */
 export type ReadDefinition = {
@@ -171,4 +183,62 @@ function readOverlap(
     queueForMs: reader.duration(at("queueFor"), bounds.queueFor) ?? 86_400_000,
     key: given(at("key")),
   };
+}
+
+/** Reads a template over what is given. */
+type GivenReader = (node: Node) => GivenTemplate | undefined;
+
+/** Reads which occurrences are the same. Faults are recorded. */
+function readDedupe(node: Node, reader: ShapeReader, given: GivenReader): Dedupe | undefined {
+  if (node.value === undefined) return undefined;
+  const fields = reader.fields(node, dedupeForm);
+  const key = fields && given(fields.at("key"));
+  const windowMs = fields && (reader.duration(fields.at("window"), bounds.dedupeWindow) ?? 86_400_000);
+  return key === undefined || windowMs === undefined ? undefined : { key, windowMs };
+}
+
+/** Reads how events become one run. Faults are recorded. */
+function readCollect(
+  node: Node,
+  reader: ShapeReader,
+  {
+    faults,
+    given,
+    source,
+  }: { readonly faults: DefinitionFaults; readonly given: GivenReader; readonly source: Source | undefined },
+): Collect | undefined {
+  if (node.value === undefined) return undefined;
+  const fields = reader.fields(node, collectForm);
+  if (fields === undefined) return undefined;
+  if (source !== undefined && source.kind !== "trigger") {
+    const starts = source.kind === "poll" ? "rows that a poll finds" : "times";
+    faults.add("POLICY_INVALID", node.path, `collects events, and ${starts} start it`, "leave it out");
+  }
+  const quietMs = reader.duration(fields.at("quiet"), bounds.quiet);
+  const waitMs = reader.duration(fields.at("wait"), bounds.wait);
+  if (!fields.has("quiet") && !fields.has("wait")) {
+    const hint = 'name quiet or wait: "quiet": "30s"';
+    faults.add("POLICY_INVALID", node.path, "says not when a window closes", hint);
+  }
+  const take = reader.oneOf(fields.at("take"), ["all", "last"]) ?? "all";
+  const max = reader.number(fields.at("max"), bounds.collectMax);
+  return {
+    quietMs,
+    waitMs: waitMs ?? bounds.wait.max,
+    max: max ?? (take === "all" ? bounds.collectMax.max : undefined),
+    take,
+    key: given(fields.at("key")),
+  };
+}
+
+/** Whether a text names a time zone of the IANA database. Offsets, such as `+02:00`, are none: they know no summer time. */
+function isTimeZone(text: string): boolean {
+  if (!/^[A-Za-z][\w+/-]*$/.test(text)) return false;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: text });
+    return true;
+  } catch {
+    // The one way it says that it knows no such zone.
+    return false;
+  }
 }

@@ -7,16 +7,6 @@ type GivenPath = { readonly path: string; readonly isCertain: boolean };
 /** Levels that are looked through for a field. */
 const depthMax = 4;
 
-/**
- * Returns the `input` of a definition that gives a program what its inputSchema requires, as a person would write it. `given`: the type of
- * what starts a run. A field that nothing given is named like gets a path to fill in.
- */
-export function suggestedInput(inputSchema: JsonSchema, given: JsonSchema): string {
-  const required = Array.isArray(inputSchema.required) ? (inputSchema.required as string[]) : [];
-  const entries = required.slice(0, 20).map((name) => `${JSON.stringify(name)}: ${suggestedValue(name, given)}`);
-  return `"input": {${entries.join(", ")}}`;
-}
-
 /** Returns the value of one field of such an input. */
 export function suggestedValue(name: string, given: JsonSchema): string {
   const found = pathTo(name, given);

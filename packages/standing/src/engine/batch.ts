@@ -4,7 +4,7 @@ import type { NewStandingRun } from "@svc/db/standing/runs";
 import type { DueTaskLease } from "@svc/db/standing/task";
 import type { SteppedBackfill } from "../backfill/decide.ts";
 import type { Book } from "../decide/book.ts";
-import type { Polled } from "../poll/polled.ts";
+import type { Polled } from "../poll/store.ts";
 import type { StandingContext } from "./context.ts";
 import { decideProgram } from "./decide-program.ts";
 import type { Batch, Prepared, ProgramDue } from "./due.ts";

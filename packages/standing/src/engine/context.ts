@@ -1,7 +1,7 @@
 import type { CatalogViews } from "@svc/catalog";
 import type { Clock, NodeId, Sealer, WorkMeter } from "@svc/core";
 import type { Database } from "@svc/db/connect";
-import type { ClaimedReplay } from "@svc/db/replays/task";
+import type { ClaimedReplay } from "@svc/db/replays/repo";
 import type { Restore } from "@svc/db/restores/repo";
 import type { JobStarter } from "@svc/jobs";
 import type { Evaluator } from "@svc/program";
@@ -27,18 +27,6 @@ export type StandingLimits = {
   readonly programsMax: number;
   /** How long a run stays after its end (SVC_STANDING_RUN_RETENTION). Default 30 days. */
   readonly runRetentionMs: number;
-};
-
-/** The bounds that hold where nothing else is said. */
-export const defaultStandingLimits: StandingLimits = {
-  pollMs: 1_000,
-  leaseMs: 30_000,
-  batchMax: 100,
-  projectRunsMax: 200,
-  projectRunsMargin: 4_000,
-  pollPagesMax: 50,
-  programsMax: 10_000,
-  runRetentionMs: 30 * 86_400_000,
 };
 
 /** Where tests stop the engine or end the process. */

@@ -1,9 +1,9 @@
-import type { KeyId } from "@svc/core";
+import { type JsonObject, type KeyId, readJsonObject, type Sealer } from "@svc/core";
 import type { StandingPauseReason } from "@svc/db/schema/words";
 import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
 import { decideBackfill, type SteppedBackfill } from "../backfill/decide.ts";
 import type { Book } from "../decide/book.ts";
-import { seenAfter, seenMax } from "../poll/polled.ts";
+import type { Polled } from "../poll/store.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import {
@@ -15,8 +15,11 @@ import {
   type ProgramDue,
 } from "./due.ts";
 import type { Permits } from "./open-books.ts";
-import { openInput } from "./seals.ts";
+import { inputPlace } from "./seals.ts";
 import { StartsError } from "./starts-error.ts";
+
+/** Ids that a program remembers at most. */
+const seenMax = 100_000;
 
 /** Why nothing of a program may start. */
 type Held = Extract<StandingPauseReason, "key_revoked" | "approval" | "drift">;
@@ -176,4 +179,18 @@ function decideCandidate(book: Book, { occurrence, version, filtered }: Candidat
   else if (!filtered.isDue) book.filtered++;
   else if (held !== undefined) book.refuse(occurrence, held, "", version);
   else book.add(occurrence, version);
+}
+
+/** How many ids are remembered once a poll is written, those apart that are forgotten with it. */
+function seenAfter({ record, unknown }: Pick<Polled, "record" | "unknown">): number {
+  return record.seen + unknown;
+}
+
+/** What a caller gave; undefined where the definition makes the input. */
+function openInput(
+  sealer: Sealer,
+  { id, projectId, input }: Pick<StandingRunRecord, "id" | "projectId" | "input">,
+): JsonObject | undefined {
+  if (input === null) return undefined;
+  return readJsonObject(sealer.open(input, inputPlace(projectId, id)).toString("utf8"), "the input of a run");
 }

@@ -9,7 +9,7 @@ import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { CountedRun, StandingRunRecord } from "@svc/db/standing/runs";
 import type { Looked } from "../backfill/looked.ts";
 import type { ClosingWindow, Occurrence } from "../decide/occurrence.ts";
-import type { Polled } from "../poll/polled.ts";
+import type { Polled } from "../poll/store.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { Drifted } from "./drift.ts";
 import type { Fired } from "./fire.ts";

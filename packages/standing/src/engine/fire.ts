@@ -2,8 +2,7 @@ import type { Work } from "@svc/core";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { Occurrence } from "../decide/occurrence.ts";
 import { type CaughtUp, catchUp } from "../schedule/catch-up.ts";
-import { fireTimeOf } from "../schedule/due.ts";
-import { jitterOf } from "../schedule/jitter.ts";
+import { fireTimeOf, jitterOf } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 
 /** What of a schedule is due. */

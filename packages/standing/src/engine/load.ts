@@ -1,18 +1,17 @@
 import type { StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import type { ArrivalLease } from "@svc/db/standing/arrivals";
+import type { StandingRunReason } from "@svc/db/schema/words";
+import { type ArrivalLease, holdStandingArrivals } from "@svc/db/standing/arrivals";
+import { findStandingListeners, type StandingListener } from "@svc/db/standing/listeners";
 import { lockStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import { countEndedStandingRuns } from "@svc/db/standing/runs";
-import { holdDueTasks } from "@svc/db/standing/settle-tasks";
-import type { DueTaskLease } from "@svc/db/standing/task";
+import { type DueTaskLease, holdDueTasks } from "@svc/db/standing/task";
 import { readClosingStandingWindows } from "@svc/db/standing/windows";
 import { loadBackfill } from "../backfill/load.ts";
 import type { ClosingWindow } from "../decide/occurrence.ts";
-import { pollsThatCount } from "../poll/prepare.ts";
 import type { VersionName } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import type { Batch, DueBackfill, HeardEvent, Prepared, PreparedFire, PreparedPoll, ProgramDue } from "./due.ts";
-import { hearEvents } from "./events.ts";
 import { type FreshDue, withWaiting } from "./waiting.ts";
 
 /** A program has moved on since its schedule was looked at: what was found is not to be stored. */
@@ -157,4 +156,65 @@ function driftOf({ drifts }: Prepared, { id, version }: StandingProgramRecord): 
 /** Names the version of today of a program. */
 function nameOf({ id: programId, projectId, version }: StandingProgramRecord): VersionName {
   return { programId, projectId, version };
+}
+
+/** The events of a batch that are still this node's, by the programs that listened to them. These are locked by now. */
+async function hearEvents(
+  tx: Executor,
+  { events }: Prepared,
+  programs: readonly StandingProgramRecord[],
+): Promise<{ readonly heard: readonly ArrivalLease[]; eventsOf(id: StandingProgramId): readonly HeardEvent[] }> {
+  const heard = await holdStandingArrivals(
+    tx,
+    events.map(({ arrival }) => arrival),
+  );
+  const isHeld = new Set(heard.map(({ eventId, projectId }) => `${projectId} ${eventId}`));
+  const own = events.filter(({ arrival }) => isHeld.has(`${arrival.projectId} ${arrival.eventId}`));
+  // Who was paused or deleted while it was looked at says so now.
+  const listeners = new Map(
+    (
+      await findStandingListeners(
+        tx,
+        own.flatMap(({ arrival, candidates }) => (candidates.length === 0 ? [] : [arrival])),
+      )
+    ).map((listener) => [keyOf(listener), listener]),
+  );
+  const byId = new Map(programs.map((program) => [program.id, program]));
+  const all = new Map<StandingProgramId, HeardEvent[]>();
+  for (const { listener, candidate } of own.flatMap(({ candidates }) => candidates)) {
+    const program = byId.get(listener.programId);
+    if (program === undefined) continue;
+    const skipped = whySkipped(program, listeners.get(keyOf(listener)) ?? listener);
+    const own = all.get(program.id);
+    if (own === undefined) all.set(program.id, [{ candidate, skipped }]);
+    else own.push({ candidate, skipped });
+  }
+  return { heard, eventsOf: (id) => all.get(id) ?? [] };
+}
+
+function keyOf({ programId, fromVersion }: Pick<StandingListener, "programId" | "fromVersion">): string {
+  return `${programId} ${fromVersion}`;
+}
+
+function whySkipped(
+  { state, deletedAt }: StandingProgramRecord,
+  { endReason }: StandingListener,
+): StandingRunReason | undefined {
+  if (deletedAt !== null) return "deleted";
+  return endReason === "paused" || state === "paused" ? "paused" : undefined;
+}
+
+/** The polls of a batch that are still this node's, for programs that are as they were polled for. These are locked by now. */
+function pollsThatCount(
+  { polls }: Prepared,
+  programs: readonly StandingProgramRecord[],
+  held: ReadonlySet<StandingProgramId>,
+): Map<StandingProgramId, PreparedPoll> {
+  const counting = new Map<StandingProgramId, PreparedPoll>();
+  for (const { id, state, deletedAt, version } of programs) {
+    const poll = polls.get(id);
+    if (poll === undefined || !held.has(id) || state !== "active" || deletedAt !== null) continue;
+    if (poll.polled.loaded.record.version === version) counting.set(id, poll);
+  }
+  return counting;
 }

@@ -3,7 +3,7 @@ import type { Executor } from "@svc/db/connect";
 import { type NewEvent, recordEvents } from "@svc/db/events/record";
 import type { StandingNoticeKind } from "@svc/db/schema/words";
 import { noteStandingNotices } from "@svc/db/standing/notices";
-import { findNoticeEndpoints } from "@svc/db/subscriptions/notice-endpoints";
+import { findNoticeEndpoints } from "@svc/db/subscriptions/health";
 import type { Decided } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
 

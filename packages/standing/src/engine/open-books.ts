@@ -1,4 +1,4 @@
-import type { JsonObject, KeyId, ProjectId, StandingProgramId } from "@svc/core";
+import type { JsonObject, KeyId, ProjectId, Sealer, StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import {
   findUsableKeys,
@@ -7,19 +7,23 @@ import {
   type StandingRate,
   type StandingUsage,
 } from "@svc/db/standing/bounds";
+import { countStartedStandingRuns, countUnendedStandingRuns, lockStandingStarts } from "@svc/db/standing/end";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
+import { readSeenKeys, readStandingWindows, type WindowKey } from "@svc/db/standing/windows";
 import { Book } from "../decide/book.ts";
+import type { BookFacts } from "../decide/book-facts.ts";
 import { keyOf } from "../decide/given.ts";
 import { type ClosingWindow, givenOfOccurrence, givenOfWindow } from "../decide/occurrence.ts";
 import type { Given } from "../definition/definition.ts";
+import { dayOf } from "../schedule/catch-up.ts";
 import { nextDayOf } from "../schedule/schedule.ts";
-import { dayOf } from "../schedule/zone.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import { type Batch, type Candidate, candidatesOf, isWanted, type ProgramDue } from "./due.ts";
-import { readGathered } from "./gathered.ts";
-import { roomsOf } from "./room.ts";
-import { inputPlace, sealInput } from "./seals.ts";
+import { inputPlace, NearBoundError } from "./seals.ts";
+
+/** Starts of a batch beside which others may start, too. */
+const startsBesideMax = 200;
 
 /** What may start at all, of all programs of a batch. */
 export type Permits = {
@@ -123,4 +127,83 @@ async function readUsage(
     return definition.budget === undefined ? [] : [{ programId, day: dayOf(nowMs, definition.timeZone) }];
   });
   return new Map((await readStandingUsage(tx, days)).map((one) => [one.programId, one]));
+}
+
+/** What a book is told of keys: those that were seen, and windows that are open. */
+type Gathered = Pick<BookFacts, "seenKeys" | "windows">;
+
+/** Reads, of the keys that what is due has, which were seen and which have a window. */
+async function readGathered(tx: Executor, dues: readonly ProgramDue[]): Promise<(id: StandingProgramId) => Gathered> {
+  const keys = dues.flatMap((due) =>
+    candidatesOf(due).map((candidate) => ({ programId: due.program.id, ...keysOf(candidate) })),
+  );
+  const seen = distinct(
+    keys.flatMap(({ programId, dedupe }) => (dedupe === undefined ? [] : [{ programId, lane: dedupe }])),
+  );
+  const collecting = distinct(
+    keys.flatMap(({ programId, collect }) => (collect === undefined ? [] : [{ programId, lane: collect }])),
+  );
+  const seenKeys = await readSeenKeys(
+    tx,
+    seen.map(({ programId, lane: key }) => ({ programId, key })),
+  );
+  const windows = Map.groupBy(await readStandingWindows(tx, collecting), ({ programId }) => programId);
+  const seenOf = Map.groupBy(seenKeys, ({ programId }) => programId);
+  return (id) => ({
+    seenKeys: new Map((seenOf.get(id) ?? []).map(({ key, until }) => [key, until])),
+    windows: windows.get(id) ?? [],
+  });
+}
+
+function keysOf({ occurrence, version }: Candidate): { dedupe?: string; collect?: string } {
+  const { dedupe, collect } = version.definition;
+  if (occurrence.kind === "hand" || (dedupe === undefined && collect === undefined)) return {};
+  const given = givenOfOccurrence(occurrence, version);
+  const seen = dedupe && keyOf(dedupe.key, given);
+  const window = collect && occurrence.event && keyOf(collect.key, given);
+  return {
+    ...(seen !== undefined && "text" in seen && { dedupe: seen.text }),
+    ...(window !== undefined && "text" in window && { collect: window.text }),
+  };
+}
+
+function distinct(keys: readonly WindowKey[]): WindowKey[] {
+  return [...new Map(keys.map((key) => [`${key.programId} ${key.lane}`, key])).values()];
+}
+
+/** Seals what a caller gave. */
+function sealInput(sealer: Sealer, place: string, input: JsonObject): Buffer {
+  return sealer.seal(Buffer.from(JSON.stringify(input), "utf8"), place);
+}
+
+/**
+ * How many more runs each project may have under way. Who is near that bound starts runs alone until the transaction ends, so that no number
+ * of nodes passes it; who is far from it does not wait for others, nor they for it. Throws NearBoundError where it turns out to be near.
+ * Which runs are parked is looked up only where that decides: it reads a job for each.
+ */
+async function roomsOf(
+  { limits: { projectRunsMax, projectRunsMargin } }: Pick<StandingContext, "limits">,
+  tx: Executor,
+  dues: readonly ProgramDue[],
+  { isAlone }: { readonly isAlone: boolean },
+): Promise<Map<ProjectId, { left: number }>> {
+  const rooms = new Map<ProjectId, { left: number }>();
+  const byProject = Map.groupBy(dues, ({ program }) => program.projectId);
+  for (const projectId of [...byProject.keys()].sort()) {
+    const wanted = (byProject.get(projectId) ?? []).reduce((sum, due) => sum + startsMaxOf(due), 0);
+    const isShared = !isAlone && wanted <= startsBesideMax && projectRunsMax >= 2 * projectRunsMargin;
+    await lockStandingStarts(tx, projectId, { isShared });
+    const unended = await countUnendedStandingRuns(tx, projectId, projectRunsMax);
+    if (isShared && unended + wanted + projectRunsMargin > projectRunsMax)
+      throw new NearBoundError(`${projectId} has ${unended} runs under way, of at most ${projectRunsMax}`);
+    const used =
+      unended + wanted <= projectRunsMax ? unended : await countStartedStandingRuns(tx, projectId, projectRunsMax);
+    rooms.set(projectId, { left: projectRunsMax - used });
+  }
+  return rooms;
+}
+
+/** How many runs of a program may start in its batch at most. */
+function startsMaxOf(due: ProgramDue): number {
+  return candidatesOf(due).length + due.closing.length + due.waiting.length;
 }

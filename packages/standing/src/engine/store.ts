@@ -8,7 +8,6 @@ import type { Restore } from "@svc/db/restores/repo";
 import { deleteStandingArrivals } from "@svc/db/standing/arrivals";
 import { moveBackfill, renameSourceRuns } from "@svc/db/standing/backfills";
 import { addStandingUsage, writeStandingRates } from "@svc/db/standing/bounds";
-import { writeSeenKeys } from "@svc/db/standing/dedupe";
 import { readStandingWakes } from "@svc/db/standing/lanes";
 import { changeStandingPrograms } from "@svc/db/standing/programs";
 import {
@@ -17,19 +16,26 @@ import {
   mergeSkippedStandingRuns,
   type NewStandingRun,
 } from "@svc/db/standing/runs";
-import { type DueTaskMove, deleteDueTasks, moveDueTasks, putDueTasks } from "@svc/db/standing/settle-tasks";
-import type { DueTaskLease, NewDueTask } from "@svc/db/standing/task";
+import {
+  type DueTaskLease,
+  type DueTaskMove,
+  deleteDueTasks,
+  moveDueTasks,
+  type NewDueTask,
+  putDueTasks,
+} from "@svc/db/standing/task";
 import {
   changeStandingWindows,
   insertStandingRunEvents,
   type NextClose,
   nextStandingCloses,
+  writeSeenKeys,
 } from "@svc/db/standing/windows";
 import type { StartedRun } from "../decide/occurrence.ts";
 import { windowChangeOf } from "../decide/windows.ts";
 import { storePoll } from "../poll/store.ts";
-import { stopListening } from "../programs/listen.ts";
-import { dayOf } from "../schedule/zone.ts";
+import { stopListening } from "../programs/activate.ts";
+import { dayOf } from "../schedule/catch-up.ts";
 import type { Decided, DecidedBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
 import type { Batch } from "./due.ts";

@@ -10,7 +10,7 @@ import {
   skipLateStandingRuns,
 } from "@svc/db/standing/lanes";
 import { keyOf } from "../decide/given.ts";
-import { givenOfOccurrence, givenOfWindow, isCollected } from "../decide/occurrence.ts";
+import { givenOfOccurrence, givenOfWindow, type Occurrence } from "../decide/occurrence.ts";
 import type { Given } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
@@ -130,4 +130,9 @@ function lanesWithRoom(
     count += granted;
   }
   return { taken, left };
+}
+
+/** Whether an occurrence goes into a window, and is decided about once that is over. */
+function isCollected({ kind, event }: Occurrence, { definition }: Pick<LoadedVersion, "definition">): boolean {
+  return kind !== "hand" && definition.collect !== undefined && event !== undefined;
 }

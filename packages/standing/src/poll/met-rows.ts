@@ -1,10 +1,24 @@
+import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import type { JsonValue } from "@svc/program";
-import { boundOfRow, type CursorFault } from "./cursor.ts";
-import { type PolledRow, type RowsFault, rowOf } from "./rows.ts";
-import type { WalkSpec } from "./spec.ts";
+import { readProviderTime } from "@svc/catalog";
+import { isJsonNumber, isObject, scalarText } from "@svc/core";
+import { canonicalJson, type JsonObject, type JsonValue, valueAt } from "@svc/program";
+import type { PollCursor, WalkSpec } from "./definition.ts";
+import type { RowsFault } from "./rows.ts";
 import type { Candidate, PollState } from "./state.ts";
 import { dayMs } from "./whole-walks.ts";
+
+/** Why a cursor cannot go on. */
+type CursorFault = { readonly code: "POLL_BOUND_INVALID"; readonly message: string };
+
+/** A row of a page. Digests are 16 bytes, in hex. */
+type PolledRow = {
+  readonly digest: string;
+  /** Of its kept fields; empty where nothing compares them. */
+  readonly content: string;
+  readonly row: JsonObject;
+  readonly item: JsonValue;
+};
 
 /** What an id was when it was last seen. */
 export type KnownRow = { readonly content: string; readonly seenAt: number };
@@ -124,4 +138,58 @@ export class MetRows {
     const kept = [...this.candidates, { digest, order, row }].sort((a, b) => a.order - b.order);
     this.candidates = kept.slice(-first.last);
   }
+}
+
+/** The row of an item: its id and what runs are given of it. */
+function rowOf(
+  item: JsonValue,
+  index: number,
+  { id, keep, findsChanged }: Pick<WalkSpec, "id" | "keep" | "findsChanged">,
+): PolledRow | RowsFault {
+  const value = valueAt(item, id);
+  const text = value === undefined || value === null ? undefined : scalarText(value);
+  if (text === undefined || text === "") {
+    const message = `row ${index + 1} of a page has no text or number at ${id.join(".")}`;
+    return { code: "POLL_ID_MISSING", message };
+  }
+  const row = keptOf(item, keep);
+  return { digest: digestOf(text), content: findsChanged ? digestOf(canonicalJson(row)) : "", row, item };
+}
+
+function keptOf(item: JsonValue, keep: readonly string[] | undefined): JsonObject {
+  if (!isObject(item)) return { value: item };
+  const fields = item as JsonObject;
+  if (keep === undefined) return fields;
+  return Object.fromEntries(
+    keep.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name] ?? null]] : [])),
+  );
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+/**
+ * What a row says of the bound of the next walk: a number, or epoch milliseconds; undefined where it says nothing. A time to come is
+ * taken for now: rows of before it are still to be found.
+ */
+function boundOfRow(
+  cursor: PollCursor,
+  item: JsonValue,
+  { takesNumbers, nowMs }: { readonly takesNumbers: boolean; readonly nowMs: number },
+): number | undefined | CursorFault {
+  if (cursor.kind !== "after" || cursor.from === undefined) return undefined;
+  const value = valueAt(item, cursor.from);
+  if (value === undefined || value === null || value === "") return undefined;
+  const invalid = (wanted: string): CursorFault => {
+    const message = `${cursor.from?.join(".")} of a row is no ${wanted}, which ${cursor.arg} takes`;
+    return { code: "POLL_BOUND_INVALID", message };
+  };
+  if (takesNumbers) {
+    if (!isJsonNumber(value)) return invalid("number");
+    return Number(scalarText(value));
+  }
+  // A number is no time here: how it is counted is not known.
+  const atMs = typeof value === "string" && !/^[\s\d.+-]*$/.test(value) ? readProviderTime(value) : undefined;
+  return atMs === undefined ? invalid("time") : Math.min(atMs, nowMs);
 }

@@ -1,9 +1,9 @@
 import type { ProjectId } from "@svc/core";
 import type { ClaimedDueTask } from "@svc/db/standing/claim";
-import { deleteDueTasks, releaseDueTasks, renewDueTasks } from "@svc/db/standing/settle-tasks";
+import { deleteDueTasks, releaseDueTasks, renewDueTasks } from "@svc/db/standing/task";
 import type { StandingContext } from "../engine/context.ts";
-import type { Polled } from "./polled.ts";
 import { runPoll } from "./run-poll.ts";
+import type { Polled } from "./store.ts";
 
 /** Polls for the programs whose tasks this node holds. */
 export type Poller = {

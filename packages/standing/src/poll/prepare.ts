@@ -1,9 +1,8 @@
 import type { JsonObject, StandingProgramId } from "@svc/core";
-import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { Occurrence } from "../decide/occurrence.ts";
-import type { Batch, Candidate, Filtered, Prepared, PreparedPoll } from "../engine/due.ts";
+import type { Batch, Candidate, Filtered, PreparedPoll } from "../engine/due.ts";
 import type { FoundRow } from "./met-rows.ts";
-import { givenOfRows, type Polled } from "./polled.ts";
+import type { Polled } from "./store.ts";
 
 /** Asks `when` about rows; an outcome for each, in their order. */
 type AskWhen = (polled: Polled, rows: readonly JsonObject[]) => Promise<readonly Filtered[]>;
@@ -65,17 +64,8 @@ function occurrenceOf(
   };
 }
 
-/** The polls of a batch that are still this node's, for programs that are as they were polled for. These are locked by now. */
-export function pollsThatCount(
-  { polls }: Prepared,
-  programs: readonly StandingProgramRecord[],
-  held: ReadonlySet<StandingProgramId>,
-): Map<StandingProgramId, PreparedPoll> {
-  const counting = new Map<StandingProgramId, PreparedPoll>();
-  for (const { id, state, deletedAt, version } of programs) {
-    const poll = polls.get(id);
-    if (poll === undefined || !held.has(id) || state !== "active" || deletedAt !== null) continue;
-    if (poll.polled.loaded.record.version === version) counting.set(id, poll);
-  }
-  return counting;
+/** A row as runs are given it. */
+function givenOfRows(rows: readonly JsonObject[], per: "poll" | "row"): JsonObject {
+  const [row] = rows;
+  return per === "row" && row !== undefined ? { row, rows } : { rows };
 }

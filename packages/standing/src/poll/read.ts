@@ -2,8 +2,7 @@ import type { PollCursorDocument } from "@svc/catalog";
 import { formatValue, isObject } from "@svc/core";
 import type { JsonObject, JsonValue, Node, ShapeReader } from "@svc/program";
 import { bounds, cursorForm, firstForm, pollForm } from "../definition/forms.ts";
-import type { Poll } from "./definition.ts";
-import type { PollFirst } from "./spec.ts";
+import type { Poll, PollFirst } from "./definition.ts";
 
 /** Fields of a row that may be kept. */
 const keptMax = 100;

@@ -9,12 +9,10 @@ import { canonicalHash } from "@svc/program";
 import type { StandingContext } from "../engine/context.ts";
 import { lookAtDrift } from "../engine/drift.ts";
 import type { LoadedVersion } from "../versions.ts";
-import { foundBy, type Poll, walkSpecOf } from "./definition.ts";
-import type { Polled } from "./polled.ts";
+import { foundBy, type Poll, type WalkSpec, walkSpecOf } from "./definition.ts";
 import { readPage } from "./read-page.ts";
-import { openPollState, sealPollState } from "./seals.ts";
-import type { WalkSpec } from "./spec.ts";
 import { newPollState, type PollState } from "./state.ts";
+import { openPollState, type Polled, sealPollState } from "./store.ts";
 import { type ReadFault, type WalkBounds, type Walked, walk } from "./walk.ts";
 
 /** How far a poll goes: runs of one row each are many, and all of them are one transaction. */

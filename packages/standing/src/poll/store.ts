@@ -1,12 +1,43 @@
+import type { Sealer, StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
+import type { ClaimedDueTask } from "@svc/db/standing/claim";
 import {
   forgetStandingSeen,
   refreshStandingSeen,
   rememberStandingSeen,
   removeStaleStandingSeen,
+  type StandingPollRecord,
   writeStandingPoll,
 } from "@svc/db/standing/polls";
-import type { Polled } from "./polled.ts";
+import type { LoadedVersion } from "../versions.ts";
+import type { FoundRow, SeenRow } from "./met-rows.ts";
+import { type PollState, parsePollState } from "./state.ts";
+
+/** What one poll came to, to be decided about and written in one transaction. */
+export type Polled = {
+  readonly task: ClaimedDueTask;
+  readonly programId: StandingProgramId;
+  /** The version that was polled for: with another one by then, nothing of it counts. */
+  readonly loaded: LoadedVersion;
+  readonly per: "poll" | "row";
+  /** When it was polled. */
+  readonly atMs: number;
+  readonly nextAt: number;
+  readonly found: readonly FoundRow[];
+  readonly remembered: readonly SeenRow[];
+  /** How many of these were unknown. */
+  readonly unknown: number;
+  readonly refreshed: readonly string[];
+  readonly forgetBefore: number | undefined;
+  /** Whether the ids that were not met for the longest time may be forgotten when there are many. */
+  readonly isTrimmed: boolean;
+  /** What is written, but for how many ids are remembered then. */
+  readonly record: StandingPollRecord;
+  /** Failed polls in a row before it, and with it. */
+  readonly failures: { readonly before: number; readonly now: number };
+  /** Why the program pauses: its key is gone, or its tools have changed. Nothing was read then, so that nothing is lost to it. */
+  readonly hold: { readonly reason: "key_revoked" | "drift"; readonly detail: string } | undefined;
+};
 
 /** Ids that one poll forgets, or that are removed of an earlier generation, at most. */
 const goneMax = 10_000;
@@ -34,4 +65,20 @@ function forget(tx: Executor, polled: Polled, seen: number): Promise<number> {
   if (forgetBefore !== undefined) return forgetStandingSeen(tx, { ...of, beforeMs: forgetBefore });
   if (!isTrimmed || seen < trimmedTo + goneMax) return Promise.resolve(0);
   return forgetStandingSeen(tx, { ...of, beforeMs: atMs - trimmedAfterMs });
+}
+
+type Place = Pick<StandingPollRecord, "projectId" | "programId">;
+
+function placeOf({ projectId, programId }: Place): string {
+  return `${projectId}/standing_polls/${programId}`;
+}
+
+/** Seals where polls stand, for their row. */
+export function sealPollState(sealer: Sealer, place: Place, state: PollState): Buffer {
+  return sealer.seal(Buffer.from(JSON.stringify(state), "utf8"), placeOf(place));
+}
+
+/** Opens where polls stand. */
+export function openPollState(sealer: Sealer, poll: StandingPollRecord): PollState {
+  return parsePollState(sealer.open(poll.state, placeOf(poll)).toString("utf8"));
 }

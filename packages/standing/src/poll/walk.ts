@@ -2,12 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import type { Action } from "@svc/catalog";
 import { argumentsOfPage, type FetchedPage, sizeOfPage, turnPage } from "@svc/jobs";
 import { type JsonObject, type JsonValue, valueAt } from "@svc/program";
-import { argumentsOfWalk, nextBound, takesNumbers } from "./cursor.ts";
+import { type WalkSpec, withPageSize } from "./definition.ts";
 import { type FoundRow, type KnownReader, MetRows, type SeenRow } from "./met-rows.ts";
-import { withPageSize } from "./page-size.ts";
 import { listOf, type RowsFault } from "./rows.ts";
-import type { WalkSpec } from "./spec.ts";
-import type { OpenPage, OpenWalk, PollState } from "./state.ts";
+import { argumentsOfWalk, nextBound, type OpenPage, type OpenWalk, type PollState, takesNumbers } from "./state.ts";
 import { afterWholeWalk } from "./whole-walks.ts";
 
 /** A read that failed. `code` is the outcome of the call, or says what its answer lacks. */

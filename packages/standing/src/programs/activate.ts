@@ -1,15 +1,50 @@
+import type { ProjectId, StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import type { StandingPauseReason } from "@svc/db/schema/words";
+import type { ListenerEnd, StandingPauseReason, StandingSourceKind } from "@svc/db/schema/words";
 import { armBackfill } from "@svc/db/standing/backfills";
+import { closeStandingListener, countStandingListeners, openStandingListener } from "@svc/db/standing/listeners";
 import { clearDueTasks, type StandingProgramRecord, standingProgramsForProject } from "@svc/db/standing/programs";
-import { putDueTasks } from "@svc/db/standing/settle-tasks";
-import type { NewDueTask } from "@svc/db/standing/task";
+import { type NewDueTask, putDueTasks } from "@svc/db/standing/task";
 import type { Definition, Source } from "../definition/definition.ts";
-import { fireTimeOf, isOver, taskKindOf } from "../schedule/due.ts";
-import { isListening, listen, stopListening } from "./listen.ts";
+import { standingFaults } from "../errors.ts";
+import { fireTimeOf, isOver } from "../schedule/due.ts";
+
+/** A program that may listen. */
+type Listening = { readonly id: StandingProgramId; readonly projectId: ProjectId };
+
+/** Programs of a project that may listen to one trigger: each event is looked at for every one of them. */
+const listenersMax = 200;
+
+/** Lets an active program hear the events that a version of it is for; nothing for any other source. Throws STANDING_PROGRAMS_TOO_MANY. */
+async function listen(
+  tx: Executor,
+  { id: programId, projectId, version }: Listening & { readonly version: number },
+  source: Source,
+): Promise<void> {
+  if (source.kind !== "trigger") return;
+  const { slug: triggerSlug } = source;
+  if ((await countStandingListeners(tx, projectId, triggerSlug)) >= listenersMax) {
+    throw standingFaults.STANDING_PROGRAMS_TOO_MANY(listenersMax, triggerSlug);
+  }
+  await openStandingListener(tx, { programId, projectId, version, triggerSlug });
+}
+
+/** Lets a program hear nothing any more. What was received before, and not decided about, meets the reason. */
+export async function stopListening(
+  tx: Executor,
+  { id: programId, projectId, sourceKind }: Listening & { readonly sourceKind: StandingSourceKind },
+  { reason, nowMs }: { readonly reason: ListenerEnd; readonly nowMs: number },
+): Promise<void> {
+  if (sourceKind === "trigger") await closeStandingListener(tx, { programId, projectId, reason, nowMs });
+}
+
+/** Whether a program hears events: one that is paused, or that people are yet to approve, does not. */
+export function isListening({ state }: Pick<StandingProgramRecord, "state">): boolean {
+  return state !== "paused" && state !== "pending";
+}
 
 /** A version that is to run from now on. */
-export type Activation = {
+type Activation = {
   readonly version: number;
   readonly title: string;
   readonly definition: Definition;
@@ -77,4 +112,9 @@ export async function arm(
   ];
   await putDueTasks(tx, tasks);
   if (admits) await armBackfill(tx, ownerId, nowMs);
+}
+
+/** The kind of work that is due of a source. */
+function taskKindOf(source: Source): "fire" | "poll" {
+  return source.kind === "poll" ? "poll" : "fire";
 }

@@ -1,20 +1,16 @@
 import { createId, isWithin, type ProjectPrincipal, type StandingProgramId } from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import { isUniqueViolation } from "@svc/db/driver-error";
-import {
-  loadStandingVersions,
-  lockStandingPrograms,
-  type StandingProgramRecord,
-  standingProgramsForProject,
-} from "@svc/db/standing/programs";
-import type { ProgramNote } from "@svc/program";
-import { type CheckedDefinition, checkDefinition, hashOfDefinition } from "../definition/check.ts";
+import { loadStandingVersions, standingProgramsForProject } from "@svc/db/standing/programs";
+import { canonicalHash, type ProgramNote } from "@svc/program";
+import { type CheckedDefinition, checkDefinition } from "../definition/check.ts";
+import { readDefinition } from "../definition/read.ts";
 import type { StandingContext } from "../engine/context.ts";
 import { standingFaults } from "../errors.ts";
 import { isOver } from "../schedule/due.ts";
 import { titleOf } from "../versions.ts";
 import { arm } from "./activate.ts";
-import { addVersion, makeNextVersion } from "./next-version.ts";
+import { addVersion } from "./next-version.ts";
 
 const slugPattern = /^[a-z][a-z0-9_-]{0,62}$/;
 
@@ -113,33 +109,8 @@ async function findSame(
   return found.id;
 }
 
-/** What a program is changed to. */
-export type ProgramUpdate = {
-  readonly program: StandingProgramRecord;
-  readonly definitionJson: string;
-  /** 0: whichever is there. */
-  readonly expectedVersion: number;
-  /** Whether its program is simulated before people are asked about it. */
-  readonly simulates: boolean;
-};
-
-/** Makes the next version of a program. Throws the refusals of UpdateStandingProgram. */
-export async function updateProgram(
-  context: StandingContext,
-  principal: ProjectPrincipal,
-  { program: { id, binding }, definitionJson, expectedVersion, simulates }: ProgramUpdate,
-): Promise<DefinedProgram> {
-  const { db, clock } = context;
-  const { projectId, role } = principal;
-  const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs: clock.now() });
-  if ("refusal" in checked) throw checked.refusal;
-  await withTransaction(db, async (tx) => {
-    const [program] = await lockStandingPrograms(tx, [id]);
-    if (program === undefined || program.deletedAt !== null) throw standingFaults.STANDING_PROGRAM_NOT_FOUND("id", id);
-    if (expectedVersion !== 0 && expectedVersion !== program.version) {
-      throw standingFaults.STANDING_VERSION_STALE(expectedVersion, program.version);
-    }
-    await makeNextVersion(context, tx, principal, { program, definitionJson, checked, simulates, note: "" });
-  });
-  return { id, notes: checked.notes };
+/** SHA-256 of the canonical JSON of a definition, in hex; undefined for a text that is none. */
+async function hashOfDefinition(definitionJson: string): Promise<string | undefined> {
+  const { document } = await readDefinition(definitionJson, undefined);
+  return document && canonicalHash(document);
 }

@@ -11,15 +11,14 @@ import {
   standingProgramsForProject,
 } from "@svc/db/standing/programs";
 import { standingRunsForProject } from "@svc/db/standing/runs";
-import { putDueTasks } from "@svc/db/standing/settle-tasks";
+import { putDueTasks } from "@svc/db/standing/task";
 import { checkDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../engine/context.ts";
 import { driftText } from "../engine/drift.ts";
 import { standingFaults } from "../errors.ts";
 import { firstOfSource, isOver } from "../schedule/due.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
-import { arm } from "./activate.ts";
-import { isListening, stopListening } from "./listen.ts";
+import { arm, isListening, stopListening } from "./activate.ts";
 import { makeNextVersion } from "./next-version.ts";
 import { supersede } from "./rehearse.ts";
 

@@ -1,5 +1,8 @@
-import type { Binding, ProjectPrincipal, StandingProgramId } from "@svc/core";
+import { type Binding, createId, type ProjectPrincipal, quotaFaults, type StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
+import type { EstimateDocument } from "@svc/db/documents/programs";
+import { findJobQuotaReached, insertJobsInRoom } from "@svc/db/jobs/insert-batch";
+import type { NewJob } from "@svc/db/jobs/new-job";
 import {
   addStandingVersion,
   loadStandingVersions,
@@ -7,13 +10,31 @@ import {
   type StandingVersionRecord,
   standingProgramsForProject,
 } from "@svc/db/standing/programs";
-import { sampleInput } from "../decide/sample.ts";
+import { sampleInput } from "../decide/decided-runs.ts";
 import type { CheckedDefinition } from "../definition/check.ts";
+import type { Definition } from "../definition/definition.ts";
 import type { StandingContext } from "../engine/context.ts";
+import { dailyMax } from "../schedule/catch-up.ts";
 import { sealDefinition, titleOf } from "../versions.ts";
 import { activate, takeOver } from "./activate.ts";
-import { isCovered } from "./grant.ts";
-import { makeRehearsal, storeRehearsal, supersede } from "./rehearse.ts";
+import { supersede } from "./rehearse.ts";
+
+/** A version that people are to be asked about. */
+type Rehearsed = Pick<StandingVersionRecord, "programId" | "programHash" | "programDigest" | "estimate" | "keyId"> &
+  Pick<
+    Parameters<StandingContext["starter"]["rehearse"]>[1],
+    "projectId" | "binding" | "program" | "input" | "simulateFirst"
+  > & {
+    readonly nowMs: number;
+  };
+
+/** A version that people were asked about. What they approve is for all its runs, and for versions that do nothing else and no more. */
+type Approved = {
+  readonly record: Pick<StandingVersionRecord, "planHash" | "estimate" | "approval">;
+  readonly definition: Definition;
+};
+
+const bounds = ["callsMax", "writesMax", "destructiveMax", "rowsMax", "asksMax"] as const;
 
 /** What a locked program is changed to. */
 export type NextVersion = {
@@ -165,4 +186,52 @@ export async function addVersion(
     createdAt: nowMs,
   });
   if (rehearsal.length > 0) await storeRehearsal(tx, rehearsal, nowMs);
+}
+
+/** Whether what was approved of a version covers another definition. */
+function isCovered(approved: Approved, { definition, start, planHash }: CheckedDefinition): boolean {
+  const { record } = approved;
+  if (record.approval !== "granted" || record.planHash !== planHash) return false;
+  return isNoLarger(start.estimate, record.estimate) && isDayNoLarger(definition, approved.definition);
+}
+
+function isNoLarger(estimate: EstimateDocument, approved: EstimateDocument): boolean {
+  return bounds.every((name) => estimate[name] <= approved[name]);
+}
+
+/** What a definition allows on a day. */
+function dayOf({ source, budget }: Definition): readonly number[] {
+  const { runs = Infinity, toolCalls = Infinity, writes = Infinity } = budget ?? {};
+  // How often something happens elsewhere is not known: that is bounded by the budget.
+  const due = source.kind === "schedule" ? dailyMax(source.schedule) : Infinity;
+  return [Math.min(runs, due), toolCalls, writes];
+}
+
+function isDayNoLarger(definition: Definition, approved: Definition): boolean {
+  const most = dayOf(approved);
+  return dayOf(definition).every((value, index) => value <= (most[index] ?? 0));
+}
+
+/** Makes the job by which people are asked about a version whose program is kept, and its simulation; nothing is stored. */
+function makeRehearsal({ starter }: StandingContext, tx: Executor, version: Rehearsed): Promise<NewJob[]> {
+  const { programId, keyId, programDigest, nowMs, ...facts } = version;
+  return starter.rehearse(tx, {
+    ...facts,
+    ...{ keyId, nowMs, digest: programDigest },
+    id: createId("job", nowMs),
+    principalChain: [`key:${keyId}`, `standing:${programId}`],
+    standing: { programId, runId: null, callSeed: null, restoredFrom: null },
+  });
+}
+
+/** Stores a rehearsal. Throws QUOTA_JOBS where its project has no room for it. */
+async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowMs: number): Promise<void> {
+  const without = await insertJobsInRoom(tx, jobs, nowMs);
+  const projectId = jobs[0]?.job.projectId;
+  if (without.size > 0 && projectId !== undefined) {
+    const reached = await findJobQuotaReached(tx, projectId, jobs.length);
+    if (reached === undefined) throw new Error("a rehearsal found no room, and there is some");
+    throw quotaFaults.jobs(reached.quotaReached);
+  }
+  for (const { also } of jobs) await also?.(tx);
 }

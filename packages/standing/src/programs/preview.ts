@@ -1,5 +1,5 @@
 import type { EventId, ProjectId, ProjectPrincipal, Work } from "@svc/core";
-import type { EstimateDocument } from "@svc/db/documents/estimate";
+import type { EstimateDocument } from "@svc/db/documents/programs";
 import { eventsForProject } from "@svc/db/events/repo";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { ProgramNote } from "@svc/program";

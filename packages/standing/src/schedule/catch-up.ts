@@ -1,4 +1,4 @@
-import type { CatchUp } from "./schedule.ts";
+import type { CatchUp, Schedule } from "./schedule.ts";
 
 /** Up to so much an occurrence is on time. */
 const onTimeMs = 60_000;
@@ -9,7 +9,7 @@ const pace = 10;
 const caughtUpMax = 1_000;
 
 /** An occurrence that starts, and how many before it were left out for it. */
-export type Firing = { readonly atMs: number; readonly missed: number };
+type Firing = { readonly atMs: number; readonly missed: number };
 
 /** What is done about occurrences that are due, in their order. */
 export type CaughtUp = {
@@ -65,4 +65,82 @@ function missedOf(times: readonly number[]): CaughtUp["missed"] {
   const [firstMs] = times;
   const lastMs = times.at(-1);
   return firstMs === undefined || lastMs === undefined ? undefined : { count: times.length, firstMs, lastMs };
+}
+
+const dayMs = 86_400_000;
+
+/** How often a schedule is due on a day at most, as its fields say; days on which it is not due are not looked for. */
+export function dailyMax({ timing }: Pick<Schedule, "timing">): number {
+  switch (timing.kind) {
+    case "cron":
+      return timing.expressions.reduce((sum, expression) => sum + cronDailyMax(expression), 0);
+    case "every":
+      return Math.ceil(dayMs / timing.everyMs);
+    case "at":
+      return timing.times.length;
+  }
+}
+
+function cronDailyMax(expression: string): number {
+  const [minutes = "*", hours = "*"] = expression.trim().split(/\s+/);
+  // What follows real time runs in both hours where clocks are set back.
+  const repeated = /[*?/]/.test(minutes + hours) ? 1 : 0;
+  return countOf(minutes, 60) * (countOf(hours, 24) + repeated);
+}
+
+/** The values that a field names, no less than there are. */
+function countOf(field: string, values: number): number {
+  const count = field.split(",").reduce((sum, part) => sum + countOfPart(part, values), 0);
+  return Math.min(count, values);
+}
+
+function countOfPart(part: string, values: number): number {
+  const found = /^(?:[*?]|(\d+)(?:-(\d+))?)(?:\/(\d+))?$/.exec(part);
+  if (found === null) return values;
+  const [, from, to, step] = found;
+  if (from !== undefined && to === undefined && step === undefined) return 1;
+  const [first, last] = [Number(from ?? 0), Number(to ?? values - 1)];
+  // A range may go over the end of the field.
+  const length = last >= first ? last - first + 1 : values;
+  return Math.ceil(length / Number(step ?? 1));
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+const formatsMax = 600;
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  if (formats.size >= formatsMax) formats.clear();
+  const made = new Intl.DateTimeFormat("en-GB", {
+    timeZone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+  });
+  formats.set(timeZone, made);
+  return made;
+}
+
+/** A point in time as clocks of a zone show it: `2026-03-14` and `09:00:00`. */
+export function localTimeOf(ms: number, timeZone: string): { readonly date: string; readonly time: string } {
+  const parts = new Map(
+    formatOf(timeZone)
+      .formatToParts(ms)
+      .map(({ type, value }) => [type, value]),
+  );
+  const part = (name: Intl.DateTimeFormatPartTypes) => parts.get(name) ?? "";
+  return {
+    date: `${part("year").padStart(4, "0")}-${part("month")}-${part("day")}`,
+    time: `${part("hour")}:${part("minute")}:${part("second")}`,
+  };
+}
+
+/** The day of a time in a zone: `2026-03-14`. */
+export function dayOf(ms: number, timeZone: string): string {
+  return localTimeOf(ms, timeZone).date;
 }

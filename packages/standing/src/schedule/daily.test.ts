@@ -1,6 +1,6 @@
 import { createWorkMeter } from "@svc/core";
 import { expect, test } from "vitest";
-import { dailyMax } from "./daily.ts";
+import { dailyMax } from "./catch-up.ts";
 import { nextOfCron } from "./schedule.ts";
 
 const cron = (...expressions: string[]) => dailyMax({ timing: { kind: "cron", expressions } });

@@ -1,7 +1,16 @@
-import type { StandingProgramId, Work } from "@svc/core";
+import { createHash } from "node:crypto";
+import { type StandingProgramId, uuidOfId, type Work } from "@svc/core";
 import type { Source } from "../definition/definition.ts";
-import { jitterOf } from "./jitter.ts";
 import { type NextOccurrence, occurrencesOf } from "./schedule.ts";
+
+/** How long an occurrence waits before it fires: the same on every node and in every preview, and evenly spread over programs. */
+export function jitterOf(programId: StandingProgramId, occurrenceMs: number, jitterMs: number): number {
+  if (jitterMs === 0) return 0;
+  const digest = createHash("sha256")
+    .update(`${uuidOfId(programId)}/${occurrenceMs}`)
+    .digest();
+  return Math.floor((digest.readUInt32BE(0) / 0x1_0000_0000) * jitterMs);
+}
 
 /** What finds the occurrences of a source; what happens elsewhere has none that are known before. */
 export function nextOfSource(source: Source): NextOccurrence {
@@ -22,9 +31,4 @@ export function fireTimeOf(id: StandingProgramId, atMs: number | null, source: S
 /** When something of a source is due first, from a time on: a poll at once. */
 export async function firstOfSource(source: Source, nowMs: number, work: Work): Promise<number | null> {
   return source.kind === "poll" ? nowMs : ((await nextOfSource(source)(nowMs, work)) ?? null);
-}
-
-/** The kind of work that is due of a source. */
-export function taskKindOf(source: Source): "fire" | "poll" {
-  return source.kind === "poll" ? "poll" : "fire";
 }

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { EventId } from "@svc/core";
-import type { StandingRunReason, StandingRunState, StandingState } from "@svc/db/schema/words";
+import type { StandingRunState, StandingState } from "@svc/db/schema/words";
 import type { StandingUsage } from "@svc/db/standing/bounds";
 import type { StandingPollRecord } from "@svc/db/standing/polls";
 import type { StandingProgramRecord, StandingVersionRecord } from "@svc/db/standing/programs";
@@ -15,8 +15,6 @@ import {
   StandingRunSchema,
   StandingRunState as StandingRunStateMessage,
   StandingState as StandingStateMessage,
-  type StandingVersion,
-  StandingVersionSchema,
 } from "@svc/gen/standing";
 import { toEstimate } from "@svc/jobs";
 
@@ -49,35 +47,6 @@ export function runStateOfFilter(state: StandingRunStateMessage): StandingRunSta
 
 function keyOf<Name extends string, Value>(table: Readonly<Record<Name, Value>>, value: Value): Name | undefined {
   return (Object.keys(table) as Name[]).find((name) => table[name] === value);
-}
-
-const reasons: Readonly<Record<StandingRunReason, true>> = {
-  "": true,
-  missed: true,
-  overlap: true,
-  superseded: true,
-  queue_full: true,
-  late: true,
-  rate: true,
-  budget: true,
-  project_runs: true,
-  quota: true,
-  paused: true,
-  deleted: true,
-  input_invalid: true,
-  key_revoked: true,
-  approval: true,
-  drift: true,
-  duplicate: true,
-  filter_error: true,
-  start_failed: true,
-  cancelled: true,
-  fail_step: true,
-};
-
-/** A reason of a list's filter; undefined for a text that is none. */
-export function reasonOfFilter(text: string): StandingRunReason | undefined {
-  return (Object.keys(reasons) as StandingRunReason[]).find((reason) => reason === text && reason !== "");
 }
 
 /** A program with what is read beside its row. */
@@ -149,16 +118,6 @@ function toPollState(poll: StandingPollRecord | undefined): PollState {
     polledAt: timestampFromMs(poll.polledAt),
     ...{ outcome, code, detail, pages, rows, found, seen, failuresInRow },
     primed: poll.isPrimed,
-  });
-}
-
-/** One definition of a program as callers read it. */
-export function toVersion(record: Omit<StandingVersionRecord, "definition">): StandingVersion {
-  const { version, definitionHash, programHash, keyId, approval, approvalId, note, rehearsalJobId, createdAt } = record;
-  return create(StandingVersionSchema, {
-    ...{ version, definitionHash, programHash, keyId, approval, approvalId, note },
-    jobId: rehearsalJobId ?? "",
-    createdAt: timestampFromMs(createdAt),
   });
 }
 

@@ -1,19 +1,45 @@
+import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { byId, isWithin, projectList, requireProject } from "@svc/core";
+import { byId, isWithin, type ProjectPrincipal, projectList, requireProject } from "@svc/core";
+import { withTransaction } from "@svc/db/connect";
 import { findRunningBackfill } from "@svc/db/standing/backfills";
-import { standingProgramsForProject } from "@svc/db/standing/programs";
-import type { StandingProgram, StandingService } from "@svc/gen/standing";
+import { countPassedOver } from "@svc/db/standing/passed-over";
+import {
+  lockStandingPrograms,
+  type StandingProgramRecord,
+  type StandingVersionRecord,
+  standingProgramsForProject,
+} from "@svc/db/standing/programs";
+import {
+  type StandingProgram,
+  type StandingService,
+  type StandingVersion,
+  StandingVersionSchema,
+} from "@svc/gen/standing";
 import { toEstimate, toNotes } from "@svc/jobs";
+import { checkDefinition } from "../definition/check.ts";
+import type { StandingContext } from "../engine/context.ts";
 import { standingFaults } from "../errors.ts";
-import { createProgram, updateProgram } from "../programs/define.ts";
+import { createProgram, type DefinedProgram } from "../programs/define.ts";
 import { deleteProgram, pauseProgram, resumeProgram } from "../programs/move.ts";
+import { makeNextVersion } from "../programs/next-version.ts";
 import { preview } from "../programs/preview.ts";
-import { localTimeOf } from "../schedule/zone.ts";
+import { localTimeOf } from "../schedule/catch-up.ts";
 import type { StandingServiceContext } from "./context.ts";
-import { stateOfFilter, toVersion } from "./convert.ts";
+import { stateOfFilter } from "./convert.ts";
 import { toBackfill } from "./convert-backfill.ts";
-import { findProgram, passedOverOf, readPrograms } from "./read.ts";
+import { findProgram, readPrograms } from "./read.ts";
+
+/** What a program is changed to. */
+type ProgramUpdate = {
+  readonly program: StandingProgramRecord;
+  readonly definitionJson: string;
+  /** 0: whichever is there. */
+  readonly expectedVersion: number;
+  /** Whether its program is simulated before people are asked about it. */
+  readonly simulates: boolean;
+};
 
 type Methods = Omit<
   ServiceImpl<typeof StandingService>,
@@ -136,4 +162,46 @@ export function programMethods(context: StandingServiceContext): Methods {
       };
     },
   };
+}
+
+/** One definition of a program as callers read it. */
+function toVersion(record: Omit<StandingVersionRecord, "definition">): StandingVersion {
+  const { version, definitionHash, programHash, keyId, approval, approvalId, note, rehearsalJobId, createdAt } = record;
+  return create(StandingVersionSchema, {
+    ...{ version, definitionHash, programHash, keyId, approval, approvalId, note },
+    jobId: rehearsalJobId ?? "",
+    createdAt: timestampFromMs(createdAt),
+  });
+}
+
+/** Returns how many of the last events since a program was made are not about the entity that it names. */
+async function passedOverOf(
+  { versions, db }: Pick<StandingContext, "versions" | "db">,
+  { id: programId, projectId, version, createdAt: sinceMs }: StandingProgramRecord,
+): Promise<number> {
+  const name = { programId, projectId, version };
+  const { source } = (await versions.get(db, [name]))(name).definition;
+  if (source.kind !== "trigger" || source.entity === undefined) return 0;
+  return countPassedOver(db, { projectId, triggerSlug: source.slug, entityId: source.entity, sinceMs });
+}
+
+/** Makes the next version of a program. Throws the refusals of UpdateStandingProgram. */
+async function updateProgram(
+  context: StandingContext,
+  principal: ProjectPrincipal,
+  { program: { id, binding }, definitionJson, expectedVersion, simulates }: ProgramUpdate,
+): Promise<DefinedProgram> {
+  const { db, clock } = context;
+  const { projectId, role } = principal;
+  const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs: clock.now() });
+  if ("refusal" in checked) throw checked.refusal;
+  await withTransaction(db, async (tx) => {
+    const [program] = await lockStandingPrograms(tx, [id]);
+    if (program === undefined || program.deletedAt !== null) throw standingFaults.STANDING_PROGRAM_NOT_FOUND("id", id);
+    if (expectedVersion !== 0 && expectedVersion !== program.version) {
+      throw standingFaults.STANDING_VERSION_STALE(expectedVersion, program.version);
+    }
+    await makeNextVersion(context, tx, principal, { program, definitionJson, checked, simulates, note: "" });
+  });
+  return { id, notes: checked.notes };
 }

@@ -12,7 +12,6 @@ import {
 import type { Executor } from "@svc/db/connect";
 import { readStandingUsage } from "@svc/db/standing/bounds";
 import { countOpenStandingRuns } from "@svc/db/standing/lanes";
-import { countPassedOver } from "@svc/db/standing/passed-over";
 import { readStandingPolls } from "@svc/db/standing/polls";
 import {
   loadStandingVersions,
@@ -25,8 +24,8 @@ import type { StandingProgram } from "@svc/gen/standing";
 import { shownProgram } from "@svc/jobs";
 import type { StandingContext } from "../engine/context.ts";
 import { standingFaults } from "../errors.ts";
+import { dayOf } from "../schedule/catch-up.ts";
 import { fireTimeOf } from "../schedule/due.ts";
-import { dayOf } from "../schedule/zone.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
 import { toProgram } from "./convert.ts";
 
@@ -108,17 +107,6 @@ export async function readPrograms(
     );
   }
   return shown;
-}
-
-/** Returns how many of the last events since a program was made are not about the entity that it names. */
-export async function passedOverOf(
-  { versions, db }: Pick<StandingContext, "versions" | "db">,
-  { id: programId, projectId, version, createdAt: sinceMs }: StandingProgramRecord,
-): Promise<number> {
-  const name = { programId, projectId, version };
-  const { source } = (await versions.get(db, [name]))(name).definition;
-  if (source.kind !== "trigger" || source.entity === undefined) return 0;
-  return countPassedOver(db, { projectId, triggerSlug: source.slug, entityId: source.entity, sinceMs });
 }
 
 /** When a program starts next, jitter included. */

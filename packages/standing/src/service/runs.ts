@@ -16,18 +16,42 @@ import {
 } from "@svc/core";
 import { isUniqueViolation } from "@svc/db/driver-error";
 import { eventsForProject } from "@svc/db/events/repo";
+import type { StandingRunReason } from "@svc/db/schema/words";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import { type StandingRunRecord, standingRunsForProject } from "@svc/db/standing/runs";
 import { readStandingRunEvents } from "@svc/db/standing/windows";
 import type { StandingService } from "@svc/gen/standing";
-import { eventOf, givenOfEvents } from "../decide/event.ts";
+import { eventOf, givenOfEvents, inputOf } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";
-import { inputOf } from "../decide/input.ts";
 import { standingFaults } from "../errors.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingServiceContext } from "./context.ts";
-import { reasonOfFilter, runStateOfFilter, toRun } from "./convert.ts";
+import { runStateOfFilter, toRun } from "./convert.ts";
 import { assertReached, findProgram } from "./read.ts";
+
+const reasons: Readonly<Record<StandingRunReason, true>> = {
+  "": true,
+  missed: true,
+  overlap: true,
+  superseded: true,
+  queue_full: true,
+  late: true,
+  rate: true,
+  budget: true,
+  project_runs: true,
+  quota: true,
+  paused: true,
+  deleted: true,
+  input_invalid: true,
+  key_revoked: true,
+  approval: true,
+  drift: true,
+  duplicate: true,
+  filter_error: true,
+  start_failed: true,
+  cancelled: true,
+  fail_step: true,
+};
 
 type Methods = Pick<ServiceImpl<typeof StandingService>, "runStandingProgram" | "listStandingRuns" | "getStandingRun">;
 
@@ -130,4 +154,9 @@ function readInput(text: string): JsonObject {
   }
   if (!isJsonObject(value)) throw standingFaults.INPUT_MISMATCH("is no JSON object");
   return value;
+}
+
+/** A reason of a list's filter; undefined for a text that is none. */
+function reasonOfFilter(text: string): StandingRunReason | undefined {
+  return (Object.keys(reasons) as StandingRunReason[]).find((reason) => reason === text && reason !== "");
 }

@@ -1,7 +1,6 @@
 import { type Clock, confirmLifeMs, digestSecret, isObject, type ProjectPrincipal } from "@svc/core";
 import type { Database } from "@svc/db/connect";
-import { findConsoleLink, spendConsoleLink } from "@svc/db/console/links";
-import { makeConsoleLink } from "@svc/db/console/make-link";
+import { findConsoleLink, makeConsoleLink, spendConsoleLink } from "@svc/db/console/links";
 import type { McpContext, McpOutcome, Params } from "../mcp/offer.ts";
 
 /** What confirmations by a client's user are kept with. */

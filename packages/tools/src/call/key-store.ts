@@ -1,6 +1,5 @@
 import { createBatcher, type ProjectId } from "@svc/core";
-import { beginKeyedToolCalls } from "@svc/db/calls/begin-keyed";
-import { findToolCallKeyHolders, type ToolCallKeyHolder } from "@svc/db/calls/find-key-holders";
+import { beginKeyedToolCalls, findToolCallKeyHolders, type ToolCallKeyHolder } from "@svc/db/calls/keys";
 import type { CallRecord } from "@svc/db/calls/put";
 import type { Database } from "@svc/db/connect";
 

@@ -1,8 +1,6 @@
-import type { AccountId, Clock, Id } from "@svc/core";
-import { parseExactJson } from "@svc/core";
+import { type AccountId, type Clock, type Id, parseExactJson } from "@svc/core";
 import { doubtRunningToolCall } from "@svc/db/calls/doubt-running";
-import type { ToolCallKeyHolder } from "@svc/db/calls/find-key-holders";
-import { releaseToolCallKey } from "@svc/db/calls/release-key";
+import { releaseToolCallKey, type ToolCallKeyHolder } from "@svc/db/calls/keys";
 import type { Database } from "@svc/db/connect";
 import { type CallResult, resultOf } from "../outcome.ts";
 import type { KeyStore } from "./key-store.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Clock, type Id, type ProjectId, readJsonObject, type Sealer } from "@svc/core";
-import { wasJobConfirmed } from "@svc/db/asks/was-confirmed";
+import { wasJobConfirmed } from "@svc/db/asks/read";
 import type { Database } from "@svc/db/connect";
 import { findHookAnswersOfKey, type HookAnswerRow, putHookAnswers, releaseHookAnswers } from "@svc/db/hooks/answers";
 import { keyLifeMs } from "../call/keyed-call.ts";

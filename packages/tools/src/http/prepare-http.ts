@@ -1,7 +1,7 @@
 import type { Action } from "@svc/catalog";
 import type { AppTransport, SecretVault } from "@svc/connections";
 import type { Database } from "@svc/db/connect";
-import { readHttpHosts } from "@svc/db/projects/http-hosts";
+import { readHttpHosts } from "@svc/db/projects/quotas";
 import { describeFaults } from "../call/check-arguments.ts";
 import { withKeyHeader } from "../call/idempotency.ts";
 import type { CallPlan, EndedCall, PreparedCall } from "../call/prepared-call.ts";

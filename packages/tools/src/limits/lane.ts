@@ -1,5 +1,5 @@
 import type { PaceKey } from "@svc/db/call-limits/paces";
-import type { PaceDocument } from "@svc/db/documents/call-pace";
+import type { PaceDocument } from "@svc/db/documents/calls";
 import { Bookings } from "./bookings.ts";
 import type { PaceRules } from "./pace.ts";
 

@@ -1,4 +1,4 @@
-import type { PaceDocument } from "@svc/db/documents/call-pace";
+import type { PaceDocument } from "@svc/db/documents/calls";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { expiryOf, leaseMs, type PaceRules, paceWith, roomOf, waitingSaidMs } from "./pace.ts";

@@ -1,4 +1,4 @@
-import type { PaceDocument, PaceShare } from "@svc/db/documents/call-pace";
+import type { PaceDocument, PaceShare } from "@svc/db/documents/calls";
 import { begunIn, endOf, freeIn, type Rate } from "./rate-window.ts";
 
 /** What calls that are counted together are held to. */

@@ -1,4 +1,4 @@
-import type { PaceWindow } from "@svc/db/documents/call-pace";
+import type { PaceWindow } from "@svc/db/documents/calls";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { begunIn, endOf, freeAgainAt, freeIn, type Rate } from "./rate-window.ts";

@@ -1,4 +1,4 @@
-import type { PaceWindow } from "@svc/db/documents/call-pace";
+import type { PaceWindow } from "@svc/db/documents/calls";
 
 /** At most `max` calls begin within any `perMs` milliseconds. */
 export type Rate = { readonly max: number; readonly perMs: number };

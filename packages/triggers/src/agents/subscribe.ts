@@ -2,7 +2,7 @@ import { createId, isoTime, type ProjectPrincipal, timeOfId } from "@svc/core";
 import { withTransaction } from "@svc/db/connect";
 import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { agentSubscriptionsForProject } from "@svc/db/subscriptions/agent-subscriptions";
-import { findLastDeliveryError, findOldestPendingEvent } from "@svc/db/subscriptions/oldest-pending";
+import { findLastDeliveryError, findOldestPendingEvent } from "@svc/db/subscriptions/health";
 import { readSubscriptionProgress } from "@svc/db/subscriptions/read-progress";
 import type { Subscription } from "@svc/db/subscriptions/repo";
 import { formerSecretContext, signingSecretContext } from "@svc/delivery";

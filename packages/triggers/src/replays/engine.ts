@@ -1,5 +1,5 @@
-import { type ClaimedReplay, replayLease } from "@svc/db/replays/task";
-import { releaseDueTasks } from "@svc/db/standing/settle-tasks";
+import { type ClaimedReplay, replayLease } from "@svc/db/replays/repo";
+import { releaseDueTasks } from "@svc/db/standing/task";
 import type { Dispatcher } from "@svc/delivery";
 import type { ReplayObserver } from "./observer.ts";
 import { type ReplayContext, type ReplayTurn, type SteppedReplay, stepReplay } from "./step.ts";

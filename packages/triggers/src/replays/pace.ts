@@ -1,4 +1,4 @@
-import type { ReplayRecord } from "@svc/db/replays/record";
+import type { ReplayRecord } from "@svc/db/replays/repo";
 
 /** A claim of a replay's task lasts for so long. */
 export const turnMs = 1_000;

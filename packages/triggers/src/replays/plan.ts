@@ -1,6 +1,6 @@
 import type { SubscriptionId } from "@svc/core";
 import type { EventMatch } from "@svc/db/events/match";
-import type { ReplayRecord } from "@svc/db/replays/record";
+import type { ReplayRecord } from "@svc/db/replays/repo";
 import type { ReplayedSubscription } from "@svc/db/replays/step";
 import type { ReplayReason } from "@svc/db/schema/words";
 import { turnMs } from "./pace.ts";

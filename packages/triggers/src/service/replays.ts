@@ -13,8 +13,13 @@ import {
   timeRange,
 } from "@svc/core";
 import { countReplayMatches, type ReplayFilter } from "@svc/db/replays/match";
-import type { ReplayRecord } from "@svc/db/replays/record";
-import { firstEventAt, type NewReplay, type ReplayChange, replaysForProject } from "@svc/db/replays/repo";
+import {
+  firstEventAt,
+  type NewReplay,
+  type ReplayChange,
+  type ReplayRecord,
+  replaysForProject,
+} from "@svc/db/replays/repo";
 import type { StartReplayRequest, TriggersService } from "@svc/gen/triggers";
 import { replayCountMessages, replayMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";

@@ -1,16 +1,22 @@
 import { createWriteStream, existsSync } from "node:fs";
-import { link, open, rm } from "node:fs/promises";
+import { link, open, readdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { constants, createZstdCompress } from "node:zlib";
 import type { VaultKey } from "@svc/core";
-import { type DataFolder, dataFolderAt } from "../data-folder.ts";
+import postgres from "postgres";
+import { type Pack, pack } from "tar-stream";
+import { type DataFolder, dataFolderAt, readLockFile, takesConnections } from "../data-folder.ts";
 import { embeddedRole, readPassword } from "../initialize.ts";
-import { readLockFile, takesConnections } from "../lock-file.ts";
 import { startEmbeddedPostgres } from "../postgres.ts";
-import { type ArchiveWriter, type BackupManifest, endEntry, manifestEntry, writeArchive } from "./archive.ts";
-import { fileExists, noStore, storeUnreadable } from "./errors.ts";
-import { clusterPaths, logSegments, readWhole } from "./files.ts";
+import { type ArchiveWriter, type BackupManifest, endEntry, manifestEntry } from "./archive.ts";
+import { fileExists, noStore, serverTooOld, storeUnreadable } from "./errors.ts";
+import { clusterPaths, readWhole } from "./files.ts";
 import { findForeign } from "./foreign.ts";
-import { type BackupSession, beginBackup } from "./session.ts";
+import { addSeal } from "./seal.ts";
+
+const zeros = Buffer.alloc(65_536);
 
 /** Options of `backUpStore`. */
 export type BackupOptions = {
@@ -133,4 +139,102 @@ async function publish(unfinished: string, file: string): Promise<void> {
   });
   await using folder = await open(dirname(resolve(file)), "r");
   await folder.sync();
+}
+
+type FinishedBackup = { label: string; first: string; last: string; endsAt: string };
+
+/** A backup that PostgreSQL knows of: while it is open, everything that changes goes to its log, and none of that log is removed. */
+type BackupSession = {
+  /** Bytes of all databases. */
+  readonly totalBytes: number;
+  /** Major version of the server. */
+  readonly postgres: string;
+  /**
+   * Everything that was committed before `endsAt`, RFC 3339 by the server's clock, is in the segments `first` to `last` of the log;
+   * `label` belongs beside the copied files.
+   */
+  finish(): Promise<FinishedBackup>;
+  /** Ends the session: a backup that was not finished is none. */
+  close(): Promise<void>;
+};
+
+/** Begins a backup of the server at `url`: a checkpoint first, at full speed. Throws BackupError where the server cannot be backed up. */
+async function beginBackup(url: string): Promise<BackupSession> {
+  // All of it is of one session: what is held ends with it, however that ends.
+  const sql = postgres(url, { max: 1, idle_timeout: 0, max_lifetime: null, fetch_types: false, onnotice: () => {} });
+  try {
+    const [server] =
+      await sql`select current_setting('wal_level') as level, current_setting('server_version_num')::int4 / 10000 as major,
+      (select sum(pg_database_size(oid)) from pg_database)::float8 as bytes`;
+    if (server?.["level"] === "minimal") throw serverTooOld();
+    await sql`select pg_create_physical_replication_slot(${`svc_backup_${process.pid}`}, true, true)`;
+    await sql`select pg_backup_start('svc', true)`;
+    return {
+      totalBytes: server?.["bytes"],
+      postgres: String(server?.["major"]),
+      finish: () => finishBackup(sql),
+      close: () => sql.end({ timeout: 5 }),
+    };
+  } catch (error) {
+    await sql.end({ timeout: 5 });
+    throw error;
+  }
+}
+
+async function finishBackup(sql: postgres.Sql): Promise<FinishedBackup> {
+  const [now] =
+    await sql`select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as time`;
+  const [stopped] = await sql`select labelfile as label, pg_walfile_name(lsn) as last from pg_backup_stop(false)`;
+  const label: string = stopped?.["label"] ?? "";
+  const [, first] = /^START WAL LOCATION: \S+ \(file ([0-9A-F]{24})\)$/m.exec(label) ?? [];
+  if (first === undefined) throw new Error(`PostgreSQL's backup label names no segment: ${label}`);
+  return { label, first, last: stopped?.["last"], endsAt: now?.["time"] };
+}
+
+/** A tar archive, compressed with zstd, with a checksum and a seal under `key`, into `output`; `written` resolves when all of it is. */
+function writeArchive(
+  output: NodeJS.WritableStream,
+  key: VaultKey,
+  signal: AbortSignal | undefined,
+): { archive: ArchiveWriter; written: Promise<void> } {
+  const archive = pack();
+  const params = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 };
+  const options = signal === undefined ? {} : { signal };
+  const written = pipeline(Readable.from(archive), createZstdCompress({ params }), addSeal(key), output, options);
+  const writer = {
+    addFolder: (name: string) => addEntry(archive, { name, type: "directory", mode: 0o700 }, []),
+    addFile: (name: string, size: number, chunks: AsyncIterable<Buffer> | Iterable<Buffer>) =>
+      addEntry(archive, { name, size, mode: 0o600 }, exactly(size, chunks)),
+    end: () => archive.finalize(),
+  };
+  return { archive: writer, written };
+}
+
+async function addEntry(
+  archive: Pack,
+  header: Parameters<Pack["entry"]>[0],
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const entry = archive.entry(header, (error) => (error ? reject(error) : resolve()));
+  if (header.type !== "directory") await pipeline(Readable.from(chunks), entry);
+  await promise;
+}
+
+/** A file of a running server may become longer while it is read, or shorter: its log mends what was read. */
+async function* exactly(size: number, chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer> {
+  let left = size;
+  for await (const chunk of chunks) {
+    if (left === 0) break;
+    const part = chunk.length > left ? chunk.subarray(0, left) : chunk;
+    left -= part.length;
+    yield part;
+  }
+  for (; left > 0; left -= Math.min(left, zeros.length)) yield zeros.subarray(0, Math.min(left, zeros.length));
+}
+
+/** The segments of the log from `first` to `last`, by their names, in order. */
+async function logSegments(cluster: string, first: string, last: string): Promise<string[]> {
+  const names = await readdir(join(cluster, "pg_wal"));
+  return names.filter((name) => /^[0-9A-F]{24}$/.test(name) && name >= first && name <= last).sort();
 }

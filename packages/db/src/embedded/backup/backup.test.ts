@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../connect.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../postgres.ts";
 import { backUpStore } from "./back-up.ts";
-import { readRestoreMarker } from "./marker.ts";
+import { readRestoreMarker } from "./files.ts";
 import { restoreStore } from "./restore.ts";
 
 const key = { id: "k1", secret: Buffer.alloc(32, 1) };

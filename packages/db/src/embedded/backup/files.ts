@@ -1,8 +1,10 @@
-import { open, readdir } from "node:fs/promises";
+import { open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { generateToken } from "@svc/core";
+import { dataFolderAt } from "../data-folder.ts";
 
 /** A folder or file of a cluster, by its path below it. */
-export type ClusterPath = { readonly path: string; readonly isFolder: boolean };
+type ClusterPath = { readonly path: string; readonly isFolder: boolean };
 
 /** Folders whose content PostgreSQL makes anew, or, the log, is copied last. */
 const emptied = new Set([
@@ -32,12 +34,6 @@ export async function* clusterPaths(cluster: string, below = ""): AsyncGenerator
   }
 }
 
-/** The segments of the log from `first` to `last`, by their names, in order. */
-export async function logSegments(cluster: string, first: string, last: string): Promise<string[]> {
-  const names = await readdir(join(cluster, "pg_wal"));
-  return names.filter((name) => /^[0-9A-F]{24}$/.test(name) && name >= first && name <= last).sort();
-}
-
 /** The size of a file now and its content; undefined when it was removed meanwhile, which the log tells, too. */
 export async function readWhole(
   file: string,
@@ -60,4 +56,29 @@ export async function readWhole(
       }
     },
   };
+}
+
+/** Beside a restored store: by it the first start knows that it was restored. `id` differs with every restore. */
+type RestoreMarker = {
+  readonly id: string;
+  /** Of the backup, RFC 3339: all that was committed before it is in the store. */
+  readonly endsAt: string;
+};
+
+const markerName = "restored.json";
+
+/** Writes the marker into the root of a store that is being restored. */
+export async function writeRestoreMarker(root: string, endsAt: string): Promise<void> {
+  const marker: RestoreMarker = { id: generateToken(), endsAt };
+  await writeFile(join(root, markerName), `${JSON.stringify(marker)}\n`, { mode: 0o600, flag: "wx", flush: true });
+}
+
+/** The marker of the store in a data folder; undefined where it was never restored. */
+export async function readRestoreMarker(dataDir: string): Promise<RestoreMarker | undefined> {
+  const { root } = dataFolderAt(join(dataDir, "postgres"));
+  const text = await readFile(join(root, markerName), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  return text === undefined ? undefined : JSON.parse(text);
 }

@@ -3,16 +3,15 @@ import { dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import type { VaultKey } from "@svc/core";
 import type { Header } from "tar-stream";
-import type { Account } from "../account.ts";
-import { dataFolderAt, prepareDataDir } from "../data-folder.ts";
+import { type Account, dataFolderAt, prepareDataDir } from "../data-folder.ts";
 import { createSettings, settingsFiles, syncFolder, unfinishedPrefix } from "../initialize.ts";
 import { startEmbeddedPostgres } from "../postgres.ts";
 import { type BackupManifest, endEntry, manifestEntry, readArchive } from "./archive.ts";
 import type { Backup } from "./back-up.ts";
-import { BackupError, backupUnsealed, backupUnusable, folderInUse, foreignObjects } from "./errors.ts";
+import { BackupError, backupUnsealed, backupUnusable, folderInUse, foreignObjects, sealKeyMissing } from "./errors.ts";
+import { writeRestoreMarker } from "./files.ts";
 import { findForeign } from "./foreign.ts";
-import { writeRestoreMarker } from "./marker.ts";
-import { bytesOf, keyOfSeal, readSeal, sealedBytes } from "./seal.ts";
+import { bytesOf, readSeal, type Seal, sealedBytes } from "./seal.ts";
 
 /** Options of `restoreStore`. */
 export type RestoreOptions = {
@@ -177,4 +176,16 @@ async function mkdirAs(path: string, owner: Account): Promise<void> {
   for (let folder = path; folder.length >= first.length; folder = dirname(folder)) {
     await chown(folder, owner.uid, owner.gid);
   }
+}
+
+/** The key of a seal among those given. Throws BackupError if it is not there. */
+function keyOfSeal(path: string, { keyId }: Seal, keys: readonly VaultKey[]): VaultKey {
+  const key = keys.find(({ id }) => id === keyId);
+  if (key === undefined)
+    throw sealKeyMissing(
+      path,
+      keyId,
+      keys.map(({ id }) => id),
+    );
+  return key;
 }

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { Transform } from "node:stream";
 import type { VaultKey } from "@svc/core";
-import { sealBroken, sealKeyMissing } from "./errors.ts";
+import { sealBroken } from "./errors.ts";
 
 // The seal is the last frame of the file, one that readers of zstd skip: its magic number and length, a label, the id of the
 // key, filled up with zeros, and HMAC-SHA-256 of all that is before it.
@@ -49,18 +49,6 @@ export async function readSeal(file: FileHandle): Promise<Seal | undefined> {
   const keyId = buffer.toString("latin1", idStart, idStart + idBytes).replace(/\0+$/, "");
   const isSeal = bytesRead === sealBytes && buffer.subarray(0, sealBytes - macBytes).equals(headOf(keyId));
   return isSeal ? { coveredBytes, keyId, mac: buffer.subarray(sealBytes - macBytes) } : undefined;
-}
-
-/** The key of a seal among those given. Throws BackupError if it is not there. */
-export function keyOfSeal(path: string, { keyId }: Seal, keys: readonly VaultKey[]): VaultKey {
-  const key = keys.find(({ id }) => id === keyId);
-  if (key === undefined)
-    throw sealKeyMissing(
-      path,
-      keyId,
-      keys.map(({ id }) => id),
-    );
-  return key;
 }
 
 /** What a seal covers, as it is read. Throws BackupError at its end if that is not what was sealed. */

@@ -4,15 +4,14 @@ import type { Check } from "../../check/context.ts";
 import { examineWithConstants } from "../../check/examined.ts";
 import { checkSensitiveArguments } from "../../check/sensitive.ts";
 import type { JsonValue, Path } from "../../json.ts";
+import { kindText } from "../../read/name.ts";
 import type { Node, ShapeReader } from "../../read/shape.ts";
 import { meantField } from "../../read/shape-words.ts";
 import { readValue } from "../../read/value.ts";
 import { meantForm } from "../../read/value-advice.ts";
-import { kindText } from "../../read/value-kind.ts";
 import { brokenTemplate, entriesOf, objectOf, type ValueTemplate } from "../../template.ts";
-import { filledIn } from "../../types/defaults.ts";
 import { examine } from "../../types/examine.ts";
-import { fieldType, namesOf, typesOf } from "../../types/schema-type.ts";
+import { fieldType, filledIn, namesOf, typesOf } from "../../types/schema-type.ts";
 import type { Scope } from "../../types/scope.ts";
 
 /** The definition `args` of the JSON Schema. */

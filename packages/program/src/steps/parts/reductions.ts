@@ -9,9 +9,8 @@ import { parsePath } from "../../read/reference.ts";
 import type { Node, ShapeReader } from "../../read/shape.ts";
 import { readText } from "../../read/value.ts";
 import type { TextTemplate } from "../../template.ts";
-import { type RowState, rowStates } from "../../types/row-state.ts";
 import { typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
-import type { RowSet, Scope } from "../../types/scope.ts";
+import { type RowSet, type RowState, rowStates, type Scope } from "../../types/scope.ts";
 
 /**
  * One value over a set: how many rows (of one state); the sum or mean of a field's numbers; the least or greatest of its numbers or

@@ -5,10 +5,9 @@ import type { Path } from "../../json.ts";
 import { type ObjectForm, ref } from "../../read/form.ts";
 import { parsePath } from "../../read/reference.ts";
 import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
-import { answerTypeOf } from "../../types/listed-values.ts";
 import { fieldType, namesOf, typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
 import type { RowSet } from "../../types/scope.ts";
-import { checkPage, type PageSpec, readPage } from "./page.ts";
+import { type PageSpec, readPage } from "./page.ts";
 
 /** How the items of a list become rows. */
 export type ItemRows = {
@@ -130,12 +129,6 @@ function readListPath(node: Node, reader: ShapeReader): Path | undefined {
     reader.faults.add("PROGRAM_MALFORMED", node.path, message, mended);
   }
   return path;
-}
-
-/** Checks rows against the output of their tool and answers the set that they make. Records every fault. */
-export function checkRows(rows: RowsSpec, path: Path, action: Action, check: Check): RowSet | "any" {
-  if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, check);
-  return setOfRows(rows, path, { slug: action.slug, outputSchema: answerTypeOf(action) }, check);
 }
 
 /** Checks rows against an answer, their page apart. */

@@ -3,8 +3,7 @@ import type { Check } from "../../check/context.ts";
 import { pathOf } from "../../json.ts";
 import { nameSchema, readName } from "../../read/name.ts";
 import type { Fields, ShapeReader } from "../../read/shape.ts";
-import { type RowState, rowStates } from "../../types/row-state.ts";
-import { findSet, type RowSet, type Scope } from "../../types/scope.ts";
+import { findSet, type RowSet, type RowState, rowStates, type Scope } from "../../types/scope.ts";
 
 /** The set that a step takes its rows from; of a map's, those alone that ended in one of `states`, where they are named. */
 export type Source = { readonly source: string; readonly states: readonly RowState[] | undefined };

@@ -1,17 +1,58 @@
 import { type AccessClass, type Action, isSensitiveAt, type JsonSchema, nearest } from "@svc/catalog";
-import { call, formatValue, text } from "@svc/core";
+import { call, formatValue, isObject, text } from "@svc/core";
 import type { Check } from "../../check/context.ts";
 import { checkReferences, type SecretPlaces } from "../../check/references.ts";
-import { type Path, pathOf } from "../../json.ts";
-import { defaultTimeoutMs, durationBounds } from "../../limits.ts";
-import { durationSchema, ref, schemaOf } from "../../read/form.ts";
+import { type Path, pathOf, pointerOf } from "../../json.ts";
+import { defaultRetry, defaultTimeoutMs, durationBounds } from "../../limits.ts";
+import { durationSchema, numberSchema, type ObjectForm, ref, schemaOf, wholeSchema } from "../../read/form.ts";
 import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
 import type { ValueTemplate } from "../../template.ts";
+import type { ValueType } from "../../types/schema-type.ts";
 import type { Scope } from "../../types/scope.ts";
 import { argsDefinition, checkArguments, readArgs } from "./arguments.ts";
 import { classOfMethod, type HttpCall } from "./http-request.ts";
-import { type Retry, readRetry, retryForm } from "./retry.ts";
 import type { RowsSpec } from "./rows.ts";
+
+/** How retryable outcomes are tried again: `max` times, waiting initialMs * factor^n, at most capMs. */
+export type Retry = {
+  readonly max: number;
+  readonly initialMs: number;
+  readonly factor: number;
+  readonly capMs: number;
+};
+
+const bounds = { max: { min: 0, max: 10 }, factor: { min: 1, max: 10 } };
+
+/** The form of `retry`. */
+const retryForm: ObjectForm = {
+  description:
+    "How retryable outcomes are tried again. Without it, nothing is. A write is tried again only where that cannot do it twice.",
+  required: { max: wholeSchema("Most repetitions.", bounds.max, 4) },
+  optional: {
+    initial: durationSchema("Wait before the first repetition, 100ms to 1h. Default 1s.", "1s"),
+    factor: numberSchema("What each wait is multiplied by. Default 2.", bounds.factor, 2),
+    cap: durationSchema("Longest wait, 100ms to 1h. Default 60s, or initial where that is longer.", "60s"),
+  },
+  examples: [{ max: 4, initial: "1s", factor: 2, cap: "60s" }],
+};
+
+/** Reads how a call is tried again; not at all when nothing is said. */
+export function readRetry(node: Node, reader: ShapeReader): Retry {
+  const fields = node.value === undefined ? undefined : reader.fields(node, retryForm);
+  if (fields === undefined) return defaultRetry;
+  const initialMs = reader.duration(fields.at("initial"), durationBounds.retry) ?? defaultRetry.initialMs;
+  const cap = fields.at("cap");
+  const capMs = reader.duration(cap, durationBounds.retry) ?? Math.max(initialMs, defaultRetry.capMs);
+  if (capMs < initialMs) {
+    reader.faults.addYounger("PROGRAM_LIMIT_INVALID", cap.path, "is shorter than initial", "raise it to initial");
+  }
+  return {
+    max: reader.number(fields.at("max"), bounds.max) ?? defaultRetry.max,
+    initialMs,
+    factor: reader.number(fields.at("factor"), { ...bounds.factor, isWhole: false }) ?? defaultRetry.factor,
+    capMs,
+  };
+}
 
 /** What is said of a call, be it made or undone: of a tool, or, where it has `http`, a request of its own. */
 export type ToolCall = {
@@ -28,7 +69,7 @@ export type ToolCall = {
 };
 
 /** The call that takes a call back. Its references may name `output`. */
-export type UndoCall = ToolCall;
+type UndoCall = ToolCall;
 
 /** A call that a step makes, once or for each row. */
 export type StepCall = ToolCall & {
@@ -185,4 +226,46 @@ const meantMax = 5;
 /** A word without the end that makes it plural. */
 function stem(word: string): string {
   return word.replace(/s$/, "");
+}
+
+/** The form of `undo`. */
+export const undoForm: ObjectForm = {
+  description:
+    "The call that takes a call back, run by the saga in reverse order. Its arguments may name output, the answer of the call that is undone.",
+  required: { call: ref("tool") },
+  optional: { entity: ref("entity"), args: callOptions.args },
+  examples: [
+    {
+      call: "messaging_bot.delete_message",
+      entity: "ops",
+      args: { chat_id: "@team", message_id: { $ref: "output.message_id" }, confirm: true },
+    },
+  ],
+};
+
+/** What programs in the store may say of an undo. It was never heeded: every undo is tried alike. */
+const unheeded = ["retry", "timeout"];
+
+/** Reads how a call is undone: by the entity of the call when none is named. */
+export function readUndo(node: Node, reader: ShapeReader, callEntity: string): UndoCall | undefined {
+  const { value } = node;
+  const named = isObject(value) ? unheeded.filter((name) => Object.hasOwn(value, name)) : [];
+  for (const name of named) {
+    const message = "has no effect: an undo is tried up to three times, each for up to 30 s";
+    reader.faults.addYounger("PROGRAM_MALFORMED", [...node.path, name], message, "leave it out");
+  }
+  const heeded = isObject(value)
+    ? Object.fromEntries(Object.entries(value).filter(([name]) => !named.includes(name)))
+    : value;
+  const fields = reader.fields({ ...node, value: heeded as Node["value"] }, undoForm);
+  const call = fields && readToolCall(fields, pointerOf(node.path), reader);
+  if (fields === undefined || call === undefined) return undefined;
+  const entity = fields.has("entity") ? readEntity(fields.at("entity"), reader) : callEntity;
+  return { ...call, entity };
+}
+
+/** Checks how a call is undone. `output` is the type of the answer that is taken back. */
+export function checkUndo(call: StepCall, undo: UndoCall, output: ValueType, scope: Scope, check: Check): void {
+  const calls = scope.calls && new Map([...scope.calls, [call.id, { type: output, maySkip: false }] as const]);
+  checkToolCall(undo, [], { ...scope, calls, output: { type: output } }, check);
 }

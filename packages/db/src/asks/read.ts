@@ -1,0 +1,119 @@
+import { type Id, type KeyId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
+import type { AskRecord } from "./repo.ts";
+
+/**
+ * By primary keys and `grants_key`: `offset 0` keeps each look to one key, whatever rows are expected. `given` climbs from a key to the key
+ * that its grant was given with, or that made it, so two keys are of one hand if they meet on the way up.
+ */
+const readIsOneHand = statement<{ is_one_hand: boolean }>(
+  "is_one_hand",
+  `with recursive family(id, parent_job_id, key_id, attempt_key_id) as (
+     select id, parent_job_id, key_id, attempt_key_id from jobs where id = $1::uuid
+     union all
+     select p.* from family f
+     cross join lateral (
+       select id, parent_job_id, key_id, attempt_key_id from jobs where jobs.id = f.parent_job_id offset 0) p),
+   causer(id) as (
+     select unnest($2::uuid[])
+     union select key_id from family
+     union select attempt_key_id from family where attempt_key_id is not null
+     union select a.retry_key_id from family f
+       cross join lateral (select retry_key_id from job_attempts where job_attempts.job_id = f.id offset 0) a),
+   given(side, id) as (
+     select 'causer', id from causer
+     union select 'other', unnest($3::uuid[])
+     union select g.side, v.from_key_id from given g
+       cross join lateral (
+         (select voucher_key_id as from_key_id from grants where grants.key_id = g.id offset 0)
+         union all (select maker_key_id from api_keys where api_keys.id = g.id offset 0)) v
+       where v.from_key_id is not null)
+   select exists (
+     select from given c join given o on o.id = c.id and o.side = 'other' where c.side = 'causer') as is_one_hand`,
+);
+
+/** A job whose calls are to be confirmed, and keys that had a hand in it beside those that its rows name. */
+type JobCausers = { readonly jobId: Id<"job">; readonly keyIds: readonly KeyId[] };
+
+/**
+ * True if a key is of the same hand as one that caused what a job does: the same key, one that the other comes from (as a grant of it, or as
+ * a key that it made), or two that come from the same one. The keys of a job are those that submitted it, tried it again, or did so with the jobs that run it.
+ */
+export async function isOneHand(db: Executor, { jobId, keyIds }: JobCausers, keyId: KeyId): Promise<boolean> {
+  const [row] = await readIsOneHand(db, [
+    uuidOfId(jobId),
+    arrayLiteral(keyIds.map(uuidOfId)),
+    arrayLiteral([uuidOfId(keyId)]),
+  ]);
+  return row?.is_one_hand ?? false;
+}
+
+/** By primary key, from the job up to the one that nobody runs: `offset 0` keeps each look to one key, whatever rows are expected. */
+const readConfirmed = statement<{ was_confirmed: boolean }>(
+  "was_job_confirmed",
+  `with recursive family(id, parent_job_id) as (
+     select id, parent_job_id from jobs where id = $1::uuid
+     union all
+     select p.id, p.parent_job_id from family f
+     cross join lateral (select id, parent_job_id from jobs where jobs.id = f.parent_job_id offset 0) p)
+   select exists (
+     select from family f
+     cross join lateral (select from job_asks a where a.job_id = f.id and a.kind = 'confirm' offset 0) asked
+   ) as was_confirmed`,
+);
+
+/**
+ * Whether a person was asked to confirm a job or one that runs it: the question about a program is about the skills in it. One that goes
+ * on was answered with yes.
+ */
+export async function wasJobConfirmed(db: Executor, jobId: Id<"job">): Promise<boolean> {
+  const [row] = await readConfirmed(db, [uuidOfId(jobId)]);
+  return row?.was_confirmed ?? false;
+}
+
+/** By the whole key of tasks, one look for each. `offset 0`: a plan that joined them would go past all tasks of a job. */
+const readDue = statement<{ subject: string }>(
+  "read_due_publications",
+  `select due.subject from unnest($1::uuid[], $2::text[]) as due(job_id, subject)
+   cross join lateral (
+     select 1 from job_tasks t where t.job_id = due.job_id and t.kind = 'publish' and t.subject = due.subject offset 0) found`,
+);
+
+/** Of some tasks that publish, by job and subject, the subjects of those that are still due. */
+export async function readDuePublications(
+  db: Executor,
+  tasks: readonly { readonly jobId: Id<"job">; readonly subject: string }[],
+): Promise<ReadonlySet<string>> {
+  if (tasks.length === 0) return new Set();
+  const rows = await readDue(db, [
+    arrayLiteral(tasks.map(({ jobId }) => uuidOfId(jobId))),
+    arrayLiteral(tasks.map(({ subject }) => subject)),
+  ]);
+  return new Set(rows.map(({ subject }) => subject));
+}
+
+/** `case` and not `and`: no other entry's payload is read as JSON. Served by job_events_key, from the log's end. */
+const readLogged = statement<{ id: string; state: string }>(
+  "read_logged_ask_deliveries",
+  `select a.id, e.state from unnest($1::uuid[], $2::text[]) as a(job_id, id)
+   cross join lateral (
+     select payload::jsonb ->> 'to' as state from job_events
+     where job_id = a.job_id and case when type = 'ask-delivery-changed'
+       then payload::jsonb ->> 'via' = 'endpoints' and payload::jsonb ->> 'requestId' = a.id else false end
+     order by seq desc limit 1) e`,
+);
+
+/** The fate of asks' publications as their jobs' logs last told it; one that no entry tells of is absent. */
+export async function readLoggedAskDeliveries(
+  db: Executor,
+  asks: readonly Pick<AskRecord, "id" | "jobId">[],
+): Promise<Map<Id<"ask">, string>> {
+  if (asks.length === 0) return new Map();
+  const rows = await readLogged(db, [
+    arrayLiteral(asks.map(({ jobId }) => uuidOfId(jobId))),
+    arrayLiteral(asks.map(({ id }) => id)),
+  ]);
+  const known = new Map(rows.map(({ id, state }) => [id, state]));
+  return new Map(asks.flatMap(({ id }) => (known.has(id) ? [[id, known.get(id) ?? ""] as const] : [])));
+}

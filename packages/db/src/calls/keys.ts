@@ -1,0 +1,85 @@
+import { type Id, type ProjectId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { toolCalls } from "../schema/calls.ts";
+import { fieldsOf, type Row, text } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { compareKeys, filterBy } from "../sql/filter.ts";
+import { insertRows } from "../sql/insert-rows.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+import { type CallRecord, storedCall } from "./put.ts";
+
+/**
+ * Inserts calls whose idempotency key is free; on a key that is held, or twice in one batch, the later one is left out. In the order that they
+ * are given: one whose key another statement has just written waits for that.
+ */
+const insertKeyedCalls = insertRows("insert_keyed_tool_calls", toolCalls, {
+  after: "on conflict (project_id, idempotency_key) where idempotency_key is not null do nothing returning id",
+});
+
+/**
+ * Begins calls under their idempotency keys: inserts those whose key is free. Of any number of callers at once one inserts. Answers,
+ * in order, whether each was inserted. One round trip.
+ */
+export async function beginKeyedToolCalls(
+  db: Executor,
+  calls: readonly (CallRecord & { idempotencyKey: string })[],
+): Promise<boolean[]> {
+  // In one order, so that two batches with the same keys do not deadlock.
+  const ordered = calls.toSorted((a, b) =>
+    compareKeys([a.projectId, a.idempotencyKey], [b.projectId, b.idempotencyKey]),
+  );
+  const inserted = new Set((await insertKeyedCalls(db, ordered.map(storedCall))).map(({ id }) => id));
+  return calls.map(({ id }) => inserted.has(uuidOfId(id)));
+}
+
+/** A call that holds an idempotency key. */
+export type ToolCallKeyHolder = Row<
+  typeof toolCalls,
+  "id" | "accessClass" | "outcome" | "argumentsDigest" | "replay" | "createdAt"
+>;
+
+/** An idempotency key of a project. */
+type ToolCallKey = { readonly projectId: ProjectId; readonly key: string };
+
+const holderColumns = selectList(
+  toolCalls,
+  ["id", "accessClass", "outcome", "argumentsDigest", "replay", "createdAt"],
+  "c",
+);
+
+/** Served by tool_calls_idempotency_key, which holds at most one row a key. */
+const selectHolders = compose(
+  "find_idempotency_keys",
+  { wanted: rows({ ...fieldsOf(toolCalls, "projectId"), key: text }) },
+  ({ wanted }) => query<RawRow<ToolCallKeyHolder> & { project: string; key: string }>`
+    select c.project_id as project, wanted.key, ${holderColumns.text} from ${wanted.from("wanted")}
+    join tool_calls c on c.project_id = wanted.project_id and c.idempotency_key = wanted.key`,
+);
+
+/** The calls that hold idempotency keys, one a key in order; undefined for a key that none holds. One round trip. */
+export async function findToolCallKeyHolders(
+  db: Executor,
+  wanted: readonly ToolCallKey[],
+): Promise<(ToolCallKeyHolder | undefined)[]> {
+  const found = await selectHolders(db, { wanted });
+  const holders = new Map(
+    found.map(({ project, key, ...row }) => [`${project}/${key}`, holderColumns.read(row)] as const),
+  );
+  return wanted.map(({ projectId, key }) => holders.get(`${uuidOfId(projectId)}/${key}`));
+}
+
+/** By primary key. */
+const releaseKey = statement<{ id: string }>(
+  "release_idempotency_key",
+  `update tool_calls set idempotency_key = null
+   where ${filterBy("project_id", "$1::uuid")} and ${filterBy("idempotency_key", "$2::text")} and id = $3::uuid returning id`,
+);
+
+/** Takes the key from a call that holds it; false when it does not hold it any more. */
+export async function releaseToolCallKey(
+  db: Executor,
+  { projectId, key, id }: ToolCallKey & { id: Id<"call"> },
+): Promise<boolean> {
+  return (await releaseKey(db, [uuidOfId(projectId), key, uuidOfId(id)])).length > 0;
+}

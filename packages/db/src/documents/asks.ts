@@ -1,0 +1,24 @@
+import type { ConfirmRule, JsonObject } from "@svc/core";
+import type { RowCounts } from "./calls.ts";
+import { asWritten, documentList, documentType } from "./document.ts";
+
+/** An entry of `job_asks.escalation`: who is asked in turn. 0 seconds: the question stays there. */
+type EscalationHopDocument = { readonly principalId: string; readonly timeoutSeconds: number };
+
+/** How `job_asks.escalation` is stored. */
+export const escalationDocument = documentList(documentType<EscalationHopDocument>("job_asks.escalation", [asWritten]));
+
+/** How `job_asks.counts` is stored: the rows that a question is about. */
+export const askCountsDocument = documentType<RowCounts>("job_asks.counts", [asWritten]);
+
+/** How `project_policies.confirm` is stored. */
+export const projectConfirmDocument = documentType<ConfirmRule>("project_policies.confirm", [asWritten]);
+
+/** How `api_keys.confirm` is stored. */
+export const keyConfirmDocument = documentType<ConfirmRule>("api_keys.confirm", [asWritten]);
+
+/** `contacts.reach`: how to reach a contact, by tool, entity and argument template. */
+export type ReachDocument = { readonly toolSlug: string; readonly entityId: string; readonly args: JsonObject };
+
+/** How `contacts.reach` is stored. */
+export const reachDocument = documentType<ReachDocument>("contacts.reach", [asWritten]);

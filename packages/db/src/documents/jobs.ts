@@ -1,0 +1,163 @@
+import type { AskContinuation } from "../schema/words.ts";
+import { type CallCounts, callCountFields, type RowCounts, rowCountFields } from "./calls.ts";
+import { asWritten, documentType } from "./document.ts";
+import { type PackedFields, packedDocument } from "./packed.ts";
+import { type DecisionDocument, type EstimateDocument, estimateFields, type SagaDocument } from "./programs.ts";
+
+/** `jobs.child`: of a job that another runs as a skill, where it stands in that one, and what it may use of its limits. */
+export type ChildDocument = {
+  readonly stepId: string;
+  /** Of the row in a map; 0 for a step of its own. */
+  readonly ordinal: number;
+  readonly limits: {
+    readonly toolCalls: number;
+    readonly writes: number;
+    readonly rows: number;
+    readonly asks: number;
+    readonly concurrency: number;
+  };
+};
+
+/** How `jobs.child` is stored. */
+export const childDocument = documentType<ChildDocument>("jobs.child", [asWritten]);
+
+/** `jobs.park`: what a job waits for. Times are epoch milliseconds. */
+export type ParkDocument = {
+  readonly reason:
+    | "judgment"
+    | "approval"
+    | "wait"
+    | "in_doubt"
+    | "undo_stuck"
+    | "poisoned"
+    | "administrator"
+    | "paused"
+    | "child";
+  readonly stepId: string;
+  readonly since: number;
+  readonly wakeAt?: number;
+  readonly judgment?: {
+    readonly pointId: string;
+    readonly requestId: string;
+    readonly question: string;
+    readonly continuations: readonly AskContinuation[];
+    readonly answerSchemaJson: string;
+    readonly raisedAt: number;
+    readonly counts?: RowCounts;
+  };
+  /** Of `child`: the job that this one runs, which waits for a person. */
+  readonly childJobId?: string;
+  /** Of `poisoned`, `administrator` and `paused`: what its release, or its resumption, brings back. */
+  readonly before?: {
+    readonly status: "queued" | "running" | "compensating";
+    readonly lastError: string;
+  };
+};
+
+/** How `jobs.park` is stored. */
+export const parkDocument = documentType<ParkDocument>("jobs.park", [asWritten]);
+
+/** The limits a job ran under, in the words of the message JobLimits. */
+export type LimitsDocument = {
+  readonly deadlineSeconds: number;
+  readonly toolCalls: number;
+  readonly writes: number;
+  readonly rows: number;
+  readonly asks: number;
+  readonly concurrency: number;
+};
+
+/** What `jobs.receipt` is of, in the words of the message Receipt; times are epoch milliseconds. */
+export type ReceiptDocument = {
+  readonly outcome: "complete" | "partial" | "none";
+  readonly programHash: string;
+  readonly rows: RowCounts;
+  readonly calls: CallCounts;
+  readonly limits: { readonly used: LimitsDocument; readonly max: LimitsDocument };
+  readonly asks: {
+    readonly raised: number;
+    readonly answered: number;
+    readonly defaulted: number;
+    readonly withdrawn: number;
+    readonly refusedAnswers: number;
+  };
+  readonly approvals: readonly {
+    readonly approvalId: string;
+    readonly stepId: string;
+    readonly decision?: DecisionDocument;
+  }[];
+  readonly estimate: EstimateDocument;
+  readonly actual: {
+    readonly calls: number;
+    readonly writes: number;
+    readonly destructive: number;
+    readonly rows: number;
+    readonly asks: number;
+  };
+  readonly saga: Pick<SagaDocument, "state" | "entries" | "done" | "failed">;
+  readonly resultJson: string;
+  readonly lastSeq: number;
+  readonly receiptHash: string;
+};
+
+const limitFields: PackedFields<LimitsDocument> = {
+  deadlineSeconds: true,
+  toolCalls: true,
+  writes: true,
+  rows: true,
+  asks: true,
+  concurrency: true,
+};
+
+const receiptFields = {
+  outcome: true,
+  programHash: true,
+  rows: rowCountFields,
+  calls: callCountFields,
+  limits: { used: limitFields, max: limitFields },
+  asks: { raised: true, answered: true, defaulted: true, withdrawn: true, refusedAnswers: true },
+  approvals: true,
+  estimate: estimateFields,
+  actual: { calls: true, writes: true, destructive: true, rows: true, asks: true },
+  saga: { state: true, entries: true, done: true, failed: true },
+  resultJson: true,
+  lastSeq: true,
+  receiptHash: true,
+} as const;
+
+/**
+ * A receipt as it is stored: the estimate stands in its job's row, and never changes there. Versions up to 0.2 stored it here as well.
+ */
+type StoredReceipt = Omit<ReceiptDocument, "estimate"> & { readonly estimate?: EstimateDocument };
+
+/** A receipt without what its job's row has. */
+export function storedReceipt({ estimate: _estimate, ...receipt }: StoredReceipt): StoredReceipt {
+  return receipt;
+}
+
+/** A receipt as it was made, of what is stored of it and its job's estimate. */
+export function wholeReceipt(stored: StoredReceipt, estimate: EstimateDocument): ReceiptDocument {
+  return { ...stored, estimate: stored.estimate ?? estimate };
+}
+
+/** How `jobs.receipt` is stored. */
+export const receiptDocument = packedDocument<StoredReceipt>("jobs.receipt", [asWritten], receiptFields);
+
+/** The same of an attempt before the present one. */
+export const attemptReceiptDocument = packedDocument<StoredReceipt>("job_attempts.receipt", [asWritten], receiptFields);
+
+/** `jobs.used`: what a job used of its limits. */
+export type UsedDocument = {
+  readonly toolCalls: number;
+  readonly writes: number;
+  readonly rows: number;
+  readonly asks: number;
+};
+
+/** How `jobs.used` is stored. */
+export const usedDocument = packedDocument<UsedDocument>("jobs.used", [asWritten], {
+  toolCalls: true,
+  writes: true,
+  rows: true,
+  asks: true,
+});

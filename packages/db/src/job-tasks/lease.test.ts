@@ -1,0 +1,107 @@
+import { createId, type Id, type ProjectId, uuidOfId } from "@svc/core";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { until } from "@svc/testing/until";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Executor, withTransaction } from "../connect.ts";
+import { addProject, nowMs } from "../test-rows.ts";
+import { renewJobLeases } from "./lease.ts";
+import { claimJobTasks, holdJobTask, putJobTasks, releaseJobTasks } from "./queue.ts";
+import type { JobTaskLease, NewJobTask } from "./task.ts";
+
+// A job that ends holds its own task, and makes that of the job that runs it due, in one transaction. Whoever writes to the leases of a node
+// comes to both: the job that runs the other is the older one, so that its task is the first of the two in any order of keys.
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const owner = createId("node", nowMs);
+
+function runOf(jobId: Id<"job">, projectId: ProjectId): NewJobTask {
+  return { jobId, kind: "run", subject: "", projectId, dueAt: nowMs };
+}
+
+/** The runs of a job and of one that it runs, leased by one node. */
+async function family() {
+  const { db } = database;
+  const projectId = await addProject(db);
+  const [parent, child] = [createId("job", nowMs), createId("job", nowMs + 1)];
+  await putJobTasks(db, [runOf(parent, projectId), runOf(child, projectId)]);
+  const request = { owner, nowMs, leaseUntilMs: nowMs + 30_000, limit: 10, share: 10, fullProjects: new Set<never>() };
+  const tasks = await claimJobTasks(db, request);
+  const leaseOf = (jobId: Id<"job">) => tasks.find((task) => task.jobId === jobId) as JobTaskLease;
+  const [ofParent, ofChild] = [leaseOf(parent), leaseOf(child)];
+  return {
+    leases: [ofParent, ofChild],
+    ofChild,
+    wakeParent: (tx: Executor) => putJobTasks(tx, [runOf(parent, projectId)]),
+  };
+}
+
+/** Runs `write` in the middle of the transaction that ends the child: it has come to its end, or waits for that. */
+async function whileChildEnds<T>({ ofChild, wakeParent }: Awaited<ReturnType<typeof family>>, write: () => Promise<T>) {
+  const { db } = database;
+  let written: Promise<T> | undefined;
+  await withTransaction(db, async (tx) => {
+    expect(await holdJobTask(tx, ofChild)).toBe(true);
+    let isDone = false;
+    written = write().finally(() => {
+      isDone = true;
+    });
+    // A rejection is the test's where it is awaited.
+    written.catch(() => {});
+    await until(async () => isDone || (await isAnyWaiting()));
+    await wakeParent(tx);
+  });
+  return written;
+}
+
+/** Whether a session of the test waits for another. */
+async function isAnyWaiting(): Promise<boolean> {
+  const found = await database.db.sql`
+    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return found.length > 0;
+}
+
+/** Until when the leases last; null for one that was given back. */
+async function untilOf({ leases }: { readonly leases: readonly JobTaskLease[] }): Promise<(number | null)[]> {
+  const ids = leases.map(({ jobId }) => uuidOfId(jobId));
+  const rows = await database.db.sql<{ until: string | null }[]>`
+    select lease_until::text as until from job_tasks where job_id = any(${ids}::uuid[]) order by job_id`;
+  return rows.map(({ until: text }) => (text === null ? null : Date.parse(text)));
+}
+
+test("a renewal waits for no job that ends meanwhile, and what that has locked is told to be renewed again", async () => {
+  const held = await family();
+  const laterMs = nowMs + 60_000;
+  const renewed = await whileChildEnds(held, () => renewJobLeases(database.db, held.leases, laterMs));
+  expect(renewed?.map(({ isRenewed }) => isRenewed)).toEqual([true, false]);
+  expect(await untilOf(held)).toEqual([laterMs, nowMs + 30_000]);
+  const again = await renewJobLeases(database.db, held.leases, laterMs);
+  expect(again.map(({ isRenewed }) => isRenewed)).toEqual([true, true]);
+});
+
+test("leases are given back beside a job that ends meanwhile, the one that it has locked after it", async () => {
+  const held = await family();
+  await whileChildEnds(held, () => releaseJobTasks(database.db, held.leases, nowMs));
+  expect(await untilOf(held)).toEqual([null, null]);
+});
+
+test("a lease that is lost is neither renewed nor told of", async () => {
+  const { leases } = await family();
+  const [parent, child] = leases as [JobTaskLease, JobTaskLease];
+  const found = await renewJobLeases(database.db, [parent, { ...child, leaseToken: 7 }], nowMs + 60_000);
+  expect(found).toEqual([
+    {
+      jobId: parent.jobId,
+      kind: "run",
+      subject: "",
+      leaseToken: 1,
+      isRenewed: true,
+      isCancelled: false,
+      isPaused: false,
+    },
+  ]);
+});

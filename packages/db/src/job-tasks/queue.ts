@@ -1,0 +1,213 @@
+import { type Id, isoTime, type NodeId, type ProjectId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { jobTasks } from "../schema/jobs.ts";
+import type { JobTaskKind } from "../schema/words.ts";
+import { type Row, timestamptz } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { type RawRow, selectList, values } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
+import {
+  type FirstLease,
+  isHeld,
+  type JobTaskLease,
+  leaseColumns,
+  leasedTaskRow,
+  leasedTaskRows,
+  leaseRows,
+  type NewJobTask,
+} from "./task.ts";
+
+/**
+ * A task that this node now holds. `attempt`: claims so far, this one included; settling or moving the task begins anew. `losses`:
+ * how many of them took it over from a lease that had run out, since the job last got on.
+ */
+export type ClaimedJobTask = Readonly<
+  Row<typeof jobTasks, "jobId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "losses" | "dueAt">
+> & {
+  /** Among the due ones of its project, from 1 on. Beyond the share where others before it are locked. */
+  readonly place: number;
+};
+
+/** What `claimJobTasks` takes. */
+type JobClaimRequest = {
+  readonly owner: NodeId;
+  readonly nowMs: number;
+  readonly leaseUntilMs: number;
+  /** Tasks at most. */
+  readonly limit: number;
+  /** Tasks at most of one project. */
+  readonly share: number;
+  /** How many places of a project beyond its share stand in for those that somebody else has locked; 0 unless given. */
+  readonly spare?: number;
+  /** Projects that get nothing: they use their share of this node. */
+  readonly fullProjects: ReadonlySet<ProjectId>;
+};
+
+/** Due tasks looked at for one claim, as a multiple of its limit: among them every project gets its share. */
+const windowFactor = 20;
+
+const claimed = selectList(
+  jobTasks,
+  ["jobId", "kind", "subject", "projectId", "leaseToken", "attempt", "losses", "dueAt"],
+  "t",
+);
+
+/**
+ * Claims due tasks, the oldest first, the first of every project before the second of any. job_tasks_due serves the window; what
+ * of it is leased is skipped there. SKIP LOCKED: nodes never wait for each other. A lease that ran out is claimed like a free
+ * task, and its old holder's writes are refused by the token; that a lease was there and ran out is counted, since a holder that
+ * gives its task back leaves none. No index names a column of leases: the update is HOT.
+ *
+ * A task whose row a stopped process has locked has its place in the share all the same, and a share of such tasks would keep its project
+ * from this node: the spare places stand in for them. What is locked beyond the share is left as it is.
+ */
+const claimTasks = statement<RawRow<ClaimedJobTask> & { readonly place: number }>(
+  "claim_job_tasks",
+  `with due as materialized (
+    select job_id, kind, subject, project_id, due_at from job_tasks
+    where due_at <= $1::timestamptz and (lease_until is null or lease_until <= $1::timestamptz)
+      and project_id <> all($2::uuid[])
+    order by due_at, project_id limit $3::int4
+  ), ranked as materialized (
+    select *, row_number() over (partition by project_id order by due_at, job_id) as place from due
+  ), locked as materialized (
+    select t.job_id, t.kind, t.subject, r.project_id, r.place from ranked r
+    join job_tasks t on t.job_id = r.job_id and t.kind = r.kind and t.subject = r.subject
+    where r.place <= $4::int4 + $8::int4 and t.due_at <= $1::timestamptz
+      and (t.lease_until is null or t.lease_until <= $1::timestamptz)
+    order by r.place, r.due_at, r.job_id limit $5::int4
+    for update of t skip locked
+  ), picked as materialized (
+    select job_id, kind, subject, place, row_number() over (partition by project_id order by place) as turn from locked
+  )
+  update job_tasks t set lease_owner = $6::uuid, lease_token = t.lease_token + 1, lease_until = $7::timestamptz,
+    attempt = t.attempt + 1, losses = t.losses + (t.lease_until is not null)::int4
+  from picked p where p.turn <= $4::int4 and t.job_id = p.job_id and t.kind = p.kind and t.subject = p.subject
+  returning ${claimed.text}, p.place::int4 as place`,
+);
+
+/** Claims due tasks of every kind for `owner`; see the statement for order and fairness. */
+export async function claimJobTasks(db: Executor, request: JobClaimRequest): Promise<ClaimedJobTask[]> {
+  const rows = await claimTasks(db, [
+    isoTime(request.nowMs),
+    arrayLiteral([...request.fullProjects].map(uuidOfId)),
+    request.limit * windowFactor,
+    request.share,
+    request.limit,
+    uuidOfId(request.owner),
+    isoTime(request.leaseUntilMs),
+    request.spare ?? 0,
+  ]);
+  return rows.map(claimed.read);
+}
+
+/** The primary key serves it up to the kind. */
+const deleteTasks = statement<{ job_id: string }>(
+  "delete_job_tasks",
+  `delete from job_tasks
+   where job_id = $1::uuid and kind = any($2::text[]) and (subject = $3::text or subject like $3::text || '/%')`,
+);
+
+/** Removes a job's tasks of these kinds about `subject`, or below it (`<subject>/…`); their holders' leases are lost. */
+export async function deleteJobTasks(
+  tx: Executor,
+  { jobId, kinds, subject }: { jobId: Id<"job">; kinds: readonly JobTaskKind[]; subject: string },
+): Promise<void> {
+  await deleteTasks(tx, [uuidOfId(jobId), arrayLiteral([...kinds]), subject]);
+}
+
+/** By primary key. */
+const endTask = statement<{ job_id: string }>(
+  "end_job_task",
+  `delete from job_tasks where job_id = $1::uuid and kind = $2::text and subject = $3::text and lease_token = $4::int8
+   returning job_id`,
+);
+
+/** Ends a task; false when its lease is lost. */
+export async function endJobTask(db: Executor, lease: JobTaskLease): Promise<boolean> {
+  const { jobId, kind, subject, leaseToken } = lease;
+  return (await endTask(db, [uuidOfId(jobId), kind, subject, leaseToken])).length > 0;
+}
+
+/** By primary key. */
+const holdTask = statement<{ job_id: string }>(
+  "hold_job_task",
+  `select job_id from job_tasks where job_id = $1::uuid and kind = $2::text and subject = $3::text and lease_token = $4::int8
+   for update`,
+);
+
+/**
+ * Locks a task for the rest of the transaction; false when its lease is lost. Lock the job's row (`lockJob`) first: everybody
+ * takes the two in this order.
+ */
+export async function holdJobTask(tx: Executor, lease: JobTaskLease): Promise<boolean> {
+  const { jobId, kind, subject, leaseToken } = lease;
+  return (await holdTask(tx, [uuidOfId(jobId), kind, subject, leaseToken])).length > 0;
+}
+
+/** By primary key. */
+const moveTask = statement<{ job_id: string }>(
+  "move_job_task",
+  `update job_tasks set due_at = $5::timestamptz, lease_owner = null, lease_until = null
+   where job_id = $1::uuid and kind = $2::text and subject = $3::text and lease_token = $4::int8
+   returning job_id`,
+);
+
+/** Gives a task back, to be due then; its attempts stay counted. False when its lease is lost. */
+export async function moveJobTask(db: Executor, lease: JobTaskLease, dueAtMs: number): Promise<boolean> {
+  const { jobId, kind, subject, leaseToken } = lease;
+  return (await moveTask(db, [uuidOfId(jobId), kind, subject, leaseToken, isoTime(dueAtMs)])).length > 0;
+}
+
+/** A task that is there already is due at the earlier of the two times, and keeps its lease. */
+const putTasks = compose(
+  "put_job_tasks",
+  { tasks: leasedTaskRows },
+  ({ tasks }) => query`${tasks.insertInto(jobTasks)}
+    on conflict (job_id, kind, subject) do update set due_at = least(job_tasks.due_at, excluded.due_at)`,
+);
+
+/** Makes tasks due, held under `lease` where one is given. One that is there keeps its lease and takes the earlier time. */
+export async function putJobTasks(db: Executor, tasks: readonly NewJobTask[], lease?: FirstLease): Promise<void> {
+  if (tasks.length > 0) await putTasks(db, { tasks: tasks.map((task) => leasedTaskRow(task, lease)) });
+}
+
+/** By primary key. It waits for nobody, as `renew_job_leases` does not. */
+const releaseLeases = compose(
+  "release_job_leases",
+  { leases: leaseRows, task: values({ dueAtMs: timestamptz }) },
+  ({ leases, task }) => query<RawRow<JobTaskLease>>`
+    with held as materialized (
+      select t.job_id, t.kind, t.subject from ${leases.from("i")} join job_tasks t on ${isHeld} for update of t skip locked
+    )
+    update job_tasks t set lease_owner = null, lease_until = null, due_at = greatest(t.due_at, ${task.dueAtMs})
+    from held h where t.job_id = h.job_id and t.kind = h.kind and t.subject = h.subject
+    returning ${leaseColumns.text}`,
+);
+
+/** By primary key: one, which may wait for whoever has it locked, since it holds no other meanwhile. */
+const releaseLease = compose(
+  "release_job_lease",
+  { leases: leaseRows, task: values({ dueAtMs: timestamptz }) },
+  ({ leases, task }) => query`
+    update job_tasks t set lease_owner = null, lease_until = null, due_at = greatest(t.due_at, ${task.dueAtMs})
+    from ${leases.from("i")} where ${isHeld}`,
+);
+
+/**
+ * Gives leases back, outside of any transaction: the tasks are due again at `dueAtMs`, or later where they were. Lost ones are left alone; one whose task
+ * is locked at the moment is given back alone, after that.
+ */
+export async function releaseJobTasks(db: Executor, leases: readonly JobTaskLease[], dueAtMs: number): Promise<void> {
+  if (leases.length === 0) return;
+  const released = await releaseLeases(db, { leases, task: { dueAtMs } });
+  if (released.length === leases.length) return;
+  const done = new Set(released.map((row) => keyOf(leaseColumns.read(row))));
+  for (const lease of leases) {
+    if (!done.has(keyOf(lease))) await releaseLease(db, { leases: [lease], task: { dueAtMs } });
+  }
+}
+
+function keyOf({ jobId, kind, subject }: JobTaskLease): string {
+  return `${jobId}/${kind}/${subject}`;
+}

@@ -1,0 +1,96 @@
+import { type Id, isoTime, type ProjectId, uuidOfId } from "@svc/core";
+import { type Executor, withTransaction } from "../connect.ts";
+import { putJobTasks } from "../job-tasks/queue.ts";
+import { filterBy } from "../sql/filter.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
+
+/** By primary key. */
+const lockRow = statement<{ id: string }>("lock_job", "select id from jobs where id = $1::uuid for no key update");
+
+/** Locks a job's row for the rest of the transaction. Whoever writes to a job or its tasks does this first. */
+export async function lockJob(tx: Executor, jobId: Id<"job">): Promise<void> {
+  await lockRow(tx, [uuidOfId(jobId)]);
+}
+
+/** By primary key. */
+const countHold = statement<{ loop_holds: number }>(
+  "count_job_loop_hold",
+  `update jobs set loop_holds = loop_holds + 1 where id = $1::uuid and finished_at is null returning loop_holds`,
+);
+
+/** By primary key. */
+const clearHolds = statement<{ id: string }>(
+  "clear_job_loop_holds",
+  `update jobs set loop_holds = 0 where id = $1::uuid and loop_holds > 0 returning id`,
+);
+
+/**
+ * Counts that a job held a node's event loop, and locks its row for the rest of the transaction. Answers how often it did by now;
+ * undefined for a job that has ended or is not there.
+ */
+export async function countJobLoopHold(tx: Executor, jobId: Id<"job">): Promise<number | undefined> {
+  const [row] = await countHold(tx, [uuidOfId(jobId)]);
+  return row?.loop_holds;
+}
+
+/** Begins the count of `countJobLoopHold` anew. */
+export async function clearJobLoopHolds(tx: Executor, jobId: Id<"job">): Promise<void> {
+  await clearHolds(tx, [uuidOfId(jobId)]);
+}
+
+/** By primary key. */
+const setPause = statement<{ id: string }>(
+  "set_job_pause",
+  "update jobs set paused_at = $2::timestamptz, pause_chain = $3::text[] where id = $1::uuid returning id",
+);
+
+/**
+ * Says that a job is to be paused, since when and by whom; undefined: that it is not. Its row is locked by then, and it has not ended.
+ * Its driver finds it with its next commit.
+ */
+export async function setJobPause(
+  tx: Executor,
+  jobId: Id<"job">,
+  pause: { readonly atMs: number; readonly chain: readonly string[] } | undefined,
+): Promise<void> {
+  await setPause(tx, [
+    uuidOfId(jobId),
+    pause === undefined ? null : isoTime(pause.atMs),
+    pause === undefined ? null : arrayLiteral([...pause.chain]),
+  ]);
+}
+
+/** By primary key. */
+const request = statement<{ id: string; isFinished: boolean; status: string }>(
+  "request_job_cancel",
+  `with found as materialized (
+    select id, status, finished_at is not null as "isFinished" from jobs
+    where id = $1::uuid and ${filterBy("project_id", "$2::uuid")} for no key update
+  ), changed as (
+    update jobs j set cancel_requested_at = $3::timestamptz, cancel_chain = $4::text[], updated_at = $3::timestamptz,
+      paused_at = null
+    from found f where j.id = f.id and not f."isFinished" and j.cancel_requested_at is null
+  )
+  select id, status, "isFinished" from found`,
+);
+
+/**
+ * Asks a job to end and makes its run due, in one transaction. The first request counts. Answers the job's status; undefined
+ * when the project has no such job. A job that has ended is left alone; one that is paused is not paused any more.
+ */
+export function requestJobCancel(
+  db: Executor,
+  {
+    jobId,
+    projectId,
+    chain,
+    nowMs,
+  }: { jobId: Id<"job">; projectId: ProjectId; chain: readonly string[]; nowMs: number },
+): Promise<{ status: string; isFinished: boolean } | undefined> {
+  return withTransaction(db, async (tx) => {
+    const [row] = await request(tx, [uuidOfId(jobId), uuidOfId(projectId), isoTime(nowMs), arrayLiteral([...chain])]);
+    if (row === undefined) return undefined;
+    if (!row.isFinished) await putJobTasks(tx, [{ jobId, projectId, kind: "run", subject: "", dueAt: nowMs }]);
+    return { status: row.status, isFinished: row.isFinished };
+  });
+}

@@ -1,0 +1,154 @@
+import { type Id, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { jobEvents } from "../schema/jobs.ts";
+import { fieldsBut, idOf, int4, type NewRow, namesBut, timestamptz } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { filterBy } from "../sql/filter.ts";
+import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+import { chainOfJob } from "./principals.ts";
+import type { JobEventRecord, NewJobEvent } from "./record.ts";
+
+const fields = fieldsBut(jobEvents, "seq", "at", "jobId");
+
+/** Rows of a job's log, as parameters of a statement that gives them job, time and place: `seq` counts from 1 within what is written. */
+export const logRowFields = { ...fieldsBut(jobEvents, "at", "jobId") };
+
+/** The columns that `logRowFields` gives as they are, and their values. */
+export const logRowColumns = rows(fields).names(1);
+
+/** A row of a job's log; `seq` counts from 1 within what is written. */
+type NewLogRow = NewRow<typeof jobEvents, keyof typeof logRowFields>;
+
+// Below the 2 KB from which the store would compress a row and keep it elsewhere.
+const charactersMax = 1_500;
+
+/** Of these the last one of an ask is searched in the store: each begins a row. */
+const searchedType = "ask-delivery-changed";
+
+/**
+ * The rows that entries are kept in, in order: what is written together and is short shares one, since a row and its index entry cost
+ * more than most entries.
+ */
+export function logRowsOf(entries: readonly NewJobEvent[]): NewLogRow[] {
+  const all: { first: NewJobEvent; seq: number; following: NewJobEvent[]; characters: number }[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const row = all.at(-1);
+    const characters = entry.payload.length + entry.type.length + JSON.stringify(entry.principalChain ?? "").length;
+    if (row === undefined || entry.type === searchedType || row.characters + characters > charactersMax) {
+      all.push({ first: entry, seq: index + 1, following: [], characters });
+    } else {
+      row.following.push(entry);
+      row.characters += characters;
+    }
+  }
+  return all.map(({ first, seq, following }) => ({
+    ...first,
+    seq,
+    following: following.length === 0 ? null : following,
+  }));
+}
+
+/** The entry that tells of a job's program. The hash of that stands with the program, and is told with the entry when it is read. */
+const submittedType = "job-submitted";
+
+/** A row of a log as it is read. */
+type ReadRow = typeof jobEvents.$inferSelect & {
+  /** The principal chain of entries that have none of their own. */
+  readonly jobChain: string[];
+  /** The job's, where the row begins with the entry that tells of it. */
+  readonly programHash: string | null;
+};
+
+/** The entries of rows of a log, in order. */
+function entriesOf(log: readonly ReadRow[]): JobEventRecord[] {
+  return log.flatMap(({ jobChain, programHash, following, ...stored }) => {
+    const row = { ...stored, payload: programHash === null ? stored.payload : withHash(stored.payload, programHash) };
+    const { jobId, seq, at } = row;
+    const rest = (following ?? []).map((entry, index) => ({ ...entry, jobId, seq: seq + 1 + index, at }));
+    return [row, ...rest].map(({ principalChain, ...entry }) => ({
+      ...entry,
+      principalChain: [...(principalChain ?? jobChain)],
+    }));
+  });
+}
+
+/** A payload with the hash behind what it says of the job; as it is, where a version before 0.2 stored it with the hash. */
+function withHash(payload: string, programHash: string): string {
+  const { mode, status, ...rest } = JSON.parse(payload) as Readonly<Record<string, unknown>>;
+  return JSON.stringify({ mode, status, programHash, ...rest });
+}
+
+/** `changed` takes the places of the new entries from the job's row. By primary keys. */
+const appendEvents = compose(
+  "append_job_events",
+  {
+    log: values({ jobId: idOf("job"), count: int4, now: timestamptz }),
+    events: rows(logRowFields),
+  },
+  ({ log, events }) => query<{ last_seq: number }>`with changed as (
+    update jobs set last_seq = last_seq + ${log.count}, updated_at = ${log.now} where id = ${log.jobId} returning last_seq
+  ), logged as (
+    insert into job_events (job_id, seq, at, ${logRowColumns.columns})
+    select ${log.jobId}, c.last_seq - ${log.count} + e.seq, ${log.now}, ${logRowColumns.values("e")}
+    from changed c, ${events.from("e")}
+  )
+  select last_seq from changed`,
+);
+
+/** Appends to a job's log from outside its driver; returns the last seq. Other changes of the same transaction follow `lockJob`. */
+export async function appendJobEvents(
+  tx: Executor,
+  jobId: Id<"job">,
+  events: readonly NewJobEvent[],
+  nowMs: number,
+): Promise<number> {
+  const [row] = await appendEvents(tx, { log: { jobId, count: events.length, now: nowMs }, events: logRowsOf(events) });
+  return row?.last_seq ?? 0;
+}
+
+const columns = selectList(jobEvents, namesBut(jobEvents), "e");
+
+type LogRow = ReturnType<typeof columns.read>;
+/** A row of a log with what of its job is told with its entries: `jobChain` as JSON text. */
+type StoredRow = RawRow<LogRow> & {
+  readonly jobChain: string;
+  readonly jobKey: string;
+  readonly programHash: string | null;
+};
+
+/**
+ * Runs for every look at a log, and so with every commit of a job that is watched. By primary keys; the row that holds the entry before
+ * the page may hold its first ones. `offset 0` keeps the program a lookup.
+ */
+const selectLog = statement<StoredRow>(
+  "read_job_log",
+  `select ${columns.text}, to_json(j.principal_chain)::text as "jobChain", j.key_id as "jobKey",
+     case when e.type = '${submittedType}' then (
+       select p.program_hash from job_programs p where p.project_id = j.project_id and p.digest = j.program_digest offset 0)
+     end as "programHash"
+   from jobs j, job_events e
+   where j.id = $1::uuid and ${filterBy("j.project_id", "$2::uuid")} and e.job_id = $1::uuid
+     and e.seq >= coalesce((select b.seq from job_events b
+       where b.job_id = $1::uuid and b.seq <= $3::int4 order by b.seq desc limit 1), 0)
+   order by e.seq limit $4::int4`,
+);
+
+/** Up to `limit` entries of a job's log, from after `afterSeq`; none of a job of another project. */
+export async function readJobLog(
+  db: Executor,
+  projectId: ProjectId,
+  { id, afterSeq, limit }: { readonly id: Id<"job">; readonly afterSeq: number; readonly limit: number },
+): Promise<JobEventRecord[]> {
+  // Callers may name any unsigned number; no log is longer than what the column holds.
+  const last = Math.min(afterSeq, 2 ** 31 - 1);
+  const rows = await selectLog(db, [uuidOfId(id), uuidOfId(projectId), last, limit + 1]);
+  const log = rows.map((row) => {
+    const { jobChain, jobKey, ...read } = columns.read(row);
+    const keyId = idOfUuid("key", jobKey);
+    return { ...read, jobChain: chainOfJob({ keyId, principalChain: JSON.parse(jobChain) as string[] }) };
+  });
+  return entriesOf(log)
+    .filter(({ seq }) => seq > afterSeq)
+    .slice(0, limit);
+}

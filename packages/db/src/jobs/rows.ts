@@ -1,0 +1,131 @@
+import { type Id, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { jobRows, jobSetRows } from "../schema/jobs.ts";
+import { fieldsBut, idOf, int4, int4Array, text, type ValuesOf } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows, values } from "../sql/select-list.ts";
+import { arrayLiteral, plainArrayLiteral, statement } from "../sql/statement.ts";
+import type { JobSetRow } from "./sets.ts";
+
+/** Fields of rows that are sealed together; `number` is that of the first of them. */
+type JobRowBlock = { readonly number: number; readonly data: Buffer };
+
+/** Row numbers that follow each other: the first ones and the last ones of runs. */
+type RowRuns = { readonly firsts: readonly number[]; readonly lasts: readonly number[] };
+
+/**
+ * A run begins in the last block that begins at it or before it. By primary key, a lookup a run and a block; a block is sent once, and how
+ * long it is stands beside it, so that what is too much is not read.
+ */
+const selectBlocks = statement<JobRowBlock>(
+  "read_job_row_blocks",
+  `with named as (
+     select distinct k.row_number from unnest($2::int4[], $3::int4[]) as u (first, last) cross join lateral
+       (select row_number from job_rows where job_id = $1::uuid and row_number <= u.last and row_number >=
+          (select row_number from job_rows where job_id = $1::uuid and row_number <= u.first order by row_number desc limit 1)
+        order by row_number offset 0) k
+   ), sized as (
+     select r.row_number, r.data, sum(octet_length(r.data)) over (order by r.row_number) - octet_length(r.data) as before
+     from named n cross join lateral
+       (select row_number, data from job_rows where job_id = $1::uuid and row_number = n.row_number offset 0) r
+   )
+   select row_number as number, data from sized where before < $4::int8 order by row_number`,
+);
+
+/** The blocks of a job in which runs of rows stand, in the order of their numbers, up to the one with which they come to so many bytes. */
+export async function readJobRowBlocks(
+  db: Executor,
+  jobId: Id<"job">,
+  { firsts, lasts, bytesMax }: RowRuns & { readonly bytesMax: number },
+): Promise<JobRowBlock[]> {
+  return selectBlocks(db, [uuidOfId(jobId), plainArrayLiteral(firsts), plainArrayLiteral(lasts), bytesMax]);
+}
+
+const rowFields = fieldsBut(jobRows, "jobId");
+const setRowFields = fieldsBut(jobSetRows, "jobId");
+
+/** A row that a step fetched; `data` is sealed. */
+export type NewJobRow = ValuesOf<typeof rowFields>;
+
+/** A row's place and state in a set. One that is there already takes the new state. */
+export type JobSetRowChange = ValuesOf<typeof setRowFields>;
+
+/** By primary keys. */
+const writeRows = compose(
+  "write_job_rows",
+  { of: values({ jobId: idOf("job") }), rows: rows(rowFields), setRows: rows(setRowFields) },
+  ({ of, rows: fetched, setRows }) => query`with stored as (
+    insert into job_rows (job_id, ${fetched.columns}) select ${of.jobId}, ${fetched.values("r")} from ${fetched.from("r")}
+  )
+  insert into job_set_rows (job_id, ${setRows.columns}) select ${of.jobId}, ${setRows.values("s")} from ${setRows.from("s")}
+  on conflict (job_id, set_id, ordinal) do update set row_number = excluded.row_number, state = excluded.state,
+    done_calls = excluded.done_calls, outputs = excluded.outputs, error_code = excluded.error_code`,
+);
+
+/** Stores rows of a job and their places in its sets. */
+export async function writeJobRows(
+  tx: Executor,
+  jobId: Id<"job">,
+  change: { rows: readonly NewJobRow[]; setRows: readonly JobSetRowChange[] },
+): Promise<void> {
+  await writeRows(tx, { of: { jobId }, ...change });
+}
+
+/** Rows of a job that stand in a set one behind the other, with nothing done to them yet: the places from an ordinal on, by their numbers. */
+export type JobSetRun = {
+  readonly setId: string;
+  readonly fromOrdinal: number;
+  readonly rowNumbers: readonly number[];
+};
+
+/**
+ * By primary keys. What a row of a large set costs is mostly this: a column a value, and the look for a conflict, double it. No place
+ * of a run is taken: a set grows with the commit that counts its rows, and is emptied before it is made again.
+ */
+const placeRows = compose(
+  "place_job_rows",
+  {
+    of: values({ jobId: idOf("job"), setId: text, fromOrdinal: int4, rowNumbers: int4Array }),
+    rows: rows(rowFields),
+  },
+  ({ of, rows: fetched }) => query`with stored as (
+    insert into job_rows (job_id, ${fetched.columns}) select ${of.jobId}, ${fetched.values("r")} from ${fetched.from("r")}
+  )
+  insert into job_set_rows (job_id, set_id, ordinal, row_number, state)
+  select ${of.jobId}, ${of.setId}, ${of.fromOrdinal} + n.place::int4 - 1, n.row_number, 'in'
+  from unnest(${of.rowNumbers}) with ordinality as n(row_number, place)`,
+);
+
+/** Stores rows of a job, and places a run of rows in a set. */
+export async function placeJobRows(
+  tx: Executor,
+  jobId: Id<"job">,
+  { rows: stored, run }: { rows: readonly NewJobRow[]; run: JobSetRun },
+): Promise<void> {
+  await placeRows(tx, { of: { jobId, ...run }, rows: stored });
+}
+
+const updateStates = statement<{ ordinal: number }>(
+  "set_job_row_states",
+  `update job_set_rows set state = $4::text where job_id = $1::uuid and set_id = $2::text and state = $3::text`,
+);
+
+/** Gives all rows of a set in one state another; returns how many. */
+export async function setJobRowStates(
+  tx: Executor,
+  set: { jobId: Id<"job">; setId: string },
+  change: { from: "failed" | "unknown"; to: JobSetRow["state"] },
+): Promise<number> {
+  return (await updateStates(tx, [uuidOfId(set.jobId), set.setId, change.from, change.to])).count;
+}
+
+/** The primary key serves it up to the set. */
+const clearSets = statement<{ set_id: string }>(
+  "clear_job_sets",
+  "delete from job_set_rows where job_id = $1::uuid and set_id = any($2::text[])",
+);
+
+/** Empties sets of a job. Their rows stay: other sets may hold them. */
+export async function clearJobSets(tx: Executor, jobId: Id<"job">, setIds: readonly string[]): Promise<void> {
+  await clearSets(tx, [uuidOfId(jobId), arrayLiteral(setIds)]);
+}

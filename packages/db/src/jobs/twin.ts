@@ -1,0 +1,45 @@
+import { type Id, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { type ReceiptDocument, wholeReceipt } from "../documents/jobs.ts";
+import { jobs } from "../schema/jobs.ts";
+import type { Row } from "../sql/codec.ts";
+import { filterBy } from "../sql/filter.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
+
+/** Served by jobs_simulated_from, which holds twins alone. */
+const selectTwin = statement<{ id: string }>(
+  "find_job_twin",
+  "select id from jobs where simulated_from = $1::uuid order by id limit 1",
+);
+
+/** The simulated twin that was made for a job by simulateFirst. */
+export async function findJobTwin(db: Executor, jobId: Id<"job">): Promise<Id<"job"> | undefined> {
+  const [row] = await selectTwin(db, [uuidOfId(jobId)]);
+  return row && idOfUuid("job", row.id);
+}
+
+const columns = selectList(jobs, ["receipt", "estimate"]);
+
+/** Served by jobs_simulated_from. */
+const readTwins = statement<RawRow<Row<typeof jobs, "receipt" | "estimate">> & { id: string }>(
+  "read_twin_receipts",
+  `select simulated_from as id, ${columns.text} from jobs
+   where ${filterBy("project_id", "$1::uuid")} and simulated_from = any($2::uuid[]) and receipt is not null`,
+);
+
+/** The receipts of the simulations that were made for jobs, by the job they were made for. */
+export async function readTwinReceipts(
+  db: Executor,
+  projectId: ProjectId,
+  jobIds: readonly Id<"job">[],
+): Promise<Map<Id<"job">, ReceiptDocument>> {
+  if (jobIds.length === 0) return new Map();
+  const rows = await readTwins(db, [uuidOfId(projectId), arrayLiteral(jobIds.map(uuidOfId))]);
+  return new Map(
+    rows.flatMap((row) => {
+      const { receipt, estimate } = columns.read(row);
+      return receipt === null ? [] : [[idOfUuid("job", row.id), wholeReceipt(receipt, estimate)] as const];
+    }),
+  );
+}

@@ -1,0 +1,95 @@
+import { type Id, uuidOfId } from "@svc/core";
+import { and, eq } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { jobUndoEntries } from "../schema/jobs.ts";
+import { fieldsBut, fieldsOf, idOf, namesBut, type Row, type ValuesOf } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+
+/** An undo entry with its sealed arguments. */
+type JobUndoEntry = Row<typeof jobUndoEntries>;
+
+const columns = selectList(jobUndoEntries, namesBut(jobUndoEntries, "jobId"));
+
+/**
+ * By primary key, from its upper end: what is undone stands above what is still armed. As a range of the key, which is taken to
+ * hold many rows: by the job alone all of its entries were read and sorted while there were no statistics.
+ */
+const selectUndo = statement<RawRow<Omit<JobUndoEntry, "jobId">>>(
+  "next_job_undo_entries",
+  `select ${columns.text} from job_undo_entries
+   where (job_id, entry) >= ($1::uuid, 0) and (job_id, entry) <= ($1::uuid, 2147483647) and state = 'armed'
+   order by job_id desc, entry desc limit $2::int4`,
+);
+
+/** The entries to undo next, the latest first. */
+export async function nextJobUndoEntries(db: Executor, jobId: Id<"job">, limit: number): Promise<JobUndoEntry[]> {
+  const rows = await selectUndo(db, [uuidOfId(jobId), limit]);
+  return rows.map((row) => ({ jobId, ...columns.read(row) }));
+}
+
+const listed = selectList(jobUndoEntries, ["entry", "stepId", "ordinal", "toolSlug", "entityId", "state"]);
+
+/** An undo entry as it is listed: without what would be sent. */
+export type ListedUndoEntry = Row<
+  typeof jobUndoEntries,
+  "entry" | "stepId" | "ordinal" | "toolSlug" | "entityId" | "state"
+>;
+
+/** By primary key, from its lower end, as a range of the key: see above. */
+const selectListed = statement<RawRow<ListedUndoEntry>>(
+  "list_job_undo_entries",
+  `select ${listed.text} from job_undo_entries
+   where (job_id, entry) > ($1::uuid, $2::int4) and (job_id, entry) <= ($1::uuid, 2147483647)
+   order by job_id, entry limit $3::int4`,
+);
+
+/** The undo entries of a job in the order of their numbers, from behind `afterEntry`. */
+export async function listJobUndoEntries(
+  db: Executor,
+  jobId: Id<"job">,
+  { afterEntry, limit }: { readonly afterEntry: number; readonly limit: number },
+): Promise<ListedUndoEntry[]> {
+  return (await selectListed(db, [uuidOfId(jobId), afterEntry, limit])).map((row) => listed.read(row));
+}
+
+/** Whether something that a job did could not be undone, and was left. */
+export async function hasFailedUndo(db: Executor, jobId: Id<"job">): Promise<boolean> {
+  const isLeft = and(eq(jobUndoEntries.jobId, jobId), eq(jobUndoEntries.state, "failed"));
+  const rows = await db.orm.select({ entry: jobUndoEntries.entry }).from(jobUndoEntries).where(isLeft).limit(1);
+  return rows.length > 0;
+}
+
+const newFields = fieldsBut(jobUndoEntries, "jobId", "state");
+
+/** How one call may be undone. */
+export type NewJobUndoEntry = ValuesOf<typeof newFields>;
+
+/** What becomes of an undo entry. */
+export type JobUndoChange = { readonly entry: number; readonly state: "done" | "failed" };
+
+/** By primary key: a join with the changes was planned through all entries of the job. */
+const writeUndo = compose(
+  "write_job_undo_entries",
+  {
+    of: values({ jobId: idOf("job") }),
+    entries: rows(newFields),
+    changes: rows(fieldsOf(jobUndoEntries, "entry", "state")),
+  },
+  ({ of, entries, changes }) => query`with changed as (
+    update job_undo_entries u set state = (select i.state from ${changes.from("i")} where i.entry = u.entry)
+    where u.job_id = ${of.jobId} and u.entry = any(${changes.arrays.entry})
+  )
+  insert into job_undo_entries (job_id, state, ${entries.columns})
+  select ${of.jobId}, 'armed', ${entries.values("u")} from ${entries.from("u")}`,
+);
+
+/** Arms new undo entries of a job, and notes what became of earlier ones. */
+export async function writeJobUndo(
+  tx: Executor,
+  jobId: Id<"job">,
+  change: { entries: readonly NewJobUndoEntry[]; changes: readonly JobUndoChange[] },
+): Promise<void> {
+  await writeUndo(tx, { of: { jobId }, ...change });
+}

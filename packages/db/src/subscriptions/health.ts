@@ -1,0 +1,174 @@
+import { type EventId, idOfUuid, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { liveEpochs } from "../deliveries/epoch.ts";
+import { subscriptions } from "../schema/index.ts";
+import { fieldsOf, idOf, int4, type Row, timestamptz } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
+
+const columns = selectList(subscriptions, ["id", "projectId", "eventTypes"], "s");
+
+/** An ask endpoint that is told of more than asks. */
+type NoticeEndpoint = Readonly<Row<typeof subscriptions, "id" | "projectId" | "eventTypes">>;
+
+/** The subscriptions of each project by their index: asked for an order, the store may go through the endpoints of all projects. */
+const selectEndpoints = compose(
+  "find_notice_endpoints",
+  { wanted: rows(fieldsOf(subscriptions, "projectId")) },
+  ({ wanted }) => query<RawRow<NoticeEndpoint>>`
+    select ${columns.text} from ${wanted.from("wanted")}
+    cross join lateral (select * from subscriptions where project_id = wanted.project_id offset 0) s
+    where s.kind = 'asks' and s.active and s.event_types <> '{}'`,
+);
+
+/** The active ask endpoints of many projects that name what they are told of, newest first. */
+export async function findNoticeEndpoints(db: Executor, projectIds: readonly ProjectId[]): Promise<NoticeEndpoint[]> {
+  const wanted = [...new Set(projectIds)].map((projectId) => ({ projectId }));
+  const found = (await selectEndpoints(db, { wanted })).map((row) => columns.read(row));
+  return found.sort((one, other) => (one.id < other.id ? 1 : -1));
+}
+
+/** Tasks that are looked through. */
+const lookedMax = 20_000;
+
+/** By the key of tasks, in each of its epochs. */
+const selectOldest = statement<{ event_id: string | null; is_whole: boolean }>(
+  "find_oldest_pending_event",
+  `with looked as materialized (
+    select event_id from delivery_tasks where epoch = any${liveEpochs} and subscription_id = $1::uuid limit ${lookedMax}
+  )
+  select (select event_id from looked order by event_id limit 1) as event_id, (select count(*) from looked) < ${lookedMax} as is_whole`,
+);
+
+/** By deliveries_subscription, from the newest on, no further than 1,000. */
+const selectError = statement<{ last_error: string }>(
+  "find_last_delivery_error",
+  `select d.last_error from (
+     select project_id, subscription_id, id, last_error from deliveries
+     where project_id = $1::uuid and subscription_id = $2::uuid
+     order by project_id desc, subscription_id desc, id desc limit 1000) d
+   where d.last_error <> '' order by d.id desc limit 1`,
+);
+
+/** The oldest event that is still to be delivered to a subscription; `unknown` where more is pending than is looked through. */
+export async function findOldestPendingEvent(
+  db: Executor,
+  id: SubscriptionId,
+): Promise<EventId | "unknown" | undefined> {
+  const [row] = await selectOldest(db, [uuidOfId(id)]);
+  if (row === undefined || !row.is_whole) return "unknown";
+  return row.event_id === null ? undefined : idOfUuid("evt", row.event_id);
+}
+
+/** What the newest delivery that failed, of the newest 1,000 of a subscription, failed with; empty where none did. */
+export async function findLastDeliveryError(db: Executor, projectId: ProjectId, id: SubscriptionId): Promise<string> {
+  const [row] = await selectError(db, [uuidOfId(projectId), uuidOfId(id)]);
+  return row?.last_error ?? "";
+}
+
+/** A success ends the backoff. By primary key; guarded, so that the endless successes of a healthy endpoint write nothing. */
+const recordRecoveries = statement<{ id: string }>(
+  "record_recoveries",
+  `update subscriptions set failing_since = null, backoff_until = null, backoff_set_at = null, backoff_ms = 0, gone_since = null, gone_count = 0
+   where id = any($1::uuid[]) and failing_since is not null`,
+);
+
+/** Opens the subscriptions again that delivered. */
+export async function reportSubscriptionRecoveries(db: Executor, ids: readonly SubscriptionId[]): Promise<void> {
+  if (ids.length > 0) await recordRecoveries(db, [arrayLiteral(ids.map(uuidOfId))]);
+}
+
+/** The failed attempts of one subscription in one batch. */
+export type SubscriptionFailures = {
+  subscriptionId: SubscriptionId;
+  /** Start of the latest of them. */
+  startedAtMs: number;
+  /** What Retry-After asked for; 0 when it did not. */
+  retryAfterMs: number;
+  /** Answers of 410 among them, when all were; 0 otherwise. */
+  goneCount: number;
+};
+
+/** Bounds of the backoff and of giving up. */
+export type HealthLimits = {
+  backoffMinMs: number;
+  backoffMaxMs: number;
+  failingMaxMs: number;
+  goneMaxMs: number;
+  goneMin: number;
+};
+
+/** The health of a subscription after a report. */
+export type SubscriptionHealth = { subscriptionId: SubscriptionId; active: boolean; backoffUntilMs: number };
+
+/**
+ * Backs failing subscriptions off and gives up on dead ones. The backoff doubles only for an attempt that began after it
+ * was set: sixteen deliveries that fail together count once. Deactivation moves the project's routing version with it;
+ * it is the one case that looks for a success another node may have had meanwhile (deliveries_subscription finds it).
+ */
+const recordFailures = compose(
+  "record_failures",
+  {
+    reports: rows({ subscriptionId: idOf("sub"), startedAtMs: timestamptz, retryAfterMs: int4, goneCount: int4 }),
+    limits: values({
+      nowMs: timestamptz,
+      backoffMinMs: int4,
+      backoffMaxMs: int4,
+      failingMaxMs: int4,
+      goneMaxMs: int4,
+      goneMin: int4,
+    }),
+  },
+  ({ reports, limits: { nowMs, ...limits } }) => query<{ id: string; active: boolean; backoff_until_ms: number }>`
+  with input as materialized (
+    select * from ${reports.from("i")}
+  ), changed as (
+    update subscriptions s set
+      failing_since = coalesce(s.failing_since, i.started_at_ms),
+      backoff_set_at = case when n.grows then ${nowMs} else s.backoff_set_at end,
+      backoff_ms = case when n.grows then n.next_ms else s.backoff_ms end,
+      backoff_until = greatest(
+        case when n.grows then ${nowMs} + n.next_ms * interval '1 millisecond' else s.backoff_until end,
+        ${nowMs} + i.retry_after_ms * interval '1 millisecond'),
+      gone_since = case when i.gone_count > 0 then coalesce(s.gone_since, i.started_at_ms) end,
+      gone_count = case when i.gone_count > 0 then s.gone_count + i.gone_count else 0 end,
+      active = s.active and not given_up.yes,
+      inactive_reason = case when not s.active then s.inactive_reason
+        when not given_up.yes then s.inactive_reason when n.is_gone then 'gone' else 'failing' end
+    from input i, subscriptions old, lateral (select
+      old.backoff_set_at is null or i.started_at_ms > old.backoff_set_at as grows,
+      least(${limits.backoffMaxMs}, greatest(${limits.backoffMinMs}, old.backoff_ms * 2)) as next_ms,
+      coalesce(i.gone_count > 0 and old.gone_count + i.gone_count >= ${limits.goneMin}
+        and ${nowMs} - old.gone_since >= ${limits.goneMaxMs} * interval '1 millisecond', false) as is_gone,
+      coalesce(${nowMs} - old.failing_since >= ${limits.failingMaxMs} * interval '1 millisecond', false) as is_dead) n,
+    lateral (select case when n.is_gone or n.is_dead then not exists (
+      select from deliveries d where d.project_id = old.project_id and d.subscription_id = old.id
+        and d.state = 'delivered' and d.last_attempt_at > case when n.is_gone then old.gone_since else old.failing_since end)
+      else false end as yes) given_up
+    where s.id = i.subscription_id and old.id = s.id
+    returning s.id, s.project_id, s.active, old.active as was_active, s.backoff_until
+  ), moved as (
+    update projects set routing_version = routing_version + 1
+    where id = any(array(select project_id from changed where was_active and not active))
+  )
+  select id, active, (extract(epoch from backoff_until) * 1000)::float8 as backoff_until_ms from changed`,
+);
+
+/** Writes what attempts that failed at `nowMs` say of their subscriptions, and returns the health that follows. */
+export async function reportSubscriptionFailures(
+  db: Executor,
+  reports: readonly SubscriptionFailures[],
+  nowMs: number,
+  limits: HealthLimits,
+): Promise<SubscriptionHealth[]> {
+  if (reports.length === 0) return [];
+  // In one order on every node, so that two of them do not wait for each other's rows.
+  const ordered = reports.toSorted((a, b) => (a.subscriptionId < b.subscriptionId ? -1 : 1));
+  const changed = await recordFailures(db, { reports: ordered, limits: { nowMs, ...limits } });
+  return changed.map((row) => ({
+    subscriptionId: idOfUuid("sub", row.id),
+    active: row.active,
+    backoffUntilMs: row.backoff_until_ms,
+  }));
+}

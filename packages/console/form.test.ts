@@ -1,7 +1,6 @@
 import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { expect, test } from "vitest";
-import { type FormFault, placeFaults, shownFaults } from "./src/form/faults.ts";
-import { pointerTo } from "./src/form/pointer.ts";
+import { type FormFault, placeFaults, pointerTo, shownFaults } from "./src/form/faults.ts";
 import { type FieldSpec, readSchema, type Shape } from "./src/form/read-schema.ts";
 import { cellOf, cellText, emptyOf, numberOf, type Values, withoutSecrets } from "./src/form/value.ts";
 

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 
 /** The time now, in milliseconds since 1970. The only reading of the clock in the console. */
 function now(): number {
@@ -32,4 +32,14 @@ function subscribe(listener: () => void): () => void {
 /** The time now, read anew once in `everyMs` (1,000 or a multiple): one timer for whatever shows times. */
 export function useNow(everyMs: number = tickMs): number {
   return useSyncExternalStore(subscribe, () => shown - (shown % everyMs));
+}
+
+/** A value as it last stood still for `ms`: what is typed is not asked about at every key. Values are compared as they are. */
+export function useSettled<Value extends string | undefined>(value: Value, ms: number): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
 }

@@ -20,11 +20,8 @@ import { readReplaysSearch } from "./pages/replays/filters.ts";
 import { schedulesSearch } from "./pages/schedules/filters.ts";
 import { readToolSearch, toolsSearch } from "./pages/tools/filters.ts";
 import { consoleBase } from "./session/base.ts";
-import { AdminPages } from "./shell/admin.tsx";
-import { NoPage, PageFailed } from "./shell/failed.tsx";
-import { ProjectPages } from "./shell/project.tsx";
 import { oneOfParam, parseSearch, searchReader, stringifySearch, textParam } from "./shell/search-params.ts";
-import { AddSeat, Start } from "./shell/start.tsx";
+import { AddSeat, AdminPages, NoPage, PageFailed, ProjectPages, Start } from "./shell/start.tsx";
 
 // Every page of the console. A page is loaded when it is first shown. Its search parameters are declared here, or in its filters.ts if it
 // is a list: both are loaded with the console, so that an address is understood before its page is there.

@@ -1,9 +1,10 @@
-import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { useMutation } from "@connectrpc/connect-query";
+import type { DescMessage, DescMethodUnary, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { createConnectQueryKey, useMutation } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 
 /** A call that changes something, as its page shows it. */
-export type Write<I extends DescMessage, O extends DescMessage> = {
+type Write<I extends DescMessage, O extends DescMessage> = {
   /**
    * Makes the call. While one is under way it does nothing, nor for half a second after the same call was made: a double press is one press,
    * however quick the answer.
@@ -23,7 +24,7 @@ export type Write<I extends DescMessage, O extends DescMessage> = {
 };
 
 /** What becomes of a call. `onSuccess` has its answer, before it counts as made; `onSettled` runs however it ended. */
-export type WriteOptions<I extends DescMessage, O extends DescMessage> = {
+type WriteOptions<I extends DescMessage, O extends DescMessage> = {
   onSuccess?: (answer: MessageShape<O>, input: MessageInitShape<I>) => unknown;
   onSettled?: () => unknown;
   /** Its answer is kept no longer than it is shown. */
@@ -68,4 +69,11 @@ export function useWrite<I extends DescMessage, O extends DescMessage>(
     error: mutation.error,
     reset: mutation.reset,
   };
+}
+
+/** Reads again what is shown of a service, after something of it was changed. */
+export function useRefresh(service: DescService): () => Promise<void> {
+  const queries = useQueryClient();
+  return () =>
+    queries.invalidateQueries({ queryKey: createConnectQueryKey({ schema: service, cardinality: undefined }) });
 }

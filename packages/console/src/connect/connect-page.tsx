@@ -6,8 +6,7 @@ import { Disclosure } from "../ui/layout/disclosure.tsx";
 import { Stack } from "../ui/layout/stack.tsx";
 import { Notice } from "../ui/notice/notice.tsx";
 import { Moment } from "../ui/values/moment.tsx";
-import { scopeWords } from "../words/scope.ts";
-import { sentence } from "../words/sentence.ts";
+import { scopeWords, sentence } from "../words/text.ts";
 import { connectOf, type Filled, fieldsOf, schemeOf, type Wanted } from "./wanted.ts";
 
 /** The form of a connection, then the app's consent where it asks for one. What is filled in goes to the service alone, and is not kept here. */

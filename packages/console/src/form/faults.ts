@@ -1,5 +1,17 @@
-import { pointerTo, stepsOf } from "./pointer.ts";
 import type { Shape } from "./read-schema.ts";
+
+/** The JSON Pointer (RFC 6901) to a property or an item of the value at a pointer. */
+export function pointerTo(pointer: string, step: string | number): string {
+  return `${pointer}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+/** The steps of a JSON Pointer. */
+function stepsOf(pointer: string): string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
 
 /** One fault of arguments, as the service reports it: a missing property is reported at its parent, and `missing` names it. */
 export type FormFault = { readonly pointer: string; readonly message: string; readonly missing?: string };

@@ -4,11 +4,9 @@ import { AreaField, TextField } from "../ui/fields/field.tsx";
 import { FieldGroup, FieldItem } from "../ui/fields/field-group.tsx";
 import { SelectField } from "../ui/fields/select-field.tsx";
 import { Stack } from "../ui/layout/stack.tsx";
+import { type DrawField, type FieldProps, faultAt, hintOf, JsonCell, ObjectCell } from "./cells.tsx";
+import { pointerTo } from "./faults.ts";
 import styles from "./field.module.css";
-import { type DrawField, type FieldProps, faultAt, hintOf } from "./fields/field-props.ts";
-import { JsonCell } from "./fields/json.tsx";
-import { ObjectCell } from "./fields/object.tsx";
-import { pointerTo } from "./pointer.ts";
 import { plainText, type Shape } from "./read-schema.ts";
 import { emptyOf, numberOf } from "./value.ts";
 

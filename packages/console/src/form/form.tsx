@@ -2,10 +2,9 @@ import { useRef } from "react";
 import { GroupFaults } from "../ui/fields/field-group.tsx";
 import { Disclosure } from "../ui/layout/disclosure.tsx";
 import { Stack } from "../ui/layout/stack.tsx";
-import { isAtFault, type PlacedFaults } from "./faults.ts";
+import { ObjectFields } from "./cells.tsx";
+import { isAtFault, type PlacedFaults, pointerTo } from "./faults.ts";
 import { Field } from "./field.tsx";
-import { ObjectFields } from "./fields/object.tsx";
-import { pointerTo } from "./pointer.ts";
 import type { ObjectShape } from "./read-schema.ts";
 import { type Values, valuesOf } from "./value.ts";
 

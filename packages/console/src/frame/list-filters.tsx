@@ -1,9 +1,8 @@
 import type { ReactNode } from "react";
-import { Choice, type ChoiceOption } from "../ui/fields/choice.tsx";
-import { SpanChoice } from "../ui/fields/span-choice.tsx";
+import { Choice, type ChoiceOption, SpanChoice } from "../ui/fields/choice.tsx";
+import { TypedFilter } from "../ui/fields/suggest-field.tsx";
 import { Switch } from "../ui/fields/switch.tsx";
-import { TypedFilter } from "../ui/fields/typed-filter.tsx";
-import { ClearFilters } from "../ui/rows/clear-filters.tsx";
+import { ClearFilters } from "../ui/rows/list-states.tsx";
 
 /** Properties of every part of a list page. */
 export type ListPart<Row, Search> = {

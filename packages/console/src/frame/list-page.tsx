@@ -9,7 +9,7 @@ import { Page } from "../ui/layout/page.tsx";
 import { Split } from "../ui/layout/split.tsx";
 import { NoMatch } from "../ui/notice/empty.tsx";
 import { Grid } from "../ui/rows/grid.tsx";
-import type { Column } from "../ui/rows/grid-column.ts";
+import type { Column } from "../ui/rows/grid-row.tsx";
 import { ListStates } from "../ui/rows/list-states.tsx";
 import { shortId } from "../ui/values/copy.tsx";
 import { type AnySearch, FilterRow, type ListFilters, type ListPart, type Part } from "./list-filters.tsx";

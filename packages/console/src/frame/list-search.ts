@@ -1,5 +1,5 @@
 import { oneOfParam, type ParamReader, type SearchOf, searchReader, timeParam } from "../shell/search-params.ts";
-import { rangeNames } from "../words/ranges.ts";
+import { rangeNames } from "../words/spans.ts";
 
 /** Readers of search parameters, by their names. */
 export type ParamReaders = Record<string, ParamReader>;

@@ -7,8 +7,8 @@ import { applyTheme } from "../shell/preferences.ts";
 import { PlainButton } from "../ui/buttons/plain-button.tsx";
 import { Stack } from "../ui/layout/stack.tsx";
 import { Notice } from "../ui/notice/notice.tsx";
-import { sentence } from "../words/sentence.ts";
-import styles from "./frame.module.css";
+import { sentence } from "../words/text.ts";
+import styles from "./start.module.css";
 
 /** What a page of a link does with its token. */
 export type LinkPage = {

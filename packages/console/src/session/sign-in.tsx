@@ -6,7 +6,7 @@ import { Notice } from "../ui/notice/notice.tsx";
 import { Dialog } from "../ui/overlay/dialog.tsx";
 import { CodeBlock } from "../ui/values/copy.tsx";
 import { pageWords } from "../words/page-words.ts";
-import { sentence } from "../words/sentence.ts";
+import { sentence } from "../words/text.ts";
 import { enter } from "./enter.ts";
 import type { Refusal } from "./page-post.ts";
 import { currentSession, seatFor } from "./session.ts";

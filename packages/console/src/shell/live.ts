@@ -1,8 +1,7 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { useStreamPaused } from "../calls/live-state.ts";
-import { inStreamPlace } from "../calls/stream-places.ts";
+import { inStreamPlace, useStreamPaused } from "../calls/live-state.ts";
 import { useAway } from "../session/reachability.ts";
 import { useIsVisible } from "../ui/media.ts";
 

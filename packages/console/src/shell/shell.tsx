@@ -1,6 +1,6 @@
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { LiveRegion } from "../ui/notice/live-region.tsx";
+import { LiveRegion } from "../ui/notice/announce.tsx";
 import { Bands } from "./bands.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { keepFilters } from "./last-filters.ts";

@@ -1,7 +1,15 @@
-import { Link, Navigate, useNavigate } from "@tanstack/react-router";
-import { useRef } from "react";
-import { currentSession, useSession } from "../session/session.ts";
-import { SignInPage } from "../session/sign-in.tsx";
+import { TransportProvider } from "@connectrpc/connect-query";
+import { type ErrorComponentProps, getRouteApi, Link, Navigate, useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { whenBack } from "../session/reachability.ts";
+import { currentSession, seatFor, useSession } from "../session/session.ts";
+import { SignInOverlay, SignInPage } from "../session/sign-in.tsx";
+import { transportFor } from "../session/transport.ts";
+import { Button } from "../ui/buttons/button.tsx";
+import { Page } from "../ui/layout/page.tsx";
+import { Empty } from "../ui/notice/empty.tsx";
+import { Notice } from "../ui/notice/notice.tsx";
+import { Shell } from "./shell.tsx";
 
 /** The console's own address: leads to the first project of the session, or to the administration where it has no other seat. */
 export function Start() {
@@ -29,5 +37,89 @@ export function AddSeat() {
       onEntered={openNew}
       back={known.current.length > 0 && <Link to="/">Back to the console</Link>}
     />
+  );
+}
+
+/** The pages of the administration, with calls made by the administrator's seat. Without it they ask for the token, and the address stays. */
+export function AdminPages() {
+  const session = useSession();
+  if (session === undefined || seatFor(session, "admin") === undefined) {
+    return (
+      <SignInPage
+        title="Administration"
+        says="Sign in with the administrator's token of this deployment, SVC_ADMIN_TOKEN. The keys of projects open none of these pages."
+      />
+    );
+  }
+  return (
+    <TransportProvider key="admin" transport={transportFor("admin")}>
+      <Shell projectId="admin" />
+      <SignInOverlay projectId="admin" />
+    </TransportProvider>
+  );
+}
+
+const route = getRouteApi("/p/$projectId");
+
+/**
+ * A project's pages, with calls made by its seat. Without a seat it asks for a key of the project, and the address stays; where the seat
+ * is lost while a page is open, it asks over the page, so that what was typed stays, too.
+ */
+export function ProjectPages() {
+  const { projectId } = route.useParams();
+  const session = useSession();
+  const shown = useRef<string>(undefined);
+  if (session === undefined) return <SignInPage />;
+  if (seatFor(session, projectId) !== undefined) shown.current = projectId;
+  if (shown.current !== projectId) {
+    return (
+      <SignInPage
+        title="Another project"
+        says={`This address is of project ${projectId}. Sign in with a key of it to see it; the other projects stay signed in.`}
+      />
+    );
+  }
+  return (
+    <TransportProvider key={projectId} transport={transportFor(projectId)}>
+      <Shell projectId={projectId} />
+      <SignInOverlay projectId={projectId} />
+    </TransportProvider>
+  );
+}
+
+/**
+ * A page that could not be drawn. Usually its file did not load: the service was away, or was updated and no longer has it. The page loads
+ * again by itself when calls are answered again.
+ */
+export function PageFailed({ error }: ErrorComponentProps) {
+  useEffect(() => whenBack(() => location.reload()), []);
+  return (
+    <Page title="This page failed">
+      <div role="alert">
+        <Notice
+          tone="bad"
+          title={error instanceof Error ? error.message : String(error)}
+          actions={<Button onPress={() => location.reload()}>Reload</Button>}
+        >
+          <p>
+            If the service was updated or away, reloading helps. The page reloads by itself when the service answers
+            again.
+          </p>
+        </Notice>
+      </div>
+    </Page>
+  );
+}
+
+/** An address that no page has. */
+export function NoPage() {
+  return (
+    <Page title="No such page">
+      <Empty icon="search" title="Nothing is at this address">
+        <p>
+          <Link to="/">To the beginning</Link>, or Ctrl K to search.
+        </p>
+      </Empty>
+    </Page>
   );
 }

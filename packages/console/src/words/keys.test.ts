@@ -1,6 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
-import { boundText, keyStateWord } from "./keys.ts";
+import { agentName, agentToolsText, boundText, confirmText, grantStateWord, grantText, keyStateWord } from "./keys.ts";
 
 test("a key is valid until it is revoked or its time is over", () => {
   const of = (key: { revokedAt?: number; expiresAt?: number }) =>
@@ -24,4 +24,37 @@ test("a key says what it is bound to, and nothing where it is bound to nothing",
   expect(bound("ada")).toBe("ada alone");
   expect(bound("ada", ["read", "write"], ["calendar"])).toBe("ada alone, read and write tools of calendar");
   expect(bound("", [], ["calendar", "notes_wiki"])).toBe("tools of calendar, notes_wiki");
+});
+
+test("what is given beside the tools of apps is said, and nothing where nothing is", () => {
+  expect(agentToolsText({ agentTools: [] })).toBeUndefined();
+  expect(agentToolsText({ agentTools: ["programs", "connect"] })).toBe("Beside the tools of apps: programs, connect.");
+});
+
+test("which calls wait for whom is said, and nothing where none do", () => {
+  expect(confirmText(undefined)).toBeUndefined();
+  expect(confirmText({ person: "never", contact: "" })).toBeUndefined();
+  expect(confirmText({ person: "destructive", contact: "ada" })).toBe(
+    "Its destructive calls wait until ada confirms them.",
+  );
+  expect(confirmText({ person: "writes", contact: "ada" })).toBe(
+    "Its calls that write or destroy wait until ada confirms them.",
+  );
+});
+
+test("what a grant lets an agent do is said whole, and what it does not bound is said, too", () => {
+  expect(grantText({ entityId: "ada", accessClasses: ["read", "write"], toolkitSlugs: ["calendar"] })).toBe(
+    "read and write tools of calendar, for ada alone",
+  );
+  expect(grantText({ entityId: "", accessClasses: ["read", "write", "destructive"], toolkitSlugs: [] })).toBe(
+    "read, write and destructive tools of every toolkit, for any entity",
+  );
+});
+
+test("a grant that ended with its key says so, and an agent without a name has its id", () => {
+  expect(grantStateWord({ active: false }).says).toContain("The key that it was given with");
+  expect(grantStateWord({ active: true })).toMatchObject({ word: "active" });
+  expect(agentName({ clientName: "", clientId: "https://agent.example/client.json" })).toBe(
+    "https://agent.example/client.json",
+  );
 });

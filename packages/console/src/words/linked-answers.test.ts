@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clockSentence, settledSentence } from "./linked-answers.ts";
+import { clockSentence, readConfirmation, settledSentence } from "./linked-answers.ts";
 
 test("a settled question says who settled it: the reader, another, the clock or nobody", () => {
   const by = (principalId: string) => ({ continuation: "abort", principalId });
@@ -15,4 +15,14 @@ test("what the clock will do is told before anybody answers", () => {
   expect(clockSentence("skip", true)).toBe(
     "It is put to the next person then, if there is one; if nobody answers, “Skip” is applied by itself.",
   );
+});
+
+test("the question whether a call may be sent falls into what it asks, who made the call, and its arguments", () => {
+  const asks = 'Carry out sales_crm.delete_deal (destructive) with the account of "ada"?';
+  const asker = 'Asked for by the key "Deal helper".';
+  expect(readConfirmation(`${asks} ${asker} Arguments: {"deal_id":7}`)).toEqual({
+    ...{ asks, asker, args: '{\n  "deal_id": 7\n}' },
+  });
+  expect(readConfirmation(`${asks} Arguments: {}`)).toEqual({ asks, asker: "", args: "{}" });
+  expect(readConfirmation("12 reminders would go out. Send them?")).toBeUndefined();
 });

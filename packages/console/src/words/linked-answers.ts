@@ -1,5 +1,7 @@
+import { prettyJson } from "./pretty-json.ts";
+
 /** What an answer is called for whoever answers by a link, and what it does. Such a reader knows neither the program nor its words. */
-export type AnswerWords = { words: string; says: string };
+type AnswerWords = { words: string; says: string };
 
 const answers: Readonly<Record<string, AnswerWords>> = {
   proceed: { words: "Proceed", says: "Go on as it stands." },
@@ -41,4 +43,15 @@ export function settledSentence(
   return decision.principalId === principalId
     ? `You answered “${words}”.`
     : `${decision.principalId} answered “${words}”.`;
+}
+
+/** A question whether a call may be sent: what it asks, who made the call, and the call's arguments as JSON over several lines. */
+type Confirmation = { asks: string; asker: string; args: string };
+
+const form = /^(Carry out .*?\?) (?:(Asked for by .*?\.) )?Arguments: (.*)$/s;
+
+/** Reads the question that is put where a person confirms a call. Undefined for any other question: it is shown as it stands. */
+export function readConfirmation(question: string): Confirmation | undefined {
+  const [, asks, asker = "", args] = form.exec(question) ?? [];
+  return asks === undefined || args === undefined ? undefined : { asks, asker, args: prettyJson(args) };
 }

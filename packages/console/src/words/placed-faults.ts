@@ -1,8 +1,95 @@
-import { locatePointer } from "./json-pointer.ts";
 import { pageWords } from "./page-words.ts";
 
+/** The part of a JSON text that a pointer names, as offsets into the text. */
+type TextRange = { from: number; to: number };
+
+/**
+ * Where in a JSON text the value of a JSON Pointer stands; where there is no such value, that of the nearest one above it which is there. The whole
+ * text for an empty pointer, or for a text that is no JSON. Names are marked with their value.
+ */
+export function locatePointer(text: string, pointer: string): TextRange {
+  const steps = pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  let range: TextRange = { from: 0, to: text.length };
+  let at = skip(text, 0);
+  for (const step of steps) {
+    const next = memberOf(text, at, step);
+    if (next === undefined) break;
+    range = next.range;
+    at = next.value;
+  }
+  return range;
+}
+
+/** The member or item of this name within the value that begins at `at`. */
+function memberOf(text: string, at: number, name: string): { range: TextRange; value: number } | undefined {
+  const isObject = text[at] === "{";
+  if (!isObject && text[at] !== "[") return undefined;
+  let place = skip(text, at + 1);
+  for (let index = 0; place < text.length && text[place] !== "}" && text[place] !== "]"; index += 1) {
+    const from = place;
+    let found = String(index) === name;
+    if (isObject) {
+      const keyEnd = endOfString(text, place);
+      found = readString(text.slice(place, keyEnd)) === name;
+      place = skip(text, skip(text, keyEnd) + 1);
+    }
+    const to = endOfValue(text, place);
+    if (to <= place) return undefined;
+    if (found) return { range: { from, to }, value: place };
+    place = skip(text, to);
+    if (text[place] === ",") place = skip(text, place + 1);
+  }
+  return undefined;
+}
+
+function skip(text: string, at: number): number {
+  let place = at;
+  while (place < text.length && " \t\r\n".includes(text[place] ?? "")) place += 1;
+  return place;
+}
+
+/** The offset behind the text in quotes that begins at `at`. */
+function endOfString(text: string, at: number): number {
+  for (let place = at + 1; place < text.length; place += 1) {
+    if (text[place] === "\\") place += 1;
+    else if (text[place] === '"') return place + 1;
+  }
+  return text.length;
+}
+
+function endOfValue(text: string, at: number): number {
+  const first = text[at];
+  if (first === '"') return endOfString(text, at);
+  if (first !== "{" && first !== "[") {
+    let place = at;
+    while (place < text.length && !",]} \t\r\n".includes(text[place] ?? "")) place += 1;
+    return place;
+  }
+  let depth = 0;
+  for (let place = at; place < text.length; place += 1) {
+    const char = text[place] ?? "";
+    if (char === '"') place = endOfString(text, place) - 1;
+    else if ("{[".includes(char)) depth += 1;
+    else if ("}]".includes(char)) depth -= 1;
+    if (depth === 0) return place + 1;
+  }
+  return text.length;
+}
+
+function readString(text: string): string | undefined {
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    // It is being typed: no pointer leads through it.
+    return undefined;
+  }
+}
+
 /** Something wrong with a JSON text, as the service tells it; `pointer` is the JSON Pointer of what it is about. */
-export type TextFault = { reason: string; pointer: string; message: string; help: string };
+type TextFault = { reason: string; pointer: string; message: string; help: string };
 
 /** Such a fault, and where in the text it stands: its line, and the offsets of its mark with what the mark says. */
 export type PlacedFault = TextFault & { id: string; line: number; mark: { from: number; to: number; text: string } };

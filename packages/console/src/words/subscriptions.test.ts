@@ -1,6 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
-import { healthSentence, healthStates, healthWord } from "./subscriptions.ts";
+import { healthSentence, healthStates, healthWord, replayReasonWords } from "./subscriptions.ts";
 
 const now = 1_800_000_000_000;
 const failingSince = timestampFromMs(now - 720_000);
@@ -33,4 +33,11 @@ test("one that nothing failed at is not said to take what it never got", () => {
 test("an inactive one says why, by its reason", () => {
   expect(healthSentence({ state: "inactive" }, "gone", now)).toContain("410 Gone");
   expect(healthSentence({ state: "inactive" }, "deactivated", now)).toContain("paused");
+});
+
+test("a replay that waits for one endpoint names it", () => {
+  expect(replayReasonWords("backoff", "app.example.com/hooks")).toBe("waits: app.example.com/hooks fails");
+  expect(replayReasonWords("inactive", "")).toBe("waits: the subscription of the endpoint is inactive");
+  expect(replayReasonWords("quota", "")).toContain("as many deliveries pending");
+  expect(replayReasonWords("", "")).toBe("");
 });

@@ -1,4 +1,5 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import { ReplayState, type Subscription } from "@svc/gen/triggers";
 import { attemptErrorWords } from "./deliveries.ts";
 import { durationWords } from "./time.ts";
 import { unknownWord, type Word } from "./word.ts";
@@ -7,7 +8,7 @@ import { unknownWord, type Word } from "./word.ts";
 export const healthStates = ["well", "slow", "failing", "backing_off", "inactive"] as const;
 
 /** One of the states of a subscription's health. */
-export type HealthState = (typeof healthStates)[number];
+type HealthState = (typeof healthStates)[number];
 
 const words: Record<HealthState, Word> = {
   well: { word: "well", tone: "ok", icon: "check", says: "Nothing failed since the last success." },
@@ -72,4 +73,52 @@ export function healthSentence(
   }
   if (state === "failing") return `${fails}. Deliveries are tried again, each by its schedule.`;
   return lastSuccessAt === undefined ? "Nothing was delivered to it yet." : "Its endpoint takes what is delivered.";
+}
+
+/** What a subscription receives, in words. */
+export function receivesWords({
+  toolkitSlug,
+  triggerSlug,
+  entityId,
+  agent,
+}: Pick<Subscription, "toolkitSlug" | "triggerSlug" | "entityId" | "agent">): string {
+  const events = triggerSlug || (toolkitSlug === "" ? "every event" : `every event of ${toolkitSlug}`);
+  const narrowed = entityId === "" ? events : `${events}, of ${entityId}`;
+  return agent === undefined ? narrowed : `${narrowed} (an agent, over MCP)`;
+}
+
+type Known = (typeof ReplayState)[keyof typeof ReplayState];
+
+const replayWords: Record<Known, Word> = {
+  [ReplayState.UNSPECIFIED]: unknownWord(""),
+  [ReplayState.RUNNING]: { word: "running", tone: "info", icon: "replay", says: "It queues deliveries." },
+  [ReplayState.PAUSED]: { word: "paused", tone: "warn", icon: "pause", says: "It queues nothing until it goes on." },
+  [ReplayState.DONE]: { word: "done", tone: "ok", icon: "check", says: "It came to the end of its range." },
+  [ReplayState.CANCELLED]: {
+    word: "cancelled",
+    tone: "plain",
+    icon: "ban",
+    says: "It was ended before. What was queued is still delivered.",
+  },
+};
+
+/** How the state of a replay is shown. */
+export function replayWord(state: ReplayState): Word {
+  return (replayWords as Record<number, Word>)[state] ?? unknownWord(String(state));
+}
+
+/** Reasons of `Replay.reason`; `endpoint` is the address that a replay waits for, or "the endpoint". */
+const replayReasons: Record<string, (endpoint: string) => string> = {
+  backoff: (endpoint) => `waits: ${endpoint} fails`,
+  pending: (endpoint) => `waits: ${endpoint} has yet to take what was queued`,
+  inactive: (endpoint) => `waits: the subscription of ${endpoint} is inactive`,
+  quota: () => "waits: the project has as many deliveries pending as it may",
+  requested: () => "a person cancelled it",
+  deleted: () => "its subscription was deleted",
+  expired: () => "it was paused for 30 days",
+};
+
+/** Returns why a replay queues nothing or was cancelled, naming the endpoint it waits for; empty if nothing hinders it. */
+export function replayReasonWords(reason: string, endpoint: string): string {
+  return replayReasons[reason]?.(endpoint || "the endpoint") ?? reason;
 }

@@ -2,14 +2,14 @@ import { createConnectQueryKey, useTransport } from "@connectrpc/connect-query";
 import { type ConnectedAccount, ConnectionsService } from "@svc/gen/connections";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useApproverWhy } from "../../calls/role.ts";
+import { useApproverWhy } from "../../calls/identity.ts";
 import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { AreaField } from "../../ui/fields/field.tsx";
 import { FormFrame } from "../../ui/fields/form-frame.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 /** The app's own keys of an account: events that name one of them are its. They are changed a line each. */

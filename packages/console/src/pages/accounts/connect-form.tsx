@@ -6,8 +6,7 @@ import {
   type InitiateConnectionResponse,
 } from "@svc/gen/connections";
 import { useState } from "react";
-import { useDeployment } from "../../calls/identity.ts";
-import { useApproverWhy } from "../../calls/role.ts";
+import { useApproverWhy, useDeployment } from "../../calls/identity.ts";
 import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { TextField } from "../../ui/fields/field.tsx";
@@ -20,9 +19,8 @@ import { Notice } from "../../ui/notice/notice.tsx";
 import { CodeBlock } from "../../ui/values/copy.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { schemeWords } from "../../words/accounts.ts";
-import { scopeWords } from "../../words/scope.ts";
-import { type ConnectInput, connectRequest, schemeOf } from "./connect-input.ts";
-import { VariableFields } from "./variable-fields.tsx";
+import { scopeWords } from "../../words/text.ts";
+import { type ConnectInput, connectRequest, schemeOf, VariableFields } from "./variable-fields.tsx";
 
 type Initial = Pick<ConnectInput, "entityId" | "scheme" | "accountVariables">;
 

@@ -5,7 +5,7 @@ import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { Time } from "../../ui/values/time.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Button } from "../../ui/buttons/button.tsx";
-import type { ButtonKind } from "../../ui/buttons/button-class.ts";
+import type { ButtonKind } from "../../ui/buttons/plain-button.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { type AskPlace, type Continuation, continuationWords } from "../../words/continuations.ts";
 import styles from "./answer-form.module.css";

@@ -7,16 +7,15 @@ import { Choice } from "../../ui/fields/choice.tsx";
 import { AreaField, TextField } from "../../ui/fields/field.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { askPlace, type Continuation, continuations } from "../../words/continuations.ts";
 import { useRefreshJob } from "../jobs/use-job.ts";
-import { lastAnsweredAs, rememberAnswerAs } from "./answer-as.ts";
 import { AnswerButton } from "./answer-button.tsx";
 import styles from "./answer-form.module.css";
 import { mayAnswer, type Verdict } from "./may-answer.ts";
 import { type OverrideField, overrideFaults, overrideFields, overridesJson } from "./overrides.ts";
-import { useContacts } from "./use-ask.ts";
+import { lastAnsweredAs, rememberAnswerAs, useContacts } from "./use-ask.ts";
 
 /** Answers a pending ask: in whose name, with which continuation, and a remark. Before any press it says whether this seat may. */
 export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undefined; projectId: string }) {

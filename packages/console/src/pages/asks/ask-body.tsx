@@ -13,7 +13,7 @@ import { Notice } from "../../ui/notice/notice.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { clockWords, decisionWords, ladderRungs } from "../../words/asks.ts";
 import { AnswerForm } from "./answer-form.tsx";
-import styles from "./ladder.module.css";
+import styles from "./ask-body.module.css";
 
 const icons = { past: "check", holds: "arrowRight", coming: "clock" } as const;
 

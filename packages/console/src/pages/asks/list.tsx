@@ -7,10 +7,9 @@ import { Empty } from "../../ui/notice/empty.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { askStateWord, decisionWords } from "../../words/asks.ts";
-import { visible } from "../../words/visible.ts";
-import { lastAnsweredAs } from "./answer-as.ts";
+import { visible } from "../../words/text.ts";
 import { asksSearch, isListed } from "./filters.ts";
-import { useContacts } from "./use-ask.ts";
+import { lastAnsweredAs, useContacts } from "./use-ask.ts";
 
 const asks = listPage({
   title: "Asks",

@@ -3,7 +3,7 @@ import { CatalogService } from "@svc/gen/catalog";
 import { State } from "../../ui/values/state.tsx";
 import { classWord } from "../../words/calls.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
-import { visible } from "../../words/visible.ts";
+import { visible } from "../../words/text.ts";
 import { type ProgramStep, readProgram } from "../jobs/program.ts";
 import styles from "./plan.module.css";
 

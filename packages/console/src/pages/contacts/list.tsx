@@ -10,8 +10,7 @@ import { Page } from "../../ui/layout/page.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { Tabs } from "../../ui/layout/tabs.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
-import { ListStates } from "../../ui/rows/list-states.tsx";
-import { LoadMore } from "../../ui/rows/load-more.tsx";
+import { ListStates, LoadMore } from "../../ui/rows/list-states.tsx";
 import { AskEndpoints } from "./ask-endpoints.tsx";
 import { ContactItem } from "./contact-item.tsx";
 

@@ -7,8 +7,8 @@ import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { attemptErrorWords, attemptWord } from "../../words/deliveries.ts";
+import { visible } from "../../words/text.ts";
 import { durationWords } from "../../words/time.ts";
-import { visible } from "../../words/visible.ts";
 import styles from "./attempts.module.css";
 
 const lookMs = 2_000;

@@ -8,8 +8,8 @@ import { Time } from "../../ui/values/time.tsx";
 import { isHeldBack } from "../../words/deliveries.ts";
 import { ReplayButton } from "../events/replay-button.tsx";
 import { Attempts } from "./attempts.tsx";
+import { TryNow } from "./delivery-item.tsx";
 import { useSubscriptions } from "./endpoints.ts";
-import { TryNow } from "./try-now.tsx";
 
 /** What is known of a delivery, its attempts, and the way to send its event again once it is given up. */
 export function DeliveryBody({ projectId, delivery }: { projectId: string; delivery: Delivery }) {

@@ -1,7 +1,12 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { Delivery } from "@svc/gen/triggers";
+import { type Delivery, TriggersService } from "@svc/gen/triggers";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useWrite } from "../../calls/write.ts";
+import { Button } from "../../ui/buttons/button.tsx";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
+import { announce } from "../../ui/notice/announce.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { deliveryWord, isHeldBack } from "../../words/deliveries.ts";
@@ -49,5 +54,26 @@ function Next({ at, isFirst, isHeld }: { at: Timestamp; isFirst: boolean; isHeld
     <span>
       next <Time at={at} />
     </span>
+  );
+}
+
+/** A button that sends a waiting delivery, or all that wait for an endpoint, at once. */
+export function TryNow({ request }: { request: { deliveryId: string } | { subscriptionId: string } }) {
+  const queries = useQueryClient();
+  const send = useWrite(TriggersService.method.tryNow, {
+    onSuccess: ({ count }) => {
+      announce(
+        count === 0 ? "Nothing waits." : count === 1 ? "1 delivery is due now." : `${count} deliveries are due now.`,
+      );
+      return queries.invalidateQueries();
+    },
+  });
+  return (
+    <>
+      <Button icon="play" busy={send.isSending ? "Sending" : undefined} onPress={() => send.send(request)}>
+        Try now
+      </Button>
+      <FaultNotice error={send.error} />
+    </>
   );
 }

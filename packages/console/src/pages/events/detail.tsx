@@ -7,8 +7,7 @@ import { Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { EventDeliveries } from "./event-deliveries.tsx";
-import { EventFacts } from "./event-facts.tsx";
-import { EventPayload } from "./event-payload.tsx";
+import { EventFacts, EventPayload } from "./event-facts.tsx";
 
 const route = getRouteApi("/p/$projectId/events/$eventId");
 

@@ -1,4 +1,6 @@
 import type { Event } from "@svc/gen/triggers";
+import { JsonView } from "../../ui/code/json-view.tsx";
+import { Section } from "../../ui/layout/section.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { Time } from "../../ui/values/time.tsx";
@@ -15,5 +17,14 @@ export function EventFacts({ event: { id, toolkitSlug, entityId, occurredAt, rec
         ["Occurred", <Time key="occurred" at={occurredAt} />],
       ]}
     />
+  );
+}
+
+/** The payload of an event. */
+export function EventPayload({ event }: { event: Event }) {
+  return (
+    <Section title="Payload">
+      <JsonView text={event.payloadJson} label="payload" />
+    </Section>
   );
 }

@@ -8,8 +8,7 @@ import { useIsPhone } from "../../ui/media.ts";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { EventDeliveries } from "./event-deliveries.tsx";
-import { EventFacts } from "./event-facts.tsx";
-import { EventPayload } from "./event-payload.tsx";
+import { EventFacts, EventPayload } from "./event-facts.tsx";
 
 /** One event beside the list. On a phone there is no room for it: there a row leads to its page. */
 export function EventPanel({ projectId, id, onClose }: { projectId: string; id: string; onClose: () => void }) {

@@ -3,7 +3,7 @@ import { TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
 import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 /**

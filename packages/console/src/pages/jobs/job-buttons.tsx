@@ -5,7 +5,7 @@ import { useWrite } from "../../calls/write.ts";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { Button } from "../../ui/buttons/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Menu } from "../../ui/overlay/menu.tsx";
 import { actsOf, cancelWords } from "./job-actions.ts";

@@ -9,3 +9,12 @@ export function JobLink({ projectId, id }: { projectId: string; id: string }) {
     </Link>
   );
 }
+
+/** A link to the page of a schedule. */
+export function ScheduleLink({ projectId, id, words = id }: { projectId: string; id: string; words?: string }) {
+  return (
+    <Link to="/p/$projectId/schedules/$scheduleId" params={{ projectId, scheduleId: id }} title={id}>
+      <code>{words}</code>
+    </Link>
+  );
+}

@@ -1,7 +1,6 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type JobEvent, JobsService } from "@svc/gen/jobs";
-import { pauseStream } from "../../calls/live-state.ts";
-import { inStreamPlace } from "../../calls/stream-places.ts";
+import { inStreamPlace, pauseStream } from "../../calls/live-state.ts";
 
 /** Where no place is free for a stream, one is opened for a moment: until nothing has come for so long. */
 const silentMs = 500;

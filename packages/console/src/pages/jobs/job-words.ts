@@ -1,4 +1,4 @@
-import type { Job } from "@svc/gen/jobs";
+import type { Job, JobStep, RowCounts, StepReceipt } from "@svc/gen/jobs";
 import { hasEnded } from "../../words/jobs.ts";
 import { parkWords } from "../../words/park.ts";
 
@@ -20,4 +20,39 @@ export function jobWhy({
   }
   if (pausedAt !== undefined && !hasEnded(status)) return "It is paused as soon as what is under way has ended";
   return lastError;
+}
+
+type Step = Pick<JobStep, "rowsDone" | "rowsRemaining" | "rowsPerSecond" | "state" | "rowsMade" | "simulatedWrites">;
+
+/** How far a step is with its rows, in one line: `3/3`, `12/40, 1 failed, 3/s`, `80 made`. Empty for a step without rows. */
+export function rowWords(step: Step, receipt: Pick<StepReceipt, "rows"> | undefined): string {
+  const parts: string[] = [];
+  const taken = receipt?.rows?.in ?? step.rowsDone;
+  if (taken > 0 || (step.rowsRemaining ?? 0) > 0) {
+    const remaining = step.rowsRemaining ?? 0;
+    parts.push(
+      step.state === "running" && step.rowsRemaining !== undefined
+        ? `${countWord(step.rowsDone)}/${countWord(step.rowsDone + remaining)}`
+        : `${countWord(receipt?.rows?.ok ?? taken)}/${countWord(taken)}`,
+    );
+  }
+  if (receipt?.rows !== undefined) parts.push(...leftWords(receipt.rows));
+  if (step.rowsMade !== undefined && parts.length === 0) parts.push(`${countWord(step.rowsMade)} made`);
+  if (step.simulatedWrites > 0) parts.push(`${step.simulatedWrites} not sent`);
+  if (step.state === "running" && step.rowsPerSecond > 0) parts.push(`${step.rowsPerSecond.toFixed(1)}/s`);
+  return parts.join(", ");
+}
+
+/** Rows that did not end well, each kind that there is: `2 failed`, `1 unknown`. */
+export function leftWords({ failed, skipped, unknown }: Pick<RowCounts, "failed" | "skipped" | "unknown">): string[] {
+  const kinds = [
+    [failed, "failed"],
+    [skipped, "skipped"],
+    [unknown, "unknown"],
+  ] as const;
+  return kinds.filter(([count]) => count > 0).map(([count, word]) => `${countWord(count)} ${word}`);
+}
+
+function countWord(count: number): string {
+  return count.toLocaleString("en");
 }

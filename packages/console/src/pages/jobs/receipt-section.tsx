@@ -8,7 +8,7 @@ import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { decisionWords } from "../../words/asks.ts";
 import { outcomeWord } from "../../words/jobs.ts";
-import { leftWords } from "./row-words.ts";
+import { leftWords } from "./job-words.ts";
 
 /** The account of a job that has ended: what came of it first, then what it did, with the hash by which a copy of it is checked. */
 export function ReceiptSection({ job, receipt, projectId }: { job: Job; receipt: Receipt; projectId: string }) {

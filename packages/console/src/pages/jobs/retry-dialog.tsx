@@ -6,7 +6,7 @@ import { randomKey } from "../../random.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { AreaField, CheckField } from "../../ui/fields/field.tsx";
 import { SelectField } from "../../ui/fields/select-field.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { programPart } from "./program.ts";

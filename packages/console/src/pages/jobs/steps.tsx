@@ -8,8 +8,8 @@ import { callOutcomes } from "../../words/calls.ts";
 import { stepWord } from "../../words/jobs.ts";
 import { durationWords } from "../../words/time.ts";
 import { type Bar, placeBars } from "./bars.ts";
+import { rowWords } from "./job-words.ts";
 import { allSteps, type ProgramStep } from "./program.ts";
-import { rowWords } from "./row-words.ts";
 import styles from "./steps.module.css";
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { QuerySeriesResponseSchema, Series } from "@svc/gen/stats";
 import { expect, test } from "vitest";
-import { chartsOf } from "./charts.ts";
+import { chartsOf, listOf } from "./charts.ts";
 
 const at = Date.UTC(2026, 2, 4, 15);
 const chartOf = (series: Series, answer: Parameters<typeof create<typeof QuerySeriesResponseSchema>>[1]) =>
@@ -54,4 +54,22 @@ test("steps in which nothing was measured are gaps, and a chart without any has 
     ["p99", [30, null], 30],
   ]);
   expect(chartOf(Series.DELIVERY_LATENCY, {})?.lines).toEqual([]);
+});
+
+const span = { sinceMs: at, untilMs: at + 60_000 };
+const times = { since: "2026-03-04T15:00:00.000Z", until: "2026-03-04T15:01:00.000Z" };
+
+test("a point leads to the list of its time, a line to what of it was counted", () => {
+  expect(listOf(Series.EVENTS, span)).toEqual({ to: "/p/$projectId/events", search: times });
+  expect(listOf(Series.EVENTS, { ...span, line: "calendar" })?.search).toEqual({ ...times, toolkit: "calendar" });
+  expect(listOf(Series.DELIVERIES, { ...span, line: "dead_letter" })?.search).toEqual({
+    ...times,
+    state: "dead_letter",
+  });
+});
+
+test("what is no state of a list filters by time alone", () => {
+  expect(listOf(Series.DELIVERIES, { ...span, line: "retried" })?.search).toEqual(times);
+  expect(listOf(Series.EVENTS, { ...span, line: "others" })?.search).toEqual(times);
+  expect(listOf(Series.DELIVERY_LATENCY, { ...span, line: "p95" })?.search).toEqual({ ...times, state: "delivered" });
 });

@@ -1,10 +1,11 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { isoTime } from "@svc/core/time";
 import { type LatencyLine, type QuerySeriesResponse, Series, type SeriesLine } from "@svc/gen/stats";
 import type { ChartData, ChartLine } from "../../ui/chart/chart-data.ts";
 import { compareOutcomes, outcomeTone, seriesTitles } from "../../words/series.ts";
 
 /** One chart of the overview. */
-export type OverviewChart = { series: Series; title: string; data: ChartData };
+type OverviewChart = { series: Series; title: string; data: ChartData };
 
 /** The charts of the overview, in their order. */
 const shown: readonly Series[] = [
@@ -55,7 +56,7 @@ function counts(lines: readonly SeriesLine[]): ChartLine[] {
 }
 
 /** Id of the line that several stand in. */
-export const othersId = "others";
+const othersId = "others";
 
 function together(lines: readonly ChartLine[]): ChartLine {
   const values = (lines[0]?.values ?? []).map((_, step) =>
@@ -80,4 +81,34 @@ function percentiles(line: LatencyLine | undefined): ChartLine[] {
     values: line.steps.map((step) => (step.count === 0 ? null : step[field])),
     total: line.total?.[field] ?? null,
   }));
+}
+
+/** The list that a chart was counted from: its route, and the parameter that has a line's outcome. */
+const lists: Partial<Record<Series, { to: string; outcome?: string; search?: Record<string, string> }>> = {
+  [Series.EVENTS]: { to: "/p/$projectId/events", outcome: "toolkit" },
+  [Series.DELIVERIES]: { to: "/p/$projectId/deliveries", outcome: "state" },
+  [Series.DELIVERY_LATENCY]: { to: "/p/$projectId/deliveries", search: { state: "delivered" } },
+  [Series.CALLS]: { to: "/p/$projectId/calls", outcome: "outcome" },
+  [Series.CALL_LATENCY]: { to: "/p/$projectId/calls" },
+  [Series.JOBS]: { to: "/p/$projectId/jobs", outcome: "status" },
+};
+
+/** Where a point of a chart, or one line of it, leads: the list, filtered to what was counted. */
+export function listOf(
+  series: Series,
+  { line, sinceMs, untilMs }: { line?: string; sinceMs: number; untilMs: number },
+): { to: string; search: Record<string, string> } | undefined {
+  const list = lists[series];
+  if (list === undefined) return undefined;
+  // An attempt that is made again belongs to a delivery that waits or ended; the list has no state for it.
+  const named = line !== undefined && line !== "" && line !== othersId && line !== "retried" && !/^p\d\d$/.test(line);
+  return {
+    to: list.to,
+    search: {
+      ...list.search,
+      since: isoTime(sinceMs),
+      until: isoTime(untilMs),
+      ...(named && list.outcome !== undefined && { [list.outcome]: line }),
+    },
+  };
 }

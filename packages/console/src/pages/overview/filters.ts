@@ -1,7 +1,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { isoTime, readTime } from "@svc/core/time";
 import { oneOfParam, type SearchOf, searchReader, timeParam } from "../../shell/search-params.ts";
-import { rangeNames, ranges } from "../../words/ranges.ts";
+import { rangeNames, ranges } from "../../words/spans.ts";
 
 const params = {
   /** How far back charts go; 24 hours where it is not there. */

@@ -2,23 +2,20 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { AdminService } from "@svc/gen/admin";
 import { Role } from "@svc/gen/options";
 import { useState } from "react";
-import { useRefresh } from "../../calls/refresh.ts";
-import { useWrite } from "../../calls/write.ts";
+import { useRefresh, useWrite } from "../../calls/write.ts";
 import { useNow } from "../../clock.ts";
 import { Button } from "../../ui/buttons/button.tsx";
-import { ConfirmFields } from "../../ui/fields/confirm-fields.tsx";
 import { TextField } from "../../ui/fields/field.tsx";
 import { FormFrame } from "../../ui/fields/form-frame.tsx";
-import { OptionsField } from "../../ui/fields/options-field.tsx";
-import { bindingOf, noScope, ScopeFields } from "../../ui/fields/scope-fields.tsx";
+import { OptionsField, TicksField } from "../../ui/fields/options-field.tsx";
+import { bindingOf, ConfirmFields, noScope, ScopeFields } from "../../ui/fields/scope-fields.tsx";
 import { SelectField } from "../../ui/fields/select-field.tsx";
-import { TicksField } from "../../ui/fields/ticks-field.tsx";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { KeyMade } from "../../ui/overlay/key-made.tsx";
-import { agentToolChoices } from "../../words/agent-tools.ts";
+import { agentToolChoices } from "../../words/keys.ts";
 
 const roles = [
   { value: "member", words: "Member", says: "Uses the project: reads, calls, submits jobs, answers." },

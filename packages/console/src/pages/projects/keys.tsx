@@ -1,25 +1,21 @@
 import { AdminService, type ApiKey } from "@svc/gen/admin";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { useRefresh } from "../../calls/refresh.ts";
 import { useRows } from "../../calls/rows.ts";
-import { useWrite } from "../../calls/write.ts";
+import { useRefresh, useWrite } from "../../calls/write.ts";
 import { useNow } from "../../clock.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
 import { Item, Items } from "../../ui/layout/items.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
-import { ListStates } from "../../ui/rows/list-states.tsx";
-import { LoadMore } from "../../ui/rows/load-more.tsx";
+import { ListStates, LoadMore } from "../../ui/rows/list-states.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { agentToolsText, confirmText } from "../../words/agent-tools.ts";
-import { boundText, keyStateWord } from "../../words/keys.ts";
-import { roleWord } from "../../words/roles.ts";
+import { agentToolsText, boundText, confirmText, keyStateWord, roleWord } from "../../words/keys.ts";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 
 /** The keys of a project, revoked and expired ones too. A key's text is shown once, when it is made. */

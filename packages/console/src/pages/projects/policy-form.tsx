@@ -1,16 +1,15 @@
 import { AdminService, type Project } from "@svc/gen/admin";
 import { useState } from "react";
-import { useRefresh } from "../../calls/refresh.ts";
-import { useWrite } from "../../calls/write.ts";
+import { useRefresh, useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
-import { ConfirmFields } from "../../ui/fields/confirm-fields.tsx";
 import { AreaField, TextField } from "../../ui/fields/field.tsx";
 import { FormFrame } from "../../ui/fields/form-frame.tsx";
 import { OptionsField } from "../../ui/fields/options-field.tsx";
+import { ConfirmFields } from "../../ui/fields/scope-fields.tsx";
 import { Columns } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { planApprovals, policyRequest, quotaNames, quotaWords, type TypedPolicy, typedPolicy } from "./policy.ts";
 

@@ -1,7 +1,7 @@
 import { callUnaryMethod, useTransport } from "@connectrpc/connect-query";
 import { AdminService } from "@svc/gen/admin";
 import { useRef, useState } from "react";
-import { useRefresh } from "../../calls/refresh.ts";
+import { useRefresh } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";

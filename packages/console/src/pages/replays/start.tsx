@@ -10,14 +10,14 @@ import { Button } from "../../ui/buttons/button.tsx";
 import { Choice } from "../../ui/fields/choice.tsx";
 import { CheckField } from "../../ui/fields/field.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { pageWords } from "../../words/page-words.ts";
-import { rangeNames, ranges, rangeWords } from "../../words/ranges.ts";
+import { rangeNames, ranges, rangeWords } from "../../words/spans.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 import { everythingSince, type ReplayRange, type ReplaysSearch, replayRequest } from "./filters.ts";
 

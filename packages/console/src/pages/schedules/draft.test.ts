@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { definitionText, programOfSkill } from "./definition-text.ts";
-import { type Draft, hasHiddenInput, newDraft, readDefinition } from "./draft.ts";
+import { type Draft, hasHiddenInput, keptParts, newDraft, readDefinition } from "./draft.ts";
 import { placeDefinitionFaults } from "./draft-faults.ts";
-import { keptParts } from "./kept-parts.ts";
 
 const program = '{"version": 1, "params": {"min": 1000.0}, "steps": []}';
 const written = (draft: Partial<Draft>) => JSON.parse(definitionText({ ...newDraft("UTC"), ...draft }, program));

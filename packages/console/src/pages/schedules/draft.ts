@@ -1,4 +1,4 @@
-import { locatePointer } from "../../words/json-pointer.ts";
+import { locatePointer } from "../../words/placed-faults.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
 import { type Json, jsonOf, linesOf, objectOf, parseExact, textOf } from "./draft-json.ts";
 
@@ -120,4 +120,26 @@ export function hasHiddenInput(definitionJson: string): boolean {
     // It is being written: that it is no JSON is told elsewhere.
     return false;
   }
+}
+
+/** Names of parts that a definition has and the form does not show. */
+export function keptParts(kept: Json): string[] {
+  const { schedule, trigger, poll } = objectOf(kept["source"]);
+  const shown = (names: readonly string[], part: unknown, prefix: string) =>
+    Object.keys(objectOf(part))
+      .filter((name) => !names.includes(name))
+      .map((name) => `${prefix}${name}`);
+  return [
+    ...shown(
+      ["version", "title", "timeZone", "source", "when", "input", "overlap", "rate", "budget", "pauseAfter", "program"],
+      kept,
+      "",
+    ),
+    ...shown(["cron", "every", "at"], schedule, "schedule."),
+    ...shown(["slug", "entity"], trigger, "trigger."),
+    ...shown(["call", "entity", "every", "args", "first", "per"], poll, "poll."),
+    ...shown(["policy", "max"], kept["overlap"], "overlap."),
+    ...shown(["max", "per"], kept["rate"], "rate."),
+    ...shown(["runs", "toolCalls", "writes"], kept["budget"], "budget."),
+  ];
 }

@@ -8,8 +8,8 @@ import { Empty } from "../../ui/notice/empty.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { standingWord } from "../../words/standing.ts";
+import { ScheduleLink } from "../jobs/job-link.tsx";
 import { schedulesSearch, stateWords } from "./filters.ts";
-import { ScheduleLink } from "./schedule-link.tsx";
 import { Strip } from "./strip.tsx";
 
 const schedules = listPage({

@@ -12,7 +12,7 @@ import { Choice } from "../../ui/fields/choice.tsx";
 import { CheckField, TextField } from "../../ui/fields/field.tsx";
 import { Page } from "../../ui/layout/page.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { zoneName } from "../../words/time.ts";

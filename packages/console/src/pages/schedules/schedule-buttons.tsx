@@ -6,7 +6,7 @@ import { useWrite } from "../../calls/write.ts";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { randomKey } from "../../random.ts";
 import { Button, buttonClass } from "../../ui/buttons/button.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 /** Runs a schedule now, pauses and resumes it, leads to changing it, and deletes it after a question. */

@@ -1,12 +1,11 @@
 import type { PreviewStandingProgramResponse } from "@svc/gen/standing";
 import { GroupFaults } from "../../ui/fields/field-group.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { FaultList } from "../../ui/notice/fault-list.tsx";
-import { NoteList } from "../../ui/notice/note-list.tsx";
+import { FaultList, NoteList } from "../../ui/notice/fault-list.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { localWords, matchedWords } from "../../words/standing.ts";
-import { estimateFacts } from "../programs/estimate-facts.ts";
+import { estimateFacts } from "../programs/check-words.ts";
 import type { Draft } from "./draft.ts";
 import type { ScheduleCheck } from "./use-schedule-check.ts";
 

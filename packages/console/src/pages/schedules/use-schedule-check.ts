@@ -5,7 +5,7 @@ import { type PreviewStandingProgramResponse, StandingService } from "@svc/gen/s
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { type Fault, failureOf } from "../../calls/fault.ts";
-import { useSettled } from "../../calls/settled.ts";
+import { useSettled } from "../../clock.ts";
 import { definitionText } from "./definition-text.ts";
 import type { Draft } from "./draft.ts";
 import { type DefinitionFaults, placeDefinitionFaults } from "./draft-faults.ts";

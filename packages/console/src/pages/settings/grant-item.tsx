@@ -1,25 +1,31 @@
 import { type Grant, GrantsService } from "@svc/gen/grants";
 import { useState } from "react";
-import { useRefresh } from "../../calls/refresh.ts";
-import { useApproverWhy } from "../../calls/role.ts";
-import { useWrite } from "../../calls/write.ts";
+import { useApproverWhy } from "../../calls/identity.ts";
+import { useRefresh, useWrite } from "../../calls/write.ts";
 import { seatFor, useSession } from "../../session/session.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
-import { ConfirmFields } from "../../ui/fields/confirm-fields.tsx";
 import { TextField } from "../../ui/fields/field.tsx";
 import { FormFrame } from "../../ui/fields/form-frame.tsx";
-import { TicksField } from "../../ui/fields/ticks-field.tsx";
+import { TicksField } from "../../ui/fields/options-field.tsx";
+import { ConfirmFields } from "../../ui/fields/scope-fields.tsx";
 import { Item } from "../../ui/layout/items.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { agentToolChoices, agentToolsText, asStrict, confirmText } from "../../words/agent-tools.ts";
 import { classWord } from "../../words/calls.ts";
-import { agentName, grantStateWord, grantText } from "../../words/grants.ts";
+import {
+  agentName,
+  agentToolChoices,
+  agentToolsText,
+  asStrict,
+  confirmText,
+  grantStateWord,
+  grantText,
+} from "../../words/keys.ts";
 import { keptOf, narrowing, whyNotNarrowed } from "./narrow.ts";
 
 /** A grant: who has it, for what, when it was last used, and the ways to take it back, in part or whole. */

@@ -14,19 +14,17 @@ import { Stack } from "../../ui/layout/stack.tsx";
 import { Tabs } from "../../ui/layout/tabs.tsx";
 import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { ListStates } from "../../ui/rows/list-states.tsx";
-import { LoadMore } from "../../ui/rows/load-more.tsx";
+import { ListStates, LoadMore } from "../../ui/rows/list-states.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
-import { roleWord } from "../../words/roles.ts";
+import { roleWord } from "../../words/keys.ts";
 import { zoneName } from "../../words/time.ts";
 import { AgentKeys } from "./agent-keys.tsx";
 import { CallLimits } from "./call-limits.tsx";
 import { DeploymentFacts } from "./deployment-facts.tsx";
 import { GrantItem } from "./grant-item.tsx";
-import { Seats } from "./seats.tsx";
 import { Secrets } from "./secrets.tsx";
-import { Sessions } from "./sessions.tsx";
+import { Seats, Sessions } from "./sessions.tsx";
 
 const themes: readonly { value: Preferences["theme"]; words: string }[] = [
   { value: "system", words: "As the system" },

@@ -1,15 +1,14 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type Secret, SecretsService } from "@svc/gen/secrets";
 import { useState } from "react";
-import { useRefresh } from "../../calls/refresh.ts";
-import { useApproverWhy } from "../../calls/role.ts";
-import { useWrite } from "../../calls/write.ts";
+import { useApproverWhy } from "../../calls/identity.ts";
+import { useRefresh, useWrite } from "../../calls/write.ts";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { Button } from "../../ui/buttons/button.tsx";
 import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
 import { Item, Items } from "../../ui/layout/items.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Time } from "../../ui/values/time.tsx";

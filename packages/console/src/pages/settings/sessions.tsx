@@ -1,11 +1,14 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { ConsoleService, type ConsoleSession } from "@svc/gen/console";
-import { useRefresh } from "../../calls/refresh.ts";
-import { useWrite } from "../../calls/write.ts";
+import { Link } from "@tanstack/react-router";
+import { useRefresh, useWrite } from "../../calls/write.ts";
+import { giveUpSeat } from "../../session/enter.ts";
+import { type Seat, useSession } from "../../session/session.ts";
 import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
+import { buttonClass } from "../../ui/buttons/plain-button.tsx";
 import { Item, Items } from "../../ui/layout/items.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Time } from "../../ui/values/time.tsx";
@@ -53,5 +56,51 @@ function SessionItem({ session: { id, userAgent, createdAt, usedAt, expiresAt } 
     >
       signed in <Time at={createdAt} />, last used <Time at={usedAt} />, ends <Time at={expiresAt} />
     </Item>
+  );
+}
+
+/** The keys that this browser is signed in with, one for each project, and the ways to add one and to give one up. */
+export function Seats({ projectId }: { projectId: string }) {
+  const seats = useSession()?.seats ?? [];
+  return (
+    <Section
+      title="Seats of this browser"
+      actions={
+        <Link to="/add-seat" className={buttonClass()}>
+          Add a key of another project
+        </Link>
+      }
+    >
+      <Items label="Seats">
+        {seats.map((seat) => (
+          <Item
+            key={seat.keyId}
+            title={seat.role === "admin" ? "Administration" : seat.projectName}
+            actions={<GiveUp seat={seat} />}
+          >
+            {seat.role === "admin" ? "the administrator's token" : `key ${seat.keyName || seat.keyId}, ${seat.role}`}
+            {seat.projectId === projectId && ", this project"}
+          </Item>
+        ))}
+      </Items>
+    </Section>
+  );
+}
+
+function GiveUp({ seat }: { seat: Seat }) {
+  const name = seat.role === "admin" ? "Administration" : seat.projectName;
+  return (
+    <ConfirmButton
+      words="Give up"
+      title={`Give up the seat for ${name}?`}
+      says="This browser then asks for a key to show it again. The key itself stays as it is, and other browsers stay signed in."
+      confirm="Give up the seat"
+      busy="Giving up"
+      act={async () => {
+        const refusal = await giveUpSeat(seat.keyId);
+        if (refusal !== undefined) throw new Error(`${refusal.message} ${refusal.help}`);
+        announce(`The seat for ${name} is given up.`);
+      }}
+    />
   );
 }

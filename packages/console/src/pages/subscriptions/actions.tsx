@@ -6,7 +6,7 @@ import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { Button } from "../../ui/buttons/button.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");

@@ -14,10 +14,9 @@ import { Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { healthSentence, healthWord } from "../../words/subscriptions.ts";
-import { TryNow } from "../deliveries/try-now.tsx";
+import { healthSentence, healthWord, receivesWords } from "../../words/subscriptions.ts";
+import { TryNow } from "../deliveries/delivery-item.tsx";
 import { SubscriptionActions } from "./actions.tsx";
-import { receivesWords } from "./receives-words.ts";
 import { TestDelivery } from "./test-delivery.tsx";
 
 const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");

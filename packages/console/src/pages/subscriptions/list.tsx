@@ -7,8 +7,7 @@ import { Line } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { healthWord } from "../../words/subscriptions.ts";
-import { receivesWords } from "./receives-words.ts";
+import { healthWord, receivesWords } from "../../words/subscriptions.ts";
 
 const subscriptions = listPage({
   title: "Subscriptions",

@@ -2,8 +2,8 @@ import { CatalogService } from "@svc/gen/catalog";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useRef, useState } from "react";
-import { useSettled } from "../../calls/settled.ts";
 import { useWrite } from "../../calls/write.ts";
+import { useSettled } from "../../clock.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import type { JsonWriteHandle } from "../../ui/code/json-write.tsx";
 import type { NamedFile } from "../../ui/fields/dropped-files.ts";
@@ -11,14 +11,12 @@ import { FileDrop } from "../../ui/fields/file-drop.tsx";
 import { Columns } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
-import { announce } from "../../ui/notice/announce.ts";
+import { announce } from "../../ui/notice/announce.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
-import { placeDefinitionFaults } from "./definition-faults.ts";
-import { DefinitionVerdictView } from "./definition-verdict.tsx";
-import { type ReadDefinition, readDefinition } from "./read-files.ts";
-import { useDefinitionCheck } from "./use-definition-check.ts";
+import { placeDefinitionFaults, type ReadDefinition, readDefinition } from "./definition-files.ts";
+import { DefinitionVerdictView, useDefinitionCheck } from "./definition-verdict.tsx";
 
 /** The definition that a new toolkit begins with: one app, with one tool that reads. */
 const exampleDefinition: string = `{

@@ -1,11 +1,42 @@
-import type { PublishToolkitResponse } from "@svc/gen/catalog";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { callUnaryMethod, createConnectQueryKey, useTransport } from "@connectrpc/connect-query";
+import { CatalogService, type PublishToolkitResponse } from "@svc/gen/catalog";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { type Fault, failureOf } from "../../calls/fault.ts";
 import { Section } from "../../ui/layout/section.tsx";
 import { FaultList } from "../../ui/notice/fault-list.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import type { PlacedFault } from "../../words/placed-faults.ts";
 import { useToolkits } from "../tools/catalog.ts";
-import type { DefinitionVerdict } from "./use-definition-check.ts";
+
+/** What the service says of a definition: what would be published, or everything that is wrong with it. */
+type DefinitionVerdict = { published?: PublishToolkitResponse; faults: readonly Fault[] };
+
+/**
+ * Has the service check a definition, by a dry run of its publication. What is wrong with it is an answer here: what was said of the text
+ * before stays until the next is there. `enabled` is false for who may not publish.
+ */
+export function useDefinitionCheck(definitionJson: string, enabled: boolean) {
+  const transport = useTransport();
+  const { publishToolkit } = CatalogService.method;
+  const input = { definitionJson, dryRun: true };
+  return useQuery({
+    queryKey: createConnectQueryKey({ schema: publishToolkit, transport, input, cardinality: "finite" }),
+    queryFn: async ({ signal }): Promise<DefinitionVerdict> => {
+      try {
+        return { published: await callUnaryMethod(transport, publishToolkit, input, { signal }), faults: [] };
+      } catch (error) {
+        const faults = failureOf(error).faults.filter(({ reason }) => reason === "DEFINITION_INVALID");
+        if (ConnectError.from(error).code !== Code.InvalidArgument || faults.length === 0) throw error;
+        return { faults };
+      }
+    },
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+    enabled,
+  });
+}
 
 /** So many faults are named by the service at most. */
 const faultsMax = 100;

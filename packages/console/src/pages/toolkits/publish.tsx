@@ -1,5 +1,5 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useApproverWhy } from "../../calls/role.ts";
+import { useApproverWhy } from "../../calls/identity.ts";
 import { Page } from "../../ui/layout/page.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { DefinitionEditor } from "./definition-editor.tsx";

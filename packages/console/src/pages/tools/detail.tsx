@@ -16,7 +16,7 @@ import { Notice } from "../../ui/notice/notice.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { classWord } from "../../words/calls.ts";
-import { scopeWords } from "../../words/scope.ts";
+import { scopeWords } from "../../words/text.ts";
 import type { ToolSearch } from "./filters.ts";
 import { type KeptInput, keptInput } from "./try/kept-input.ts";
 import { TryIt } from "./try/try-it.tsx";

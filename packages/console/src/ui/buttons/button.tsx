@@ -4,9 +4,9 @@ import { classNames } from "../class-names.ts";
 import { Icon, type IconName } from "../icon.tsx";
 import { Tooltip } from "../overlay/tooltip.tsx";
 import styles from "./button.module.css";
-import { type ButtonKind, buttonClass } from "./button-class.ts";
+import { type ButtonKind, buttonClass } from "./plain-button.tsx";
 
-export { buttonClass } from "./button-class.ts";
+export { buttonClass } from "./plain-button.tsx";
 
 type Look = { kind?: ButtonKind; icon?: IconName };
 

@@ -1,5 +1,14 @@
+import { classNames } from "../class-names.ts";
 import { Icon, type IconName } from "../icon.tsx";
-import { buttonClass } from "./button-class.ts";
+import styles from "./button.module.css";
+
+/** How much a button stands out: what goes on, what takes away, or what is there beside others. */
+export type ButtonKind = "plain" | "primary" | "danger" | "quiet";
+
+/** The class names of a button's look, for a link that leads like one. */
+export function buttonClass(kind: ButtonKind = "plain"): string {
+  return classNames(styles["button"], kind !== "plain" && styles[kind]);
+}
 
 /**
  * A button for the pages of links, which must be small: it looks like `Button` and needs nothing but the browser. `why` disables it and says

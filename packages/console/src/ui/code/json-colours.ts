@@ -1,6 +1,7 @@
 import { HighlightStyle } from "@codemirror/language";
-import { EditorView } from "@codemirror/view";
+import { EditorView, highlightSpecialChars } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { characterName, deceiving } from "../../words/text.ts";
 
 /** The colours of JSON, where it is looked at and where it is written. */
 export const jsonColours: HighlightStyle = HighlightStyle.define([
@@ -20,4 +21,17 @@ export const jsonLook = EditorView.theme({
   ".cm-foldPlaceholder": { backgroundColor: "var(--bg-2)", color: "var(--fg)", border: "0", padding: "0 6px" },
   ".cm-panels": { backgroundColor: "var(--bg-2)", color: "var(--fg)" },
   ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": { backgroundColor: "var(--accent-bg)" },
+});
+
+/**
+ * Names characters that nobody sees where they stand in JSON, as `visible` does in other texts. The text itself keeps them: it is copied, and
+ * in an editor sent.
+ */
+export const jsonDeceiving = highlightSpecialChars({
+  specialChars: deceiving,
+  render: (code) => {
+    const mark = document.createElement("span");
+    mark.textContent = characterName(code);
+    return mark;
+  },
 });

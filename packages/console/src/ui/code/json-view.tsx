@@ -1,6 +1,6 @@
 import { lazy, Suspense, useMemo } from "react";
 import { prettyJson } from "../../words/pretty-json.ts";
-import { visible } from "../../words/visible.ts";
+import { visible } from "../../words/text.ts";
 import { CopyButton } from "../values/copy.tsx";
 import styles from "./json-view.module.css";
 

@@ -1,6 +1,123 @@
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { json } from "@codemirror/lang-json";
+import {
+  bracketMatching,
+  codeFolding,
+  foldGutter,
+  foldKeymap,
+  indentOnInput,
+  syntaxHighlighting,
+} from "@codemirror/language";
+import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
+import { search, searchKeymap } from "@codemirror/search";
+import { EditorState } from "@codemirror/state";
+import { EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { type Ref, useEffect, useImperativeHandle, useRef } from "react";
+import { jsonColours, jsonDeceiving, jsonLook } from "./json-colours.ts";
 import styles from "./json-write.module.css";
-import { createJsonWriter, type JsonWriter, type Mark } from "./json-writer.ts";
+
+/** Something wrong at a place of the text, shown there. */
+type Mark = { from: number; to: number; text: string };
+
+/** An editor under way. */
+type JsonWriter = {
+  /** Replaces all marks. */
+  mark: (marks: readonly Mark[]) => void;
+  /** Puts the cursor to an offset, into view, and the focus into the editor. */
+  goTo: (offset: number) => void;
+  destroy: () => void;
+};
+
+const look = EditorView.theme({
+  "&": { maxHeight: "70vh", minHeight: "320px" },
+  ".cm-tooltip": { backgroundColor: "var(--bg-2)", color: "var(--fg)", border: "1px solid var(--line)" },
+  ".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
+  ".cm-lint-marker-error": {
+    content: "none",
+    width: "8px",
+    height: "8px",
+    margin: "6px 2px",
+    borderRadius: "4px",
+    backgroundColor: "var(--bad)",
+  },
+  ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad)" },
+  ".cm-cursor": { borderLeftColor: "var(--fg)" },
+});
+
+/**
+ * An editor for JSON in `host`. In a shadow root, as the viewer. Tab leaves it, so that nobody is caught in it by keyboard; `onChange` gets
+ * the text after each change.
+ */
+function createJsonWriter(
+  host: HTMLElement,
+  text: string,
+  label: string,
+  onChange: (text: string) => void,
+): JsonWriter {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const view = new EditorView({
+    parent: root,
+    root,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        json(),
+        lineNumbers(),
+        codeFolding(),
+        foldGutter(),
+        lintGutter(),
+        history(),
+        bracketMatching(),
+        indentOnInput(),
+        search({ top: true }),
+        keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, ...searchKeymap]),
+        syntaxHighlighting(jsonColours),
+        jsonLook,
+        jsonDeceiving,
+        look,
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
+        EditorView.domEventHandlers({ beforeinput: replaceSelection }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) onChange(update.state.doc.toString());
+        }),
+      ],
+    }),
+  });
+  return {
+    mark: (marks) => view.dispatch(setDiagnostics(view.state, diagnosticsOf(marks, view.state.doc.length))),
+    goTo: (offset) => {
+      const anchor = Math.min(offset, view.state.doc.length);
+      view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
+      view.focus();
+    },
+    destroy: () => view.destroy(),
+  };
+}
+
+/**
+ * Puts what is typed over a selection there itself. The browser would keep the look of what it replaces by a style attribute, which the policy of
+ * the pages refuses.
+ */
+function replaceSelection(event: InputEvent, view: EditorView): boolean {
+  const { inputType, data } = event;
+  if (inputType !== "insertText" || data === null || view.composing || view.state.selection.main.empty) return false;
+  event.preventDefault();
+  view.dispatch(view.state.replaceSelection(data), { userEvent: "input.type", scrollIntoView: true });
+  return true;
+}
+
+/** Marks as the editor has them; one that reaches behind the end of the text, which has changed since, ends there. */
+function diagnosticsOf(marks: readonly Mark[], length: number): Diagnostic[] {
+  return marks
+    .map(({ from, to, text }) => ({
+      from: Math.min(from, length),
+      to: Math.min(to, length),
+      severity: "error" as const,
+      message: text,
+    }))
+    .sort((a, b) => a.from - b.from);
+}
 
 /** What can be done with an editor from beside it. */
 export type JsonWriteHandle = Pick<JsonWriter, "goTo">;

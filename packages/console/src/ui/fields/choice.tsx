@@ -1,6 +1,8 @@
 import * as Ariakit from "@ariakit/react";
 import { useState } from "react";
-import { buttonClass } from "../buttons/button-class.ts";
+import { usePreferences } from "../../shell/preferences.ts";
+import { rangeNames, rangeWords, type Span, spanWords } from "../../words/spans.ts";
+import { buttonClass } from "../buttons/plain-button.tsx";
 import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
 import menu from "../overlay/menu.module.css";
@@ -91,5 +93,29 @@ function Option({ option: { value, words, note }, searched }: { option: ChoiceOp
         {note !== undefined && <span className={menu["note"]}> {note}</span>}
       </span>
     </Ariakit.SelectItem>
+  );
+}
+
+const anyTime = { value: "", words: "any time" };
+const times = "times";
+
+/** The filter of a list by time: how far back, or the two times that an address names. */
+export function SpanChoice({ label, span, onChange }: { label: string; span: Span; onChange: (span: Span) => void }) {
+  const { zone } = usePreferences();
+  const named = spanWords(span, zone);
+  return (
+    <Choice
+      label={label}
+      value={named === undefined ? (span.range ?? "") : times}
+      options={[
+        anyTime,
+        ...(named === undefined ? [] : [{ value: times, words: named }]),
+        ...rangeNames.map((range) => ({ value: range, words: rangeWords(range) })),
+      ]}
+      onChange={(value) => {
+        if (value === times) return;
+        onChange({ range: rangeNames.find((name) => name === value), since: undefined, until: undefined });
+      }}
+    />
   );
 }

@@ -1,4 +1,5 @@
 import { useId } from "react";
+import { CheckField } from "./field.tsx";
 import styles from "./options-field.module.css";
 
 /** One of the answers to a question; `says` tells what it does. */
@@ -40,6 +41,35 @@ export function OptionsField({
             )}
           </span>
         </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** A few things, of which any number is chosen: each with what it is. What is chosen keeps the order of the options. */
+export function TicksField({
+  label,
+  chosen,
+  options,
+  onChange,
+}: {
+  label: string;
+  chosen: readonly string[];
+  options: readonly Option[];
+  onChange: (chosen: string[]) => void;
+}) {
+  const isChosen = (value: string, changed: string, to: boolean) => (value === changed ? to : chosen.includes(value));
+  return (
+    <fieldset className={styles["group"]}>
+      <legend className={styles["legend"]}>{label}</legend>
+      {options.map(({ value, words, says }) => (
+        <CheckField
+          key={value}
+          label={words}
+          hint={says}
+          checked={chosen.includes(value)}
+          onChange={(to) => onChange(options.map((option) => option.value).filter((one) => isChosen(one, value, to)))}
+        />
       ))}
     </fieldset>
   );

@@ -1,8 +1,9 @@
+import { confirmedCalls } from "../../words/keys.ts";
 import { TextField } from "./field.tsx";
-import { OptionsField } from "./options-field.tsx";
+import { type Option, OptionsField } from "./options-field.tsx";
 
 /** The limits of a key, as a person types them. */
-export type Scope = { readonly entityId: string; readonly access: string; readonly toolkits: string };
+type Scope = { readonly entityId: string; readonly access: string; readonly toolkits: string };
 
 /** The scope of a key that is bound to nothing. */
 export const noScope: Scope = { entityId: "", access: "", toolkits: "" };
@@ -68,4 +69,39 @@ function wordsOf(line: string): string[] {
     .split(",")
     .map((word) => word.trim())
     .filter((word) => word !== "");
+}
+
+/** Which calls a person confirms before they are sent, and who is asked: a contact, where there is anything to confirm. */
+export function ConfirmFields({
+  person,
+  contact,
+  options = confirmedCalls,
+  onChange,
+}: {
+  person: string;
+  contact: string;
+  options?: readonly Option[];
+  onChange: (to: { person?: string; contact?: string }) => void;
+}) {
+  return (
+    <>
+      <OptionsField
+        label="A person confirms"
+        value={person}
+        options={options}
+        onChange={(to) => onChange({ person: to })}
+      />
+      {person !== "never" && (
+        <TextField
+          label="Who is asked to confirm"
+          mono
+          isRequired
+          autoComplete="off"
+          value={contact}
+          onChange={(to) => onChange({ contact: to })}
+          hint="Id of a contact of the project, as its page Contacts lists it. Without an answer within ten minutes the call is refused."
+        />
+      )}
+    </>
+  );
 }

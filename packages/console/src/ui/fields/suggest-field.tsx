@@ -1,5 +1,7 @@
-import { type ReactNode, useId } from "react";
-import { TextField } from "./field.tsx";
+import { type ReactNode, useEffect, useId, useState } from "react";
+import { classNames } from "../class-names.ts";
+import styles from "./field.module.css";
+import { inputClass, TextField } from "./field.tsx";
 
 /** A labelled line of text for which values are suggested; others may be typed. */
 export function SuggestField({
@@ -37,6 +39,61 @@ export function SuggestField({
           <option key={suggestion} value={suggestion} />
         ))}
       </datalist>
+    </>
+  );
+}
+
+const settledMs = 250;
+
+/** A filter that is typed: told 250 ms after the last key, and at Enter. `label` names it; `placeholder` says what may be typed, and `suggestions` are offered. */
+export function TypedFilter({
+  label,
+  value,
+  placeholder,
+  suggestions,
+  short = false,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  placeholder?: string;
+  suggestions?: readonly string[];
+  /** For what is short, such as the name of an entity. */
+  short?: boolean;
+  onChange: (value: string) => void;
+}) {
+  const listId = useId();
+  const [typed, setTyped] = useState(value);
+  const [from, setFrom] = useState(value);
+  // Changed elsewhere, such as by "Clear filters": what was typed is gone.
+  if (from !== value) {
+    setFrom(value);
+    if (typed.trim() !== value) setTyped(value);
+  }
+  useEffect(() => {
+    if (typed.trim() === value) return undefined;
+    const timer = setTimeout(() => onChange(typed.trim()), settledMs);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <>
+      <input
+        type="search"
+        className={classNames(inputClass, styles["search"], short && styles["short"])}
+        aria-label={label}
+        placeholder={placeholder ?? label}
+        list={suggestions === undefined ? undefined : listId}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        onKeyDown={(event) => event.key === "Enter" && onChange(typed.trim())}
+      />
+      {suggestions !== undefined && (
+        <datalist id={listId}>
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
+          ))}
+        </datalist>
+      )}
     </>
   );
 }

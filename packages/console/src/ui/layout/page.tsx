@@ -1,6 +1,6 @@
 import { useMatch } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
-import { visible } from "../../words/visible.ts";
+import { visible } from "../../words/text.ts";
 import { classNames } from "../class-names.ts";
 import styles from "./page.module.css";
 

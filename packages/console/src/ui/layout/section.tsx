@@ -1,5 +1,5 @@
 import { type ReactNode, useId } from "react";
-import { visible } from "../../words/visible.ts";
+import { visible } from "../../words/text.ts";
 import { classNames } from "../class-names.ts";
 import styles from "./section.module.css";
 

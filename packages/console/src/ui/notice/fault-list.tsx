@@ -1,6 +1,8 @@
+import { pageWords } from "../../words/page-words.ts";
 import type { PlacedFault } from "../../words/placed-faults.ts";
 import { Icon } from "../icon.tsx";
 import styles from "./fault-list.module.css";
+import { Notice } from "./notice.tsx";
 
 /** What is wrong with a text that is being written, each with its line; a press leads there. */
 export function FaultList({
@@ -30,5 +32,30 @@ export function FaultList({
         </li>
       ))}
     </ul>
+  );
+}
+
+/** What a document may not mean, each with where it stands and what to do. Nothing where there is no note. */
+export function NoteList({
+  notes,
+}: {
+  notes: readonly {
+    readonly field: string;
+    readonly reason: string;
+    readonly message: string;
+    readonly help: string;
+  }[];
+}) {
+  if (notes.length === 0) return null;
+  return (
+    <Notice tone="warn" title={`${notes.length} ${notes.length === 1 ? "thing" : "things"} to know before it runs`}>
+      <ul>
+        {notes.map(({ field, reason, message, help }) => (
+          <li key={`${field} ${reason} ${message}`}>
+            {field.replace(/^(?:program|definition)Json/, "")} {message}. If that is not meant: {pageWords(help)}.
+          </li>
+        ))}
+      </ul>
+    </Notice>
   );
 }

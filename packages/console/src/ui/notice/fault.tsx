@@ -1,7 +1,7 @@
 import { failureOf } from "../../calls/fault.ts";
 import { Button } from "../buttons/button.tsx";
 import { Line } from "../layout/stack.tsx";
-import { copyText } from "../values/clipboard.ts";
+import { copyText } from "../values/copy.tsx";
 import styles from "./notice.module.css";
 import { Notice } from "./notice.tsx";
 

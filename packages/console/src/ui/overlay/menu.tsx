@@ -1,6 +1,6 @@
 import * as Ariakit from "@ariakit/react";
 import type { ReactNode } from "react";
-import { buttonClass } from "../buttons/button-class.ts";
+import { buttonClass } from "../buttons/plain-button.tsx";
 import { Icon, type IconName } from "../icon.tsx";
 import styles from "./menu.module.css";
 

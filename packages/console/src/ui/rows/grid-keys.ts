@@ -1,10 +1,7 @@
+import { type FocusEvent, type RefObject, useLayoutEffect, useRef } from "react";
+
 /** What a key does in a list that has the focus. */
-export type GridAct =
-  | { act: "move"; to: number }
-  | { act: "open" }
-  | { act: "panel" }
-  | { act: "copy" }
-  | { act: "close" };
+type GridAct = { act: "move"; to: number } | { act: "open" } | { act: "panel" } | { act: "copy" } | { act: "close" };
 
 /** Rows that Page Up and Page Down go. */
 const pageRows = 10;
@@ -50,4 +47,36 @@ function letterAct(key: string, at: number, move: (to: number) => GridAct): Grid
     default:
       return undefined;
   }
+}
+
+/** What a list does about the focus: `row` is its active row, the others belong to the element around the list and its buttons. */
+type KeptFocus = {
+  row: RefObject<HTMLDivElement | null>;
+  onFocus: (event: FocusEvent<HTMLElement>) => void;
+  onBlur: () => void;
+};
+
+/**
+ * Keeps the focus in a list whose rows come and go: while a row has it, the active row has it, and what is taken out of the document leaves it
+ * to the active row. It is given up when it goes elsewhere: React tells nothing of what loses it because it is taken out.
+ */
+export function useKeptFocus(): KeptFocus {
+  const row = useRef<HTMLDivElement>(null);
+  const holder = useRef<HTMLElement>(undefined);
+  // With every drawing, and before anything else is done: a key that comes between would go to the page.
+  useLayoutEffect(() => {
+    const held = holder.current;
+    if (held === undefined || held === row.current) return;
+    const isOfRow = held.isConnected && held.dataset["index"] === undefined;
+    if (!isOfRow) row.current?.focus({ preventScroll: true });
+  });
+  return {
+    row,
+    onFocus: ({ target }) => {
+      holder.current = target;
+    },
+    onBlur: () => {
+      holder.current = undefined;
+    },
+  };
 }

@@ -1,7 +1,14 @@
 import type { MouseEvent, ReactNode, RefObject } from "react";
-import { visible } from "../../words/visible.ts";
+import { visible } from "../../words/text.ts";
 import styles from "./grid.module.css";
-import { type Column, tracks } from "./grid-column.ts";
+
+/** A column of a grid. `width` is a track of CSS grid (`96px`, `minmax(120px, 1fr)`). */
+export type Column<Row> = { id: string; title: string; width: string; cell: (row: Row) => ReactNode };
+
+/** The tracks of a grid's columns, as CSS writes them. */
+export function tracks<Row>(columns: readonly Column<Row>[]): string {
+  return columns.map(({ width }) => width).join(" ");
+}
 
 /** One row of a grid, or its card on a phone. */
 export function GridRow<Row>({

@@ -3,12 +3,10 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 
 import { usePreferences } from "../../shell/preferences.ts";
 import { Icon } from "../icon.tsx";
 import { useIsCoarse, useIsPhone } from "../media.ts";
-import { copyText } from "../values/clipboard.ts";
+import { copyText } from "../values/copy.tsx";
 import styles from "./grid.module.css";
-import { type Column, tracks } from "./grid-column.ts";
-import { gridAct } from "./grid-keys.ts";
-import { GridRow } from "./grid-row.tsx";
-import { useKeptFocus } from "./kept-focus.ts";
+import { gridAct, useKeptFocus } from "./grid-keys.ts";
+import { type Column, GridRow, tracks } from "./grid-row.tsx";
 
 /** What a grid shows, and what is done with a row of it. */
 export type GridProps<Row> = {

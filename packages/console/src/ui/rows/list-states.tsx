@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Button } from "../buttons/button.tsx";
 import { Skeleton } from "../notice/empty.tsx";
 import { FaultNotice } from "../notice/fault.tsx";
 import { Limited } from "../notice/notice.tsx";
@@ -36,4 +37,27 @@ export function ListStates({
   const shown = isFilled ? children : isFiltered ? noMatch : empty;
   const { limitedTo = "" } = list;
   return limitedTo === "" ? shown : <Limited to={limitedTo}>{shown}</Limited>;
+}
+
+/** The button below the rows of a list that has more; nothing where these are all. */
+export function LoadMore({
+  list: { hasMore, loadMore, loadingMore },
+}: {
+  list: { hasMore: boolean; loadMore: () => void; loadingMore: boolean };
+}) {
+  if (!hasMore) return null;
+  return (
+    <Button onPress={loadMore} busy={loadingMore ? "Loading" : undefined}>
+      Load more
+    </Button>
+  );
+}
+
+/** Takes every filter of a list away; to be shown while there is one. */
+export function ClearFilters({ onPress }: { onPress: () => void }) {
+  return (
+    <Button kind="quiet" icon="cross" onPress={onPress}>
+      Clear filters
+    </Button>
+  );
 }

@@ -1,7 +1,35 @@
-import { visible } from "../../words/visible.ts";
+import { visible } from "../../words/text.ts";
 import { IconButton } from "../buttons/button.tsx";
-import { copyText } from "./clipboard.ts";
+import { announce } from "../notice/announce.tsx";
 import styles from "./copy.module.css";
+
+/** Copies a text and says so. Pages that are not https have no clipboard: there it is by selection. */
+export async function copyText(text: string, what: string): Promise<void> {
+  const copied = await write(text);
+  announce(copied ? `Copied ${what}.` : `The browser did not let ${what} be copied.`, copied ? "plain" : "bad");
+}
+
+async function write(text: string): Promise<boolean> {
+  try {
+    if (navigator.clipboard === undefined) return copyBySelection(text);
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.className = "visually-hidden";
+  // Within an open dialog, where there is one: it takes the focus back from everything outside.
+  (document.activeElement?.parentElement ?? document.body).append(area);
+  area.select();
+  const copied = document.execCommand("copy");
+  area.remove();
+  return copied;
+}
 
 /** A button that copies a text; `what` names it ("id", "address"). */
 export function CopyButton({ text, what }: { text: string; what: string }) {

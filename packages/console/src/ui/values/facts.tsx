@@ -1,5 +1,5 @@
 import { Fragment, type ReactNode } from "react";
-import { visible } from "../../words/visible.ts";
+import { visible } from "../../words/text.ts";
 import styles from "./facts.module.css";
 
 /** What is known of one thing, as names and values. A value that is undefined leaves its line out. */

@@ -1,7 +1,14 @@
 import type { Tool } from "@svc/gen/catalog";
+import { Link } from "@tanstack/react-router";
 import { Button } from "../../../ui/buttons/button.tsx";
+import { JsonView } from "../../../ui/code/json-view.tsx";
+import { Section } from "../../../ui/layout/section.tsx";
 import { Line, Stack } from "../../../ui/layout/stack.tsx";
-import type { Check, useSend } from "./use-calls.ts";
+import { Notice } from "../../../ui/notice/notice.tsx";
+import { State } from "../../../ui/values/state.tsx";
+import { Time } from "../../../ui/values/time.tsx";
+import { outcomeWord } from "../../../words/calls.ts";
+import type { Check, Made, useSend } from "./use-calls.ts";
 import type { TryInput } from "./use-try.ts";
 
 /** What sends a call, by what it does. A destructive call is held first, and only what was held and shown can be confirmed. */
@@ -65,4 +72,50 @@ function whyNot({ fault }: TryInput, { answer, error, isCurrent }: Check, isMark
   if (answer.outcome === "ok" || answer.outcome === "held") return undefined;
   if (answer.outcome !== "invalid_arguments") return answer.message;
   return isMarked ? "Mend what is marked first." : undefined;
+}
+
+/** What became of a call: the outcome, the answer, and where it stands in the ledger. */
+export function ResultView({
+  projectId,
+  made: { answer, at },
+  sending,
+}: {
+  projectId: string;
+  made: Made;
+  sending: ReturnType<typeof useSend>;
+}) {
+  const { outcome, message, resultJson, callId, warnings, replayed } = answer;
+  return (
+    <Section
+      title="Result"
+      actions={
+        callId !== "" && (
+          <Link to="/p/$projectId/calls/$callId" params={{ projectId, callId }}>
+            In the ledger
+          </Link>
+        )
+      }
+    >
+      <Stack>
+        <Line>
+          <State word={outcomeWord(outcome)} />
+          <Time at={at} />
+          {!sending.isOfNow && <span>of what was written before</span>}
+        </Line>
+        {outcome === "held" && <Notice tone="warn" title="Held: nothing was sent" icon="pause" />}
+        {outcome !== "held" && message !== "" && <Notice tone="bad" title={message} />}
+        {replayed && (
+          <Notice
+            tone="info"
+            title="The recorded answer of the same call: nothing was sent again."
+            actions={<Button onPress={sending.startAnew}>Make it a new call</Button>}
+          />
+        )}
+        {warnings.map((warning) => (
+          <Notice key={warning} tone="warn" title={warning} />
+        ))}
+        {resultJson !== "" && <JsonView text={resultJson} label="result" />}
+      </Stack>
+    </Section>
+  );
 }

@@ -3,9 +3,8 @@ import { useQuery } from "@connectrpc/connect-query";
 import { type CallToolRequestSchema, type CallToolResponse, ToolsService } from "@svc/gen/tools";
 import { keepPreviousData } from "@tanstack/react-query";
 import { useState } from "react";
-import { useSettled } from "../../../calls/settled.ts";
 import { useWrite } from "../../../calls/write.ts";
-import { useNow } from "../../../clock.ts";
+import { useNow, useSettled } from "../../../clock.ts";
 import { randomKey } from "../../../random.ts";
 import { confirmed } from "./arguments.ts";
 

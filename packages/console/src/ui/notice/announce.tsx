@@ -1,7 +1,9 @@
 import { useSyncExternalStore } from "react";
+import { classNames } from "../class-names.ts";
+import styles from "./announce.module.css";
 
 /** A short word to whoever looks (a toast) and listens (the one polite live region). */
-export type Notice = { id: number; text: string; tone: "plain" | "bad" };
+type Notice = { id: number; text: string; tone: "plain" | "bad" };
 
 const shownMs = 6_000;
 let notices: readonly Notice[] = [];
@@ -27,6 +29,20 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** What is shown at the moment, the oldest first. */
-export function useNotices(): readonly Notice[] {
+function useNotices(): readonly Notice[] {
   return useSyncExternalStore(subscribe, () => notices);
+}
+
+/** The one polite live region of the page: what `announce` says. */
+export function LiveRegion() {
+  const notices = useNotices();
+  return (
+    <div className={styles["region"]} role="status" aria-live="polite">
+      {notices.map(({ id, text, tone }) => (
+        <div key={id} className={classNames(styles["notice"], tone === "bad" && styles["bad"])}>
+          {text}
+        </div>
+      ))}
+    </div>
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { placeProgramFaults } from "./faults.ts";
+import { placeProgramFaults } from "./check-words.ts";
 
 const text = '{\n  "version": 1,\n  "steps": [\n    {\n      "id": "a",\n      "call": "x.y"\n    }\n  ]\n}\n';
 const fault = { reason: "R", message: "wrong", help: "right" };

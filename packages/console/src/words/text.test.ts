@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { visible } from "./visible.ts";
+import { scopeWords, visible } from "./text.ts";
+
+test.each([
+  ["{scope_base}/calendar.events", "calendar.events"],
+  ["https://scopes.example.com/calendar", "https://scopes.example.com/calendar"],
+  ["repo", "repo"],
+])("%s is told as %s", (scope, words) => {
+  expect(scopeWords(scope)).toBe(words);
+});
 
 test.each([
   ["Pay \u202e0001\u202c EUR", "Pay ⟨U+202E⟩0001⟨U+202C⟩ EUR"],

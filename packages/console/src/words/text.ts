@@ -1,3 +1,14 @@
+/** A scope as a person reads it: where the deployment has not said what its scopes begin with, that part is left out. */
+export function scopeWords(scope: string): string {
+  return scope.replace(/^\{scope_base\}\/?/, "");
+}
+
+/** A message of the service as a sentence of its own. */
+export function sentence(text: string): string {
+  const first = text.slice(0, 1).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}
+
 /**
  * What shows nothing, or changes the order in which its neighbours are read. Joiners and variation selectors, which scripts and emoji need,
  * are none of them.

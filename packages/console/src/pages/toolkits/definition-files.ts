@@ -1,7 +1,9 @@
+import type { Fault } from "../../calls/fault.ts";
+import { type PlacedFault, placeFaults } from "../../words/placed-faults.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
 
 /** A file that was chosen or dropped. `path` is where it stood in what was chosen, such as `shop/tools/read_order.yaml`. */
-export type ChosenFile = { path: string; text: string };
+type ChosenFile = { path: string; text: string };
 
 /** A definition as JSON text, or why there is none in what was chosen. */
 export type ReadDefinition = { text: string } | { problem: string };
@@ -41,4 +43,25 @@ async function readFolder(toolkit: ChosenFile, files: readonly ChosenFile[]): Pr
   } catch (error) {
     return { problem: (error as Error).message };
   }
+}
+
+/** Places what the service finds wrong with a toolkit's definition at what it is about in its text, in the order of the text. */
+export function placeDefinitionFaults(text: string, faults: readonly Fault[]): PlacedFault[] {
+  return placeFaults(
+    text,
+    faults.map(({ field, help }) => {
+      const steps = stepsOf(field);
+      return { reason: steps.join(" › ") || "the whole", pointer: pointerOf(steps), message: help, help: "" };
+    }),
+  );
+}
+
+/** The steps of a field such as `definitionJson.tools.read_order.intents[2]`. */
+function stepsOf(field: string): string[] {
+  const path = field.replace(/^definitionJson(?:\.definition)?\.?/, "");
+  return [...path.matchAll(/[^.[\]]+/g)].map(([step]) => step);
+}
+
+function pointerOf(steps: readonly string[]): string {
+  return steps.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rowWords } from "./row-words.ts";
+import { rowWords } from "./job-words.ts";
 
 const step = { rowsDone: 0, rowsPerSecond: 0, state: "completed", simulatedWrites: 0 };
 

@@ -1,0 +1,109 @@
+import { type ReactNode, useRef, useState } from "react";
+import { AreaField, TextField } from "../ui/fields/field.tsx";
+import { FieldGroup } from "../ui/fields/field-group.tsx";
+import { Disclosure } from "../ui/layout/disclosure.tsx";
+import { isAtFault, type PlacedFaults, pointerTo } from "./faults.ts";
+import type { JsonShape, ObjectShape, Shape } from "./read-schema.ts";
+import { cellOf, cellText, valuesOf, withValue } from "./value.ts";
+
+/** What every kind of field is given: what it is called and asks for, what it holds, and what is wrong with that. */
+export type FieldProps<Kind extends Shape = Shape> = {
+  readonly label: string;
+  readonly shape: Kind;
+  readonly hint: string;
+  /** What counts where nothing is given; empty for none. */
+  readonly fallback: string;
+  readonly isRequired: boolean;
+  readonly isSensitive: boolean;
+  /** JSON Pointer of the value within the arguments. */
+  readonly pointer: string;
+  readonly value: unknown;
+  readonly faults: PlacedFaults;
+  /** Undefined takes the value away. */
+  readonly onChange: (value: unknown) => void;
+};
+
+/** Draws a field of whatever kind: those that hold others are given it, so that no kind knows the others. */
+export type DrawField = (props: FieldProps) => ReactNode;
+
+/** What is wrong with a field itself, in one text. */
+export function faultAt({ faults, pointer }: Pick<FieldProps, "faults" | "pointer">): string | undefined {
+  return faults.get(pointer)?.join("; ");
+}
+
+/** Hint of a field that may have none. */
+export function hintOf({ hint }: Pick<FieldProps, "hint">): string | undefined {
+  return hint === "" ? undefined : hint;
+}
+
+/** Fields of a value of its own. They are opened where something is to be filled in, is, or is wrong; then they stay open. */
+export function ObjectCell({ draw, ...props }: FieldProps<ObjectShape> & { draw: DrawField }) {
+  const { label, hint, isRequired, pointer, value, faults } = props;
+  const isOpen = useRef(false);
+  isOpen.current ||= isRequired || value !== undefined || isAtFault(faults, pointer);
+  return (
+    <Disclosure
+      initiallyOpen={isOpen.current}
+      summary={
+        <>
+          <b>
+            {label}
+            {isRequired && " *"}
+          </b>{" "}
+          {hint}
+        </>
+      }
+    >
+      <FieldGroup label={label} faults={faults.get(pointer) ?? []}>
+        <ObjectFields {...props} draw={draw} />
+      </FieldGroup>
+    </Disclosure>
+  );
+}
+
+/** The fields of an object, without a frame. What is left with nothing in it is taken away. */
+export function ObjectFields({
+  shape,
+  pointer,
+  value,
+  faults,
+  onChange,
+  draw,
+}: Pick<FieldProps<ObjectShape>, "shape" | "pointer" | "value" | "faults" | "onChange"> & { draw: DrawField }) {
+  const values = valuesOf(value);
+  return shape.fields.map(({ name, description, ...field }) =>
+    draw({
+      ...field,
+      label: name,
+      hint: description,
+      pointer: pointerTo(pointer, name),
+      value: values[name],
+      faults,
+      onChange: (changed) => {
+        const next = withValue(values, name, changed);
+        onChange(Object.keys(next).length === 0 ? undefined : next);
+      },
+    }),
+  );
+}
+
+/** A value that is written as JSON. */
+export function JsonCell(props: FieldProps<JsonShape>) {
+  const { shape, value, onChange, isSensitive } = props;
+  const [typed, setTyped] = useState("");
+  const isTyped = JSON.stringify(cellOf(typed)) === JSON.stringify(value);
+  const shared = {
+    label: props.label,
+    value: isTyped ? typed : cellText(value, shape),
+    hint: `${props.hint} ${shape.takesText ? "JSON, or plain text." : "JSON."}`.trim(),
+    fault: faultAt(props),
+    isRequired: props.isRequired,
+    placeholder: props.fallback,
+    onChange: (text: string) => {
+      setTyped(text);
+      onChange(cellOf(text));
+    },
+  };
+  if (isSensitive) return <TextField {...shared} type="password" autoComplete="off" />;
+  return shape.isLine ? <TextField {...shared} autoComplete="off" /> : <AreaField {...shared} mono />;
+}

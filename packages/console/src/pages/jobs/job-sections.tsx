@@ -1,0 +1,130 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { type Job, JobsService, JobView } from "@svc/gen/jobs";
+import { Link } from "@tanstack/react-router";
+import { useRows } from "../../calls/rows.ts";
+import { KeyName } from "../../session/key-name.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { ListStates, LoadMore } from "../../ui/rows/list-states.tsx";
+import { CodeBlock, Copyable } from "../../ui/values/copy.tsx";
+import { Facts } from "../../ui/values/facts.tsx";
+import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
+import { jobStatusWord } from "../../words/jobs.ts";
+import { prettyJson } from "../../words/pretty-json.ts";
+import { JobLink, ScheduleLink } from "./job-link.tsx";
+import { jobTitle } from "./job-words.ts";
+
+/** What is known of a job besides how far it is. */
+export function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
+  const { id, mode, createdAt, finishedAt, submittedByKeyId, skillSlug, parentJobId, attempt, programHash } = job;
+  return (
+    <Section title="Job">
+      <Facts
+        facts={[
+          ["Id", <Copyable key="id" text={id} what="id" />],
+          ["Mode", mode],
+          ["Attempt", attempt > 1 ? attempt : undefined],
+          ["Submitted", <Time key="created" at={createdAt} />],
+          ["Ended", finishedAt === undefined ? undefined : <Time key="ended" at={finishedAt} />],
+          ["By key", <KeyName key="key" id={submittedByKeyId} />],
+          [
+            "Calls",
+            <Link key="calls" to="/p/$projectId/calls" params={{ projectId }} search={{ job: id }}>
+              its calls in the ledger
+            </Link>,
+          ],
+          ["Skill", skillSlug === "" ? undefined : skillSlug],
+          ["Run by", parentJobId === "" ? undefined : <JobLink key="parent" projectId={projectId} id={parentJobId} />],
+          [
+            "Schedule",
+            job.standingProgramId === "" ? undefined : (
+              <ScheduleLink key="standing" projectId={projectId} id={job.standingProgramId} />
+            ),
+          ],
+          [
+            "Simulation of",
+            job.simulatedFrom === "" ? undefined : <JobLink key="live" projectId={projectId} id={job.simulatedFrom} />,
+          ],
+          ["Program hash", <Copyable key="hash" text={programHash} what="hash" />],
+        ]}
+      />
+    </Section>
+  );
+}
+
+const lookMs = 3_000;
+
+/** The jobs that a job runs as skills. */
+export function Children({ jobId, projectId, isOver }: { jobId: string; projectId: string; isOver: boolean }) {
+  const list = useRows(
+    JobsService.method.listJobs,
+    { parentJobId: jobId, view: JobView.SUMMARY, pageSize: 50 },
+    ({ jobs }) => jobs,
+    isOver ? {} : { refetchMs: lookMs },
+  );
+  return (
+    <Section title="Jobs that it runs">
+      <ListStates list={list} empty={<p>None was begun yet.</p>} skeletonRows={2}>
+        <Stack tight>
+          {list.rows.map((job) => (
+            <Line key={job.id} apart>
+              <Line>
+                <State word={jobStatusWord(job.status)} />
+                {jobTitle(job)}
+              </Line>
+              <Line>
+                <Time at={job.createdAt} />
+                <JobLink projectId={projectId} id={job.id} />
+              </Line>
+            </Line>
+          ))}
+        </Stack>
+      </ListStates>
+      <LoadMore list={list} />
+    </Section>
+  );
+}
+
+const stepsLookMs = 2_000;
+
+/** What the writes of a simulated job would have sent: how many of each step, and the first ten of each call. */
+export function Simulation({ jobId }: { jobId: string }) {
+  const list = useQuery(JobsService.method.listSteps, { jobId }, { refetchInterval: stepsLookMs });
+  const steps = list.data?.steps.filter(({ simulatedWrites }) => simulatedWrites > 0) ?? [];
+  return (
+    <Section title="Writes that the simulation did not send">
+      <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
+      {list.isPending && <Skeleton rows={3} />}
+      {list.isSuccess && steps.length === 0 && <p>It would have written nothing, or its rows are gone.</p>}
+      {steps.map(({ stepId, simulatedWrites, simulatedCalls }) => (
+        <div key={stepId}>
+          <h3>
+            {stepId}: {simulatedWrites}
+          </h3>
+          <ul>
+            {simulatedCalls.map(({ callId, ordinal, toolSlug, entityId, argumentsJson }) => (
+              <li key={`${callId} ${ordinal}`}>
+                <Disclosure
+                  summary={
+                    <>
+                      row {ordinal} <b>{toolSlug}</b> as {entityId}
+                    </>
+                  }
+                >
+                  <CodeBlock
+                    text={argumentsJson === "" ? "too long to be kept" : prettyJson(argumentsJson)}
+                    what="arguments"
+                  />
+                </Disclosure>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </Section>
+  );
+}

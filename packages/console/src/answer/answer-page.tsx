@@ -11,8 +11,11 @@ import { Moment } from "../ui/values/moment.tsx";
 import { clockSentence, linkedAnswerWords, readConfirmation, settledSentence } from "../words/linked-answers.ts";
 import { sentence, visible } from "../words/text.ts";
 import styles from "./answer-page.module.css";
-import type { Answer, Asked, Question, Settled } from "./asked.ts";
+import type { Asked, Question, Settled } from "./asked.ts";
 import { changesFault } from "./changes-fault.ts";
+
+/** What is sent as an answer. */
+type Answer = { continuation: string; overridesJson: string; note: string };
 
 /** Loaded when an answer that changes something is chosen: most questions need none. */
 const Changes = lazy(() => import("./changes.tsx"));

@@ -24,6 +24,3 @@ export type Settled = {
   confirms: boolean;
   decision?: { continuation: string; principalId: string; at: string };
 };
-
-/** What is sent as an answer. */
-export type Answer = { continuation: string; overridesJson: string; note: string };

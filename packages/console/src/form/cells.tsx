@@ -1,10 +1,8 @@
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { AreaField, TextField } from "../ui/fields/field.tsx";
-import { FieldGroup } from "../ui/fields/field-group.tsx";
-import { Disclosure } from "../ui/layout/disclosure.tsx";
-import { isAtFault, type PlacedFaults, pointerTo } from "./faults.ts";
+import { type PlacedFaults, pointerTo } from "./faults.ts";
 import type { JsonShape, ObjectShape, Shape } from "./read-schema.ts";
-import { cellOf, cellText, valuesOf, withValue } from "./value.ts";
+import { cellOf, cellText, type Values, valuesOf } from "./value.ts";
 
 /** What every kind of field is given: what it is called and asks for, what it holds, and what is wrong with that. */
 export type FieldProps<Kind extends Shape = Shape> = {
@@ -29,36 +27,6 @@ export type DrawField = (props: FieldProps) => ReactNode;
 /** What is wrong with a field itself, in one text. */
 export function faultAt({ faults, pointer }: Pick<FieldProps, "faults" | "pointer">): string | undefined {
   return faults.get(pointer)?.join("; ");
-}
-
-/** Hint of a field that may have none. */
-export function hintOf({ hint }: Pick<FieldProps, "hint">): string | undefined {
-  return hint === "" ? undefined : hint;
-}
-
-/** Fields of a value of its own. They are opened where something is to be filled in, is, or is wrong; then they stay open. */
-export function ObjectCell({ draw, ...props }: FieldProps<ObjectShape> & { draw: DrawField }) {
-  const { label, hint, isRequired, pointer, value, faults } = props;
-  const isOpen = useRef(false);
-  isOpen.current ||= isRequired || value !== undefined || isAtFault(faults, pointer);
-  return (
-    <Disclosure
-      initiallyOpen={isOpen.current}
-      summary={
-        <>
-          <b>
-            {label}
-            {isRequired && " *"}
-          </b>{" "}
-          {hint}
-        </>
-      }
-    >
-      <FieldGroup label={label} faults={faults.get(pointer) ?? []}>
-        <ObjectFields {...props} draw={draw} />
-      </FieldGroup>
-    </Disclosure>
-  );
 }
 
 /** The fields of an object, without a frame. What is left with nothing in it is taken away. */
@@ -106,4 +74,10 @@ export function JsonCell(props: FieldProps<JsonShape>) {
   };
   if (isSensitive) return <TextField {...shared} type="password" autoComplete="off" />;
   return shape.isLine ? <TextField {...shared} autoComplete="off" /> : <AreaField {...shared} mono />;
+}
+
+/** A value with one property changed; undefined takes it away. */
+function withValue(values: Values, name: string, value: unknown): Values {
+  if (value !== undefined) return { ...values, [name]: value };
+  return Object.fromEntries(Object.entries(values).filter(([key]) => key !== name));
 }

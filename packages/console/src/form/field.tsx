@@ -1,13 +1,14 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { Button } from "../ui/buttons/button.tsx";
 import { AreaField, TextField } from "../ui/fields/field.tsx";
 import { FieldGroup, FieldItem } from "../ui/fields/field-group.tsx";
 import { SelectField } from "../ui/fields/select-field.tsx";
+import { Disclosure } from "../ui/layout/disclosure.tsx";
 import { Stack } from "../ui/layout/stack.tsx";
-import { type DrawField, type FieldProps, faultAt, hintOf, JsonCell, ObjectCell } from "./cells.tsx";
-import { pointerTo } from "./faults.ts";
+import { type DrawField, type FieldProps, faultAt, JsonCell, ObjectFields } from "./cells.tsx";
+import { isAtFault, pointerTo } from "./faults.ts";
 import styles from "./field.module.css";
-import { plainText, type Shape } from "./read-schema.ts";
+import { type ObjectShape, plainText, type Shape } from "./read-schema.ts";
 import { emptyOf, numberOf } from "./value.ts";
 
 const examples: Record<string, string> = {
@@ -173,5 +174,35 @@ function ListCell({ draw, ...props }: FieldProps<Extract<Shape, { type: "list" }
         </div>
       </FieldGroup>
     </Stack>
+  );
+}
+
+/** Hint of a field that may have none. */
+function hintOf({ hint }: Pick<FieldProps, "hint">): string | undefined {
+  return hint === "" ? undefined : hint;
+}
+
+/** Fields of a value of its own. They are opened where something is to be filled in, is, or is wrong; then they stay open. */
+function ObjectCell({ draw, ...props }: FieldProps<ObjectShape> & { draw: DrawField }) {
+  const { label, hint, isRequired, pointer, value, faults } = props;
+  const isOpen = useRef(false);
+  isOpen.current ||= isRequired || value !== undefined || isAtFault(faults, pointer);
+  return (
+    <Disclosure
+      initiallyOpen={isOpen.current}
+      summary={
+        <>
+          <b>
+            {label}
+            {isRequired && " *"}
+          </b>{" "}
+          {hint}
+        </>
+      }
+    >
+      <FieldGroup label={label} faults={faults.get(pointer) ?? []}>
+        <ObjectFields {...props} draw={draw} />
+      </FieldGroup>
+    </Disclosure>
   );
 }

@@ -10,12 +10,6 @@ export function valuesOf(value: unknown): Values {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : {};
 }
 
-/** A value with one property changed; undefined takes it away. */
-export function withValue(values: Values, name: string, value: unknown): Values {
-  if (value !== undefined) return { ...values, [name]: value };
-  return Object.fromEntries(Object.entries(values).filter(([key]) => key !== name));
-}
-
 /**
  * What a number's text stands for. What is no number, or has more digits than a number keeps, stays text: the service then says what is
  * wrong with it, and nothing is sent that was not typed. Empty is undefined.

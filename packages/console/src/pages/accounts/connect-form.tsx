@@ -1,8 +1,10 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService, type ToolkitAuthSchemeSpec, type ToolkitConnectSpec } from "@svc/gen/catalog";
 import {
   ConnectionsService,
   type CreateConnectLinkResponse,
+  type InitiateConnectionRequestSchema,
   type InitiateConnectionResponse,
 } from "@svc/gen/connections";
 import { useState } from "react";
@@ -20,7 +22,18 @@ import { CodeBlock } from "../../ui/values/copy.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { schemeWords } from "../../words/accounts.ts";
 import { scopeWords } from "../../words/text.ts";
-import { type ConnectInput, connectRequest, schemeOf, VariableFields } from "./variable-fields.tsx";
+import { VariableFields } from "./variable-fields.tsx";
+
+/** What is filled in to connect an account. */
+type ConnectInput = {
+  readonly entityId: string;
+  /** Empty for the first that the toolkit declares. */
+  readonly scheme: string;
+  readonly accountVariables: Readonly<Record<string, string>>;
+  readonly apiKey: string;
+  readonly username: string;
+  readonly password: string;
+};
 
 type Initial = Pick<ConnectInput, "entityId" | "scheme" | "accountVariables">;
 
@@ -179,4 +192,27 @@ function CredentialFields({
       {(spec?.defaultScopes.length ?? 0) > 0 && <>, for {spec?.defaultScopes.map(scopeWords).join(", ")}</>}.
     </p>
   );
+}
+
+/** What is asked of the service: of the credentials, that of the scheme alone. */
+function connectRequest(
+  input: ConnectInput,
+  spec: ToolkitConnectSpec,
+): MessageInitShape<typeof InitiateConnectionRequestSchema> {
+  const scheme = schemeOf(input, spec);
+  const { entityId, accountVariables, apiKey, username, password } = input;
+  const named = spec.accountVariables.map(({ name }) => [name, accountVariables[name] ?? ""] as const);
+  return {
+    toolkitSlug: spec.toolkitSlug,
+    entityId,
+    scheme,
+    accountVariables: Object.fromEntries(named.filter(([, value]) => value !== "")),
+    ...(scheme === "api_key" && { apiKey }),
+    ...(scheme === "basic" && { basic: { username, password } }),
+  };
+}
+
+/** The scheme that counts: the one that was chosen, where the toolkit has it, else its first. */
+function schemeOf({ scheme }: Pick<ConnectInput, "scheme">, { authSchemes }: ToolkitConnectSpec): string {
+  return authSchemes.some(({ type }) => type === scheme) ? scheme : (authSchemes[0]?.type ?? "");
 }

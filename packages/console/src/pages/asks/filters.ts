@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { type Ask, AskState, type ListAsksRequestSchema } from "@svc/gen/jobs";
+import { AskState, type ListAsksRequestSchema } from "@svc/gen/jobs";
 import { listSearch } from "../../frame/list-search.ts";
 import { oneOfParam, textParam } from "../../shell/search-params.ts";
 
@@ -26,8 +26,3 @@ export const asksSearch: typeof search = {
   ...search,
   isFiltered: ({ of, schedule }) => of !== undefined || schedule !== undefined,
 };
-
-/** Whether an ask of the answer belongs to the list. */
-export function isListed({ show }: { show?: "settled" | undefined }, { state }: Pick<Ask, "state">): boolean {
-  return show !== "settled" || state !== AskState.PENDING;
-}

@@ -1,4 +1,4 @@
-import { type Ask, JobsService } from "@svc/gen/jobs";
+import { type Ask, AskState, JobsService } from "@svc/gen/jobs";
 import type { ListPart } from "../../frame/list-filters.tsx";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { ToggleButton } from "../../ui/buttons/toggle-button.tsx";
@@ -8,7 +8,7 @@ import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { askStateWord, decisionWords } from "../../words/asks.ts";
 import { visible } from "../../words/text.ts";
-import { asksSearch, isListed } from "./filters.ts";
+import { asksSearch } from "./filters.ts";
 import { lastAnsweredAs, useContacts } from "./use-ask.ts";
 
 const asks = listPage({
@@ -92,4 +92,9 @@ function NoAsks({ search: { show } }: ListPart<Ask, { show?: "settled" | undefin
       <p>A job asks where its program declares a point, and before it destroys. What it asks appears here.</p>
     </Empty>
   );
+}
+
+/** Whether an ask of the answer belongs to the list. */
+function isListed({ show }: { show?: "settled" | undefined }, { state }: Pick<Ask, "state">): boolean {
+  return show !== "settled" || state !== AskState.PENDING;
 }

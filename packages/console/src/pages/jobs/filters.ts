@@ -18,13 +18,6 @@ const presetStatuses: Record<Preset, readonly JobStatus[]> = {
   failed: [JobStatus.FAILED, JobStatus.ABORTED, JobStatus.EXPIRED],
 };
 
-const words: Record<Preset, string> = { waiting: "Waiting for a person", running: "Running", failed: "Failed" };
-
-/** A preset as it stands on its button. */
-export function presetWords(preset: Preset): string {
-  return words[preset];
-}
-
 /** The search parameters of the list of jobs. */
 export const jobsSearch = listSearch(
   {

@@ -1,14 +1,14 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { useQuery } from "@connectrpc/connect-query";
-import { type Job, type JobAttempt, JobsService, type Saga } from "@svc/gen/jobs";
+import { callUnaryMethod, useQuery, useTransport } from "@connectrpc/connect-query";
+import { type Job, type JobAttempt, JobsService, JobView, type Saga } from "@svc/gen/jobs";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo } from "react";
+import { lazy, Suspense, useMemo, useSyncExternalStore } from "react";
 import { useRows } from "../../calls/rows.ts";
 import { JsonView } from "../../ui/code/json-view.tsx";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Columns } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { Stack } from "../../ui/layout/stack.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { Tabs } from "../../ui/layout/tabs.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
@@ -18,12 +18,17 @@ import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { hasEnded, jobStatusWord, undoWord } from "../../words/jobs.ts";
 import { FiguresSection } from "./figures-section.tsx";
-import { Children, JobFacts, Simulation } from "./job-sections.tsx";
+import { JobLink } from "./job-link.tsx";
+import { createJobLog, type JobLogState } from "./job-log.ts";
+import { JobFacts, Simulation } from "./job-sections.tsx";
+import { jobTitle } from "./job-words.ts";
 import { ParkNotice } from "./park-notice.tsx";
 import { allSteps, readProgram } from "./program.ts";
 import { ReceiptFacts, ReceiptSection } from "./receipt-section.tsx";
 import { Steps } from "./steps.tsx";
-import { useJobLog } from "./use-job.ts";
+import { useRefreshJob } from "./use-job.ts";
+
+const lookMs = 3_000;
 
 const Log = lazy(() => import("./log.tsx"));
 
@@ -163,6 +168,56 @@ function Attempts({ attempts }: { attempts: readonly JobAttempt[] }) {
           </li>
         ))}
       </ul>
+    </Section>
+  );
+}
+
+/** The log of a job, live. `attempt` begins it anew: one that had ended goes on with the next attempt. */
+function useJobLog(jobId: string, attempt: number): JobLogState {
+  const transport = useTransport();
+  const refresh = useRefreshJob(jobId);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt goes on with a log that had ended
+  const log = useMemo(
+    () =>
+      createJobLog(transport, jobId, {
+        onEntries: refresh,
+        isOver: async () => {
+          const { job } = await callUnaryMethod(transport, JobsService.method.getJob, { id: jobId });
+          return job === undefined || hasEnded(job.status);
+        },
+      }),
+    [transport, jobId, refresh, attempt],
+  );
+  return useSyncExternalStore(log.subscribe, log.read);
+}
+
+/** The jobs that a job runs as skills. */
+function Children({ jobId, projectId, isOver }: { jobId: string; projectId: string; isOver: boolean }) {
+  const list = useRows(
+    JobsService.method.listJobs,
+    { parentJobId: jobId, view: JobView.SUMMARY, pageSize: 50 },
+    ({ jobs }) => jobs,
+    isOver ? {} : { refetchMs: lookMs },
+  );
+  return (
+    <Section title="Jobs that it runs">
+      <ListStates list={list} empty={<p>None was begun yet.</p>} skeletonRows={2}>
+        <Stack tight>
+          {list.rows.map((job) => (
+            <Line key={job.id} apart>
+              <Line>
+                <State word={jobStatusWord(job.status)} />
+                {jobTitle(job)}
+              </Line>
+              <Line>
+                <Time at={job.createdAt} />
+                <JobLink projectId={projectId} id={job.id} />
+              </Line>
+            </Line>
+          ))}
+        </Stack>
+      </ListStates>
+      <LoadMore list={list} />
     </Section>
   );
 }

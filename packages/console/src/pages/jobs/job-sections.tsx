@@ -1,22 +1,16 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { type Job, JobsService, JobView } from "@svc/gen/jobs";
+import { type Job, JobsService } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
-import { useRows } from "../../calls/rows.ts";
 import { KeyName } from "../../session/key-name.tsx";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { ListStates, LoadMore } from "../../ui/rows/list-states.tsx";
 import { CodeBlock, Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
-import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { jobStatusWord } from "../../words/jobs.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
 import { JobLink, ScheduleLink } from "./job-link.tsx";
-import { jobTitle } from "./job-words.ts";
 
 /** What is known of a job besides how far it is. */
 export function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
@@ -52,39 +46,6 @@ export function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
           ["Program hash", <Copyable key="hash" text={programHash} what="hash" />],
         ]}
       />
-    </Section>
-  );
-}
-
-const lookMs = 3_000;
-
-/** The jobs that a job runs as skills. */
-export function Children({ jobId, projectId, isOver }: { jobId: string; projectId: string; isOver: boolean }) {
-  const list = useRows(
-    JobsService.method.listJobs,
-    { parentJobId: jobId, view: JobView.SUMMARY, pageSize: 50 },
-    ({ jobs }) => jobs,
-    isOver ? {} : { refetchMs: lookMs },
-  );
-  return (
-    <Section title="Jobs that it runs">
-      <ListStates list={list} empty={<p>None was begun yet.</p>} skeletonRows={2}>
-        <Stack tight>
-          {list.rows.map((job) => (
-            <Line key={job.id} apart>
-              <Line>
-                <State word={jobStatusWord(job.status)} />
-                {jobTitle(job)}
-              </Line>
-              <Line>
-                <Time at={job.createdAt} />
-                <JobLink projectId={projectId} id={job.id} />
-              </Line>
-            </Line>
-          ))}
-        </Stack>
-      </ListStates>
-      <LoadMore list={list} />
     </Section>
   );
 }

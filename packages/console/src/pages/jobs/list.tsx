@@ -1,4 +1,4 @@
-import { JobsService } from "@svc/gen/jobs";
+import { type Job, JobsService } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
@@ -9,9 +9,12 @@ import { Empty } from "../../ui/notice/empty.tsx";
 import { CodeBlock } from "../../ui/values/copy.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { jobStatuses, jobStatusWord } from "../../words/jobs.ts";
-import { isListed, jobsSearch, presets, presetWords } from "./filters.ts";
-import { jobTitle, jobWhy } from "./job-words.ts";
+import { hasEnded, jobStatuses, jobStatusWord } from "../../words/jobs.ts";
+import { parkWords } from "../../words/park.ts";
+import { isListed, jobsSearch, type Preset, presets } from "./filters.ts";
+import { jobTitle } from "./job-words.ts";
+
+const words: Record<Preset, string> = { waiting: "Waiting for a person", running: "Running", failed: "Failed" };
 
 const jobs = listPage({
   title: "Jobs",
@@ -88,4 +91,24 @@ function NoJobs() {
       <p>Or write one here, with New program.</p>
     </Empty>
   );
+}
+
+/** A preset as it stands on its button. */
+function presetWords(preset: Preset): string {
+  return words[preset];
+}
+
+/** What a job waits for, or what last went wrong with it. Empty for neither. */
+function jobWhy({
+  park,
+  lastError,
+  pausedAt,
+  status,
+}: Pick<Job, "park" | "lastError" | "pausedAt" | "status">): string {
+  if (park !== undefined) {
+    const { title } = parkWords(park.reason);
+    return park.judgment?.question ?? title;
+  }
+  if (pausedAt !== undefined && !hasEnded(status)) return "It is paused as soon as what is under way has ended";
+  return lastError;
 }

@@ -1,9 +1,8 @@
-import { callUnaryMethod, createConnectQueryKey, useQuery, useTransport } from "@connectrpc/connect-query";
+import { createConnectQueryKey, useQuery, useTransport } from "@connectrpc/connect-query";
 import { JobsService } from "@svc/gen/jobs";
 import { useQueryClient } from "@tanstack/react-query";
-import { useMemo, useSyncExternalStore } from "react";
+import { useMemo } from "react";
 import { hasEnded } from "../../words/jobs.ts";
-import { createJobLog, type JobLogState } from "./job-log.ts";
 
 /** A job that has not ended is looked at this often even if its log says nothing, as while it waits for its lease. */
 const lookMs = 5_000;
@@ -36,23 +35,4 @@ export function useRefreshJob(id: string): () => void {
       for (const queryKey of reads) void queries.invalidateQueries({ queryKey });
     };
   }, [id, queries, transport]);
-}
-
-/** The log of a job, live. `attempt` begins it anew: one that had ended goes on with the next attempt. */
-export function useJobLog(jobId: string, attempt: number): JobLogState {
-  const transport = useTransport();
-  const refresh = useRefreshJob(jobId);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt goes on with a log that had ended
-  const log = useMemo(
-    () =>
-      createJobLog(transport, jobId, {
-        onEntries: refresh,
-        isOver: async () => {
-          const { job } = await callUnaryMethod(transport, JobsService.method.getJob, { id: jobId });
-          return job === undefined || hasEnded(job.status);
-        },
-      }),
-    [transport, jobId, refresh, attempt],
-  );
-  return useSyncExternalStore(log.subscribe, log.read);
 }

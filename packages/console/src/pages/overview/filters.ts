@@ -1,4 +1,3 @@
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { isoTime, readTime } from "@svc/core/time";
 import { oneOfParam, type SearchOf, searchReader, timeParam } from "../../shell/search-params.ts";
 import { rangeNames, ranges } from "../../words/spans.ts";
@@ -31,12 +30,6 @@ export function shownRange(
   if (sinceMs !== undefined && untilMs !== undefined && sinceMs < untilMs) return { sinceMs, untilMs };
   const end = (Math.floor(now / minuteMs) + 1) * minuteMs;
   return { sinceMs: end - ranges[range], untilMs: end };
-}
-
-/** What is asked of the service for the charts of an address. */
-export function seriesRequest(search: OverviewSearch, now: number) {
-  const { sinceMs, untilMs } = shownRange(search, now);
-  return { since: timestampFromMs(sinceMs), until: timestampFromMs(untilMs) };
 }
 
 /** A range that somebody drew, as it stands in the address: whole minutes, at least five, and not beyond now. */

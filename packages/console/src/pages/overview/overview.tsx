@@ -1,3 +1,4 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
 import { type QuerySeriesResponse, StatsService } from "@svc/gen/stats";
 import { TriggersService } from "@svc/gen/triggers";
@@ -19,7 +20,7 @@ import { rangeNames, shortRangeWords, spanWords } from "../../words/spans.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 import { Backlog } from "./backlog.tsx";
 import { chartsOf, listOf } from "./charts.ts";
-import { type OverviewSearch, seriesRequest, zoomed } from "./filters.ts";
+import { type OverviewSearch, shownRange, zoomed } from "./filters.ts";
 import { ListLink } from "./list-link.tsx";
 import { Needs, useQuarantined } from "./needs-section.tsx";
 import styles from "./overview.module.css";
@@ -176,4 +177,10 @@ function Charts({
       <p className={styles["note"]}>Charts lag by up to 10 s, and latencies are estimates. Lists are exact.</p>
     </>
   );
+}
+
+/** What is asked of the service for the charts of an address. */
+function seriesRequest(search: OverviewSearch, now: number) {
+  const { sinceMs, untilMs } = shownRange(search, now);
+  return { since: timestampFromMs(sinceMs), until: timestampFromMs(untilMs) };
 }

@@ -1,22 +1,28 @@
 import { useQuery } from "@connectrpc/connect-query";
+import { ConsoleService, type ConsoleSession } from "@svc/gen/console";
 import { GrantsService } from "@svc/gen/grants";
 import { IdentityService } from "@svc/gen/identity";
 import { getRouteApi } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
+import { useRefresh, useWrite } from "../../calls/write.ts";
 import { type Preferences, setPreferences, usePreferences } from "../../shell/preferences.ts";
+import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
 import { CheckField } from "../../ui/fields/field.tsx";
 import { OptionsField } from "../../ui/fields/options-field.tsx";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
-import { Items } from "../../ui/layout/items.tsx";
+import { Item, Items } from "../../ui/layout/items.tsx";
 import { Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { Tabs } from "../../ui/layout/tabs.tsx";
+import { announce } from "../../ui/notice/announce.tsx";
 import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { ListStates, LoadMore } from "../../ui/rows/list-states.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
+import { Time } from "../../ui/values/time.tsx";
+import { browserWords } from "../../words/browsers.ts";
 import { roleWord } from "../../words/keys.ts";
 import { zoneName } from "../../words/time.ts";
 import { AgentKeys } from "./agent-keys.tsx";
@@ -24,7 +30,7 @@ import { CallLimits } from "./call-limits.tsx";
 import { DeploymentFacts } from "./deployment-facts.tsx";
 import { GrantItem } from "./grant-item.tsx";
 import { Secrets } from "./secrets.tsx";
-import { Seats, Sessions } from "./sessions.tsx";
+import { Seats } from "./sessions.tsx";
 
 const themes: readonly { value: Preferences["theme"]; words: string }[] = [
   { value: "system", words: "As the system" },
@@ -163,5 +169,50 @@ function NoGrants() {
         a page that asks what it may do. What the person allows is a grant, and stands here.
       </p>
     </Empty>
+  );
+}
+
+/** Every browser that is signed in with the key of this project's seat, this one among them, and the way to end one. */
+function Sessions() {
+  const list = useQuery(ConsoleService.method.listSessions, {});
+  return (
+    <Section title="Sessions of this key">
+      <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
+      {list.isPending && <Skeleton rows={2} />}
+      {list.data !== undefined && (
+        <Items label="Sessions">
+          {list.data.sessions.map((session) => (
+            <SessionItem key={session.id} session={session} />
+          ))}
+        </Items>
+      )}
+    </Section>
+  );
+}
+
+function SessionItem({ session: { id, userAgent, createdAt, usedAt, expiresAt } }: { session: ConsoleSession }) {
+  const refresh = useRefresh(ConsoleService);
+  const end = useWrite(ConsoleService.method.endSession, {
+    onSuccess: () => {
+      announce("The session has ended for this key.");
+      return refresh();
+    },
+  });
+  return (
+    <Item
+      title={<span title={userAgent}>{browserWords(userAgent)}</span>}
+      actions={
+        <ConfirmButton
+          words="End"
+          title="End this session?"
+          says="Its browser has to sign in again. Where it has seats of other keys, it keeps those. If it is this browser, this page asks for a key."
+          confirm="End the session"
+          busy="Ending"
+          act={() => end.sendAsync({ id })}
+        />
+      }
+    >
+      signed in <Time at={createdAt} />, last used <Time at={usedAt} />, ends <Time at={expiresAt} />
+    </Item>
   );
 }

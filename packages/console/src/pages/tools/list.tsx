@@ -1,5 +1,8 @@
-import type { Tool } from "@svc/gen/catalog";
+import { useQuery } from "@connectrpc/connect-query";
+import { CatalogService, type Tool, ToolView } from "@svc/gen/catalog";
+import { ToolsService } from "@svc/gen/tools";
 import { Link, useParams } from "@tanstack/react-router";
+import { type Rows, useRows } from "../../calls/rows.ts";
 import type { ListPart } from "../../frame/list-filters.tsx";
 import { listView, ShownList, useListSearch } from "../../frame/list-page.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
@@ -8,8 +11,10 @@ import { Line } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { accessClasses, classWord } from "../../words/calls.ts";
-import { useToolkits, useTools } from "./catalog.ts";
-import { type ToolsSearch, toolsSearch } from "./filters.ts";
+import { useToolkits } from "./catalog.ts";
+import { matchingTools, type ToolsSearch, toolsSearch } from "./filters.ts";
+
+const foundMax = 50;
 
 const tools = listView({
   title: "Tools",
@@ -75,4 +80,33 @@ function useToolkitsOfCategory({ projectId, search }: ListPart<Tool, ToolsSearch
 
 function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
+}
+
+/** The tools that pass the filters: by what is searched for, the best first, else all by name. */
+function useTools(projectId: string, search: ToolsSearch): Omit<Rows<Tool>, "queryKey"> {
+  const toolkits = useToolkits(projectId);
+  const isSearch = search.q !== undefined;
+  const all = useRows(
+    CatalogService.method.listTools,
+    { projectId, view: ToolView.SUMMARY, toolkitSlug: search.toolkit ?? "" },
+    ({ tools }) => tools,
+    { enabled: !isSearch },
+  );
+  const found = useQuery(
+    ToolsService.method.searchTools,
+    { query: search.q ?? "", toolkitSlug: search.toolkit ?? "", accessClass: search.class ?? "", limit: foundMax },
+    { enabled: isSearch },
+  );
+  if (!isSearch) return { ...all, rows: matchingTools(all.rows, search, toolkits) };
+  const tools = found.data?.results.flatMap(({ tool }) => (tool === undefined ? [] : [tool])) ?? [];
+  return {
+    rows: matchingTools(tools, search, toolkits),
+    state: found.data !== undefined ? "ready" : found.error === null ? "loading" : "failed",
+    error: found.error,
+    hasMore: false,
+    loadingMore: false,
+    loadMore: () => undefined,
+    reload: () => void found.refetch(),
+    limitedTo: found.data?.limitedTo ?? "",
+  };
 }

@@ -16,14 +16,6 @@ export const snippetKinds = ["cli", "curl", "typescript", "mcp"] as const;
 /** One of the ways in which a call is written. */
 export type SnippetKind = (typeof snippetKinds)[number];
 
-/** How each is called. */
-export const snippetWords: Record<SnippetKind, string> = {
-  cli: "CLI",
-  curl: "curl",
-  typescript: "TypeScript",
-  mcp: "MCP",
-};
-
 const writers: Record<SnippetKind, (call: SnippetCall) => string> = {
   cli: ({ toolSlug, entityId, argumentsJson, isDestructive }) =>
     [

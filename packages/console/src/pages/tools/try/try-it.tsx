@@ -1,10 +1,15 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { useQuery } from "@connectrpc/connect-query";
 import type { Tool } from "@svc/gen/catalog";
-import type { ToolRequest } from "@svc/gen/tools";
+import { type CallToolRequestSchema, type ToolRequest, ToolsService } from "@svc/gen/tools";
+import { keepPreviousData } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useDeployment } from "../../../calls/identity.ts";
+import { useSettled } from "../../../clock.ts";
 import { placeFaults, shownFaults } from "../../../form/faults.ts";
 import type { ObjectShape } from "../../../form/read-schema.ts";
+import { randomKey } from "../../../random.ts";
 import { SuggestField } from "../../../ui/fields/suggest-field.tsx";
 import { Columns } from "../../../ui/layout/page.tsx";
 import { RealmSection } from "../../../ui/layout/realm-section.tsx";
@@ -19,9 +24,19 @@ import type { ToolSearch } from "../filters.ts";
 import { ArgumentsField } from "./arguments-field.tsx";
 import type { KeptInput } from "./kept-input.ts";
 import { ResultView, SendButtons } from "./send-buttons.tsx";
-import { type SnippetCall, type SnippetKind, snippet, snippetKinds, snippetWords } from "./snippets.ts";
-import { type Check, useCallKey, useCheck, useSend } from "./use-calls.ts";
+import { type SnippetCall, type SnippetKind, snippet, snippetKinds } from "./snippets.ts";
+import { type Check, useSend, type WrittenCall } from "./use-calls.ts";
 import { type TryInput, useTryInput } from "./use-try.ts";
+
+const settledMs = 250;
+
+/** How each is called. */
+const snippetWords: Record<SnippetKind, string> = {
+  cli: "CLI",
+  curl: "curl",
+  typescript: "TypeScript",
+  mcp: "MCP",
+};
 
 /** Outcomes of a check that are about the account. */
 const ofAccount: readonly string[] = ["no_account", "account_unusable", "missing_scope"];
@@ -176,4 +191,30 @@ function SnippetsView({
       />
     </Section>
   );
+}
+
+/** The idempotency key of a call: another one after every change, and when `renew` is called. */
+function useCallKey(call: WrittenCall): { key: string; renew: () => void } {
+  const of = JSON.stringify(call);
+  const [made, setMade] = useState(() => ({ of, key: randomKey() }));
+  const current = made.of === of ? made : { of, key: randomKey() };
+  if (current !== made) setMade(current);
+  return { key: current.key, renew: () => setMade({ of, key: randomKey() }) };
+}
+
+/** Asks the service what would be sent, 250 ms after the last change. It sends nothing and leaves no trace. */
+function useCheck(call: WrittenCall, idempotencyKey: string, enabled: boolean): Check {
+  const now = JSON.stringify({ ...call, idempotencyKey });
+  const settled = useSettled(now, settledMs);
+  const asked = JSON.parse(settled) as MessageInitShape<typeof CallToolRequestSchema>;
+  const query = useQuery(
+    ToolsService.method.callTool,
+    { ...asked, dryRun: true },
+    { enabled, placeholderData: keepPreviousData, retry: false, staleTime: 2_000 },
+  );
+  return {
+    answer: query.data,
+    error: query.error,
+    isCurrent: enabled && settled === now && !query.isPlaceholderData && !query.isPending,
+  };
 }

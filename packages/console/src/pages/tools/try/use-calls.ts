@@ -1,26 +1,11 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import { useQuery } from "@connectrpc/connect-query";
-import { type CallToolRequestSchema, type CallToolResponse, ToolsService } from "@svc/gen/tools";
-import { keepPreviousData } from "@tanstack/react-query";
+import { type CallToolResponse, ToolsService } from "@svc/gen/tools";
 import { useState } from "react";
 import { useWrite } from "../../../calls/write.ts";
-import { useNow, useSettled } from "../../../clock.ts";
-import { randomKey } from "../../../random.ts";
+import { useNow } from "../../../clock.ts";
 import { confirmed } from "./arguments.ts";
 
 /** A call as it is written: for whom, and with which arguments. */
 export type WrittenCall = { readonly toolSlug: string; readonly entityId: string; readonly argumentsJson: string };
-
-const settledMs = 250;
-
-/** The idempotency key of a call: another one after every change, and when `renew` is called. */
-export function useCallKey(call: WrittenCall): { key: string; renew: () => void } {
-  const of = JSON.stringify(call);
-  const [made, setMade] = useState(() => ({ of, key: randomKey() }));
-  const current = made.of === of ? made : { of, key: randomKey() };
-  if (current !== made) setMade(current);
-  return { key: current.key, renew: () => setMade({ of, key: randomKey() }) };
-}
 
 /** What the service says of a call before it is made. */
 export type Check = {
@@ -29,23 +14,6 @@ export type Check = {
   /** Whether the answer is that to the call as it is written now. */
   readonly isCurrent: boolean;
 };
-
-/** Asks the service what would be sent, 250 ms after the last change. It sends nothing and leaves no trace. */
-export function useCheck(call: WrittenCall, idempotencyKey: string, enabled: boolean): Check {
-  const now = JSON.stringify({ ...call, idempotencyKey });
-  const settled = useSettled(now, settledMs);
-  const asked = JSON.parse(settled) as MessageInitShape<typeof CallToolRequestSchema>;
-  const query = useQuery(
-    ToolsService.method.callTool,
-    { ...asked, dryRun: true },
-    { enabled, placeholderData: keepPreviousData, retry: false, staleTime: 2_000 },
-  );
-  return {
-    answer: query.data,
-    error: query.error,
-    isCurrent: enabled && settled === now && !query.isPlaceholderData && !query.isPending,
-  };
-}
 
 /** A call that was made: what became of it, and of which writing it was. */
 export type Made = { readonly of: string; readonly answer: CallToolResponse; readonly at: number };

@@ -13,11 +13,11 @@ const replacing: readonly { readonly way: string; readonly code: RegExp }[] = [
 
 /** Files that read bytes of the service's own so, or that show them. */
 const exceptions: readonly { readonly file: string; readonly why: string }[] = [
-  { file: "packages/catalog/src/checked-toolkits.ts", why: "it comes with the service" },
-  { file: "packages/catalog/src/parsed-definitions.ts", why: "the service keeps it for itself" },
+  { file: "packages/catalog/src/read/checked-toolkits.ts", why: "it comes with the service" },
+  { file: "packages/catalog/src/read/parsed-definitions.ts", why: "the service keeps it for itself" },
   { file: "packages/cli/src/custom/trigger/provider-answer.ts", why: "the service's own answer, which is shown" },
   { file: "packages/cli/src/program.ts", why: "it comes with the service" },
-  { file: "packages/core/src/foreign-text.ts", why: "it looks whether the bytes are UTF-8 first" },
+  { file: "packages/core/src/text/foreign-text.ts", why: "it looks whether the bytes are UTF-8 first" },
   { file: "packages/db/src/embedded/backup/foreign.ts", why: "it comes with the service" },
   { file: "packages/db/src/embedded/backup/files.ts", why: "the service writes it, in ASCII" },
   { file: "packages/db/src/embedded/initialize.ts", why: "the service writes it, in ASCII" },

@@ -13,8 +13,8 @@ const layouts = [
   {
     name: "state, steps and drive",
     roots: [
-      { file: "packages/jobs/src/drive/worker.ts", function: "Worker.#drive", job: "held.task.jobId" },
-      { file: "packages/jobs/src/drive/open.ts", function: "settleJob", job: "jobId" },
+      { file: "packages/jobs/src/drive/schedule/worker.ts", function: "Worker.#drive", job: "held.task.jobId" },
+      { file: "packages/jobs/src/drive/store/open.ts", function: "settleJob", job: "jobId" },
     ],
   },
   {

@@ -4,7 +4,7 @@ import { type Provider, reply, startProvider } from "../tools/provider.ts";
 import { hasEnded, reach, submit, trySubmit } from "./project.ts";
 
 // Where requests of programs may go, as it is judged where they are dialled: a list of hosts opens no address that the guard refuses. What
-// a name leads to is judged where its socket is opened, each time (packages/core/src/dial.test.ts).
+// a name leads to is judged where its socket is opened, each time (packages/core/src/net/dial.test.ts).
 
 let open: TestServer;
 let guarded: TestServer;

@@ -6,9 +6,9 @@ import { ToolkitConnectability, type ToolkitConnectSpec } from "@svc/gen/catalog
 import { writeToolkits } from "@svc/testing/catalog";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
-import { isOauthRegistered, loadDeployment } from "./deployment.ts";
-import { loadCatalog } from "./load.ts";
+import { isOauthRegistered, loadDeployment } from "./build/deployment.ts";
 import { privateDefinition, sharedSource } from "./private/test-definitions.ts";
+import { loadCatalog } from "./read/load.ts";
 import { createTestNode } from "./test-client.ts";
 
 const { db, drop } = await createTestDatabase();

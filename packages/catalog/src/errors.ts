@@ -1,7 +1,7 @@
 import { call, defineFaults, field, formatValue, text } from "@svc/core";
-import type { DefinitionError } from "./definition-error.ts";
+import { nearest } from "./check/nearest.ts";
 import type { Catalog } from "./model.ts";
-import { nearest } from "./nearest.ts";
+import type { DefinitionError } from "./read/definition-error.ts";
 
 const messageMax = 4000;
 

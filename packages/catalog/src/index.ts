@@ -1,8 +1,5 @@
-export { type BoundBaseUrl, bindBaseUrl, hostArguments } from "./bind-base-url.ts";
-export { faultsOfPoll, type PollFault } from "./check-poll.ts";
-export { classToConfirm } from "./class-to-confirm.ts";
-export { DefinitionError, type DefinitionFault, definitionFaultText } from "./definition-error.ts";
-export { createDefinitionFile, type DefinitionFile, parseDefinitionFile } from "./definition-file.ts";
+export { type BoundBaseUrl, bindBaseUrl, hostArguments } from "./build/bind-base-url.ts";
+export { classToConfirm } from "./build/class-to-confirm.ts";
 export {
   type CheckedDeployment,
   checkDeployment,
@@ -10,22 +7,35 @@ export {
   isOauthRegistered,
   loadDeployment,
   toDeployment,
-} from "./deployment.ts";
-export type {
-  AccessClass,
-  JsonSchema,
-  PagingDocument,
-  PollCursorDocument,
-  PollDocument,
-  ToolDocument,
-  ToolkitDocument,
-} from "./documents.ts";
+} from "./build/deployment.ts";
+export {
+  isOmittedByNull,
+  type NullPlace,
+  nullPlace,
+  nullPlaceAt,
+  withoutOptionalNulls,
+} from "./build/optional-nulls.ts";
+export { pinToolkit, type ToolkitPin, toolkitFromPin } from "./build/pin.ts";
+export { type RenderedRequest, RequestValueError, renderRequest } from "./build/render-request.ts";
+export { withConfirm } from "./build/with-confirm.ts";
+export { withoutExcess } from "./build/without-excess.ts";
+export { faultsOfPoll, type PollFault } from "./check/check-poll.ts";
+export { type KnownNames, knownNames } from "./check/known-names.ts";
+export { nearest } from "./check/nearest.ts";
+export { type SchemaFault, unknownPropertyText } from "./check/schema-faults.ts";
+export {
+  holdsSensitivePlace,
+  isSensitiveAt,
+  isSensitivePlace,
+  marksSensitive,
+  placeAlong,
+  placeAt,
+  referencedSchema,
+  rulesOf,
+  type SchemaPlace,
+  schemaPlace,
+} from "./check/sensitivity.ts";
 export { catalogFaults } from "./errors.ts";
-export { findTrigger } from "./find-trigger.ts";
-export { fillInput, fitInput } from "./fit-input.ts";
-export { createTenantValidators, createValidator, type SchemaValidator } from "./json-schema.ts";
-export { type KnownNames, knownNames } from "./known-names.ts";
-export { createCatalog, loadCatalog } from "./load.ts";
 export type {
   AccountVariable,
   Action,
@@ -43,27 +53,23 @@ export type {
   Trigger,
   Webhook,
 } from "./model.ts";
-export { nearest } from "./nearest.ts";
-export { isOmittedByNull, type NullPlace, nullPlace, nullPlaceAt, withoutOptionalNulls } from "./optional-nulls.ts";
-export { pinToolkit, type ToolkitPin, toolkitFromPin } from "./pin.ts";
 export { type CatalogViews, createCatalogViews } from "./private/private-toolkits.ts";
-export { readProviderTime } from "./provider-time.ts";
-export { type RenderedRequest, RequestValueError, renderRequest } from "./render-request.ts";
-export { shownSampleMs } from "./sample-post.ts";
-export { type SchemaFault, unknownPropertyText } from "./schema-faults.ts";
-export {
-  holdsSensitivePlace,
-  isSensitiveAt,
-  isSensitivePlace,
-  marksSensitive,
-  placeAlong,
-  placeAt,
-  referencedSchema,
-  rulesOf,
-  type SchemaPlace,
-  schemaPlace,
-} from "./sensitivity.ts";
+export { DefinitionError, type DefinitionFault, definitionFaultText } from "./read/definition-error.ts";
+export { createDefinitionFile, type DefinitionFile, parseDefinitionFile } from "./read/definition-file.ts";
+export type {
+  AccessClass,
+  JsonSchema,
+  PagingDocument,
+  PollCursorDocument,
+  PollDocument,
+  ToolDocument,
+  ToolkitDocument,
+} from "./read/documents.ts";
+export { createCatalog, loadCatalog } from "./read/load.ts";
+export { fillInput, fitInput } from "./schema/fit-input.ts";
+export { createTenantValidators, createValidator, type SchemaValidator } from "./schema/json-schema.ts";
+export { readProviderTime } from "./schema/provider-time.ts";
 export { type CatalogServiceOptions, createCatalogService } from "./service.ts";
-export type { CatalogView } from "./view.ts";
-export { withConfirm } from "./with-confirm.ts";
-export { withoutExcess } from "./without-excess.ts";
+export { findTrigger } from "./view/find-trigger.ts";
+export { shownSampleMs } from "./view/sample-post.ts";
+export type { CatalogView } from "./view/view.ts";

@@ -1,6 +1,6 @@
 import type { ProjectId, TemplateTree } from "@svc/core";
-import type { AccessClass, JsonSchema, PagingDocument, PollDocument } from "./documents.ts";
-import type { SchemaValidator } from "./json-schema.ts";
+import type { AccessClass, JsonSchema, PagingDocument, PollDocument } from "./read/documents.ts";
+import type { SchemaValidator } from "./schema/json-schema.ts";
 
 /** The loaded definitions. Both maps are ordered by slug; `tools` is keyed by catalog-wide slugs (`calendar.list_events`). */
 export type Catalog = {

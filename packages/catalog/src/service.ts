@@ -20,14 +20,14 @@ import {
   ToolkitSchema,
   type Tool as ToolMessage,
 } from "@svc/gen/catalog";
-import { classToConfirm } from "./class-to-confirm.ts";
+import { classToConfirm } from "./build/class-to-confirm.ts";
 import { catalogPageMax, toolsInView, toolsOfKind } from "./convert-catalog.ts";
-import { DefinitionError, type DefinitionFault } from "./definition-error.ts";
 import { catalogFaults } from "./errors.ts";
 import type { AuthScheme, Tool, Toolkit } from "./model.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
 import type { CatalogViews } from "./private/private-toolkits.ts";
-import type { CatalogView } from "./view.ts";
+import { DefinitionError, type DefinitionFault } from "./read/definition-error.ts";
+import type { CatalogView } from "./view/view.ts";
 
 /** What CatalogService works with. `isOauthRegistered` is asked at every read of a toolkit, so it may change its mind. */
 export type CatalogServiceOptions = {

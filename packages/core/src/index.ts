@@ -1,11 +1,4 @@
-export {
-  type AddressGuard,
-  AddressRefusedError,
-  type AddressVerdict,
-  createAddressGuard,
-} from "./address-guard.ts";
-export { type AgentToolGroup, agentToolGroups, isOfWholeProject, mayUseAgentTools } from "./agent-tools.ts";
-export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
+export { type AgentToolGroup, agentToolGroups, isOfWholeProject, mayUseAgentTools } from "./access/agent-tools.ts";
 export {
   type Binding,
   bindingFaults,
@@ -18,9 +11,8 @@ export {
   isWithin,
   type JobBinding,
   ToolNotGranted,
-} from "./binding.ts";
-export { callLimitBounds } from "./call-limit-bounds.ts";
-export { type Clock, createOffsetClock, systemClock } from "./clock.ts";
+} from "./access/binding.ts";
+export { callLimitBounds } from "./access/call-limit-bounds.ts";
 export {
   type ConfirmRule,
   type ConfirmScope,
@@ -31,12 +23,50 @@ export {
   isAsStrict,
   mayElicit,
   noConfirmRule,
-} from "./confirm.ts";
-export { linkExpiry } from "./console-link.ts";
-export { acceptedEncodings, type BodyDecoder, createBodyDecoder } from "./content-coding.ts";
-export { defineFaults } from "./define-faults.ts";
-export { formatDuration, parseDuration } from "./duration.ts";
-export { checkEndpointUrl } from "./endpoint-url.ts";
+} from "./access/confirm.ts";
+export { linkExpiry } from "./access/console-link.ts";
+export {
+  type CallContext,
+  type ContextKey,
+  keysOfChain,
+  type Principal,
+  type ProjectPrincipal,
+  principalContext,
+  type Role,
+  requireProject,
+} from "./access/principal.ts";
+export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
+export { type Clock, createOffsetClock, systemClock } from "./clock.ts";
+export { createHmacKey, type HmacKey, hmacSha256, isHmacSha256 } from "./crypto/hmac.ts";
+export {
+  createKeyring,
+  type DataKey,
+  type DataKeyUse,
+  dataKeyHeader,
+  generateDataKeySecret,
+  type Keyring,
+  type KeyScope,
+} from "./crypto/keyring.ts";
+export {
+  createSealer,
+  generateVaultKey,
+  parseVaultKeys,
+  SealError,
+  type Sealer,
+  type VaultKey,
+  vaultKeyIdOf,
+} from "./crypto/seal.ts";
+export {
+  digestSecret,
+  equalConstantTime,
+  generateApiKey,
+  generateSigningSecret,
+  generateToken,
+  isWellFormedApiKey,
+  readSigningSecret,
+  signingSecretBytes,
+} from "./crypto/secret.ts";
+export { defineFaults } from "./faults/define-faults.ts";
 export {
   assertExhaustive,
   Fault,
@@ -44,9 +74,7 @@ export {
   type FaultDetail,
   formatValue,
   retryAfterText,
-} from "./errors.ts";
-export { addExactly, isBelow, wholeNumber } from "./exact-arithmetic.ts";
-export { type ExactJsonOptions, JsonTooLargeError, parseExactJson } from "./exact-json.ts";
+} from "./faults/errors.ts";
 export {
   call,
   count,
@@ -62,12 +90,8 @@ export {
   wait,
   waitAs,
   wireParts,
-} from "./fault-text.ts";
-export { coreFaults } from "./faults.ts";
-export { displayText, type ForeignText, isReadableForm, readForeignText, requireText } from "./foreign-text.ts";
-export { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
-export { createHmacKey, type HmacKey, hmacSha256, isHmacSha256 } from "./hmac.ts";
-export { type HttpTarget, httpTargetOf, parseHttpHost } from "./http-host.ts";
+} from "./faults/fault-text.ts";
+export { coreFaults } from "./faults/faults.ts";
 export {
   type AccountId,
   type AuditId,
@@ -95,34 +119,46 @@ export {
   type SubscriptionId,
   timeOfId,
   uuidOfId,
-} from "./id.ts";
-export { isJsonObject, isObject, type JsonObject, type JsonValue, readJsonObject } from "./json.ts";
-export { holdsMoreThan, measureJson } from "./json-size.ts";
+} from "./ids/id.ts";
+export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./ids/page-token.ts";
+export { addExactly, isBelow, wholeNumber } from "./json/exact-arithmetic.ts";
+export { type ExactJsonOptions, JsonTooLargeError, parseExactJson } from "./json/exact-json.ts";
+export { isJsonObject, isObject, type JsonObject, type JsonValue, readJsonObject } from "./json/json.ts";
+export { holdsMoreThan, measureJson } from "./json/json-size.ts";
+export { isExactDouble } from "./json/number-text.ts";
 export {
-  createKeyring,
-  type DataKey,
-  type DataKeyUse,
-  dataKeyHeader,
-  generateDataKeySecret,
-  type Keyring,
-  type KeyScope,
-} from "./keyring.ts";
+  isJsonNumber,
+  isRawJson,
+  type JsonNumber,
+  nearestDouble,
+  type RawNumber,
+  rawJson,
+  replaceRawNumbers,
+  scalarText,
+  withPlainNumbers,
+} from "./json/raw-json.ts";
+export { parseJsonInTurns } from "./json/sliced-json.ts";
 export { adminList, byId, byText, type Page, projectList } from "./list.ts";
 export { LeastRecentlyUsed } from "./lru.ts";
-export { isMethodOverride, methodOverrideOf } from "./method-override.ts";
-export { isExactDouble } from "./number-text.ts";
-export { type Allowance, allowanceOf } from "./pace.ts";
-export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./page-token.ts";
 export {
-  type CallContext,
-  type ContextKey,
-  keysOfChain,
-  type Principal,
-  type ProjectPrincipal,
-  principalContext,
-  type Role,
-  requireProject,
-} from "./principal.ts";
+  type AddressGuard,
+  AddressRefusedError,
+  type AddressVerdict,
+  createAddressGuard,
+} from "./net/address-guard.ts";
+export { acceptedEncodings, type BodyDecoder, createBodyDecoder } from "./net/content-coding.ts";
+export { checkEndpointUrl } from "./net/endpoint-url.ts";
+export { createGuardedLookup, type ResolveName } from "./net/guarded-lookup.ts";
+export { type HttpTarget, httpTargetOf, parseHttpHost } from "./net/http-host.ts";
+export { isMethodOverride, methodOverrideOf } from "./net/method-override.ts";
+export {
+  checkFilterText,
+  optionalId,
+  requireId,
+  type TimeRange,
+  timeRange,
+} from "./net/request.ts";
+export { type Allowance, allowanceOf } from "./pace.ts";
 export {
   type Quota,
   type QuotaExcess,
@@ -135,46 +171,10 @@ export {
   unlimited,
 } from "./quotas/quota.ts";
 export { Rate } from "./quotas/rate.ts";
-export {
-  isJsonNumber,
-  isRawJson,
-  type JsonNumber,
-  nearestDouble,
-  type RawNumber,
-  rawJson,
-  replaceRawNumbers,
-  scalarText,
-  withPlainNumbers,
-} from "./raw-json.ts";
-export {
-  checkFilterText,
-  optionalId,
-  requireId,
-  type TimeRange,
-  timeRange,
-} from "./request.ts";
-export {
-  createSealer,
-  generateVaultKey,
-  parseVaultKeys,
-  SealError,
-  type Sealer,
-  type VaultKey,
-  vaultKeyIdOf,
-} from "./seal.ts";
-export {
-  digestSecret,
-  equalConstantTime,
-  generateApiKey,
-  generateSigningSecret,
-  generateToken,
-  isWellFormedApiKey,
-  readSigningSecret,
-  signingSecretBytes,
-} from "./secret.ts";
 export { isShared, shareMessage } from "./shared-message.ts";
-export { parseJsonInTurns } from "./sliced-json.ts";
 export { batches, type Sweep } from "./sweep.ts";
+export { formatDuration, parseDuration } from "./text/duration.ts";
+export { displayText, type ForeignText, isReadableForm, readForeignText, requireText } from "./text/foreign-text.ts";
 export {
   type Placeholder,
   parseTemplate,
@@ -185,15 +185,15 @@ export {
   type TemplateScope,
   TemplateSyntaxError,
   TemplateValueError,
-} from "./template.ts";
+} from "./text/template.ts";
 export {
   parseTemplateTree,
   placeholdersOfTree,
   renderTemplateTree,
   type TemplatePath,
   type TemplateTree,
-} from "./template-tree.ts";
-export { isEntityId, isPrintableText, singleLine, storableText } from "./text.ts";
+} from "./text/template-tree.ts";
+export { isEntityId, isPrintableText, singleLine, storableText } from "./text/text.ts";
 export { secondsOf } from "./time/civil.ts";
 export { readRetryAfter } from "./time/http-date.ts";
 export { dateOf, isoTime } from "./time/iso-time.ts";

@@ -1,8 +1,8 @@
-import type { Binding } from "./binding.ts";
-import { type Id, type IdPrefix, parseId } from "./id.ts";
-import { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./page-token.ts";
-import { type CallContext, type ProjectPrincipal, requireProject } from "./principal.ts";
-import type { Sealer } from "./seal.ts";
+import type { Binding } from "./access/binding.ts";
+import { type CallContext, type ProjectPrincipal, requireProject } from "./access/principal.ts";
+import type { Sealer } from "./crypto/seal.ts";
+import { type Id, type IdPrefix, parseId } from "./ids/id.ts";
+import { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./ids/page-token.ts";
 
 /** Part of a list to read. `limit` is one more than `size`: another row means another page. */
 export type Page<Place> = { readonly after: Place | undefined; readonly size: number; readonly limit: number };

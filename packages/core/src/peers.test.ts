@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { createAddressGuard } from "./address-guard.ts";
-import { answerHeaderBytesMax, createGuardedAgent } from "./dial.ts";
+import { createAddressGuard } from "./net/address-guard.ts";
+import { answerHeaderBytesMax, createGuardedAgent } from "./net/dial.ts";
 
 /** A server that answers each request with these pieces, one write each, and then ends the connection if `ends`. */
 async function startPeer(pieces: readonly (string | Buffer)[], ends: boolean): Promise<string> {

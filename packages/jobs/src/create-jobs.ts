@@ -41,7 +41,7 @@ import { submit } from "./api/submit.ts";
 import type { EngineLimits, OnRehearsed } from "./drive/context.ts";
 import { createJobEngine, type JobEngine } from "./drive/engine.ts";
 import { type EngineObserver, type OnFaultPoint, silentObserver } from "./drive/observer.ts";
-import { createProgramCache, openReadable } from "./drive/stored-program.ts";
+import { createProgramCache, openReadable } from "./drive/store/stored-program.ts";
 import { createPersonAsker } from "./held/ask-person.ts";
 import type { SkillContext } from "./skills/call-skill.ts";
 import { findSkillTool, skillToolSlug } from "./skills/toolkit.ts";

@@ -1,2 +1,2 @@
-export { createProgramCache } from "./drive/stored-program.ts";
-export { submitJob } from "./drive/submit-job.ts";
+export { submitJob } from "./drive/start/submit-job.ts";
+export { createProgramCache } from "./drive/store/stored-program.ts";

@@ -18,7 +18,7 @@ function main() {
   stage(join(packageFolder, "src"), staging);
   stage(join(repositoryFolder, "gen/src/svc/v1"), join(staging, "gen"));
   stage(join(repositoryFolder, "packages/core/src/time"), join(staging, "time"));
-  cpSync(join(repositoryFolder, "packages/core/src/number-text.ts"), join(staging, "number-text.ts"));
+  cpSync(join(repositoryFolder, "packages/core/src/json/number-text.ts"), join(staging, "number-text.ts"));
   compile();
   writeManifest();
   cpSync(join(packageFolder, "README.md"), join(dist, "README.md"));

@@ -1,10 +1,10 @@
 import { isObject } from "@svc/core";
-import type { FaultPath } from "../definition-error.ts";
-import type { DefinitionFile } from "../definition-file.ts";
-import type { JsonSchema } from "../documents.ts";
-import { withNulls } from "../json-schema.ts";
-import { schemaSize, schemaSizeMax } from "../judging-cost.ts";
-import { parseLinearRegExp } from "../linear-reg-exp.ts";
+import type { FaultPath } from "../read/definition-error.ts";
+import type { DefinitionFile } from "../read/definition-file.ts";
+import type { JsonSchema } from "../read/documents.ts";
+import { withNulls } from "../schema/json-schema.ts";
+import { schemaSize, schemaSizeMax } from "../schema/judging-cost.ts";
+import { parseLinearRegExp } from "../schema/linear-reg-exp.ts";
 
 /** What one file of a tenant's definition may take: it is checked, compiled and kept by nodes that others share. */
 const bytesMax = 65_536;

@@ -1,17 +1,17 @@
 import { setImmediate } from "node:timers/promises";
 import { formatValue, isObject, type ProjectId, parseExactJson, replaceRawNumbers } from "@svc/core";
-import { faultOfBaseUrl } from "../base-url.ts";
-import { buildToolkit } from "../build.ts";
-import { checkInSteps } from "../check-definitions.ts";
-import { checkShape } from "../check-shape.ts";
-import { DefinitionError } from "../definition-error.ts";
-import { createDefinitionFile, type DefinitionFile, inexactCure } from "../definition-file.ts";
-import type { ToolDocument, ToolkitDocument } from "../documents.ts";
-import { checkNames } from "../header-name.ts";
-import { createTenantValidators } from "../json-schema.ts";
+import { faultOfBaseUrl } from "../build/base-url.ts";
+import { buildToolkit } from "../build/build.ts";
+import { checkInSteps } from "../check/check-definitions.ts";
+import { checkShape } from "../check/check-shape.ts";
+import { checkNames } from "../check/header-name.ts";
 import type { Toolkit } from "../model.ts";
-import { patternSize } from "../pattern-size.ts";
-import type { ToolkitFiles } from "../read-definitions.ts";
+import { DefinitionError } from "../read/definition-error.ts";
+import { createDefinitionFile, type DefinitionFile, inexactCure } from "../read/definition-file.ts";
+import type { ToolDocument, ToolkitDocument } from "../read/documents.ts";
+import type { ToolkitFiles } from "../read/read-definitions.ts";
+import { createTenantValidators } from "../schema/json-schema.ts";
+import { patternSize } from "../schema/pattern-size.ts";
 import { checkSchemaSizes, checkTenantDefinition, checkTenantSize } from "./check-tenant.ts";
 
 /** Instructions of all expressions of a definition together: some tens of milliseconds of compiling at worst. */

@@ -3,9 +3,9 @@ import { privateToolkitsForProject } from "@svc/db/catalog/repo";
 import type { Database } from "@svc/db/connect";
 import type { QuotaReached } from "@svc/db/projects/quotas";
 import { indexMessages } from "../convert-catalog.ts";
-import { DefinitionError } from "../definition-error.ts";
 import type { Catalog, Tool, Toolkit } from "../model.ts";
-import type { CatalogView } from "../view.ts";
+import { DefinitionError } from "../read/definition-error.ts";
+import type { CatalogView } from "../view/view.ts";
 import { parseKeptToolkit } from "./parse-definition.ts";
 
 /** How long a node may serve what it knows of a project before it asks the store again: half of the promised second. */

@@ -1,5 +1,5 @@
-import { defineFaults } from "../define-faults.ts";
-import { call, text, type Written, waitAs } from "../fault-text.ts";
+import { defineFaults } from "../faults/define-faults.ts";
+import { call, text, type Written, waitAs } from "../faults/fault-text.ts";
 
 /** What a project may use so much of. Each is a number in its policy. */
 export type QuotaName = (typeof quotaNames)[number];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ProjectId } from "../id.ts";
+import type { ProjectId } from "../ids/id.ts";
 import { createWorkMeter, type HeldLoop } from "./work-meter.ts";
 
 const projectId = (name: string) => `prj_${name}` as ProjectId;

@@ -1,4 +1,4 @@
-import type { Id, ProjectId } from "../id.ts";
+import type { Id, ProjectId } from "../ids/id.ts";
 import { createHeldMemory, type HeldMemory, type MemoryBounds, type MemoryHold } from "./held-memory.ts";
 import { createSpareTime } from "./spare-time.ts";
 import { createTurns, type Turns } from "./turns.ts";

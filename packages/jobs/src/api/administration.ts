@@ -3,7 +3,7 @@ import { askFaults } from "@svc/asks";
 import { assertExhaustive, type Fault, type Id, requireId } from "@svc/core";
 import type { AdminService } from "@svc/gen/admin";
 import type { JobEngine } from "../drive/engine.ts";
-import type { Forced, JobOfProject } from "../drive/force.ts";
+import type { Forced, JobOfProject } from "../drive/schedule/force.ts";
 import { jobFaults } from "../errors.ts";
 import { isEnd } from "../state/statuses.ts";
 import type { JobsContext } from "./context.ts";

@@ -7,7 +7,7 @@ import type { ListedJob } from "@svc/db/jobs/find-listed";
 import type { JobRecord } from "@svc/db/jobs/record";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import type { Job } from "@svc/gen/jobs";
-import { openProgram } from "../drive/stored-program.ts";
+import { openProgram } from "../drive/store/stored-program.ts";
 import { toJob } from "./convert-jobs.ts";
 import { shownProgram } from "./drift.ts";
 

@@ -7,7 +7,7 @@ import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
 import type { JobEventRecord, JobRecord } from "@svc/db/jobs/record";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import type { JobStepSchema, JobsService } from "@svc/gen/jobs";
-import { jobSeals } from "../drive/seals.ts";
+import { jobSeals } from "../drive/store/seals.ts";
 import { workOf } from "../state/apply.ts";
 import { type StepInstruction, stepOf } from "../state/flow.ts";
 import { type JobState, overridesOf } from "../state/job.ts";

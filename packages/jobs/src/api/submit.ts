@@ -23,8 +23,8 @@ import {
   pinsText,
   readProgram,
 } from "@svc/program";
-import type { SkillProgram } from "../drive/new-jobs.ts";
-import { type SubmittedJob, submitJob } from "../drive/submit-job.ts";
+import type { SkillProgram } from "../drive/start/new-jobs.ts";
+import { type SubmittedJob, submitJob } from "../drive/start/submit-job.ts";
 import { jobFaults } from "../errors.ts";
 import { checkForProject } from "./check.ts";
 import { checkApproval, confirmerOf } from "./confirmer.ts";

@@ -7,10 +7,10 @@ import type { JobStatus } from "@svc/db/schema/words";
 import type { Evaluator } from "@svc/program";
 import type { RetriedChild } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
-import type { JobCalls } from "./calls.ts";
-import type { ConfirmGate } from "./confirm-gate.ts";
 import type { EngineObserver, OnFaultPoint } from "./observer.ts";
-import type { ProgramCache } from "./stored-program.ts";
+import type { JobCalls } from "./run/calls.ts";
+import type { ConfirmGate } from "./run/confirm-gate.ts";
+import type { ProgramCache } from "./store/stored-program.ts";
 
 /** Bounds of the engine; times in milliseconds. */
 export type EngineLimits = {

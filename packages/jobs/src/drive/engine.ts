@@ -25,16 +25,16 @@ import type { ToolCaller } from "@svc/tools";
 import { isConfirmed } from "../state/confirmed.ts";
 import type { LoadedProgram } from "../state/job.ts";
 import { toolOf } from "../steps/invoke.ts";
-import { createCalls } from "./calls.ts";
-import type { ConfirmGate } from "./confirm-gate.ts";
 import { defaultEngineLimits, type EngineContext, type EngineLimits, type OnRehearsed } from "./context.ts";
-import { countLoopHold, type Forced, type JobOfProject, parkJob, releaseJob } from "./force.ts";
 import { type EngineObserver, type OnFaultPoint, silentObserver } from "./observer.ts";
-import { settleJob } from "./open.ts";
-import { type Paused, pauseJob, resumeJob } from "./pause-job.ts";
-import { type Retried, type RetryOfJob, retryChild, retryJob, whyNotTakenOn } from "./retry-job.ts";
-import type { ProgramCache } from "./stored-program.ts";
-import { type Reservation, type TaskHandlers, Worker } from "./worker.ts";
+import { createCalls } from "./run/calls.ts";
+import type { ConfirmGate } from "./run/confirm-gate.ts";
+import { countLoopHold, type Forced, type JobOfProject, parkJob, releaseJob } from "./schedule/force.ts";
+import { type Paused, pauseJob, resumeJob } from "./schedule/pause-job.ts";
+import { type Reservation, type TaskHandlers, Worker } from "./schedule/worker.ts";
+import { type Retried, type RetryOfJob, retryChild, retryJob, whyNotTakenOn } from "./start/retry-job.ts";
+import { settleJob } from "./store/open.ts";
+import type { ProgramCache } from "./store/stored-program.ts";
 
 const worstClasses = new WeakMap<LoadedProgram, AccessClass>();
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDriver, drive } from "./loop.ts";
+import { createDriver, drive } from "./run/loop.ts";
 import { type Chooser, createMemory, deskTools } from "./test-memory.ts";
 
 const itemsMax = 40;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { JobState } from "../state/job.ts";
 import { isEnd } from "../state/statuses.ts";
-import { createDriver, drive } from "./loop.ts";
+import { createDriver, drive } from "./run/loop.ts";
 import { createMemory, deskTools, NodeDied } from "./test-memory.ts";
 
 // `now` is when a step began, whoever repeats what: an app that is sent a write twice is sent the same.

@@ -1,6 +1,6 @@
 import type { Id, ProjectId } from "@svc/core";
 import type { JobStatus, ParkableStatus } from "../state/statuses.ts";
-import type { HoldReason } from "./park.ts";
+import type { HoldReason } from "./schedule/park.ts";
 
 /** A job that ended, in the numbers of its receipt: everything that one log line tells of it, and nothing that is data. */
 export type EndedJob = {

@@ -9,8 +9,8 @@ import type { Next } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import type { Attempted, CallTurn, Invocation, StepEffects } from "../steps/effects.ts";
-import type { ConfirmGate } from "./confirm-gate.ts";
 import type { FaultPoint } from "./observer.ts";
+import type { ConfirmGate } from "./run/confirm-gate.ts";
 
 /** What becomes of the run task with a commit: the driver keeps it, it ends, or it is given back, to be due then. */
 type TaskEnd = "keep" | "end" | { readonly dueAtMs: number };

@@ -3,9 +3,9 @@ import { repeats } from "@svc/testing/sample";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isEnd, isRetryable, type JobStatus, mayMove } from "../state/statuses.ts";
-import { createDriver, drive } from "./loop.ts";
 import type { Interrupts } from "./port.ts";
-import { stepStanding } from "./retry.ts";
+import { createDriver, drive } from "./run/loop.ts";
+import { stepStanding } from "./run/retry.ts";
 import { type Chooser, createMemory, deskTools, type Memory, NodeDied } from "./test-memory.ts";
 
 const tools = deskTools();

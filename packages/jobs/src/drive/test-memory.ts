@@ -14,7 +14,7 @@ import type { JobState } from "../state/job.ts";
 import type { Attempted, SetRow } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { CommitParts, Port } from "./port.ts";
-import { type RetryRequest, retryEdits } from "./retry.ts";
+import { type RetryRequest, retryEdits } from "./run/retry.ts";
 import { type ChildEnd, createMemoryChildren, memorySkills } from "./test-children.ts";
 
 // A store, an app and a clock in memory, behind the port of one driver: the engine's acts run on it without a database, and a

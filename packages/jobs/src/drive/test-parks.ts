@@ -4,7 +4,7 @@ import type { JobReading, TestBench } from "@svc/testing/job-bench";
 import { untilMoved } from "@svc/testing/until";
 import type { JobEngine } from "./engine.ts";
 import type { FaultPoint } from "./observer.ts";
-import type { RetryOfJob } from "./retry-job.ts";
+import type { RetryOfJob } from "./start/retry-job.ts";
 
 // What the tests of jobs that are parked from outside, or taken on, share.
 

@@ -8,7 +8,7 @@ import { type NewSkill, skillsForProject } from "@svc/db/skills/repo";
 import { parseCheckedProgram, runsOf } from "@svc/program";
 import { youngerFaults } from "../api/check.ts";
 import type { JobsContext } from "../api/context.ts";
-import { openReadable } from "../drive/stored-program.ts";
+import { openReadable } from "../drive/store/stored-program.ts";
 import { jobFaults } from "../errors.ts";
 import { inputDifferences } from "./input-differences.ts";
 import { skillToolSlug } from "./toolkit.ts";

@@ -1,0 +1,91 @@
+import { formatValue, parseTemplate, placeholdersOf } from "@svc/core";
+import type { Toolkit } from "../model.ts";
+
+/**
+ * The address that a call's path is appended to, or why there is none: `unbound` names the deployment's missing key, `fault`
+ * says which value makes no address.
+ */
+export type BoundBaseUrl =
+  | { readonly url: string }
+  | { readonly unbound: "provider_base_url" }
+  | { readonly fault: string };
+
+/**
+ * Fills a toolkit's base URL in. A value inside the host must be DNS labels, one inside the port digits, one inside the path a
+ * segment; the finished URL must parse, be https (http only to loopback) and stand under the host that is written down behind
+ * the values. Whether it may be dialled is the address guard's to say.
+ */
+export function bindBaseUrl(
+  { baseUrl }: Pick<Toolkit, "baseUrl">,
+  scope: { readonly account: Readonly<Record<string, string>>; readonly params: Readonly<Record<string, unknown>> },
+): BoundBaseUrl {
+  if (baseUrl.includes("{provider_base_url}")) return { unbound: "provider_base_url" };
+  const { parts } = parseTemplate(baseUrl);
+  let text = "";
+  for (const part of parts) {
+    if (typeof part === "string") {
+      text += part;
+      continue;
+    }
+    const value = (part.root === "account" ? scope.account : scope.params)[String(part.path[0])];
+    const fault = faultOfPart(text, value);
+    if (fault !== undefined) return { fault: `${part.text} is ${formatValue(value)}, which ${fault}` };
+    text += placeOf(text) === "path" ? encodeURIComponent(String(value)) : String(value);
+  }
+  return checkUrl(text, fixedSuffixOf(baseUrl));
+}
+
+/** The names of the arguments that a toolkit's bound base URL takes. */
+export function hostArguments({ baseUrl }: Pick<Toolkit, "baseUrl">): string[] {
+  const params = placeholdersOf(parseTemplate(baseUrl)).filter(({ root }) => root === "params");
+  return params.map(({ path }) => String(path[0]));
+}
+
+type Place = "host" | "port" | "path";
+
+/** Which part of the URL comes next, after the text before it. */
+function placeOf(before: string): Place {
+  const authority = /^https?:\/\/([^/]*)$/.exec(before)?.[1];
+  if (authority === undefined) return "path";
+  return authority.endsWith(":") ? "port" : "host";
+}
+
+const labels = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;
+
+function faultOfPart(before: string, value: unknown): string | undefined {
+  if (typeof value !== "string" || value === "") return "is not a text";
+  switch (placeOf(before)) {
+    case "host":
+      return labels.test(value) ? undefined : "is not made of DNS labels (letters, digits and -, joined by dots)";
+    case "port":
+      return /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535
+        ? undefined
+        : "is not a port, 1 to 65535";
+    case "path":
+      return /^[\w~-][\w.~-]*$/.test(value) ? undefined : "is not one path segment of letters, digits, -, _, . and ~";
+  }
+}
+
+/** What the template writes down of the host behind its last value, with the leading dot or hyphen; empty when a value ends it. */
+function fixedSuffixOf(baseUrl: string): string {
+  const authority = /^https?:\/\/([^/]*)/.exec(baseUrl)?.[1] ?? "";
+  const end = authority.lastIndexOf("}}");
+  return end < 0 ? "" : authority.slice(end + 2).replace(/:\d*$/, "");
+}
+
+function checkUrl(text: string, suffix: string): BoundBaseUrl {
+  const url = URL.parse(text);
+  // The parser forgives slashes and backslashes in front of a host: what it finds then is not what the template wrote down.
+  if (!/^https?:\/\/[^/\\?#@]+(?:\/|$)/.test(text) || text.includes("\\")) {
+    return { fault: `${formatValue(text)} does not begin with https:// and a host` };
+  }
+  if (url === null || url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+    return { fault: `${formatValue(text)} is not an address` };
+  }
+  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback)) {
+    return { fault: `${formatValue(text)} is not an https address (http is for loopback only)` };
+  }
+  if (!url.hostname.endsWith(suffix.toLowerCase())) return { fault: `${formatValue(text)} does not end in ${suffix}` };
+  return { url: text };
+}

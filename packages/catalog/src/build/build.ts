@@ -1,0 +1,211 @@
+import { createHash } from "node:crypto";
+import { type ProjectId, parseDuration, parseTemplateTree, placeholdersOfTree } from "@svc/core";
+import type { Action, Audience, AuthScheme, ToolDefinition, Toolkit, Trigger, Webhook } from "../model.ts";
+import type {
+  ActionDocument,
+  AuthDocument,
+  JsonSchema,
+  SayingsDocument,
+  ToolDocument,
+  ToolkitDeploymentDocument,
+  ToolkitDocument,
+  TriggerDocument,
+  WebhookDocument,
+} from "../read/documents.ts";
+import { createValidator, type ValidatorFactory, withNulls } from "../schema/json-schema.ts";
+import { compileLinearRegExp, isShortEnough, type LinearRegExp } from "../schema/linear-reg-exp.ts";
+import { samplePost } from "../view/sample-post.ts";
+import { type DeploymentValues, decidesOrigin, fillInDeployment } from "./base-url.ts";
+import { compileMatch } from "./match.ts";
+import { compileNormalize } from "./normalize.ts";
+import { withConfirm } from "./with-confirm.ts";
+
+/** What the definitions of one toolkit are, once they satisfy every check. `tools` is ordered by name. */
+export type ToolkitDocuments = {
+  readonly toolkit: ToolkitDocument;
+  readonly tools: ReadonlyMap<string, ToolDocument>;
+  readonly sayings?: SayingsDocument | undefined;
+};
+
+/** What surrounds one toolkit's definition. */
+export type Bindings = {
+  /** What the deployment says of it; nothing of a private one. */
+  readonly values: ToolkitDeploymentDocument;
+  /** The audience that stands where the deployment says nothing. */
+  readonly audience: Audience;
+  /** The project whose private definition it is. Default: none, a shared one. */
+  readonly ownerProjectId?: ProjectId;
+  /** Default: validators for the deployment's own schemas. */
+  readonly validators?: ValidatorFactory;
+};
+
+/** Compiles one toolkit. The documents must have passed the checks: what they refuse is not handled here. */
+export function buildToolkit({ toolkit, tools, sayings }: ToolkitDocuments, bindings: Bindings): Toolkit {
+  const { values, audience, ownerProjectId = "" } = bindings;
+  const entries = [...tools].sort(([a], [b]) => (a < b ? -1 : 1));
+  const baseUrl = fillInDeployment(toolkit.baseUrl, values);
+  const { always = {} } = toolkit;
+  return {
+    slug: toolkit.slug,
+    ownerProjectId,
+    originDigest: createHash("sha256")
+      .update(JSON.stringify([toolkit.baseUrl, toolkit.auth]))
+      .digest("hex"),
+    name: toolkit.name,
+    description: toolkit.description.trim(),
+    version: toolkit.version,
+    category: toolkit.category,
+    baseUrl,
+    auth: toolkit.auth.map((scheme) => buildAuthScheme(scheme, values)),
+    account: (toolkit.account ?? []).map(({ name, description, example = "", pattern }) => {
+      const accepts = pattern === undefined ? () => true : formOf(pattern);
+      return { name, description, example, accepts, decidesOrigin: decidesOrigin(baseUrl, name) };
+    }),
+    always: {
+      headers: parseTemplateTree(always.headers ?? {}),
+      query: parseTemplateTree(always.query ?? {}),
+      body: parseTemplateTree(always.body ?? {}),
+    },
+    identify: toolkit.identify,
+    rate: toolkit.rate && { max: toolkit.rate.max, perMs: parseDuration(toolkit.rate.per) },
+    webhook: toolkit.webhook && buildWebhook(toolkit.webhook, values.webhook?.audience ?? audience),
+    actions: entries.flatMap(([name, tool]) =>
+      tool.kind === "action" ? [buildAction(toolkit, name, tool, bindings)] : [],
+    ),
+    triggers: entries.flatMap(([name, tool]) =>
+      tool.kind === "trigger" ? [buildTrigger(toolkit, name, tool, bindings)] : [],
+    ),
+    sayings: sayings && new Map(Object.entries(sayings)),
+    codeTools: [],
+  };
+}
+
+/** Compiles a pattern at its first value. A value too long for it has not the form. */
+function formOf(pattern: string): (value: string) => boolean {
+  let form: LinearRegExp | undefined;
+  return (value) => {
+    if (!isShortEnough(pattern, value)) return false;
+    form ??= compileLinearRegExp(pattern);
+    return form.test(value);
+  };
+}
+
+function buildAuthScheme(scheme: AuthDocument, values: DeploymentValues): AuthScheme {
+  const fillIn = (text: string) => fillInDeployment(text, values);
+  switch (scheme.type) {
+    case "oauth2":
+      return {
+        type: scheme.type,
+        authorizeUrl: fillIn(scheme.authorizeUrl),
+        tokenUrl: fillIn(scheme.tokenUrl),
+        defaultScopes: scheme.defaultScopes.map(fillIn),
+        refresh: scheme.refresh,
+      };
+    case "api_key":
+      return { ...scheme, value: parseTemplateTree(scheme.value) };
+    case "client_credentials":
+      return {
+        type: scheme.type,
+        tokenUrl: fillIn(scheme.tokenUrl),
+        defaultScopes: (scheme.defaultScopes ?? []).map(fillIn),
+      };
+    default:
+      return scheme;
+  }
+}
+
+function buildWebhook(document: WebhookDocument, audience: Audience): Webhook {
+  const ignored = (document.ignore ?? []).map(compileMatch);
+  const common = {
+    secretEnv: document.secretEnv,
+    audience,
+    ignores: (post: Parameters<Webhook["ignores"]>[0]) => ignored.some((matches) => matches(post)),
+  };
+  switch (document.scheme) {
+    case "hmac_sha256": {
+      const { scheme, header, encoding, prefix = "" } = document;
+      return { ...common, scheme, header: header.toLowerCase(), encoding, prefix };
+    }
+    case "slack_v0":
+      return { ...common, scheme: document.scheme };
+    case "token_query":
+      return { ...common, scheme: document.scheme, parameter: document.parameter };
+  }
+}
+
+function buildDefinition(toolkit: ToolkitDocument, name: string, document: ToolDocument, bindings: Bindings) {
+  const { values, ownerProjectId = "" } = bindings;
+  return {
+    slug: `${toolkit.slug}.${name}`,
+    name,
+    toolkitSlug: toolkit.slug,
+    ownerProjectId,
+    scopes: (document.scopes ?? []).map((scope) => fillInDeployment(scope, values)),
+    description: document.description.trim(),
+    intents: document.intents,
+    outputSchema: document.output,
+  } satisfies Partial<ToolDefinition>;
+}
+
+function buildAction(toolkit: ToolkitDocument, name: string, document: ActionDocument, bindings: Bindings): Action {
+  const { request, response = {} } = document;
+  const { validators = createValidator } = bindings;
+  const inputSchema = document.class === "destructive" ? withConfirm(document.input, confirmProperty) : document.input;
+  return {
+    ...buildDefinition(toolkit, name, document, bindings),
+    kind: "action",
+    class: document.class,
+    ...callabilityOf(document),
+    inputSchema,
+    idempotency: document.idempotency,
+    request: {
+      method: request.method,
+      path: parseTemplateTree(request.path),
+      query: parseTemplateTree(request.query ?? {}),
+      headers: parseTemplateTree(request.headers ?? {}),
+      body: request.body === undefined ? undefined : parseTemplateTree(request.body),
+    },
+    response: {
+      unwrap: response.unwrap ?? "",
+      under: response.under ?? "",
+      empty: response.empty,
+      error: response.error,
+    },
+    paging: document.paging,
+    poll: document.poll,
+    replacedBy: document.replacedBy === undefined ? undefined : `${toolkit.slug}.${document.replacedBy}`,
+    validateInput: validators(inputSchema),
+    validateOutput: validators(withNulls(document.output)),
+  };
+}
+
+function callabilityOf({ callable = true, uncallableReason }: ActionDocument) {
+  return { callable, uncallableReason: callable ? "" : (uncallableReason ?? "Its definition only describes it.") };
+}
+
+const confirmProperty: JsonSchema = {
+  type: "boolean",
+  default: false,
+  description: "Set to true to carry the call out. Without it the call is held and nothing is changed.",
+};
+
+function buildTrigger(toolkit: ToolkitDocument, name: string, document: TriggerDocument, bindings: Bindings): Trigger {
+  return {
+    ...buildDefinition(toolkit, name, document, bindings),
+    kind: "trigger",
+    class: "read",
+    callable: false,
+    uncallableReason: "It is a trigger: the app sends its events, and subscriptions receive them.",
+    inputSchema: { type: "object", properties: {}, additionalProperties: false },
+    readsBody: readsBody(document),
+    namesAccount: document.account !== undefined,
+    matches: compileMatch(document.match),
+    normalize: compileNormalize(document),
+    sample: (nowMs) => samplePost(document, nowMs),
+  };
+}
+
+function readsBody({ match, payload, account, dedupe, occurredAt }: TriggerDocument): boolean {
+  const tree = parseTemplateTree({ payload, account, dedupe, occurredAt });
+  return match.body !== undefined || placeholdersOfTree(tree).some(([{ root }]) => root === "body");
+}

@@ -1,0 +1,70 @@
+import { isRawJson, scalarText } from "@svc/core";
+import type { Post } from "../model.ts";
+import type { ConditionsDocument, ConditionValue, MatchDocument } from "../read/documents.ts";
+
+type Condition = (post: Post) => boolean;
+
+/**
+ * Compiles a match rule. Header names compare without case, header and query values as texts, body fields by dotted path as
+ * JSON values; a field that is missing matches nothing. A number beyond 2^53 - 1, which no definition can hold as one, equals its
+ * digits as a text.
+ */
+export function compileMatch(match: MatchDocument): (post: Post) => boolean {
+  const conditions: Condition[] = [
+    ...compileConditions(match.headers, toText, (name) => {
+      const header = name.toLowerCase();
+      return (post) => post.headers[header];
+    }),
+    ...compileConditions(match.query, toText, (name) => ({ query }) => {
+      if (query instanceof URLSearchParams) return query.get(name) ?? undefined;
+      return Object.hasOwn(query, name) ? query[name] : undefined;
+    }),
+    ...compileConditions(
+      match.body,
+      (value) => value,
+      (name) => {
+        const steps = name.split(".");
+        return (post) => comparable(fieldOf(post.body, steps));
+      },
+    ),
+  ];
+  return (post) => conditions.every((holds) => holds(post));
+}
+
+/** Whether a rule names nothing and so matches every post. */
+export function matchesEverything(match: MatchDocument): boolean {
+  return [match.headers, match.query, match.body].every((part) => Object.keys(part ?? {}).length === 0);
+}
+
+function compileConditions(
+  conditions: ConditionsDocument | undefined,
+  convert: (value: ConditionValue) => unknown,
+  compileField: (name: string) => (post: Post) => unknown,
+): Condition[] {
+  return Object.entries(conditions ?? {}).map(([name, expected]) => {
+    const read = compileField(name);
+    const values = new Set((Array.isArray(expected) ? expected : [expected]).map(convert));
+    return (post) => {
+      const value = read(post);
+      return value !== undefined && values.has(value);
+    };
+  });
+}
+
+function toText(value: ConditionValue): string {
+  return String(value);
+}
+
+function comparable(value: unknown): unknown {
+  return isRawJson(value) ? scalarText(value) : value;
+}
+
+function fieldOf(body: unknown, steps: readonly string[]): unknown {
+  let value = body;
+  for (const step of steps) {
+    if (typeof value !== "object" || value === null || isRawJson(value)) return undefined;
+    if (!Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string, unknown>)[step];
+  }
+  return value;
+}

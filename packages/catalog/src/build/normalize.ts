@@ -1,0 +1,114 @@
+import {
+  parseTemplate,
+  parseTemplateTree,
+  renderTemplate,
+  renderTemplateTree,
+  scalarText,
+  type Template,
+  type TemplateTree,
+  TemplateValueError,
+} from "@svc/core";
+import type { SchemaFault } from "../check/schema-faults.ts";
+import type { NormalizedPost, NormalizeFault, Post } from "../model.ts";
+import type { TriggerDocument } from "../read/documents.ts";
+import { createValidator } from "../schema/json-schema.ts";
+import { readProviderTime } from "../schema/provider-time.ts";
+
+/** Account and dedupe keys stand in database indexes, whose entries are bounded. */
+const keyLengthMax = 512;
+
+/** Compiles what a trigger makes of a post. The answer never throws on a post, and its schema is compiled at the first one. */
+export function compileNormalize(document: TriggerDocument): (post: Post) => NormalizedPost | NormalizeFault {
+  const payloadTree = parseTemplateTree(document.payload);
+  const account = parseTemplate(document.account ?? "");
+  const dedupe = parseTemplate(document.dedupe ?? "");
+  const occurredAt = parseTemplate(document.occurredAt ?? "");
+  const validate = createValidator(document.output);
+  return (post) => {
+    try {
+      const payload = (renderTemplateTree(payloadTree, post) ?? {}) as Record<string, unknown>;
+      const faults = validate(payload);
+      if (faults.length > 0) return { fault: describeFaults(faults, payloadTree, payload) };
+      return {
+        payload,
+        account: toKey("account", renderTemplate(account, post)),
+        dedupe: toKey("dedupe", renderTemplate(dedupe, post)),
+        occurredAt: timeOf(occurredAt, post),
+      };
+    } catch (error) {
+      if (error instanceof TemplateValueError) return { fault: error.plain };
+      if (error instanceof PostFault) return { fault: error.message };
+      throw error;
+    }
+  };
+}
+
+class PostFault extends Error {}
+
+function toKey(field: string, value: unknown): string {
+  if (value === undefined || value === null) return "";
+  const text = scalarText(value);
+  if (text === undefined) throw new PostFault(`${field} must be a text or a number, and is an object or a list`);
+  if (text.length > keyLengthMax) {
+    throw new PostFault(`${field} must have at most ${keyLengthMax} characters, and has ${text.length}`);
+  }
+  // PostgreSQL's text cannot hold it.
+  if (text.includes("\0")) throw new PostFault(`${field} must not contain the character NUL`);
+  return text;
+}
+
+/** A time that cannot be read, or not even be taken out of the post, keeps no event out. */
+function timeOf(template: Template, post: Post): number | undefined {
+  try {
+    return readProviderTime(renderTemplate(template, post));
+  } catch (error) {
+    if (error instanceof TemplateValueError) return undefined;
+    throw error;
+  }
+}
+
+/** Faults that the detail of a post names, at most. */
+const describedMax = 5;
+
+function describeFaults(faults: readonly SchemaFault[], tree: TemplateTree, payload: unknown): string {
+  const texts = faults.slice(0, describedMax).map((fault) => describeFault(fault, tree, payload));
+  const others = faults.length > describedMax ? [`and ${faults.length - describedMax} more`] : [];
+  return [...new Set(texts), ...others].join("; ");
+}
+
+/** Says what is wrong in words of the definition: names and values of the post may be secrets. */
+function describeFault({ pointer, message, property }: SchemaFault, tree: TemplateTree, payload: unknown): string {
+  const { declared, inside } = splitPointer(pointer, tree);
+  const place = `payload${declared.map((step) => `.${step}`).join("")}`;
+  const where = inside.length === 0 ? place : `${place}, inside of what the post brings,`;
+  return `${where} ${isGiven(payload, pointer, property) ? "must not have a property that output does not name" : message}`;
+}
+
+/** The steps of a pointer as far as the definition wrote them; what is behind them came with the post. */
+function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: string[]; inside: string[] } {
+  const steps = stepsOf(pointer);
+  let tree: TemplateTree | undefined = payloadTree;
+  let length = 0;
+  for (; length < steps.length; length++) {
+    const step: string = steps[length] ?? "";
+    if (tree?.kind === "object") tree = tree.entries.find(([key]) => key === step)?.[1];
+    else if (tree?.kind === "list") tree = tree.items[Number(step)];
+    else if (tree?.kind !== "constant") break;
+  }
+  return { declared: steps.slice(0, length), inside: steps.slice(length) };
+}
+
+/** Whether a fault's property is there: then it is one too many, and its name may be the post's. */
+function isGiven(payload: unknown, pointer: string, property: string | undefined): boolean {
+  if (property === undefined) return false;
+  let value = payload;
+  for (const step of stepsOf(pointer)) value = (value as Readonly<Record<string, unknown>> | undefined)?.[step];
+  return typeof value === "object" && value !== null && Object.hasOwn(value, property);
+}
+
+function stepsOf(pointer: string): string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+}

@@ -1,0 +1,96 @@
+import { isObject } from "@svc/core";
+import { placeAt, referencedSchema, type SchemaPlace, schemaPlace } from "../check/sensitivity.ts";
+import type { JsonSchema } from "../read/documents.ts";
+
+/** One place in the values of a schema, and of the schemas that speak of it those that hold in any case. */
+export type NullPlace = { readonly place: SchemaPlace; readonly sure: readonly JsonSchema[] };
+
+/**
+ * Returns a value without its nulls that mean "absent", at every depth: clients of models often send each optional property, as null.
+ * Of a required property, and of one that the schema does not name, a null stays. The same value if it holds none.
+ */
+export function withoutOptionalNulls(schema: JsonSchema, value: unknown): unknown {
+  return holdsNull(value, 0) ? without(nullPlace(schema), value, 0) : value;
+}
+
+/** The place of the whole values of a schema. */
+export function nullPlace(schema: JsonSchema): NullPlace {
+  return { place: schemaPlace(schema), sure: sureOf(schema, [schema]) };
+}
+
+/** The place at one step into the values of a place. */
+export function nullPlaceAt({ place, sure }: NullPlace, step: string | number): NullPlace {
+  const below = sure.flatMap((schema) => (typeof step === "string" ? propertyOf(schema, step) : itemOf(schema, step)));
+  return { place: placeAt(place, step), sure: sureOf(place.root, below) };
+}
+
+/** True if a property of that name, being null, is the same as none: it is named, not required in any case, and takes no null. */
+export function isOmittedByNull({ place, sure }: NullPlace, name: string): boolean {
+  if (sure.some(({ required }) => Array.isArray(required) && required.includes(name))) return false;
+  const takes = (schema: unknown) => takesNull(schema, place.root, 0);
+  const declared = sure.flatMap((schema) => propertyOf(schema, name));
+  if (declared.length > 0) return !declared.every(takes);
+  const offered = place.schemas.flatMap((schema) => propertyOf(schema, name));
+  return offered.length > 0 && !offered.some(takes);
+}
+
+/** Deeper values are refused long before. */
+const depthMax = 500;
+
+function holdsNull(value: unknown, depth: number): boolean {
+  if (value === null) return true;
+  if (typeof value !== "object" || depth > depthMax) return false;
+  return Object.values(value).some((child) => holdsNull(child, depth + 1));
+}
+
+function without(at: NullPlace, value: unknown, depth: number): unknown {
+  // What no schema speaks of has nothing that is optional.
+  if (at.place.schemas.length === 0 || depth > depthMax || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item, index) => without(nullPlaceAt(at, index), item, depth + 1));
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([name, child]) => child !== null || !isOmittedByNull(at, name));
+  const deeper = kept.map(([name, child]) => {
+    return [name, typeof child === "object" ? without(nullPlaceAt(at, name), child, depth + 1) : child];
+  });
+  // Not by assignment: a property may be named __proto__.
+  return Object.fromEntries(deeper);
+}
+
+/** Schemas with those that they include: a schema is looked at once, so that references in a circle end. */
+function sureOf(root: JsonSchema, first: readonly unknown[]): readonly JsonSchema[] {
+  const schemas = new Set<JsonSchema>();
+  const waiting = [...first];
+  for (const schema of waiting) {
+    if (!isObject(schema) || schemas.has(schema)) continue;
+    schemas.add(schema);
+    if (Array.isArray(schema.allOf)) waiting.push(...schema.allOf);
+    if (typeof schema.$ref === "string") waiting.push(referencedSchema(root, schema.$ref));
+  }
+  return [...schemas];
+}
+
+function propertyOf({ properties }: JsonSchema, name: string): readonly unknown[] {
+  return isObject(properties) && Object.hasOwn(properties, name) ? [properties[name]] : [];
+}
+
+function itemOf({ prefixItems, items }: JsonSchema, index: number): readonly unknown[] {
+  return [Array.isArray(prefixItems) && index < prefixItems.length ? prefixItems[index] : items];
+}
+
+/** Levels of rules within rules that are looked at. */
+const rulesMax = 20;
+
+/** True if null may satisfy a schema, as far as its types tell. */
+function takesNull(schema: unknown, root: JsonSchema, depth: number): boolean {
+  if (!isObject(schema) || depth > rulesMax) return schema !== false;
+  const takes = (part: unknown) => takesNull(part, root, depth + 1);
+  const { type, anyOf, oneOf, allOf, not, $ref } = schema;
+  if (type !== undefined && ![type].flat().includes("null")) return false;
+  if (Array.isArray(schema.enum) && !schema.enum.includes(null)) return false;
+  if (schema.const !== undefined && schema.const !== null) return false;
+  if (Array.isArray(anyOf) && !anyOf.some(takes)) return false;
+  if (Array.isArray(oneOf) && !oneOf.some(takes)) return false;
+  if (Array.isArray(allOf) && !allOf.every(takes)) return false;
+  if (isObject(not) && takes(not)) return false;
+  return typeof $ref !== "string" || takes(referencedSchema(root, $ref));
+}

@@ -1,0 +1,173 @@
+import { isObject } from "@svc/core";
+import { matchesEverything } from "../build/match.ts";
+import type { DefinitionFile } from "../read/definition-file.ts";
+import type { ActionDocument, ToolDocument, ToolkitDocument, TriggerDocument } from "../read/documents.ts";
+import type { ToolkitFiles } from "../read/read-definitions.ts";
+import { checkAction } from "./check-action.ts";
+import { checkTemplates, type Namespaces } from "./check-placeholders.ts";
+import { faultOfOutputPath } from "./check-response.ts";
+import { checkShape } from "./check-shape.ts";
+import { accountNames, checkToolkit, declares } from "./check-toolkit.ts";
+import { checkTrigger } from "./check-trigger.ts";
+
+/** Enough for the words of several trades; each is indexed, with every choice it lists. */
+const sayingsMax = 60;
+const lengthMax = 400;
+/** Without choices, or with some that do not hold others. */
+const form = /^(?:[^()|]|\([^()]*\))*$/;
+
+/** Checks that sayings.yaml names tools of the toolkit, and that every saying can be read. */
+export function checkSayings({ sayings: file, tools }: ToolkitFiles): void {
+  if (file === undefined || file.faults.length > 0) return;
+  if (!isObject(file.value)) {
+    file.fault([], "is not a map of tools", "list sayings under the name of each tool");
+    return;
+  }
+  for (const [name, sayings] of Object.entries(file.value)) {
+    if (!tools.has(name))
+      file.fault([name], `"${name}" is not a tool of the toolkit`, "name one that it has, or remove it");
+    if (!Array.isArray(sayings) || sayings.length === 0 || sayings.length > sayingsMax) {
+      file.fault([name], "is not a list of sayings", `list 1 to ${sayingsMax}`);
+      continue;
+    }
+    for (const [index, saying] of sayings.entries()) {
+      if (typeof saying === "string" && saying.length <= lengthMax && form.test(saying)) continue;
+      const cure = `write up to ${lengthMax} characters, with choices such as (call|ring|) that hold no others`;
+      file.fault([name, index], "is not a saying", cure);
+    }
+  }
+}
+
+/** A tool whose parts that have their shape are known. */
+type ToolParts = Partial<ActionDocument> | Partial<TriggerDocument>;
+
+/** Checks one toolkit's files, each by itself and together. Faults are recorded with the file they stand in. */
+export function checkDefinitions(files: ToolkitFiles): void {
+  for (const _ of checkInSteps(files));
+}
+
+/** checkDefinitions in steps of about a tool each, between which the caller may let others run. */
+export function* checkInSteps(files: ToolkitFiles): Generator<void> {
+  const { folder, toolkit: file, tools } = files;
+  const isRead = file.faults.length === 0;
+  const toolkit = isRead ? checkShape<ToolkitDocument>(file, "toolkit") : undefined;
+  if (toolkit !== undefined) checkToolkit(file, toolkit, folder);
+  const account = toolkit === undefined ? "any" : accountNames(file, toolkit);
+  const parts = new Map<string, ToolParts>();
+  for (const name of tools.keys()) {
+    const tool = checkToolFile({ tools, name, account, webhook: toolkit?.webhook });
+    if (tool !== undefined) parts.set(name, tool);
+    yield;
+  }
+  if (toolkit !== undefined) checkTogether({ file, toolkit, tools, parts });
+  checkSayings(files);
+}
+
+function checkToolFile(options: {
+  tools: ToolkitFiles["tools"];
+  name: string;
+  account: Namespaces[string];
+  webhook: ToolkitDocument["webhook"];
+}): ToolParts | undefined {
+  const { tools, name, account, webhook } = options;
+  const file = tools.get(name);
+  if (file === undefined || file.faults.length > 0) return undefined;
+  const tool = checkShape<ToolDocument>(file, "tool");
+  if (tool === undefined) return undefined;
+  checkTool(file, tool, name);
+  if (tool.kind === "action") checkAction(file, tool, account);
+  if (tool.kind === "trigger") checkTrigger(file, tool, webhook);
+  return tool;
+}
+
+type Together = {
+  readonly file: ToolkitFiles["toolkit"];
+  readonly toolkit: Partial<ToolkitDocument>;
+  readonly tools: ToolkitFiles["tools"];
+  readonly parts: ReadonlyMap<string, ToolParts>;
+};
+
+/** The rules that hold between a toolkit and its tools. */
+/** A deprecated tool is replaced by one that is called, and is not deprecated itself. */
+function checkReplacements({ tools, parts }: Pick<Together, "tools" | "parts">): void {
+  for (const [name, tool] of parts) {
+    if (tool.kind !== "action" || tool.replacedBy === undefined) continue;
+    const other = parts.get(tool.replacedBy);
+    const isUsable = other?.kind === "action" && other.callable !== false && other.replacedBy === undefined;
+    if (isUsable) continue;
+    const reason = `"${tool.replacedBy}" is no action of the toolkit that can be called and is not deprecated`;
+    tools.get(name)?.fault(["replacedBy"], reason, "name one that is, or remove it");
+  }
+}
+
+function checkTogether({ file, toolkit, tools, parts }: Together): void {
+  if (tools.size === 0) file.fault([], "the toolkit has no tool", "add tools/<tool>.yaml");
+  const triggers = [...parts].filter(([, tool]) => tool.kind === "trigger");
+  const [first] = triggers;
+  if (first !== undefined && !declares(file, "webhook")) {
+    file.fault(["webhook"], `is missing, and "${first[0]}" is a trigger`, "declare how its posts are verified");
+  }
+  for (const [name, tool] of triggers) {
+    const isGreedy = tool.kind === "trigger" && tool.match !== undefined && matchesEverything(tool.match);
+    if (!isGreedy || triggers.length === 1) continue;
+    const reason = "matches every post, and the toolkit has other triggers";
+    tools.get(name)?.fault(["match"], reason, "name what tells its posts apart");
+  }
+  checkDescriptions({ tools, parts });
+  checkReplacements({ tools, parts });
+  checkIdentify({ file, toolkit, tools, parts });
+}
+
+/** A model chooses by description: what reads the same cannot be told apart. */
+function checkDescriptions({ tools, parts }: Pick<Together, "tools" | "parts">): void {
+  const first = new Map<string, string>();
+  for (const [name, { description }] of parts) {
+    if (description === undefined) continue;
+    const words = description.trim().replaceAll(/\s+/g, " ").toLowerCase();
+    const other = first.get(words);
+    if (other === undefined) first.set(words, name);
+    else tools.get(name)?.fault(["description"], `is the same as that of ${other}`, "say how the two differ");
+  }
+}
+
+function checkIdentify({ file, toolkit, tools, parts }: Together): void {
+  if (toolkit.identify === undefined) return;
+  const { tool: name, path } = toolkit.identify;
+  const tool = parts.get(name);
+  if (!tools.has(name)) {
+    file.fault(["identify", "tool"], `"${name}" is not a tool of the toolkit`, "name one of its read actions");
+  } else if (tool?.kind === "trigger" || (tool?.kind === "action" && (tool.class ?? "read") !== "read")) {
+    file.fault(["identify", "tool"], `"${name}" is not a read action`, "name one: connecting changes nothing");
+  } else if (tool?.kind === "action") {
+    if (Array.isArray(tool.input?.required) && tool.input.required.length > 0) {
+      const cure = "name one that takes none: connecting has nothing to fill in";
+      file.fault(["identify", "tool"], `"${name}" requires arguments`, cure);
+    }
+    const fault = tool.output === undefined ? undefined : faultOfOutputPath(tool.output, path);
+    if (fault !== undefined)
+      file.fault(["identify", "path"], `"${path}" ${fault}`, `name a text or number of ${name}'s output`);
+  }
+}
+
+/** The rules that hold for actions and triggers alike. Records every fault. */
+function checkTool(file: DefinitionFile, document: Partial<ToolDocument>, name: string): void {
+  if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name) || name.length > 60) {
+    file.fault(
+      [],
+      `"${name}" is not a tool name`,
+      "name the file in lower-case words joined by _, at most 60 characters",
+    );
+  }
+  checkTemplates(file, ["scopes"], document.scopes ?? [], { deployment: new Set(["scope_base"]) });
+  const words = toWords(name);
+  document.intents?.forEach((intent, index) => {
+    // A name of one word, such as "search", is a word people use; two or more in a row are the name itself.
+    const namesTool = words.trim().includes(" ") ? toWords(intent).includes(words) : toWords(intent) === words;
+    if (namesTool) file.fault(["intents", index], `"${intent}" names the tool`, "say it as people ask for it");
+  });
+}
+
+function toWords(text: string): string {
+  const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  return ` ${words.join(" ")} `;
+}

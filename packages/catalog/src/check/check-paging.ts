@@ -1,0 +1,95 @@
+import { isObject } from "@svc/core";
+import type { FaultPath } from "../read/definition-error.ts";
+import type { DefinitionFile } from "../read/definition-file.ts";
+import type { ActionDocument, JsonSchema, PagingDocument } from "../read/documents.ts";
+import { faultOfOutputPath } from "./check-response.ts";
+
+/** One thing wrong with how pages are asked for: where it stands in the file, what it is, what would be right. */
+type PagingFault = readonly [path: FaultPath, reason: string, cure: string];
+
+/** The parts of an action that paging is held against. */
+type Paged = Pick<Partial<ActionDocument>, "paging" | "input" | "output">;
+
+/** The rules of how an action's pages are asked for. Records every fault. */
+export function checkPaging(file: DefinitionFile, document: Paged): void {
+  for (const fault of faultsOfPaging(document)) file.fault(...fault);
+}
+
+/** What is wrong with how pages are asked for; nothing where that is not declared. */
+export function faultsOfPaging({ paging, input, output }: Paged): readonly PagingFault[] {
+  if (paging === undefined) return [];
+  const own = faultsOfForm(paging);
+  const taken = input === undefined ? [] : faultsOfArguments(paging, argumentsOf(input));
+  return [...own, ...taken, ...(output === undefined ? [] : faultsOfPaths(paging, output))];
+}
+
+/** Names that stand only beside `from`, and such as never do. */
+function faultsOfForm({ from, query, start, by, size }: PagingDocument): PagingFault[] {
+  const faults: PagingFault[] = [];
+  if (from === undefined) {
+    if (query !== undefined) {
+      faults.push([["paging", "query"], "stands without from", "add from: the path of the link in the output"]);
+    } else if (start === undefined && by === undefined) {
+      const cure = "add from: <path of the next token>, or start: 1 for page numbers, or by: rows for an offset";
+      faults.push([["paging"], "does not say what arg takes", cure]);
+    }
+    return faults;
+  }
+  for (const [name, value] of Object.entries({ start, by, size })) {
+    if (value === undefined) continue;
+    const cure = `remove ${name}: what arg takes stands in the output, at from; or remove from, if pages or rows are counted`;
+    faults.push([["paging", name], "stands beside from", cure]);
+  }
+  return faults;
+}
+
+type Properties = Readonly<Record<string, unknown>>;
+
+function argumentsOf(input: JsonSchema): Properties {
+  return isObject(input.properties) ? input.properties : {};
+}
+
+function faultsOfArguments(paging: PagingDocument, properties: Properties): PagingFault[] {
+  const { arg, from, start = 0, by, size } = paging;
+  const isCounting = from === undefined && (paging.start !== undefined || by !== undefined);
+  const faults: PagingFault[] = [];
+  const look = (name: string, key: string, isCounted: boolean) => {
+    if (!Object.hasOwn(properties, name)) {
+      const known = Object.keys(properties).join(", ");
+      const cure =
+        known === "" ? "remove paging: the tool takes no arguments" : `name one of input.properties: ${known}`;
+      faults.push([["paging", key], `"${name}" is not an argument`, cure]);
+    } else if (isCounted && !takesNumbers(properties[name])) {
+      const cure = from === undefined && key === "arg" ? "name one that does, or add from" : "name one that does";
+      faults.push([["paging", key], `"${name}" does not take whole numbers`, cure]);
+    }
+  };
+  look(arg, "arg", isCounting);
+  if (size !== undefined && from === undefined) look(size, "size", true);
+  const { minimum, maximum }: JsonSchema = isObject(properties[arg]) ? properties[arg] : {};
+  const isOut = (typeof minimum === "number" && start < minimum) || (typeof maximum === "number" && start > maximum);
+  if (isCounting && isOut) {
+    faults.push([["paging", "start"], `is ${start}, which ${arg} does not take`, `write what its schema allows`]);
+  }
+  return faults;
+}
+
+function takesNumbers(schema: unknown): boolean {
+  const types = isObject(schema) && schema.type !== undefined ? [schema.type].flat() : undefined;
+  return types === undefined || types.includes("integer") || types.includes("number");
+}
+
+function faultsOfPaths({ from, query, more }: PagingDocument, output: JsonSchema): PagingFault[] {
+  const faults: PagingFault[] = [];
+  const look = (key: string, path: string, wanted: readonly string[], cure: string) => {
+    const fault = faultOfOutputPath(output, path, wanted);
+    if (fault !== undefined) faults.push([["paging", key], `"${path}" ${fault}`, cure]);
+  };
+  if (from !== undefined && query === undefined) {
+    look("from", from, ["string", "integer", "number"], "name the text or number that is the next page's token");
+  }
+  if (from !== undefined && query !== undefined)
+    look("from", from, ["string"], "name the text that is the next page's link");
+  if (more !== undefined) look("more", more, ["boolean"], "name the boolean that is false on the last page");
+  return faults;
+}

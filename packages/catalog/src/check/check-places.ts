@@ -1,0 +1,164 @@
+import { isObject, type Placeholder, type TemplateTree } from "@svc/core";
+import type { FaultPath } from "../read/definition-error.ts";
+import type { DefinitionFile } from "../read/definition-file.ts";
+import type { JsonSchema } from "../read/documents.ts";
+
+/** An argument as the input schema declares it. */
+type Argument = { readonly schema: JsonSchema; readonly isRequired: boolean };
+
+/** The arguments of an action by name. */
+export type Arguments = ReadonlyMap<string, Argument>;
+
+/**
+ * Holds the arguments and their places in a request together: each stands somewhere, is there when its place needs it, and
+ * has a type that its place and filters can take. `tree` is the parsed request. Records every fault.
+ */
+export function checkPlaces(file: DefinitionFile, declared: Arguments, tree: TemplateTree): void {
+  const placed = new Set<string>();
+  for (const { placeholder, path, isWhole } of placesOf(tree, ["request"])) {
+    if (placeholder.root !== "params") continue;
+    const name = String(placeholder.path[0]);
+    placed.add(name);
+    const argument = declared.get(name);
+    if (argument === undefined) continue;
+    if (path[1] === "path" && !argument.isRequired && argument.schema.default === undefined) {
+      const cure = `make ${name} required, or give it a default`;
+      file.fault(path, `{{${placeholder.text}}} is optional, and a path cannot go without it`, cure);
+    }
+    checkType({ file, path, placeholder, isWhole }, argument.schema);
+  }
+  for (const [name, argument] of declared) {
+    if (!placed.has(name)) checkUnplaced(file, name, argument);
+  }
+}
+
+/** A placeholder with the path of its text. `isWhole`: the text is nothing else, so the value keeps its type. */
+type Place = { readonly placeholder: Placeholder; readonly path: FaultPath; readonly isWhole: boolean };
+
+function placesOf(tree: TemplateTree, path: FaultPath): Place[] {
+  switch (tree.kind) {
+    case "constant":
+      return [];
+    case "text": {
+      const { parts } = tree.template;
+      const placeholders = parts.filter((part) => typeof part !== "string");
+      return placeholders.map((placeholder) => ({ placeholder, path, isWhole: parts.length === 1 }));
+    }
+    case "object":
+      return tree.entries.flatMap(([key, item]) => placesOf(item, [...path, key]));
+    case "list":
+      return tree.items.flatMap((item, index) => placesOf(item, [...path, index]));
+  }
+}
+
+type PlaceInFile = Place & { readonly file: DefinitionFile };
+
+function checkType(place: PlaceInFile, schema: JsonSchema): void {
+  const { file, path, placeholder } = place;
+  const found = schemaAt(schema, placeholder.path.slice(1));
+  if (found === undefined) {
+    const cure = "name one that the argument's properties declare";
+    file.fault(path, `{{${placeholder.text}}} names nothing in the argument`, cure);
+    return;
+  }
+  const value = filteredSchema(place, found);
+  if (value === undefined) return;
+  if (path[1] !== "path") {
+    checkPlaceOfType(place, value);
+  } else if (!typesOf(value)?.every((type) => ["string", "integer", "number"].includes(type))) {
+    file.fault(path, `{{${placeholder.text}}} is not a string or number`, "a path segment is one text or number");
+  }
+}
+
+/** What each filter makes of a value that it can take. */
+const filterResults: Readonly<Record<Filter, JsonSchema>> = {
+  int: { type: "integer" },
+  json: { type: "string" },
+  csv: { type: "string" },
+  segment: { type: "string" },
+  each: { type: "array", items: { type: "object" } },
+};
+
+/** The schema of a value behind its filters; undefined, and a fault recorded, when one of them cannot take it. */
+function filteredSchema({ file, path, placeholder }: PlaceInFile, schema: JsonSchema): JsonSchema | undefined {
+  let value = schema;
+  for (const { name } of placeholder.filters) {
+    const fault = faultOfFilter(name, value);
+    if (fault !== undefined) {
+      file.fault(path, `{{${placeholder.text}}} ${fault[0]}`, fault[1]);
+      return undefined;
+    }
+    value = filterResults[name];
+  }
+  return value;
+}
+
+type Filter = Placeholder["filters"][number]["name"];
+
+/** Says why a filter cannot take a value, as [reason, cure]; undefined when it can, or the schema leaves the type open. */
+function faultOfFilter(name: Filter, schema: JsonSchema): readonly [reason: string, cure: string] | undefined {
+  const types = typesOf(schema);
+  if (types === undefined) return undefined;
+  const isOnly = (...allowed: string[]) => types.every((type) => allowed.includes(type) || type === "null");
+  if (name === "each" && !isOnly("array")) {
+    return ["makes an object of every item, and the argument is not a list", "remove | each, or write type: array"];
+  }
+  if (name === "csv" && (types.includes("object") || holdsLists(schema))) {
+    return ["joins texts, and the argument holds objects or lists", "write | json instead of | csv"];
+  }
+  if (name === "int" && !isOnly("string", "integer", "number")) {
+    return ["makes an integer, and the argument is not a text or number", "remove | int"];
+  }
+  if (name === "segment" && !isOnly("string")) {
+    return ["takes a segment of an address, and the argument is not a text", "remove | segment"];
+  }
+  return undefined;
+}
+
+/** A body takes any JSON; a text, a query and a header take what can be written as text. */
+function checkPlaceOfType({ file, path, placeholder, isWhole }: PlaceInFile, schema: JsonSchema): void {
+  const types = typesOf(schema) ?? [];
+  const fault = (reason: string, cure: string) => file.fault(path, `{{${placeholder.text}}} ${reason}`, cure);
+  if (!isWhole) {
+    if (types.includes("object")) fault("is an object inside a text", "write | json, or let it stand alone");
+    else if (types.includes("array")) fault("is a list inside a text", "write | csv or | json, or let it stand alone");
+  } else if (path[1] === "query" || path[1] === "headers") {
+    if (types.includes("object") || holdsLists(schema)) fault(`is an object in ${path[1]}`, "write | json");
+  }
+}
+
+/** Whether a list's items are objects or lists. */
+function holdsLists({ items }: JsonSchema): boolean {
+  const types = isObject(items) ? typesOf(items) : undefined;
+  return types?.some((type) => type === "object" || type === "array") ?? false;
+}
+
+function typesOf({ type }: JsonSchema): readonly string[] | undefined {
+  return type === undefined ? undefined : [type].flat().map(String);
+}
+
+/** The schema of what a path leads to; an open one ({}) where the schema does not say, undefined where it says there is none. */
+function schemaAt(schema: JsonSchema, path: readonly (string | number)[]): JsonSchema | undefined {
+  let node = schema;
+  for (const step of path) {
+    const isIndex = typeof step === "number";
+    if (!isIndex && isObject(node.properties) && !Object.hasOwn(node.properties, step)) return undefined;
+    const child = isIndex ? node.items : isObject(node.properties) ? node.properties[step] : undefined;
+    node = isObject(child) ? child : {};
+  }
+  return node;
+}
+
+/** An argument may stay out of the request only when it fills a label of the host that a deployment declares. */
+function checkUnplaced(file: DefinitionFile, name: string, { schema, isRequired }: Argument): void {
+  const path = ["input", "properties", name];
+  if (schema["x-host"] === true) {
+    if (typeof schema.pattern === "string") return;
+    file.fault(path, "fills a host label and has no pattern", "add a pattern of DNS labels");
+  } else if (isRequired) {
+    const cure = `place {{params.${name}}} in path, query, headers or body`;
+    file.fault(path, "is required, and no part of the request carries it", cure);
+  } else {
+    file.fault(path, "is accepted, and dropped by the request", `place {{params.${name}}}, or remove the argument`);
+  }
+}

@@ -1,0 +1,53 @@
+import { isObject } from "@svc/core";
+import type { DefinitionFile } from "../read/definition-file.ts";
+import type { ActionDocument, JsonSchema } from "../read/documents.ts";
+
+/** A path into JSON as definitions write it: `data.items[0].id`. */
+const jsonPath = /^[\w$@-]+(?:\.[\w$@-]+|\[\d{1,6}\])*$/;
+
+/** The rules of how an action's answer is read. Records every fault. */
+export function checkResponse(file: DefinitionFile, { response, output }: Partial<ActionDocument>): void {
+  const { unwrap = "", under, empty, error = {} } = response ?? {};
+  if (unwrap !== "") checkPath(file, ["response", "unwrap"], unwrap);
+  for (const [key, text] of Object.entries(error)) checkPath(file, ["response", "error", key], text);
+  if (!isObject(output?.properties)) return;
+  const { properties } = output;
+  if (under !== undefined && !Object.hasOwn(properties, under)) {
+    file.fault(
+      ["response", "under"],
+      `"${under}" is not a property of output`,
+      "declare it there, or trimming drops it",
+    );
+  }
+  for (const key of isObject(empty) ? Object.keys(empty) : []) {
+    if (Object.hasOwn(properties, key)) continue;
+    file.fault(["response", "empty", key], "is not a property of output", "declare it there, or trimming drops it");
+  }
+}
+
+function checkPath(file: DefinitionFile, path: readonly string[], text: string): void {
+  if (jsonPath.test(text)) return;
+  file.fault(path, `"${text}" is not a path`, "write names and list indexes, such as data.items[0].id");
+}
+
+/** Why a result that satisfies an output schema has none of the types wanted at a path; undefined when it may have. */
+export function faultOfOutputPath(
+  output: JsonSchema,
+  text: string,
+  wanted: readonly string[] = ["string", "integer", "number", "boolean"],
+): string | undefined {
+  if (!jsonPath.test(text)) return "is not a path";
+  let node: unknown = output;
+  for (const [, index, name = ""] of text.matchAll(/\[(\d+)\]|([\w$@-]+)/g)) {
+    if (!isObject(node)) return undefined;
+    const group = index === undefined ? node.properties : undefined;
+    // An object or list without properties or items is kept whole, so anything may stand in it.
+    if (index === undefined && isObject(group) && !Object.hasOwn(group, name)) return "is not in the tool's output";
+    node = index === undefined ? (isObject(group) ? group[name] : undefined) : node.items;
+  }
+  const types = isObject(node) && node.type !== undefined ? [node.type].flat().map(String) : [];
+  if (types.some((type) => type === "object" || type === "array")) return "is an object or a list";
+  const values = types.filter((type) => type !== "null");
+  if (values.length > 0 && !values.some((type) => wanted.includes(type))) return `is ${values.join(" or ")}`;
+  return undefined;
+}

@@ -1,0 +1,113 @@
+import { formatValue, isObject } from "@svc/core";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import type { FaultPath } from "../read/definition-error.ts";
+import type { DefinitionFile } from "../read/definition-file.ts";
+import { addFormats } from "../schema/formats.ts";
+import deploymentSchema from "../schemas/deployment.schema.json" with { type: "json" };
+import toolSchema from "../schemas/tool.schema.json" with { type: "json" };
+import toolkitSchema from "../schemas/toolkit.schema.json" with { type: "json" };
+import { withoutNoise } from "./alternatives.ts";
+
+const ajv = new Ajv2020({
+  allErrors: true,
+  verbose: true,
+  discriminator: true,
+  allowUnionTypes: true,
+  strictTypes: false,
+});
+addFormats(ajv);
+ajv.addSchema(toolSchema, "tool.schema.json");
+ajv.addSchema(toolkitSchema, "toolkit.schema.json");
+ajv.addSchema(deploymentSchema, "deployment.schema.json");
+
+/** How deep the parts of a file lie that can be judged without each other. */
+const partDepth = { toolkit: 1, tool: 1, deployment: 3 };
+
+/**
+ * Checks a file against one of the package's schemas, which editors can use too, and records every fault. Answers the parts
+ * that have their shape, so that rules can be checked on them; undefined when there is none.
+ */
+export function checkShape<T extends object>(
+  file: DefinitionFile,
+  schema: "toolkit" | "tool" | "deployment",
+): Partial<T> | undefined {
+  const validate = ajv.getSchema(`${schema}.schema.json`) as ValidateFunction;
+  if (validate(file.value)) return file.value as T;
+  let sound: unknown = file.value;
+  for (const error of withoutNoise(validate.errors ?? [])) {
+    const path = report(file, error);
+    sound = without(sound, path.slice(0, partDepth[schema]));
+  }
+  return sound as Partial<T> | undefined;
+}
+
+/** A copy of a JSON value that lacks what stands at a path; undefined for the root's. */
+function without(value: unknown, [step, ...rest]: FaultPath): unknown {
+  if (step === undefined) return undefined;
+  if (!isObject(value) || !Object.hasOwn(value, step)) return value;
+  const { [step]: child, ...others } = value;
+  return rest.length === 0 ? others : { ...others, [step]: without(child, rest) };
+}
+
+/** Records one fault and answers its path. */
+function report(file: DefinitionFile, error: ErrorObject): FaultPath {
+  const { params } = error;
+  const step: string | undefined = params.additionalProperty ?? params.missingProperty ?? params.tag;
+  const path = [...pathOf(error.instancePath, file.value), ...(step === undefined ? [] : [step])];
+  file.fault(path, reasonOf(error), cureOf(error));
+  return path;
+}
+
+function reasonOf({ keyword, params, data, message = "is not allowed" }: ErrorObject): string {
+  if (keyword === "additionalProperties") return "is not known here";
+  if (keyword === "required") return "is missing";
+  if (keyword !== "discriminator") return `is ${formatValue(data)}, which ${message}`;
+  const given = JSON.stringify((data as Record<string, unknown> | null)?.[params.tag as string]);
+  return given === undefined ? "is missing" : `is ${given}`;
+}
+
+/** What would be right: the known names, the allowed values, or the description the schema gives the field. */
+function cureOf({ keyword, params, parentSchema, schema }: ErrorObject): string {
+  if (keyword === "additionalProperties") {
+    return `use one of ${Object.keys((parentSchema?.properties as object | undefined) ?? {}).join(", ")}`;
+  }
+  if (keyword === "required") return `add it${descriptionOf(parentSchema, params.missingProperty, ": ")}`;
+  if (keyword === "enum") return `use one of ${(schema as unknown[]).map(String).join(", ")}`;
+  if (keyword === "const") return `use ${JSON.stringify(schema)}`;
+  if (keyword === "discriminator") return `use one of ${tagsOf(parentSchema, params.tag).join(", ")}`;
+  return `write ${parentSchema?.description ?? `what satisfies "${keyword}"`}`;
+}
+
+const definitions: Readonly<Record<string, object>> = { ...toolSchema.$defs, ...toolkitSchema.$defs };
+
+/** The description of a property, which may stand behind a reference; empty when there is none. */
+function descriptionOf(parent: ErrorObject["parentSchema"], name: string, prefix: string): string {
+  type Described = { readonly description?: string; readonly $ref?: string };
+  const property = (parent?.properties as Record<string, Described> | undefined)?.[name];
+  const referred: Described | undefined = definitions[property?.$ref?.replace(/^.*#\/\$defs\//, "") ?? ""];
+  const description = property?.description ?? referred?.description;
+  return description === undefined ? "" : `${prefix}${description}`;
+}
+
+type Branch = { readonly properties: Readonly<Record<string, { readonly const?: string }>> };
+
+/** The values that the branches of a discriminated union declare for its tag. */
+function tagsOf(union: ErrorObject["parentSchema"], tag: string): string[] {
+  const branches = (union?.oneOf as { $ref: string }[] | undefined) ?? [];
+  return branches.map(({ $ref }) => {
+    const branch = definitions[$ref.replace("#/$defs/", "")] as Branch | undefined;
+    return String(branch?.properties[tag]?.const);
+  });
+}
+
+/** Turns a JSON Pointer into a path; a step into a list becomes a number. */
+function pathOf(pointer: string, root: unknown): FaultPath {
+  const path: (string | number)[] = [];
+  let value = root;
+  for (const escaped of pointer.split("/").slice(1)) {
+    const step = escaped.replaceAll("~1", "/").replaceAll("~0", "~");
+    path.push(Array.isArray(value) ? Number(step) : step);
+    value = (value as Record<string, unknown> | undefined)?.[step];
+  }
+  return path;
+}

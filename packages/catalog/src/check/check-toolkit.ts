@@ -1,0 +1,146 @@
+import { formatValue, isObject, parseDuration } from "@svc/core";
+import { faultOfBaseUrl } from "../build/base-url.ts";
+import { matchesEverything } from "../build/match.ts";
+import type { DefinitionFile } from "../read/definition-file.ts";
+import type { AuthDocument, ToolkitDocument } from "../read/documents.ts";
+import { isShortEnough, parseLinearRegExp } from "../schema/linear-reg-exp.ts";
+import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-placeholders.ts";
+import { checkNames, faultOfFieldName, faultOfHeaderName } from "./header-name.ts";
+
+/** What an account under each scheme holds as its credential. */
+const credentialFields: Readonly<Record<AuthDocument["type"], readonly string[]>> = {
+  oauth2: ["access_token"],
+  api_key: ["key"],
+  basic: ["username", "password"],
+  none: [],
+  client_credentials: ["access_token"],
+};
+
+/** The rules of a toolkit file that its schema cannot say, for the parts that have their shape. Records every fault. */
+export function checkToolkit(file: DefinitionFile, document: Partial<ToolkitDocument>, folder: string): void {
+  if (document.slug !== undefined && document.slug !== folder) {
+    file.fault(["slug"], `is "${document.slug}" in the folder ${folder}`, "give the folder and the slug the same name");
+  }
+  if (document.slug === "skills") {
+    file.fault(["slug"], `"skills" is reserved for promoted jobs`, "give folder and slug another name");
+  }
+  checkBaseUrl(file, document);
+  checkAuth(file, document);
+  checkAccount(file, document);
+  const namespaces = { account: accountNames(file, document), deployment: deploymentNamespace };
+  checkTemplates(file, ["always"], document.always ?? {}, namespaces);
+  checkNames(file, ["always"], document.always);
+  checkRate(file, document);
+  const ignore = document.webhook?.ignore ?? [];
+  ignore.forEach((rule, index) => {
+    if (matchesEverything(rule)) {
+      file.fault(["webhook", "ignore", index], "matches every post", "name a header, query parameter or body field");
+    }
+  });
+}
+
+const rateMs = { min: 1_000, max: 86_400_000 };
+
+function checkRate(file: DefinitionFile, { rate }: Partial<ToolkitDocument>): void {
+  if (rate === undefined) return;
+  const perMs = parseDuration(rate.per);
+  if (perMs < rateMs.min || perMs > rateMs.max) {
+    file.fault(["rate", "per"], `is ${rate.per}`, "write a time from 1s to 1d");
+  }
+}
+
+/** The names `{{account.*}}` may take in this toolkit's files; any, when what the toolkit declares cannot be read. */
+export function accountNames(file: DefinitionFile, document: Partial<ToolkitDocument>): ReadonlySet<string> | "any" {
+  if (document.account === undefined && declares(file, "account")) return "any";
+  return new Set((document.account ?? []).map(({ name }) => name));
+}
+
+/** Whether a file has a key, be it well formed or not. */
+export function declares(file: DefinitionFile, key: string): boolean {
+  return !isObject(file.value) || Object.hasOwn(file.value, key);
+}
+
+function checkBaseUrl(file: DefinitionFile, document: Partial<ToolkitDocument>): void {
+  if (document.baseUrl === undefined) return;
+  const namespaces: Namespaces = { account: accountNames(file, document), deployment: new Set(["provider_base_url"]) };
+  const { placeholders } = checkTemplates(file, ["baseUrl"], document.baseUrl, namespaces);
+  for (const [{ text, filters }] of placeholders) {
+    if (filters.length > 0) file.fault(["baseUrl"], `{{${text}}} has a filter`, "remove it: the value stands as it is");
+  }
+  const fault = faultOfBaseUrl(document.baseUrl);
+  if (fault !== undefined) file.fault(["baseUrl"], ...fault);
+}
+
+function checkAuth(file: DefinitionFile, document: Partial<ToolkitDocument>): void {
+  const account = accountNames(file, document);
+  const seen = new Set<string>();
+  document.auth?.forEach((scheme, index) => {
+    const path = ["auth", index];
+    if (seen.has(scheme.type)) {
+      file.fault(
+        [...path, "type"],
+        `"${scheme.type}" is declared twice`,
+        "declare each type once: connections name it",
+      );
+    }
+    seen.add(scheme.type);
+    const credential = new Set(credentialFields[scheme.type]);
+    if (scheme.type === "api_key") {
+      checkTemplates(file, [...path, "value"], scheme.value, { credential, account });
+      const fault = scheme.placement === "header" ? faultOfHeaderName(scheme.name) : faultOfQueryName(scheme.name);
+      if (fault !== undefined) file.fault([...path, "name"], ...fault);
+    } else if (scheme.type === "oauth2" || scheme.type === "client_credentials") {
+      checkOAuth(file, path, scheme);
+    }
+  });
+}
+
+/** What every app takes as it is: neither encoded nor read as something else (RFC 3986, 2.3, with the usual brackets). */
+function faultOfQueryName(name: string): readonly [reason: string, cure: string] | undefined {
+  if (/^[\w.~:$[\]-]+$/.test(name)) return faultOfFieldName(name);
+  return [
+    `${formatValue(name)} is not the name of a query parameter`,
+    "use letters, digits, _, ., ~, :, $, [, ] and -",
+  ];
+}
+
+function checkOAuth(
+  file: DefinitionFile,
+  path: (string | number)[],
+  scheme: AuthDocument & { type: "oauth2" | "client_credentials" },
+): void {
+  const addresses = scheme.type === "oauth2" ? ["authorizeUrl", "tokenUrl"] : ["tokenUrl"];
+  for (const key of addresses) {
+    const address = String(scheme[key as keyof typeof scheme]);
+    checkTemplates(file, [...path, key], address, { deployment: new Set(["auth_url", "token_url"]) });
+    if (!/^(https:\/\/[^\s{}]+|\{\{.*\}\})$/.test(address)) {
+      file.fault(
+        [...path, key],
+        `"${address}" is not an https address`,
+        "start it with https://, or take the deployment's",
+      );
+    }
+  }
+  checkTemplates(file, [...path, "defaultScopes"], scheme.defaultScopes ?? [], { deployment: new Set(["scope_base"]) });
+}
+
+/** Of one example; a toolkit has at most twenty. */
+const exampleStepsMax = 25_000;
+
+function checkAccount(file: DefinitionFile, document: Partial<ToolkitDocument>): void {
+  const seen = new Set<string>();
+  (document.account ?? []).forEach(({ name, example, pattern }, index) => {
+    const path = ["account", index];
+    if (seen.has(name)) file.fault([...path, "name"], `"${name}" is declared twice`, "declare each variable once");
+    seen.add(name);
+    const form = pattern === undefined ? undefined : parseLinearRegExp(pattern);
+    if (form === undefined) return;
+    if ("fault" in form) {
+      file.fault([...path, "pattern"], form.fault, "write it without look-around and back references");
+    } else if (example !== undefined && pattern !== undefined && !isShortEnough(pattern, example, exampleStepsMax)) {
+      file.fault([...path, "pattern"], "takes long over the example", "write it with fewer repetitions");
+    } else if (example !== undefined && !form.test(example)) {
+      file.fault([...path, "example"], `"${example}" does not match the pattern ${pattern}`, "mend one of the two");
+    }
+  });
+}

@@ -1,0 +1,196 @@
+import { isObject, parseTemplate, placeholdersOf } from "@svc/core";
+import { buildToolkit } from "../build/build.ts";
+import type { Deployment } from "../build/deployment.ts";
+import { checkDefinitions } from "../check/check-definitions.ts";
+import { faultsOfPaging } from "../check/check-paging.ts";
+import { faultsOfPoll, isPollDocument } from "../check/check-poll.ts";
+import type { Audience, Catalog, Tool } from "../model.ts";
+import { readCheckedToolkits } from "./checked-toolkits.ts";
+import { DefinitionError } from "./definition-error.ts";
+import { createDefinitionFile, type DefinitionFile } from "./definition-file.ts";
+import type { SayingsDocument, ToolDocument, ToolkitDeploymentDocument, ToolkitDocument } from "./documents.ts";
+import { filesOf, readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
+
+/**
+ * Loads every toolkit of the folders (SVC_TOOLKITS). Rejects with DefinitionError, which lists all faults of all files.
+ * A webhook's audience is what the deployment says, else `audience`; without that it is `accounts` with a deployment, else `projects`.
+ */
+export async function loadCatalog(options: {
+  folders: readonly string[];
+  deployment?: Deployment | undefined;
+  audience?: Audience | undefined;
+}): Promise<Catalog> {
+  const [{ toolkits, unreadable }, checked] = await Promise.all([
+    readDefinitions(options.folders),
+    readCheckedToolkits(),
+  ]);
+  const { deployment, audience = deployment === undefined ? "projects" : "accounts" } = options;
+  return createCatalog(toolkits, { deployment, audience, others: unreadable, checked });
+}
+
+/** Checks and compiles definitions that were read. Throws DefinitionError, also for faults that `others` bring along. */
+export function createCatalog(
+  toolkits: readonly ToolkitFiles[],
+  { deployment, audience, others = [], checked = new Set() }: CatalogOptions,
+): Catalog {
+  const overlaid = toolkits.map((files) => (deployment === undefined ? files : overlay(files, deployment)));
+  for (const files of overlaid) {
+    if (files.digest === undefined || !checked.has(files.digest)) checkDefinitions(files);
+  }
+  checkDistinct(overlaid);
+  const looked = [...others, ...overlaid.flatMap(filesOf)];
+  if (deployment !== undefined) looked.push(checkNames(deployment, overlaid));
+  const faults = looked.flatMap((file) => file.faults);
+  if (faults.length > 0) throw new DefinitionError(faults);
+  return build(overlaid, deployment, audience);
+}
+
+/** What a catalog is made with. `audience` is that of webhooks of which the deployment says nothing. */
+export type CatalogOptions = {
+  deployment: Deployment | undefined;
+  audience: Audience;
+  others?: readonly DefinitionFile[];
+  /** Digests of toolkits that were checked before, whose check is left out. */
+  checked?: ReadonlySet<string>;
+};
+
+/** Compiles files that have no fault. */
+function build(files: readonly ToolkitFiles[], deployment: Deployment | undefined, audience: Audience): Catalog {
+  const toolkits = files.map(({ folder, toolkit, tools, sayings }) => {
+    const documents = {
+      toolkit: toolkit.value as ToolkitDocument,
+      tools: new Map([...tools].map(([name, file]) => [name, file.value as ToolDocument])),
+      sayings: sayings?.value as SayingsDocument | undefined,
+    };
+    return buildToolkit(documents, { values: deployment?.toolkits.get(folder) ?? {}, audience });
+  });
+  toolkits.sort((a, b) => (a.slug < b.slug ? -1 : 1));
+  const tools: Tool[] = toolkits.flatMap((toolkit) => [...toolkit.actions, ...toolkit.triggers]);
+  tools.sort((a, b) => (a.slug < b.slug ? -1 : 1));
+  return {
+    toolkits: new Map(toolkits.map((toolkit) => [toolkit.slug, toolkit])),
+    tools: new Map(tools.map((tool) => [tool.slug, tool])),
+  };
+}
+
+function overlay(files: ToolkitFiles, deployment: Deployment): ToolkitFiles {
+  const patches = deployment.toolkits.get(files.folder)?.overlay;
+  if (patches === undefined) return files;
+  const tools = [...files.tools].map(([name, file]) => {
+    return [name, overlayDefinition(file, patches.tools?.[name], deployment.file)] as const;
+  });
+  // Of no digest any more: it is another definition.
+  return {
+    folder: files.folder,
+    toolkit: overlayDefinition(files.toolkit, patches.toolkit, deployment.file),
+    tools: new Map(tools),
+    sayings: files.sayings,
+  };
+}
+
+/** Every toolkit and tool that a deployment names exists. */
+function checkNames(deployment: Deployment, files: readonly ToolkitFiles[]): DefinitionFile {
+  const file = createDefinitionFile(deployment.file, undefined, deployment.lineOf);
+  for (const [slug, bindings] of deployment.toolkits) {
+    const toolkit = files.find(({ folder }) => folder === slug);
+    if (toolkit === undefined) {
+      const known = files.map(({ folder }) => folder).join(", ");
+      file.fault(["toolkits", slug], "is not a toolkit of the definition folders", `use one of ${known}, or remove it`);
+      continue;
+    }
+    for (const name of Object.keys(bindings.overlay?.tools ?? {})) {
+      if (toolkit.tools.has(name)) continue;
+      const path = ["toolkits", slug, "overlay", "tools", name];
+      file.fault(path, "is not a tool of the toolkit", "name one that it has, or remove it");
+    }
+    checkHost(file, bindings, toolkit);
+  }
+  return file;
+}
+
+/** What the host of a deployment takes is there at every call: account variables, and arguments with a pattern. */
+function checkHost(
+  file: DefinitionFile,
+  bindings: ToolkitDeploymentDocument,
+  { folder, toolkit, tools }: ToolkitFiles,
+) {
+  const path = ["toolkits", folder, "provider_base_url"];
+  const { account } = toolkit.value as Partial<ToolkitDocument>;
+  for (const { root, path: steps, text } of placeholdersOf(parseTemplate(bindings.provider_base_url ?? ""))) {
+    const name = String(steps[0]);
+    if (root === "account" && !account?.some((variable) => variable.name === name)) {
+      file.fault(path, `{{${text}}} is not an account variable of the toolkit`, "name one that it declares");
+    }
+    const without = root === "params" ? [...tools].filter(([, tool]) => !takesHost(tool.value, name)) : [];
+    if (without.length > 0) {
+      const reason = `{{${text}}} is not a required argument with a pattern of ${without.map(([tool]) => tool).join(", ")}`;
+      file.fault(path, reason, `declare ${name} there, or write the host out`);
+    }
+  }
+}
+
+function takesHost(tool: unknown, name: string): boolean {
+  if (!isObject(tool) || tool.kind !== "action" || !isObject(tool.input)) return true;
+  const { properties, required } = tool.input;
+  const argument = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  const isGiven = Array.isArray(required) && required.includes(name);
+  return isObject(argument) && typeof argument.pattern === "string" && (isGiven || argument.default !== undefined);
+}
+
+/** A definition with a deployment's overlay over it (RFC 7396); its faults name both files. */
+export function overlayDefinition(
+  file: DefinitionFile,
+  patch: object | undefined,
+  deploymentFile: string,
+): DefinitionFile {
+  if (patch === undefined || file.faults.length > 0) return file;
+  const name = `${file.file} (with the overlay of ${deploymentFile})`;
+  const merged = mergePatch(file.value, patch);
+  const paged = Object.hasOwn(patch, "paging") ? merged : withSoundPaging(merged);
+  return createDefinitionFile(name, Object.hasOwn(patch, "poll") ? paged : withSoundPoll(paged), file.lineOf);
+}
+
+/**
+ * An overlay that takes an argument or a field away from a list, and says nothing of its paging, takes that away as well where it went
+ * by what is gone: overlays are older than paging.
+ */
+function withSoundPaging(definition: unknown): unknown {
+  if (!isObject(definition) || !isObject(definition.paging)) return definition;
+  const { paging, ...others } = definition;
+  const { arg, from, more } = paging as { readonly [name: string]: unknown };
+  const hasForm = [arg, from ?? "", more ?? ""].every((text) => typeof text === "string");
+  // What has not its form is left to the check that says so.
+  if (!hasForm || !isObject(definition.input) || !isObject(definition.output)) return definition;
+  return faultsOfPaging(definition).length === 0 ? definition : others;
+}
+
+/** The same of how its new rows are found. */
+function withSoundPoll(definition: unknown): unknown {
+  if (!isObject(definition) || definition.poll === undefined) return definition;
+  const { poll, ...others } = definition;
+  if (!isPollDocument(poll) || !isObject(definition.input) || !isObject(definition.output)) return definition;
+  const access = definition.class === "read" ? "read" : "write";
+  const { input, output } = definition;
+  return faultsOfPoll({ poll, class: access, input, output }).length === 0 ? definition : others;
+}
+
+/** Applies a JSON Merge Patch (RFC 7396) to a JSON value; neither is changed. */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const merged = new Map(isObject(target) ? Object.entries(target) : []);
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key);
+    else merged.set(key, mergePatch(merged.get(key), value));
+  }
+  return Object.fromEntries(merged);
+}
+
+/** A slug is served once, whichever folder it comes from. */
+function checkDistinct(toolkits: readonly ToolkitFiles[]): void {
+  const first = new Map<string, string>();
+  for (const { folder, toolkit } of toolkits) {
+    const other = first.get(folder);
+    if (other === undefined) first.set(folder, toolkit.file);
+    else toolkit.fault(["slug"], `"${folder}" is taken by ${other}`, "rename one of the two, or load one folder only");
+  }
+}

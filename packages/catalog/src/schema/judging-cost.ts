@@ -1,0 +1,152 @@
+import { isObject } from "@svc/core";
+import type { JsonSchema } from "../read/documents.ts";
+
+/** Schemas that are tried, and whose faults are thrown away or gathered: making a fault costs more than a comparison. */
+const triedWeight = 4;
+
+/**
+ * Whether a value can be judged by a schema within a number of steps (a keyword on a value is one, of about 50 ns). Looks no
+ * further than that, so it is itself bounded. Patterns have a budget of their own.
+ */
+export function isJudgedWithin(steps: number, schema: JsonSchema, value: unknown): boolean {
+  const meter: Meter = { left: steps, root: schema, depth: 0 };
+  visit(meter, schema, value, 1);
+  return meter.left >= 0;
+}
+
+type Meter = { left: number; readonly root: JsonSchema; depth: number };
+
+/** References that end nowhere are cut here; values that deep are refused long before. */
+const depthMax = 200;
+
+function visit(meter: Meter, schema: unknown, value: unknown, weight: number): void {
+  meter.left -= weight * (isObject(schema) ? sizeOf(schema) : 1);
+  if (meter.left < 0 || !isObject(schema)) return;
+  if (++meter.depth > depthMax) meter.left = -1;
+  else {
+    visitRules(meter, schema, value, weight);
+    if (typeof value === "string") meter.left -= weight * costOfText(schema, value);
+    else if (Array.isArray(value)) visitItems(meter, schema, value, weight);
+    else if (isObject(value)) visitProperties(meter, schema, value, weight);
+  }
+  meter.depth--;
+}
+
+/** What is judged about the same value. */
+function visitRules(meter: Meter, schema: JsonSchema, value: unknown, weight: number): void {
+  if (typeof schema.$ref === "string") visit(meter, referred(meter.root, schema.$ref), value, weight);
+  for (const child of listOf(schema.allOf)) visit(meter, child, value, weight);
+  const tried = ["not", "if", "then", "else"].filter((keyword) => schema[keyword] !== undefined);
+  const others = isObject(schema.dependentSchemas) ? Object.values(schema.dependentSchemas) : [];
+  const all = [...listOf(schema.anyOf), ...listOf(schema.oneOf), ...tried.map((keyword) => schema[keyword]), ...others];
+  for (const child of all) visit(meter, child, value, Math.max(weight, triedWeight));
+}
+
+function visitItems(meter: Meter, schema: JsonSchema, items: readonly unknown[], weight: number): void {
+  const own = [schema.items, schema.unevaluatedItems].filter((child) => child !== undefined);
+  const prefix = listOf(schema.prefixItems);
+  for (const [index, item] of items.entries()) {
+    if (meter.left < 0) return;
+    meter.left -= weight;
+    if (index < prefix.length) visit(meter, prefix[index], item, weight);
+    for (const child of own) visit(meter, child, item, weight);
+    if (schema.contains !== undefined) visit(meter, schema.contains, item, Math.max(weight, triedWeight));
+  }
+}
+
+function visitProperties(meter: Meter, schema: JsonSchema, value: JsonSchema, weight: number): void {
+  const declared = isObject(schema.properties) ? schema.properties : {};
+  const patterns = isObject(schema.patternProperties) ? Object.values(schema.patternProperties) : [];
+  const others = [schema.additionalProperties, schema.unevaluatedProperties, ...patterns].filter(isObject);
+  for (const name of Object.keys(value)) {
+    if (meter.left < 0) return;
+    const child = value[name];
+    // A fault below a long name quotes it.
+    const weightBelow = weight * (1 + name.length / 256);
+    // A property that is not declared is a fault by itself where there may be none.
+    meter.left -= weightBelow * (patterns.length + (schema.additionalProperties === false ? triedWeight : 1));
+    if (Object.hasOwn(declared, name)) visit(meter, declared[name], child, weight);
+    for (const schemaOfOthers of others) visit(meter, schemaOfOthers, child, weightBelow);
+    if (schema.propertyNames !== undefined)
+      visit(meter, schema.propertyNames, name, Math.max(weightBelow, triedWeight));
+  }
+}
+
+function costOfText(schema: JsonSchema, text: string): number {
+  const isMeasured = schema.maxLength !== undefined || schema.minLength !== undefined;
+  return (isMeasured ? text.length / 32 : 0) + (schema.format === undefined ? 0 : Math.min(text.length, 65_536) / 8);
+}
+
+const sizes = new WeakMap<JsonSchema, number>();
+
+/** Keywords of one schema, without those below it: names and values it compares with count one each. */
+function sizeOf(schema: JsonSchema): number {
+  const known = sizes.get(schema);
+  if (known !== undefined) return known;
+  let size = 1;
+  for (const [keyword, value] of Object.entries(schema)) {
+    size++;
+    if (keyword === "enum" || keyword === "const") size += nodesOf(value);
+    else if (keyword === "required") size += listOf(value).length;
+    else if (keyword === "properties" || keyword === "dependentSchemas") size += keysOf(value).length;
+    else if (keyword === "dependentRequired") size += nodesOf(value);
+  }
+  sizes.set(schema, size);
+  return size;
+}
+
+/** The largest schema, by schemaSize, that a tenant may have compiled: about a fifth of a second. */
+export const schemaSizeMax = 3_000;
+
+const wholeSizes = new WeakMap<JsonSchema, number>();
+
+/** What a schema takes to compile: its keywords and declared names, with those of every schema in it. */
+export function schemaSize(schema: JsonSchema): number {
+  const known = wholeSizes.get(schema);
+  if (known !== undefined) return known;
+  let size = sizeWithoutValues(schema);
+  for (const [keyword, child] of Object.entries(schema)) {
+    const schemas = schemasIn(keyword, child).filter(isObject);
+    for (const inner of schemas) size += schemaSize(inner);
+    // Every form is compared with every other.
+    if (keyword === "oneOf") size += (schemas.length * schemas.length) / 10;
+  }
+  wholeSizes.set(schema, size);
+  return size;
+}
+
+function sizeWithoutValues(schema: JsonSchema): number {
+  const { enum: _enum, const: _const, description: _description, ...others } = schema;
+  return sizeOf(others);
+}
+
+function schemasIn(keyword: string, child: unknown): readonly unknown[] {
+  if (["properties", "patternProperties", "dependentSchemas", "$defs"].includes(keyword)) {
+    return isObject(child) ? Object.values(child) : [];
+  }
+  if (["allOf", "anyOf", "oneOf", "prefixItems"].includes(keyword)) return listOf(child);
+  const plain = ["enum", "const", "default", "examples", "required", "dependentRequired"];
+  return plain.includes(keyword) ? [] : [child];
+}
+
+function nodesOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  return Object.values(value).reduce((sum: number, child) => sum + nodesOf(child), 1);
+}
+
+function keysOf(value: unknown): string[] {
+  return isObject(value) ? Object.keys(value) : [];
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** What `#/$defs/name` points to; undefined for other references. */
+function referred(root: JsonSchema, reference: string): unknown {
+  let node: unknown = root;
+  for (const step of reference.split("/").slice(1)) {
+    node = isObject(node) ? node[step.replaceAll("~1", "/").replaceAll("~0", "~")] : undefined;
+  }
+  return reference.startsWith("#") ? node : undefined;
+}

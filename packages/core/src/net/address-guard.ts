@@ -1,0 +1,175 @@
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+import { formatValue } from "../faults/errors.ts";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** What the guard says of an address; `range` names why it is refused (`private`, `loopback`, `metadata`, ...). */
+export type AddressVerdict = { allowed: true } | { allowed: false; range: string };
+
+/** Decides which addresses this deployment may dial on behalf of a tenant. */
+export type AddressGuard = {
+  /** Judges one IP address. Text that is not an address, as `net.isIP` reads it, is refused. */
+  judge(address: string): AddressVerdict;
+  /**
+   * Judges the host of a URL before anything is resolved: a literal address in any spelling that URL accepts, and
+   * `localhost`, which is allowed when 127.0.0.1 or ::1 is. Any other name is allowed here and judged when it is resolved.
+   */
+  judgeUrl(url: URL): AddressVerdict;
+};
+
+/** A dial that the guard refused: nothing was sent. `address` is the address at fault, also where a name led to it. */
+export class AddressRefusedError extends Error {
+  override name = "AddressRefusedError";
+  readonly code = "address_refused";
+  readonly address: string;
+  readonly range: string;
+
+  constructor(address: string, range: string, hostname: string) {
+    const subject = address === hostname ? address : `${formatValue(hostname)} leads to ${address}, which`;
+    super(`${subject} is not a public address (${range})`);
+    this.address = address;
+    this.range = range;
+  }
+}
+
+const allowed: AddressVerdict = { allowed: true };
+
+// Instance metadata services hand credentials to whoever asks: no configured range opens them. Some lie where neighbours do, and
+// 168.63.129.16, the agent of its cloud's hosts, in global unicast.
+const metadataAddresses = new Set([
+  "169.254.169.254",
+  "168.63.129.16",
+  "100.100.100.200",
+  "192.0.0.192",
+  "fd00:ec2::254",
+  "fd20:ce::254",
+]);
+
+// RFC 8215: translated to IPv4 in ways that are each operator's own, so what a packet reaches cannot be known.
+const localNat64: Range = ipaddr.parseCIDR("64:ff9b:1::/48");
+
+/**
+ * Makes a guard that allows global unicast addresses and those inside `allowedRanges` (CIDRs, `10.0.0.0/8`), and never
+ * the addresses of metadata services nor those of local NAT64 prefixes (64:ff9b:1::/48). An address that wraps an IPv4 one (mapped, compatible,
+ * translated, 6to4, Teredo, NAT64) is judged by the inner one. Throws an Error naming a range it cannot read.
+ */
+export function createAddressGuard(options: { allowedRanges: readonly string[] }): AddressGuard {
+  const ranges = options.allowedRanges.map(parseRange);
+  const judge = (text: string): AddressVerdict => {
+    if (isIP(text) === 0) return refused("not an address");
+    const address = ipaddr.parse(text);
+    const inner = address instanceof ipaddr.IPv6 ? wrappedAddresses(address) : [];
+    if ([address, ...inner].some(isMetadata)) return refused("metadata");
+    if (isInside(address, [localNat64])) return refused("rfc6052");
+    if (isInside(address, ranges)) return allowed;
+    return judgeEach(inner.length > 0 ? inner : [address], ranges);
+  };
+  return { judge, judgeUrl: (url) => judgeHost(url.hostname, judge) };
+}
+
+function judgeHost(hostname: string, judge: AddressGuard["judge"]): AddressVerdict {
+  const host = hostname.replace(/^\[|\]$/g, "");
+  if (isIP(host) !== 0) return judge(host);
+  if (!/^(?:.*\.)?localhost\.?$/i.test(host)) return allowed;
+  const v4 = judge("127.0.0.1");
+  return v4.allowed ? v4 : judge("::1");
+}
+
+function judgeEach(addresses: readonly Address[], ranges: readonly Range[]): AddressVerdict {
+  for (const address of addresses) {
+    const range = rangeOf(address);
+    if (range !== "unicast" && !isInside(address, ranges)) return refused(range);
+  }
+  return allowed;
+}
+
+function rangeOf(address: Address): string {
+  if (address instanceof ipaddr.IPv4) return address.range();
+  const range = address.range();
+  if (range !== "unicast") return range;
+  // ipaddr.js calls everything unicast that no list of its own names; IANA has allocated 2000::/3 alone.
+  const isAllocated = ((address.parts[0] ?? 0) & 0xe000) === 0x2000;
+  if (!isAllocated) return "unallocated";
+  return address.zoneId === undefined ? range : "zoned";
+}
+
+function isMetadata(address: Address): boolean {
+  return metadataAddresses.has(String(withoutZone(address)));
+}
+
+function withoutZone(address: Address): Address {
+  return address instanceof ipaddr.IPv6 ? new ipaddr.IPv6(address.parts) : address;
+}
+
+function refused(range: string): AddressVerdict {
+  return { allowed: false, range };
+}
+
+type Range = [Address, number];
+
+function isInside(address: Address, ranges: readonly Range[]): boolean {
+  return ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
+}
+
+function parseRange(text: string): Range {
+  const base = text.slice(0, text.lastIndexOf("/"));
+  if (isIP(base) === 0 || !ipaddr.isValidCIDR(text)) {
+    throw new Error(
+      `address range ${formatValue(text)} is not understood; expected a form like "10.0.0.0/8" or "fd00::/8"`,
+    );
+  }
+  return ipaddr.parseCIDR(text);
+}
+
+/**
+ * The IPv4 addresses that an IPv6 address stands for, empty when it is an address of its own. A packet to one of these
+ * forms may reach the inner address, so whoever judges addresses has to judge that one. Teredo carries two: the server
+ * and the client. The local-use NAT64 prefix 64:ff9b:1::/48 is not unwrapped: its layout is each operator's own, and the guard refuses it whole.
+ */
+function wrappedAddresses(address: ipaddr.IPv6): ipaddr.IPv4[] {
+  const { parts } = address;
+  const lastTwo = () => [fromParts(parts[6], parts[7])];
+  switch (prefixOf(parts)) {
+    case "low96":
+      return isUnspecifiedOrLoopback(parts) ? [] : lastTwo();
+    case "embedded":
+      return lastTwo();
+    case "6to4":
+      return [fromParts(parts[1], parts[2])];
+    case "teredo":
+      return [fromParts(parts[2], parts[3]), fromParts(inverted(parts[6]), inverted(parts[7]))];
+    default:
+      return [];
+  }
+}
+
+function prefixOf(parts: readonly number[]): "low96" | "embedded" | "6to4" | "teredo" | "none" {
+  switch (
+    parts
+      .slice(0, 6)
+      .map((part) => part.toString(16))
+      .join(":")
+  ) {
+    case "0:0:0:0:0:0": // IPv4-compatible, RFC 4291 2.5.5.1
+      return "low96";
+    case "0:0:0:0:0:ffff": // IPv4-mapped, RFC 4291 2.5.5.2
+    case "0:0:0:0:ffff:0": // IPv4-translated, RFC 2765 2.1
+    case "64:ff9b:0:0:0:0": // NAT64, RFC 6052 2.1
+      return "embedded";
+  }
+  if (parts[0] === 0x2002) return "6to4"; // RFC 3056
+  return parts[0] === 0x2001 && parts[1] === 0 ? "teredo" : "none"; // RFC 4380
+}
+
+function isUnspecifiedOrLoopback(parts: readonly number[]): boolean {
+  return parts[6] === 0 && (parts[7] ?? 0) <= 1;
+}
+
+function inverted(part = 0): number {
+  return part ^ 0xffff;
+}
+
+function fromParts(high = 0, low = 0): ipaddr.IPv4 {
+  return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
+}

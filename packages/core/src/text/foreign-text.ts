@@ -1,0 +1,169 @@
+import { Buffer, isUtf8 } from "node:buffer";
+import iconv from "iconv-lite";
+import { LeastRecentlyUsed } from "../lru.ts";
+
+/** Text that came from outside, or the reason why its bytes cannot be read, as the end of a sentence about them. */
+export type ForeignText = { readonly text: string } | { readonly fault: string };
+
+/**
+ * Returns the text of bytes from outside, without its byte order mark. A byte order mark decides the charset, else the one that
+ * `contentType` declares, else it is UTF-8. Bytes that are not text of that charset are a fault: no byte is ever replaced.
+ */
+export function readForeignText(bytes: Uint8Array, contentType?: string): ForeignText {
+  const marked = charsetOfMark(bytes);
+  if (marked !== undefined) return decode(bytes.subarray(marked.markBytes), marked.charset);
+  const declared = contentType === undefined ? "utf-8" : charsetOf(contentType);
+  if (typeof declared !== "string") return declared;
+  return decode(bytes, declared);
+}
+
+/** Byte order marks, the longer ones first: that of UTF-32 begins with that of UTF-16. */
+const marks: readonly { readonly charset: string; readonly mark: readonly number[] }[] = [
+  { charset: "utf-32le", mark: [0xff, 0xfe, 0, 0] },
+  { charset: "utf-32be", mark: [0, 0, 0xfe, 0xff] },
+  { charset: "utf-8", mark: [0xef, 0xbb, 0xbf] },
+  { charset: "utf-16le", mark: [0xff, 0xfe] },
+  { charset: "utf-16be", mark: [0xfe, 0xff] },
+];
+
+function charsetOfMark(bytes: Uint8Array): { readonly charset: string; readonly markBytes: number } | undefined {
+  const [first = 0] = bytes;
+  // Text of JSON begins with none of these.
+  if (first !== 0 && first < 0xef) return undefined;
+  const found = marks.find(({ mark }) => mark.every((byte, at) => bytes[at] === byte));
+  return found && { charset: found.charset, markBytes: found.mark.length };
+}
+
+const knownTypes = new LeastRecentlyUsed<string, string | { readonly fault: string }>(100);
+
+/** Returns the charset that a content type declares, in lower case; UTF-8 if it declares none. */
+function charsetOf(contentType: string): string | { readonly fault: string } {
+  let known = knownTypes.get(contentType);
+  if (known === undefined) {
+    known = findCharset(contentType);
+    // One that a sender invents for each post is not kept.
+    if (contentType.length <= 200) knownTypes.set(contentType, known);
+  }
+  return known;
+}
+
+const parameter = /;\s*([^\s=;]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^\s;,]*)/g;
+
+function findCharset(contentType: string): string | { readonly fault: string } {
+  const charsets = [...contentType.matchAll(parameter)]
+    .filter(([, name = ""]) => name.toLowerCase() === "charset")
+    .map(([, , value = ""]) =>
+      value
+        .replaceAll(/^["']|["']$/g, "")
+        .trim()
+        .toLowerCase(),
+    )
+    .filter((charset) => charset !== "");
+  const [charset = "utf-8", ...others] = [...new Set(charsets)];
+  return others.length === 0 ? charset : { fault: `declares more than one charset: ${quoted(charsets.join(", "))}` };
+}
+
+const utf8Labels = /^(?:utf-?8|utf_8|unicode-1-1-utf-8|unicode11utf8|unicode20utf8|x-unicode20utf8)$/;
+/** TextDecoder reads these as windows-1252, in which every byte is a character. */
+const asciiLabels = /^(?:(?:us-?)?ascii|ansi_x3\.4-19(?:68|86)|iso-ir-6|iso646-us|646|cp367|ibm367)$/;
+
+function decode(bytes: Uint8Array, charset: string): ForeignText {
+  if (utf8Labels.test(charset)) return isUtf8(bytes) ? { text: asUtf8(bytes) } : invalid(charset);
+  if (asciiLabels.test(charset)) return bytes.every((byte) => byte < 0x80) ? { text: asUtf8(bytes) } : invalid(charset);
+  const ordered = withByteOrder(bytes, charset);
+  if (ordered === undefined) return { fault: `declares ${quoted(charset)} and shows no byte order` };
+  const decoder = decoderOf(ordered);
+  if (decoder === undefined) return decodeOther(bytes, ordered);
+  try {
+    return { text: decoder.decode(bytes) };
+  } catch {
+    return invalid(charset);
+  }
+}
+
+function asUtf8(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+}
+
+/** The charset with its byte order where its name has none: text of JSON, and most other text, begins with a character of ASCII. */
+function withByteOrder(bytes: Uint8Array, charset: string): string | undefined {
+  const isTwoBytes = /^(?:utf-?16|unicode|(?:iso-10646-)?ucs-?2|csunicode)$/.test(charset);
+  if (!isTwoBytes && !/^(?:utf-?32|(?:iso-10646-)?ucs-?4)$/.test(charset)) return charset;
+  if (bytes.byteLength === 0) return "utf-8";
+  const size = isTwoBytes ? 2 : 4;
+  const zeros = [...bytes.subarray(0, size)].map((byte) => byte === 0);
+  if (zeros.length < size || zeros.filter((isZero) => isZero).length !== size - 1) return undefined;
+  return `utf-${8 * size}${zeros[0] === false ? "le" : "be"}`;
+}
+
+/** A decoder of one charset that throws for bytes which are not text of it; undefined for charsets that the runtime does not have. */
+function decoderOf(charset: string): InstanceType<typeof TextDecoder> | undefined {
+  try {
+    return new TextDecoder(charset, { fatal: true, ignoreBOM: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names that are no charsets to iconv-lite, and one in which a text can be written in many ways. */
+const noCharsets = /^(?:hex|base64|binary|utf-?7(?:-?imap)?|internal)$/;
+
+/** Bytes that are not text of the charset come back as others: then nothing is read. */
+function decodeOther(bytes: Uint8Array, charset: string): ForeignText {
+  if (noCharsets.test(charset) || !iconv.encodingExists(charset))
+    return { fault: `declares the charset ${quoted(charset)}, which is not read` };
+  const whole = Buffer.from(bytes);
+  const text = iconv.decode(whole, charset, { stripBOM: false });
+  return iconv.encode(text, charset, { addBOM: false }).equals(whole) ? { text } : invalid(charset);
+}
+
+function invalid(charset: string): { readonly fault: string } {
+  return { fault: `is not text of the charset ${charset === "utf-8" ? "UTF-8" : quoted(charset)}` };
+}
+
+/** The name is the sender's: cut, and of printable characters. */
+function quoted(name: string): string {
+  return JSON.stringify(name.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 60));
+}
+
+/** A file that is not text; `code` is that of the system for an illegal sequence of bytes. */
+class NotTextError extends Error {
+  override readonly name = "NotTextError";
+  readonly code = "EILSEQ";
+}
+
+/** Returns the text of a file from outside, as `readForeignText` does. Throws an Error with the code EILSEQ if it is not text. */
+export function requireText(bytes: Uint8Array): string {
+  const read = readForeignText(bytes);
+  if ("text" in read) return read.text;
+  throw new NotTextError(`it ${read.fault}`);
+}
+
+/** Bytes that a character of UTF-8 may have, but for its last. */
+const partBytesMax = 3;
+
+/**
+ * Returns the text of bytes for people to read, never for programs. `isLossy`: some bytes are not text of the charset and stand as
+ * U+FFFD. `isCut`: the bytes may end within a character, which is then left out.
+ */
+export function displayText(
+  bytes: Uint8Array,
+  { contentType, isCut = false }: { readonly contentType?: string | undefined; readonly isCut?: boolean } = {},
+): { readonly text: string; readonly isLossy: boolean } {
+  for (let left = 0; left <= (isCut ? partBytesMax : 0); left++) {
+    const read = readForeignText(bytes.subarray(0, bytes.byteLength - left), contentType);
+    if ("text" in read) return { text: read.text, isLossy: false };
+  }
+  return { text: asUtf8(bytes), isLossy: true };
+}
+
+/**
+ * Whether every percent-encoded byte of a form or query belongs to a character of UTF-8. URLSearchParams replaces those that do not, so
+ * that two different values become one.
+ */
+export function isReadableForm(text: string): boolean {
+  if (!text.includes("%")) return true;
+  return [...text.matchAll(/(?:%[0-9a-f]{2})+/gi)].every(([run]) =>
+    isUtf8(Buffer.from(run.replaceAll("%", ""), "hex")),
+  );
+}

@@ -1,0 +1,151 @@
+import type { AskView } from "@svc/asks";
+import { parseId } from "@svc/core";
+import type { DecisionDocument } from "@svc/db/documents/programs";
+import type { Step } from "@svc/program";
+import type { Change, Edit } from "../../state/change.ts";
+import { confirmationOf, keptOfPlan } from "../../state/confirmed.ts";
+import { stepOf } from "../../state/flow.ts";
+import type { JobState } from "../../state/job.ts";
+import type { PlanProgress } from "../../state/progress.ts";
+import type { StepEffects } from "../../steps/effects.ts";
+import { stepKinds } from "../../steps/index.ts";
+import type { Settled, StepKind } from "../../steps/step-kind.ts";
+import type { Port } from "../port.ts";
+import { askOf, requestConfirmation } from "./put-question.ts";
+
+/**
+ * Moves a job that waits for a person as the answer says, or leaves it waiting while there is none. Makes no call: it also runs
+ * in the transaction that settles an ask.
+ */
+export async function resumeFromAsk(state: JobState, port: Port): Promise<Change> {
+  const askId = askOf(state);
+  const found = askId === undefined ? undefined : await port.findAsk(state, askId);
+  if (found?.decision === undefined) return { edits: [], next: { kind: "leave" } };
+  const { stepId, kind, decision, overridesJson, principalChain: chain } = found;
+  if (state.status === "pending_plan_approval") return answeredPlan(state, { kind, decision, chain }, port);
+  if (kind === "confirm") return answeredConfirmation(state, { decision, chain });
+  return answered(state, { stepId, kind, decision, overridesJson, chain }, port);
+}
+
+type PlanAnswer = { readonly decision: DecisionDocument; readonly chain: readonly string[] };
+
+function answeredPlan(
+  state: JobState,
+  { kind, decision, chain }: PlanAnswer & Pick<AskView, "kind">,
+  port: Port,
+): Change | Promise<Change> {
+  const { isRehearsal, plan } = state;
+  if (decision.continuation !== "proceed") {
+    return { edits: [], next: { kind: "finish", status: "rejected", reason: "abort", chain } };
+  }
+  if (isRehearsal) {
+    const edits: Edit[] = [{ kind: "plan", plan: undefined }];
+    return { edits, next: { kind: "finish", status: "succeeded", reason: "approved", chain } };
+  }
+  // The plan is approved; who confirms what it does is asked next.
+  if (plan?.confirmBy !== undefined) return requestConfirmation(state, port, plan.confirmBy, undefined);
+  const left = kind === "confirm" ? confirmed(state) : keptOfPlan(plan);
+  return {
+    edits: [
+      { kind: "plan", plan: left },
+      { kind: "move", to: "queued", reason: "approved", chain },
+      { kind: "deadline", clock: "runs" },
+    ],
+    next: { kind: "on" },
+  };
+}
+
+/** A job that was at work when a person was asked to confirm it goes on from where it was, or ends. */
+function answeredConfirmation(state: JobState, { decision, chain }: PlanAnswer): Change {
+  const { park, saga, plan } = state;
+  const to = park?.before?.status;
+  if (to === undefined) throw new Error(`${state.id} was not at work when it was to be confirmed`);
+  if (decision.continuation === "proceed") {
+    const runs: Edit[] = to === "compensating" ? [] : [{ kind: "deadline", clock: "runs" }];
+    return {
+      edits: [{ kind: "plan", plan: confirmed(state) }, { kind: "move", to, reason: "confirmed", chain }, ...runs],
+      next: { kind: "on" },
+    };
+  }
+  const left: Edit = { kind: "plan", plan: keptOfPlan(plan) };
+  if (to !== "compensating") return { edits: [left], next: { kind: "end", cause: "aborted", chain } };
+  // What is left to undo stays, and is shown.
+  return {
+    edits: [left, { kind: "saga", saga: { state: "stuck" } }],
+    next: { kind: "finish", status: saga.cause ?? "failed", reason: "undo_stuck", chain },
+  };
+}
+
+function confirmed(state: JobState): PlanProgress {
+  return { ...keptOfPlan(state.plan), confirmed: confirmationOf(state) };
+}
+
+/** What one continuation changes, where the question was asked. */
+export async function answered(
+  state: JobState,
+  settled: Settled,
+  effects: Pick<StepEffects, "compute">,
+): Promise<Change> {
+  const { stepId, kind, decision, chain } = settled;
+  const entry = state.steps.get(stepId);
+  const asked: Edit[] = state.blocks[stepId]?.kind === "asked" ? [{ kind: "block", stepId, block: undefined }] : [];
+  const noted: Edit[] = entry === undefined ? [] : [{ kind: "receipt", stepId, decision }, ...asked];
+  if (kind !== "undo_stuck" && decision.continuation === "abort") {
+    const to = stepOf(state.loaded.flow, stepId).index;
+    const closed: Edit[] = entry?.receipt.state === "" ? [{ kind: "finish", stepId, state: "failed", to }] : [];
+    return { edits: [...noted, ...closed], next: { kind: "end", cause: "aborted", chain } };
+  }
+  // A simulated job, which answers itself, was never parked; undoing goes on without the deadline's clock.
+  const resumed: Edit[] =
+    state.status === "parked" && kind !== "undo_stuck"
+      ? [
+          { kind: "move", to: "running", reason: decision.continuation, chain },
+          { kind: "deadline", clock: "runs" },
+        ]
+      : [];
+  const { edits, next } = await (kind === "undo_stuck"
+    ? answeredUndo(state, settled)
+    : answeredStep(state, settled, effects));
+  return { edits: [...noted, ...resumed, ...edits, ...changedBy(state, edits, decision)], next };
+}
+
+/** Keeps whose answer changed what the job sends: their rules hold for it, too, and they do not confirm it. */
+function changedBy({ plan }: JobState, edits: readonly Edit[], { keyId }: DecisionDocument): Edit[] {
+  const key = parseId("key", keyId);
+  const hasChanged = edits.some(({ kind }) => kind === "params" || kind === "stepArgs");
+  if (!hasChanged || key === undefined) return [];
+  return [{ kind: "plan", plan: { ...plan, changedBy: [...new Set([...(plan?.changedBy ?? []), key])] } }];
+}
+
+function answeredStep(
+  state: JobState,
+  settled: Settled,
+  effects: Pick<StepEffects, "compute">,
+): Change | Promise<Change> {
+  const instruction = stepOf(state.loaded.flow, settled.stepId);
+  const { step, index } = instruction;
+  const { answer }: Pick<StepKind<Step["kind"]>, "answer"> = stepKinds[step.kind] as StepKind<Step["kind"]>;
+  if (answer === undefined) throw new Error(`a step of kind ${step.kind} asks nothing`);
+  const branch = state.positions.findIndex((position) => position.index === index);
+  const { progress, generation = state.generation } = state.positions[branch] ?? {};
+  return answer({ state: { ...state, generation }, step, instruction, progress }, settled, effects);
+}
+
+/** proceed leaves the entry, retry-with tries it again, abort stops undoing. */
+function answeredUndo({ saga, undo }: JobState, { stepId, decision, chain }: Settled): Change {
+  const { continuation } = decision;
+  if (continuation === "abort") {
+    const { cause = "failed" } = saga;
+    return { edits: [], next: { kind: "finish", status: cause, reason: "undo_stuck", chain } };
+  }
+  const leaves = continuation === "proceed" ? undo?.entry : undefined;
+  return {
+    edits: [
+      { kind: "move", to: "compensating", reason: continuation, chain },
+      { kind: "saga", saga: { state: "compensating" } },
+      ...(continuation === "proceed" ? [] : [{ kind: "generation" } as const]),
+      { kind: "undo", undo: { stepId, ...(leaves !== undefined && { leaves }) } },
+    ],
+    next: { kind: "on" },
+  };
+}

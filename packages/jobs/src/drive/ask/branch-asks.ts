@@ -1,0 +1,60 @@
+import { apply, type Work } from "../../state/apply.ts";
+import type { Change, Edit } from "../../state/change.ts";
+import type { StepInstruction } from "../../state/flow.ts";
+import type { JobState } from "../../state/job.ts";
+import type { SharedLimits } from "../../steps/shared-limits.ts";
+import type { Port } from "../port.ts";
+
+/** The question of a branch that the job asks now. */
+export function askOf({ positions }: JobState): string | undefined {
+  return positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
+}
+
+/** Withdraws the question of a branch that was given up: it is not asked any more. */
+export async function withdrawQuestion(work: Work, parallel: StepInstruction, port: Port): Promise<Work> {
+  const { state } = work;
+  const block = state.blocks[parallel.step.id];
+  const over = block?.kind === "parallel" ? block.over : [];
+  const asking = over.flatMap((branch) => state.positions[branch]?.progress ?? []).find(({ askId }) => askId);
+  if (asking === undefined) return work;
+  const { askId: _ask, ...progress } = asking;
+  return port.locked(async (job) => {
+    const { events } = await job.closeAsks(state.principalChain);
+    const edits = [
+      { kind: "withdrawn", events },
+      { kind: "progress", progress },
+    ] as const;
+    const withdrawn = apply(work, edits, port.clock.now());
+    return (await job.commit(withdrawn, { task: "keep" })).work;
+  });
+}
+
+/** How many rows the edits fetch. */
+export function rowsIn(edits: readonly Edit[]): number {
+  return edits.reduce((sum, edit) => sum + (edit.kind === "fetched" ? edit.rows.length : 0), 0);
+}
+
+/** Rows that other branches fetched meanwhile count as well, and those that their children may fetch. */
+export function withinRows(change: Change, shared: SharedLimits): Change {
+  const first = change.edits.find((edit) => edit.kind === "fetched");
+  if (first === undefined || rowsIn(change.edits) <= shared.room().rows) return change;
+  const edits = change.edits.filter(({ kind }) => ["use", "calls", "note", "recorded", "called"].includes(kind));
+  return { edits, next: { kind: "limit", stepId: first.setId, limit: "rows" } };
+}
+
+/** At most so many calls at one time. */
+export function bounded<Args extends unknown[], T>(max: number, call: (...args: Args) => Promise<T>) {
+  let free = max;
+  const waiting: (() => void)[] = [];
+  return async (...args: Args): Promise<T> => {
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    else free--;
+    try {
+      return await call(...args);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    }
+  };
+}

@@ -1,0 +1,117 @@
+import type { AskInput } from "@svc/asks";
+import type { ParkDocument } from "@svc/db/documents/jobs";
+import type { Change, Edit, Question } from "../../state/change.ts";
+import { keptOfPlan } from "../../state/confirmed.ts";
+import type { JobFacts, JobState } from "../../state/job.ts";
+import { isParkable } from "../../state/statuses.ts";
+import { destructiveOf, type Plan } from "../../steps/plan-text.ts";
+import { confirmQuestion, planQuestion } from "../../steps/questions.ts";
+import type { Port } from "../port.ts";
+
+const parkReasons = {
+  judge: "judgment",
+  failed: "judgment",
+  unknown: "judgment",
+  approval: "approval",
+  confirm: "judgment",
+  in_doubt: "in_doubt",
+  undo_stuck: "undo_stuck",
+} as const satisfies Readonly<Record<AskInput["kind"], ParkDocument["reason"]>>;
+
+/** The park of a job that waits for an answer. */
+export function parkOn(
+  { kind, stepId, pointId, question: text, continuations, answerSchemaJson, counts }: Question,
+  { requestId, nowMs }: { readonly requestId: string; readonly nowMs: number },
+): ParkDocument {
+  const raised = { pointId, requestId, question: text, continuations, answerSchemaJson, raisedAt: nowMs };
+  return { reason: parkReasons[kind], stepId, since: nowMs, judgment: { ...raised, ...(counts && { counts }) } };
+}
+
+/** The question as asks take it. */
+export function askInput(
+  { id: jobId, projectId, keyId, loaded, standingProgramId, principalChain }: Omit<JobFacts, "input">,
+  asked: Question,
+  nowMs: number,
+): AskInput {
+  const approvers = loaded.program.approval.escalation;
+  return { ...asked, jobId, projectId, keyId, approvers, standingProgramId, principalChain, nowMs };
+}
+
+/** Returns the id of the ask that a job waits for; undefined if it waits for none. */
+export function askOf({ plan, undo, positions }: Pick<JobState, "plan" | "undo" | "positions">): string | undefined {
+  return plan?.askId ?? undo?.askId ?? positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
+}
+
+/** What a job comes from that waits for a person before it begins. */
+type Before = "simulated" | "retried";
+
+/**
+ * Parks a job that was simulated first, or is taken on, on the approval of its plan. `confirmBy`: the contact who confirms it after that.
+ */
+export function requestPlanApproval(
+  state: JobState,
+  port: Port,
+  reason: Before,
+  confirmBy: string | undefined,
+): Promise<Change> {
+  return put(state, port, { asked: planQuestion(planOf(state)), reason, confirmBy });
+}
+
+/** Parks a job on the answer of the contact who confirms it. Without a reason it has waited for the approval of its plan. */
+export function requestConfirmation(
+  state: JobState,
+  port: Port,
+  contact: string,
+  reason: Before | undefined,
+): Promise<Change> {
+  return put(state, port, { asked: confirmQuestion(planOf(state), contact), reason, confirmBy: undefined });
+}
+
+/**
+ * What a job that is at work does before its next call if a contact is to confirm it first: it is parked on the answer, and goes on from
+ * where it was. Undefined if it asks something else at present.
+ */
+export async function confirmFirst(state: JobState, port: Port, contact: string): Promise<Change | undefined> {
+  const { status, lastError } = state;
+  if (!isParkable(status) || askOf(state) !== undefined) return undefined;
+  const { park, edits } = await asking(state, port, confirmQuestion(planOf(state), contact), undefined);
+  return {
+    edits: [
+      { kind: "move", to: "parked", reason: park.reason },
+      { kind: "park", park: { ...park, before: { status, lastError } } },
+      { kind: "deadline", clock: "stops" },
+      ...edits,
+    ],
+    next: { kind: "leave" },
+  };
+}
+
+type Put = {
+  readonly asked: Question;
+  readonly reason: Before | undefined;
+  readonly confirmBy: string | undefined;
+};
+
+async function put(state: JobState, port: Port, { asked, reason, confirmBy }: Put): Promise<Change> {
+  const { park, edits } = await asking(state, port, asked, confirmBy);
+  const moved: Edit[] = reason === undefined ? [] : [{ kind: "move", to: "pending_plan_approval", reason }];
+  return { edits: [...moved, { kind: "park", park }, ...edits], next: { kind: "leave" } };
+}
+
+/** Readies a question about a plan: the park on it, and what else the job keeps of it. */
+async function asking(state: JobState, port: Port, asked: Question, confirmBy: string | undefined) {
+  const nowMs = port.clock.now();
+  const prepared = await port.prepareAsk(askInput(state, asked, nowMs));
+  const plan = { ...keptOfPlan(state.plan), askId: prepared.id, ...(confirmBy !== undefined && { confirmBy }) };
+  const edits: Edit[] = [
+    { kind: "plan", plan },
+    { kind: "asked", prepared, isOfPlan: asked.kind === "approval" },
+  ];
+  return { park: parkOn(asked, { requestId: prepared.id, nowMs }), edits };
+}
+
+function planOf({ loaded, estimate, isRehearsal }: JobState): Plan {
+  const { program, tools, skills } = loaded;
+  const isDestructive = (slug: string) => tools.get(slug)?.action.class === "destructive";
+  return { program, estimate, destructive: destructiveOf(program, { isDestructive, skills }), isRehearsal };
+}

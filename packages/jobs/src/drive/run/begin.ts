@@ -1,0 +1,196 @@
+import type { Step } from "@svc/program";
+import type { UnrecordedEnd } from "@svc/tools";
+import { apply, type Work } from "../../state/apply.ts";
+import type { Change, Edit } from "../../state/change.ts";
+import { type AgainInstruction, stepOf } from "../../state/flow.ts";
+import type { JobState } from "../../state/job.ts";
+import type { StepEffects } from "../../steps/effects.ts";
+import { expressionFailed } from "../../steps/fail.ts";
+import { stepKinds } from "../../steps/index.ts";
+import type { FirstCall, Keep, StepAt, StepKind } from "../../steps/step-kind.ts";
+import type { Driver, Port, ReadyAttempt } from "../port.ts";
+import { follow } from "./follow.ts";
+
+/** A job at the edge of an act that calls: what is to be committed before it, and the act's first call, where that begins with it. */
+export type Beginning = { readonly work: Work; readonly call: ReadyAttempt | undefined };
+
+/** A step of any kind, as the driver runs it. */
+export function kindOf(step: Step): StepKind<Step["kind"]> {
+  return stepKinds[step.kind] as StepKind<Step["kind"]>;
+}
+
+/** That a job which nobody has driven before begins. */
+export const started: Edit = { kind: "move", to: "running", reason: "started" };
+
+/** Begins a step that calls, unless it has begun, and readies its first call. Nothing is committed. */
+async function beginStep(work: Work, step: Step, port: Port): Promise<Beginning> {
+  const { begun, first } = await firstOf(work, step, port);
+  return { work: begun, call: first && (await port.ready(begun.state, first.invocation, first.turn)) };
+}
+
+/** Begins a step that calls, and commits that. Its call is left out where another holds its key: the act finds that one. */
+export async function beginCommitted(work: Work, step: Step, port: Port): Promise<Beginning> {
+  const { begun, first } = await firstOf(work, step, port);
+  if (first?.turn.tool.action.class === "read") return commitBesideRead(begun, first, port);
+  const call = first && (await port.ready(begun.state, first.invocation, first.turn));
+  if (begun.state === begun.committed) return { work: begun, call };
+  try {
+    const committed = await port.commit(begun, { task: "keep", call: call?.begun });
+    if (call?.begun === undefined || committed.hasBegunCall) return { work: committed.work, call };
+    call.cancel();
+    return { work: committed.work, call: undefined };
+  } catch (error) {
+    call?.cancel();
+    throw error;
+  }
+}
+
+/** Nothing of a read stands in the store before it ends: it is readied while the beginning of its step is committed. */
+async function commitBesideRead(begun: Work, { invocation, turn }: FirstCall, port: Port): Promise<Beginning> {
+  const [readied, committed] = await Promise.allSettled([
+    port.ready(begun.state, invocation, turn),
+    port.commit(begun, { task: "keep" }),
+  ]);
+  if (readied.status === "rejected") throw committed.status === "rejected" ? committed.reason : readied.reason;
+  if (committed.status === "fulfilled") return { work: committed.value.work, call: readied.value };
+  readied.value?.cancel();
+  throw committed.reason;
+}
+
+type Begun = { readonly begun: Work; readonly first: FirstCall | undefined };
+
+/** A step that has begun, and its first call. Where there is nothing to commit, the call commits its own beginning. */
+async function firstOf(work: Work, step: Step, port: Port): Promise<Begun> {
+  const kind = kindOf(step);
+  const rows = kind.beginsWith && { rows: kind.beginsWith };
+  const hasBegun = work.state.positions[0]?.progress !== undefined;
+  const begun = hasBegun ? work : apply(work, [{ kind: "begin", step, ...rows }], port.clock.now());
+  if (kind.firstCall === undefined || begun.state === begun.committed) return { begun, first: undefined };
+  const at = stepAtHand(begun, port.clock.now());
+  return { begun, first: at && (await kind.firstCall(at, port)) };
+}
+
+/** A job that is to be stored at work: it has started, and so has its first step, as far as that calls. */
+export async function beginJob(work: Work, port: Port): Promise<Beginning> {
+  const running = apply(work, [started], port.clock.now());
+  const step = stepAtHand(running, port.clock.now())?.step;
+  // Whether a condition holds its driver finds out.
+  const isCertain = step !== undefined && step.when === undefined;
+  if (!isCertain || kindOf(step).needs !== "commit") return { work: running, call: undefined };
+  return beginStep(running, step, port);
+}
+
+/**
+ * What becomes of a step that has a condition, before it begins: it is skipped where that does not hold, and fails where it has no answer.
+ * Undefined where it is to begin, or has begun.
+ */
+export async function skipUnlessDue(
+  { state, step, instruction, progress }: StepAt,
+  effects: StepEffects,
+): Promise<Change | undefined> {
+  if (step.when === undefined || progress !== undefined) return undefined;
+  const condition = await effects.test(state, step.when);
+  if ("error" in condition) {
+    return { edits: [{ kind: "begin", step }], next: expressionFailed(step.id, condition, { what: "when" }) };
+  }
+  if (condition.value) return undefined;
+  const go: Edit = { kind: "go", from: instruction.index, to: instruction.end };
+  return { edits: [{ kind: "skip", step }, go], next: { kind: "on" } };
+}
+
+/**
+ * The step where a job stands, with what its expressions take for `now`: when it began or, for one that has not begun, `nowMs`, at which
+ * it then begins; where several branches are at work, the step of one. Undefined behind the last step, and at a jump.
+ */
+export function stepAtHand({ state }: Work, nowMs: number, branch = 0): StepAt | undefined {
+  const position = state.positions[branch];
+  const instruction = position && state.loaded.flow.instructions[position.index];
+  if (position === undefined || instruction?.kind !== "step") return undefined;
+  const { progress } = position;
+  return { state: atTime(state, progress?.now ?? nowMs, branch), step: instruction.step, instruction, progress };
+}
+
+/** A job as the step at hand sees it; in a branch, with the branch's own generation. */
+export function atTime(state: JobState, now: number, branch = 0): JobState {
+  const { generation = state.generation } = state.positions[branch] ?? {};
+  return { ...state, generation, scope: { ...state.scope, now } };
+}
+
+/** One act of the step at hand, for which all is committed that has to be. */
+export async function advance({ work, call }: Beginning, driver: Driver): Promise<Work | undefined> {
+  const at = stepAtHand(work, driver.port.clock.now());
+  if (at === undefined) throw new Error(`${work.state.id} stands at no step`);
+  const { now = driver.port.clock.now() } = at.state.scope;
+  let kept = work;
+  const keep: Keep = async (edits) => {
+    driver.port.atWork();
+    kept = (await driver.port.commit(apply(kept, edits, driver.port.clock.now()), { task: "keep" })).work;
+    return atTime(kept.state, now);
+  };
+  const change = await advanceWith(at, { call, keep }, driver.effects);
+  return follow(kept, change, driver);
+}
+
+/** One act of a step. Its first call is the one that is ready, whose end is committed with what follows from it. */
+export async function advanceWith(
+  at: StepAt,
+  { call: ready, keep }: { readonly call: ReadyAttempt | undefined; readonly keep: Keep },
+  effects: StepEffects,
+): Promise<Change> {
+  const kind = kindOf(at.step);
+  const lost = lostSourceOf(at);
+  if (lost !== undefined) return readsLost(at, lost);
+  const change = await (ready === undefined
+    ? kind.advance(at, effects, keep)
+    : advanceWithCall(at, { kind, ready, keep }, effects));
+  const { now } = at.state.scope;
+  if (at.progress !== undefined || now === undefined) return change;
+  // A step that begins in its own act begins at the time that its expressions were evaluated for.
+  return { ...change, edits: change.edits.map((edit) => (edit.kind === "begin" ? { ...edit, now } : edit)) };
+}
+
+/** A set that a step reads and that is lost: what there is of it would pass for the whole, and none for an empty one. */
+function lostSourceOf({ state: { lostSets }, step }: StepAt): string | undefined {
+  if (!("source" in step)) return undefined;
+  const sources = step.kind === "join" ? [step.source, step.right] : [step.source];
+  return sources.find((source) => lostSets.has(source));
+}
+
+function readsLost({ step, progress }: StepAt, lost: string): Change {
+  const message = `reads the set of ${lost}, which failed and has none: do it only "when" there is no error of it`;
+  const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
+  return { edits: begun, next: { kind: "fail", stepId: step.id, code: "SET_LOST", message } };
+}
+
+async function advanceWithCall(
+  at: StepAt,
+  { kind, ready, keep }: { readonly kind: StepKind<Step["kind"]>; readonly ready: ReadyAttempt; readonly keep: Keep },
+  effects: StepEffects,
+): Promise<Change> {
+  const ends: UnrecordedEnd[] = [];
+  let isSent = false;
+  const call: StepEffects["call"] = async (...asked) => {
+    if (isSent) return effects.call(...asked);
+    isSent = true;
+    const { attempted, end } = await ready.send();
+    if (end !== undefined) ends.push(end);
+    return attempted;
+  };
+  try {
+    const { edits, next } = await kind.advance(at, { ...effects, call }, keep);
+    return { edits: [...ends.map((end) => ({ kind: "called", end }) as const), ...edits], next };
+  } catch (error) {
+    for (const end of ends) await end.write();
+    throw error;
+  } finally {
+    if (!isSent) ready.cancel();
+  }
+}
+
+/** What follows at the end of a round of a block, as `state` sees it. */
+export async function endRound(state: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
+  const { again } = kindOf(round.step);
+  if (again === undefined) throw new Error(`a step of kind ${round.step.kind} has no rounds`);
+  const instruction = stepOf(state.loaded.flow, round.step.id);
+  return again({ state, step: round.step, instruction, progress: undefined }, round, effects);
+}

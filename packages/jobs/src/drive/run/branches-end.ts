@@ -1,0 +1,151 @@
+import { apply, type Work } from "../../state/apply.ts";
+import type { Change, Edit, Next } from "../../state/change.ts";
+import type { StepInstruction } from "../../state/flow.ts";
+import type { JobState } from "../../state/job.ts";
+import { isEnd } from "../../state/statuses.ts";
+import type { Child, StepEffects } from "../../steps/effects.ts";
+import { awaited, waitsForPerson } from "../../steps/parallel.ts";
+import { askOf } from "../ask/branch-asks.ts";
+import type { Port } from "../port.ts";
+import { endChildren, type OpenChild, openChildren } from "./children.ts";
+
+/** What becomes of a job whose branches were driven: a change that is to be followed; undefined when it was parked and left. */
+export type BranchesEnd = { readonly work: Work; readonly change: Change } | undefined;
+
+/** What a branch waits for that time brings; where it waits for children, when it looks at them, and whether anything is due then. */
+export type Blocked = {
+  readonly atMs: number;
+  readonly isWait: boolean;
+  readonly stepId: string;
+  readonly isForChildren?: boolean;
+};
+
+/** A job of which no branch is at work, and why: `ending` ends them all, `dues` is what those that are not over wait for, the first due first. */
+type Stopped = {
+  readonly work: Work;
+  readonly port: Port;
+  readonly parallel: StepInstruction;
+  readonly ending: Next | undefined;
+  readonly dues: readonly Blocked[];
+  readonly mustPause: StepEffects["mustPause"];
+};
+
+/** What follows, now that no branch is at work. */
+export async function endBranches(stopped: Stopped): Promise<BranchesEnd> {
+  const { work, port, parallel, ending, dues } = stopped;
+  const { state } = work;
+  const then = (next: Next): BranchesEnd => ({ work, change: { edits: [], next } });
+  if (ending?.kind === "end" || ending?.kind === "finish") {
+    const change = await endChildren(state, ending.chain, port);
+    return change === undefined ? then(ending) : { work, change };
+  }
+  if (ending !== undefined) return then(ending);
+  if (stopped.mustPause(state)) return then({ kind: "on" });
+  if (state.positions.every((_position, branch) => isOver(state, parallel, branch))) {
+    return { work, change: joinBranches(state, parallel) };
+  }
+  const open = openChildren(state);
+  if (open.length > 0) return { work, change: await leaveToChildren(stopped, open) };
+  const [first, ...others] = dues;
+  const askId = askOf(state);
+  if (askId !== undefined) return (await park(stopped, askId, first?.atMs)) ? undefined : then({ kind: "on" });
+  if (first === undefined) throw new Error(`no branch of ${state.id} can go on`);
+  const { atMs, stepId } = first;
+  const isWait = [first, ...others].every((blocked) => blocked.isWait);
+  return then(isWait ? { kind: "wait", stepId, atMs } : { kind: "until", atMs });
+}
+
+/** The job is at work while a child of it is, or something is due; it is parked where all that is left waits for people. */
+async function leaveToChildren(stopped: Stopped, open: readonly OpenChild[]): Promise<Change> {
+  const { port, work } = stopped;
+  const { state } = work;
+  const running = (await readOpenChildren(state, port)).filter(({ status }) => !isEnd(status));
+  // The branch of one that has ended goes on.
+  if (running.length < open.length) return { edits: [], next: { kind: "on" } };
+  const askId = askOf(state);
+  const dues = stopped.dues.filter(({ isForChildren }) => isForChildren !== true);
+  const [first] = dues;
+  const next: Next = {
+    kind: "await",
+    children: running.map(awaited),
+    ...(first !== undefined && { atMs: first.atMs }),
+    ...(askId !== undefined && { askId }),
+  };
+  const isParked = running.every(waitsForPerson) && dues.every(({ isWait }) => isWait);
+  return isParked ? { edits: parkWith(stopped, running, open, first?.atMs), next } : { edits: [], next };
+}
+
+function parkWith(
+  { work: { state }, port }: Stopped,
+  running: readonly Child[],
+  open: readonly OpenChild[],
+  wakeAt: number | undefined,
+): Edit[] {
+  const asking = state.positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.stepId;
+  const block = asking === undefined ? undefined : state.blocks[asking];
+  const [first] = running;
+  const stepId = open.find(({ id }) => id === first?.id)?.stepId ?? "";
+  const onChild = { reason: "child", stepId, ...(first !== undefined && { childJobId: first.id }) } as const;
+  const park = {
+    ...(block?.kind === "asked" ? block.park : onChild),
+    since: port.clock.now(),
+    ...(wakeAt !== undefined && { wakeAt }),
+  };
+  const stops = asking !== undefined || running.every(({ isClockStopped }) => isClockStopped);
+  return [
+    { kind: "move", to: "parked", reason: park.reason },
+    { kind: "park", park },
+    ...(stops ? [{ kind: "deadline", clock: "stops" } as const] : []),
+  ];
+}
+
+/** Parks the job on the question of a branch, unless it was settled meanwhile: its answer then moved nothing. */
+function park({ work, port }: Stopped, askId: string, wakeAt: number | undefined): Promise<boolean> {
+  return port.locked(async (job) => {
+    const { asks } = await job.closeAsks(undefined);
+    if (asks.find(({ id }) => id === askId)?.state !== "pending") return false;
+    const nowMs = port.clock.now();
+    const { state } = work;
+    const asking = state.positions.find(({ progress }) => progress?.askId === askId)?.progress?.stepId ?? "";
+    const block = state.blocks[asking];
+    if (block?.kind !== "asked") throw new Error(`what ${asking} asks is not known`);
+    const park = { ...block.park, since: nowMs, ...(wakeAt !== undefined && { wakeAt }) };
+    const edits = [
+      { kind: "move", to: "parked", reason: park.reason },
+      { kind: "park", park },
+      { kind: "deadline", clock: "stops" },
+    ] as const;
+    const task = wakeAt === undefined ? "end" : { dueAtMs: wakeAt };
+    await job.commit(apply(work, edits, nowMs), { task });
+    return true;
+  });
+}
+
+/** Whether a branch was given up, or stands at the end of its list. */
+export function isOver({ blocks, positions }: JobState, parallel: StepInstruction, branch: number): boolean {
+  const block = blocks[parallel.step.id];
+  const wasGivenUp = block?.kind === "parallel" && block.over.includes(branch);
+  return wasGivenUp || positions[branch]?.index === parallel.branches[branch]?.join;
+}
+
+/** The jobs that the branches run. */
+export async function readOpenChildren(state: JobState, port: Port): Promise<readonly Child[]> {
+  const ids = openChildren(state).map(({ id }) => id);
+  return ids.length === 0 ? [] : port.readChildren(state, ids);
+}
+
+/** All branches are at their end, or over: the job goes on as one, or the parallel fails as the branch did that failed first. */
+function joinBranches(state: JobState, { step, index, end }: StepInstruction): Change {
+  const block = state.blocks[step.id];
+  const failed = block?.kind === "parallel" ? block.failed : undefined;
+  if (failed !== undefined) {
+    const { stepId: failedIn, ...failure } = failed;
+    return { edits: [], next: { kind: "fail", stepId: step.id, ...failure, failedIn } };
+  }
+  const gone: Edit = { kind: "block", stepId: step.id, block: undefined };
+  const finished = state.isSimulated ? "simulated" : "completed";
+  return {
+    edits: [{ kind: "finish", stepId: step.id, state: finished, to: index }, gone, { kind: "join", to: end }],
+    next: { kind: "on" },
+  };
+}

@@ -1,0 +1,82 @@
+import { apply, type Work } from "../../state/apply.ts";
+import type { Change, Edit, Next } from "../../state/change.ts";
+import { keptOfPlan } from "../../state/confirmed.ts";
+import { question } from "../ask/ask.ts";
+import type { Follower, Port } from "../port.ts";
+import { endOf, finish, limitOf } from "./end.ts";
+import { failureOf } from "./failure.ts";
+
+/**
+ * Carries out a change and what follows from it: makes the job's state anew, puts its question, fails or ends it, commits it where
+ * that is due. Undefined when the job is left.
+ */
+export async function follow(before: Work, { edits, next }: Change, driver: Follower): Promise<Work | undefined> {
+  const { port } = driver;
+  const work = edits.length === 0 ? before : apply(before, edits, port.clock.now());
+  const { state } = work;
+  switch (next.kind) {
+    case "on":
+      return work;
+    case "commit":
+      return driver.isSliceOver()
+        ? leave(work, driver, port.clock.now())
+        : (await port.commit(work, { task: "keep" })).work;
+    case "until":
+      return leave(work, driver, next.atMs, true);
+    case "wait":
+      return follow(work, parkUntil(next, port.clock.now()), driver);
+    case "leave":
+      await port.commit(work, { task: "end" });
+      if (work.pending.asks.length > 0) await port.onFaultPoint?.("after-ask-commit", { stepId: "" });
+      return undefined;
+    case "await":
+      await port.awaitChildren(work, next);
+      return undefined;
+    case "ask":
+      return follow(work, await question(state, next.question, port), driver);
+    case "fail":
+      return follow(work, failureOf(state, next), driver);
+    case "limit":
+      return follow(work, limitOf(state, next), driver);
+    case "end":
+      return follow(work, endOf(state, next), driver);
+    case "undo":
+      return beginUndo(work, next.chain, port);
+    case "finish":
+      await finish(work, next, port);
+      return undefined;
+  }
+}
+
+/** Nothing of the job goes on before a time. */
+function parkUntil({ stepId, atMs }: Extract<Next, { kind: "wait" }>, nowMs: number): Change {
+  return {
+    edits: [
+      { kind: "move", to: "parked", reason: "wait" },
+      { kind: "park", park: { reason: "wait", stepId, since: nowMs, wakeAt: atMs } },
+    ],
+    next: { kind: "until", atMs },
+  };
+}
+
+/** Gives the job back until a time, or until it expires; what is pending is committed with it. */
+export async function leave(work: Work, driver: Follower, atMs: number, isWait = false): Promise<undefined> {
+  const { deadline } = work.state;
+  const dueAtMs = "atMs" in deadline ? Math.min(atMs, deadline.atMs) : atMs;
+  await driver.port.commit(work, { task: { dueAtMs }, isWait });
+}
+
+/** Commits that undoing begins, together with the withdrawal of the pending ask, where the job has ever asked. */
+async function beginUndo(work: Work, chain: readonly string[], port: Port): Promise<Work> {
+  const { used, plan } = work.state;
+  if (used.asks === 0 && plan?.askId === undefined) return work;
+  return port.locked(async (job) => {
+    const { events } = await job.closeAsks(chain);
+    const edits: Edit[] = [
+      { kind: "withdrawn", events },
+      { kind: "plan", plan: keptOfPlan(plan) },
+    ];
+    const withdrawn = apply(work, edits, port.clock.now());
+    return (await job.commit(withdrawn, { task: "keep" })).work;
+  });
+}

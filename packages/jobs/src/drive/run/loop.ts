@@ -1,0 +1,248 @@
+import type { Step } from "@svc/program";
+import { apply, type Work } from "../../state/apply.ts";
+import type { Change, Next } from "../../state/change.ts";
+import type { StepInstruction } from "../../state/flow.ts";
+import type { JobState } from "../../state/job.ts";
+import { isParkable } from "../../state/statuses.ts";
+import { stepKinds } from "../../steps/index.ts";
+import { goesOn } from "../../steps/parallel.ts";
+import { resumeFromAsk } from "../ask/answer.ts";
+import { confirmFirst } from "../ask/put-question.ts";
+import type { Driver, Interrupts, Port } from "../port.ts";
+import { holdAfterLosses, waitForRelease } from "../schedule/park.ts";
+import { clockStops, pauseBetweenActs } from "../schedule/pause.ts";
+import { cancel, followTwin } from "../start/twin.ts";
+import { advance, atTime, type Beginning, beginCommitted, endRound, skipUnlessDue, started } from "./begin.ts";
+import { runBranches } from "./branches.ts";
+import { endChildren, openChildren } from "./children.ts";
+import { finish } from "./end.ts";
+import { afterHandling } from "./failure.ts";
+import { follow, leave } from "./follow.ts";
+import { compensate } from "./undo.ts";
+
+/** A driver that begins now. */
+export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Driver {
+  const driver: Driver = {
+    port,
+    effects: {
+      ...port,
+      mustPause: (state) => driver.isSliceOver() || mustEnd(state, driver),
+      mustEnd: (state) => mustEnd(state, driver),
+    },
+    interrupts,
+    startedMs: port.clock.now(),
+    losses,
+    isSliceOver: () => port.clock.now() - driver.startedMs >= port.sliceMs && interrupts.hasOthersWaiting(),
+  };
+  return driver;
+}
+
+/**
+ * Moves a job on, act by act, until it ends, waits, or gives way. What is not committed then is nobody's: after any error the job is
+ * read anew. `call` began with the job's last commit, and is sent first. Throws LeaseLostError when the lease is another's.
+ */
+export async function drive({ work: read, call }: Beginning, driver: Driver): Promise<void> {
+  await driver.port.onFaultPoint?.("after-claim", { stepId: "" });
+  let work: Work | undefined = call === undefined ? read : await advance({ work: read, call }, driver);
+  while (work !== undefined) {
+    const hasCommitted: boolean = work.committed !== read.committed;
+    const isLost = !hasCommitted && isPoisoned(work.state, driver);
+    work = isLost ? await park(work, driver) : await act(work, await driver.port.confirmerOf(work.state), driver);
+  }
+}
+
+function park(work: Work, driver: Driver): Promise<Work | undefined> {
+  return follow(work, holdAfterLosses(work.state, driver.losses, driver.port.clock.now()), driver);
+}
+
+/** One act, and what follows from it at once; undefined when the job is left. `confirmer`: the contact who is to confirm it first. */
+async function act(work: Work, confirmer: string | undefined, driver: Driver): Promise<Work | undefined> {
+  const { state } = work;
+  const { port, interrupts } = driver;
+  port.atWork();
+  if (isCancelled(state, driver) && state.status !== "compensating") {
+    // The request may be known from the lease alone; who made it stands in the row.
+    const seen = state.cancel === undefined ? await committed(work, driver.port) : work;
+    const chain = seen.state.cancel?.chain ?? state.principalChain;
+    const ending = (await endChildren(seen.state, chain, port)) ?? (await cancel(seen.state, port));
+    return follow(seen, ending, driver);
+  }
+  if (isPaused(state, driver) && isParkable(state.status)) return pause(work, driver);
+  if (interrupts.isStopping || driver.isSliceOver()) return leave(work, driver, port.clock.now());
+  const { pause: request, deadline } = state;
+  if (request !== undefined && state.status === "parked" && "atMs" in deadline) {
+    // Asked for while its driver came to the wait.
+    return apply(work, [clockStops(request)], port.clock.now());
+  }
+  const isEnding = state.status === "compensating" || (state.status === "parked" && state.saga.state === "stuck");
+  if (isOverdue(state, port) && !isEnding) {
+    const ending = await endChildren(state, expired.chain, port);
+    return follow(work, ending ?? { edits: [], next: expired }, driver);
+  }
+  return moveOn(work, confirmer, driver);
+}
+
+/** Parks the job where it stands, unless it turns out to have been resumed. */
+async function pause(work: Work, driver: Driver): Promise<Work | undefined> {
+  const { interrupts, port } = driver;
+  // The request may be known from the lease alone; who made it stands in the row.
+  const seen = work.state.pause === undefined ? await committed(work, port) : work;
+  interrupts.isPauseSeen = false;
+  if (seen.state.pause === undefined) return seen;
+  return (await pauseBetweenActs(seen, port)) ? undefined : committed(seen, port);
+}
+
+const expired = { kind: "finish", status: "expired", reason: "deadline", chain: ["clock"] } satisfies Next;
+
+async function moveOn(work: Work, confirmer: string | undefined, driver: Driver): Promise<Work | undefined> {
+  const { state } = work;
+  const { port, effects } = driver;
+  const asking = confirmer === undefined ? undefined : await confirmFirst(state, port, confirmer);
+  if (asking !== undefined) return follow(work, asking, driver);
+  switch (state.status) {
+    case "simulating": {
+      const followed = await followTwin(work, port);
+      return followed && follow(work, followed, driver);
+    }
+    case "queued":
+      return follow(work, { edits: [started], next: { kind: "on" } }, driver);
+    case "running":
+      return state.positions.length > 1 ? driveBranches(work, driver) : runStep(work, driver);
+    case "parked":
+      if (state.park?.reason === "wait") return follow(work, resumeWait(state, port), driver);
+      if (state.park?.reason === "child" && state.positions.length === 1) return runStep(work, driver);
+      if (state.park?.before !== undefined) return follow(work, await resumeHeld(state, port), driver);
+      return follow(work, await resumeParked(state, port), driver);
+    case "pending_plan_approval":
+      return follow(work, await resumeFromAsk(state, port), driver);
+    case "compensating": {
+      const ready = work.state === work.committed ? work : await committed(work, driver.port);
+      return follow(ready, await compensate(ready.state, effects, port), driver);
+    }
+    default:
+      throw new Error(`a job that is ${state.status} is not driven`);
+  }
+}
+
+/** Goes on with a wait whose time has come; one that was woken early goes on waiting. */
+function resumeWait({ park }: JobState, { clock }: Port): Change {
+  const wakeAt = park?.wakeAt ?? 0;
+  if (clock.now() < wakeAt) return { edits: [], next: { kind: "until", atMs: wakeAt } };
+  return { edits: [{ kind: "move", to: "running", reason: "time", chain: ["clock"] }], next: { kind: "on" } };
+}
+
+/** A job that was parked from outside waits for its release, or for the answer to whether it may go on. */
+async function resumeHeld(state: JobState, port: Port): Promise<Change> {
+  if (state.park?.judgment === undefined) return waitForRelease;
+  const change = await resumeFromAsk(state, port);
+  return change.next.kind === "end" ? ((await endChildren(state, change.next.chain, port)) ?? change) : change;
+}
+
+/** Goes on as the answer says; before there is one, with the other branches, where the time or the child of one has come. */
+async function resumeParked(state: JobState, port: Port): Promise<Change> {
+  const { wakeAt } = state.park ?? {};
+  const change = await resumeFromAsk(state, port);
+  const { next } = change;
+  // What a person ends waits for the jobs of branches.
+  if (next.kind === "end") return (await endChildren(state, next.chain, port)) ?? change;
+  if (next.kind !== "leave") return change;
+  if (openChildren(state).length > 0) return { edits: goesOn, next: { kind: "on" } };
+  if (wakeAt === undefined) return change;
+  if (port.clock.now() < wakeAt) return { edits: [], next: { kind: "until", atMs: wakeAt } };
+  return {
+    edits: [
+      { kind: "move", to: "running", reason: "time", chain: ["clock"] },
+      { kind: "deadline", clock: "runs" },
+    ],
+    next: { kind: "on" },
+  };
+}
+
+async function driveBranches(work: Work, driver: Driver): Promise<Work | undefined> {
+  const end = await runBranches(work, driver);
+  return end && follow(end.work, end.change, driver);
+}
+
+/** One act of the step at hand; behind the last one the job has succeeded. */
+async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
+  const { positions, loaded, principalChain: chain } = work.state;
+  const [position] = positions;
+  const instruction = position && loaded.flow.instructions[position.index];
+  if (position === undefined || instruction === undefined) {
+    await finish(work, { kind: "finish", status: "succeeded", reason: "finished", chain }, driver.port);
+    return undefined;
+  }
+  if (instruction.kind === "join") throw new Error(`${work.state.id} stands alone at the end of a branch`);
+  if (instruction.kind === "again") {
+    // What a call came to is in doubt until it is committed: what was made in the round is, before it is looked at.
+    const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
+    // Whether it holds by now is decided once, by the commit of this act.
+    const state = atTime(ready.state, driver.port.clock.now());
+    return follow(ready, await endRound(state, instruction, driver.effects), driver);
+  }
+  if (instruction.kind === "handled") {
+    const { step, index: from, to } = instruction;
+    return follow(work, afterHandling(work.state, step.id, { from, to }), driver);
+  }
+  if (instruction.kind === "jump") {
+    const edits = [{ kind: "go", from: position.index, to: instruction.to }] as const;
+    return follow(work, { edits, next: { kind: "on" } }, driver);
+  }
+  if (instruction.step.when !== undefined && position.progress === undefined)
+    return runIfDue(work, instruction, driver);
+  return advance(await readied(work, instruction.step, driver), driver);
+}
+
+/** Begins the step at hand where its condition holds. What a call came to is committed first: a condition may take long. */
+async function runIfDue(work: Work, instruction: StepInstruction, driver: Driver): Promise<Work | undefined> {
+  const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
+  const at = {
+    state: atTime(ready.state, driver.port.clock.now()),
+    step: instruction.step,
+    instruction,
+    progress: undefined,
+  };
+  const skipped = await skipUnlessDue(at, driver.effects);
+  if (skipped !== undefined) return follow(ready, skipped, driver);
+  return advance(await readied(ready, instruction.step, driver), driver);
+}
+
+/** Whoever reads a set reads the store, and nobody calls an app for a job that has not begun the step and committed so far. */
+async function readied(work: Work, step: Step, driver: Driver): Promise<Beginning> {
+  const { placed, runs, clearedSets, made } = work.pending;
+  const { needs } = stepKinds[step.kind];
+  if (needs === "commit") return beginCommitted(work, step, driver.port);
+  // What a call came to is in doubt until it is committed: nothing that may take long comes before that.
+  const isDue = made.length > 0 || (needs === "rows" && placed.length + runs.length + clearedSets.length > 0);
+  return { work: isDue ? await committed(work, driver.port) : work, call: undefined };
+}
+
+async function committed(work: Work, port: Port): Promise<Work> {
+  return (await port.commit(work, { task: "keep" })).work;
+}
+
+function mustEnd(state: JobState, driver: Driver): boolean {
+  const { isStopping } = driver.interrupts;
+  return isStopping || isCancelled(state, driver) || isPaused(state, driver) || isOverdue(state, driver.port);
+}
+
+function isPaused({ pause: request }: JobState, { interrupts }: Pick<Driver, "interrupts">): boolean {
+  return interrupts.isPauseSeen || request !== undefined;
+}
+
+function isCancelled({ cancel: request }: JobState, { interrupts }: Pick<Driver, "interrupts">): boolean {
+  return interrupts.isCancelSeen || request !== undefined;
+}
+
+function isOverdue({ deadline }: JobState, { clock }: Pick<Port, "clock">): boolean {
+  return "atMs" in deadline && clock.now() >= deadline.atMs;
+}
+
+/**
+ * Whether a job takes down who drives it. One that somebody asked to end is given as many tries at that again: to end it is less than
+ * to go on with it.
+ */
+function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
+  const isEnding = state.cancel !== undefined && state.status !== "compensating";
+  return losses >= (isEnding ? 2 : 1) * port.lossesMax && isParkable(state.status);
+}

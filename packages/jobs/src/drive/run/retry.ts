@@ -1,0 +1,242 @@
+import type { Id } from "@svc/core";
+import type { JobStatus } from "@svc/db/schema/words";
+import { isCall, type JsonObject, rerunOf, type Step } from "@svc/program";
+import type { Edit } from "../../state/change.ts";
+import { type Instruction, stepAt, stepOf } from "../../state/flow.ts";
+import type { JobState, Position } from "../../state/job.ts";
+import type { ProgressOf } from "../../state/progress.ts";
+import { stepKinds } from "../../steps/index.ts";
+import { toolOf } from "../../steps/invoke.ts";
+import { overrideEdits } from "../../steps/overrides.ts";
+import type { StepKind } from "../../steps/step-kind.ts";
+
+/** How a job is to be taken on: from which step, empty for where it stopped; with which params; whether writes in doubt are sent again. */
+export type RetryRequest = {
+  readonly fromStepId: string;
+  readonly params: JsonObject;
+  readonly resendsUnknown: boolean;
+  /** Who asked. */
+  readonly chain: readonly string[];
+};
+
+/** Why a job cannot be taken on so: the whole of it, or from that step. */
+export type RetryFault = { readonly outcome: "not_retryable" | "step_unknown"; readonly why: string };
+
+/** Attempts that a job may have: each keeps its receipt, and answers about the job show them all. */
+export const attemptsMax = 20;
+
+/** How the attempt before ended, what is asked, and of the jobs that ran skills where it stopped why they cannot go on where they did. */
+type RetryParts = {
+  readonly status: JobStatus;
+  readonly request: RetryRequest;
+  readonly children?: ReadonlyMap<Id<"job">, string | undefined>;
+};
+
+/**
+ * What another attempt at a job changes of how it stands: what ended well stays, and where it stopped it goes on, or goes back to the
+ * named step and does anew what is between. Nothing that was written is written again.
+ */
+export function retryEdits(
+  state: JobState,
+  { status: ended, request, children = new Map() }: RetryParts,
+): readonly Edit[] | RetryFault {
+  const { fromStepId, params, resendsUnknown, chain } = request;
+  const standing =
+    fromStepId === "" || fromStepId === stepStanding(state)?.id
+      ? goOn(state, { request, children })
+      : goBack(state, fromStepId);
+  if ("outcome" in standing) return standing;
+  const payload = {
+    attempt: state.attempt,
+    ended,
+    ...(fromStepId !== "" && { fromStepId }),
+    ...(resendsUnknown && { resendUnknown: true }),
+  };
+  return [
+    { kind: "note", note: { type: "job-retried", stepId: "", payload, chain } },
+    ...overrideEdits("", { kind: "params" }, JSON.stringify(params), chain),
+    { kind: "lastError", message: "" },
+    { kind: "deadline", clock: "begins" },
+    { kind: "generation" },
+    ...standing.edits,
+  ];
+}
+
+/** The step where a job stopped; undefined behind its last. */
+export function stepStanding({ positions, loaded: { flow } }: JobState): Step | undefined {
+  const [position] = positions;
+  const instruction = position && flow.instructions[position.index];
+  if (instruction?.kind === "again") return instruction.step;
+  return position && stepAt(flow, position.index)?.step;
+}
+
+type Standing = { readonly edits: readonly Edit[] } | RetryFault;
+
+type Asked = Required<Omit<RetryParts, "status">>;
+
+function goOn(state: JobState, asked: Asked): Standing {
+  const edits: Edit[] = [];
+  const reopened = new Set<string>();
+  for (const position of state.positions) {
+    const instruction = state.loaded.flow.instructions[position.index];
+    if (instruction === undefined) continue;
+    const resumed = resume(state, position, instruction, asked);
+    if ("outcome" in resumed) return resumed;
+    for (const edit of reopenBlocks(state, instruction)) {
+      if (edit.kind === "reopen" && !reopened.has(edit.stepId)) edits.push(edit);
+      if (edit.kind === "reopen") reopened.add(edit.stepId);
+    }
+    edits.push(...resumed.edits);
+  }
+  return { edits: [...edits, ...reopenBranches(state)] };
+}
+
+function resume(
+  state: JobState,
+  { index, progress, generation = state.generation }: Position,
+  instruction: Instruction,
+  { request, children }: Asked,
+): Standing {
+  if (instruction.kind === "handled") return redoHandled(state, instruction);
+  if (instruction.kind !== "step") return { edits: [] };
+  const { step } = instruction;
+  if (progress === undefined) {
+    // Since version 0.2 a first attempt that ends keeps how far its step was; a later one may end before it has begun it anew.
+    const isOld = state.attempt === 2 && state.steps.get(step.id)?.receipt.state === "failed";
+    const why = `ended under a version that did not keep where step ${step.id} stood`;
+    return isOld ? { outcome: "not_retryable", why } : { edits: [] };
+  }
+  const childId = endedChildOf(progress);
+  const why = childId === undefined ? "did not end well" : children.get(childId);
+  if (childId !== undefined && children.has(childId) && why === undefined) {
+    return { edits: [{ kind: "reopen", stepId: step.id, progress: retriesChild(step.id, childId, request) }] };
+  }
+  // The rows of a map know their jobs, and take each on that can be.
+  if (step.kind === "run" && hasWritten(state, step.id)) {
+    const job = childId === undefined ? "" : ` (${childId})`;
+    return {
+      outcome: "not_retryable",
+      why: `stopped at step ${step.id}, whose skill${job} has written and ${why}: it would write again`,
+    };
+  }
+  const { retried } = stepKinds[step.kind] as StepKind<Step["kind"]>;
+  const { resendsUnknown } = request;
+  const kept =
+    retried === "anew" ? undefined : retried({ state, step, instruction, progress }, { generation, resendsUnknown });
+  if (kept !== undefined) return { edits: [{ kind: "reopen", stepId: step.id, progress: kept }] };
+  const inside = state.loaded.flow.instructions.slice(index + 1, instruction.end);
+  return {
+    edits: [
+      ...inside.flatMap((inner) => (inner.kind === "step" ? [{ kind: "forget", stepId: inner.step.id } as const] : [])),
+      { kind: "go", from: index, to: index },
+    ],
+  };
+}
+
+/** The job that ran the skill of a step when the attempt ended; undefined where none did. */
+export function endedChildOf(progress: Position["progress"]): Id<"job"> | undefined {
+  if (progress?.kind !== "run") return undefined;
+  return progress.retriesId ?? progress.endedId ?? progress.childId;
+}
+
+function retriesChild(stepId: string, retriesId: Id<"job">, { resendsUnknown }: RetryRequest): ProgressOf<"run"> {
+  return { kind: "run", stepId, retriesId, ...(resendsUnknown && { resendsUnknown }) };
+}
+
+/** Its error was handled, and it failed even so: it begins anew, unless what it did would be done twice. */
+function redoHandled(state: JobState, { index, step }: Extract<Instruction, { kind: "handled" }>): Standing {
+  const { steps, loaded } = state;
+  const { index: to, end, handler = end } = stepOf(loaded.flow, step.id);
+  const begun = loaded.flow.instructions.slice(to, index).flatMap((each) => {
+    return each.kind === "step" && steps.has(each.step.id) ? [each] : [];
+  });
+  const written = begun.find((each) => each.index < handler && hasWritten(state, each.step.id));
+  if (written !== undefined) {
+    const why = `stopped behind what handled the error of step ${step.id}: it would do step ${written.step.id} again, which has written`;
+    return { outcome: "not_retryable", why };
+  }
+  return {
+    edits: [
+      ...begun.map((each) => ({ kind: "forget", stepId: each.step.id }) as const),
+      { kind: "go", from: index, to },
+    ],
+  };
+}
+
+/** Branches that failed, or were given up for that, go on where they stand. What one asked is withdrawn. */
+function reopenBranches({ blocks }: JobState): Edit[] {
+  return Object.entries(blocks).flatMap(([stepId, block]): Edit[] => {
+    if (block.kind === "asked") return [{ kind: "block", stepId, block: undefined }];
+    if (block.kind !== "parallel") return [];
+    return [{ kind: "block", stepId, block: { kind: "parallel", begun: block.begun, over: [] } }];
+  });
+}
+
+/** Blocks that were at work go on with their steps. */
+function reopenBlocks({ steps }: JobState, instruction: Instruction): Edit[] {
+  // A step whose error is being handled has failed, and does not go on.
+  const blocks = instruction.inside.flatMap(({ stepId, handles }) => (handles ? [] : [stepId]));
+  if (instruction.kind === "again") blocks.push(instruction.step.id);
+  return [...new Set(blocks)].flatMap((stepId) => {
+    return steps.get(stepId)?.receipt.state === "failed" ? [{ kind: "reopen", stepId } as const] : [];
+  });
+}
+
+/** From an earlier step, as long as nothing was written since. */
+function goBack(state: JobState, fromStepId: string): Standing {
+  const { steps, positions, loaded } = state;
+  const standing = stepStanding(state);
+  const [position] = positions;
+  if (!loaded.flow.indexOf.has(fromStepId)) return unknownStep(fromStepId, "stands in no step of the program");
+  if (standing === undefined || position === undefined || !steps.has(fromStepId)) {
+    return unknownStep(fromStepId, "is a step that the job has not begun");
+  }
+  if (positions.length > 1) {
+    const why = "stands in several branches at once: go on where it stopped, without fromStepId";
+    return { outcome: "not_retryable", why };
+  }
+  const repeated = rerunOf(loaded.program, fromStepId, standing.id);
+  if ("fault" in repeated) {
+    if (repeated.fault === "later" || repeated.fault === "unknown")
+      return unknownStep(fromStepId, "stands behind where the job stopped");
+    return {
+      outcome: "not_retryable",
+      why: `cannot go back from step ${standing.id} to ${fromStepId}, which stands in another block`,
+    };
+  }
+  const written = isCutWriting(state, standing, position)
+    ? standing
+    : repeated.steps.find(({ id }) => hasWritten(state, id));
+  if (written !== undefined) {
+    const why = `would do step ${written.id} again, which has written: go on where it stopped, without fromStepId`;
+    return { outcome: "not_retryable", why };
+  }
+  const begun = repeated.steps.filter(({ id }) => steps.has(id));
+  return {
+    edits: [
+      ...begun.map(({ id }) => ({ kind: "forget", stepId: id }) as const),
+      ...reopenBlocks(state, stepOf(loaded.flow, fromStepId)),
+      { kind: "go", from: position.index, to: stepOf(loaded.flow, fromStepId).index },
+    ],
+  };
+}
+
+/** Whether a step was cut short that may have a write under way, which nobody has counted. */
+function isCutWriting(state: JobState, step: Step, { progress }: Position): boolean {
+  if (progress === undefined || progress.hasFailed === true || step.kind === "wait") return false;
+  const calls = "calls" in step ? step.calls.filter(isCall) : "tool" in step ? [step] : [];
+  const isReading = calls.every((call) => toolOf(state, call).action.class === "read");
+  return stepKinds[step.kind].retried !== "anew" && !(isReading && calls.length > 0);
+}
+
+function unknownStep(stepId: string, why: string): RetryFault {
+  return { outcome: "step_unknown", why: `${JSON.stringify(stepId)} ${why}` };
+}
+
+/** Whether a step has sent writes, but for a call that failed, and was not carried out. */
+function hasWritten({ steps, lastError }: JobState, stepId: string): boolean {
+  const { calls, kind, state } = steps.get(stepId)?.receipt ?? {};
+  if (calls === undefined || calls.write + calls.destructive === 0) return false;
+  const isFailedCall = kind === "call" && state === "failed" && calls.unknown === 0 && /^[a-z]/.test(lastError);
+  return !isFailedCall;
+}

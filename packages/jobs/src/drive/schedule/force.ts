@@ -1,0 +1,84 @@
+import type { Id, ProjectId } from "@svc/core";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import type { ParkDocument } from "@svc/db/documents/jobs";
+import { clearJobLoopHolds, countJobLoopHold } from "@svc/db/jobs/hold";
+import { loadJob } from "@svc/db/jobs/load";
+import type { JobRecord } from "@svc/db/jobs/record";
+import type { Change } from "../../state/change.ts";
+import type { JobState } from "../../state/job.ts";
+import { isParkable, type JobStatus } from "../../state/statuses.ts";
+import type { EngineContext } from "../context.ts";
+import { follow } from "../run/follow.ts";
+import { takeJob } from "../store/open.ts";
+import { afterLoopHold, type Hold, hold, isHoldReason, release } from "./park.ts";
+
+/** A job of a project. */
+export type JobOfProject = { readonly jobId: Id<"job">; readonly projectId: ProjectId };
+
+/** What came of parking or releasing a job: done, no such job of the project, or why it stands where that cannot be done. */
+export type Forced =
+  | { readonly outcome: "done" | "missing" }
+  | {
+      readonly outcome: "refused";
+      readonly status: JobStatus;
+      /** What it waits for; undefined where it does not. */
+      readonly parkReason: ParkDocument["reason"] | undefined;
+    };
+
+/**
+ * Parks a job, whichever node drives it and whether or not that one answers: its lease is taken, and what it still writes is refused. A
+ * call that it has under way ends in the ledger, as one of a node that died does.
+ */
+export function parkJob(context: EngineContext, { jobId, projectId }: JobOfProject, how: Hold): Promise<Forced> {
+  return withTransaction(context.db, async (tx) => {
+    const job = await loadJob(tx, jobId, { lock: true });
+    if (job === undefined || job.projectId !== projectId) return { outcome: "missing" };
+    return parkLocked(context, tx, job, how);
+  });
+}
+
+/** Takes a job that was parked from outside back to where it stood. What was counted against it begins anew. */
+export function releaseJob(
+  context: EngineContext,
+  { jobId, projectId }: JobOfProject,
+  chain: readonly string[],
+): Promise<Forced> {
+  return withTransaction(context.db, async (tx) => {
+    const job = await loadJob(tx, jobId, { lock: true });
+    if (job === undefined || job.projectId !== projectId) return { outcome: "missing" };
+    if (job.park === null || !isHoldReason(job.park.reason)) return refusedFor(job);
+    await clearJobLoopHolds(tx, jobId);
+    return force(context, tx, job, (state, nowMs) => release(state, { chain, reason: "released" }, nowMs));
+  });
+}
+
+/** Counts that a job held its node's event loop, and parks it at the last time it may. Whether it was parked. */
+export function countLoopHold(context: EngineContext, jobId: Id<"job">, ms: number): Promise<boolean> {
+  return withTransaction(context.db, async (tx) => {
+    const holds = await countJobLoopHold(tx, jobId);
+    if (holds === undefined || holds < context.limits.loopHoldsMax) return false;
+    const job = await loadJob(tx, jobId, { lock: true });
+    if (job === undefined) return false;
+    return (await parkLocked(context, tx, job, afterLoopHold(holds, ms))).outcome === "done";
+  });
+}
+
+async function parkLocked(context: EngineContext, tx: Executor, job: JobRecord, how: Hold): Promise<Forced> {
+  if (!isParkable(job.status)) return refusedFor(job);
+  return force(context, tx, job, (state, nowMs) => hold(state, how, nowMs));
+}
+
+async function force(
+  context: EngineContext,
+  tx: Executor,
+  job: JobRecord,
+  change: (state: JobState, nowMs: number) => Change,
+): Promise<Forced> {
+  const { work, follower } = await takeJob(context, tx, job);
+  await follow(work, change(work.state, follower.startedMs), follower);
+  return { outcome: "done" };
+}
+
+function refusedFor({ status, park }: JobRecord): Forced {
+  return { outcome: "refused", status, parkReason: park?.reason };
+}

@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import type { Clock, Sealer } from "@svc/core";
+import type { NewJob } from "@svc/db/jobs/new-job";
+import { skillToolSlug } from "../../skills/toolkit.ts";
+import type { NewChild } from "../../state/change.ts";
+import { isConfirmed, unchangedConfirmation } from "../../state/confirmed.ts";
+import { noUse } from "../../state/counts.ts";
+import type { JobState } from "../../state/job.ts";
+import { noProgress } from "../../state/progress.ts";
+import { storedProgress } from "../../state/stored-progress.ts";
+import { type JobSeals, jobSeals } from "../store/seals.ts";
+
+/** A job that runs a skill, as it is stored with the commit of the one that runs it. */
+export function childJob(
+  parent: JobState,
+  child: NewChild,
+  context: { readonly clock: Clock; readonly sealer: Sealer },
+): NewJob {
+  const { id, name, skill, program, input, place, generation, limits } = child;
+  const { projectId, keyId, binding, isSimulated, plan } = parent;
+  const nowMs = context.clock.now();
+  const mode = isSimulated ? "simulate" : "live";
+  const skillSlug = skillToolSlug(skill.slug);
+  const childKey = [place.stepId, place.ordinal, place.callId, generation].join("/");
+  const seals = jobSeals(context.sealer, projectId, id);
+  // Whose answers changed the one that runs it is a cause of what it is given.
+  const changedBy = (plan?.changedBy ?? []).map((key) => `key:${key}`);
+  const payload = JSON.stringify({ mode, status: "queued", skillSlug, parentJobId: parent.id });
+  return {
+    job: {
+      id,
+      projectId,
+      status: "queued",
+      mode,
+      skillSlug,
+      parentJobId: parent.id,
+      childKey,
+      callSeed: callSeedOf(parent, childKey),
+      restoredFrom: parent.restoredFrom,
+      child: { stepId: place.stepId, ordinal: place.ordinal, limits },
+      programDigest: Buffer.from(skill.digest, "hex"),
+      input: seals.seal("input", input),
+      progress: confirmedWith(parent, seals),
+      params: {},
+      stepArgs: {},
+      keyId,
+      binding,
+      principalChain: [...parent.principalChain, ...changedBy, `skill:${name}`],
+      contentDigest: Buffer.from(skill.digest, "hex"),
+      estimate: skill.estimate,
+      used: noUse,
+      saga: { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 },
+      deadlineAt: nowMs + program.limits.deadlineMs,
+      createdAt: nowMs,
+      updatedAt: nowMs,
+    },
+    events: [{ type: "job-submitted", stepId: "", payload, principalChain: null }],
+    tasks: [{ jobId: id, kind: "run", subject: "", projectId, dueAt: nowMs }],
+  };
+}
+
+/** The confirmation of a job is of the skills in it, too. */
+function confirmedWith(parent: JobState, { seal }: JobSeals): Buffer | null {
+  if (!isConfirmed(parent)) return null;
+  const plan = { confirmed: unchangedConfirmation };
+  const progress = storedProgress({ ...noProgress, positions: [], plan });
+  return progress === undefined ? null : Buffer.from(seal("progress", progress));
+}
+
+/** Where the keys of a job's calls at apps stay the same though a restored backup starts it again, those of its children do, too. */
+function callSeedOf({ id, callSeed }: Pick<JobState, "id" | "callSeed">, childKey: string): Buffer | null {
+  if (callSeed === id) return null;
+  return createHash("sha256")
+    .update(JSON.stringify([callSeed, childKey]))
+    .digest();
+}

@@ -1,0 +1,258 @@
+import type { AskPort, PreparedAsk } from "@svc/asks";
+import {
+  createId,
+  type Id,
+  type JobBinding,
+  type KeyId,
+  type ProjectId,
+  type Sealer,
+  type StandingProgramId,
+  type StandingRunId,
+} from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import type { EstimateDocument, SagaDocument } from "@svc/db/documents/programs";
+import type { NewJob } from "@svc/db/jobs/new-job";
+import { putJobPrograms } from "@svc/db/jobs/room";
+import type { JobMode } from "@svc/db/schema/words";
+import { type JsonObject, type Program, programDigest } from "@svc/program";
+import type { Question } from "../../state/change.ts";
+import { noUse } from "../../state/counts.ts";
+import type { StoredOverrides } from "../../state/job.ts";
+import { noProgress, type PlanProgress } from "../../state/progress.ts";
+import type { JobStatus } from "../../state/statuses.ts";
+import { storedProgress } from "../../state/stored-progress.ts";
+import { destructiveByPins } from "../../steps/plan-text.ts";
+import { confirmQuestion, planQuestion } from "../../steps/questions.ts";
+import { parkOn } from "../ask/put-question.ts";
+import { type JobSeals, jobSeals } from "../store/seals.ts";
+import { sealProgram } from "../store/stored-program.ts";
+
+/** A checked program that is to become a job. */
+export type JobSubmission = {
+  readonly projectId: ProjectId;
+  readonly keyId: KeyId;
+  /** What it reaches of its project; null for all of it. */
+  readonly binding: JobBinding | null;
+  readonly principalChain: readonly string[];
+  /** As it was submitted. */
+  readonly programJson: string;
+  readonly programHash: string;
+  readonly program: Program;
+  /** The pinned definitions as JSON text. */
+  readonly pins: string;
+  /** The programs of the skills that it runs. */
+  readonly skills: readonly SkillProgram[];
+  readonly mode: "live" | "simulate";
+  readonly simulateFirst: boolean;
+  readonly needsApproval: boolean;
+  /** The contact who confirms it before it begins, after its approval; by default nobody. */
+  readonly confirmBy?: string | undefined;
+  /** What that contact is asked; by default what the plan does at most. */
+  readonly confirmText?: string | undefined;
+  readonly estimate: EstimateDocument;
+  /** What a skill's caller gave; undefined for the program's own. */
+  readonly input: JsonObject | undefined;
+  /** Values of params that are not the program's own; by default none. */
+  readonly params?: JsonObject | undefined;
+  readonly skillSlug: string;
+  /** Of a job that a standing program starts: the program and its run. */
+  readonly standing?: StandingOrigin | undefined;
+  readonly idempotencyKey: string | undefined;
+  /** SHA-256 of what the idempotency key is bound to. */
+  readonly contentDigest: Buffer;
+};
+
+/**
+ * What started a job by itself; a rehearsal is no run. `callSeed`: what the keys of its calls at apps are made of in place of its id.
+ */
+export type StandingOrigin = {
+  readonly programId: StandingProgramId;
+  readonly runId: StandingRunId | null;
+  readonly callSeed: Buffer | null;
+  /** As of a job: see `JobFacts`. */
+  readonly restoredFrom: number | null;
+};
+
+/** The program of a skill that a job runs, and what it is pinned to. */
+export type SkillProgram = Pick<JobSubmission, "programJson" | "programHash" | "pins">;
+
+/** What new jobs are made with. */
+export type NewJobsContext = {
+  readonly db: Executor;
+  readonly sealer: Sealer;
+  readonly asks: AskPort;
+  /** Whether an emulator answers in place of the apps, which the log tells. Default false. */
+  readonly isSandbox?: boolean | undefined;
+};
+
+type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };
+
+/** What a job is made of, where its program is in the store. */
+export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins" | "mode"> &
+  Identified & {
+    readonly mode: JobMode;
+    /** Of a run of a standing program: the approval of its version. */
+    readonly grantedId?: string | undefined;
+    /** When it is to begin at the earliest; by default at once. */
+    readonly beginAtMs?: number | undefined;
+  };
+
+/** The pins of a program as JSON text; asked for where a person is to be told what it does. */
+export type PinsReader = () => Promise<string>;
+
+/** Makes a job of a checked program; nothing is stored. */
+export async function newJob(context: NewJobsContext, submission: NewJobFacts, readPins: PinsReader): Promise<NewJob> {
+  const { id, nowMs, program, simulateFirst, needsApproval, confirmBy, mode, beginAtMs = nowMs } = submission;
+  const asksNow = (needsApproval || confirmBy !== undefined) && !simulateFirst && mode !== "simulate";
+  const status: JobStatus = simulateFirst ? "simulating" : asksNow ? "pending_plan_approval" : "queued";
+  const question = asksNow ? await questionOf(submission, readPins) : undefined;
+  const prepared = question && (await preparePlanAsk(context, submission, question));
+  const { deadlineMs } = program.limits;
+  const seals = jobSeals(context.sealer, submission.projectId, id);
+  const plan = planOf(submission, prepared);
+  const progress = storedProgress({ ...noProgress, positions: [], plan });
+  const base = baseRow(submission, submission);
+  return {
+    job: {
+      ...base,
+      input: submission.input === undefined ? null : seals.seal("input", submission.input),
+      status,
+      planApprovalId: prepared?.approvalId || submission.grantedId || "",
+      park: prepared && question ? parkOn(question, { requestId: prepared.id, nowMs }) : null,
+      progress: progress === undefined ? null : seals.seal("progress", progress),
+      overrides: sealedOverrides(submission, seals),
+      idempotencyKey: submission.idempotencyKey ?? null,
+      deadlineAt: status === "queued" ? nowMs + deadlineMs : null,
+      deadlineLeftMs: status === "queued" ? null : deadlineMs,
+    },
+    events: [submitted(context, submission, status), ...(prepared?.events ?? [])],
+    tasks: status === "queued" ? [runTask(submission, id, beginAtMs)] : (prepared?.tasks ?? []),
+    also: alsoOf(context, submission, prepared),
+  };
+}
+
+/** What is kept of a plan that is simulated, or that a person is asked about, first. */
+function planOf(
+  { simulateFirst, needsApproval, confirmBy }: NewJobFacts,
+  prepared: PreparedAsk | undefined,
+): PlanProgress | undefined {
+  const confirmed = confirmBy === undefined ? {} : { confirmBy };
+  if (prepared !== undefined) return { askId: prepared.id, ...(needsApproval && confirmed) };
+  return simulateFirst ? { needsApproval, ...confirmed } : undefined;
+}
+
+/** What is stored beside a job: its ask, and the programs of the skills that it runs. */
+function alsoOf(
+  { sealer }: Pick<NewJobsContext, "sealer">,
+  { projectId, skills }: Pick<JobSubmission, "projectId" | "skills">,
+  prepared: PreparedAsk | undefined,
+): NewJob["also"] {
+  if (prepared === undefined && skills.length === 0) return undefined;
+  return async (tx) => {
+    await putJobPrograms(
+      tx,
+      skills.map(({ programJson, programHash, pins }) => {
+        const digest = programDigest(programJson, pins);
+        const sealedProgram = sealProgram(sealer, { projectId, programDigest: digest }, programJson);
+        return { projectId, digest, program: null, sealedProgram, programHash, pins };
+      }),
+    );
+    await prepared?.write(tx);
+  };
+}
+
+function sealedOverrides({ params = {} }: Pick<JobSubmission, "params">, { seal }: JobSeals): Buffer | null {
+  if (Object.keys(params).length === 0) return null;
+  const changed: StoredOverrides = { params, stepArgs: {} };
+  return Buffer.from(seal("overrides", changed));
+}
+
+/** Makes the simulation of a job that is simulated first; nothing is stored. */
+export function newTwin(
+  context: Pick<NewJobsContext, "sealer" | "isSandbox">,
+  submission: Omit<NewJobFacts, keyof Identified>,
+  { id, digest, nowMs }: Identified,
+): NewJob {
+  const twinId = createId("job", nowMs);
+  const seals = jobSeals(context.sealer, submission.projectId, twinId);
+  return {
+    job: {
+      ...baseRow({ ...submission, mode: "simulate" }, { id: twinId, digest, nowMs }),
+      simulatedFrom: id,
+      input: submission.input === undefined ? null : seals.seal("input", submission.input),
+      status: "queued",
+      deadlineAt: nowMs + submission.program.limits.deadlineMs,
+    },
+    events: [submitted(context, { ...submission, mode: "simulate" }, "queued")],
+    tasks: [runTask(submission, twinId, nowMs)],
+  };
+}
+
+function baseRow(submission: Omit<NewJobFacts, keyof Identified>, { id, digest, nowMs }: Identified) {
+  return {
+    id,
+    projectId: submission.projectId,
+    mode: submission.mode,
+    skillSlug: submission.skillSlug,
+    standingProgramId: submission.standing?.programId ?? "",
+    standingRunId: submission.standing?.runId ?? null,
+    callSeed: submission.standing?.callSeed ?? null,
+    restoredFrom: submission.standing?.restoredFrom ?? null,
+    programDigest: digest,
+    params: {},
+    stepArgs: {},
+    keyId: submission.keyId,
+    binding: submission.binding,
+    principalChain: [...submission.principalChain],
+    // Nobody asks for it where no key does.
+    contentDigest: submission.idempotencyKey === undefined ? Buffer.alloc(0) : submission.contentDigest,
+    estimate: submission.estimate,
+    used: noUse,
+    saga: sagaOf(submission),
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  };
+}
+
+function sagaOf({ program }: Pick<JobSubmission, "program">): SagaDocument {
+  return { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 };
+}
+
+async function questionOf(submission: NewJobFacts, readPins: PinsReader): Promise<Question> {
+  const { program, estimate, mode, needsApproval, confirmBy, confirmText } = submission;
+  const destructive = estimate.destructiveMax === 0 ? [] : destructiveByPins(program, await readPins());
+  const plan = { program, estimate, destructive, isRehearsal: mode === "rehearse" };
+  const isConfirmed = !needsApproval && confirmBy !== undefined;
+  return isConfirmed ? confirmQuestion(plan, confirmBy, confirmText) : planQuestion(plan);
+}
+
+function preparePlanAsk(
+  { db, asks }: Pick<NewJobsContext, "db" | "asks">,
+  { id, nowMs, projectId, keyId, principalChain, program, standing }: NewJobFacts,
+  question: Question,
+): Promise<PreparedAsk> {
+  return asks.prepare(db, {
+    ...question,
+    jobId: id,
+    projectId,
+    keyId,
+    approvers: program.approval.escalation,
+    standingProgramId: standing?.programId ?? "",
+    principalChain,
+    nowMs,
+  });
+}
+
+/** The log's first entry. Whoever reads it is told the program's hash as well, which stands with the program. */
+function submitted(
+  { isSandbox = false }: Pick<NewJobsContext, "isSandbox">,
+  { mode, skillSlug }: Pick<NewJobFacts, "mode" | "skillSlug">,
+  status: JobStatus,
+) {
+  const payload = { mode, status, ...(skillSlug !== "" && { skillSlug }), ...(isSandbox && { sandbox: true }) };
+  return { type: "job-submitted", stepId: "", payload: JSON.stringify(payload), principalChain: null };
+}
+
+function runTask({ projectId }: Pick<JobSubmission, "projectId">, jobId: Id<"job">, dueAt: number) {
+  return { jobId, kind: "run" as const, subject: "", projectId, dueAt };
+}

@@ -1,0 +1,284 @@
+import { createHash } from "node:crypto";
+import type { Id, KeyId } from "@svc/core";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import type { EstimateDocument } from "@svc/db/documents/programs";
+import { putJobTasks } from "@svc/db/job-tasks/queue";
+import { beginJobAttempt, findKeyedJobAttempt } from "@svc/db/jobs/attempts";
+import { findJobQuotaReached } from "@svc/db/jobs/insert-batch";
+import { loadJob } from "@svc/db/jobs/load";
+import type { JobRecord } from "@svc/db/jobs/record";
+import { setChildJob } from "@svc/db/jobs/room";
+import { findJobTwin } from "@svc/db/jobs/twin";
+import { lockJobQuota, type QuotaReached } from "@svc/db/projects/quotas";
+import { type Program, writesFrom } from "@svc/program";
+import type { Change, Edit, RetriedChild } from "../../state/change.ts";
+import { isConfirmed, keptOfPlan, unchangedConfirmation } from "../../state/confirmed.ts";
+import type { JobState } from "../../state/job.ts";
+import type { PlanProgress } from "../../state/progress.ts";
+import { isRetryable } from "../../state/statuses.ts";
+import { toolOf } from "../../steps/invoke.ts";
+import { requestConfirmation, requestPlanApproval } from "../ask/put-question.ts";
+import type { EngineContext } from "../context.ts";
+import type { Port } from "../port.ts";
+import { follow } from "../run/follow.ts";
+import {
+  attemptsMax,
+  endedChildOf,
+  type RetryFault,
+  type RetryRequest,
+  retryEdits,
+  stepStanding,
+} from "../run/retry.ts";
+import type { JobOfProject } from "../schedule/force.ts";
+import { readState, takeJob } from "../store/open.ts";
+
+/** A plan that may need approval. */
+export type Plan = {
+  readonly program: Program;
+  readonly estimate: EstimateDocument;
+  /** Whether it needs one whatever the program says of itself. */
+  readonly demandsApproval: boolean;
+};
+
+/** Another attempt at a job, as it is asked for. */
+export type RetryOfJob = JobOfProject &
+  RetryRequest & {
+    readonly keyId: KeyId;
+    readonly idempotencyKey: string | undefined;
+    /** SHA-256 of what the idempotency key is bound to. */
+    readonly contentDigest: Buffer;
+    /** Why params cannot be changed so; undefined where they can. */
+    checkParams(program: Program, params: JobState["params"]): string | undefined;
+    /** Whether a plan needs approval that the key may be asked for. Throws what refuses a plan that could never be approved. */
+    needsApproval(tx: Executor, plan: Plan): Promise<boolean>;
+    /** Who confirms the attempt before it begins; undefined for nobody. */
+    confirmBy(tx: Executor, estimate: EstimateDocument): Promise<string | undefined>;
+  };
+
+/** What came of it: begun, begun before under the same name, no such job of the project, or why not. Nothing is changed then. */
+export type Retried =
+  | { readonly outcome: "done" | "earlier" | "missing" | "key_reused" }
+  | { readonly outcome: "not_retryable" | "step_unknown" | "params_invalid"; readonly why: string }
+  | { readonly outcome: "quota"; readonly reached: QuotaReached };
+
+/** Ends the transaction, so that nothing of it is done. */
+class Refused extends Error {
+  readonly retried: Retried;
+
+  constructor(retried: Retried) {
+    super(retried.outcome);
+    this.retried = retried;
+  }
+}
+
+/** Takes a job on that ended: its next attempt begins, or waits for the approval of what it changes. */
+export async function retryJob(context: EngineContext, asked: RetryOfJob): Promise<Retried> {
+  try {
+    return await withTransaction(context.db, (tx) => retryLocked(context, tx, asked));
+  } catch (error) {
+    if (error instanceof Refused) return error.retried;
+    throw error;
+  }
+}
+
+async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJob): Promise<Retried> {
+  const { jobId, projectId, keyId, idempotencyKey, contentDigest, resendsUnknown } = asked;
+  const ended = await loadJob(tx, jobId, { lock: true });
+  if (ended === undefined || ended.projectId !== projectId) return { outcome: "missing" };
+  const earlier = idempotencyKey === undefined ? undefined : await findKeyedJobAttempt(tx, jobId, idempotencyKey);
+  if (earlier !== undefined) return { outcome: earlier.equals(contentDigest) ? "earlier" : "key_reused" };
+  const why = await findReason(tx, ended);
+  if (why !== undefined) return { outcome: "not_retryable", why };
+  await lockJobQuota(tx, projectId);
+  const reached = await findJobQuotaReached(tx, projectId, 1);
+  if (reached !== undefined) return { outcome: "quota", reached };
+  const nowMs = context.clock.now();
+  await beginJobAttempt(tx, { jobId, keyId, nowMs, idempotencyKey, contentDigest, resendsUnknown });
+  const job = await loadJob(tx, jobId, { lock: true });
+  if (job === undefined) throw new Error(`${jobId}, whose row is locked, is gone`);
+  const { work, follower } = await takeJob(context, tx, job);
+  const begun = await changeOf(context, tx, { state: work.state, port: follower.port, ended, asked });
+  if ("outcome" in begun) throw new Refused(begun);
+  await follow(work, begun, follower);
+  return { outcome: "done" };
+}
+
+/** Why no attempt may follow the one that ended; undefined where one may. */
+async function findReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
+  const { parentJobId } = job;
+  if (isRetryable(job.status) && parentJobId !== null) {
+    return `was run by job ${parentJobId}: take that one on, and this one goes on where it stopped`;
+  }
+  return findOwnReason(tx, job);
+}
+
+/** The same, whoever runs it. */
+async function findOwnReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
+  const { status, saga, attempt, lastError, mode, id } = job;
+  if (!isRetryable(status)) return `is ${status}`;
+  if (mode === "rehearse")
+    return "is a rehearsal: people were asked about a standing program, and nothing of it was run";
+  if (mode === "simulate") return "was simulated: simulate its program again";
+  if (saga.state !== "none" && saga.state !== "armed") return "has begun to undo what it did";
+  if (lastError.startsWith("LIMIT_REACHED:")) return "met a limit, which holds for all attempts together";
+  if (job.hasLostRows || job.isSwept) return "has lost its rows, whose retention has passed";
+  if (attempt >= attemptsMax) return `has had ${attempt} attempts, and may have no more`;
+  const twinId = await findJobTwin(tx, id);
+  const twin = twinId && (await loadJob(tx, twinId));
+  return twin && twin.status !== "succeeded"
+    ? "was to be simulated first, and its simulation did not succeed"
+    : undefined;
+}
+
+type Beginning = {
+  readonly state: JobState;
+  readonly port: Port;
+  readonly ended: JobRecord;
+  readonly asked: RetryOfJob;
+};
+
+/** What begins the attempt: it is queued, or parked on the approval of its plan. */
+async function changeOf(
+  context: EngineContext,
+  tx: Executor,
+  { state, port, ended, asked }: Beginning,
+): Promise<Change | RetryFault | { readonly outcome: "params_invalid"; readonly why: string }> {
+  const invalid = asked.checkParams(state.loaded.program, asked.params);
+  if (invalid !== undefined) return { outcome: "params_invalid", why: invalid };
+  const children = await endedChildren(context, tx, state);
+  const edits = retryEdits(state, { status: ended.status, request: asked, children: faultsOf(children) });
+  if ("outcome" in edits) return edits;
+  const { program } = state.loaded;
+  const plan = keptOfPlan({ ...state.plan, ...changedBy(state, asked) });
+  const began: Edit = { kind: "plan", plan };
+  // What a skill in it demanded before, it demands again.
+  const demanded = { program, estimate: state.estimate, demandsApproval: state.planApprovalId !== "" };
+  const confirmBy = await asked.confirmBy(tx, state.estimate);
+  const asking = { ...state, plan };
+  if (!(await isApproved(context, tx, { state, children, asked })) && (await asked.needsApproval(tx, demanded))) {
+    const approval = await requestPlanApproval(asking, port, "retried", confirmBy);
+    return { edits: [...edits, ...approval.edits], next: approval.next };
+  }
+  if (confirmBy !== undefined) {
+    const confirmation = await requestConfirmation(asking, port, confirmBy, "retried");
+    return { edits: [...edits, ...confirmation.edits], next: confirmation.next };
+  }
+  return queued([...edits, began], port.clock.now());
+}
+
+/** Whoever tries a job again with other params is a cause of what it sends. */
+function changedBy({ plan }: JobState, { keyId, params }: RetryOfJob): Pick<PlanProgress, "changedBy"> {
+  if (Object.keys(params).length === 0) return {};
+  return { changedBy: [...new Set([...(plan?.changedBy ?? []), keyId])] };
+}
+
+/** Whether people approved the plan, and what the attempt may write beside what was written is no more than they approved. */
+async function isApproved(
+  { asks }: EngineContext,
+  tx: Executor,
+  {
+    state,
+    children,
+    asked: { params },
+  }: { readonly state: JobState; readonly children: EndedChildren; readonly asked: RetryRequest },
+): Promise<boolean> {
+  if (state.planApprovalId === "" || Object.keys(params).length > 0) return false;
+  const ask = (await asks.list(tx, state.id)).find(({ approvalId }) => approvalId === state.planApprovalId);
+  // A run of a standing program has the approval of its version, which people were asked for by another job.
+  const isGranted = ask === undefined && state.standingRunId !== null;
+  return (isGranted || ask?.decision?.continuation === "proceed") && !mayWriteMore(state, children);
+}
+
+/** What children wrote that go on where they stopped stands in what the step that runs them may write. */
+function mayWriteMore(state: JobState, children: EndedChildren): boolean {
+  const { estimate, loaded } = state;
+  const goOn = [...children.values()].filter(({ fault }) => fault === undefined);
+  if (goOn.some((child) => child.mayWriteMore)) return true;
+  const writes = goOn.reduce((sum, child) => sum - child.writes, state.used.writes);
+  const standing = stepStanding(state);
+  const classOf = (call: Parameters<typeof toolOf>[1]) => toolOf(state, call).action.class;
+  const left = standing === undefined ? 0 : writesFrom(loaded.program, { classOf, skills: loaded.skills }, standing.id);
+  return Math.min(writes + left, loaded.program.limits.writes) > estimate.writesMax;
+}
+
+/** A job that ran a skill where another stopped: why it cannot go on where it did, what it wrote, whether it may write more than it should. */
+type EndedChild = { readonly fault: string | undefined; readonly writes: number; readonly mayWriteMore: boolean };
+type EndedChildren = ReadonlyMap<Id<"job">, EndedChild>;
+
+/** The jobs that ran skills where a job stopped, and those that these ran. */
+async function endedChildren(context: EngineContext, tx: Executor, state: JobState): Promise<EndedChildren> {
+  const found = new Map<Id<"job">, EndedChild>();
+  for (const { progress } of state.positions) {
+    const id = endedChildOf(progress);
+    const job = id && (await loadJob(tx, id));
+    if (job !== undefined) found.set(job.id, await endedChild(context, tx, job));
+  }
+  return found;
+}
+
+async function endedChild(context: EngineContext, tx: Executor, job: JobRecord): Promise<EndedChild> {
+  const { writes } = job.used;
+  if (job.status === "succeeded") return { fault: undefined, writes, mayWriteMore: false };
+  const fault = await findOwnReason(tx, job);
+  if (fault !== undefined) return { fault, writes, mayWriteMore: true };
+  const state = await readState(context, tx, { ...job, attempt: job.attempt + 1 });
+  const children = await endedChildren(context, tx, state);
+  const edits = retryEdits(state, { status: job.status, request: asItStands, children: faultsOf(children) });
+  const why = "outcome" in edits ? edits.why : undefined;
+  return { fault: why, writes, mayWriteMore: mayWriteMore(state, children) };
+}
+
+/** See `EngineContext`. */
+export async function whyNotTakenOn(
+  context: EngineContext,
+  db: Executor,
+  jobId: Id<"job">,
+): Promise<string | undefined> {
+  const job = await loadJob(db, jobId);
+  return job === undefined ? "is gone" : (await endedChild(context, db, job)).fault;
+}
+
+const asItStands: RetryRequest = { fromStepId: "", params: {}, resendsUnknown: false, chain: [] };
+
+function faultsOf(children: EndedChildren): ReadonlyMap<Id<"job">, string | undefined> {
+  return new Map([...children].map(([id, { fault }]) => [id, fault]));
+}
+
+/** See `EngineContext`. */
+export async function retryChild(
+  context: EngineContext,
+  tx: Executor,
+  parent: JobState,
+  { id: jobId, limits, resendsUnknown }: RetriedChild,
+): Promise<void> {
+  const { id: parentId, projectId, keyId, principalChain: chain } = parent;
+  const nowMs = context.clock.now();
+  const ended = await loadJob(tx, jobId, { lock: true });
+  if (ended?.child == null || (await findOwnReason(tx, ended)) !== undefined) {
+    return putJobTasks(tx, [{ jobId: parentId, projectId, kind: "run", subject: "", dueAt: nowMs }]);
+  }
+  const contentDigest = createHash("sha256").update(parentId).digest();
+  await beginJobAttempt(tx, { jobId, keyId, nowMs, idempotencyKey: undefined, contentDigest, resendsUnknown });
+  await setChildJob(tx, jobId, { ...ended.child, limits });
+  const job = await loadJob(tx, jobId, { lock: true });
+  if (job === undefined) throw new Error(`${jobId}, whose row is locked, is gone`);
+  const { work, follower } = await takeJob(context, tx, job);
+  const children = faultsOf(await endedChildren(context, tx, work.state));
+  const request = { ...asItStands, resendsUnknown, chain };
+  const edits = retryEdits(work.state, { status: ended.status, request, children });
+  if ("outcome" in edits) throw new Error(`${jobId} ${edits.why}`);
+  const { plan } = work.state;
+  const confirmed = isConfirmed(parent) ? { confirmed: unchangedConfirmation } : {};
+  await follow(
+    work,
+    queued([...edits, { kind: "plan", plan: keptOfPlan({ ...plan, ...confirmed }) }], nowMs),
+    follower,
+  );
+}
+
+function queued(edits: readonly Edit[], nowMs: number): Change {
+  return {
+    edits: [...edits, { kind: "move", to: "queued", reason: "retried" }, { kind: "deadline", clock: "runs" }],
+    next: { kind: "until", atMs: nowMs },
+  };
+}

@@ -1,0 +1,93 @@
+import { type Clock, createId } from "@svc/core";
+import { insertJobs } from "@svc/db/jobs/insert";
+import type { KeyedJob, NewJob, NewJobProgram } from "@svc/db/jobs/new-job";
+import { recordOfNewJob } from "@svc/db/jobs/new-record";
+import type { JobRecord } from "@svc/db/jobs/record";
+import type { QuotaReached } from "@svc/db/projects/quotas";
+import { programDigest } from "@svc/program";
+import type { JobEngine } from "../engine.ts";
+import type { PlannedJob } from "../store/open.ts";
+import { type CheckedRecord, type ProgramCache, sealProgram } from "../store/stored-program.ts";
+import { type JobSubmission, type NewJobsContext, newJob, newTwin } from "./new-jobs.ts";
+
+/** What storing new jobs works with. */
+type SubmitContext = NewJobsContext & {
+  readonly clock: Clock;
+  /** Keeps the program ready for the driver, which is likely to be this node's. */
+  readonly programs: Pick<ProgramCache, "put">;
+  /** The engine of this node, where jobs may be driven right after they are stored. */
+  readonly engine?: Pick<JobEngine, "reserve" | "wake">;
+};
+
+/** A job as it was stored, and whether it was stored whole: with nothing beside it, such as an ask. */
+export type SubmittedJob = { readonly job: JobRecord; readonly programHash: string; readonly isAlone: boolean };
+
+/**
+ * Stores a job, its program, the beginning of its log and its first work in one transaction: with simulateFirst also its twin, and
+ * for a plan that needs approval the ask. Sees to it that the engine drives it. Answers the job, or the one that holds the idempotency
+ * key, or the quota that is reached.
+ */
+export async function submitJob(
+  context: SubmitContext,
+  submission: JobSubmission,
+): Promise<SubmittedJob | { readonly earlier: KeyedJob } | QuotaReached> {
+  const nowMs = context.clock.now();
+  const { projectId, programJson, programHash, pins, simulateFirst } = submission;
+  const digest = programDigest(programJson, pins);
+  context.programs.put(projectId, digest, submission);
+  const id = createId("job", nowMs);
+  const main = await newJob(context, { ...submission, id, digest, nowMs }, async () => pins);
+  const twin = simulateFirst ? [newTwin(context, submission, { id, digest, nowMs })] : [];
+  const sealedProgram = sealProgram(context.sealer, { projectId, programDigest: digest }, programJson);
+  const program = { projectId, digest, program: null, sealedProgram, programHash, pins };
+  const earlier = await storeAndDrive(context, { program, main, twin, nowMs, checked: submission });
+  if (earlier === undefined) {
+    return { job: recordOfNewJob(main), programHash, isAlone: main.job.status === "queued" };
+  }
+  return "quotaReached" in earlier ? earlier : { earlier };
+}
+
+type NewJobs = {
+  readonly program: NewJobProgram;
+  readonly main: NewJob;
+  readonly twin: readonly NewJob[];
+  readonly nowMs: number;
+  readonly checked: CheckedRecord;
+};
+
+/** A job that can begin at once is this node's from the moment that it is stored, where the engine keeps a place for it. */
+async function storeAndDrive(
+  { db, engine }: SubmitContext,
+  { program, main, twin, nowMs, checked }: NewJobs,
+): Promise<KeyedJob | QuotaReached | undefined> {
+  const kept = main.job.status === "queued" ? engine?.reserve(program.projectId) : undefined;
+  const record = recordOfNewJob(main);
+  // Whatever keeps a job from being planned its driver meets again, and tells.
+  const planned = await kept?.plan(record, checked).catch(() => undefined);
+  let isStored = false;
+  try {
+    const first = { ...(planned === undefined ? main : begun(main, planned)), lease: kept?.lease };
+    const earlier = await insertJobs(db, program, [first, ...twin], nowMs);
+    isStored = earlier === undefined;
+    return earlier;
+  } finally {
+    if (!isStored) {
+      planned?.beginning.call?.cancel();
+      kept?.cancel();
+    } else if (kept === undefined) engine?.wake();
+    else kept.begin(record, planned);
+  }
+}
+
+/** A job that is stored at work, and not in line. */
+function begun(main: NewJob, { change }: PlannedJob): NewJob {
+  const { job, events, steps, begunCall } = change;
+  const { status, progress } = job;
+  return {
+    ...main,
+    job: { ...main.job, status, progress: progress && Buffer.from(progress) },
+    events: [...main.events, ...events],
+    steps,
+    begunCall,
+  };
+}

@@ -1,0 +1,267 @@
+import { parseId } from "@svc/core";
+import { afterCommit, type Executor } from "@svc/db/connect";
+import type { ReceiptDocument } from "@svc/db/documents/jobs";
+import { commitRun, type RunChange } from "@svc/db/jobs/commit";
+import type { RunLease } from "@svc/db/jobs/commit-job";
+import { loadJob } from "@svc/db/jobs/load";
+import { insertChildJobs } from "@svc/db/jobs/room";
+import { setJobRowStates } from "@svc/db/jobs/rows";
+import { writeJobUndo } from "@svc/db/jobs/undo";
+import { type EndedStandingRun, endStandingRun } from "@svc/db/standing/end";
+import { committedWork, type Work } from "../../state/apply.ts";
+import { type JobState, overridesOf } from "../../state/job.ts";
+import { storedProgress } from "../../state/stored-progress.ts";
+import { pauseAskedBy } from "../../steps/fail.ts";
+import type { EndedRehearsal, EngineContext } from "../context.ts";
+import type { EndedJob, EngineObserver } from "../observer.ts";
+import { type CommitParts, type Committed, LeaseLostError, type Port } from "../port.ts";
+import { isHoldReason } from "../schedule/park.ts";
+import { childJob } from "../start/child-job.ts";
+import { sealRows } from "./row-blocks.ts";
+import type { JobSeals } from "./seals.ts";
+import { saveRecords } from "./stored-program.ts";
+
+/** What commits are made with. */
+export type CommitContext = {
+  readonly context: EngineContext;
+  readonly lease: RunLease;
+  readonly seals: JobSeals;
+  readonly db: Executor;
+  /** Told of each commit. */
+  readonly onCommitted?: (() => void) | undefined;
+};
+
+/** What commits the work of a job under its driver's lease, on its own or in a transaction. See `Port`. */
+export type Commits = Pick<Port, "commitUnlessLogged"> & {
+  commit(work: Work, parts: CommitParts, tx?: Executor): Promise<Committed>;
+};
+
+/** Makes what commits for one driver. */
+export function createCommit({ context, lease, seals, db, onCommitted }: CommitContext): Commits {
+  const { clock, observer, onFaultPoint, onDue, onMoved } = context;
+  const write = async (work: Work, parts: CommitParts, tx: Executor, expectedSeq: number | undefined) => {
+    const { state, committed: before, pending } = work;
+    const ended = parts.receipt && endedJob(state, parts.receipt);
+    const at = { stepId: state.undo?.stepId ?? state.positions[0]?.progress?.stepId ?? "" };
+    await onFaultPoint?.("before-commit", at);
+    const { task } = parts;
+    const found = await commitRun(tx, lease, changeOf(work, parts, seals, context), {
+      nowMs: clock.now(),
+      seesCancel: state.cancel !== undefined,
+      seesPause: state.pause !== undefined,
+      expectedSeq,
+    }).catch(async (error: unknown) => {
+      // Nobody will try this commit again. Within a transaction nobody waits for another connection: as many as there are could wait for
+      // each other.
+      const recorded = keepCalls(context, pending);
+      if (tx === context.db) await recorded;
+      throw error;
+    });
+    if (found === undefined) {
+      if (expectedSeq !== undefined) return undefined;
+      const isHeld = isHoldReason((await loadJob(tx, state.id))?.park?.reason);
+      const recorded = keepCalls(context, pending).then(() =>
+        observer.leaseLost(state.id, isHeld ? "parked" : "taken-over"),
+      );
+      if (tx === context.db) await recorded;
+      throw new LeaseLostError(`the lease of ${state.id} was lost`, recorded);
+    }
+    if (before.park !== state.park && state.park?.before !== undefined) afterCommit(tx, tellOfHold, observer, state);
+    if (before.status !== state.status && onMoved !== undefined) afterCommit(tx, onMoved, state.id);
+    if (ended !== undefined) afterCommit(tx, observer.ended, ended);
+    onCommitted?.();
+    if (pending.tasks.length + pending.children.length + pending.retried.length > 0) afterCommit(tx, onDue, 0);
+    if (typeof task === "object") afterCommit(tx, onDue, task.dueAtMs);
+    await onFaultPoint?.("after-commit", at);
+    const { cancelRequestedAt, cancelChain, pausedAt, pauseChain } = found;
+    const { principalChain } = state;
+    const cancel =
+      cancelRequestedAt === null ? undefined : { atMs: cancelRequestedAt, chain: cancelChain ?? principalChain };
+    const pause = pausedAt === null ? undefined : { atMs: pausedAt, chain: pauseChain ?? principalChain };
+    return { work: committedWork(work, { lastSeq: found.lastSeq, cancel, pause }), hasBegunCall: found.hasBegunCall };
+  };
+  return {
+    async commit(work, parts, tx = db) {
+      const commitNow = () => write(work, parts, tx, undefined);
+      const { records, placed, rows, runs } = work.pending;
+      const isLarge = records.length + placed.length + rows.length + runs.length > 1;
+      // Within a transaction nobody waits for another connection.
+      const isInLine = tx === context.db && isLarge;
+      const committed = await (isInLine ? context.rowStatements.run(work.state.projectId, commitNow) : commitNow());
+      if (committed === undefined) throw new Error("a commit that expects nothing was not made");
+      return committed;
+    },
+    commitUnlessLogged: async (work, parts) => (await write(work, parts, db, work.state.lastSeq)) !== undefined,
+  };
+}
+
+/**
+ * What was called was called, also where its job goes on elsewhere: its outcome is written on its own. Never rejects: what cannot be
+ * written is told to the observer.
+ */
+async function keepCalls({ db, observer }: EngineContext, { records, made }: Work["pending"]): Promise<void> {
+  try {
+    await saveRecords(db, records);
+    for (const end of made) await end.write();
+  } catch (error) {
+    observer.failed("task", error);
+  }
+}
+
+function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, lastError }: JobState): void {
+  if (park?.before === undefined || !isHoldReason(park.reason)) return;
+  const { reason, stepId, before } = park;
+  const why = reason === "poisoned" ? lastError : "";
+  observer.parked({ jobId, projectId, reason, stepId, status: before.status, why });
+}
+
+/**
+ * Whether a job got on by a commit. What only gives it back until a time, such as a call that may still run on a lost node, is none:
+ * it could go on for ever. The log of a step's progress goes by the clock, and says nothing.
+ */
+function isProgress({ state, committed, pending }: Work, { isWait = false }: CommitParts): boolean {
+  if (state === committed) return false;
+  if (!isWait) return true;
+  const { events, rows, placed, runs, armed, undone, childUndone } = pending;
+  const hasCalled = state.used.toolCalls !== committed.used.toolCalls;
+  const isLogged = events.some(({ type }) => type !== "step-progress");
+  const placedCount = placed.length + runs.length;
+  const wrote = rows.length + placedCount + armed.length + undone.length + childUndone.length > 0;
+  return hasCalled || isLogged || wrote;
+}
+
+function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocument): EndedJob {
+  const { id: jobId, projectId, status, isSimulated, createdAt, finishedAt, steps, lastError } = state;
+  return {
+    jobId,
+    projectId,
+    status,
+    outcome,
+    isSimulated,
+    durationMs: (finishedAt ?? createdAt) - createdAt,
+    steps: steps.size,
+    calls: calls.read + calls.write + calls.destructive,
+    writes: calls.write + calls.destructive,
+    retried: calls.retried,
+    unknown: calls.unknown,
+    rows: rows.in,
+    asks: asks.raised,
+    errorCode: /^[A-Z_]+(?=:)/.exec(lastError)?.[0] ?? "",
+  };
+}
+
+/** What the writes of a commit are made with. */
+type WrittenWith = Pick<EngineContext, "clock" | "sealer" | "onRehearsed" | "retryChild">;
+
+/** What a commit of work writes: rows, outputs and what is under way are sealed, each for its own place. */
+export function changeOf(
+  work: Work,
+  parts: CommitParts,
+  { seal, sealText }: JobSeals,
+  context: WrittenWith,
+): RunChange {
+  const { task, receipt, call } = parts;
+  const { state, committed, pending } = work;
+  const also = otherWrites(work, context);
+  const overrides = hasNewOverrides(work) ? overridesOf(state) : undefined;
+  const job = { ...drivenJob(work), receipt };
+  const gotOn = isProgress(work, parts);
+  const progress = storedProgress(state, state.loaded.flow);
+  const rows = pending.rows.length === 0 ? [] : sealRows(pending.rows, sealText);
+  return {
+    job: {
+      ...job,
+      progress: progress === undefined ? null : seal("progress", progress),
+      ...(overrides && { params: {}, stepArgs: {}, overrides: seal("overrides", overrides) }),
+    },
+    events: pending.events,
+    // Steps are values: one that is another than at the last commit has changed.
+    steps: [...state.steps]
+      .filter(([stepId, entry]) => committed.steps.get(stepId) !== entry)
+      .map(([stepId, { ordinal, receipt: step, value }]) => {
+        const output = value === undefined ? null : seal(`steps/${stepId}`, value);
+        return { stepId, ordinal, receipt: step, output, isStored: committed.steps.has(stepId) };
+      }),
+    rows,
+    setRows: pending.placed.map(({ outputs, ...row }) => {
+      const place = `sets/${row.setId}/${row.ordinal}`;
+      return { ...row, outputs: outputs === undefined ? null : seal(place, outputs) };
+    }),
+    setRuns: pending.runs,
+    clearedSets: pending.clearedSets,
+    undoEntries: pending.armed.map(({ args, ...entry }) => ({ ...entry, args: seal(`undo/${entry.entry}`, args) })),
+    undoChanges: pending.undone,
+    begunCall: call,
+    madeCalls: pending.made,
+    task,
+    isProgress: gotOn,
+    tasks: pending.tasks,
+    calls: pending.records,
+    also,
+  };
+}
+
+function drivenJob({ state }: Work): Omit<RunChange["job"], "progress" | "receipt"> {
+  const { status, generation, positions, planApprovalId, park, used, saga, deadline, lastError, finishedAt } = state;
+  return {
+    status,
+    generation,
+    position: positions[0]?.index ?? 0,
+    planApprovalId,
+    park,
+    used,
+    saga,
+    deadlineAt: "atMs" in deadline ? deadline.atMs : null,
+    deadlineLeftMs: "leftMs" in deadline ? deadline.leftMs : null,
+    lastError,
+    finishedAt,
+  };
+}
+
+function hasNewOverrides({ state, committed }: Work): boolean {
+  return state.params !== committed.params || state.stepArgs !== committed.stepArgs;
+}
+
+/** What is written by statements of its own in the same transaction. */
+function otherWrites(
+  { state, committed, pending: { turned, asks, children, retried, childUndone } }: Work,
+  context: WrittenWith,
+): RunChange["also"] {
+  const ended = committed.finishedAt === null ? endedRun(state) : undefined;
+  const rehearsed = committed.finishedAt === null ? endedRehearsal(state) : undefined;
+  if (
+    ended === undefined &&
+    rehearsed === undefined &&
+    turned.length + asks.length + children.length + retried.length + childUndone.length === 0
+  )
+    return undefined;
+  return async (tx: Executor) => {
+    for (const { setId, from, to } of turned) await setJobRowStates(tx, { jobId: state.id, setId }, { from, to });
+    for (const ask of asks) await ask.write(tx);
+    const newJobs = children.map((child) => childJob(state, child, context));
+    await insertChildJobs(tx, newJobs, context.clock.now());
+    // In one order, whoever else locks some of them.
+    const inOrder = retried.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    for (const child of inOrder) await context.retryChild(tx, state, child);
+    for (const { jobId, ...change } of childUndone) await writeJobUndo(tx, jobId, { entries: [], changes: [change] });
+    if (ended !== undefined) await endStandingRun(tx, ended);
+    if (rehearsed !== undefined) await context.onRehearsed?.(tx, rehearsed);
+  };
+}
+
+/** A rehearsal that ends; undefined for one that goes on, and for any other job. */
+function endedRehearsal(state: JobState): EndedRehearsal | undefined {
+  const { id: jobId, isRehearsal, finishedAt, status, planApprovalId, lastError } = state;
+  const programId = parseId("stp", state.standingProgramId);
+  if (!isRehearsal || finishedAt === null || programId === undefined) return undefined;
+  return { jobId, programId, status, planApprovalId, lastError };
+}
+
+/** The run of a standing program that ends with its job; undefined for a job that goes on, or that none started. */
+function endedRun(state: JobState): EndedStandingRun | undefined {
+  const { standingRunId: runId, finishedAt: nowMs, projectId, status, used } = state;
+  const programId = parseId("stp", state.standingProgramId);
+  if (runId === null || nowMs === null || programId === undefined) return undefined;
+  const { toolCalls, writes } = used;
+  return { runId, programId, projectId, status, toolCalls, writes, pauseText: pauseAskedBy(state) ?? "", nowMs };
+}

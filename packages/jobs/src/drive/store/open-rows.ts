@@ -1,0 +1,124 @@
+import type { Work } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import { readJobRowBlocks } from "@svc/db/jobs/rows";
+import type { JsonObject } from "@svc/program";
+import type { JobState } from "../../state/job.ts";
+import type { OpenedRows } from "../../steps/effects.ts";
+import { openBlock, openedFactor } from "./row-blocks.ts";
+import type { JobSeals } from "./seals.ts";
+
+/** Sealed bytes of the blocks that are read at once, and runs of rows that are looked for in them. */
+const blocksBytesMax = 1_048_576;
+const runsMax = 1_000;
+
+/** Where rows of a job are opened from, by one driver. */
+export type RowSource = {
+  readonly db: Executor;
+  readonly seals: JobSeals;
+  readonly work: Work;
+  readonly jobId: JobState["id"];
+};
+
+/**
+ * Opens rows by their numbers, each block once: all of them or, where they take more than `bytesMax` in memory, as many of those that
+ * come first as there is room for. Rejects with an Error for a row that stands in no block.
+ */
+export async function openRows(
+  source: RowSource,
+  rowNumbers: readonly number[],
+  bytesMax: number,
+): Promise<OpenedRows> {
+  const { fields, bytes, isWhole } = await openSorted(source, ascending(rowNumbers), bytesMax);
+  if (isWhole) return { rows: rowNumbers.length, fields, bytes };
+  const missing = rowNumbers.findIndex((number) => !fields.has(number));
+  if (missing > 0) return { rows: missing, fields, bytes };
+  // They stand in another order than their blocks: as many as there was room for, of those that come first.
+  return openRows(source, rowNumbers.slice(0, Math.ceil(fields.size / 2)), bytesMax);
+}
+
+/** Of fewer a sort takes no time; of many it would hold the loop, and their range is marked and gone through. */
+const sortedMax = 1_000;
+
+/** The same numbers from the least on, each once where they are many. */
+function ascending(numbers: readonly number[]): readonly number[] {
+  if (numbers.length <= sortedMax) return [...numbers].sort((a, b) => a - b);
+  let [first, last] = [Number.POSITIVE_INFINITY, 0];
+  for (const number of numbers) {
+    if (number < first) first = number;
+    if (number > last) last = number;
+  }
+  const isWanted = new Uint8Array(last - first + 1);
+  for (const number of numbers) isWanted[number - first] = 1;
+  const found: number[] = [];
+  for (let at = 0; at < isWanted.length; at++) if (isWanted[at] === 1) found.push(first + at);
+  return found;
+}
+
+/** Opens rows in the order of their numbers, up to the one with which they take so many bytes. */
+async function openSorted(
+  { db, jobId, seals, work }: RowSource,
+  sorted: readonly number[],
+  bytesMax: number,
+): Promise<WantedRows> {
+  const wanted = new WantedRows(sorted);
+  while (!wanted.isWhole && wanted.bytes < bytesMax) {
+    const blocks = await readJobRowBlocks(db, jobId, { ...wanted.runs(), bytesMax: blocksBytesMax });
+    const before = wanted.fields.size;
+    let opened = 0;
+    const slice = () => {
+      for (; opened < blocks.length && !work.isSliceOver(); opened++) {
+        const { number, data } = blocks[opened] as (typeof blocks)[number];
+        wanted.take(number, openBlock(number, data, seals), data.byteLength);
+      }
+    };
+    while (opened < blocks.length) {
+      work.run(slice);
+      if (work.isSliceOver()) await work.turn();
+    }
+    if (wanted.fields.size === before) throw new Error(`row ${wanted.runs().firsts[0]} of a job stands in no block`);
+  }
+  return wanted;
+}
+
+/** Rows that are to be opened, in the order of their numbers, and what was found of them. */
+class WantedRows {
+  readonly fields = new Map<number, JsonObject>();
+  /** What they take in memory, about. */
+  bytes = 0;
+  readonly #numbers: readonly number[];
+  #next = 0;
+
+  constructor(numbers: readonly number[]) {
+    this.#numbers = numbers;
+  }
+
+  get isWhole(): boolean {
+    return this.#next >= this.#numbers.length;
+  }
+
+  /** Takes what is wanted of a block: blocks come in the order of their numbers. */
+  take(number: number, block: readonly JsonObject[], sealedBytes: number): void {
+    const before = this.#next;
+    for (; this.#next < this.#numbers.length; this.#next++) {
+      const rowNumber = this.#numbers[this.#next] ?? 0;
+      const row = block[rowNumber - number];
+      if (row === undefined) break;
+      this.fields.set(rowNumber, row);
+    }
+    this.bytes += (openedFactor * sealedBytes * (this.#next - before)) / block.length;
+  }
+
+  /** The first runs of numbers that are still wanted. */
+  runs(): { readonly firsts: number[]; readonly lasts: number[] } {
+    const firsts: number[] = [];
+    const lasts: number[] = [];
+    for (let at = this.#next; at < this.#numbers.length; at++) {
+      const number = this.#numbers[at] ?? 0;
+      const last = lasts.length - 1;
+      if (last >= 0 && number <= (lasts[last] ?? 0) + 1) lasts[last] = number;
+      else if (firsts.push(number) <= runsMax) lasts.push(number);
+      else break;
+    }
+    return { firsts: firsts.slice(0, lasts.length), lasts };
+  }
+}

@@ -1,0 +1,167 @@
+import type { Id } from "@svc/core";
+import { afterCommit, type Executor } from "@svc/db/connect";
+import type { ChildDocument } from "@svc/db/documents/jobs";
+import { leaseRunTask, type RunToLease } from "@svc/db/job-tasks/lease";
+import { type ClaimedJobTask, endJobTask, putJobTasks } from "@svc/db/job-tasks/queue";
+import type { RunChange } from "@svc/db/jobs/commit";
+import { type JobWithSteps, loadJob, loadJobSteps } from "@svc/db/jobs/load";
+import type { JobRecord } from "@svc/db/jobs/record";
+import { committedWork, type Work, workOf } from "../../state/apply.ts";
+import type { JobState, LoadedProgram } from "../../state/job.ts";
+import { openState } from "../../state/open.ts";
+import { resumeFromAsk } from "../ask/answer.ts";
+import type { EngineContext } from "../context.ts";
+import type { Follower, Port } from "../port.ts";
+import { type Beginning, beginJob } from "../run/begin.ts";
+import { openChildren } from "../run/children.ts";
+import { follow } from "../run/follow.ts";
+import { isPausable, pauseNow } from "../schedule/pause.ts";
+import { changeOf } from "./commit.ts";
+import { type JobSeals, jobSeals } from "./seals.ts";
+import { createStorePort } from "./store-port.ts";
+import type { CheckedRecord } from "./stored-program.ts";
+
+/** A job read under a lease, and what drives it. */
+export type OpenJob = { readonly work: Work; readonly port: Port };
+
+/** A job that is to be stored at work, how it begins, and what its row, log and ledger have of that. */
+export type PlannedJob = {
+  readonly port: Port;
+  readonly beginning: Beginning;
+  readonly change: Pick<RunChange, "job" | "events" | "steps" | "begunCall">;
+};
+
+/**
+ * Reads a job for the driver that holds its run task; undefined when there is nothing to drive any more. `onCommitted` is told of
+ * each commit of the driver.
+ */
+export async function openJob(
+  context: EngineContext,
+  task: ClaimedJobTask,
+  onCommitted?: () => void,
+): Promise<OpenJob | undefined> {
+  const found = await context.jobs.add(task.jobId);
+  if (found === undefined || found.job.finishedAt !== null) {
+    await endJobTask(context.db, task);
+    return undefined;
+  }
+  return open(context, context.db, found, { leaseToken: task.leaseToken, onCommitted });
+}
+
+/** Opens a job that its submission has just stored, or is about to, leased to this node: nobody else has ever driven it. */
+export function openNewJob(context: EngineContext, job: JobRecord): Promise<OpenJob> {
+  return open({ ...context, calls: context.firstCalls }, context.db, { job, steps: [] }, { leaseToken: firstToken });
+}
+
+/** Takes a job that is about to be stored as far as its first commit. */
+export async function planNewJob(context: EngineContext, job: JobRecord, program: CheckedRecord): Promise<PlannedJob> {
+  // The store does not have it yet.
+  context.programs.put(job.projectId, job.programDigest, program);
+  const { work, port } = await openNewJob(context, job);
+  const beginning = await beginJob(work, port);
+  const parts = { task: "keep", call: beginning.call?.begun } as const;
+  const change = changeOf(beginning.work, parts, jobSeals(context.sealer, job.projectId, job.id), context);
+  return { port, beginning, change };
+}
+
+/** The planned job, once it is stored as it was planned. */
+export function openPlannedJob({ port, beginning: { work, call } }: PlannedJob): Beginning & { readonly port: Port } {
+  const lastSeq = work.state.lastSeq + work.pending.events.length;
+  return { port, work: committedWork(work, { lastSeq, cancel: undefined, pause: undefined }), call };
+}
+
+/** The token of a lease that a job is stored with. */
+const firstToken = 1;
+
+/**
+ * Moves a job as the answer to its ask says, in the transaction that settles it: as far as it goes without a call. The job's row is
+ * locked by then.
+ */
+export async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">): Promise<void> {
+  const job = await loadJob(tx, jobId, { lock: true });
+  if (job === undefined) return;
+  if (job.status === "running") return lookForAnswer(context, tx, job);
+  if (job.status !== "parked" && job.status !== "pending_plan_approval") return;
+  // It was held while its other branches were at work: it looks for the answer when it is released.
+  if (job.park?.before !== undefined && job.park.judgment === undefined) return;
+  const { work, follower } = await takeJob(context, tx, job);
+  const { port, startedMs } = follower;
+  // It may be to end, and its children before it, which is its driver's to do.
+  if (openChildren(work.state).length > 0) return void (await port.commit(work, { task: { dueAtMs: startedMs } }));
+  const settled = await follow(work, await resumeFromAsk(work.state, port), follower);
+  if (settled === undefined) return;
+  // It was asked for while a person was waited for.
+  if (settled.state.pause !== undefined && isPausable(settled.state))
+    await follow(settled, pauseNow(settled.state, startedMs), follower);
+  else await port.commit(settled, { task: { dueAtMs: startedMs } });
+}
+
+/** A branch asked while others were at work: who drives the job looks for the answer, also where it was left to its children. */
+async function lookForAnswer({ clock, onDue }: EngineContext, tx: Executor, job: JobRecord): Promise<void> {
+  const { id: jobId, projectId } = job;
+  await putJobTasks(tx, [{ jobId, projectId, kind: "run", subject: "", dueAt: clock.now() }]);
+  afterCommit(tx, onDue, 0);
+}
+
+/**
+ * Takes a job from whoever drives it, for a change that is committed in the same transaction. The job's row is locked by then. What
+ * an earlier driver still writes is refused by the lease's token, which is that of `leaseToken` where the run was leased before.
+ */
+export async function takeJob(
+  context: EngineContext,
+  tx: Executor,
+  job: JobRecord,
+  leaseToken?: number,
+): Promise<{ readonly work: Work; readonly follower: Follower }> {
+  const nowMs = context.clock.now();
+  const steps = await loadJobSteps(tx, job.id);
+  const token = leaseToken ?? (await leaseRunTask(tx, leaseOf(context, job, nowMs)));
+  const { work, port } = await open(context, tx, { job, steps }, { leaseToken: token });
+  return { work, follower: { port, startedMs: nowMs, isSliceOver: () => false } };
+}
+
+/** The lease of a job's run for this node. */
+export function leaseOf(
+  { limits, nodeId: owner }: EngineContext,
+  { id: jobId, projectId }: JobRecord,
+  nowMs: number,
+): RunToLease {
+  return { jobId, projectId, owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs };
+}
+
+async function open(
+  context: EngineContext,
+  db: Executor,
+  found: JobWithSteps,
+  { leaseToken, onCommitted }: { readonly leaseToken: number; readonly onCommitted?: (() => void) | undefined },
+): Promise<OpenJob> {
+  const { id: jobId, projectId } = found.job;
+  const { work, seals } = await readWork(context, db, found);
+  const lease = { jobId, owner: context.nodeId, leaseToken };
+  const metered = context.meter.begin({ projectId, jobId });
+  return { work, port: createStorePort({ context, lease, seals, db, onCommitted }, metered) };
+}
+
+async function readWork(
+  context: EngineContext,
+  db: Executor,
+  { job, steps }: JobWithSteps,
+): Promise<{ readonly work: Work; readonly seals: JobSeals }> {
+  const { id: jobId, projectId, programDigest } = job;
+  const program = await context.programs.get(db, projectId, programDigest);
+  const loaded = job.child === null ? program : withinParent(program, job.child);
+  const seals = jobSeals(context.sealer, projectId, jobId);
+  return { work: workOf(openState(job, steps, { loaded, ...seals })), seals };
+}
+
+/** A job as it was read, for whoever looks at it and changes nothing. */
+export async function readState(context: EngineContext, db: Executor, job: JobRecord): Promise<JobState> {
+  const { work } = await readWork(context, db, { job, steps: await loadJobSteps(db, job.id) });
+  return work.state;
+}
+
+/** A program as a job runs it for another: within what that one leaves it. */
+function withinParent(loaded: LoadedProgram, child: ChildDocument): LoadedProgram {
+  const { program } = loaded;
+  return { ...loaded, program: { ...program, limits: { ...program.limits, ...child.limits } } };
+}

@@ -109,7 +109,7 @@ export async function followErasure(
 }
 
 /** Prints what an erasure deleted, or a dry run counted, and what was not searched. */
-export function printErasure(erasure: Erasure | undefined, { json }: JsonOption, context: CommandContext): void {
+function printErasure(erasure: Erasure | undefined, { json }: JsonOption, context: CommandContext): void {
   if (erasure === undefined) return;
   if (json) {
     context.print(messageText(ErasureSchema, erasure));

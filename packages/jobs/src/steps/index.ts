@@ -1,5 +1,5 @@
 import type { Step } from "@svc/program";
-import { callKind, httpKind } from "./call.ts";
+import { callKind } from "./call.ts";
 import { computeKind, filterKind, reduceKind } from "./compute.ts";
 import { failKind, ifKind } from "./fail.ts";
 import { distinctKind, flattenKind, groupKind } from "./group.ts";
@@ -18,7 +18,7 @@ export const stepKinds: {
   readonly [Kind in Step["kind"]]: StepKind<Kind>;
 } = {
   call: callKind,
-  http: httpKind,
+  http: callKind,
   filter: filterKind,
   map: mapKind,
   reduce: reduceKind,

@@ -72,7 +72,7 @@ export async function programFaults(err: unknown, file: ProgramFile): Promise<Co
 }
 
 /** The faults of a refused document that stood in `field` of the request; undefined for any other refusal. */
-export async function documentFaults(
+async function documentFaults(
   err: unknown,
   file: ProgramFile,
   field: "programJson" | "definitionJson",

@@ -248,11 +248,11 @@ test("docs/standing.md names the tools whose new rows a poll finds, all of them 
   expect(told.toSorted()).toEqual(declared.toSorted());
 });
 
-test("docs/architecture.md names every table of the store", () => {
+test("docs/tables.md names every table of the store", () => {
   const tables = readSources("packages/db/src/schema").flatMap(({ text }) =>
     [...text.matchAll(/pgTable\(\s*"(\w+)"/g)].map(([, name = ""]) => name),
   );
-  const cited = new Set(codeSpansOf(readText("docs/architecture.md")));
+  const cited = new Set(codeSpansOf(readText("docs/tables.md")));
   expect(tables.filter((name) => !cited.has(name))).toEqual([]);
 });
 

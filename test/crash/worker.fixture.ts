@@ -3,7 +3,7 @@ import { loadCatalog, loadDeployment } from "@svc/catalog";
 import { type AppTransport, createAppTransport } from "@svc/connections";
 import { systemClock as clock, createAddressGuard } from "@svc/core";
 import { openDatabase } from "@svc/db/connect";
-import { isUnavailable } from "@svc/db/driver-error";
+import { isUnavailable } from "@svc/db/driver";
 import { JobsService } from "@svc/gen/jobs";
 import { createNode, type NodeLimits } from "@svc/node";
 import { createProjectClient, refusalOf, type TestCaller } from "@svc/testing/project-client";

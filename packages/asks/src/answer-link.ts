@@ -4,9 +4,9 @@ import { type ConsoleLink, makeConsoleLink } from "@svc/db/console/links";
 import { contactsForProject } from "@svc/db/contacts/repo";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import { answerAsk } from "./answer.ts";
-import { isOwnConfirmation } from "./by-caller.ts";
 import type { AskContext } from "./context.ts";
 import { askFaults } from "./errors.ts";
+import { isOwnConfirmation } from "./task-subject.ts";
 import type { AnswerRequest } from "./types.ts";
 
 /** How long a link to an answer may live, milliseconds. */

@@ -3,7 +3,7 @@ import { findPendingAsk } from "@svc/db/asks/repo";
 import { contactsForProject } from "@svc/db/contacts/repo";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
-import { askPort } from "./port.ts";
+import { askPort } from "./context.ts";
 import { addProject, createAskBench, refusalOf } from "./test-asks.ts";
 import type { AnswerRequest } from "./types.ts";
 

@@ -10,13 +10,12 @@ import { appendJobEvents } from "@svc/db/jobs/log";
 import type { AskContinuation } from "@svc/db/schema/words";
 import { mask } from "@svc/tools";
 import { askEvent } from "./ask-event.ts";
-import { isOwnConfirmation } from "./by-caller.ts";
 import type { AskContext } from "./context.ts";
 import { askFaults } from "./errors.ts";
 import { type AskObservation, observationOf } from "./observer.ts";
-import { isStorable, readJson, unstorable } from "./read-json.ts";
+import { isStorable, readJson, sealOverrides, unstorable } from "./read-json.ts";
 import { settle } from "./settle.ts";
-import { sealOverrides } from "./shown-overrides.ts";
+import { isOwnConfirmation } from "./task-subject.ts";
 import type { AnswerRequest } from "./types.ts";
 
 /** A refused answer on its way to the log. */

@@ -2,7 +2,7 @@ import type { ProjectId } from "@svc/core";
 import { readDuePublications, readLoggedAskDeliveries } from "@svc/db/asks/read";
 import type { AskRecord } from "@svc/db/asks/repo";
 import type { Executor } from "@svc/db/connect";
-import { type EventDeliveries, readEventDeliveries } from "@svc/db/deliveries/read-event-deliveries";
+import { type EventDeliveries, readEventDeliveries } from "@svc/db/deliveries/read";
 import { subjectText } from "./task-subject.ts";
 
 const fates = ["", "pending", "delivered", "dead-letter"] as const;

@@ -2,7 +2,7 @@ import { idOfUuid, uuidOfId } from "@svc/core";
 import { contactsForProject } from "@svc/db/contacts/repo";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
-import { askPort } from "./port.ts";
+import { askPort } from "./context.ts";
 import { createAskBench } from "./test-asks.ts";
 
 const { db, drop } = await createTestDatabase();

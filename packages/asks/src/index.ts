@@ -1,12 +1,11 @@
 export { answerAsk } from "./answer.ts";
 export { type AnswerLinks, createAnswerLinks } from "./answer-link.ts";
-export { isOwnConfirmation } from "./by-caller.ts";
 export { type ContactsContext, createContactsService } from "./contacts/service.ts";
-export type { AskContext } from "./context.ts";
+export { type AskContext, askPort } from "./context.ts";
 export { decisionMessage, pendingAskMessage } from "./convert.ts";
 export { askFaults } from "./errors.ts";
 export { type AskHandlers, createAskHandlers } from "./handlers.ts";
 export type { AskObservation, AskObserver } from "./observer.ts";
-export { askPort } from "./port.ts";
 export { type AskServiceContext, askMethods } from "./service.ts";
+export { isOwnConfirmation } from "./task-subject.ts";
 export type { AnsweredAsk, AskInput, AskPort, AskView, PreparedAsk } from "./types.ts";

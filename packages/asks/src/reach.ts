@@ -13,11 +13,10 @@ import { readConfirmRules } from "@svc/db/projects/plan-policy";
 import type { CallAnswer, Called } from "@svc/tools";
 import { answerLinkLifeMs } from "./answer-link.ts";
 import { askEvent } from "./ask-event.ts";
-import { isOfCauser, isOwnConfirmation } from "./by-caller.ts";
 import { fillReachArguments, type ReachArguments } from "./contacts/reach-arguments.ts";
 import type { AskContext } from "./context.ts";
 import type { ReachLink } from "./reach-link.ts";
-import { type ReachSubject, subjectText } from "./task-subject.ts";
+import { isOfCauser, isOwnConfirmation, type ReachSubject, subjectText } from "./task-subject.ts";
 
 type Reach = NonNullable<Contact["reach"]>;
 

@@ -1,4 +1,5 @@
-import { isRawJson, parseExactJson } from "@svc/core";
+import { isRawJson, type ProjectId, parseExactJson, type Sealer } from "@svc/core";
+import type { AskRecord } from "@svc/db/asks/repo";
 
 const depthMax = 32;
 
@@ -28,4 +29,20 @@ export function isStorable(value: unknown, depth = 0): boolean {
 /** The store keeps decimals, of 131,072 digits before the point and 16,383 behind it. */
 function isStorableNumber(text: string): boolean {
   return text.length <= 1_000 && !/[eE][+-]?0*[1-9]\d{3}/.test(text);
+}
+
+type Sealed = Pick<AskRecord, "id" | "projectId">;
+
+/** Seals overrides as they were answered, for their ask. */
+export function sealOverrides(sealer: Sealer, ask: Sealed, overridesJson: string): Buffer {
+  return sealer.seal(Buffer.from(overridesJson, "utf8"), contextOf(ask));
+}
+
+/** The overrides of a settled ask as they were answered. Throws SealError. */
+export function openOverrides(sealer: Sealer, ask: Sealed, sealed: Uint8Array): string {
+  return sealer.open(sealed, contextOf(ask)).toString("utf8");
+}
+
+function contextOf({ projectId, id }: { readonly projectId: ProjectId; readonly id: string }): string {
+  return `${projectId}/job_asks/${id}`;
 }

@@ -1,5 +1,5 @@
 export { type BoundBaseUrl, bindBaseUrl, hostArguments } from "./build/bind-base-url.ts";
-export { classToConfirm } from "./build/class-to-confirm.ts";
+export { classToConfirm, withConfirm } from "./build/class-to-confirm.ts";
 export {
   type CheckedDeployment,
   checkDeployment,
@@ -17,7 +17,6 @@ export {
 } from "./build/optional-nulls.ts";
 export { pinToolkit, type ToolkitPin, toolkitFromPin } from "./build/pin.ts";
 export { type RenderedRequest, RequestValueError, renderRequest } from "./build/render-request.ts";
-export { withConfirm } from "./build/with-confirm.ts";
 export { withoutExcess } from "./build/without-excess.ts";
 export { faultsOfPoll, type PollFault } from "./check/check-poll.ts";
 export { type KnownNames, knownNames } from "./check/known-names.ts";
@@ -54,8 +53,14 @@ export type {
   Webhook,
 } from "./model.ts";
 export { type CatalogViews, createCatalogViews } from "./private/private-toolkits.ts";
-export { DefinitionError, type DefinitionFault, definitionFaultText } from "./read/definition-error.ts";
-export { createDefinitionFile, type DefinitionFile, parseDefinitionFile } from "./read/definition-file.ts";
+export {
+  createDefinitionFile,
+  DefinitionError,
+  type DefinitionFault,
+  type DefinitionFile,
+  definitionFaultText,
+  parseDefinitionFile,
+} from "./read/definition-error.ts";
 export type {
   AccessClass,
   JsonSchema,

@@ -4,7 +4,7 @@ import type { Database } from "@svc/db/connect";
 import { type CallableAccountRow, findActiveAccounts, findCallableAccount } from "@svc/db/connections/find-callable";
 import { expireAccount, noteCredentialTry } from "@svc/db/connections/refresh";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
-import { isUnavailable } from "@svc/db/driver-error";
+import { isUnavailable } from "@svc/db/driver";
 import type { AccountAccess, AccountFault, AccountQuery, CallableAccount } from "./account-access.ts";
 import type { AppRequest } from "./app-transport.ts";
 import { type Credential, openCredential, tokenOf } from "./credential.ts";

@@ -1,9 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ConnectedAccount } from "@svc/db/connections/account";
-import type { SecretRow } from "@svc/db/secrets/repo";
 import { type ConnectedAccount as ConnectedAccountMessage, ConnectedAccountSchema } from "@svc/gen/connections";
-import { type Secret, SecretSchema } from "@svc/gen/secrets";
 
 /** The message of an account as it stands at `nowMs`: an active one whose credential has run out reads as expired. */
 export function toConnectedAccount(row: ConnectedAccount, nowMs: number): ConnectedAccountMessage {
@@ -33,9 +31,4 @@ function credentialTryOf({ credentialTriedAt, isCredentialTaken }: ConnectedAcco
   if (credentialTriedAt === null) return {};
   const outcome = isCredentialTaken === true ? "worked" : "refused";
   return { credentialTry: { outcome, at: timestampFromMs(credentialTriedAt) } };
-}
-
-/** The message of a secret. It has no value. */
-export function toSecret({ name, createdAt, updatedAt }: SecretRow): Secret {
-  return create(SecretSchema, { name, createdAt: timestampFromMs(createdAt), updatedAt: timestampFromMs(updatedAt) });
 }

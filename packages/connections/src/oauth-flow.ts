@@ -3,7 +3,7 @@ import { digestSecret, equalConstantTime } from "@svc/core";
 import type { ConnectedAccount } from "@svc/db/connections/account";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import { restoreConsoleLink, spendConsoleLink } from "@svc/db/console/links";
-import { isUniqueViolation } from "@svc/db/driver-error";
+import { isUniqueViolation } from "@svc/db/driver";
 import { calculatePKCECodeChallenge, generateRandomState } from "oauth4webapi";
 import { activate } from "./activate-account.ts";
 import { type Credential, openCredential } from "./credential.ts";

@@ -8,14 +8,18 @@ import {
   settleAccountRefresh,
 } from "@svc/db/connections/refresh";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
-import { isUnavailable } from "@svc/db/driver-error";
-import { type Credential, openCredential, sealCredential, tokenOf } from "./credential.ts";
+import { isUnavailable } from "@svc/db/driver";
+import { type Credential, openCredential, sealCredential, type TokenSet, tokenOf } from "./credential.ts";
 import { keepsOrigin } from "./definition.ts";
 import type { RenewalObserver } from "./observer.ts";
 import type { ConnectionsOptions } from "./options.ts";
 import { schemeOf } from "./place-credential.ts";
 import { type OauthClient, requestToken, type TokenAnswer, type TokenRequest } from "./token-endpoint.ts";
-import { retryAt, timesOf, toTokenSet } from "./token-times.ts";
+import { timesOf, toTokenSet } from "./token-times.ts";
+
+const backoffMinMs = 30_000;
+
+const backoffMaxMs = 15 * 60_000;
 
 /** What came of renewing a token. `failed`: the app could not be asked, and the account stays as it was. `ended`: it is not active any more. */
 export type Renewal =
@@ -244,4 +248,10 @@ function faultOf(client: OauthClient | undefined, { slug }: Toolkit): string | u
   if (client === undefined) return `this deployment holds no OAuth client of ${slug}`;
   if (URL.canParse(client.tokenUrl)) return undefined;
   return `this deployment does not bind token_url of ${slug}`;
+}
+
+/** When a renewal that failed is tried again: after as long as it has been due, between 30 seconds and 15 minutes. The waits double. */
+function retryAt(token: TokenSet, nowMs: number): number {
+  const dueMs = timesOf(token).refreshAt ?? nowMs;
+  return nowMs + Math.min(Math.max(nowMs - dueMs, backoffMinMs), backoffMaxMs);
 }

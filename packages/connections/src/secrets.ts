@@ -1,6 +1,6 @@
 import { createBatcher, type ProjectId, type Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
-import { isUnavailable } from "@svc/db/driver-error";
+import { isUnavailable } from "@svc/db/driver";
 import { findSecrets, type SecretPlace } from "@svc/db/secrets/find";
 
 const namePattern = /^[a-z][a-z0-9_-]{0,59}$/;

@@ -1,9 +1,27 @@
-import type { ServiceImpl } from "@connectrpc/connect";
-import type { ConnectionsService } from "@svc/gen/connections";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { catalogFaults } from "@svc/catalog";
+import { requireProject } from "@svc/core";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
+import {
+  type ConnectionsService,
+  type CreateConnectLinkRequest,
+  type CreateConnectLinkResponse,
+  CreateConnectLinkResponseSchema,
+  type InitiateConnectionRequest,
+  type InitiateConnectionResponse,
+} from "@svc/gen/connections";
+import { checkVariables } from "./check-variables.ts";
+import { toConnectedAccount } from "./convert.ts";
+import { definitionOf } from "./definition.ts";
+import { connectionFaults } from "./errors.ts";
+import type { ConnectionsOptions } from "./options.ts";
 import { accountMethods } from "./service/accounts.ts";
-import { createConnectLink } from "./service/connect-link.ts";
-import { initiateConnection } from "./service/initiate.ts";
-import { projectCredentialMethods } from "./service/project-credential.ts";
+import { activateOrRefuse } from "./service/activate-or-refuse.ts";
+import { makeConnectLink } from "./service/connect-link.ts";
+import { initiate } from "./service/initiate.ts";
+import { checkSecret } from "./service/read-credential.ts";
 import type { TestConnectionContext } from "./service/try-connection.ts";
 
 /** ConnectionsService over the vault; every method takes its project from the calling key. */
@@ -14,4 +32,73 @@ export function createConnectionsService(options: TestConnectionContext): Servic
     ...accountMethods(options),
     ...projectCredentialMethods(options),
   };
+}
+
+type Methods = Pick<ServiceImpl<typeof ConnectionsService>, "setProjectCredential" | "deleteProjectCredential">;
+
+/** The calls about the credentials that a project itself holds. */
+function projectCredentialMethods(options: ConnectionsOptions): Methods {
+  const { views, db, clock, guard, isSandbox } = options;
+  return {
+    async setProjectCredential({ toolkitSlug, clientId, clientSecret, accountVariables }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const view = await views.forProject(projectId);
+      const toolkit = view.toolkits.get(toolkitSlug);
+      if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, view);
+      const scheme = "client_credentials";
+      if (!toolkit.auth.some(({ type }) => type === scheme))
+        throw connectionFaults.SCHEME_NOT_DECLARED("toolkitSlug", scheme, toolkit);
+      if (clientId === "") throw connectionFaults.CREDENTIAL_MISSING("clientId", scheme);
+      if (clientSecret === "") throw connectionFaults.CREDENTIAL_MISSING("clientSecret", scheme);
+      checkSecret("clientId", clientId);
+      checkSecret("clientSecret", clientSecret);
+      checkVariables(toolkit, accountVariables, guard);
+      const credential = { scheme, client_id: clientId, client_secret: clientSecret } as const;
+      const row = await activateOrRefuse(options, {
+        projectId,
+        toolkit,
+        entityId: "",
+        variables: accountVariables,
+        credential,
+        isTaken: false,
+      });
+      return { account: toConnectedAccount(row, clock.now()) };
+    },
+    async deleteProjectCredential({ toolkitSlug }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const toolkit = (await views.forProject(projectId)).toolkits.get(toolkitSlug);
+      // A toolkit that is gone, or hidden, has left its credential behind: it can still be erased.
+      const definitions =
+        toolkit === undefined
+          ? [true, false].map((isPrivate) => ({ toolkitSlug, isPrivate, isSandbox }))
+          : [definitionOf(toolkit, isSandbox)];
+      const accounts = connectedAccountsForProject(db, projectId);
+      let isErased = false;
+      for (const definition of definitions) {
+        const row = await accounts.findOwn(definition);
+        if (row !== undefined && (await accounts.revoke(row.id, clock.now()))) isErased = true;
+      }
+      if (!isErased) throw connectionFaults.PROJECT_CREDENTIAL_NOT_FOUND(toolkitSlug);
+      return {};
+    },
+  };
+}
+
+/** CreateConnectLink. */
+async function createConnectLink(
+  options: ConnectionsOptions,
+  request: CreateConnectLinkRequest,
+  ctx: HandlerContext,
+): Promise<CreateConnectLinkResponse> {
+  const { url, expiresAt } = await makeConnectLink(options, requireProject(ctx), request);
+  return create(CreateConnectLinkResponseSchema, { url, expiresAt: timestampFromMs(expiresAt) });
+}
+
+/** InitiateConnection. */
+function initiateConnection(
+  options: ConnectionsOptions,
+  request: InitiateConnectionRequest,
+  ctx: HandlerContext,
+): Promise<InitiateConnectionResponse> {
+  return initiate(options, request, requireProject(ctx));
 }

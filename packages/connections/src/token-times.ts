@@ -37,12 +37,3 @@ export function runsOut(token: TokenSet, nowMs: number): boolean {
   if (token.expires_at === undefined) return false;
   return token.expires_at - nowMs < Math.min(useMs, (token.expires_at - token.obtained_at) / 2);
 }
-
-const backoffMinMs = 30_000;
-const backoffMaxMs = 15 * 60_000;
-
-/** When a renewal that failed is tried again: after as long as it has been due, between 30 seconds and 15 minutes. The waits double. */
-export function retryAt(token: TokenSet, nowMs: number): number {
-  const dueMs = timesOf(token).refreshAt ?? nowMs;
-  return nowMs + Math.min(Math.max(nowMs - dueMs, backoffMinMs), backoffMaxMs);
-}

@@ -1,23 +1,17 @@
 import { firstUuidAt, uuidOfId } from "@svc/core";
 import type { Executor } from "../src/connect.ts";
-import { countPendingDeliveries } from "../src/deliveries/backlog.ts";
 import { claimDeliveries } from "../src/deliveries/claim.ts";
-import { countDeliveriesOfEvents } from "../src/deliveries/count-of-events.ts";
 import { countSuperseded, type DeliveryTaskKey, enqueueDeliveries } from "../src/deliveries/enqueue.ts";
-import { expireDeliveries } from "../src/deliveries/expire.ts";
-import { promoteDeliveries } from "../src/deliveries/promote.ts";
+import { promoteDeliveries, releaseDeliveries } from "../src/deliveries/queue.ts";
+import { countDeliveriesOfEvents, readEventDeliveries } from "../src/deliveries/read.ts";
 import { findDeliveryEndpoints, readEndpointTimes } from "../src/deliveries/read-endpoint-times.ts";
-import { readEventDeliveries } from "../src/deliveries/read-event-deliveries.ts";
-import { releaseDeliveries } from "../src/deliveries/release.ts";
-import { deliveriesForProject } from "../src/deliveries/repo.ts";
+import { countPendingDeliveries, deliveriesForProject } from "../src/deliveries/repo.ts";
 import { settleDeliveries } from "../src/deliveries/settle.ts";
-import { tryDeliveriesNow } from "../src/deliveries/try-now.ts";
-import { followEvents } from "../src/events/follow.ts";
-import { countEventMatches, type EventMatchFilter, findEventMatches } from "../src/events/match.ts";
+import { expireDeliveries, tryDeliveriesNow } from "../src/deliveries/try-now.ts";
+import { countEventMatches, type EventMatchFilter, findEventMatches, followEvents } from "../src/events/follow.ts";
 import { recordEvents } from "../src/events/record.ts";
 import { eventsForProject } from "../src/events/repo.ts";
 import { sweepProjectEvents } from "../src/events/sweep.ts";
-import { endNarrowedSubscriptions, endSubscriptionsOfKey } from "../src/subscriptions/end-of-keys.ts";
 import {
   findLastDeliveryError,
   findOldestPendingEvent,
@@ -26,7 +20,7 @@ import {
 } from "../src/subscriptions/health.ts";
 import { readSubscriptionProgress } from "../src/subscriptions/read-progress.ts";
 import { subscriptionsForProject } from "../src/subscriptions/repo.ts";
-import { readProjectRouting } from "../src/subscriptions/routing.ts";
+import { endNarrowedSubscriptions, endSubscriptionsOfKey, readProjectRouting } from "../src/subscriptions/routing.ts";
 import { findEndedSubscriptions } from "../src/subscriptions/sweep.ts";
 import {
   adoptDeliveryTasks,

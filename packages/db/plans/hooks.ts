@@ -6,8 +6,7 @@ import {
   releaseHookAnswers,
   sweepHookAnswers,
 } from "../src/hooks/answers.ts";
-import { findCallHooks } from "../src/hooks/find.ts";
-import { callHooksForProject } from "../src/hooks/repo.ts";
+import { callHooksForProject, findCallHooks } from "../src/hooks/repo.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";

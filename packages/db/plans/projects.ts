@@ -1,14 +1,11 @@
 import { findAccountReferences } from "../src/account-references/repo.ts";
 import { findCallLimits } from "../src/call-limits/find.ts";
 import { readCallPaces, writeCallPaces } from "../src/call-limits/paces.ts";
-import { callLimitsForProject } from "../src/call-limits/repo.ts";
-import { sweepCallPaces } from "../src/call-limits/sweep.ts";
+import { callLimitsForProject, sweepCallPaces } from "../src/call-limits/repo.ts";
 import { doubtRunningToolCall, doubtRunningToolCalls } from "../src/calls/doubt-running.ts";
 import { beginKeyedToolCalls, findToolCallKeyHolders, releaseToolCallKey } from "../src/calls/keys.ts";
 import type { ToolCallFilter } from "../src/calls/list-page.ts";
-import { type CallRecord, putToolCalls } from "../src/calls/put.ts";
-import { toolCallsForProject } from "../src/calls/repo.ts";
-import { sweepToolCalls } from "../src/calls/sweep.ts";
+import { type CallRecord, putToolCalls, sweepToolCalls, toolCallsForProject } from "../src/calls/repo.ts";
 import { privateToolkitsForProject } from "../src/catalog/repo.ts";
 import type { Executor } from "../src/connect.ts";
 import type { ConnectedAccountFilter } from "../src/connections/account.ts";
@@ -19,7 +16,6 @@ import { listDueAccountRefreshes } from "../src/connections/refresh.ts";
 import { connectedAccountsForProject } from "../src/connections/repo.ts";
 import { probeWrites, readDatabaseTime } from "../src/database-time.ts";
 import { findCallerKey, listApiKeys } from "../src/keys/repo.ts";
-import { keepAudience, readAudience } from "../src/projects/audience.ts";
 import { readConfirmRules } from "../src/projects/plan-policy.ts";
 import { readHttpHosts } from "../src/projects/quotas.ts";
 import {
@@ -27,12 +23,15 @@ import {
   createProject,
   findProject,
   findProjectByName,
+  holdDeploymentRouting,
+  holdProjectRouting,
+  keepAudience,
   listProjects,
+  readAudience,
+  readDeploymentRouting,
   setProjectPolicy,
 } from "../src/projects/repo.ts";
-import { holdDeploymentRouting, holdProjectRouting, readDeploymentRouting } from "../src/projects/routing.ts";
-import { findQuarantinedIds, listHeldQuarantinedPosts } from "../src/quarantine/held.ts";
-import { listQuarantinedPosts } from "../src/quarantine/list-page.ts";
+import { findQuarantinedIds, listHeldQuarantinedPosts, listQuarantinedPosts } from "../src/quarantine/held.ts";
 import { findQuarantinedPost, sweepQuarantinedPosts } from "../src/quarantine/repo.ts";
 import { findSecrets } from "../src/secrets/find.ts";
 import { secretsForProject } from "../src/secrets/repo.ts";

@@ -72,7 +72,6 @@ import {
   readLastStandingRuns,
   standingRunsForProject,
 } from "../src/standing/runs.ts";
-import { armLostStandingPrograms, sweepStandingPrograms, sweepStandingRuns } from "../src/standing/sweep.ts";
 import {
   deleteDueTasks,
   holdDueTasks,
@@ -94,10 +93,13 @@ import {
   writeSeenKeys,
 } from "../src/standing/windows.ts";
 import {
+  armLostStandingPrograms,
   listZonedStandingPrograms,
   raiseStandingTzVersion,
   readStandingTzVersion,
   rearmStandingSchedules,
+  sweepStandingPrograms,
+  sweepStandingRuns,
 } from "../src/standing/zones.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";

@@ -1,5 +1,5 @@
 import type { ProjectId } from "@svc/core";
-import { ensureVaultCheck } from "../src/projects/vault-check.ts";
+import { ensureVaultCheck } from "../src/projects/repo.ts";
 import { secretsOfDeployment } from "../src/secrets/deployment.ts";
 import { secretsForProject } from "../src/secrets/repo.ts";
 import { nowMs } from "../src/test-rows.ts";

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { afterCommit, openDatabase, withTransaction } from "./connect.ts";
-import { isUnavailable, isUniqueViolation } from "./driver-error.ts";
+import { isUnavailable, isUniqueViolation } from "./driver.ts";
 import { projects } from "./schema/index.ts";
 import { statement } from "./sql/statement.ts";
 

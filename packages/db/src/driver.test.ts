@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { createTestDatabase, databaseUrl } from "@svc/testing/database";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { type Database, openDatabase } from "./connect.ts";
-import { isUnavailable } from "./driver-error.ts";
+import { isUnavailable } from "./driver.ts";
 import { statement } from "./sql/statement.ts";
 
 // What postgres.js does when it loses sessions. These hold only for the patched driver: patches/README.md.

@@ -7,7 +7,7 @@ import { addActivityMinutes } from "./activity/write.ts";
 import { beginKeyedToolCalls } from "./calls/keys.ts";
 import { type Database, type Executor, withTransaction } from "./connect.ts";
 import { settleDeliveries } from "./deliveries/settle.ts";
-import { isUniqueViolation } from "./driver-error.ts";
+import { isUniqueViolation } from "./driver.ts";
 import { recordEvents } from "./events/record.ts";
 import { putJobPrograms } from "./jobs/room.ts";
 import { createFirstProject, createProject } from "./projects/repo.ts";

@@ -9,7 +9,7 @@ import {
   type SubscriptionId,
   uuidOfId,
 } from "@svc/core";
-import type { CallRecord } from "./calls/put.ts";
+import type { CallRecord } from "./calls/repo.ts";
 import type { Database, Executor } from "./connect.ts";
 import type { DeliveryClaimRequest } from "./deliveries/claim.ts";
 import type { DeliveryTaskKey } from "./deliveries/enqueue.ts";

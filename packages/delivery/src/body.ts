@@ -1,5 +1,4 @@
 import { type EventId, isoTime } from "@svc/core";
-import type { Endpoint } from "./endpoint.ts";
 
 /** What the body of a delivery is made of. */
 export type DeliveredEvent = {
@@ -25,12 +24,6 @@ export function deliveryBody(event: DeliveredEvent): Buffer {
     `"triggerSlug":${JSON.stringify(event.triggerSlug)},"entityId":${JSON.stringify(event.entityId)},` +
     `"occurredAt":"${isoTime(event.occurredAtMs)}","receivedAt":"${isoTime(event.receivedAtMs)}","payload":${event.payload}}`;
   return Buffer.from(text, "utf8");
-}
-
-/** The body for one endpoint: the service's own form, or an EventOccurrence of MCP's for an agent's receiver. */
-export function bodyFor({ agent }: Pick<Endpoint, "agent">, event: DeliveredEvent): Buffer {
-  if (agent === undefined) return deliveryBody(event);
-  return Buffer.from(occurrenceText(event, agent.cursor), "utf8");
 }
 
 /** An event as MCP writes it. `cursor` is left out where the answer around it has one. */

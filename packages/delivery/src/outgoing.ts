@@ -1,5 +1,5 @@
 import type { DeliveryId, ProjectId, SubscriptionId } from "@svc/core";
-import { bodyFor, type DeliveredEvent } from "./body.ts";
+import { type DeliveredEvent, deliveryBody, occurrenceText } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** A delivery whose lease this node holds. */
@@ -40,4 +40,10 @@ export function outgoingOf(
   const body = bodyFor(endpoint, event);
   const task = { id, projectId, subscriptionId, queuedForMs, attempts, probe, behind };
   return { ...task, endpoint, messageId, body, receivedAtMs: event.receivedAtMs, leaseUntilMs };
+}
+
+/** The body for one endpoint: the service's own form, or an EventOccurrence of MCP's for an agent's receiver. */
+function bodyFor({ agent }: Pick<Endpoint, "agent">, event: DeliveredEvent): Buffer {
+  if (agent === undefined) return deliveryBody(event);
+  return Buffer.from(occurrenceText(event, agent.cursor), "utf8");
 }

@@ -2,6 +2,7 @@ import {
   type AnswerLinks,
   type AskContext,
   type AskObserver,
+  askFaults,
   askPort,
   createAnswerLinks,
   createAskHandlers,
@@ -9,7 +10,18 @@ import {
 } from "@svc/asks";
 import { type CatalogViews, fillInput } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
-import type { AddressGuard, Clock, Fault, NodeId, Sealer, ThreadPool, WorkMeter } from "@svc/core";
+import {
+  type AddressGuard,
+  assertExhaustive,
+  type Clock,
+  type Fault,
+  type Id,
+  type NodeId,
+  requireId,
+  type Sealer,
+  type ThreadPool,
+  type WorkMeter,
+} from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { skillsForProject } from "@svc/db/skills/repo";
 import type { Dispatcher } from "@svc/delivery";
@@ -32,20 +44,33 @@ import { guide } from "./agents/guide.ts";
 import { createRunProgramTool } from "./agents/run-program-tool.ts";
 import type { AgentJobsContext } from "./agents/task-ask.ts";
 import { createTasksOffer } from "./agents/tasks.ts";
-import { createJobAdministration, type JobAdministration } from "./api/administration.ts";
 import { describeProgram } from "./api/check-program.ts";
+import type { JobAdministration } from "./api/confirmer.ts";
+import type { JobsContext } from "./api/context.ts";
 import { hashReceipt } from "./api/convert-receipts.ts";
 import { createJobHints, type JobHints, withNotes } from "./api/notes.ts";
+import { readJob } from "./api/read.ts";
 import { createJobsService } from "./api/service.ts";
 import { submit } from "./api/submit.ts";
 import type { EngineLimits, OnRehearsed } from "./drive/context.ts";
 import { createJobEngine, type JobEngine } from "./drive/engine.ts";
 import { type EngineObserver, type OnFaultPoint, silentObserver } from "./drive/observer.ts";
-import { createProgramCache, openReadable } from "./drive/store/stored-program.ts";
+import type { Forced, JobOfProject } from "./drive/schedule/force.ts";
+import { createProgramCache, openReadable } from "./drive/store/row-blocks.ts";
+import { jobFaults } from "./errors.ts";
 import { createPersonAsker } from "./held/ask-person.ts";
 import type { SkillContext } from "./skills/call-skill.ts";
 import { findSkillTool, skillToolSlug } from "./skills/toolkit.ts";
 import { createJobStarter, type JobStarter } from "./starts/starter.ts";
+import { isEnd } from "./state/statuses.ts";
+
+/** What they work with. */
+type JobAdministrationContext = Pick<JobsContext, "db" | "sealer"> & {
+  readonly engine: Pick<JobEngine, "park" | "release">;
+};
+
+/** Who asked, as the log names it: the deployment has one administrator. */
+const byAdministrator: readonly string[] = ["administrator"];
 
 const listed: ListedTool = {
   name: "check_program",
@@ -246,4 +271,44 @@ function refused({ tool }: CodeCall, { details, message }: Fault): CodeAnswer {
   const lacksAccounts = details.every(({ reason }) => reason === "PROGRAM_ACCOUNT_MISSING");
   const outcome = lacksAccounts ? "no_account" : "not_callable";
   return { outcome, message: `${tool.slug} cannot be begun now: ${message}` };
+}
+
+/** Makes the methods of AdminService about jobs. Whoever reaches them is the administrator. */
+function createJobAdministration(context: JobAdministrationContext): JobAdministration {
+  const { engine } = context;
+  return {
+    async parkJob(request) {
+      const job = jobOf(request);
+      assertDone(job.jobId, await engine.park(job, byAdministrator), jobFaults.JOB_NOT_PARKABLE);
+      return { job: await readJob(context, job.projectId, "jobId", job.jobId) };
+    },
+    async releaseJob(request) {
+      const job = jobOf(request);
+      assertDone(job.jobId, await engine.release(job, byAdministrator), jobFaults.JOB_NOT_RELEASABLE);
+      return { job: await readJob(context, job.projectId, "jobId", job.jobId) };
+    },
+  };
+}
+
+function jobOf(request: { readonly projectId: string; readonly jobId: string }): JobOfProject {
+  return {
+    projectId: requireId("prj", "projectId", request.projectId),
+    jobId: requireId("job", "jobId", request.jobId),
+  };
+}
+
+function assertDone(id: Id<"job">, forced: Forced, refusal: (id: string, standing: string) => Fault): void {
+  switch (forced.outcome) {
+    case "done":
+      return;
+    case "missing":
+      throw askFaults.JOB_NOT_FOUND("jobId", id);
+    case "refused": {
+      const { status, parkReason } = forced;
+      if (isEnd(status)) throw jobFaults.JOB_FINISHED("jobId", id, status);
+      throw refusal(id, parkReason === undefined ? status : `${status} (${parkReason})`);
+    }
+    default:
+      assertExhaustive(forced);
+  }
 }

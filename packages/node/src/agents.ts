@@ -1,19 +1,193 @@
 import type { CatalogViews } from "@svc/catalog";
 import { makeConnectLink } from "@svc/connections";
+import { checkFilterText, type EventId, isoTime, mayUseAgentTools, type ProjectPrincipal, requireId } from "@svc/core";
+import { type Delivery, deliveriesForProject } from "@svc/db/deliveries/repo";
+import { type Event, eventsForProject } from "@svc/db/events/repo";
+import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import type { Dispatcher } from "@svc/delivery";
 import type { Jobs } from "@svc/jobs";
 import {
+  type AgentTool,
+  answered,
   createConnectAccountTool,
   createMcpServer,
   createReachFinder,
   createToolsOffer,
+  type ListedTool,
   type McpServer,
+  type ToolAnswer,
   type ToolCaller,
   type ToolFinder,
 } from "@svc/tools";
-import { createEventsOffer, type Quarantine, type TriggersContext } from "@svc/triggers";
-import { createOperatorTools } from "./operators/tools.ts";
+import { createEventsOffer, type Quarantine, replayEvent, type TriggersContext, triggerFaults } from "@svc/triggers";
+import { isOnlyProject, type OperatorContext } from "./operators/parts.ts";
 import type { NodeParts } from "./parts.ts";
+
+/** Annotations of a tool that sends again. */
+const sends: ListedTool["annotations"] = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
+
+/** Annotations of a tool that reads. */
+const reads: ListedTool["annotations"] = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
+
+/** Attempts that are shown: the last ones. */
+const attemptsMax = 5;
+
+/** Tells why a delivery stands as it does: its attempts, its endpoint, and what comes next. */
+function createExplainDeliveryTool({ db }: OperatorContext): AgentTool {
+  return {
+    group: "operate",
+    listed: {
+      name: "explain_delivery",
+      title: "Explain a delivery",
+      description:
+        "Tells why a delivery of where_is_event stands as it does: its last attempts with what the endpoint answered, the state of its subscription, and what happens next.",
+      inputSchema: textsSchema({ delivery_id: "The delivery (dlv_...)." }, ["delivery_id"]),
+      annotations: reads,
+    },
+    async answer({ delivery_id: text }, { principal }) {
+      const delivery = await requireDelivery(db, principal, String(text));
+      const { projectId } = principal;
+      const [log = [], subscription] = await Promise.all([
+        deliveriesForProject(db, projectId).findAttempts(delivery.id),
+        subscriptionsForProject(db, projectId).find(delivery.subscriptionId),
+      ]);
+      const attempts = log
+        .slice(-attemptsMax)
+        .map(({ number, startedAt, durationMs, statusCode, error, responseBody }) => ({
+          ...{ number, startedAt: isoTime(startedAt), durationMs, statusCode, error },
+          response: responseBody.slice(0, 200).toWellFormed(),
+        }));
+      const next = nextText(delivery, subscription);
+      const lines = attempts.map(({ number, startedAt, statusCode, error, response }) =>
+        `attempt ${number} at ${startedAt}: ${statusCode === 0 ? "no answer" : statusCode} ${error} ${response}`.trimEnd(),
+      );
+      const { id, eventId, subscriptionId, state } = delivery;
+      const endpoint = subscription?.endpointUrl ?? "";
+      return answered(
+        { deliveryId: id, eventId, subscriptionId, endpointUrl: endpoint, state, attempts, next },
+        [`${id} of ${eventId} to ${endpoint}: ${state}`, ...lines, next].join("\n"),
+      );
+    },
+  };
+}
+
+/** A delivery of the caller's project. Throws ID_MALFORMED and DELIVERY_NOT_FOUND. */
+async function requireDelivery(
+  db: OperatorContext["db"],
+  { projectId }: ProjectPrincipal,
+  text: string,
+): Promise<Delivery> {
+  const delivery = await deliveriesForProject(db, projectId).find(requireId("dlv", "delivery_id", text));
+  if (delivery === undefined) throw triggerFaults.DELIVERY_NOT_FOUND("delivery_id", text);
+  return delivery;
+}
+
+function nextText({ state, nextAttemptAt, lastError }: Delivery, subscription: Subscription | undefined): string {
+  if (subscription === undefined) return "Its subscription is gone, and nothing is sent any more.";
+  if (!subscription.active)
+    return "Its subscription is not active: nothing is sent until it is, and this delivery is sent again by retry_delivery.";
+  if (state === "delivered") return "The endpoint has taken it.";
+  if (nextAttemptAt !== null) return `It is tried again at ${isoTime(nextAttemptAt)}.`;
+  return `It was given up${lastError === "" ? "" : ` after ${lastError}`}. Once the endpoint is mended, retry_delivery sends it again.`;
+}
+
+/** Events that are shown at once, and deliveries of each. */
+const eventsMax = 10;
+const deliveriesMax = 20;
+
+type Arguments = { readonly event_id?: string; readonly toolkit?: string; readonly contains?: string };
+
+/** Tells what became of events: when they came, and how each of their deliveries stands. */
+function createWhereIsEventTool(context: OperatorContext): AgentTool {
+  return {
+    group: "operate",
+    listed: {
+      name: "where_is_event",
+      title: "Where an event is",
+      description:
+        "Finds events that apps sent to this project, the newest first, and tells of each delivery whether its endpoint has taken it. " +
+        "One that is not there never came, or is held back.",
+      inputSchema: textsSchema(
+        {
+          event_id: "The event itself (evt_...).",
+          toolkit: "Only events of this app.",
+          contains: "Only events whose payload has this text.",
+        },
+        [],
+      ),
+      annotations: reads,
+    },
+    async answer(args, { principal }) {
+      const events = await findEvents(context, principal, args as Arguments);
+      const shown = await Promise.all(events.map((event) => eventData(context, event)));
+      const held = await heldPosts(context, principal, args as Arguments);
+      return toAnswer(shown, held);
+    },
+  };
+}
+
+async function findEvents(
+  { db }: OperatorContext,
+  { projectId }: ProjectPrincipal,
+  { event_id: text, toolkit = "", contains = "" }: Arguments,
+): Promise<readonly Event[]> {
+  const events = eventsForProject(db, projectId);
+  if (text !== undefined) {
+    const id: EventId = requireId("evt", "event_id", text);
+    const event = await events.find(id);
+    if (event === undefined) throw triggerFaults.EVENT_NOT_FOUND("event_id", text);
+    return [event];
+  }
+  const filter = { toolkitSlug: toolkit, triggerSlug: "", sinceMs: undefined, untilMs: undefined };
+  const page = { after: undefined, limit: eventsMax };
+  const payloadContains = checkFilterText("contains", contains);
+  if (payloadContains === "") return events.list(filter, page);
+  return (await events.walk({ ...filter, entityId: "", payloadContains }, page)).rows.slice(0, eventsMax);
+}
+
+async function eventData({ db }: OperatorContext, event: Event) {
+  const { id, projectId, triggerSlug, receivedAt } = event;
+  const place = { after: undefined, limit: deliveriesMax };
+  const found = await deliveriesForProject(db, projectId).list({ eventId: id, subscriptionId: undefined }, place);
+  const deliveries = found.map(({ id: deliveryId, state, attempts, lastError, nextAttemptAt, subscriptionId }) => ({
+    ...{ deliveryId, subscriptionId, state, attempts, lastError },
+    ...(nextAttemptAt !== null && { nextAttemptAt: isoTime(nextAttemptAt) }),
+  }));
+  return { eventId: id, trigger: triggerSlug, receivedAt: isoTime(receivedAt), deliveries };
+}
+
+/** Posts that became no event: the deployment's, so only whoever may release them is told, and only where no other project is beside it. */
+async function heldPosts(
+  context: OperatorContext,
+  principal: ProjectPrincipal,
+  { event_id: text, toolkit = "" }: Arguments,
+) {
+  if (text !== undefined || !mayUseAgentTools(principal, "repair")) return [];
+  if (!(await isOnlyProject(context, principal))) return [];
+  const filter = { toolkitSlug: toolkit, reason: "", includeReleased: false, sinceMs: undefined, untilMs: undefined };
+  const posts = await context.quarantine.list(filter, { after: undefined, limit: eventsMax });
+  return posts
+    .slice(0, eventsMax)
+    .map(({ id, toolkitSlug, reason, detail }) => ({ postId: id, toolkit: toolkitSlug, reason, detail }));
+}
+
+type Shown = Awaited<ReturnType<typeof eventData>>;
+
+function toAnswer(events: readonly Shown[], held: Awaited<ReturnType<typeof heldPosts>>): ToolAnswer {
+  const lines = events.flatMap(({ eventId, trigger, receivedAt, deliveries }) => [
+    `${eventId} ${trigger}, received ${receivedAt}: ${deliveries.length === 0 ? "no subscription takes it" : `${deliveries.length} deliveries`}`,
+    ...deliveries.map(({ deliveryId, state, attempts, lastError, nextAttemptAt }) =>
+      [`  ${deliveryId} ${state} after ${attempts} attempts`, lastError, nextAttemptAt && `next at ${nextAttemptAt}`]
+        .filter(Boolean)
+        .join("; "),
+    ),
+  ]);
+  const heldLines = held.map(
+    ({ postId, toolkit, reason, detail }) => `${postId} of ${toolkit} is held back: ${reason}. ${detail}`,
+  );
+  const text = [...lines, ...heldLines].join("\n");
+  return answered({ events, ...(held.length > 0 && { held }) }, text === "" ? "No such event has come." : text);
+}
 
 /** What agents are offered is made of. */
 type OfferedParts = {
@@ -44,4 +218,88 @@ export function createAgents(
     createEventsOffer({ ...triggers, eventRetentionMs: parts.limits.retention.eventsMs }),
   ];
   return createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers });
+}
+
+/** The tools of operators' agents: two that look, and two that send again. */
+function createOperatorTools(context: OperatorContext): readonly AgentTool[] {
+  return [
+    createWhereIsEventTool(context),
+    createExplainDeliveryTool(context),
+    createRetryDeliveryTool(context),
+    createReleasePostTool(context),
+  ];
+}
+
+/** Sends the event of a delivery again, to the same subscription, as a fresh delivery. */
+function createRetryDeliveryTool(context: OperatorContext): AgentTool {
+  return {
+    group: "repair",
+    listed: {
+      name: "retry_delivery",
+      title: "Send a delivery again",
+      description:
+        "Sends the event of a delivery once more to the same subscription, as a new delivery. Whoever receives it knows by the event's id that it is the same.",
+      inputSchema: textsSchema({ delivery_id: "The delivery (dlv_...)." }, ["delivery_id"]),
+      annotations: sends,
+    },
+    async answer({ delivery_id: text }, { principal, enter }) {
+      const { eventId, subscriptionId } = await requireDelivery(context.db, principal, String(text));
+      const deed = { action: "TriggersService.ReplayEvent", subject: eventId };
+      const [fresh] = await enter(deed, () => replayEvent(context, principal, { eventId, subscriptionId }));
+      if (fresh === undefined)
+        return {
+          texts: ["Nothing was sent: the subscription is not active, or takes such events no more."],
+          structured: { queued: false },
+          isError: true,
+        };
+      return answered(
+        { queued: true, deliveryId: fresh.id },
+        `${fresh.id} is queued; explain_delivery tells how it goes.`,
+      );
+    },
+  };
+}
+
+/** Runs a post that was held back through the definitions as they are now, where all of them are this project's. */
+function createReleasePostTool(context: OperatorContext): AgentTool {
+  const { quarantine } = context;
+  return {
+    group: "repair",
+    listed: {
+      name: "release_post",
+      title: "Release a post",
+      description:
+        "Takes a post that was held back (where_is_event names them) as if it had just arrived: the events that come of it are stored and delivered. " +
+        "Only where this project is the deployment's only one; elsewhere its administrator does it. " +
+        "What fails again stays held back, and its new reason is told.",
+      inputSchema: textsSchema({ post_id: "The post (qrn_...)." }, ["post_id"]),
+      annotations: sends,
+    },
+    async answer({ post_id: text }, { principal, enter }) {
+      const id = requireId("qrn", "post_id", String(text));
+      if (!(await isOnlyProject(context, principal)))
+        return {
+          texts: [
+            `Nothing was released: other projects of this deployment may be sent what ${id} has. Its administrator releases it: svc quarantine release ${id}`,
+          ],
+          structured: { postId: id, outcome: "refused", accepted: 0, reason: "" },
+          isError: true,
+        };
+      const deed = { action: "AdminService.ReleaseQuarantinedPosts", subject: id };
+      const { outcome, accepted, reason } = await enter(deed, () => quarantine.release(id, { dryRun: false }));
+      const told = `${id}: ${outcome}, ${accepted} events${reason === "" ? "" : `, ${reason}`}`;
+      return { ...answered({ postId: id, outcome, accepted, reason }, told), isError: outcome !== "released" };
+    },
+  };
+}
+
+/** The schema of a tool that takes texts. */
+function textsSchema(properties: Readonly<Record<string, string>>, required: readonly string[]) {
+  const described = Object.entries(properties).map(([name, description]) => [name, { type: "string", description }]);
+  return {
+    type: "object",
+    additionalProperties: false,
+    required: [...required],
+    properties: Object.fromEntries(described),
+  } as const;
 }

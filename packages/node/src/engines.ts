@@ -1,17 +1,56 @@
-import type { Sweep } from "@svc/core";
+import { batches, type Sweep } from "@svc/core";
+import { sweepActivity } from "@svc/db/activity/write";
+import type { Database, Executor } from "@svc/db/connect";
+import { hasDueErasure } from "@svc/db/erasures/repo";
+import { type ErasureTimes, stepErasure } from "@svc/db/erasures/step";
 import { type Dispatcher, eventSweep } from "@svc/delivery";
 import { type Jobs, jobRowSweep, jobSweep } from "@svc/jobs";
 import { type Standing, standingSweep } from "@svc/standing";
 import { callPaceSweep, callSweep, vectorSweep } from "@svc/tools";
 import { agentSubscriptionSweep, quarantineSealSweep, replaySweep } from "@svc/triggers";
-import { activitySweep } from "./activity-sweep.ts";
 import type { Apps } from "./apps.ts";
 import { consoleSweep } from "./console-sweep.ts";
 import { deadTaskSweep } from "./dead-tasks.ts";
-import { erasureSweep } from "./erasure-sweep.ts";
 import { grantSweep } from "./grant-sweep.ts";
 import { type EngineName, engineNames, type NodeParts } from "./parts.ts";
 import { startRetention } from "./retention.ts";
+
+const everyMs = 10_000;
+
+/** How an erasure is paced where nothing else is said. Calls end within minutes of their beginning, and are recorded then. */
+const erasureTimes: ErasureTimes = { graceMs: 120_000, jobsMs: 600_000, pollMs: 10_000 };
+
+/** Moves erasures of entities and projects on, batch by batch. Not what is past its time goes here, but what somebody wants gone. */
+function erasureSweep({ db, times }: { db: Database; times?: Partial<ErasureTimes> | undefined }): Sweep {
+  const all = { ...erasureTimes, ...times };
+  return {
+    what: "erasures",
+    everyMs: Math.min(everyMs, all.pollMs),
+    async *round(nowMs) {
+      if (!(await hasDueErasure(db, nowMs))) return;
+      while ((await stepErasure(db, nowMs, all)) !== undefined) yield true;
+    },
+  };
+}
+
+/** What the sweep of counters is made of. `eventRetentionMs`: how long those of hours are kept, milliseconds. */
+type ActivitySweepOptions = { readonly db: Executor; readonly eventRetentionMs: number };
+
+/** How long counters of minutes are kept, milliseconds. */
+const minutesKeptMs = 48 * 3_600_000;
+const batchMax = 2_000;
+
+/** Every hour, counters that are past their time. */
+export function activitySweep({ db, eventRetentionMs }: ActivitySweepOptions): Sweep {
+  return {
+    what: "activity",
+    everyMs: 3_600_000,
+    async *round(nowMs) {
+      yield* batches(batchMax, () => sweepActivity(db, "minutes", nowMs - minutesKeptMs, batchMax));
+      yield* batches(batchMax, () => sweepActivity(db, "hours", nowMs - eventRetentionMs, batchMax));
+    },
+  };
+}
 
 const standingRunsMsDefault = 30 * 86_400_000;
 

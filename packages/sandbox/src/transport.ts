@@ -1,13 +1,23 @@
-import type { Toolkit } from "@svc/catalog";
+import type { AuthScheme, Toolkit } from "@svc/catalog";
 import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connections";
-import { assertExhaustive, type Clock, LeastRecentlyUsed, type Turns } from "@svc/core";
-import { type AcceptsToken, refuseCredential, schemeOf } from "./app/check-credential.ts";
-import { type MatchedRequest, matchRequest } from "./app/match-request.ts";
-import { badRequest, type Refusal, unauthorized } from "./app/refusal.ts";
+import {
+  assertExhaustive,
+  type Clock,
+  LeastRecentlyUsed,
+  type Template,
+  type TemplateTree,
+  type Turns,
+} from "@svc/core";
+import { schemeOf } from "./app/check-credential.ts";
+import { headerOf, type MatchedRequest, matchRequest } from "./app/match-request.ts";
+import { badRequest, type Refusal } from "./app/refusal.ts";
 import { type AppReply, replyWith, replyWithError } from "./app/wrap.ts";
 import { answerCall } from "./data/answer.ts";
 import type { ObjectStore } from "./data/store.ts";
 import { type Scenario, scenarioOf, scenarios } from "./scenarios.ts";
+
+/** Whether an access token is one that this sandbox gave out for a toolkit, and still good. */
+type AcceptsToken = (token: string, toolkitSlug: string) => boolean;
 
 /** One tool of one entity's app. */
 type Played = {
@@ -175,4 +185,76 @@ function answer(status: number, headers: Readonly<Record<string, string>>, body:
     headers: { ...headers, ...(text !== "" && { "content-type": "application/json" }) },
     body: Buffer.from(text, "utf8"),
   };
+}
+
+/** What is wrong with the credential of a request: its place, its form, or that no such token was given out. */
+function refuseCredential(request: AppRequest, call: AppCall, acceptsToken: AcceptsToken): Refusal | undefined {
+  const scheme = schemeOf(call);
+  switch (scheme?.type) {
+    case undefined:
+      return unauthorized(`${call.toolkit.slug} has no authentication of the kind ${call.scheme}`);
+    case "none":
+      return undefined;
+    case "api_key":
+      return refuseKey(request, scheme);
+    case "basic":
+      return refuseBasic(headerOf(request.headers, "authorization"));
+    case "oauth2":
+    case "client_credentials":
+      return refuseToken(headerOf(request.headers, "authorization"), (token) => acceptsToken(token, call.toolkit.slug));
+  }
+}
+
+function refuseKey(
+  request: AppRequest,
+  { placement, name, value }: AuthScheme & { type: "api_key" },
+): Refusal | undefined {
+  const place = placement === "header" ? `header ${name}` : `query parameter ${name}`;
+  const given =
+    placement === "header"
+      ? headerOf(request.headers, name)
+      : (URL.parse(request.url)?.searchParams.get(name) ?? undefined);
+  if (given === undefined) return unauthorized(`the key is missing: it stands in ${place}`);
+  return hasForm(given, value) ? undefined : unauthorized(`${place} must have the form ${formOf(value)}`);
+}
+
+/** A rendered key: the literal pieces in their places, and something for every placeholder. */
+function hasForm(given: string, tree: TemplateTree): boolean {
+  if (tree.kind !== "text") return tree.kind === "constant" && given === String(tree.value);
+  const pieces = tree.template.parts.map((part) => (typeof part === "string" ? part : undefined));
+  let at = 0;
+  for (const [index, piece] of pieces.entries()) {
+    if (piece === undefined) {
+      const next = pieces[index + 1];
+      const end = next === undefined ? given.length : given.indexOf(next, at + 1);
+      if (end <= at) return false;
+      at = end;
+    } else if (given.startsWith(piece, at)) at += piece.length;
+    else return false;
+  }
+  return at === given.length;
+}
+
+function formOf(tree: TemplateTree): string {
+  const parts: Template["parts"] = tree.kind === "text" ? tree.template.parts : [];
+  return parts.map((part) => (typeof part === "string" ? part : `<${part.path.join(".")}>`)).join("");
+}
+
+function refuseBasic(header: string | undefined): Refusal | undefined {
+  const [, encoded] = /^Basic ([A-Za-z0-9+/]+={0,2})$/.exec(header ?? "") ?? [];
+  if (encoded === undefined) return unauthorized("header Authorization must be Basic and base64", "Basic");
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  return text.includes(":") ? undefined : unauthorized("the Basic credential must be user:password", "Basic");
+}
+
+function refuseToken(header: string | undefined, accepts: (token: string) => boolean): Refusal | undefined {
+  const [, token] = /^Bearer (\S+)$/.exec(header ?? "") ?? [];
+  if (token === undefined) return unauthorized("header Authorization must be Bearer and the access token", "Bearer");
+  if (accepts(token)) return undefined;
+  return unauthorized("the access token is expired, or was not given out here", 'Bearer error="invalid_token"');
+}
+
+/** A credential that is missing, misplaced or not valid. `challenge` is the scheme of RFC 9110 that would do, empty for a key. */
+function unauthorized(fault: string, challenge = ""): Refusal {
+  return { status: 401, ...(challenge !== "" && { headers: { "www-authenticate": challenge } }), faults: [fault] };
 }

@@ -1,5 +1,5 @@
 import type { Catalog, Deployment } from "@svc/catalog";
-import { countPendingDeliveries } from "@svc/db/deliveries/backlog";
+import { countPendingDeliveries } from "@svc/db/deliveries/repo";
 import { createNode, type Node, type NodeLimits, type NodeParts } from "@svc/node";
 import { type Admission, createAdmission } from "./admission/admission.ts";
 import { figuresOfProjects } from "./admission/figures.ts";

@@ -1,5 +1,5 @@
 import { type Clock, OverloadedError } from "@svc/core";
-import { isUnavailable } from "@svc/db/driver-error";
+import { isUnavailable } from "@svc/db/driver";
 import type { Logger } from "./logger.ts";
 
 /** Whether an error means that the store is away, late (StoreLateError), or so slow that no more may wait for it. */

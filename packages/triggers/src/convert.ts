@@ -1,11 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { shownSampleMs, type Trigger, type Webhook } from "@svc/catalog";
-import { type DeliveryId, isoTime, type SubscriptionId, timeOfId } from "@svc/core";
-import type { DeliveryCounts } from "@svc/db/deliveries/count-of-events";
+import { isoTime, type SubscriptionId, timeOfId } from "@svc/core";
+import type { DeliveryCounts } from "@svc/db/deliveries/read";
 import type { DeliveryEndpoint, EndpointTimes } from "@svc/db/deliveries/read-endpoint-times";
 import type { Delivery } from "@svc/db/deliveries/repo";
-import type { AttemptEntry } from "@svc/db/documents/calls";
 import type { Event } from "@svc/db/events/repo";
 import { firstEventAt, type ReplayRecord } from "@svc/db/replays/repo";
 import type { ReplayState } from "@svc/db/schema/words";
@@ -14,14 +12,10 @@ import type { Subscription } from "@svc/db/subscriptions/repo";
 import {
   type AgentSubscription,
   AgentSubscriptionSchema,
-  type DeliveryAttempt as DeliveryAttemptMessage,
-  DeliveryAttemptSchema,
   type Delivery as DeliveryMessage,
   DeliverySchema,
   type Event as EventMessage,
   EventSchema,
-  type IngestEndpoint,
-  IngestEndpointSchema,
   type ReplayCount,
   ReplayCountSchema,
   type Replay as ReplayMessage,
@@ -158,22 +152,6 @@ function waitOf(
   return { reason: dueAt > nowMs ? "retry" : "turn", nextAttemptAt: dueAt };
 }
 
-/** An attempt as callers read it. */
-export function attemptMessage(deliveryId: DeliveryId, entry: AttemptEntry): DeliveryAttemptMessage {
-  return create(DeliveryAttemptSchema, {
-    deliveryId,
-    number: entry.number,
-    at: timestampFromMs(entry.startedAt),
-    durationMs: entry.durationMs,
-    address: entry.address,
-    statusCode: entry.statusCode,
-    error: entry.error,
-    responseHeaders: entry.responseHeaders,
-    responseBody: entry.responseBody,
-    requestUrl: entry.requestUrl,
-  });
-}
-
 const replayStates: Readonly<Record<ReplayState, ReplayStateMessage>> = {
   running: ReplayStateMessage.RUNNING,
   paused: ReplayStateMessage.PAUSED,
@@ -221,20 +199,4 @@ function counted(count: number): number {
 
 function optionalTime<Name extends string>(name: Name, ms: number | null): { [key in Name]?: Timestamp } {
   return ms === null ? {} : ({ [name]: timestampFromMs(Math.trunc(ms)) } as { [key in Name]: Timestamp });
-}
-
-/** An inbound path as the contract has it. Its sample is the same at any time. */
-export function ingestEndpointMessage(
-  { slug, webhook, trigger }: { slug: string; webhook: Webhook; trigger: Trigger | undefined },
-  secretSet: boolean,
-): IngestEndpoint {
-  const { scheme, secretEnv } = webhook;
-  const { header = "", prefix = "", encoding = "" } = scheme === "hmac_sha256" ? webhook : {};
-  const parameter = scheme === "token_query" ? webhook.parameter : "";
-  const signing = { header, prefix, encoding, parameter };
-  const base = { toolkitSlug: slug, path: `/webhooks/${slug}`, scheme, secretEnv, secretSet, ...signing };
-  if (trigger === undefined) return create(IngestEndpointSchema, base);
-  const { headers, query, body } = trigger.sample(shownSampleMs);
-  const bodyJson = body === undefined ? "" : JSON.stringify(body);
-  return create(IngestEndpointSchema, { ...base, sample: { triggerSlug: trigger.slug, headers, query, bodyJson } });
 }

@@ -4,22 +4,27 @@ import {
   type Clock,
   createBatcher,
   createBodyDecoder,
+  createId,
   type NodeId,
   type ProjectId,
   type Sealer,
+  storableText,
   type Turns,
 } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { isUnavailable } from "@svc/db/driver-error";
+import { isUnavailable } from "@svc/db/driver";
 import { putQuarantinedPosts, type QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { Dispatcher } from "@svc/delivery";
 import { normalize, turnOfLarge } from "./normalize.ts";
 import type { InboundPost, IngestOutcome } from "./outcome.ts";
 import { createPostQuotas, type PostQuotas } from "./post-quotas.ts";
-import { quarantinedRow } from "./quarantined-row.ts";
+import { quarantineContext, sealEnvelope } from "./quarantined-row.ts";
 import { createRouting } from "./routing.ts";
 import { type NormalizedEvent, type Stored, storePosts } from "./store.ts";
-import { createSecrets, isQueryVerified, isVerified, type WebhookSecret } from "./verify.ts";
+import { isQueryVerified, isVerified, secretsOf, type WebhookSecret } from "./verify.ts";
+
+/** Names of headers that carry credentials or signatures. Not `-token`: apps send routing data under that name, and a release needs it. */
+const secretNames = /^(cookie|(proxy-)?authorization)$|(^|-)(api-?key|secret|password|signature)$/;
 
 /** What ingest is made of. */
 export type IngestOptions = {
@@ -210,4 +215,53 @@ export function noProjectDetail(event: NormalizedEvent): string {
   if (event.account === "")
     return `${event.triggerSlug}: the post names no account, and the toolkit's audience is accounts.`;
   return `${event.triggerSlug}: no project holds an account with the reference that the post names.`;
+}
+
+/** The row that keeps a verified post: whole, but for credentials and signatures, and sealed. */
+function quarantinedRow(
+  sealer: Sealer,
+  webhook: Webhook,
+  post: InboundPost,
+  why: Pick<QuarantinedPost, "reason" | "detail">,
+  receivedAtMs: number,
+): QuarantinedPost {
+  const id = createId("qrn", receivedAtMs);
+  const secretParameter = webhook.scheme === "token_query" ? webhook.parameter : undefined;
+  const secretHeader = webhook.scheme === "hmac_sha256" ? webhook.header : undefined;
+  const isSecret = (name: string) => name === secretHeader || secretNames.test(name);
+  return {
+    id,
+    toolkitSlug: post.toolkitSlug,
+    reason: why.reason,
+    detail: storableText(why.detail),
+    headers: {},
+    query: {},
+    envelope: sealEnvelope(sealer, id, {
+      headers: keptEntries(Object.entries(post.headers), isSecret),
+      query: keptEntries([...post.query], (name) => name === secretParameter),
+    }),
+    body: sealer.seal(post.body, quarantineContext(id)),
+    bodyBytes: post.body.byteLength,
+    receivedAt: receivedAtMs,
+    releasedAt: null,
+  };
+}
+
+function keptEntries(entries: [string, string][], isSecret: (name: string) => boolean): Record<string, string> {
+  return Object.fromEntries(
+    entries.filter(([name]) => !isSecret(name)).map(([name, value]) => [storableText(name), storableText(value)]),
+  );
+}
+
+/** `secretsOf` the variables that `read` gives: the same list for as long as a variable's value is the same. */
+function createSecrets(read: (variable: string) => string | undefined): (variable: string) => readonly WebhookSecret[] {
+  const known = new Map<string, { readonly value: string | undefined; readonly secrets: readonly WebhookSecret[] }>();
+  return (variable) => {
+    const value = read(variable);
+    const last = known.get(variable);
+    if (last !== undefined && last.value === value) return last.secrets;
+    const secrets = secretsOf(value);
+    known.set(variable, { value, secrets });
+    return secrets;
+  };
 }

@@ -3,7 +3,7 @@ import type { ProjectId, Quotas } from "@svc/core";
 import { type AccountReference, findAccountReferences } from "@svc/db/account-references/repo";
 import type { Executor } from "@svc/db/connect";
 import type { RoutingSeen } from "@svc/db/events/record";
-import { readDeploymentRouting } from "@svc/db/projects/routing";
+import { readDeploymentRouting } from "@svc/db/projects/repo";
 import { type ProjectRouting, type RoutedSubscription, readProjectRouting } from "@svc/db/subscriptions/routing";
 
 /** What routing needs of a post. */

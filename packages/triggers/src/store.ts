@@ -1,13 +1,5 @@
 import { createHash } from "node:crypto";
-import {
-  type Clock,
-  createId,
-  type DeliveryId,
-  type Fault,
-  type NodeId,
-  type ProjectId,
-  type SubscriptionId,
-} from "@svc/core";
+import { type Clock, createId, type Fault, type NodeId, type ProjectId, type SubscriptionId } from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import {
   inOrderOfDedupe,
@@ -16,11 +8,14 @@ import {
   type RoutingSeen,
   recordEvents,
 } from "@svc/db/events/record";
-import { holdDeploymentRouting, holdProjectRouting } from "@svc/db/projects/routing";
+import { holdDeploymentRouting, holdProjectRouting } from "@svc/db/projects/repo";
 import { type Dispatcher, type Endpoint, type OutgoingDelivery, outgoingOf } from "@svc/delivery";
-import type { PostQuotas } from "./post-quotas.ts";
-import { noteRefused, noteStored, type RefusedPosts, refusePosts } from "./refuse-posts.ts";
+import type { PostQuotas, PostRefusal } from "./post-quotas.ts";
+import { noteStored } from "./refuse-posts.ts";
 import type { RoutedPost, Routing, RoutingView } from "./routing.ts";
+
+/** Posts that every receiver is over a quota for, and why. */
+type RefusedPosts = ReadonlyMap<RoutedPost, PostRefusal>;
 
 /** A verified, normalized post on its way to become events. */
 export type NormalizedEvent = RoutedPost & {
@@ -275,28 +270,27 @@ function storableKey(key: string): string {
   return `sha256:${createHash("sha256").update(key, "utf16le").digest("hex")}`;
 }
 
-/** Stores a synthetic event with its one delivery, for whoever claims it first. Returns the delivery's id. */
-export async function storeTestEvent(
-  options: StoreOptions,
-  db: Executor,
-  projectId: ProjectId,
-  subscriptionId: SubscriptionId,
-): Promise<DeliveryId> {
-  const nowMs = options.clock.now();
-  const delivery = { id: createId("dlv", nowMs), subscriptionId, leased: false };
-  const event: NewEvent = {
-    id: createId("evt", nowMs),
-    projectId,
-    kind: "test",
-    toolkitSlug: "",
-    triggerSlug: "",
-    entityId: "",
-    payload: "{}",
-    occurredAtMs: nowMs,
-    receivedAtMs: nowMs,
-    dedupeKey: "",
-    deliveries: [delivery],
-  };
-  await recordEvents(db, [event], undefined, { owner: options.nodeId, untilMs: nowMs });
-  return delivery.id;
+/** The posts of a batch that no receiver has room for. The others are charged to their receivers, and added to `admitted`. */
+function refusePosts(
+  quotas: PostQuotas | undefined,
+  routing: RoutingView,
+  { posts, admitted }: { readonly posts: readonly RoutedPost[]; readonly admitted: Set<RoutedPost> },
+): RefusedPosts {
+  const refused = new Map<RoutedPost, PostRefusal>();
+  if (quotas === undefined) return refused;
+  for (const post of posts) {
+    if (admitted.has(post)) continue;
+    const receivers = routing
+      .receivers(post)
+      .map(({ projectId }) => ({ projectId, quotas: routing.quotasOf(projectId) }));
+    const refusal = quotas.admit(receivers);
+    if (refusal === undefined) admitted.add(post);
+    else refused.set(post, refusal);
+  }
+  return refused;
+}
+
+/** Counts the posts of a batch that were refused in the end. */
+function noteRefused(quotas: PostQuotas | undefined, refused: RefusedPosts): void {
+  for (const refusal of refused.values()) quotas?.refused(refusal);
 }

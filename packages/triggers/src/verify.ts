@@ -43,21 +43,6 @@ export function secretsOf(value: string | undefined): readonly WebhookSecret[] {
   return texts.map((text) => ({ text, key: createHmacKey(text) }));
 }
 
-/** `secretsOf` the variables that `read` gives: the same list for as long as a variable's value is the same. */
-export function createSecrets(
-  read: (variable: string) => string | undefined,
-): (variable: string) => readonly WebhookSecret[] {
-  const known = new Map<string, { readonly value: string | undefined; readonly secrets: readonly WebhookSecret[] }>();
-  return (variable) => {
-    const value = read(variable);
-    const last = known.get(variable);
-    if (last !== undefined && last.value === value) return last.secrets;
-    const secrets = secretsOf(value);
-    known.set(variable, { value, secrets });
-    return secrets;
-  };
-}
-
 function isHmacRight(
   webhook: Extract<Webhook, { scheme: "hmac_sha256" }>,
   post: InboundPost,

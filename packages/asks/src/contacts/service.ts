@@ -1,13 +1,110 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { CatalogViews } from "@svc/catalog";
-import { byText, type Clock, projectList, requireProject, type Sealer } from "@svc/core";
+import { type CatalogView, type CatalogViews, classToConfirm, fitInput } from "@svc/catalog";
+import {
+  byText,
+  type Clock,
+  type ConfirmRule,
+  confirmingRule,
+  isObject,
+  projectList,
+  requireProject,
+  type Sealer,
+} from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { type Contact, contactsForProject } from "@svc/db/contacts/repo";
+import { type Contact, contactsForProject, type NewContact } from "@svc/db/contacts/repo";
 import { type Contact as ContactMessage, ContactSchema, type ContactsService } from "@svc/gen/contacts";
+import { toolFaults } from "@svc/tools";
 import { askFaults } from "../errors.ts";
-import { checkContact } from "./check-contact.ts";
+import { isStorable, readJson, unstorable } from "../read-json.ts";
+import { fillReachArguments, type ReachArguments, unknownPlaceholder } from "./reach-arguments.ts";
+
+const charactersMax = 200;
+const argsBytesMax = 16_384;
+
+/** A contact as PutContact is given it. */
+type GivenContact = {
+  readonly principalId: string;
+  readonly name: string;
+  readonly approver: boolean;
+  readonly reach?: GivenReach | undefined;
+};
+
+type GivenReach = { readonly toolSlug: string; readonly entityId: string; readonly argsJson: string };
+
+/** What a contact is checked by: the project's view of its tools, and which calls of the key that puts it a person confirms. */
+type ContactCheck = {
+  readonly view: CatalogView;
+  readonly confirm: readonly ConfirmRule[] | undefined;
+  readonly nowMs: number;
+};
+
+/** Returns a contact as it is to be stored. Throws the first of the faults that PutContact names. */
+function checkContact(
+  { view, confirm, nowMs }: ContactCheck,
+  given: GivenContact | undefined,
+): Omit<NewContact, "keyId"> {
+  const { principalId = "", name = "", approver = false, reach } = given ?? {};
+  if (!isName(principalId)) throw askFaults.PRINCIPAL_ID_INVALID(principalId);
+  if (!isName(name)) throw askFaults.CONTACT_NAME_INVALID(name);
+  return {
+    principalId,
+    name,
+    isApprover: approver,
+    reach: reach === undefined ? null : checkReach({ view, confirm }, reach),
+    createdAt: nowMs,
+  };
+}
+
+function isName(text: string): boolean {
+  return text !== "" && [...text].length <= charactersMax && text.isWellFormed() && !/\p{Cc}/u.test(text);
+}
+
+function checkReach(
+  { view, confirm }: Omit<ContactCheck, "nowMs">,
+  { toolSlug, entityId, argsJson }: GivenReach,
+): NonNullable<Contact["reach"]> {
+  const tool = view.tools.get(toolSlug);
+  if (tool === undefined) throw toolFaults.TOOL_NOT_FOUND("contact.reach.toolSlug", toolSlug, undefined);
+  if (tool.kind !== "action") throw askFaults.REACH_TOOL_UNSUITABLE(toolSlug, "is not called by anybody");
+  if (!tool.callable) throw askFaults.REACH_TOOL_UNSUITABLE(toolSlug, "cannot be called");
+  if (tool.class === "destructive") throw askFaults.REACH_TOOL_UNSUITABLE(toolSlug, "is destructive");
+  if (confirmingRule(confirm, classToConfirm(tool)) !== undefined) {
+    throw askFaults.REACH_TOOL_UNSUITABLE(
+      toolSlug,
+      "writes, and a person confirms each write of the key that puts the contact",
+    );
+  }
+  if (!isName(entityId)) throw askFaults.ENTITY_ID_INVALID(entityId);
+  const args = readArguments(argsJson);
+  const unknown = unknownPlaceholder(args);
+  if (unknown !== undefined) throw askFaults.REACH_ARGS_INVALID(`names the placeholder {${unknown.slice(0, 80)}}`);
+  const { faults } = fitInput(tool.inputSchema, tool.validateInput, fillReachArguments(args, sampleValues));
+  const [fault] = faults;
+  if (fault !== undefined) {
+    throw askFaults.REACH_ARGS_INVALID(
+      `breaks the tool's input schema: ${fault.pointer === "" ? "it" : fault.pointer} ${fault.message}`,
+    );
+  }
+  return { toolSlug, entityId, args };
+}
+
+/** Stands for those of an ask that is to come. */
+const sampleValues = {
+  question: "Continue?",
+  jobId: "job_00000000000000000000000000",
+  requestId: "ask_00000000000000000000000000",
+  link: `https://svc.example.com/console/answer#${"0".repeat(43)}`,
+};
+
+function readArguments(argsJson: string): ReachArguments {
+  if (Buffer.byteLength(argsJson) > argsBytesMax) throw askFaults.REACH_ARGS_INVALID(`exceeds ${argsBytesMax} bytes`);
+  const args = readJson(argsJson)?.value;
+  if (!isObject(args)) throw askFaults.REACH_ARGS_INVALID("is not a JSON object");
+  if (!isStorable(args)) throw askFaults.REACH_ARGS_INVALID(unstorable);
+  return args as ReachArguments;
+}
 
 /** What ContactsService works with. */
 export type ContactsContext = {

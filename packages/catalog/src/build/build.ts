@@ -16,9 +16,9 @@ import { createValidator, type ValidatorFactory, withNulls } from "../schema/jso
 import { compileLinearRegExp, isShortEnough, type LinearRegExp } from "../schema/linear-reg-exp.ts";
 import { samplePost } from "../view/sample-post.ts";
 import { type DeploymentValues, decidesOrigin, fillInDeployment } from "./base-url.ts";
+import { withConfirm } from "./class-to-confirm.ts";
 import { compileMatch } from "./match.ts";
 import { compileNormalize } from "./normalize.ts";
-import { withConfirm } from "./with-confirm.ts";
 
 /** What the definitions of one toolkit are, once they satisfy every check. `tools` is ordered by name. */
 export type ToolkitDocuments = {

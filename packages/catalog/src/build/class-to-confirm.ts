@@ -1,5 +1,6 @@
+import { isObject } from "@svc/core";
 import type { Action, Tool } from "../model.ts";
-import type { AccessClass } from "../read/documents.ts";
+import type { AccessClass, JsonSchema } from "../read/documents.ts";
 
 /** The parts of a tool that decide if a person confirms its calls. */
 type Judged = Pick<Tool, "class" | "ownerProjectId"> & Partial<Pick<Action, "request">>;
@@ -11,4 +12,10 @@ type Judged = Pick<Tool, "class" | "ownerProjectId"> & Partial<Pick<Action, "req
 export function classToConfirm({ class: declared, ownerProjectId, request }: Judged): AccessClass {
   if (ownerProjectId === "" || request === undefined || request.method === "GET") return declared;
   return "destructive";
+}
+
+/** The input schema of a destructive tool, whose calls are held until `confirm` is true; it is part of no request. */
+export function withConfirm(input: JsonSchema, confirm: JsonSchema): JsonSchema {
+  const properties = isObject(input.properties) ? input.properties : {};
+  return { ...input, properties: { ...properties, confirm } };
 }

@@ -1,10 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { requireText } from "@svc/core";
-import { checkTemplates } from "../check/check-placeholders.ts";
+import { checkTemplates } from "../check/check-response.ts";
 import { checkShape } from "../check/check-shape.ts";
 import type { Toolkit } from "../model.ts";
-import { DefinitionError, type DefinitionFault } from "../read/definition-error.ts";
-import { brokenFile, type DefinitionFile, type LineOf, parseDefinitionFile } from "../read/definition-file.ts";
+import {
+  brokenFile,
+  DefinitionError,
+  type DefinitionFault,
+  type DefinitionFile,
+  type LineOf,
+  parseDefinitionFile,
+} from "../read/definition-error.ts";
 import type { ToolkitDeploymentDocument } from "../read/documents.ts";
 import { fillInDeployment } from "./base-url.ts";
 

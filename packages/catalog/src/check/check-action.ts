@@ -1,13 +1,12 @@
 import { isObject } from "@svc/core";
-import type { DefinitionFile } from "../read/definition-file.ts";
+import type { DefinitionFile } from "../read/definition-error.ts";
 import type { ActionDocument, JsonSchema } from "../read/documents.ts";
 import { checkPaging } from "./check-paging.ts";
-import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-placeholders.ts";
 import { type Arguments, checkPlaces } from "./check-places.ts";
 import { checkPoll } from "./check-poll.ts";
-import { checkResponse } from "./check-response.ts";
+import { checkResponse, checkTemplates, deploymentNamespace, type Namespaces } from "./check-response.ts";
 import { checkSchema } from "./check-schema.ts";
-import { checkNames, faultOfHeaderName } from "./header-name.ts";
+import { checkNames, faultOfHeaderName } from "./known-names.ts";
 
 /**
  * The rules of an action that its schema cannot say, for the parts that have their shape. `account` holds the toolkit's

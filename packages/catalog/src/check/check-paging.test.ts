@@ -2,11 +2,10 @@ import { createId } from "@svc/core";
 import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { expect, test } from "vitest";
 import { pinToolkit, type ToolkitPin, toolkitFromPin } from "../build/pin.ts";
-import { toToolMessage } from "../convert.ts";
+import { toToolMessage } from "../convert-catalog.ts";
 import { parsePrivateToolkit } from "../private/parse-definition.ts";
 import { privateSource } from "../private/test-definitions.ts";
-import { DefinitionError, definitionFaultText } from "../read/definition-error.ts";
-import { createDefinitionFile } from "../read/definition-file.ts";
+import { createDefinitionFile, DefinitionError, definitionFaultText } from "../read/definition-error.ts";
 import { overlayDefinition } from "../read/load.ts";
 
 const text = (description: string) => ({ type: "string", description });

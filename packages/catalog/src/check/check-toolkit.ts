@@ -1,11 +1,11 @@
 import { formatValue, isObject, parseDuration } from "@svc/core";
 import { faultOfBaseUrl } from "../build/base-url.ts";
 import { matchesEverything } from "../build/match.ts";
-import type { DefinitionFile } from "../read/definition-file.ts";
+import type { DefinitionFile } from "../read/definition-error.ts";
 import type { AuthDocument, ToolkitDocument } from "../read/documents.ts";
 import { isShortEnough, parseLinearRegExp } from "../schema/linear-reg-exp.ts";
-import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-placeholders.ts";
-import { checkNames, faultOfFieldName, faultOfHeaderName } from "./header-name.ts";
+import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-response.ts";
+import { checkNames, faultOfFieldName, faultOfHeaderName } from "./known-names.ts";
 
 /** What an account under each scheme holds as its credential. */
 const credentialFields: Readonly<Record<AuthDocument["type"], readonly string[]>> = {

@@ -4,14 +4,13 @@ import { faultOfBaseUrl } from "../build/base-url.ts";
 import { buildToolkit } from "../build/build.ts";
 import { checkInSteps } from "../check/check-definitions.ts";
 import { checkShape } from "../check/check-shape.ts";
-import { checkNames } from "../check/header-name.ts";
+import { checkNames } from "../check/known-names.ts";
 import type { Toolkit } from "../model.ts";
-import { DefinitionError } from "../read/definition-error.ts";
-import { createDefinitionFile, type DefinitionFile, inexactCure } from "../read/definition-file.ts";
+import { createDefinitionFile, DefinitionError, type DefinitionFile, inexactCure } from "../read/definition-error.ts";
 import type { ToolDocument, ToolkitDocument } from "../read/documents.ts";
 import type { ToolkitFiles } from "../read/read-definitions.ts";
 import { createTenantValidators } from "../schema/json-schema.ts";
-import { patternSize } from "../schema/pattern-size.ts";
+import { patternSize } from "../schema/linear-reg-exp.ts";
 import { checkSchemaSizes, checkTenantDefinition, checkTenantSize } from "./check-tenant.ts";
 
 /** Instructions of all expressions of a definition together: some tens of milliseconds of compiling at worst. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { applyDefaults } from "./apply-defaults.ts";
+import { applyDefaults } from "./formats.ts";
 
 const schema = {
   type: "object",

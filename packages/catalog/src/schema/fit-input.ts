@@ -1,7 +1,7 @@
 import { withoutOptionalNulls } from "../build/optional-nulls.ts";
 import type { SchemaFault } from "../check/schema-faults.ts";
 import type { JsonSchema } from "../read/documents.ts";
-import { applyDefaults } from "./apply-defaults.ts";
+import { applyDefaults } from "./formats.ts";
 import type { SchemaValidator } from "./json-schema.ts";
 
 /** Returns a value as its schema has it filled in: without the nulls that mean "absent", and with its defaults. */

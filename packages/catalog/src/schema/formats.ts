@@ -1,6 +1,7 @@
-import { readTime } from "@svc/core";
+import { isObject, readTime } from "@svc/core";
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
+import type { JsonSchema } from "../read/documents.ts";
 
 /**
  * The longest text, in characters, that may have a format. The expressions behind these were read one by one: each takes time
@@ -61,4 +62,28 @@ function testOf(name: Parameters<typeof formats.default.get>[0]): (text: string)
   if (definition instanceof RegExp) return (text) => definition.test(text);
   if (typeof definition === "function") return (text) => (definition as (value: string) => unknown)(text) === true;
   throw new TypeError(`${name} is not a format of texts`);
+}
+
+/**
+ * A copy of arguments in which every absent property that declares a default has it, also inside objects and lists that are
+ * given. Values that do not have the declared form are left as they are, for validation to name.
+ */
+export function applyDefaults(schema: JsonSchema, value: unknown): unknown {
+  if (isObject(value) && isObject(schema.properties)) return applyToObject(schema.properties, value);
+  if (Array.isArray(value) && isObject(schema.items)) {
+    const { items } = schema;
+    return value.map((item) => applyDefaults(items, item));
+  }
+  return value;
+}
+
+function applyToObject(properties: JsonSchema, value: JsonSchema): JsonSchema {
+  const filled = new Map(Object.entries(value));
+  for (const [name, property] of Object.entries(properties)) {
+    if (!isObject(property)) continue;
+    if (Object.hasOwn(value, name)) filled.set(name, applyDefaults(property, value[name]));
+    else if (property.default !== undefined) filled.set(name, applyDefaults(property, property.default));
+  }
+  // Not by assignment: a property may be named __proto__.
+  return Object.fromEntries(filled);
 }

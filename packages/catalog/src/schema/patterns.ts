@@ -1,2 +1,1 @@
-export { compileLinearRegExp, type LinearRegExp } from "./linear-reg-exp.ts";
-export { patternSteps } from "./pattern-size.ts";
+export { compileLinearRegExp, type LinearRegExp, patternSteps } from "./linear-reg-exp.ts";

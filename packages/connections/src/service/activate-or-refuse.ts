@@ -1,5 +1,5 @@
 import type { ConnectedAccount } from "@svc/db/connections/account";
-import { isUniqueViolation } from "@svc/db/driver-error";
+import { isUniqueViolation } from "@svc/db/driver";
 import { activate, type ReadyAccount } from "../activate-account.ts";
 import { connectionFaults } from "../errors.ts";
 import type { ConnectionsOptions } from "../options.ts";

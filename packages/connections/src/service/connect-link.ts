@@ -1,6 +1,4 @@
 import { create, toJson } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { HandlerContext } from "@connectrpc/connect";
 import { catalogFaults } from "@svc/catalog";
 import {
   coreFaults,
@@ -10,7 +8,6 @@ import {
   linkExpiry,
   type ProjectPrincipal,
   parseId,
-  requireProject,
 } from "@svc/core";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import {
@@ -25,8 +22,6 @@ import { ToolkitConnectSpecSchema } from "@svc/gen/catalog";
 import {
   BasicCredentialSchema,
   type CreateConnectLinkRequest,
-  type CreateConnectLinkResponse,
-  CreateConnectLinkResponseSchema,
   InitiateConnectionRequestSchema,
 } from "@svc/gen/connections";
 import { connectionFaults } from "../errors.ts";
@@ -85,16 +80,6 @@ export async function makeConnectLink(
     ...{ purpose: "connect", target: { connect }, projectId, keyId, expiresAt, nowMs },
   });
   return { url: `${consoleUrl()}connect#${token}`, expiresAt };
-}
-
-/** CreateConnectLink. */
-export async function createConnectLink(
-  options: ConnectionsOptions,
-  request: CreateConnectLinkRequest,
-  ctx: HandlerContext,
-): Promise<CreateConnectLinkResponse> {
-  const { url, expiresAt } = await makeConnectLink(options, requireProject(ctx), request);
-  return create(CreateConnectLinkResponseSchema, { url, expiresAt: timestampFromMs(expiresAt) });
 }
 
 /** Makes what opens them. */

@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import type { HandlerContext } from "@connectrpc/connect";
 import { type AuthScheme, catalogFaults, type Toolkit } from "@svc/catalog";
 import {
   bindingFaults,
@@ -10,7 +9,6 @@ import {
   isToolkitGranted,
   type LinkId,
   type ProjectPrincipal,
-  requireProject,
 } from "@svc/core";
 import type { ConnectedAccount } from "@svc/db/connections/account";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
@@ -31,16 +29,12 @@ import type { ConnectionsOptions } from "../options.ts";
 import { probe } from "../probe.ts";
 import { checkRedirectUrl } from "../redirect-url.ts";
 import { activateOrRefuse } from "./activate-or-refuse.ts";
-import { readCredential } from "./read-credential.ts";
+import { checkSecret } from "./read-credential.ts";
 
-/** InitiateConnection. */
-export function initiateConnection(
-  options: ConnectionsOptions,
-  request: InitiateConnectionRequest,
-  ctx: HandlerContext,
-): Promise<InitiateConnectionResponse> {
-  return initiate(options, request, requireProject(ctx));
-}
+/** What stands for a credential that a caller of the sandbox leaves out. */
+const madeUp = "sandbox";
+
+type Given = Pick<InitiateConnectionRequest, "apiKey" | "basic">;
 
 /** Connects for a key, or by the link that it vouches for: checks in the order that the contract lists the refusals of InitiateConnection. */
 export async function initiate(
@@ -210,4 +204,35 @@ function startUrlOf(
 ): string {
   const state = { projectId, accountId: id, redirectUrl, expiresAt: createdAt + consentMs, browser: "", linkId };
   return `${publicUrl().replace(/\/$/, "")}/oauth/start?state=${createStateSealer(sealer).seal("start", state)}`;
+}
+
+/**
+ * The credential that a request carries for a scheme; undefined for oauth2, which brings its own. Throws CREDENTIAL_MISSING,
+ * CREDENTIAL_UNEXPECTED and CREDENTIAL_INVALID.
+ */
+function readCredential(
+  scheme: string,
+  { apiKey, basic }: Given,
+  { isSandbox }: { isSandbox: boolean },
+): Credential | undefined {
+  if (scheme === "api_key" && apiKey === "" && !isSandbox) throw connectionFaults.CREDENTIAL_MISSING("apiKey", scheme);
+  if (scheme === "basic" && (basic?.username ?? "") === "" && !isSandbox)
+    throw connectionFaults.CREDENTIAL_MISSING("basic", scheme);
+  if (scheme !== "api_key" && apiKey !== "") throw connectionFaults.CREDENTIAL_UNEXPECTED("apiKey", scheme);
+  if (scheme !== "basic" && basic !== undefined) throw connectionFaults.CREDENTIAL_UNEXPECTED("basic", scheme);
+  checkSecret("apiKey", apiKey);
+  checkSecret("basic.username", basic?.username ?? "");
+  checkSecret("basic.password", basic?.password ?? "");
+  switch (scheme) {
+    case "api_key":
+      return { scheme, key: apiKey || madeUp };
+    case "basic": {
+      const username = basic?.username || madeUp;
+      return { scheme, username, password: basic?.password || (isSandbox ? madeUp : "") };
+    }
+    case "none":
+      return { scheme };
+    default:
+      return undefined;
+  }
 }

@@ -1,9 +1,10 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type Clock, requireProject, type Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
-import { secretsForProject } from "@svc/db/secrets/repo";
-import type { SecretsService } from "@svc/gen/secrets";
-import { toSecret } from "../convert.ts";
+import { type SecretRow, secretsForProject } from "@svc/db/secrets/repo";
+import { type Secret, SecretSchema, type SecretsService } from "@svc/gen/secrets";
 import { connectionFaults } from "../errors.ts";
 import { isSecretName, isSecretValue, sealSecret } from "../secrets.ts";
 
@@ -37,4 +38,9 @@ export function createSecretsService({ db, clock, sealer }: SecretsContext): Ser
       return { secrets: rows.map(toSecret) };
     },
   };
+}
+
+/** The message of a secret. It has no value. */
+function toSecret({ name, createdAt, updatedAt }: SecretRow): Secret {
+  return create(SecretSchema, { name, createdAt: timestampFromMs(createdAt), updatedAt: timestampFromMs(updatedAt) });
 }

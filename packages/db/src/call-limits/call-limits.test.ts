@@ -4,8 +4,7 @@ import { afterAll, expect, test } from "vitest";
 import { addProject, nowMs } from "../test-rows.ts";
 import { findCallLimits } from "./find.ts";
 import { readCallPaces, writeCallPaces } from "./paces.ts";
-import { type CallLimitRow, callLimitsForProject } from "./repo.ts";
-import { sweepCallPaces } from "./sweep.ts";
+import { type CallLimitRow, callLimitsForProject, sweepCallPaces } from "./repo.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);

@@ -1,13 +1,14 @@
-import type { ProjectId } from "@svc/core";
+import { isoTime, type ProjectId } from "@svc/core";
 import { and, asc, count, eq, ne } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { callLimits, projects } from "../schema/index.ts";
+import { statement } from "../sql/statement.ts";
 
 /** A limit that a project holds its calls to. */
 export type CallLimitRow = Omit<typeof callLimits.$inferSelect, "projectId">;
 
 /** The call limits of one project. */
-export type CallLimitRepository = {
+type CallLimitRepository = {
   /** By name. */
   list(): Promise<CallLimitRow[]>;
   /** Creates one, or replaces that of its name, which keeps its createdAt. Undefined, and nothing kept, when that would make more than `most`. */
@@ -58,4 +59,18 @@ export function callLimitsForProject(db: Executor, projectId: ProjectId): CallLi
       return rows.length > 0;
     },
   };
+}
+
+/** From the old end of call_paces_expires. */
+const sweepPaces = statement<{ key: string }>(
+  "sweep_call_paces",
+  `delete from call_paces p using (
+     select project_id, limit_name, key from call_paces where expires_at < $1::timestamptz
+     order by expires_at limit $2::int4 for update skip locked) old
+   where p.project_id = old.project_id and p.limit_name = old.limit_name and p.key = old.key returning p.key`,
+);
+
+/** Removes up to `limit` paces that have expired; returns how many. */
+export async function sweepCallPaces(db: Executor, nowMs: number, limit: number): Promise<number> {
+  return (await sweepPaces(db, [isoTime(nowMs), limit])).length;
 }

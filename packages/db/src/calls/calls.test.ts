@@ -5,9 +5,7 @@ import type { Database, Executor } from "../connect.ts";
 import { addProject, callOf, nowMs } from "../test-rows.ts";
 import { doubtRunningToolCall, doubtRunningToolCalls } from "./doubt-running.ts";
 import { beginKeyedToolCalls, findToolCallKeyHolders, releaseToolCallKey } from "./keys.ts";
-import { type CallRecord, putToolCalls } from "./put.ts";
-import { toolCallsForProject } from "./repo.ts";
-import { sweepToolCalls } from "./sweep.ts";
+import { type CallRecord, putToolCalls, sweepToolCalls, toolCallsForProject } from "./repo.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);

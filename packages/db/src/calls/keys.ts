@@ -7,7 +7,7 @@ import { compareKeys, filterBy } from "../sql/filter.ts";
 import { insertRows } from "../sql/insert-rows.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
-import { type CallRecord, storedCall } from "./put.ts";
+import { type CallRecord, storedCall } from "./repo.ts";
 
 /**
  * Inserts calls whose idempotency key is free; on a key that is held, or twice in one batch, the later one is left out. In the order that they

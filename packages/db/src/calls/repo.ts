@@ -1,16 +1,57 @@
-import type { Id, ProjectId } from "@svc/core";
+import { firstUuidAt, type Id, type ProjectId, uuidOfId } from "@svc/core";
 import { and, eq, getTableColumns } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { toolCalls } from "../schema/index.ts";
+import { callFailures } from "../schema/words.ts";
+import type { NewRow } from "../sql/codec.ts";
 import type { Walked } from "../sql/filter.ts";
-import { listCallPage, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
+import { insertRows } from "../sql/insert-rows.ts";
+import { idBounds, newestIn, pageOfFound, valuesIn } from "../sql/newest-in.ts";
+import type { RawRow } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
+import { callColumns, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 import { type WalkedCallFilter, walkCalls } from "./list-walked.ts";
 
+/** Nothing that began before it runs any more. */
+const settledBefore = "(select settled_before from ledger_state where id = 1)";
+
+const ofProject = { project_id: "$1::uuid" };
+
+const page = { columns: callColumns.text, table: "tool_calls", as: "c" };
+
+/** By tool_calls_project and tool_calls_failure; the page itself by primary keys. */
+const selectCalls = statement<RawRow<ToolCallSummary>>(
+  "list_calls",
+  pageOfFound({ ...page, found: newestCalls(ofProject, { failure: "f.failure", ...ofProject }) }),
+);
+
+/** By tool_calls_tool and tool_calls_tool_failure. */
+const selectOfTool = statement<RawRow<ToolCallSummary>>(
+  "list_calls_of_tool",
+  pageOfFound({ ...page, found: newestCalls({ tool_slug: "$8::text", ...ofProject }) }),
+);
+
+const ofEntity = { entity_id: "$8::text", ...ofProject };
+
+/**
+ * By tool_calls_entity and tool_calls_entity_failure, for each tool that the entity used: so the same indexes serve its list and
+ * that of one of its tools.
+ */
+const selectOfEntity = statement<RawRow<ToolCallSummary>>(
+  "list_calls_of_entity",
+  pageOfFound({
+    ...page,
+    given: `${toolsIn("used", "failure is null")}, ${toolsIn("missed", "failure is not null")},
+      tools(slug) as (select value from used union select value from missed)`,
+    found: `select e.id from tools t cross join lateral (${newestCalls({ ...ofEntity, tool_slug: "t.slug" })}) e where t.slug <> ''`,
+  }),
+);
+
 /** A call of the ledger with what was sealed. */
-export type ToolCallRow = ToolCallSummary & Pick<typeof toolCalls.$inferSelect, "arguments" | "result">;
+type ToolCallRow = ToolCallSummary & Pick<typeof toolCalls.$inferSelect, "arguments" | "result">;
 
 /** The ledger of one project. */
-export type ToolCallRepository = {
+type ToolCallRepository = {
   find(id: Id<"call">): Promise<ToolCallRow | undefined>;
   /** Newest first, from after `after`. */
   list(filter: ToolCallFilter, page: CallPlace): Promise<ToolCallSummary[]>;
@@ -35,4 +76,91 @@ export function toolCallsForProject(db: Executor, projectId: ProjectId): ToolCal
     list: (filter, page) => listCallPage(db, projectId, filter, page),
     walk: (filter, page) => walkCalls(db, projectId, filter, page),
   };
+}
+
+/** A row of the ledger as it is made. Sealed values are bytes. `idempotencyKey` is absent when the call binds none (any more). */
+export type CallRecord = Omit<StoredCall, "failure">;
+
+type StoredCall = NewRow<typeof toolCalls>;
+
+/** A row of the ledger as it is written. */
+export function storedCall(call: CallRecord): StoredCall {
+  const { outcome } = call;
+  return { ...call, failure: outcome === "ok" || outcome === "running" ? null : outcome };
+}
+
+/**
+ * Writes calls in one statement: what is new is inserted, what was begun is settled. A settled row never changes again: only
+ * one that is `running` does. A key that was taken from a running call does not come back with its outcome: another call may
+ * hold it by then. Settling by primary key, inserts at the right edge of the indexes.
+ */
+const putCalls = insertRows("put_tool_calls", toolCalls, {
+  after: `on conflict (id) do update set outcome = excluded.outcome, failure = excluded.failure, message = excluded.message,
+     sealed_message = excluded.sealed_message, account_id = excluded.account_id,
+     provider_status = excluded.provider_status, result = excluded.result, is_truncated = excluded.is_truncated,
+     idempotency_key = case when tool_calls.idempotency_key is not null then excluded.idempotency_key end,
+     replay = excluded.replay, duration_ms = excluded.duration_ms, provider_ms = excluded.provider_ms
+   where tool_calls.outcome = 'running'`,
+});
+
+/** Writes a batch of calls, all or nothing. No two of them are the same call. */
+export async function putToolCalls(db: Executor, calls: readonly CallRecord[]): Promise<void> {
+  await putCalls(db, calls.map(storedCall));
+}
+
+/** From the old end of the primary key. */
+const sweepCalls = statement<{ id: string }>(
+  "sweep_tool_calls",
+  `delete from tool_calls where id in (
+     select id from tool_calls where id < $1::uuid order by id limit $2::int4 for update skip locked) returning id`,
+);
+
+/** Removes up to `limit` calls made before `beforeMs`; returns how many. */
+export async function sweepToolCalls(db: Executor, beforeMs: number, limit: number): Promise<number> {
+  return (await sweepCalls(db, [firstUuidAt(beforeMs), limit])).length;
+}
+
+/**
+ * The newest of those that run or ended well, where they are asked for (`$6`: how many at most), and of each way to go wrong that is
+ * (`$7`). They stand in indexes apart: in one index of both, either could stand before all of the others; in two of all, each call would
+ * cost entries in both. What runs is among the newest.
+ */
+function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key, failure: "f.failure" }): string {
+  const well = newestIn("tool_calls", {
+    key,
+    condition: "failure is null",
+    from: `case when $5::text = 'running' then greatest($4::uuid, ${settledBefore}) else $4::uuid end`,
+    filter: "($5::text = '' or outcome = $5::text)",
+    limit: "$6::int4",
+  });
+  const failed = newestIn("tool_calls", { key: ofFailure, condition: "failure is not null", from: "$4::uuid" });
+  return `select w.id from (${well}) w union all
+    select c.id from unnest($7::text[]) as f(failure) cross join lateral (${failed}) c`;
+}
+
+/** What an entity used; or the one tool that is asked for. */
+function toolsIn(name: string, condition: string): string {
+  return valuesIn("tool_calls", name, { key: ofEntity, column: "tool_slug", condition, only: "$9::text" });
+}
+
+/** Calls of one project, newest first. */
+async function listCallPage(
+  db: Executor,
+  projectId: ProjectId,
+  { toolSlug, entityId, outcome, sinceMs, untilMs }: ToolCallFilter,
+  { after, limit }: { after: Id<"call"> | undefined; limit: number },
+): Promise<ToolCallSummary[]> {
+  const isWell = outcome === "ok" || outcome === "running";
+  const { fromUuid, beforeUuid } = idBounds({ sinceMs, untilMs }, after);
+  const wellLimit = isWell || outcome === undefined ? limit : 0;
+  const ofFailures = arrayLiteral(outcome === undefined ? callFailures : callFailures.filter((one) => one === outcome));
+  const bounds = [uuidOfId(projectId), beforeUuid, limit, fromUuid];
+  const given = [...bounds, isWell ? outcome : "", wellLimit, ofFailures];
+  if (entityId !== undefined) return read(await selectOfEntity(db, [...given, entityId, toolSlug ?? ""]));
+  if (toolSlug !== undefined) return read(await selectOfTool(db, [...given, toolSlug]));
+  return read(await selectCalls(db, given));
+}
+
+function read(rows: readonly RawRow<ToolCallSummary>[]): ToolCallSummary[] {
+  return rows.map((row) => callColumns.read(row));
 }

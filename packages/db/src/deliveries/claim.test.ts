@@ -8,7 +8,7 @@ import { reportSubscriptionFailures } from "../subscriptions/health.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
 import { addProject, addSubscription, claimRequest, fillLane, newEvent, nowMs, settlement } from "../test-rows.ts";
 import { claimDeliveries } from "./claim.ts";
-import { releaseDeliveries } from "./release.ts";
+import { releaseDeliveries } from "./queue.ts";
 import { settleDeliveries } from "./settle.ts";
 
 const { db, url, drop } = await createTestDatabase();

@@ -7,8 +7,7 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { DeliveryTaskKey } from "./enqueue.ts";
 import { epochOf } from "./epoch.ts";
-import { promoteDeliveries } from "./promote.ts";
-import { visitLanes } from "./visit-lanes.ts";
+import { promoteDeliveries, visitLanes } from "./queue.ts";
 
 /** A pending delivery that this node now holds, with all that sending it needs. */
 export type ClaimedDelivery = DeliveryTaskKey & {

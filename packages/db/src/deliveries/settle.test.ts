@@ -5,7 +5,7 @@ import { openDatabase } from "../connect.ts";
 import { addProject, addSubscription, claimRequest, fillLane, nowMs, settlement } from "../test-rows.ts";
 import { claimDeliveries } from "./claim.ts";
 import type { DeliveryTaskKey } from "./enqueue.ts";
-import { releaseDeliveries } from "./release.ts";
+import { releaseDeliveries } from "./queue.ts";
 import { deliveriesForProject } from "./repo.ts";
 import { settleDeliveries } from "./settle.ts";
 

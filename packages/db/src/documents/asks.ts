@@ -14,9 +14,6 @@ export const askCountsDocument = documentType<RowCounts>("job_asks.counts", [asW
 /** How `project_policies.confirm` is stored. */
 export const projectConfirmDocument = documentType<ConfirmRule>("project_policies.confirm", [asWritten]);
 
-/** How `api_keys.confirm` is stored. */
-export const keyConfirmDocument = documentType<ConfirmRule>("api_keys.confirm", [asWritten]);
-
 /** `contacts.reach`: how to reach a contact, by tool, entity and argument template. */
 export type ReachDocument = { readonly toolSlug: string; readonly entityId: string; readonly args: JsonObject };
 

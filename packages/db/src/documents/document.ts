@@ -93,12 +93,6 @@ function unknownVersion(name: string, version: unknown, known: number): Error {
   );
 }
 
-/** Rows that an erasure deleted, by table. */
-type ErasureCounts = Readonly<Record<string, number>>;
-
-/** How `erasures.counts` is stored. */
-export const erasureCountsDocument = plainDocument<ErasureCounts>("erasures.counts");
-
 /** How `project_policies.quotas` is stored: by name, those that are set. */
 export const quotasDocument = documentType<Quotas>("project_policies.quotas", [asWritten]);
 

@@ -10,8 +10,7 @@ import { openDatabase } from "../connect.ts";
 import { createProject } from "../projects/repo.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { storedColumns } from "../schema/stored-columns.ts";
-import { previewErasure, unsearchedTables } from "./preview.ts";
-import { beginErasure, type Erasure, findErasure } from "./repo.ts";
+import { beginErasure, type Erasure, findErasure, previewErasure, unsearchedTables } from "./repo.ts";
 import { stepErasure } from "./step.ts";
 import { type Owner, plantRows, tablesWith } from "./test-planted.ts";
 

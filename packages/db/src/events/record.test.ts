@@ -2,7 +2,7 @@ import { createId, type ProjectId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { deliveriesForProject } from "../deliveries/repo.ts";
-import { readDeploymentRouting } from "../projects/routing.ts";
+import { readDeploymentRouting } from "../projects/repo.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
 import { readProjectRouting } from "../subscriptions/routing.ts";
 import { addProject, addSubscription, newEvent, nowMs } from "../test-rows.ts";

@@ -6,7 +6,7 @@ import { apiKeys, grants } from "../schema/index.ts";
 import { namesBut } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
-import { endNarrowedSubscriptions } from "../subscriptions/end-of-keys.ts";
+import { endNarrowedSubscriptions } from "../subscriptions/routing.ts";
 import { deleteGrantTokens, type Grant } from "./tokens.ts";
 
 const keyNames = [

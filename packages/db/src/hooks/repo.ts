@@ -1,18 +1,21 @@
-import type { HookId, ProjectId } from "@svc/core";
+import { type HookId, type ProjectId, uuidOfId } from "@svc/core";
 import { and, asc, count, eq } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { callHooks, projects } from "../schema/index.ts";
+import { fieldsOf, namesBut } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
 /** A hook as it is stored. */
 export type CallHookRow = typeof callHooks.$inferSelect;
 
 /** What may be changed of a hook. */
-export type CallHookChange = Partial<
+type CallHookChange = Partial<
   Pick<CallHookRow, "endpointUrl" | "isActive" | "position" | "toolkitSlugs" | "accessClasses">
 >;
 
 /** The hooks of one project. */
-export type CallHookRepository = {
+type CallHookRepository = {
   /** In the order in which they are asked. */
   list(): Promise<CallHookRow[]>;
   /** False, and nothing kept, when that would make more than `most`. */
@@ -61,4 +64,27 @@ export function callHooksForProject(db: Executor, projectId: ProjectId): CallHoo
       return rows.length > 0;
     },
   };
+}
+
+const columns = selectList(callHooks, namesBut(callHooks), "h");
+
+/** The hooks of each project by call_hooks_project; most projects have none. */
+const selectHooks = compose(
+  "find_call_hooks",
+  { wanted: rows(fieldsOf(callHooks, "projectId")) },
+  ({ wanted }) => query<RawRow<CallHookRow>>`
+    select ${columns.text} from ${wanted.from("wanted")}
+    cross join lateral (select * from call_hooks where project_id = wanted.project_id order by id offset 0) h`,
+);
+
+/** The hooks of many projects, in order: those of each as they are asked. Runs every half second for projects that call. */
+export async function findCallHooks(db: Executor, projectIds: readonly ProjectId[]): Promise<CallHookRow[][]> {
+  const found = new Map(projectIds.map((id) => [uuidOfId(id), [] as CallHookRow[]]));
+  const wanted = [...new Set(projectIds)].map((projectId) => ({ projectId }));
+  for (const row of await selectHooks(db, { wanted })) {
+    const hook = columns.read(row);
+    found.get(uuidOfId(hook.projectId))?.push(hook);
+  }
+  for (const hooks of found.values()) hooks.sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1));
+  return projectIds.map((id) => found.get(uuidOfId(id)) ?? []);
 }

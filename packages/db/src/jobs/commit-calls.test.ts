@@ -2,7 +2,7 @@ import { createId, type Id, type ProjectId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { newJobDocuments } from "@svc/testing/job-documents";
 import { afterAll, expect, test } from "vitest";
-import { type CallRecord, putToolCalls } from "../calls/put.ts";
+import { type CallRecord, putToolCalls } from "../calls/repo.ts";
 import { addProject, nowMs } from "../test-rows.ts";
 import { type CommitOptions, commitJobs, type JobChange, type RunLease } from "./commit-job.ts";
 import { insertJobs } from "./insert.ts";

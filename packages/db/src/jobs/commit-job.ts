@@ -1,5 +1,5 @@
 import { type Id, type NodeId, uuidOfId } from "@svc/core";
-import { type CallRecord, storedCall } from "../calls/put.ts";
+import { type CallRecord, storedCall } from "../calls/repo.ts";
 import type { Executor } from "../connect.ts";
 import { storedReceipt } from "../documents/jobs.ts";
 import { toolCalls } from "../schema/calls.ts";

@@ -1,7 +1,7 @@
 import { type Batcher, createBatcher, type Id } from "@svc/core";
-import { type CallRecord, putToolCalls } from "../calls/put.ts";
+import { type CallRecord, putToolCalls } from "../calls/repo.ts";
 import { type Executor, withTransaction } from "../connect.ts";
-import { isUnavailable } from "../driver-error.ts";
+import { isUnavailable } from "../driver.ts";
 import { putJobTasks } from "../job-tasks/queue.ts";
 import type { NewJobTask } from "../job-tasks/task.ts";
 import {

@@ -1,7 +1,7 @@
 import { type Batcher, createBatcher, type Id, idOfUuid, type ProjectId, quotas } from "@svc/core";
-import { storedCall } from "../calls/put.ts";
+import { storedCall } from "../calls/repo.ts";
 import { type Executor, withTransaction } from "../connect.ts";
-import { isUnavailable } from "../driver-error.ts";
+import { isUnavailable } from "../driver.ts";
 import { leasedTaskRow, leasedTaskRows } from "../job-tasks/task.ts";
 import { findQuotaReached, lockJobQuota, type QuotaReached } from "../projects/quotas.ts";
 import { unfinishedJobs, usageOfProject } from "../projects/usage.ts";
@@ -11,9 +11,25 @@ import { fieldsBut, idOf, int4, int8, orNull, type ValuesOf } from "../sql/codec
 import { compose, type PartValues, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/select-list.ts";
 import { logRowsOf } from "./log.ts";
-import { inOrderOfKeys, type JobInsert, type NewJob, type NewJobProgram } from "./new-job.ts";
+import { inOrderOfKeys, type NewJob, type NewJobProgram } from "./new-job.ts";
 import { storedChain } from "./principals.ts";
-import { countedJobs, marginJobs, rememberedMarginJobs } from "./room.ts";
+import { countedJobs } from "./room.ts";
+
+/**
+ * How far from its quota a project's jobs are stored without a lock. Statements under way do not see each other's rows: they are
+ * 200 jobs a node at most, so 20 nodes may be under way at once.
+ */
+const marginJobs = 4_000;
+
+/** How far from its quota a project's jobs are stored by a count that is not of this moment: other nodes have added some since. */
+const rememberedMarginJobs = 3 * marginJobs;
+
+/** Jobs that are stored together, with the program they run. */
+type JobInsert = {
+  readonly program: NewJobProgram;
+  readonly newJobs: readonly NewJob[];
+  readonly nowMs: number;
+};
 
 /** What the statement writes of a job: all that a submission without an idempotency key decides. The rest has its defaults. */
 const jobFields = fieldsBut(

@@ -1,8 +1,8 @@
 import type { ProjectId } from "@svc/core";
 import { and, eq } from "drizzle-orm";
-import { putToolCalls } from "../calls/put.ts";
+import { putToolCalls } from "../calls/repo.ts";
 import { type Executor, withTransaction } from "../connect.ts";
-import { isUniqueViolation } from "../driver-error.ts";
+import { isUniqueViolation } from "../driver.ts";
 import { putJobTasks } from "../job-tasks/queue.ts";
 import { lockJobQuota, type QuotaReached } from "../projects/quotas.ts";
 import { jobPrograms, jobSteps, jobs } from "../schema/jobs.ts";

@@ -16,6 +16,3 @@ export type JobFilter = TimeRange & {
   /** Jobs that others run are in no list but one of these two. */
   parentJobId: Id<"job"> | undefined;
 };
-
-/** Where a page of a list begins, and how long it is. */
-export type JobPlace = { after: Id<"job"> | undefined; limit: number };

@@ -1,5 +1,5 @@
 import type { Id, ProjectId } from "@svc/core";
-import type { CallRecord } from "../calls/put.ts";
+import type { CallRecord } from "../calls/repo.ts";
 import type { Executor } from "../connect.ts";
 import type { FirstLease, NewJobTask } from "../job-tasks/task.ts";
 import type { jobs } from "../schema/jobs.ts";
@@ -31,13 +31,6 @@ export function inOrderOfKeys(programs: readonly NewJobProgram[]): NewJobProgram
   const keyOf = ({ projectId, digest }: NewJobProgram) => [projectId, digest.toString("hex")];
   return programs.toSorted((a, b) => compareKeys(keyOf(a), keyOf(b)));
 }
-
-/** Jobs that are stored together, with the program they run. */
-export type JobInsert = {
-  readonly program: NewJobProgram;
-  readonly newJobs: readonly NewJob[];
-  readonly nowMs: number;
-};
 
 /** The job that an idempotency key names already, and the digest of what it was submitted with. */
 export type KeyedJob = { readonly id: Id<"job">; readonly contentDigest: Buffer };

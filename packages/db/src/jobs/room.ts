@@ -11,15 +11,6 @@ import { logRowsOf } from "./log.ts";
 import { inOrderOfKeys, type NewJob, type NewJobProgram } from "./new-job.ts";
 import { storedChain } from "./principals.ts";
 
-/**
- * How far from its quota a project's jobs are stored without a lock. Statements under way do not see each other's rows: they are
- * 200 jobs a node at most, so 20 nodes may be under way at once.
- */
-export const marginJobs = 4_000;
-
-/** How far from its quota a project's jobs are stored by a count that is not of this moment: other nodes have added some since. */
-export const rememberedMarginJobs = 3 * marginJobs;
-
 /** A count lasts ten times as long as it took, within these milliseconds: counting takes a tenth of the time at most. */
 const lastsMs = { least: 1_000, most: 5_000 };
 

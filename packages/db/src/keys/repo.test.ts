@@ -1,7 +1,7 @@
 import { createId, digestSecret, type KeyId, type ProjectId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
-import { isUniqueViolation } from "../driver-error.ts";
+import { isUniqueViolation } from "../driver.ts";
 import { createProject, findProject, findProjectByName, listProjects, setProjectPolicy } from "../projects/repo.ts";
 import { addProject, nowMs } from "../test-rows.ts";
 import {

@@ -3,7 +3,7 @@ import { and, desc, eq, getTableColumns, gt, isNull, lt, type SQL, sql } from "d
 import { type Executor, withTransaction } from "../connect.ts";
 import { apiKeys, projectPolicies } from "../schema/index.ts";
 import { arrayLiteral } from "../sql/statement.ts";
-import { endSubscriptionsOfKey } from "../subscriptions/end-of-keys.ts";
+import { endSubscriptionsOfKey } from "../subscriptions/routing.ts";
 
 /** An API key as it is stored: everything but its text. */
 export type ApiKey = typeof apiKeys.$inferSelect;

@@ -1,9 +1,9 @@
-import { type ConfirmRule, createId, noConfirmRule, type ProjectId, type Quotas } from "@svc/core";
+import { type ConfirmRule, createId, noConfirmRule, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
 import { desc, eq, lt, ne, sql } from "drizzle-orm";
-import type { Executor } from "../connect.ts";
-import { withTransaction } from "../connect.ts";
-import { contacts, projectPolicies, projects, routingState } from "../schema/index.ts";
+import { type Executor, withTransaction } from "../connect.ts";
+import { contacts, projectPolicies, projects, routingState, vaultCheck } from "../schema/index.ts";
 import type { PlanApproval } from "../schema/words.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** A project with its policy. */
 export type Project = {
@@ -21,7 +21,7 @@ export type Project = {
 };
 
 /** What an administrator may decide for a project. */
-export type ProjectPolicy = Pick<Project, "planApproval" | "redirectUrls" | "quotas" | "httpHosts" | "confirm">;
+type ProjectPolicy = Pick<Project, "planApproval" | "redirectUrls" | "quotas" | "httpHosts" | "confirm">;
 
 const columns = {
   id: projects.id,
@@ -137,4 +137,57 @@ export async function touchProjectRouting(tx: Executor, id: ProjectId): Promise<
     .where(eq(projects.id, id))
     .returning({ version: projects.routingVersion });
   return moved?.version ?? 0;
+}
+
+/** Who receives events, as a node of the deployment was last told; undefined when none was. */
+export async function readAudience(db: Executor): Promise<"accounts" | "projects" | undefined> {
+  const [state] = await db.orm.select({ audience: routingState.audience }).from(routingState);
+  return state?.audience ?? undefined;
+}
+
+/** Keeps who receives events. */
+export async function keepAudience(db: Executor, audience: "accounts" | "projects"): Promise<void> {
+  const isOther = sql`${routingState.audience} is distinct from ${audience}`;
+  await db.orm
+    .update(routingState)
+    .set({ audience })
+    .where(sql`${eq(routingState.id, 1)} and ${isOther}`);
+}
+
+/** The value that was sealed when the deployment began; `sealed` when there is none yet, which is then kept for good. */
+export async function ensureVaultCheck(db: Executor, sealed: Buffer): Promise<Buffer> {
+  await db.orm.insert(vaultCheck).values({ id: 1, sealed }).onConflictDoNothing();
+  const [row] = await db.orm.select().from(vaultCheck).where(eq(vaultCheck.id, 1));
+  return row?.sealed ?? sealed;
+}
+
+/** The version of the deployment's routing and every project, in one snapshot. */
+export async function readDeploymentRouting(db: Executor): Promise<{ version: number; projects: ProjectId[] }> {
+  const rows = await db.orm
+    .select({ version: routingState.version, id: projects.id })
+    .from(routingState)
+    .leftJoin(projects, eq(routingState.id, 1));
+  return { version: rows[0]?.version ?? 0, projects: rows.flatMap((row) => (row.id === null ? [] : [row.id])) };
+}
+
+/** Its one row. */
+const shareDeploymentRouting = statement<{ version: string }>(
+  "hold_deployment_routing",
+  "select version from routing_state where id = $1::int2 for share",
+);
+
+/** By primary key. */
+const shareProjectRouting = statement<{ id: string }>(
+  "hold_project_routing",
+  "select id from projects where id = any($1::uuid[]) order by id for share",
+);
+
+/** Keeps the deployment's projects and account references as they are until the transaction ends. */
+export async function holdDeploymentRouting(tx: Executor): Promise<void> {
+  await shareDeploymentRouting(tx, [1]);
+}
+
+/** Keeps the subscriptions of these projects as they are until the transaction ends; in one order, so that nobody deadlocks. */
+export async function holdProjectRouting(tx: Executor, ids: readonly ProjectId[]): Promise<void> {
+  await shareProjectRouting(tx, [arrayLiteral(ids.map(uuidOfId))]);
 }

@@ -1,6 +1,6 @@
 import { type EventId, firstUuidAt, idOfUuid, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import type { EventMatch } from "../events/match.ts";
+import type { EventMatch } from "../events/follow.ts";
 import { uuidAfterEvent } from "../events/repo.ts";
 import { filterBy } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";

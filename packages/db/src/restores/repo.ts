@@ -1,7 +1,7 @@
 import { isoTime } from "@svc/core";
 import { desc, isNull, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
-import { countPendingDeliveries } from "../deliveries/backlog.ts";
+import { countPendingDeliveries } from "../deliveries/repo.ts";
 import { restores } from "../schema/index.ts";
 import { jobStatuses } from "../schema/words.ts";
 

@@ -1,4 +1,4 @@
-import { type AgentToolGroup, noConfirmRule } from "@svc/core";
+import { type AgentToolGroup, type ConfirmRule, noConfirmRule } from "@svc/core";
 import { sql } from "drizzle-orm";
 import {
   bigint,
@@ -12,8 +12,8 @@ import {
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
-import { keyConfirmDocument, projectConfirmDocument } from "../documents/asks.ts";
-import { erasureCountsDocument, quotasDocument } from "../documents/document.ts";
+import { projectConfirmDocument } from "../documents/asks.ts";
+import { asWritten, documentType, plainDocument, quotasDocument } from "../documents/document.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import {
   type AccessClass,
@@ -24,6 +24,15 @@ import {
   keyRoles,
   planApprovals,
 } from "./words.ts";
+
+/** Rows that an erasure deleted, by table. */
+type ErasureCounts = Readonly<Record<string, number>>;
+
+/** How `erasures.counts` is stored. */
+const erasureCountsDocument = plainDocument<ErasureCounts>("erasures.counts");
+
+/** How `api_keys.confirm` is stored. */
+const keyConfirmDocument = documentType<ConfirmRule>("api_keys.confirm", [asWritten]);
 
 /**
  * A tenant. `routingVersion` grows with every change of its subscriptions, `catalogVersion` with every change of its private

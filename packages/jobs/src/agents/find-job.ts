@@ -1,7 +1,7 @@
 import { type Id, isWithin, type ProjectPrincipal, parseExactJson } from "@svc/core";
 import type { ListedJob } from "@svc/db/jobs/find-listed";
 import { requestJobCancel } from "@svc/db/jobs/hold";
-import type { JobStepRecord } from "@svc/db/jobs/record";
+import type { JobEventRecord, JobStepRecord } from "@svc/db/jobs/record";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import { spoken, type ToolAnswer } from "@svc/tools";
 import type { AgentJobsContext } from "./task-ask.ts";
@@ -70,4 +70,21 @@ function countsText({ receipt, id }: ListedJob): string {
   );
   const failed = rows.failed + rows.unknown > 0 ? `, ${rows.failed} failed, ${rows.unknown} unknown` : "";
   return `Calls: ${made.join(", ") || "none"}. Rows: ${rows.in}${failed}. ${id}`;
+}
+
+/** The newest entry of a job's log. */
+export async function lastLogged(
+  { db }: Pick<AgentJobsContext, "db">,
+  { id, projectId, lastSeq }: ListedJob,
+): Promise<JobEventRecord | undefined> {
+  const [event] = await jobsForProject(db, projectId).listEvents(id, { afterSeq: lastSeq - 1, limit: 1 });
+  return event;
+}
+
+/** What an entry of the log says, in a line for people: its step, what happened, and how many rows are done. */
+export function loggedText({ stepId, type, payload }: Pick<JobEventRecord, "stepId" | "type" | "payload">): string {
+  const what = type.replaceAll("-", " ");
+  const rows = /"in":(\d+)/.exec(payload)?.[1];
+  const counted = rows === undefined ? what : `${what}, ${rows} rows`;
+  return stepId === "" ? counted : `${stepId}: ${counted}`;
 }

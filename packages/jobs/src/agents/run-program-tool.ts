@@ -7,11 +7,10 @@ import { readIdempotencyKey } from "../api/context.ts";
 import { toNotes, withNotes } from "../api/notes.ts";
 import { submit } from "../api/submit.ts";
 import { jobFaults } from "../errors.ts";
-import { cancelJob, endedAnswer, findFollowed } from "./find-job.ts";
+import { cancelJob, endedAnswer, findFollowed, lastLogged, loggedText } from "./find-job.ts";
 import { type AgentJobsContext, findTaskAsk } from "./task-ask.ts";
 import { newTaskOf, stateText } from "./task-state.ts";
 import { knowsTasks } from "./tasks.ts";
-import { lastLogged, loggedText } from "./wait.ts";
 
 /** How a job is waited for. */
 type JobWait = {

@@ -1,9 +1,8 @@
 import { isoTime, type ProjectPrincipal } from "@svc/core";
 import type { ListedJob } from "@svc/db/jobs/find-listed";
 import { canAskUser, type McpContext, type Params, toolResult } from "@svc/tools";
-import { endedAnswer } from "./find-job.ts";
+import { endedAnswer, lastLogged, loggedText } from "./find-job.ts";
 import { type AgentJobsContext, askRequest, findTaskAsk, isAskedOfUser, type TaskAsk } from "./task-ask.ts";
-import { lastLogged, loggedText } from "./wait.ts";
 
 /** What a job that has not ended does, or waits for, in a line for people. `asked`: the question that it waits with. */
 export async function stateText(

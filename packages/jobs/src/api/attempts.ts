@@ -17,8 +17,7 @@ import type { Retried, RetryOfJob } from "../drive/start/retry-job.ts";
 import { jobFaults } from "../errors.ts";
 import { checkApproval, confirmerOf } from "./confirmer.ts";
 import { type JobsContext, readIdempotencyKey } from "./context.ts";
-import { faultOfParams } from "./params.ts";
-import { readJob } from "./read.ts";
+import { faultOfParams, readJob } from "./read.ts";
 import { rerunJob } from "./rerun.ts";
 
 const charactersMax = 65_536;

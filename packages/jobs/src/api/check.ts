@@ -12,7 +12,7 @@ import {
   type ProgramFault,
   readProgram,
 } from "@svc/program";
-import { openReadable } from "../drive/store/stored-program.ts";
+import { openReadable } from "../drive/store/row-blocks.ts";
 import type { JobsContext } from "./context.ts";
 
 /** A program of a project; `isStored` where it was accepted before, as that of a skill. */

@@ -1,5 +1,5 @@
 import { askFaults } from "@svc/asks";
-import type { Id, ProjectId, Sealer } from "@svc/core";
+import { type Id, isObject, type ProjectId, type Sealer } from "@svc/core";
 import { asksForProject } from "@svc/db/asks/repo";
 import type { Executor } from "@svc/db/connect";
 import { listJobAttempts } from "@svc/db/jobs/attempts";
@@ -7,7 +7,8 @@ import type { ListedJob } from "@svc/db/jobs/find-listed";
 import type { JobRecord } from "@svc/db/jobs/record";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import type { Job } from "@svc/gen/jobs";
-import { openProgram } from "../drive/store/stored-program.ts";
+import type { JsonObject, Program } from "@svc/program";
+import { openProgram } from "../drive/store/row-blocks.ts";
 import { toJob } from "./convert-jobs.ts";
 import { shownProgram } from "./drift.ts";
 
@@ -70,4 +71,33 @@ export async function readJob(context: ReadContext, projectId: ProjectId, field:
 function titleOf(programJson: string): string {
   const document = JSON.parse(programJson) as { readonly title?: unknown };
   return typeof document.title === "string" ? document.title : "";
+}
+
+/**
+ * Why a program's params cannot be given such values; undefined where they can. What was checked of the program holds for values of
+ * the same types alone.
+ */
+export function faultOfParams({ params: own }: Program, params: JsonObject): string | undefined {
+  for (const [name, value] of Object.entries(params)) {
+    if (!Object.hasOwn(own, name)) {
+      const names = Object.keys(own).slice(0, 20).join(", ");
+      return `names ${JSON.stringify(name)}, which is none of the program's params (${names || "it has none"})`;
+    }
+    const [was, is] = [typeOf(own[name]), typeOf(value)];
+    if (was !== is) return `gives ${name} ${is}, where the program has ${was}`;
+  }
+  return undefined;
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  // Exact numbers are objects of their own.
+  return typeof value === "string"
+    ? "a text"
+    : typeof value === "boolean"
+      ? "true or false"
+      : isObject(value)
+        ? "an object"
+        : "a number";
 }

@@ -19,14 +19,14 @@ import { jobsForProject } from "@svc/db/jobs/repo";
 import { canonicalJson, type JsonObject, type Program, parseCheckedProgram, pinsText } from "@svc/program";
 import type { JobSubmission } from "../drive/start/new-jobs.ts";
 import { submitJob } from "../drive/start/submit-job.ts";
+import { openReadable } from "../drive/store/row-blocks.ts";
 import { jobSeals } from "../drive/store/seals.ts";
-import { openReadable } from "../drive/store/stored-program.ts";
 import { jobFaults } from "../errors.ts";
 import { checkForProject } from "./check.ts";
 import { checkApproval, confirmerOf } from "./confirmer.ts";
 import type { JobsContext } from "./context.ts";
 import { type Drift, driftOf } from "./drift.ts";
-import { faultOfParams } from "./params.ts";
+import { faultOfParams } from "./read.ts";
 import { skillPrograms } from "./submit.ts";
 
 /** Which job is run again, how, and by whom. */

@@ -10,7 +10,7 @@ import type { JobState } from "../state/job.ts";
 import type { EngineObserver, OnFaultPoint } from "./observer.ts";
 import type { JobCalls } from "./run/calls.ts";
 import type { ConfirmGate } from "./run/confirm-gate.ts";
-import type { ProgramCache } from "./store/stored-program.ts";
+import type { ProgramCache } from "./store/row-blocks.ts";
 
 /** Bounds of the engine; times in milliseconds. */
 export type EngineLimits = {
@@ -34,20 +34,6 @@ export type EngineLimits = {
   readonly lossesMax: number;
   /** How often a job may hold a node's event loop; at the last time it is parked. Default 2. */
   readonly loopHoldsMax: number;
-};
-
-/** The bounds that hold where nothing else is said. */
-export const defaultEngineLimits: EngineLimits = {
-  leaseMs: 30_000,
-  pollMs: 1_000,
-  runsMax: 128,
-  sliceMs: 1_000,
-  patienceMs: 2_000,
-  inDoubtPollMs: 2_000,
-  undoTries: 3,
-  undoBackoffMs: 1_000,
-  lossesMax: 3,
-  loopHoldsMax: 2,
 };
 
 /** How a rehearsal ended. */

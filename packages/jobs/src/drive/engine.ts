@@ -15,9 +15,11 @@ import {
   type Sealer,
   type WorkMeter,
 } from "@svc/core";
-import type { Database, Executor } from "@svc/db/connect";
+import { afterCommit, type Database, type Executor } from "@svc/db/connect";
 import type { ReceiptDocument } from "@svc/db/documents/jobs";
-import { loadJobsWithSteps } from "@svc/db/jobs/load";
+import { putJobTasks } from "@svc/db/job-tasks/queue";
+import { loadJob, loadJobsWithSteps } from "@svc/db/jobs/load";
+import type { JobRecord } from "@svc/db/jobs/record";
 import { readConfirmRules } from "@svc/db/projects/plan-policy";
 import { type AccessClass, accessClasses } from "@svc/db/schema/words";
 import { callsOf, canonicalHash, type Evaluator } from "@svc/program";
@@ -25,16 +27,34 @@ import type { ToolCaller } from "@svc/tools";
 import { isConfirmed } from "../state/confirmed.ts";
 import type { LoadedProgram } from "../state/job.ts";
 import { toolOf } from "../steps/invoke.ts";
-import { defaultEngineLimits, type EngineContext, type EngineLimits, type OnRehearsed } from "./context.ts";
+import { resumeFromAsk } from "./ask/answer.ts";
+import type { EngineContext, EngineLimits, OnRehearsed } from "./context.ts";
 import { type EngineObserver, type OnFaultPoint, silentObserver } from "./observer.ts";
 import { createCalls } from "./run/calls.ts";
+import { openChildren } from "./run/children.ts";
 import type { ConfirmGate } from "./run/confirm-gate.ts";
+import { follow } from "./run/follow.ts";
 import { countLoopHold, type Forced, type JobOfProject, parkJob, releaseJob } from "./schedule/force.ts";
+import { isPausable, pauseNow } from "./schedule/pause.ts";
 import { type Paused, pauseJob, resumeJob } from "./schedule/pause-job.ts";
 import { type Reservation, type TaskHandlers, Worker } from "./schedule/worker.ts";
 import { type Retried, type RetryOfJob, retryChild, retryJob, whyNotTakenOn } from "./start/retry-job.ts";
-import { settleJob } from "./store/open.ts";
-import type { ProgramCache } from "./store/stored-program.ts";
+import { takeJob } from "./store/open.ts";
+import type { ProgramCache } from "./store/row-blocks.ts";
+
+/** The bounds that hold where nothing else is said. */
+const defaultEngineLimits: EngineLimits = {
+  leaseMs: 30_000,
+  pollMs: 1_000,
+  runsMax: 128,
+  sliceMs: 1_000,
+  patienceMs: 2_000,
+  inDoubtPollMs: 2_000,
+  undoTries: 3,
+  undoBackoffMs: 1_000,
+  lossesMax: 3,
+  loopHoldsMax: 2,
+};
 
 const worstClasses = new WeakMap<LoadedProgram, AccessClass>();
 
@@ -238,4 +258,34 @@ function worstClassOf(loaded: LoadedProgram): AccessClass {
     worstClasses.set(loaded, worst);
   }
   return worst;
+}
+
+/**
+ * Moves a job as the answer to its ask says, in the transaction that settles it: as far as it goes without a call. The job's row is
+ * locked by then.
+ */
+async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">): Promise<void> {
+  const job = await loadJob(tx, jobId, { lock: true });
+  if (job === undefined) return;
+  if (job.status === "running") return lookForAnswer(context, tx, job);
+  if (job.status !== "parked" && job.status !== "pending_plan_approval") return;
+  // It was held while its other branches were at work: it looks for the answer when it is released.
+  if (job.park?.before !== undefined && job.park.judgment === undefined) return;
+  const { work, follower } = await takeJob(context, tx, job);
+  const { port, startedMs } = follower;
+  // It may be to end, and its children before it, which is its driver's to do.
+  if (openChildren(work.state).length > 0) return void (await port.commit(work, { task: { dueAtMs: startedMs } }));
+  const settled = await follow(work, await resumeFromAsk(work.state, port), follower);
+  if (settled === undefined) return;
+  // It was asked for while a person was waited for.
+  if (settled.state.pause !== undefined && isPausable(settled.state))
+    await follow(settled, pauseNow(settled.state, startedMs), follower);
+  else await port.commit(settled, { task: { dueAtMs: startedMs } });
+}
+
+/** A branch asked while others were at work: who drives the job looks for the answer, also where it was left to its children. */
+async function lookForAnswer({ clock, onDue }: EngineContext, tx: Executor, job: JobRecord): Promise<void> {
+  const { id: jobId, projectId } = job;
+  await putJobTasks(tx, [{ jobId, projectId, kind: "run", subject: "", dueAt: clock.now() }]);
+  afterCommit(tx, onDue, 0);
 }

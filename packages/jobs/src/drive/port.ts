@@ -1,6 +1,6 @@
 import type { AnsweredAsk, AskInput, AskView, PreparedAsk } from "@svc/asks";
 import type { Id } from "@svc/core";
-import type { CallRecord } from "@svc/db/calls/put";
+import type { CallRecord } from "@svc/db/calls/repo";
 import type { ReceiptDocument } from "@svc/db/documents/jobs";
 import type { JsonObject } from "@svc/program";
 import type { ReadyCall, UnrecordedEnd } from "@svc/tools";

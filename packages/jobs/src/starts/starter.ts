@@ -29,7 +29,7 @@ import type { JobsContext } from "../api/context.ts";
 import type { Drift } from "../api/drift.ts";
 import { skillPrograms } from "../api/submit.ts";
 import { newJob, newTwin, type SkillProgram, type StandingOrigin } from "../drive/start/new-jobs.ts";
-import { sealProgram } from "../drive/store/stored-program.ts";
+import { sealProgram } from "../drive/store/row-blocks.ts";
 import { createDriftReader } from "./drift.ts";
 
 /** A program that was checked to be started again and again. */

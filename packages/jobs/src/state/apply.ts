@@ -1,6 +1,6 @@
 import type { PreparedAsk } from "@svc/asks";
 import { isObject } from "@svc/core";
-import type { CallRecord } from "@svc/db/calls/put";
+import type { CallRecord } from "@svc/db/calls/repo";
 import type { StepReceiptDocument, StepState } from "@svc/db/documents/step-receipt";
 import type { NewJobTask } from "@svc/db/job-tasks/task";
 import type { NewJobEvent } from "@svc/db/jobs/record";

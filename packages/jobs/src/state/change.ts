@@ -1,6 +1,6 @@
 import type { AskInput, PreparedAsk } from "@svc/asks";
 import type { Id } from "@svc/core";
-import type { CallRecord } from "@svc/db/calls/put";
+import type { CallRecord } from "@svc/db/calls/repo";
 import type { CallCounts, RowCounts } from "@svc/db/documents/calls";
 import type { ChildDocument, ParkDocument, UsedDocument } from "@svc/db/documents/jobs";
 import type { DecisionDocument, SagaDocument } from "@svc/db/documents/programs";

@@ -1,10 +1,11 @@
 import { type CallStep, type JsonValue, type MapCall, valueAt } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
+import type { JobState } from "../state/job.ts";
 import type { StepProgress } from "../state/progress.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import { argumentsOfStep, type CalledAt, leftPages, pagingOfStep, turnPageOfStep } from "./call-pages.ts";
-import type { Invocation, StepEffects } from "./effects.ts";
-import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
+import type { CallTurn, Invocation, StepEffects } from "./effects.ts";
+import { type CallFault, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
 import { systemQuestion } from "./questions.ts";
 import { newRowsOf } from "./set-source.ts";
 import { unsentWrite } from "./simulated-call.ts";
@@ -262,4 +263,15 @@ async function keepRows(
     ],
     next: { kind: "commit" },
   };
+}
+
+/** With which turn `invoke` would make a call first; undefined where it would make none. */
+function firstTurn(state: JobState, { call }: Invocation, attempts: number): CallTurn | undefined {
+  const tool = toolOf(state, call);
+  const isWrite = tool.action.class !== "read";
+  if (state.isSimulated && isWrite) return undefined;
+  const { used, loaded } = state;
+  const { limits } = loaded.program;
+  if (used.toolCalls >= limits.toolCalls || (isWrite && used.writes >= limits.writes)) return undefined;
+  return { tool, attempt: attempts };
 }

@@ -1,5 +1,5 @@
 import type { Clock, Id, MemoryHold } from "@svc/core";
-import type { CallRecord } from "@svc/db/calls/put";
+import type { CallRecord } from "@svc/db/calls/repo";
 import type { CallCounts } from "@svc/db/documents/calls";
 import type { ChildDocument, UsedDocument } from "@svc/db/documents/jobs";
 import type {

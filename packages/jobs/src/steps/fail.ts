@@ -1,7 +1,8 @@
-import type { CelOutcome } from "@svc/program";
+import { isoTime, readJsonObject, readTime } from "@svc/core";
+import type { CelOutcome, OverrideTarget } from "@svc/program";
 import type { Change, Edit, Next } from "../state/change.ts";
-import { stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
+import { fillValue } from "./arguments.ts";
 import type { StepEffects } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 import { textForPeople } from "./questions.ts";
@@ -25,14 +26,6 @@ function advanceFail({ state, step, progress }: StepAt<"fail">): Change {
     edits,
     next: { kind: "fail", stepId: step.id, code: failCode, message: textForPeople(step.text, step.id, state) },
   };
-}
-
-/** Returns why a job that has ended asks that its standing program be paused; undefined if it does not. */
-export function pauseAskedBy({ status, lastError, loaded }: JobState): string | undefined {
-  const [, stepId = "", text] = /^FAIL_STEP: step (\w+): (.*)$/s.exec(lastError) ?? [];
-  if (status !== "failed" || text === undefined || !loaded.flow.indexOf.has(stepId)) return undefined;
-  const { step } = stepOf(loaded.flow, stepId);
-  return step.kind === "fail" && step.pauses ? text : undefined;
 }
 
 /** A row fails for the condition of a call that has no answer. */
@@ -71,3 +64,80 @@ export const ifKind: StepKind<"if"> = {
   retried: "anew",
   answer: undefined,
 };
+
+/** Parks the job until its time, or fails where it would expire before. A simulated job does not wait. */
+export const waitKind: StepKind<"wait"> = {
+  needs: "nothing",
+  set: undefined,
+  advance: advanceWait,
+  // Its time stays the same.
+  retried: ({ progress: { hasFailed, ...progress } }) => (hasFailed === true ? undefined : progress),
+  answer: undefined,
+};
+
+async function advanceWait(at: StepAt<"wait">, effects: StepEffects): Promise<Change> {
+  const { state, step, instruction, progress } = at;
+  const edits: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
+  const nowMs = effects.clock.now();
+  const fail = (code: string, message: string): Change => {
+    return { edits, next: { kind: "fail", stepId: step.id, code, message } };
+  };
+  const wakeAt = progress?.wakeAt ?? (await wakeTime(at, effects));
+  const { isOld } = state.loaded;
+  if (wakeAt === undefined) {
+    const cure = ': such as "2026-05-01T09:00:00Z"; a duration is waited for by "wait": "2d" itself';
+    return fail("TIME_INVALID", `until is not a timestamp (RFC 3339)${isOld ? "" : cure}`);
+  }
+  if (state.isSimulated || wakeAt <= nowMs) {
+    const finished = state.isSimulated ? "simulated" : "completed";
+    return {
+      edits: [...edits, { kind: "finish", stepId: step.id, state: finished, to: instruction.next }],
+      next: { kind: "on" },
+    };
+  }
+  const tooLate = !isOld && progress?.wakeAt === undefined ? faultOfTime(wakeAt, state) : undefined;
+  if (tooLate !== undefined) return fail("WAIT_BEYOND_DEADLINE", tooLate);
+  return {
+    edits: [...edits, { kind: "progress", progress: { kind: "wait", stepId: step.id, wakeAt } }],
+    next: { kind: "wait", stepId: step.id, atMs: wakeAt },
+  };
+}
+
+/** Why a wait is not begun: the job would expire before its time. While the deadline's clock stands still nobody knows. */
+function faultOfTime(wakeAt: number, { deadline }: JobState): string | undefined {
+  if (!("atMs" in deadline) || wakeAt < deadline.atMs) return undefined;
+  const [wakes, expires] = [wakeAt, deadline.atMs].map(isoTime);
+  return `it would wait until ${wakes}, but the job expires at ${expires}: raise limits.deadline`;
+}
+
+async function wakeTime({ state, step: { wait } }: StepAt<"wait">, effects: StepEffects): Promise<number | undefined> {
+  if ("forMs" in wait) return effects.clock.now() + wait.forMs;
+  const resolved = await fillValue(wait.until, state.scope, effects);
+  return "value" in resolved && typeof resolved.value === "string" ? readTime(resolved.value) : undefined;
+}
+
+/** Names of changed values that a log entry tells. */
+const namesMax = 50;
+
+/** What a `retry-with` answer changes: params, or the arguments of one step. It was checked when it was given. */
+export function overrideEdits(
+  stepId: string,
+  target: OverrideTarget | undefined,
+  overridesJson: string,
+  chain: readonly string[],
+): Edit[] {
+  if (target === undefined || overridesJson === "") return [];
+  const overrides = readJsonObject(overridesJson, "an answer's overrides");
+  const names = Object.keys(overrides);
+  if (names.length === 0) return [];
+  const changed: Edit =
+    target.kind === "params"
+      ? { kind: "params", params: overrides }
+      : { kind: "stepArgs", stepId: target.step, args: overrides };
+  const payload = {
+    target: target.kind,
+    ...(target.kind === "args" && { step: target.step }),
+    names: names.slice(0, namesMax),
+  };
+  return [changed, { kind: "note", note: { type: "overrides-applied", stepId, payload, chain } }];
+}

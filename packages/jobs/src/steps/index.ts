@@ -1,7 +1,7 @@
 import type { Step } from "@svc/program";
 import { callKind } from "./call.ts";
 import { computeKind, filterKind, reduceKind } from "./compute.ts";
-import { failKind, ifKind } from "./fail.ts";
+import { failKind, ifKind, waitKind } from "./fail.ts";
 import { distinctKind, flattenKind, groupKind } from "./group.ts";
 import { joinKind } from "./join.ts";
 import { judgeKind } from "./judge.ts";
@@ -11,7 +11,6 @@ import { runKind } from "./run.ts";
 import type { StepKind } from "./step-kind.ts";
 import { limitKind, sortKind, takeKind } from "./take.ts";
 import { untilKind } from "./until.ts";
-import { waitKind } from "./wait.ts";
 
 /** Every kind of step, as the driver runs it. */
 export const stepKinds: {

@@ -4,7 +4,7 @@ import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, pointerOf
 import { httpTool, readHttpAddress } from "@svc/tools";
 import { noCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
-import type { Attempted, CallTurn, Invocation, StepEffects, TakeRecord } from "./effects.ts";
+import type { Attempted, Invocation, StepEffects, TakeRecord } from "./effects.ts";
 import { sampleOf } from "./take.ts";
 
 /** Why a call did not end well. `message` may quote the app, `plain` never does: it is fit for what is about rows. */
@@ -108,17 +108,6 @@ export async function invoke(invocation: Invocation, calling: Calling): Promise<
     await effects.clock.wait(waitMs);
     if (effects.mustPause(state)) return { kind: "postponed", attempts, waitMs: 0 };
   }
-}
-
-/** With which turn `invoke` would make a call first; undefined where it would make none. */
-export function firstTurn(state: JobState, { call }: Invocation, attempts: number): CallTurn | undefined {
-  const tool = toolOf(state, call);
-  const isWrite = tool.action.class !== "read";
-  if (state.isSimulated && isWrite) return undefined;
-  const { used, loaded } = state;
-  const { limits } = loaded.program;
-  if (used.toolCalls >= limits.toolCalls || (isWrite && used.writes >= limits.writes)) return undefined;
-  return { tool, attempt: attempts };
 }
 
 /** A tool as it was pinned, or what stands for one in a request. Throws an Error when the pins lack it, which the checker rules out. */

@@ -6,9 +6,6 @@ import { passingBytesMax } from "./set-memory.ts";
 /** What of rows is committed together, bytes in memory. */
 export const keptBytesMax = 4_194_304;
 
-/** What the fields and answers of one row may come to. */
-export const rowBytesMax = 33_554_432;
-
 /** Rows that come to so much are enough to have at hand: none is read or begun beyond it, and they go on one after the other. */
 export const handBytesMax = 16_777_216;
 

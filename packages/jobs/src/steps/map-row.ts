@@ -17,10 +17,13 @@ import { fillCall, undoOf } from "./arguments.ts";
 import type { Child, SetRow, StepEffects, TakeRecord } from "./effects.ts";
 import { faultOfExpression } from "./fail.ts";
 import { type CallFault, invoke, type Tally } from "./invoke.ts";
-import { type MapMemory, memoryOf, rowBytesMax } from "./map-memory.ts";
+import { type MapMemory, memoryOf } from "./map-memory.ts";
 import { passingBytesMax } from "./set-memory.ts";
 import { unsentWrite } from "./simulated-call.ts";
 import type { StepAt } from "./step-kind.ts";
+
+/** What the fields and answers of one row may come to. */
+const rowBytesMax = 33_554_432;
 
 /** A map under way. */
 export type MapAt = StepAt<"map"> & { readonly progress: ProgressOf<"map"> };

@@ -1,4 +1,4 @@
-import type { CallRecord } from "@svc/db/calls/put";
+import type { CallRecord } from "@svc/db/calls/repo";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
 import type { StepEffects } from "./effects.ts";

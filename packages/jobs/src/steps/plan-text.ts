@@ -1,5 +1,5 @@
 import type { EstimateDocument } from "@svc/db/documents/programs";
-import { callsOf, classOfMethod, type PinnedSkills, type Pins, type Program, readPins, runsOf } from "@svc/program";
+import { callsOf, classOfMethod, type PinnedSkills, type Program, runsOf } from "@svc/program";
 
 /** A plan that a person is asked about. */
 export type Plan = {
@@ -56,18 +56,6 @@ function counted(number: number, noun: string): string {
 
 function count(number: number): string {
   return number.toLocaleString("en-US");
-}
-
-/** The tools and skills of a program that destroy, by the pins that it is stored with. Undo calls are not among them. */
-export function destructiveByPins(program: Pick<Program, "steps">, pinsJson: string): readonly string[] {
-  const { pins, skills } = readPins(pinsJson);
-  return destructiveOf(program, { isDestructive: (slug) => isDestructivePin(pins, slug), skills });
-}
-
-/** Whether a tool destroys, by the definitions that a program is pinned to. */
-function isDestructivePin(pins: Pins, slug: string): boolean {
-  const { actions = [] } = pins[slug.split(".")[0] ?? ""]?.definition ?? {};
-  return actions.some((action) => action.slug === slug && action.class === "destructive");
 }
 
 /** The tools and skills of a program that destroy, in program order, each once. */

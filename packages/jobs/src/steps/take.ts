@@ -4,8 +4,7 @@ import { type JsonObject, type JsonValue, type Step, valueAt } from "@svc/progra
 import type { Change, Edit } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { ReadRow, StepEffects } from "./effects.ts";
-import { keyOfRow, pickFields } from "./row-fields.ts";
-import { isScattered, OrderedRows } from "./row-order.ts";
+import { isScattered, keyOfRow, OrderedRows, pickFields } from "./row-fields.ts";
 import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";

@@ -1,12 +1,4 @@
-import {
-  type Action,
-  type CatalogView,
-  createTenantValidators,
-  createValidator,
-  type JsonSchema,
-  type SchemaValidator,
-  type Toolkit,
-} from "@svc/catalog";
+import type { Action, CatalogView, JsonSchema, SchemaValidator, Toolkit } from "@svc/catalog";
 import type { FaultList } from "../faults.ts";
 import type { SkillName } from "../skill-name.ts";
 import type { KnownSkills, SkillText } from "./known-skill.ts";
@@ -53,49 +45,3 @@ export type Check = {
   /** Of a schema that a project wrote, or of a part of one. */
   tenantValidator(this: void, schema: JsonSchema): SchemaValidator;
 };
-
-/** Begins a check. */
-export function createCheck(
-  faults: FaultList,
-  { view, isStored = false, isInputMade = false }: Pick<CheckContext, "view" | "isStored" | "isInputMade">,
-  skills: KnownSkills,
-): Check {
-  const shared = new WeakMap<JsonSchema, SchemaValidator>();
-  const tenant = createTenantValidators();
-  const cached = (cache: WeakMap<JsonSchema, SchemaValidator>, schema: JsonSchema, make: () => SchemaValidator) => {
-    const known = cache.get(schema);
-    if (known !== undefined) return known;
-    const made = lenient(make());
-    cache.set(schema, made);
-    return made;
-  };
-  return {
-    faults,
-    view,
-    actions: new Map(),
-    isStored,
-    isInputMade,
-    skills,
-    tenantValidator: (schema) => cached(shared, schema, () => tenant(schema)),
-    validator(action, schema) {
-      if (schema === action.inputSchema) return action.validateInput;
-      // A tenant's patterns run in linear time, and what is compiled of them goes with this check.
-      if (action.ownerProjectId === "") return cached(partValidators, schema, () => createValidator(schema));
-      return cached(shared, schema, () => tenant(schema));
-    },
-  };
-}
-
-/** A part that compiles only within its whole says nothing by itself: the call's own validation does, when it is made. */
-function lenient(validator: SchemaValidator): SchemaValidator {
-  return (value) => {
-    try {
-      return validator(value);
-    } catch {
-      return [];
-    }
-  };
-}
-
-/** Validators for parts of shared schemas: those are there as long as the catalog is, so this is bounded by it. */
-const partValidators = new WeakMap<JsonSchema, SchemaValidator>();

@@ -1,10 +1,22 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
-import { isObject } from "@svc/core";
+import { nearest } from "@svc/catalog";
+import { formatValue, isObject } from "@svc/core";
+import type { JsonValue } from "../json.ts";
 import { type NodePath, pathOfNode } from "../read/cel-tree.ts";
 import { hintOfForeign } from "../read/value-advice.ts";
 import type { ReferenceRoot } from "../template.ts";
-import { namesOf, typesOf, type ValueType } from "../types/schema-type.ts";
+import {
+  branchesOf,
+  fieldType,
+  namesOf,
+  timestampType,
+  typesOf,
+  type ValueType,
+  valuesListed,
+} from "../types/schema-type.ts";
 import type { Scope } from "../types/scope.ts";
+import type { ConstantFault } from "./constant-arguments.ts";
+import { constantValue } from "./constants.ts";
 
 // What is to be written in the place of what an expression may not name.
 
@@ -18,10 +30,6 @@ export const roots: readonly string[] = [
   "calls",
   "output",
 ] satisfies ReferenceRoot[];
-
-/** What is done with a set, whose rows no expression sees. */
-export const useOfSets =
-  "rows.<set> is a number, how many rows it has: choose rows by filter, sort and limit, and take their fields by reduce";
 
 /** How rows are chosen that are in another set. */
 export function hintOfMember(sought: Expr | undefined, set: string): string {
@@ -57,4 +65,105 @@ export function hintOfName(name: string, whole: string, scope: Scope): string {
   if (ended?.set !== undefined) return `write rows.${name} for how many rows it has`;
   if (ended !== undefined) return `write steps.${name}.<field> for what it answered`;
   return `start with ${roots.join(", ")} or now`;
+}
+
+/** A side of a comparison: its part of the expression, and what is known of its values. */
+type Side = { readonly node: Expr | undefined; readonly type: ValueType };
+
+/** Why a comparison finds nothing. `isNote`: as far as an argument of the tool tells, which may not name all that the app answers. */
+type MemberFault = ConstantFault & { readonly isNote?: boolean };
+
+/** Members that a hint names. */
+const namedMax = 20;
+
+/** Returns why a comparison (`_==_`, `_!=_` or `@in`) never finds a value that its other side can have; undefined if it may. */
+export function faultOfMember(name: string, left: Side, right: Side, scope: Scope): MemberFault | undefined {
+  if (name === "@in") return faultOfList(left, right, scope);
+  if (name !== "_==_" && name !== "_!=_") return undefined;
+  return (
+    faultOfValue(left, right.node, scope) ??
+    faultOfValue(right, left.node, scope) ??
+    faultOfBoth(left, right) ??
+    faultOfDay(left, right) ??
+    faultOfDay(right, left)
+  );
+}
+
+/** A day is never equal to the text of a time. */
+function faultOfDay(day: Side, time: Side): ConstantFault | undefined {
+  if (day.type?.["format"] !== "date" || time.type !== timestampType) return undefined;
+  return {
+    message: `compares the day ${nameOf(day.node)} with a time such as 2026-11-24T09:00:00Z, which it never is`,
+    hint: "write string(…).substring(0, 10) for the day of a time, in UTC",
+  };
+}
+
+/** Of a list that is written out each item has to be a member; of a list of members, what is sought. */
+function faultOfList(left: Side, right: Side, scope: Scope): MemberFault | undefined {
+  const items = right.node?.exprKind.case === "listExpr" ? right.node.exprKind.value.elements : undefined;
+  if (items !== undefined) {
+    return items.map((item) => faultOfValue(left, item, scope)).find((fault) => fault !== undefined);
+  }
+  const given = right.node && constantValue(right.node, scope);
+  if (Array.isArray(given)) {
+    return given.map((value) => faultOf(left, value)).find((fault) => fault !== undefined);
+  }
+  const item = fieldType(right.type, 0);
+  return "type" in item ? faultOfValue({ node: right.node, type: item.type }, left.node, scope) : undefined;
+}
+
+function faultOfValue(side: Side, node: Expr | undefined, scope: Scope): MemberFault | undefined {
+  if (membersOf(side.type) === undefined && valuesListed(side.type) === undefined) return undefined;
+  return faultOf(side, node && constantValue(node, scope));
+}
+
+/** An app may answer null anywhere, and what is no scalar is told by its type. */
+function faultOf({ node, type }: Side, value: JsonValue | undefined): MemberFault | undefined {
+  const own = membersOf(type);
+  const given = own === undefined ? valuesListed(type) : undefined;
+  const members = own ?? given?.values;
+  if (members === undefined || members.includes(value ?? null)) return undefined;
+  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return undefined;
+  const texts = members.filter((member) => typeof member === "string");
+  const near = nearest(String(value), texts);
+  const all = near === undefined ? members : [near, ...members.filter((member) => member !== near)];
+  const named = all.slice(0, namedMax).map((member) => formatValue(member));
+  const meant = near === undefined ? "" : `write ${formatValue(near)}; `;
+  const list = `${named.join(", ")}${all.length > named.length ? `, and ${all.length - named.length} others` : ""}`;
+  const message = `compares ${nameOf(node)} with ${formatValue(value)}`;
+  if (given === undefined) return { message: `${message}, which it never is`, hint: `${meant}it is one of ${list}` };
+  return {
+    message: `${message}, which is none of the values that the argument ${given.argument} of its tool takes`,
+    hint: `${meant}that argument takes ${list}`,
+    isNote: true,
+  };
+}
+
+function faultOfBoth(left: Side, right: Side): ConstantFault | undefined {
+  const [own, others] = [membersOf(left.type), membersOf(right.type)];
+  if (own === undefined || others === undefined || own.some((member) => others.includes(member))) return undefined;
+  const listOf = (members: readonly JsonValue[]) => members.slice(0, namedMax).map(formatValue).join(", ");
+  return {
+    message: `compares ${nameOf(left.node)} with ${nameOf(right.node)}, and no value of the one is a value of the other`,
+    hint: `the first is one of ${listOf(own)}, the second one of ${listOf(others)}`,
+  };
+}
+
+/** Returns every value that a schema allows; undefined if it does not list them. */
+function membersOf(type: ValueType): readonly JsonValue[] | undefined {
+  if (type === undefined) return undefined;
+  if (Array.isArray(type["enum"])) return type["enum"] as readonly JsonValue[];
+  if (type["const"] !== undefined) return [type["const"] as JsonValue];
+  for (const keyword of ["anyOf", "oneOf"]) {
+    const branches = branchesOf(type, keyword).map((branch) => (branch.type === "null" ? [null] : membersOf(branch)));
+    if (branches.length > 0 && branches.every((members) => members !== undefined)) return branches.flat();
+  }
+  return branchesOf(type, "allOf")
+    .map(membersOf)
+    .find((members) => members !== undefined);
+}
+
+function nameOf(node: Expr | undefined): string {
+  const name = textOfPath(node);
+  return name === "date" ? "a value" : name;
 }

@@ -3,7 +3,7 @@ import { formatValue } from "@svc/core";
 import { calledOf, childrenOf, type NodePath, pathOfNode } from "../read/cel-tree.ts";
 import { hintOfSetField } from "../read/value-advice.ts";
 import type { ReferenceRoot } from "../template.ts";
-import { functionNamespaces, type Given, isFunction, kindOfCall, kindOfType } from "../types/cel-kinds.ts";
+import { functionNames, type Given, isFunction, kindOfCall } from "../types/cel-kinds.ts";
 import type { CelKind } from "../types/cel-signature.ts";
 import { fieldType, timestampType, typesOf, type ValueType } from "../types/schema-type.ts";
 import { resolveType, type Scope } from "../types/scope.ts";
@@ -15,8 +15,16 @@ import {
   takesZone,
   textOfNode,
 } from "./constant-arguments.ts";
-import { faultOfMember } from "./enum-comparison.ts";
-import { hintOfMember, hintOfName, hintOfNoScalar, roots, textOfPath, useOfSets } from "./expression-hints.ts";
+import { faultOfMember, hintOfMember, hintOfName, hintOfNoScalar, roots, textOfPath } from "./expression-hints.ts";
+
+/** What is done with a set, whose rows no expression sees. */
+const useOfSets =
+  "rows.<set> is a number, how many rows it has: choose rows by filter, sort and limit, and take their fields by reduce";
+
+/** What functions are named by before the dot, such as math. */
+const functionNamespaces: ReadonlySet<string> = new Set(
+  functionNames.flatMap((name) => (name.includes(".") ? [name.slice(0, name.indexOf("."))] : [])),
+);
 
 /** A part of an expression: its kind, and the JSON type behind it where there is one. */
 export type Typed = { readonly kind: CelKind; readonly type: ValueType };
@@ -274,4 +282,24 @@ function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk)
     walk.fault(`takes ${text}, which is no scalar`, hintOfNoScalar(path, found.type));
   }
   return { kind: kindOfType(found.type), type: found.type };
+}
+
+/** What JSON values of a schema are to an expression. Numbers are doubles, whole ones too. */
+function kindOfType(type: ValueType): CelKind {
+  const [only, ...others] = typesOf(type) ?? [];
+  if (others.length > 0) return "dyn";
+  switch (only) {
+    case undefined:
+      return "dyn";
+    case "boolean":
+      return "bool";
+    case "number":
+      return "double";
+    case "array":
+      return "list";
+    case "object":
+      return "map";
+    default:
+      return only;
+  }
 }

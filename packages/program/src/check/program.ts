@@ -1,4 +1,11 @@
-import { type Action, createTenantValidators, type JsonSchema } from "@svc/catalog";
+import {
+  type Action,
+  createTenantValidators,
+  createValidator,
+  type JsonSchema,
+  type SchemaValidator,
+} from "@svc/catalog";
+import { call, text } from "@svc/core";
 import { canonicalHash } from "../canonical.ts";
 import { type ClassOf, estimateOf, fixedUseOf } from "../estimate.ts";
 import type { FaultList, ProgramFault } from "../faults.ts";
@@ -12,9 +19,10 @@ import { referencesOf, type ValueTemplate } from "../template.ts";
 import { typeOfConstant, typesOf, type ValueType } from "../types/schema-type.ts";
 import { type Constants, type Ended, firstScope, resolveType, type Scope } from "../types/scope.ts";
 import type { AcceptedProgram, CheckedProgram, CheckedSkill } from "./accepted-program.ts";
-import { type Check, type CheckContext, createCheck } from "./context.ts";
+import type { Check, CheckContext } from "./context.ts";
 import { computedType } from "./expression.ts";
 import { findAccepted, keepAccepted } from "./known-programs.ts";
+import type { KnownSkills } from "./known-skill.ts";
 import { checkWaits, noteProgram } from "./notes.ts";
 import { checkPoints } from "./points.ts";
 import { checkReferences } from "./references.ts";
@@ -23,10 +31,10 @@ import {
   askAccounts,
   askContacts,
   askHosts,
-  askSecrets,
   hostsOf,
   principalsOf,
   secretNamesOf,
+  secretUsesOf,
 } from "./secrets.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
 import {
@@ -39,6 +47,9 @@ import {
   undoToolsOf,
 } from "./skills.ts";
 import { checkSteps, scopeHints } from "./steps.ts";
+
+/** Validators for parts of shared schemas: those are there as long as the catalog is, so this is bounded by it. */
+const partValidators = new WeakMap<JsonSchema, SchemaValidator>();
 
 /**
  * Checks a program as a whole against what the project may use. Rejects only when a question of the context does. A text that was
@@ -250,4 +261,60 @@ function checkLimits(program: Program, { faults, actions }: Check, skills: Reado
   report("toolCalls", callsMax, limits.toolCalls, "calls, rows apart");
   report("writes", writesMax, limits.writes, "writes, rows apart");
   report("asks", asksMin, limits.asks, "questions in any case");
+}
+
+/** Begins a check. */
+function createCheck(
+  faults: FaultList,
+  { view, isStored = false, isInputMade = false }: Pick<CheckContext, "view" | "isStored" | "isInputMade">,
+  skills: KnownSkills,
+): Check {
+  const shared = new WeakMap<JsonSchema, SchemaValidator>();
+  const tenant = createTenantValidators();
+  const cached = (cache: WeakMap<JsonSchema, SchemaValidator>, schema: JsonSchema, make: () => SchemaValidator) => {
+    const known = cache.get(schema);
+    if (known !== undefined) return known;
+    const made = lenient(make());
+    cache.set(schema, made);
+    return made;
+  };
+  return {
+    faults,
+    view,
+    actions: new Map(),
+    isStored,
+    isInputMade,
+    skills,
+    tenantValidator: (schema) => cached(shared, schema, () => tenant(schema)),
+    validator(action, schema) {
+      if (schema === action.inputSchema) return action.validateInput;
+      // A tenant's patterns run in linear time, and what is compiled of them goes with this check.
+      if (action.ownerProjectId === "") return cached(partValidators, schema, () => createValidator(schema));
+      return cached(shared, schema, () => tenant(schema));
+    },
+  };
+}
+
+/** A part that compiles only within its whole says nothing by itself: the call's own validation does, when it is made. */
+function lenient(validator: SchemaValidator): SchemaValidator {
+  return (value) => {
+    try {
+      return validator(value);
+    } catch {
+      return [];
+    }
+  };
+}
+
+/** Asks which of the secrets that requests and calls carry are there, each once and all together. Records every one that is not. */
+async function askSecrets(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
+  const names = secretNamesOf(program);
+  if (names.length === 0) return;
+  const answers = await context.hasSecrets(names);
+  const known = new Set(names.filter((_name, index) => answers[index] === true));
+  for (const { path, name } of secretUsesOf(program)) {
+    if (known.has(name)) continue;
+    const hint = text`an approver keeps it with ${call("PutSecret", { name })}; ${call("ListSecrets")} lists those there are`;
+    faults.add("PROGRAM_SECRET_UNKNOWN", path, `the project has no secret ${name}`, hint);
+  }
 }

@@ -1,10 +1,111 @@
 import { pointerOf } from "../json.ts";
 import type { Expression } from "../template.ts";
+import { translated } from "./cel-advice.ts";
+import { parseExpression } from "./cel-calls.ts";
+import { parsePath, referenceRoots } from "./reference.ts";
 import type { Node, ShapeReader } from "./shape.ts";
-import { conditionForm } from "./value-advice.ts";
+import { conditionForm, textForm } from "./value-advice.ts";
 
 /** Reads an expression. What is wrong with it beyond its form is checked later. */
 export function readExpression(node: Node, reader: ShapeReader): Expression | undefined {
   const source = reader.text(node, { max: Number.MAX_SAFE_INTEGER, hint: conditionForm(node.value) });
   return source === undefined ? undefined : { source, pointer: pointerOf(node.path) };
+}
+
+// Plain texts that look like templates: what nothing fills in is sent as it stands, and was hardly meant so.
+
+const root = String.raw`(?:row|rows|steps|input|params|calls|output)\s*\.`;
+/** What people call the row at hand. */
+const rowAlias = String.raw`(?:item|it|this|record|each|element|entry)\s*\.`;
+/** What the program's own words begin, in one, two or dollar braces. */
+const own = new RegExp(
+  String.raw`\$?\{\{?\s*${root}[^{}]*\}\}?|\$?\{\{\s*${rowAlias}[^{}]*\}\}|\$\{\s*${rowAlias}[^{}]*\}`,
+  "g",
+);
+/** A form of a value, written into a text. */
+const form = String.raw`["']?\$(?:(?:cel|text|secret)["']?\s*[:(]|ref["']?\s*[:(]\s*["']?${root})`;
+/** Templates of any language with such braces. */
+const any = new RegExp(String.raw`\{\{\s*[^{}\s][^{}]*\}\}|\$\{[^{}]+\}|\{\s*${root}[^{}]*\}|\{\s*${form}[^{}]*\}`);
+/** In `$text`, where two braces are one brace: a path in two is sent as its name. */
+const doubled = new RegExp(String.raw`(?<!\{)\{\{\s*(?:${root}|${form})[^{}]*\}\}`);
+
+/** Whether a plain text looks like a template. */
+export function looksLikeTemplate(text: string): boolean {
+  return text.includes("{") && any.test(text);
+}
+
+/** Whether a text that is a constant names what only the program's own places have. */
+export function namesPlace(text: string): boolean {
+  own.lastIndex = 0;
+  return text.includes("{") && own.test(text);
+}
+
+/** Whether a `$text` has a path in two braces, which makes it no path. */
+export function hasDoubledPath(text: string): boolean {
+  return text.includes("{{") && doubled.test(text);
+}
+
+/** Characters of the program's text that a hint repeats, at most. */
+const repeatedMax = 300;
+
+/** What to write in the place of a text that looks like a template. */
+export function rightForm(text: string): string {
+  const meant = 'where the braces are meant, {"$literal": "…"}';
+  const paths = [...text.matchAll(own)].map(([found]) => pathIn(found));
+  const computed = expressionIn(text);
+  if (computed !== undefined && paths.length <= 1 && paths[0] === undefined) {
+    return `write {"$cel": ${JSON.stringify(computed)}}; ${meant}`;
+  }
+  if (paths.length === 0) {
+    const other = text.replace(/^=/, "").replaceAll(/\{\{([^{}]*)\}\}|\$\{([^{}]*)\}/g, "{$1$2}");
+    const known = textForm(other);
+    if (known !== undefined) return `write ${known}; ${meant}`;
+    return `write {"$text": "… {path} …"} for a text with values in it: paths start with ${[...referenceRoots].join(", ")}; ${meant}`;
+  }
+  if (paths.includes(undefined)) {
+    return `write {"$cel": "…"} for what is computed, and {"$text": "… {path} …"} for a text with values in it; ${meant}`;
+  }
+  const [only] = paths;
+  const isWhole = paths.length === 1 && text.trim() === text.match(own)?.[0];
+  if (isWhole) return `write {"$ref": "${only}"}; ${meant}`;
+  return `write {"$text": ${JSON.stringify(textOf(text))}}; ${meant}`;
+}
+
+/** What a text computes that is one template and nothing else; undefined where it is more, or no expression. */
+function expressionIn(text: string): string | undefined {
+  const inner = innerOf(text.trim());
+  if (inner === undefined || !new RegExp(root).test(inner)) return undefined;
+  const source = translated(inner) ?? inner;
+  return "fault" in parseExpression(source) ? undefined : source;
+}
+
+/** What stands between the braces of a text that begins and ends with them. No pattern: those take long over many spaces. */
+function innerOf(text: string): string | undefined {
+  const [open, close] = text.startsWith("{{") ? ["{{", "}}"] : text.startsWith("${") ? ["${", "}"] : ["{", "}"];
+  if (text.length > repeatedMax || !text.startsWith(open) || !text.endsWith(close)) return undefined;
+  const inner = text.slice(open.length, text.length - close.length).trim();
+  return /[{}]/.test(inner) ? undefined : inner;
+}
+
+/** The path in braces; undefined where it is none. */
+function pathIn(braced: string): string | undefined {
+  const inner = braced.replaceAll(/^\$?\{+|\}+$/g, "").trim();
+  const path = inner.replace(new RegExp(`^${rowAlias}`), "row.");
+  return parsePath(path) === undefined ? undefined : path;
+}
+
+/** As `$text` writes it; shortened to its paths where it is long. */
+function textOf(text: string): string {
+  let written = "";
+  let at = 0;
+  const isLong = text.length > repeatedMax;
+  for (const { 0: found, index } of text.matchAll(own)) {
+    written += `${plain(text.slice(at, index), isLong)}{${pathIn(found)}}`;
+    at = index + found.length;
+  }
+  return (written + plain(text.slice(at), isLong)).slice(0, 2 * repeatedMax);
+}
+
+function plain(text: string, isLong: boolean): string {
+  return isLong && text.trim() !== "" ? " … " : text.replaceAll("{", "{{");
 }

@@ -1,4 +1,3 @@
-import { call, text, type Written } from "@svc/core";
 import type { JsonObject } from "../json.ts";
 
 /** Where the JSON Schema of programs is served. */
@@ -82,39 +81,6 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   with: ["args"],
 };
 
-/** Fields of other languages that have no counterpart, and how what they are for is said. */
-const strays: readonly (readonly [RegExp, Written])[] = [
-  [
-    /^(next|end|start|startat|dependson|depends_on|needs|after|before|runafter)$/i,
-    "leave it out: steps are done in the order in which they stand",
-  ],
-  [
-    /^(schedule|cron|every|trigger|on|triggers|timezone)$/i,
-    text`leave it out: a program that starts by itself is a standing program, made of this one with ${call("CreateStandingProgram")}`,
-  ],
-  [/^(as|item|itemname|var|iterator)$/i, "leave it out: the row at hand is row, as in {row.title}"],
-  [
-    /^(init|initial|fn|reducer|accumulator)$/i,
-    'leave it out: what is made of the rows is named in as, such as {"total": "sum value"}',
-  ],
-  [
-    /^(order|direction|desc|asc)$/i,
-    'leave it out: the order stands with its field, as in {"field": "value", "order": "desc"}',
-  ],
-  [
-    /^(onerror|on_error|continueonerror|continue_on_error|ignoreerrors)$/i,
-    'leave it out here: rows of a map may fail by "tolerate": {"percent": 100} beside its do; what else takes no onError stands in an if that has one, {"id": "safe", "if": "true", "then": […], "onError": {"then": "continue"}}',
-  ],
-  [/^(env|environment|secrets)$/i, 'leave it out: a secret stands where it is sent, as {"$secret": "<name>"}'],
-];
-
-/** What is said of a field of another language that has no counterpart here; undefined where nothing is known of it. */
-export function strayHint(name: string): Written | undefined {
-  const short = name.slice(0, 40);
-  const place = belonging.find(([pattern]) => pattern.test(short.toLowerCase()))?.[1].replace("NAME", short);
-  return place ?? strays.find(([pattern]) => pattern.test(short))?.[1];
-}
-
 /** A text that is compared or asked for, and none that people read. */
 const condition = /[<>=!]=|[<>]|&&|\|\||\bhas\(|\bin\b|^!/;
 
@@ -144,19 +110,6 @@ export function failingStep(value: JsonObject): string | undefined {
 const failing =
   /^(fail|throw|raise|error|stop|abort|exit|assert|require|expect|ensure|guard|end|return|break|halt|terminate)/;
 
-/** Fields that belong elsewhere in a program, and where. */
-const belonging: readonly (readonly [RegExp, string])[] = [
-  [
-    /^(points|saga|limits|approval|result|inputschema|params)$/,
-    'write it beside steps, such as {"steps": […], "NAME": …}',
-  ],
-  [
-    /^(keep|key|from|page)$/,
-    'write it in rows, such as "rows": {"from": "items[]", "keep": ["id"], "page": {"max": 20}}',
-  ],
-  [/^confirm$/, 'write it in args, such as "args": {"confirm": true}'],
-];
-
 /** Kinds of steps that come nearest to what other languages have as one. */
 const kindWords: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(lookup|intersect|except|minus)/, ["join"]],
@@ -175,11 +128,6 @@ const kindWords: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(workflow|subflow|job|skill|program)/, ["run"]],
   [/^(where|match|exclude|reject|find)/, ["filter"]],
 ];
-
-/** Whether a name asks for one set made of several, which no step makes. */
-export function isUnion(name: string): boolean {
-  return /^(union|merge|append|concat|combine)/.test(name.slice(0, 40).toLowerCase());
-}
 
 /** The kinds of steps that a name comes nearest to; none where nothing is known of it. */
 export function kindsLike<Kind extends string>(name: string, kinds: readonly Kind[]): readonly Kind[] {

@@ -1,10 +1,49 @@
-import { formatDuration, formatValue, isObject, parseDuration, text, type Written } from "@svc/core";
+import { call, formatDuration, formatValue, isObject, parseDuration, text, type Written } from "@svc/core";
 import type { FaultList } from "../faults.ts";
 import type { JsonObject, JsonValue, Path } from "../json.ts";
 import { type Bounds, listed } from "../limits.ts";
 import type { FieldPlaces } from "./field-places.ts";
 import type { ObjectForm } from "./form.ts";
-import { meantField, schemaPath, strayHint } from "./shape-words.ts";
+import { meantField, schemaPath } from "./shape-words.ts";
+
+/** Fields of other languages that have no counterpart, and how what they are for is said. */
+const strays: readonly (readonly [RegExp, Written])[] = [
+  [
+    /^(next|end|start|startat|dependson|depends_on|needs|after|before|runafter)$/i,
+    "leave it out: steps are done in the order in which they stand",
+  ],
+  [
+    /^(schedule|cron|every|trigger|on|triggers|timezone)$/i,
+    text`leave it out: a program that starts by itself is a standing program, made of this one with ${call("CreateStandingProgram")}`,
+  ],
+  [/^(as|item|itemname|var|iterator)$/i, "leave it out: the row at hand is row, as in {row.title}"],
+  [
+    /^(init|initial|fn|reducer|accumulator)$/i,
+    'leave it out: what is made of the rows is named in as, such as {"total": "sum value"}',
+  ],
+  [
+    /^(order|direction|desc|asc)$/i,
+    'leave it out: the order stands with its field, as in {"field": "value", "order": "desc"}',
+  ],
+  [
+    /^(onerror|on_error|continueonerror|continue_on_error|ignoreerrors)$/i,
+    'leave it out here: rows of a map may fail by "tolerate": {"percent": 100} beside its do; what else takes no onError stands in an if that has one, {"id": "safe", "if": "true", "then": […], "onError": {"then": "continue"}}',
+  ],
+  [/^(env|environment|secrets)$/i, 'leave it out: a secret stands where it is sent, as {"$secret": "<name>"}'],
+];
+
+/** Fields that belong elsewhere in a program, and where. */
+const belonging: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(points|saga|limits|approval|result|inputschema|params)$/,
+    'write it beside steps, such as {"steps": […], "NAME": …}',
+  ],
+  [
+    /^(keep|key|from|page)$/,
+    'write it in rows, such as "rows": {"from": "items[]", "keep": ["id"], "page": {"max": 20}}',
+  ],
+  [/^confirm$/, 'write it in args, such as "args": {"confirm": true}'],
+];
 
 /** A value under reading and the path it stands at. */
 export type Node = { readonly value: JsonValue | undefined; readonly path: Path };
@@ -208,4 +247,11 @@ function shapeText({ required, optional, examples }: ObjectForm, schema: string)
     ...(may.length === 0 ? [] : [`${must.length === 0 ? "it" : "and"} may have ${listed(may, "and")}`]),
   ];
   return `${parts.join(" ")}, such as ${JSON.stringify(examples[0])}; ${schema} has all of it`;
+}
+
+/** What is said of a field of another language that has no counterpart here; undefined where nothing is known of it. */
+function strayHint(name: string): Written | undefined {
+  const short = name.slice(0, 40);
+  const place = belonging.find(([pattern]) => pattern.test(short.toLowerCase()))?.[1].replace("NAME", short);
+  return place ?? strays.find(([pattern]) => pattern.test(short))?.[1];
 }

@@ -7,7 +7,7 @@ import { readExpression } from "./expression.ts";
 import { idForm } from "./name.ts";
 import { readErrorRule } from "./on-error.ts";
 import type { Fields, Node, ShapeReader } from "./shape.ts";
-import { failingStep, isUnion, kindsLike, meantField, schemaPath } from "./shape-words.ts";
+import { failingStep, kindsLike, meantField, schemaPath } from "./shape-words.ts";
 
 /** Most steps, those of branches and the calls of maps included. */
 const programStepsMax = 100;
@@ -235,4 +235,9 @@ function hintOfId(value: Node["value"]): string {
           .replace(/^[^A-Za-z]+|_$/g, "")
       : "";
   return id === "" ? idForm.hint : `write ${JSON.stringify(id)}: 1 to 64 letters, digits and _, a letter first`;
+}
+
+/** Whether a name asks for one set made of several, which no step makes. */
+function isUnion(name: string): boolean {
+  return /^(union|merge|append|concat|combine)/.test(name.slice(0, 40).toLowerCase());
 }

@@ -2,10 +2,10 @@ import { formatValue, isObject } from "@svc/core";
 import type { FaultList } from "../faults.ts";
 import { type JsonObject, type JsonValue, type Path, pointerOf } from "../json.ts";
 import type { TextTemplate, ValueTemplate } from "../template.ts";
+import { hasDoubledPath, looksLikeTemplate, namesPlace, rightForm } from "./expression.ts";
 import { kindText } from "./name.ts";
 import { parsePath, parseTemplate, parseText } from "./reference.ts";
 import type { Node } from "./shape.ts";
-import { hasDoubledPath, looksLikeTemplate, namesPlace, rightForm } from "./template-literal.ts";
 import { hintOfForeign, isForeignForm, meantForm, pathOfWords, textForm } from "./value-advice.ts";
 
 // What people write for values who know another language, and the form that is meant.

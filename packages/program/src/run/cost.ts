@@ -9,7 +9,6 @@ import {
   type Extent,
   endlessly,
   itemOf,
-  joined,
   literal,
   nothingReached,
   type Reached,
@@ -247,4 +246,14 @@ function together(parts: readonly Extent[]): Extent {
     total += part.total;
   }
   return { items, text, total, depth };
+}
+
+/** The extent of two texts or lists, joined. */
+function joined(left: Extent, right: Extent): Extent {
+  return {
+    items: left.items + right.items,
+    text: left.text + right.text,
+    total: left.total + right.total,
+    depth: Math.max(left.depth, right.depth) + 1,
+  };
 }

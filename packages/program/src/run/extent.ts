@@ -151,13 +151,3 @@ function measureFields(object: object, measured: Measured): boolean {
   measured.items = Math.max(measured.items, count);
   return true;
 }
-
-/** The extent of two texts or lists, joined. */
-export function joined(left: Extent, right: Extent): Extent {
-  return {
-    items: left.items + right.items,
-    text: left.text + right.text,
-    total: left.total + right.total,
-    depth: Math.max(left.depth, right.depth) + 1,
-  };
-}

@@ -2,27 +2,6 @@ import { nearest } from "@svc/catalog";
 import { libraryFunctions } from "../functions/index.ts";
 import { schemaPath } from "../read/shape-words.ts";
 import type { CelKind, Signature } from "./cel-signature.ts";
-import { typesOf, type ValueType } from "./schema-type.ts";
-
-/** What JSON values of a schema are to an expression. Numbers are doubles, whole ones too. */
-export function kindOfType(type: ValueType): CelKind {
-  const [only, ...others] = typesOf(type) ?? [];
-  if (others.length > 0) return "dyn";
-  switch (only) {
-    case undefined:
-      return "dyn";
-    case "boolean":
-      return "bool";
-    case "number":
-      return "double";
-    case "array":
-      return "list";
-    case "object":
-      return "map";
-    default:
-      return only;
-  }
-}
 
 /** What a function or operator gives: its kind and, of a function, the signature that it was found by. */
 export type Given = { readonly kind: CelKind; readonly signature?: Signature };
@@ -108,11 +87,6 @@ export function isFunction(name: string): boolean {
 
 /** Names of the functions that expressions have. */
 export const functionNames: readonly string[] = [...functions.keys()];
-
-/** What functions are named by before the dot, such as math. */
-export const functionNamespaces: ReadonlySet<string> = new Set(
-  functionNames.flatMap((name) => (name.includes(".") ? [name.slice(0, name.indexOf("."))] : [])),
-);
 
 function kindOfOperator(name: string, kinds: readonly CelKind[]): CelKind | KindFault | undefined {
   const [left = "dyn", right = "dyn"] = kinds;

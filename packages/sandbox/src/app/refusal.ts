@@ -1,3 +1,5 @@
+import { isObject, parseExactJson } from "@svc/core";
+
 /** How an app turns down a request that is not what it expects: the caller's fault, so a plain 4xx with a JSON body. */
 export type Refusal = {
   readonly status: 400 | 401 | 404 | 405;
@@ -16,7 +18,37 @@ export function notFound(fault: string): Refusal {
   return { status: 404, faults: [fault] };
 }
 
-/** A credential that is missing, misplaced or not valid. `challenge` is the scheme of RFC 9110 that would do, empty for a key. */
-export function unauthorized(fault: string, challenge = ""): Refusal {
-  return { status: 401, ...(challenge !== "" && { headers: { "www-authenticate": challenge } }), faults: [fault] };
+/** An object of JSON. */
+export type JsonObject = { readonly [key: string]: unknown };
+
+/** The properties that a schema declares, in order. */
+export function propertiesOf(schema: unknown): [string, JsonObject][] {
+  const properties = isObject(schema) ? schema["properties"] : undefined;
+  if (!isObject(properties)) return [];
+  return Object.entries(properties).map(([name, child]) => [name, isObject(child) ? child : {}]);
+}
+
+/** The types that a schema allows; empty where it names none. */
+export function typesOf(schema: unknown): readonly unknown[] {
+  const type = isObject(schema) ? schema["type"] : undefined;
+  return Array.isArray(type) ? type : type === undefined ? [] : [type];
+}
+
+/** The item schema of a list; an empty one where items are free. */
+export function itemsOf(schema: unknown): JsonObject {
+  const items = isObject(schema) ? schema["items"] : undefined;
+  return isObject(items) ? items : {};
+}
+
+const isJsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** The value as JSON numbers, booleans and texts stand in a URL, read back as the first type the schema allows. */
+export function readScalar(text: string, schema: unknown): unknown {
+  const types = typesOf(schema);
+  if (types.includes("string") || types.length === 0) return text;
+  if ((types.includes("integer") || types.includes("number")) && text.trim() !== "" && !Number.isNaN(Number(text))) {
+    return isJsonNumber.test(text) ? parseExactJson(text) : Number(text);
+  }
+  if (types.includes("boolean") && (text === "true" || text === "false")) return text === "true";
+  return text;
 }

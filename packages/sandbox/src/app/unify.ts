@@ -11,7 +11,7 @@ import {
   type TemplateTree,
   wholeNumber,
 } from "@svc/core";
-import { itemsOf, propertiesOf, readScalar } from "./json.ts";
+import { itemsOf, propertiesOf, readScalar } from "./refusal.ts";
 
 /**
  * Arguments read back out of a request, by walking a template beside what stands in its place. Knows nothing of how templates

@@ -1,6 +1,6 @@
 import type { Action } from "@svc/catalog";
 import { isObject, parseTemplate, placeholdersOf } from "@svc/core";
-import { type JsonObject, propertiesOf } from "./json.ts";
+import { type JsonObject, propertiesOf } from "./refusal.ts";
 
 /** What an app sends: a status and a body of JSON, undefined for none. */
 export type AppReply = { readonly status: number; readonly body: unknown };

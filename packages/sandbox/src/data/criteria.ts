@@ -1,8 +1,7 @@
 import { type Action, readProviderTime, type Toolkit } from "@svc/catalog";
 import { isObject } from "@svc/core";
-import { type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
-import { type Field, type Fields, fieldsOf } from "./fields.ts";
-import type { Order } from "./order.ts";
+import { type JsonObject, propertiesOf, typesOf } from "../app/refusal.ts";
+import { type Field, type Fields, fieldsOf, type Order } from "./objects.ts";
 import { isPageArgument } from "./page.ts";
 import { isHost } from "./references.ts";
 import { type Kind, roleOf } from "./roles.ts";

@@ -1,5 +1,5 @@
 import { isObject, isRawJson } from "@svc/core";
-import { type JsonObject, propertiesOf, readScalar, typesOf } from "../app/json.ts";
+import { type JsonObject, propertiesOf, readScalar, typesOf } from "../app/refusal.ts";
 import type { Kind } from "./roles.ts";
 import { plainName, wordsOf } from "./words.ts";
 

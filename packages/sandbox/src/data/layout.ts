@@ -1,6 +1,6 @@
 import type { Action } from "@svc/catalog";
 import { isObject } from "@svc/core";
-import { itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
+import { itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/refusal.ts";
 import type { Kind, Role } from "./roles.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 

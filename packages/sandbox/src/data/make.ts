@@ -1,8 +1,8 @@
 import { isObject, isRawJson } from "@svc/core";
-import { itemsOf, type JsonObject, propertiesOf, readScalar, typesOf } from "../app/json.ts";
+import { itemsOf, type JsonObject, propertiesOf, readScalar, typesOf } from "../app/refusal.ts";
 import { type Facts, sayOf } from "./facts.ts";
-import type { Fields } from "./fields.ts";
 import { isList, type Layout, type Place } from "./layout.ts";
+import type { Fields } from "./objects.ts";
 import { plausibleScalar } from "./plausible.ts";
 import type { Kind } from "./roles.ts";
 import type { Seed } from "./seed.ts";

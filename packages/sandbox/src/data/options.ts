@@ -1,6 +1,6 @@
 import type { Toolkit } from "@svc/catalog";
 import { isObject } from "@svc/core";
-import { type JsonObject, propertiesOf } from "../app/json.ts";
+import { type JsonObject, propertiesOf } from "../app/refusal.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
 type Options = ReadonlyMap<string, readonly unknown[]>;

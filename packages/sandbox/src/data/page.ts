@@ -1,5 +1,5 @@
 import type { Action, Toolkit } from "@svc/catalog";
-import { itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
+import { itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/refusal.ts";
 import type { Place } from "./layout.ts";
 import { plainName } from "./words.ts";
 

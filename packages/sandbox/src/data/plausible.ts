@@ -1,6 +1,6 @@
 import { isoTime } from "@svc/core";
-import { type JsonObject, typesOf } from "../app/json.ts";
-import { digestOf, numberOf, pick, type Seed } from "./seed.ts";
+import { type JsonObject, typesOf } from "../app/refusal.ts";
+import { digestOf, numberOf, type Seed } from "./seed.ts";
 import { singularOf, wordsOf } from "./words.ts";
 
 /** A value to make up: its schema, where it stands inside its object, and what object that is. */
@@ -288,4 +288,9 @@ function booleanFor({ words, number, isNew }: Clue): boolean {
   if (isNew === true && endWords.test(words)) return false;
   if (falseWords.test(words)) return false;
   return trueWords.test(words) || number % 2 === 0;
+}
+
+/** One of the given values, decided by a number of `numberOf`. */
+function pick<T>(values: readonly [T, ...T[]], number: number): T {
+  return values[number % values.length] ?? values[0];
 }

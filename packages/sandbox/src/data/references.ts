@@ -1,5 +1,5 @@
 import type { Action, Toolkit } from "@svc/catalog";
-import { type JsonObject, propertiesOf, readScalar, typesOf } from "../app/json.ts";
+import { type JsonObject, propertiesOf, readScalar, typesOf } from "../app/refusal.ts";
 import { type Facts, sayOf } from "./facts.ts";
 import { layoutOf } from "./layout.ts";
 import { kindOf, madeUpId, rowPlace, schemaAt, shelfOf, show } from "./objects.ts";

@@ -1,7 +1,7 @@
 import type { Action, Toolkit } from "@svc/catalog";
 import { placeholdersOfTree } from "@svc/core";
-import { propertiesOf } from "../app/json.ts";
-import { isPlural, plainName, singularOf, wordsOf } from "./words.ts";
+import { propertiesOf } from "../app/refusal.ts";
+import { plainName, singularOf, wordsOf } from "./words.ts";
 
 /**
  * A sort of object that an app keeps, such as `issue`, as the tools that name one by its id reveal it. `idArguments` are the plain
@@ -261,4 +261,9 @@ function endsWith(noun: readonly string[], words: readonly string[]): boolean {
 
 function contains(noun: readonly string[], words: readonly string[]): boolean {
   return noun.some((_word, at) => words.every((word, index) => word === noun[at + index]));
+}
+
+/** Whether a word is a plural. */
+function isPlural(word: string): boolean {
+  return singularOf(word) !== word;
 }

@@ -1,12 +1,10 @@
 import type { AppCall } from "@svc/connections";
-import type { JsonObject } from "../app/json.ts";
+import type { JsonObject } from "../app/refusal.ts";
 import { askedOf, type Criterion, isText, type Row } from "./criteria.ts";
 import { type Facts, factsOf, mergeFacts, sayOf } from "./facts.ts";
-import type { Field } from "./fields.ts";
 import type { Layout } from "./layout.ts";
 import { madeUp, type Plan } from "./make.ts";
-import { kindOf, madeUpId, rowPlace, schemaAt, shelfOf, show } from "./objects.ts";
-import type { Order } from "./order.ts";
+import { type Field, kindOf, madeUpId, type Order, rowPlace, schemaAt, shelfOf, show } from "./objects.ts";
 import { isPageArgument, pageFields, pageOf } from "./page.ts";
 import { listSeed } from "./references.ts";
 import { type Role, roleOf } from "./roles.ts";

@@ -14,11 +14,6 @@ export function numberOf(...parts: readonly string[]): number {
   return Number.parseInt(digestOf(...parts).slice(0, 12), 16);
 }
 
-/** One of the given values, decided by a number of `numberOf`. */
-export function pick<T>(values: readonly [T, ...T[]], number: number): T {
-  return values[number % values.length] ?? values[0];
-}
-
 /** The JSON text of a value with object keys in order, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => {

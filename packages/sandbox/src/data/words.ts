@@ -29,8 +29,3 @@ export function singularOf(word: string): string {
   if (/(?:sses|xes|ches|shes|uses|aliases|canvases)$/.test(word)) return word.slice(0, -2);
   return word.endsWith("s") ? word.slice(0, -1) : word;
 }
-
-/** Whether a word is a plural. */
-export function isPlural(word: string): boolean {
-  return singularOf(word) !== word;
-}

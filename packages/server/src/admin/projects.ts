@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { adminList, byId, requireId } from "@svc/core";
-import { isUniqueViolation } from "@svc/db/driver-error";
+import { isUniqueViolation } from "@svc/db/driver";
 import {
   createFirstProject,
   createProject,

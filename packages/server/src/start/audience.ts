@@ -1,7 +1,6 @@
 import type { Audience } from "@svc/catalog";
 import type { Database } from "@svc/db/connect";
-import { keepAudience, readAudience } from "@svc/db/projects/audience";
-import { listProjects } from "@svc/db/projects/repo";
+import { keepAudience, listProjects, readAudience } from "@svc/db/projects/repo";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Logger } from "../logger.ts";

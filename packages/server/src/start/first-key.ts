@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, generateApiKey, type ProjectId } from "@svc/core";
 import { type Database, withTransaction } from "@svc/db/connect";
-import { isUniqueViolation } from "@svc/db/driver-error";
+import { isUniqueViolation } from "@svc/db/driver";
 import { createApiKey, ensureApiKey } from "@svc/db/keys/repo";
 import { createFirstProject, createProject, findProjectByName } from "@svc/db/projects/repo";
 import { generateKey } from "../admin/keys.ts";

@@ -1,5 +1,5 @@
 import { DefinitionError } from "@svc/catalog";
-import { isUnavailable } from "@svc/db/driver-error";
+import { isUnavailable } from "@svc/db/driver";
 import { EmbeddedPostgresError } from "@svc/db/embedded/errors";
 import { MigrationRefusedError } from "@svc/db/migrate";
 import type { Config } from "../config/config.ts";

@@ -1,6 +1,6 @@
 import { SealError, type Sealer } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { ensureVaultCheck } from "@svc/db/projects/vault-check";
+import { ensureVaultCheck } from "@svc/db/projects/repo";
 import { ConfigError } from "../config/config-error.ts";
 
 /** What is sealed directly under the vault key in use: whoever opens it has that key. */

@@ -1,15 +1,18 @@
 import { call, createId, firstUuidAt, idOfUuid, isoTime, type ProjectPrincipal, text, type Work } from "@svc/core";
-import { withTransaction } from "@svc/db/connect";
+import { type Executor, withTransaction } from "@svc/db/connect";
 import { uuidAfterEvent } from "@svc/db/events/repo";
 import type { OverlapPolicy } from "@svc/db/schema/words";
 import { addBackfill, type BackfillRecord, countBackfillEvents, findRunningBackfill } from "@svc/db/standing/backfills";
-import { lockStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
+import { readStandingPolls, writeStandingPoll } from "@svc/db/standing/polls";
+import { clearDueTasks, lockStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
+import { putDueTasks } from "@svc/db/standing/task";
 import type { StandingContext } from "../engine/context.ts";
 import { filter } from "../engine/prepare.ts";
 import { standingFaults } from "../errors.ts";
+import { newPollState } from "../poll/state.ts";
+import { sealPollState } from "../poll/store.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { lookThrough, walkOf } from "./looked.ts";
-import { forgetPolled } from "./polled.ts";
 import { byPolicyOf, withRuns } from "./prepare.ts";
 
 /** What is asked for. */
@@ -220,4 +223,29 @@ async function tryOut(context: StandingContext, record: BackfillRecord, asIs: Lo
     if (work.isSliceOver()) await work.turn();
   }
   return { ...record, started, passed };
+}
+
+/** Forgets what is known of a polled list: the next poll, at once, finds all of it. A poll that is under way counts for nothing. */
+async function forgetPolled(
+  { clock, sealer }: StandingContext,
+  tx: Executor,
+  { id: programId, projectId }: StandingProgramRecord,
+): Promise<void> {
+  const poll = (await readStandingPolls(tx, [programId])).get(programId);
+  if (poll === undefined) {
+    const why = "the program was not polled yet: there is nothing to forget";
+    throw standingFaults.BACKFILL_NOT_POSSIBLE(
+      "id",
+      why,
+      "Wait for its first poll, or let `first` of its definition be all.",
+    );
+  }
+  await writeStandingPoll(tx, {
+    ...poll,
+    generation: poll.generation + 1,
+    state: sealPollState(sealer, { programId, projectId }, newPollState("all")),
+    ...{ isPrimed: false, seen: 0, hasStale: true },
+  });
+  await clearDueTasks(tx, programId, ["poll"]);
+  await putDueTasks(tx, [{ ownerId: programId, kind: "poll", subject: "", projectId, dueAt: clock.now() }]);
 }

@@ -1,10 +1,5 @@
-import type { JsonObject, ProjectId, StandingRunId } from "@svc/core";
-import type { Executor } from "@svc/db/connect";
-import { eventsForProject } from "@svc/db/events/repo";
+import type { StandingRunId } from "@svc/core";
 import type { NewStandingRun, StandingRunChange, StandingRunRecord } from "@svc/db/standing/runs";
-import type { LoadedVersion } from "../versions.ts";
-import { eventOf, inputOf, occurrenceOfEvent } from "./event.ts";
-import { type Fire, givenOf } from "./given.ts";
 
 /** The runs that one book decides about: of each, what was decided last is written. */
 export class DecidedRuns {
@@ -67,38 +62,4 @@ export class DecidedRuns {
   close(run: StandingRunRecord): void {
     this.closed.set(run.id, run);
   }
-}
-
-/** Events that are looked through for one of the account that a source names. */
-const eventsMax = 20;
-
-/**
- * An example of the input that a definition makes: of its next time, or of the newest event that it listens to. Undefined for the
- * program's own, also where none can be made. `firstAt`: its next time, where it has one.
- */
-export async function sampleInput(
-  db: Executor,
-  projectId: ProjectId,
-  version: Pick<LoadedVersion, "definition" | "program">,
-  firstAt: number,
-): Promise<JsonObject | undefined> {
-  const { definition } = version;
-  const fire = await sampleFire(db, projectId, definition, firstAt);
-  const input = fire && inputOf(version, givenOf(fire, definition.timeZone), undefined);
-  return input === undefined || "fault" in input ? undefined : input.value;
-}
-
-async function sampleFire(
-  db: Executor,
-  projectId: ProjectId,
-  { source }: LoadedVersion["definition"],
-  firstAt: number,
-): Promise<Fire | undefined> {
-  if (source.kind !== "trigger") {
-    return { kind: "schedule", fireAt: firstAt, missed: 0, previousAt: null };
-  }
-  const filter = { toolkitSlug: "", triggerSlug: source.slug, sinceMs: undefined, untilMs: undefined };
-  const found = await eventsForProject(db, projectId).list(filter, { after: undefined, limit: eventsMax });
-  const event = found.find(({ entityId }) => source.entity === undefined || entityId === source.entity);
-  return event && { ...occurrenceOfEvent(event, eventOf(event)), previousAt: null };
 }

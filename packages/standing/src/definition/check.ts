@@ -30,8 +30,7 @@ import { checkPoll } from "../poll/check.ts";
 import { rowTypeOf } from "../poll/definition.ts";
 import { firstOfSource } from "../schedule/due.ts";
 import { type Definition, givenTypeOf } from "./definition.ts";
-import type { DefinitionFault, DefinitionFaults } from "./faults.ts";
-import { noteEntity, noteZone } from "./notes.ts";
+import { type DefinitionFault, type DefinitionFaults, noteEntity, noteZone } from "./faults.ts";
 import { knownOf, type PayloadTypes, type RowTypes, readDefinition } from "./read.ts";
 import { suggestedValue } from "./suggested-input.ts";
 

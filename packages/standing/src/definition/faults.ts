@@ -1,7 +1,12 @@
+import { type CatalogViews, nearest } from "@svc/catalog";
+import { call, formatValue, type JsonObject, type ProjectId, text, type Written } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import { findReferencedEntities } from "@svc/db/standing/passed-over";
 import { createFaultList, type DocumentFault, type FaultList, type ProgramFault } from "@svc/program";
+import type { Definition } from "./definition.ts";
 
 /** What is wrong with a definition beside its program. */
-export type DefinitionFaultCode =
+type DefinitionFaultCode =
   | "DEFINITION_MALFORMED"
   | "DEFINITION_TOO_LARGE"
   | "SCHEDULE_INVALID"
@@ -54,4 +59,64 @@ function wordOf(code: ProgramFault["code"], [first, second]: readonly (string | 
   if (code === "PROGRAM_REFERENCE_INVALID" || code === "PROGRAM_EXPRESSION_INVALID") return "EXPRESSION_INVALID";
   if (code !== "PROGRAM_LIMIT_INVALID") return "DEFINITION_MALFORMED";
   return first === "source" && second === "schedule" ? "SCHEDULE_INVALID" : "POLICY_INVALID";
+}
+
+/** What is looked at for notes. `document`: the definition as it was written. */
+type NotedDefinition = {
+  readonly projectId: ProjectId;
+  readonly definition: Definition;
+  readonly document: JsonObject;
+};
+
+/** Local times of what starts a run, which depend on the zone. */
+const localNames = /\bfire\.local(?:Date|Time)\b/;
+
+/** Notes a definition whose times are read in UTC only because it names no zone. */
+export function noteZone({ definition: { source }, document }: NotedDefinition, faults: DefinitionFaults): void {
+  if (Object.hasOwn(document, "timeZone")) return;
+  const hint =
+    'write the zone beside source, such as "timeZone": "Europe/Berlin", or "timeZone": "UTC" if UTC is meant';
+  if (source.kind === "schedule" && source.schedule.timing.kind === "cron") {
+    const { expressions } = source.schedule.timing;
+    const named = expressions.map((text) => formatValue(text)).join(", ");
+    faults.note(
+      "ZONE_DEFAULT",
+      ["source", "schedule", "cron"],
+      `${named} is read in UTC, since no timeZone is given`,
+      hint,
+    );
+  }
+  for (const name of ["when", "input", "dedupe"]) {
+    const value = document[name];
+    if (!localNames.test(JSON.stringify(value ?? ""))) continue;
+    faults.note("ZONE_DEFAULT", [name], "names a local time, which is read in UTC, since no timeZone is given", hint);
+  }
+}
+
+/** Notes a trigger with an entity that no event can be about by what is known now. */
+export async function noteEntity(
+  { projectId, definition: { source } }: NotedDefinition,
+  { db, views }: { readonly db: Executor; readonly views: Pick<CatalogViews, "shared"> },
+  faults: DefinitionFaults,
+): Promise<void> {
+  if (source.kind !== "trigger" || source.entity === undefined) return;
+  const { slug, entity: entityId } = source;
+  const tool = views.shared.tools.get(slug);
+  if (tool?.kind !== "trigger") return;
+  const path = ["source", "trigger", "entity"];
+  const note = (message: string, hint: Written) => faults.note("ENTITY_UNHEARD", path, message, hint);
+  if (!tool.namesAccount) {
+    const message = `is ${formatValue(entityId)}, but posts of ${slug} name no account, so no event is about an entity`;
+    return note(message, "leave entity out: then each event of the trigger starts a run");
+  }
+  const { toolkitSlug } = tool;
+  const known = await findReferencedEntities(db, { projectId, toolkitSlug, entityId });
+  if (known.includes(entityId)) return;
+  const near = nearest(entityId, known) ?? (known.length === 1 ? known[0] : undefined);
+  const meant = near === undefined ? "" : `write ${formatValue(near)}, or `;
+  const message = `is ${formatValue(entityId)}, but no account of it takes events of ${toolkitSlug}, so no event would start a run`;
+  note(
+    message,
+    text`${meant}connect ${toolkitSlug} for ${entityId} and give the account its app's own id by ${call("SetAccountReferences")}, or leave entity out`,
+  );
 }

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "@svc/catalog";
-import { durationSchema, type ObjectForm, placesOf, type ReaderDocument, schemaOf, wholeSchema } from "@svc/program";
+import { durationSchema, type ObjectForm, schemaOf, wholeSchema } from "@svc/program";
 
 /** Shortest time between two occurrences. */
 const intervalMinMs = 60_000;
@@ -275,34 +275,6 @@ export const definitionForm: ObjectForm = {
       },
     },
   ],
-};
-
-/** Where the JSON Schema of definitions is served. */
-const standingSchemaPath = "/schemas/standing.v1.json";
-
-/** Fields of a definition and of the program in it, but for those of the program's parts. */
-const definitionPlaces: JsonSchema = {
-  properties: {
-    ...definitionForm.required,
-    ...definitionForm.optional,
-    program: {
-      properties: {
-        steps: true,
-        points: true,
-        params: true,
-        inputSchema: true,
-        result: true,
-        saga: true,
-        limits: true,
-      },
-    },
-  },
-};
-
-/** The document that readers of definitions are for. Its program is read apart, by its own. */
-export const definitionDocument: ReaderDocument = {
-  schema: standingSchemaPath,
-  places: placesOf(definitionPlaces, "source"),
 };
 
 /** The JSON Schema of definitions, as it is served there. */

@@ -8,12 +8,15 @@ import {
   type JsonObject,
   type Node,
   parseJsonText,
+  placesOf,
+  type ReaderDocument,
   readExpression,
   readGiven,
   type ShapeReader,
 } from "@svc/program";
 import type { Poll } from "../poll/definition.ts";
-import type { Search } from "../schedule/read.ts";
+import { readPoll } from "../poll/read.ts";
+import { readSchedule, type Search } from "../schedule/read.ts";
 import {
   type Budget,
   type Collect,
@@ -30,12 +33,43 @@ import {
   budgetForm,
   collectForm,
   dedupeForm,
-  definitionDocument,
   definitionForm,
   overlapForm,
   rateForm,
+  sourceForm,
+  triggerForm,
 } from "./forms.ts";
-import { readSource } from "./source.ts";
+import type { SourceReading } from "./source.ts";
+
+const kinds = ["schedule", "trigger", "poll"] as const;
+
+/** Where the JSON Schema of definitions is served. */
+const standingSchemaPath = "/schemas/standing.v1.json";
+
+/** Fields of a definition and of the program in it, but for those of the program's parts. */
+const definitionPlaces: JsonSchema = {
+  properties: {
+    ...definitionForm.required,
+    ...definitionForm.optional,
+    program: {
+      properties: {
+        steps: true,
+        points: true,
+        params: true,
+        inputSchema: true,
+        result: true,
+        saga: true,
+        limits: true,
+      },
+    },
+  },
+};
+
+/** The document that readers of definitions are for. Its program is read apart, by its own. */
+const definitionDocument: ReaderDocument = {
+  schema: standingSchemaPath,
+  places: placesOf(definitionPlaces, "source"),
+};
 
 /** Characters of a definition at most, its program included. */
 const definitionCharactersMax = 327_680;
@@ -241,4 +275,41 @@ function isTimeZone(text: string): boolean {
     // The one way it says that it knows no such zone.
     return false;
   }
+}
+
+/** Reads what starts a program. Faults are recorded; undefined where it cannot be told. */
+async function readSource(node: Node, reading: SourceReading): Promise<Source | undefined> {
+  const { reader, faults } = reading;
+  const fields = reader.fields(node, sourceForm);
+  if (fields === undefined) return undefined;
+  const named = kinds.filter((kind) => fields.has(kind));
+  const [kind] = named;
+  if (kind === undefined || named.length > 1) {
+    const message = kind === undefined ? "names nothing that starts it" : `names ${named.join(" and ")}`;
+    faults.add("DEFINITION_MALFORMED", node.path, message, `name exactly one of ${kinds.join(", ")}`);
+    return undefined;
+  }
+  switch (kind) {
+    case "schedule": {
+      const schedule = await readSchedule(fields.at(kind), reading);
+      return schedule && { kind, schedule };
+    }
+    case "trigger":
+      return readTrigger(fields.at(kind), reading);
+    case "poll": {
+      const poll = readPoll(fields.at(kind), reader);
+      return poll && { kind, poll };
+    }
+  }
+}
+
+function readTrigger(node: Node, { reader, faults }: SourceReading): Source | undefined {
+  const fields = reader.fields(node, triggerForm);
+  const slug = fields && reader.text(fields.at("slug"), { max: 200 });
+  if (fields === undefined || slug === undefined) return undefined;
+  const entity = reader.text(fields.at("entity"), { max: 200 });
+  if (entity === "") {
+    faults.add("DEFINITION_MALFORMED", fields.at("entity").path, `is ${formatValue("")}`, "name one, or leave it out");
+  }
+  return { kind: "trigger", slug, entity };
 }

@@ -15,8 +15,7 @@ import {
   type ProgramDue,
 } from "./due.ts";
 import type { Permits } from "./open-books.ts";
-import { inputPlace } from "./seals.ts";
-import { StartsError } from "./starts-error.ts";
+import { inputPlace, StartsError } from "./starts-error.ts";
 
 /** Ids that a program remembers at most. */
 const seenMax = 100_000;

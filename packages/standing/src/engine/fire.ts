@@ -1,9 +1,7 @@
-import type { Work } from "@svc/core";
-import type { StandingProgramRecord } from "@svc/db/standing/programs";
+import type { ProjectId } from "@svc/core";
+import type { ClaimedDueTask } from "@svc/db/standing/claim";
 import type { Occurrence } from "../decide/occurrence.ts";
-import { type CaughtUp, catchUp } from "../schedule/catch-up.ts";
-import { fireTimeOf, jitterOf } from "../schedule/due.ts";
-import type { LoadedVersion } from "../versions.ts";
+import type { CaughtUp } from "../schedule/catch-up.ts";
 
 /** What of a schedule is due. */
 export type Fired = {
@@ -15,55 +13,46 @@ export type Fired = {
   readonly dueAt: number | null;
 };
 
-/** Occurrences that one look goes through at most; it takes some seconds, and others have their turns. */
-const lookMax = 100_000;
-/** Pause between two parts of what is caught up with. */
-const paceMs = 1_000;
+/** Jobs wait for so long at most, in milliseconds, however many programs are due. */
+const behindMaxMs = 5_000;
+/** Starts in a millisecond that are reckoned with until it was seen how fast they are, over all nodes. */
+const usualPace = 2;
+/** Of the pace that was seen as much is reckoned with: jobs that begin too early take the processors from what is yet to be started. */
+const cautiously = 0.8;
 
-const nothingDue: Fired = { occurrences: [], missed: undefined, nextAt: null, dueAt: null };
+/**
+ * Tells how long the jobs of what is started are to wait: where more programs of a project are due than were claimed, these are started first,
+ * and the jobs begin behind them. Both need the same processors, and what is due is on time by its start.
+ */
+export class Herds {
+  readonly #batchMax: number;
+  /** What was due of a project when it was looked last, as far as it was a herd. */
+  #last: { readonly atMs: number; readonly due: ReadonlyMap<ProjectId, number> } = { atMs: 0, due: new Map() };
 
-/** What is due of a schedule at a time, and when it is due again. */
-export async function firedOf(
-  program: Pick<StandingProgramRecord, "id" | "nextAt" | "previousAt">,
-  { definition: { source }, next }: Pick<LoadedVersion, "definition" | "next">,
-  { nowMs, work }: { readonly nowMs: number; readonly work: Work },
-): Promise<Fired> {
-  if (source.kind !== "schedule") return nothingDue;
-  const { schedule } = source;
-  const due: { atMs: number; effectiveMs: number }[] = [];
-  let at: number | undefined = program.nextAt ?? undefined;
-  while (at !== undefined && due.length < lookMax) {
-    const atMs = at;
-    const effectiveMs = at + work.run(() => jitterOf(program.id, atMs, schedule.jitterMs));
-    if (effectiveMs > nowMs) break;
-    due.push({ atMs, effectiveMs });
-    at = await next(at, work);
+  constructor(batchMax: number) {
+    this.#batchMax = batchMax;
   }
-  const { fire, missed, later } = catchUp(due, schedule.catchUp, nowMs);
-  const nextAt = later[0] ?? at ?? null;
-  const isLater = later.length > 0;
-  let previousAt = program.previousAt;
-  const occurrences = fire.map((firing): Occurrence => {
-    const occurrence = occurrenceOf(firing, previousAt);
-    previousAt = firing.atMs;
-    return occurrence;
-  });
-  return {
-    occurrences,
-    missed,
-    nextAt,
-    dueAt: isLater ? nowMs + paceMs : fireTimeOf(program.id, nextAt, source),
-  };
-}
 
-function occurrenceOf({ atMs, missed }: CaughtUp["fire"][number], previousAt: number | null): Occurrence {
-  return {
-    kind: "schedule",
-    sourceKey: `s:${atMs}`,
-    fireAt: atMs,
-    missed,
-    previousAt,
-    callerKeyId: null,
-    input: undefined,
-  };
+  /** Notes what a look found; how many milliseconds the jobs of a project wait, of those that have a herd. */
+  seen(tasks: readonly Pick<ClaimedDueTask, "projectId" | "dueOfProject">[], atMs: number): Map<ProjectId, number> {
+    const behindMs = new Map<ProjectId, number>();
+    const due = new Map<ProjectId, number>();
+    for (const [projectId, own] of Map.groupBy(tasks, (task) => task.projectId)) {
+      const [first] = own;
+      const left = (first?.dueOfProject ?? 0) - own.length;
+      if (left < this.#batchMax) continue;
+      due.set(projectId, left);
+      behindMs.set(projectId, Math.min(behindMaxMs, Math.ceil(left / this.#paceOf(projectId, left, atMs))));
+    }
+    this.#last = { atMs, due };
+    return behindMs;
+  }
+
+  /** How many of a project are started in a millisecond, by all nodes. */
+  #paceOf(projectId: ProjectId, left: number, atMs: number): number {
+    const before = this.#last.due.get(projectId);
+    const tookMs = atMs - this.#last.atMs;
+    if (before === undefined || before <= left || tookMs <= 0) return usualPace;
+    return ((before - left) / tookMs) * cautiously;
+  }
 }

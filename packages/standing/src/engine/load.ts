@@ -2,16 +2,27 @@ import type { StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { StandingRunReason } from "@svc/db/schema/words";
 import { type ArrivalLease, holdStandingArrivals } from "@svc/db/standing/arrivals";
+import { countWaitingRuns, findRunningBackfill, findSourceRuns, findTakenEvents } from "@svc/db/standing/backfills";
 import { findStandingListeners, type StandingListener } from "@svc/db/standing/listeners";
 import { lockStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import { countEndedStandingRuns } from "@svc/db/standing/runs";
 import { type DueTaskLease, holdDueTasks } from "@svc/db/standing/task";
-import { readClosingStandingWindows } from "@svc/db/standing/windows";
-import { loadBackfill } from "../backfill/load.ts";
+import { readClosingStandingWindows, readSeenKeys } from "@svc/db/standing/windows";
+import { dedupeKeyOf } from "../backfill/dedupe.ts";
+import { waitingMax } from "../backfill/load.ts";
 import type { ClosingWindow } from "../decide/occurrence.ts";
 import type { VersionName } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
-import type { Batch, DueBackfill, HeardEvent, Prepared, PreparedFire, PreparedPoll, ProgramDue } from "./due.ts";
+import type {
+  Batch,
+  DueBackfill,
+  HeardEvent,
+  Prepared,
+  PreparedBackfill,
+  PreparedFire,
+  PreparedPoll,
+  ProgramDue,
+} from "./due.ts";
 import { type FreshDue, withWaiting } from "./waiting.ts";
 
 /** A program has moved on since its schedule was looked at: what was found is not to be stored. */
@@ -217,4 +228,53 @@ function pollsThatCount(
     if (poll.polled.loaded.record.version === version) counting.set(id, poll);
   }
   return counting;
+}
+
+/**
+ * What was found of the backfill of a locked program, with what it is decided by. Undefined where there is none any more; "moved" where
+ * it, or its program, has moved on since: also where none was found, and one has begun since, whose task is the one that is held.
+ */
+async function loadBackfill(
+  tx: Executor,
+  { id: programId, projectId, version }: StandingProgramRecord,
+  prepared: PreparedBackfill | undefined,
+): Promise<DueBackfill | "moved" | undefined> {
+  const now = await findRunningBackfill(tx, programId);
+  if (now === undefined) return undefined;
+  if (prepared === undefined) return "moved";
+  const { record, looks } = prepared;
+  const isSame =
+    now.id === record.id &&
+    now.positionAt === record.positionAt &&
+    now.positionEventId === record.positionEventId &&
+    now.pacedAt === record.pacedAt;
+  if (!isSame || version !== prepared.versionNumber) return "moved";
+  const events = looks.flatMap(({ event, candidate }) => (event && candidate ? [event] : []));
+  return {
+    ...{ ...prepared, record: now },
+    runs: await findSourceRuns(
+      tx,
+      programId,
+      looks.flatMap(({ candidate }) => candidate?.occurrence.sourceKey ?? []),
+    ),
+    taken: record.again ? new Map() : await findTakenEvents(tx, { programId, projectId }, events),
+    seen: await seenOf(tx, programId, prepared),
+    waiting: await countWaitingRuns(tx, programId, waitingMax),
+  };
+}
+
+async function seenOf(
+  tx: Executor,
+  programId: StandingProgramId,
+  { record, version, looks }: PreparedBackfill,
+): Promise<Map<string, number>> {
+  const names = looks.flatMap(({ candidate }) => {
+    const key = version && candidate && dedupeKeyOf(record, candidate, version);
+    return key === undefined || "fault" in key ? [] : [key.own, key.live];
+  });
+  const seen = await readSeenKeys(
+    tx,
+    [...new Set(names)].map((key) => ({ programId, key })),
+  );
+  return new Map(seen.map(({ key, until }) => [key, until]));
 }

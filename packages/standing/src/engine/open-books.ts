@@ -20,7 +20,7 @@ import { nextDayOf } from "../schedule/schedule.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import { type Batch, type Candidate, candidatesOf, isWanted, type ProgramDue } from "./due.ts";
-import { inputPlace, NearBoundError } from "./seals.ts";
+import { inputPlace, NearBoundError } from "./starts-error.ts";
 
 /** Starts of a batch beside which others may start, too. */
 const startsBesideMax = 200;

@@ -1,4 +1,4 @@
-import { Fault, type StandingProgramId } from "@svc/core";
+import { Fault, type ProjectId, type StandingProgramId, type StandingRunId } from "@svc/core";
 import type { Batch } from "./due.ts";
 
 type Named = { readonly sourceKey: string; readonly programId: StandingProgramId };
@@ -38,3 +38,11 @@ export function batchAfter(batch: Batch, error: unknown): Batch | undefined {
 function detailOf(cause: unknown): string {
   return cause instanceof Fault ? cause.message : "its job could not be made; the service's log says why";
 }
+
+/** Where the input of a run that a caller gave stands: no other place opens it. */
+export function inputPlace(projectId: ProjectId, runId: StandingRunId): string {
+  return `${projectId}/standing_runs/${runId}/input`;
+}
+
+/** A project is too near its bound for others to start its runs meanwhile: the batch is to be decided about again, alone. */
+export class NearBoundError extends Error {}

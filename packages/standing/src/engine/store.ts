@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { isUnavailable } from "@svc/db/driver-error";
+import { isUnavailable } from "@svc/db/driver";
 import { insertJobsInRoom } from "@svc/db/jobs/insert-batch";
 import type { NewJob } from "@svc/db/jobs/new-job";
 import type { Restore } from "@svc/db/restores/repo";

@@ -1,6 +1,5 @@
 import type { Action, JsonSchema, PollCursorDocument } from "@svc/catalog";
 import { isObject, parseDuration } from "@svc/core";
-import { argumentSchema } from "@svc/jobs";
 import { answerTypeOf, type JsonObject, type Paging, type Path, pagingOf, parsePath } from "@svc/program";
 
 /** What of a list is new at the first poll of a program: nothing, everything, or the last ones. */
@@ -143,14 +142,4 @@ export function rowTypeOf(poll: Poll, action: Action): JsonSchema | undefined {
 
 function isScalar({ type }: JsonSchema): boolean {
   return ["string", "integer", "number", "boolean"].includes(String(type));
-}
-
-const pageRowsMax = 500;
-
-/** A page has as many rows as it may, where the tool says how many that is and the call does not say how many it wants. */
-export function withPageSize({ paging, size }: WalkSpec, action: Action, args: JsonObject): JsonObject {
-  const name = size ?? (paging === undefined || paging.kind === "token" ? undefined : paging.size);
-  if (name === undefined || Object.hasOwn(args, name)) return args;
-  const most = argumentSchema(action, name)?.maximum;
-  return typeof most === "number" ? { ...args, [name]: Math.min(most, pageRowsMax) } : args;
 }

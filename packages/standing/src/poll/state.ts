@@ -1,8 +1,6 @@
-import type { Action } from "@svc/catalog";
-import { isJsonObject, isoTime, readJsonObject } from "@svc/core";
-import { argumentSchema } from "@svc/jobs";
-import { type JsonObject, type JsonValue, typesOf } from "@svc/program";
-import type { PollCursor, PollFirst, WalkSpec } from "./definition.ts";
+import { isJsonObject, readJsonObject } from "@svc/core";
+import type { JsonObject, JsonValue } from "@svc/program";
+import type { PollFirst } from "./definition.ts";
 
 /** A row that may be among the last ones of a first walk. `order` is where it stands among them. */
 export type Candidate = { readonly digest: string; readonly order: number; readonly row: JsonObject };
@@ -101,47 +99,4 @@ function numberOf(value: unknown): number {
 
 function malformed(what: string): Error {
   return new Error(`the stored state of a poll has not the form of its version: ${what}`);
-}
-
-type Bound = { readonly bound: JsonValue; readonly takesNumbers: boolean };
-
-/** Whether an argument that lists are asked for from on is a number, and not a time. */
-export function takesNumbers(action: Action, name: string): boolean {
-  const types = typesOf(argumentSchema(action, name));
-  return types?.has("number") === true && !types.has("string");
-}
-
-/** The arguments of the pages of a walk, but for what asks for one page among them. */
-export function argumentsOfWalk(
-  { args, cursor }: Pick<WalkSpec, "args" | "cursor">,
-  { bound, takesNumbers }: Bound,
-): JsonObject {
-  switch (cursor.kind) {
-    case "seen":
-      return args;
-    case "newest":
-      return { ...args, ...cursor.args };
-    case "token":
-      return bound === null ? args : { ...args, [cursor.arg]: bound };
-    case "after": {
-      if (typeof bound !== "number") return args;
-      const value = takesNumbers ? bound : isoTime(Math.max(0, bound - cursor.overlapMs));
-      return { ...args, [cursor.arg]: value };
-    }
-  }
-}
-
-/** The bound of the next walk, after one whose rows have `highest` at most. Without `from` it is when the walk began. */
-export function nextBound(
-  cursor: PollCursor,
-  {
-    bound,
-    highest,
-    startedAt,
-  }: { readonly bound: JsonValue; readonly highest: number | null; readonly startedAt: number },
-): JsonValue {
-  if (cursor.kind !== "after") return bound;
-  const found = cursor.from === undefined ? startedAt : highest === null ? null : highest + (cursor.step ?? 0);
-  if (found === null) return bound;
-  return typeof bound === "number" ? Math.max(bound, found) : found;
 }

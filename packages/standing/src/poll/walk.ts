@@ -1,12 +1,17 @@
 import { setImmediate } from "node:timers/promises";
 import type { Action } from "@svc/catalog";
-import { argumentsOfPage, type FetchedPage, sizeOfPage, turnPage } from "@svc/jobs";
-import { type JsonObject, type JsonValue, valueAt } from "@svc/program";
-import { type WalkSpec, withPageSize } from "./definition.ts";
+import { isoTime } from "@svc/core";
+import { argumentSchema, argumentsOfPage, type FetchedPage, sizeOfPage, turnPage } from "@svc/jobs";
+import { type JsonObject, type JsonValue, type Path, typesOf, valueAt } from "@svc/program";
+import type { PollCursor, WalkSpec } from "./definition.ts";
 import { type FoundRow, type KnownReader, MetRows, type SeenRow } from "./met-rows.ts";
-import { listOf, type RowsFault } from "./rows.ts";
-import { argumentsOfWalk, nextBound, type OpenPage, type OpenWalk, type PollState, takesNumbers } from "./state.ts";
+import type { RowsFault } from "./rows.ts";
+import type { OpenPage, OpenWalk, PollState } from "./state.ts";
 import { afterWholeWalk } from "./whole-walks.ts";
+
+type Bound = { readonly bound: JsonValue; readonly takesNumbers: boolean };
+
+const pageRowsMax = 500;
 
 /** A read that failed. `code` is the outcome of the call, or says what its answer lacks. */
 export type ReadFault = {
@@ -235,4 +240,61 @@ class Walker {
 
 function isList(list: readonly JsonValue[] | RowsFault): list is readonly JsonValue[] {
   return Array.isArray(list);
+}
+
+/** A page has as many rows as it may, where the tool says how many that is and the call does not say how many it wants. */
+function withPageSize({ paging, size }: WalkSpec, action: Action, args: JsonObject): JsonObject {
+  const name = size ?? (paging === undefined || paging.kind === "token" ? undefined : paging.size);
+  if (name === undefined || Object.hasOwn(args, name)) return args;
+  const most = argumentSchema(action, name)?.maximum;
+  return typeof most === "number" ? { ...args, [name]: Math.min(most, pageRowsMax) } : args;
+}
+
+/** The list of an answer; an app that leaves an empty list out has none. */
+function listOf(answer: JsonValue, path: Path): readonly JsonValue[] | RowsFault {
+  const list = valueAt(answer, path);
+  if (list === undefined || list === null) return [];
+  if (Array.isArray(list)) return list as readonly JsonValue[];
+  return { code: "POLL_ROWS_INVALID", message: `what the app answered at ${path.join(".") || "the top"} is no list` };
+}
+
+/** The arguments of the pages of a walk, but for what asks for one page among them. */
+function argumentsOfWalk(
+  { args, cursor }: Pick<WalkSpec, "args" | "cursor">,
+  { bound, takesNumbers }: Bound,
+): JsonObject {
+  switch (cursor.kind) {
+    case "seen":
+      return args;
+    case "newest":
+      return { ...args, ...cursor.args };
+    case "token":
+      return bound === null ? args : { ...args, [cursor.arg]: bound };
+    case "after": {
+      if (typeof bound !== "number") return args;
+      const value = takesNumbers ? bound : isoTime(Math.max(0, bound - cursor.overlapMs));
+      return { ...args, [cursor.arg]: value };
+    }
+  }
+}
+
+/** Whether an argument that lists are asked for from on is a number, and not a time. */
+function takesNumbers(action: Action, name: string): boolean {
+  const types = typesOf(argumentSchema(action, name));
+  return types?.has("number") === true && !types.has("string");
+}
+
+/** The bound of the next walk, after one whose rows have `highest` at most. Without `from` it is when the walk began. */
+function nextBound(
+  cursor: PollCursor,
+  {
+    bound,
+    highest,
+    startedAt,
+  }: { readonly bound: JsonValue; readonly highest: number | null; readonly startedAt: number },
+): JsonValue {
+  if (cursor.kind !== "after") return bound;
+  const found = cursor.from === undefined ? startedAt : highest === null ? null : highest + (cursor.step ?? 0);
+  if (found === null) return bound;
+  return typeof bound === "number" ? Math.max(bound, found) : found;
 }

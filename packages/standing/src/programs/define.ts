@@ -1,6 +1,6 @@
 import { createId, isWithin, type ProjectPrincipal, type StandingProgramId } from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
-import { isUniqueViolation } from "@svc/db/driver-error";
+import { isUniqueViolation } from "@svc/db/driver";
 import { loadStandingVersions, standingProgramsForProject } from "@svc/db/standing/programs";
 import { canonicalHash, type ProgramNote } from "@svc/program";
 import { type CheckedDefinition, checkDefinition } from "../definition/check.ts";

@@ -1,6 +1,15 @@
-import { type Binding, createId, type ProjectPrincipal, quotaFaults, type StandingProgramId } from "@svc/core";
+import {
+  type Binding,
+  createId,
+  type JsonObject,
+  type ProjectId,
+  type ProjectPrincipal,
+  quotaFaults,
+  type StandingProgramId,
+} from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { EstimateDocument } from "@svc/db/documents/programs";
+import { eventsForProject } from "@svc/db/events/repo";
 import { findJobQuotaReached, insertJobsInRoom } from "@svc/db/jobs/insert-batch";
 import type { NewJob } from "@svc/db/jobs/new-job";
 import {
@@ -10,14 +19,18 @@ import {
   type StandingVersionRecord,
   standingProgramsForProject,
 } from "@svc/db/standing/programs";
-import { sampleInput } from "../decide/decided-runs.ts";
+import { eventOf, inputOf, occurrenceOfEvent } from "../decide/event.ts";
+import { type Fire, givenOf } from "../decide/given.ts";
 import type { CheckedDefinition } from "../definition/check.ts";
 import type { Definition } from "../definition/definition.ts";
 import type { StandingContext } from "../engine/context.ts";
 import { dailyMax } from "../schedule/catch-up.ts";
-import { sealDefinition, titleOf } from "../versions.ts";
+import { type LoadedVersion, sealDefinition, titleOf } from "../versions.ts";
 import { activate, takeOver } from "./activate.ts";
 import { supersede } from "./rehearse.ts";
+
+/** Events that are looked through for one of the account that a source names. */
+const eventsMax = 20;
 
 /** A version that people are to be asked about. */
 type Rehearsed = Pick<StandingVersionRecord, "programId" | "programHash" | "programDigest" | "estimate" | "keyId"> &
@@ -234,4 +247,35 @@ async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowMs: numb
     throw quotaFaults.jobs(reached.quotaReached);
   }
   for (const { also } of jobs) await also?.(tx);
+}
+
+/**
+ * An example of the input that a definition makes: of its next time, or of the newest event that it listens to. Undefined for the
+ * program's own, also where none can be made. `firstAt`: its next time, where it has one.
+ */
+async function sampleInput(
+  db: Executor,
+  projectId: ProjectId,
+  version: Pick<LoadedVersion, "definition" | "program">,
+  firstAt: number,
+): Promise<JsonObject | undefined> {
+  const { definition } = version;
+  const fire = await sampleFire(db, projectId, definition, firstAt);
+  const input = fire && inputOf(version, givenOf(fire, definition.timeZone), undefined);
+  return input === undefined || "fault" in input ? undefined : input.value;
+}
+
+async function sampleFire(
+  db: Executor,
+  projectId: ProjectId,
+  { source }: LoadedVersion["definition"],
+  firstAt: number,
+): Promise<Fire | undefined> {
+  if (source.kind !== "trigger") {
+    return { kind: "schedule", fireAt: firstAt, missed: 0, previousAt: null };
+  }
+  const filter = { toolkitSlug: "", triggerSlug: source.slug, sinceMs: undefined, untilMs: undefined };
+  const found = await eventsForProject(db, projectId).list(filter, { after: undefined, limit: eventsMax });
+  const event = found.find(({ entityId }) => source.entity === undefined || entityId === source.entity);
+  return event && { ...occurrenceOfEvent(event, eventOf(event)), previousAt: null };
 }

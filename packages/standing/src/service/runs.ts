@@ -14,7 +14,7 @@ import {
   requireProject,
   timeRange,
 } from "@svc/core";
-import { isUniqueViolation } from "@svc/db/driver-error";
+import { isUniqueViolation } from "@svc/db/driver";
 import { eventsForProject } from "@svc/db/events/repo";
 import type { StandingRunReason } from "@svc/db/schema/words";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";

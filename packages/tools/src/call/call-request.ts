@@ -1,6 +1,6 @@
 import type { Action, Toolkit } from "@svc/catalog";
 import type { AccountId, Binding, ConfirmRule, Id, KeyId, ProjectId, Role } from "@svc/core";
-import type { CallRecord } from "@svc/db/calls/put";
+import type { CallRecord } from "@svc/db/calls/repo";
 import type { SecretUse } from "./secret-uses.ts";
 
 /** Who makes a call, and in which job. */

@@ -1,6 +1,6 @@
 import { createBatcher, type ProjectId } from "@svc/core";
 import { beginKeyedToolCalls, findToolCallKeyHolders, type ToolCallKeyHolder } from "@svc/db/calls/keys";
-import type { CallRecord } from "@svc/db/calls/put";
+import type { CallRecord } from "@svc/db/calls/repo";
 import type { Database } from "@svc/db/connect";
 
 /** Idempotency keys in the store. Calls that come together share a round trip. */

@@ -1,9 +1,8 @@
 import type { ToolDefinition } from "@svc/catalog";
-import type { AccountId, Clock, Id, ProjectId, Sealer } from "@svc/core";
-import { createBatcher, singleLine } from "@svc/core";
-import { type CallRecord, putToolCalls } from "@svc/db/calls/put";
+import { type AccountId, type Clock, createBatcher, type Id, type ProjectId, type Sealer, singleLine } from "@svc/core";
+import { type CallRecord, putToolCalls } from "@svc/db/calls/repo";
 import type { Database } from "@svc/db/connect";
-import { isUnavailable } from "@svc/db/driver-error";
+import { isUnavailable } from "@svc/db/driver";
 import type { AccessClass } from "@svc/db/schema/words";
 import type { CallOutcome, CallResult } from "../outcome.ts";
 import type { Caller, CallRequest } from "./call-request.ts";

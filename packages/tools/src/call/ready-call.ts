@@ -1,4 +1,4 @@
-import type { CallRecord } from "@svc/db/calls/put";
+import type { CallRecord } from "@svc/db/calls/repo";
 import type { CallResult } from "../outcome.ts";
 import type { CallRequest } from "./call-request.ts";
 import { type Called, called } from "./called.ts";

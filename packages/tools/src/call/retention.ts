@@ -1,6 +1,6 @@
 import { batches, type Sweep } from "@svc/core";
 import { doubtRunningToolCalls } from "@svc/db/calls/doubt-running";
-import { sweepToolCalls } from "@svc/db/calls/sweep";
+import { sweepToolCalls } from "@svc/db/calls/repo";
 import type { Executor } from "@svc/db/connect";
 import { sweepHookAnswers } from "@svc/db/hooks/answers";
 import { keyLifeMs, nodeLost } from "./keyed-call.ts";

@@ -10,9 +10,8 @@ import {
   signingSecretBytes,
 } from "@svc/core";
 import type { Database } from "@svc/db/connect";
-import { isUnavailable } from "@svc/db/driver-error";
-import { findCallHooks } from "@svc/db/hooks/find";
-import type { CallHookRow } from "@svc/db/hooks/repo";
+import { isUnavailable } from "@svc/db/driver";
+import { type CallHookRow, findCallHooks } from "@svc/db/hooks/repo";
 import type { AccessClass, HookPhase } from "@svc/db/schema/words";
 
 /** A hook ready to be asked. */

@@ -4,7 +4,7 @@ import { type Clock, createBatcher, type Id, LeastRecentlyUsed, type NodeId, typ
 import { findCallLimits } from "@svc/db/call-limits/find";
 import type { CallLimitRow } from "@svc/db/call-limits/repo";
 import type { Database } from "@svc/db/connect";
-import { isUnavailable } from "@svc/db/driver-error";
+import { isUnavailable } from "@svc/db/driver";
 import { compileKeyExpression, type KeyOf } from "./key-expression.ts";
 import type { PacedKey } from "./lanes.ts";
 import type { PaceRules } from "./pace.ts";

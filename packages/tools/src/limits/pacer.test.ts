@@ -1,5 +1,5 @@
 import { createId, type ProjectId } from "@svc/core";
-import { sweepCallPaces } from "@svc/db/call-limits/sweep";
+import { sweepCallPaces } from "@svc/db/call-limits/repo";
 import type { Database } from "@svc/db/connect";
 import { createTestClock, type TestClock } from "@svc/testing/clock";
 import { createTestDatabase } from "@svc/testing/database";

@@ -1,5 +1,5 @@
 import { batches, type Sweep } from "@svc/core";
-import { sweepCallPaces } from "@svc/db/call-limits/sweep";
+import { sweepCallPaces } from "@svc/db/call-limits/repo";
 import type { Executor } from "@svc/db/connect";
 
 const batchMax = 500;

@@ -5,7 +5,6 @@ import type { AgentEventsContext } from "./context.ts";
 import {
   type CursorScope,
   type EventPosition,
-  laterUuid,
   positionAt,
   seenMax,
   settledMs,
@@ -111,4 +110,9 @@ export async function servedPosition(
   const { rows, walkedTo } = await followEvents(following.db, scope.projectId, { ...left, limit: 1 });
   const truncated = isLost || rows.length > 0 || walkedTo !== undefined;
   return { position: { fromUuid: floor, seen: kept.seen.filter((uuid) => uuid >= floor) }, truncated };
+}
+
+/** The greater one; UUID texts sort as UUIDs do. */
+function laterUuid(a: string, b: string): string {
+  return a > b ? a : b;
 }

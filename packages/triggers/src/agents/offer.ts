@@ -1,5 +1,8 @@
 import type { Catalog } from "@svc/catalog";
 import { isObject, openPageToken, sealPageToken } from "@svc/core";
+import { withTransaction } from "@svc/db/connect";
+import { expireDeliveries } from "@svc/db/deliveries/try-now";
+import { agentSubscriptionsForProject } from "@svc/db/subscriptions/agent-subscriptions";
 import {
   complete,
   invalidParams,
@@ -10,10 +13,27 @@ import {
   refused,
 } from "@svc/tools";
 import type { AgentEventsContext } from "./context.ts";
-import { deliveryModeUnsupported } from "./errors.ts";
+import { deliveryModeUnsupported, subscriptionNotFound } from "./errors.ts";
 import { createPoll } from "./poll.ts";
-import { createSubscribe, unsubscribe } from "./subscribe.ts";
-import { inputSchema, isOffered } from "./target.ts";
+import { createSubscribe } from "./subscribe.ts";
+import { readName } from "./subscribe-request.ts";
+import { isOffered } from "./target.ts";
+
+/** The arguments that every event takes. */
+const inputSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    entity_id: {
+      type: "string",
+      minLength: 1,
+      description: "Only events of this entity's account. Left out: of every entity that the key or grant reaches.",
+    },
+  },
+} as const;
+
+/** Deliveries ended together with their subscription; what is beyond ends in batches right after. */
+const expireMax = 20_000;
 
 /** Ways in which every event is delivered. */
 const delivery = ["webhook", "poll"];
@@ -69,4 +89,20 @@ function triggersOf({ toolkits }: Pick<Catalog, "toolkits">) {
 
 function objectOf(schema: unknown): Params {
   return isObject(schema) ? schema : {};
+}
+
+/** Ends a subscription now (events/unsubscribe). */
+async function unsubscribe(events: AgentEventsContext, params: Params, context: McpContext): Promise<McpOutcome> {
+  const { db, clock, dispatcher } = events;
+  const name = readName(events, params, context);
+  if ("error" in name) return refused(name.error);
+  const { projectId } = context.principal;
+  const id = await withTransaction(db, async (tx) => {
+    const deleted = await agentSubscriptionsForProject(tx, projectId).delete(name.mcpId);
+    if (deleted !== undefined) await expireDeliveries(tx, deleted, clock.now(), expireMax);
+    return deleted;
+  });
+  if (id === undefined) return refused(subscriptionNotFound());
+  await dispatcher.expire(id);
+  return complete({});
 }

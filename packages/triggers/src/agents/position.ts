@@ -51,11 +51,6 @@ export function uuidAfter(uuid: string): string {
   return uuidOfHex(next.toString(16).padStart(32, "0"));
 }
 
-/** The greater one; UUID texts sort as UUIDs do. */
-export function laterUuid(a: string, b: string): string {
-  return a > b ? a : b;
-}
-
 function pageScope({ projectId, trigger, entityId }: CursorScope) {
   return { call: "events", projectId, filters: { triggerSlug: trigger.slug, entityId } };
 }

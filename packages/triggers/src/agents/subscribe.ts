@@ -1,19 +1,87 @@
-import { createId, isoTime, type ProjectPrincipal, timeOfId } from "@svc/core";
-import { withTransaction } from "@svc/db/connect";
-import { expireDeliveries } from "@svc/db/deliveries/expire";
+import {
+  type Clock,
+  createId,
+  equalConstantTime,
+  generateToken,
+  isObject,
+  isoTime,
+  LeastRecentlyUsed,
+  type ProjectPrincipal,
+  timeOfId,
+} from "@svc/core";
 import { agentSubscriptionsForProject } from "@svc/db/subscriptions/agent-subscriptions";
 import { findLastDeliveryError, findOldestPendingEvent } from "@svc/db/subscriptions/health";
 import { readSubscriptionProgress } from "@svc/db/subscriptions/read-progress";
 import type { Subscription } from "@svc/db/subscriptions/repo";
-import { formerSecretContext, signingSecretContext } from "@svc/delivery";
-import { complete, type McpContext, type McpOutcome, type Params, refused } from "@svc/tools";
-import { type Challenge, categoryOf, createChallenge } from "./challenge.ts";
+import {
+  type Attempt,
+  createAgentEndpoint,
+  type Dispatcher,
+  formerSecretContext,
+  signingSecretContext,
+} from "@svc/delivery";
+import { complete, type McpContext, type McpError, type McpOutcome, type Params, refused } from "@svc/tools";
 import type { AgentEventsContext } from "./context.ts";
-import { exhausted, forbidden, subscriptionNotFound } from "./errors.ts";
+import { type CallbackFailure, callbackFailed, exhausted, forbidden } from "./errors.ts";
 import { positionOfNow, type ServedPosition, servedPosition } from "./follow.ts";
 import { type CursorScope, openCursor, positionAt, sealCursor, settledMs, timeOfUuid } from "./position.ts";
 import { replayFrom } from "./replay.ts";
-import { readName, readSubscribe, type SubscribeRequest } from "./subscribe-request.ts";
+import { readSubscribe, type SubscribeRequest } from "./subscribe-request.ts";
+
+/** A callback that is asked whether it wants events. */
+type Callback = { readonly url: string; readonly secret: string; readonly mcpId: string };
+
+/** Asks a callback; answers what to tell the client where it did not say yes. */
+type Challenge = (callback: Callback) => Promise<McpError | undefined>;
+
+/** So long a callback has to answer, milliseconds. */
+const timeoutMs = 10_000;
+/** So often a host is asked by this node within a minute, whoever asks. */
+const perMinuteMax = 60;
+const minuteMs = 60_000;
+const hostsMax = 10_000;
+
+/** Makes it. A callback is posted a word that it has to say back; whose address it is was judged where it is dialled. */
+function createChallenge({ dispatcher, clock }: { dispatcher: Pick<Dispatcher, "tell">; clock: Clock }): Challenge {
+  const asked = new LeastRecentlyUsed<string, number[]>(hostsMax);
+  return async ({ url, secret, mcpId }) => {
+    const nowMs = clock.now();
+    const { host } = new URL(url);
+    const recent = (asked.get(host) ?? []).filter((atMs) => atMs > nowMs - minuteMs);
+    if (recent.length >= perMinuteMax) return exhausted("verifications", perMinuteMax);
+    asked.set(host, [...recent, nowMs]);
+    const word = generateToken();
+    const id = `msg_verification_${generateToken()}`;
+    const body = JSON.stringify({ type: "verification", challenge: word });
+    const attempt = await dispatcher.tell(createAgentEndpoint(url, secret, mcpId), { id, body }, timeoutMs);
+    return saysBack(attempt, word) ? undefined : callbackFailed(failureOf(attempt));
+  };
+}
+
+function saysBack({ error, responseBody }: Attempt, word: string): boolean {
+  if (error !== "") return false;
+  try {
+    const said: unknown = JSON.parse(responseBody);
+    return isObject(said) && typeof said["challenge"] === "string" && equalConstantTime(said["challenge"], word);
+  } catch {
+    return false;
+  }
+}
+
+/** Whoever answered was there, whatever was answered. */
+function failureOf({ error, statusCode }: Attempt): CallbackFailure {
+  if (statusCode > 0) return "challenge_failed";
+  return categoryOf(error);
+}
+
+/** What a client may know of a failed attempt: a word of a closed set. */
+function categoryOf(error: string): CallbackFailure {
+  if (error.startsWith("timeout")) return "timeout";
+  if (error.startsWith("tls_error")) return "tls_error";
+  if (error.startsWith("http_5")) return "http_5xx";
+  if (error.startsWith("http_")) return "http_4xx";
+  return "connection_refused";
+}
 
 /** Subscriptions of one key or grant. */
 const perKeyMax = 100;
@@ -21,8 +89,6 @@ const perKeyMax = 100;
 const ttl = { minMs: 60_000, defaultMs: 3_600_000, maxMs: 86_400_000 };
 /** So long after a new secret deliveries are signed with the former one too. */
 const formerMs = 600_000;
-/** Deliveries ended together with their subscription; what is beyond ends in batches right after. */
-const expireMax = 20_000;
 
 type Subscribing = AgentEventsContext & { readonly challenge: Challenge };
 type Asked = { readonly request: SubscribeRequest; readonly principal: ProjectPrincipal; readonly scope: CursorScope };
@@ -45,26 +111,6 @@ export function createSubscribe(
       known !== undefined && known.inactiveReason !== "revoked" && (known.expiresAt ?? 0) > events.clock.now();
     return isLive ? refresh(subscribing, asked, known) : begin(subscribing, asked);
   };
-}
-
-/** Ends a subscription now (events/unsubscribe). */
-export async function unsubscribe(
-  events: AgentEventsContext,
-  params: Params,
-  context: McpContext,
-): Promise<McpOutcome> {
-  const { db, clock, dispatcher } = events;
-  const name = readName(events, params, context);
-  if ("error" in name) return refused(name.error);
-  const { projectId } = context.principal;
-  const id = await withTransaction(db, async (tx) => {
-    const deleted = await agentSubscriptionsForProject(tx, projectId).delete(name.mcpId);
-    if (deleted !== undefined) await expireDeliveries(tx, deleted, clock.now(), expireMax);
-    return deleted;
-  });
-  if (id === undefined) return refused(subscriptionNotFound());
-  await dispatcher.expire(id);
-  return complete({});
 }
 
 /** Makes a subscription, once its callback has said that it wants events. */

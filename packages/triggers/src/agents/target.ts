@@ -11,19 +11,6 @@ export type EventTarget = {
   readonly argumentsText: string;
 };
 
-/** The arguments that every event takes. */
-export const inputSchema = {
-  type: "object",
-  additionalProperties: false,
-  properties: {
-    entity_id: {
-      type: "string",
-      minLength: 1,
-      description: "Only events of this entity's account. Left out: of every entity that the key or grant reaches.",
-    },
-  },
-} as const;
-
 type Caller = Pick<McpContext, "principal" | "address">;
 
 /** Whether a caller is offered an event: what its key or grant may read, of the toolkits that its address names. */

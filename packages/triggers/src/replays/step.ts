@@ -1,14 +1,42 @@
 import { type Allowance, allowanceOf, type Clock, createId } from "@svc/core";
 import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 import { enqueueDeliveries } from "@svc/db/deliveries/enqueue";
-import type { EventMatch } from "@svc/db/events/match";
+import type { EventMatch } from "@svc/db/events/follow";
 import { countReplayMatches, findReplayMatches } from "@svc/db/replays/match";
 import { type ClaimedReplay, type ReplayRecord, replayLease } from "@svc/db/replays/repo";
-import { findDeliveryRoom, lockReplay, moveReplay, readReplayedSubscriptions } from "@svc/db/replays/step";
+import {
+  findDeliveryRoom,
+  lockReplay,
+  moveReplay,
+  type ReplayedSubscription,
+  readReplayedSubscriptions,
+} from "@svc/db/replays/step";
 import { deleteDueTasks, holdDueTasks, moveDueTasks } from "@svc/db/standing/task";
 import type { ReplayStep } from "./observer.ts";
-import { stepPaceOf, turnMs } from "./pace.ts";
-import { type Hindrance, pendingMaxOf, planStep } from "./plan.ts";
+import { turnMs } from "./pace.ts";
+import type { Hindrance } from "./plan.ts";
+
+/** The matches that a step queues: the first ones, up to the first that has to wait. */
+type StepPlan = { readonly queue: readonly EventMatch[]; readonly hindrance: Hindrance | undefined };
+
+/** Longest wait for an endpoint that backs off, until it is looked at again. */
+const backoffWaitMs = 30_000;
+
+/** A subscription has this much of a replay pending at most, measured by the replay's pace. */
+const pendingSeconds = 10;
+
+/** How the deliveries of a turn are spread over it. */
+type StepPace = {
+  /** From one step to the next. */
+  readonly pauseMs: number;
+  /** Deliveries that a step queues at most: twice its part of a turn, so that what came late is made up for little by little. */
+  readonly most: number;
+};
+
+/** So many deliveries at once are no burst. */
+const burst = 50;
+
+const stepsMax = 10;
 
 /** Where tests stop a step or end the process. */
 export type ReplayFaultPoint = "before-queued" | "after-queued";
@@ -229,4 +257,50 @@ function positionAt({ eventId, subscriptionId }: EventMatch) {
 function stepOf({ replay, count }: Moved): ReplayStep {
   const { id: replayId, projectId, state, reason, queued } = replay;
   return { replayId, projectId, state, reason, count, queued };
+}
+
+/** How often in a turn a replay of a pace moves on: a whole second's worth at once takes the processor from live deliveries. */
+function stepPaceOf({ perSecond }: Pick<ReplayRecord, "perSecond">): StepPace {
+  const steps = Math.min(stepsMax, Math.ceil(perSecond / burst));
+  if (steps === 1) return { pauseMs: turnMs, most: Number.POSITIVE_INFINITY };
+  return { pauseMs: turnMs / steps, most: Math.ceil((2 * perSecond) / steps) };
+}
+
+/** How many deliveries of a replay a subscription may have pending. */
+function pendingMaxOf({ perSecond }: Pick<ReplayRecord, "perSecond">): number {
+  return pendingSeconds * perSecond;
+}
+
+/** What of the next matches is queued. A subscription that is missing is one that ended meanwhile: nothing is sent to it, and nothing waits. */
+function planStep(
+  matches: readonly EventMatch[],
+  subscriptions: readonly ReplayedSubscription[],
+  { pendingMax, nowMs }: { pendingMax: number; nowMs: number },
+): StepPlan {
+  const known = new Map(subscriptions.map((one) => [one.id, { one, room: roomOf(one, pendingMax, nowMs) }]));
+  const queue: EventMatch[] = [];
+  for (const match of matches) {
+    const to = known.get(match.subscriptionId);
+    if (to === undefined) continue;
+    if (to.room <= 0) return { queue, hindrance: hindranceOf(to.one, nowMs) };
+    to.room--;
+    queue.push(match);
+  }
+  return { queue, hindrance: undefined };
+}
+
+/** An endpoint that fails is sent one delivery each time its backoff is over: nothing else may be there to find it well again. */
+function roomOf(
+  { failingSince, backoffUntil, pending }: ReplayedSubscription,
+  pendingMax: number,
+  nowMs: number,
+): number {
+  if (failingSince === null) return pendingMax - pending;
+  return pending === 0 && (backoffUntil ?? 0) <= nowMs ? 1 : 0;
+}
+
+function hindranceOf({ id, failingSince, backoffUntil }: ReplayedSubscription, nowMs: number): Hindrance {
+  if (failingSince === null) return { reason: "pending", waitsForId: id, againAt: nowMs + turnMs };
+  const againAt = Math.min(Math.max(backoffUntil ?? 0, nowMs + turnMs), nowMs + backoffWaitMs);
+  return { reason: "backoff", waitsForId: id, againAt };
 }

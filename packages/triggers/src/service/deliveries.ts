@@ -1,3 +1,5 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   byId,
@@ -16,18 +18,27 @@ import {
   text,
   timeRange,
 } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
 import { enqueueDeliveries } from "@svc/db/deliveries/enqueue";
 import { findDeliveryEndpoints } from "@svc/db/deliveries/read-endpoint-times";
 import { type Delivery, type DeliveryFilter, deliveriesForProject } from "@svc/db/deliveries/repo";
 import { tryDeliveriesNow } from "@svc/db/deliveries/try-now";
-import { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "@svc/db/events/match";
+import type { AttemptEntry } from "@svc/db/documents/calls";
+import { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "@svc/db/events/follow";
+import { type NewEvent, recordEvents } from "@svc/db/events/record";
 import { eventsForProject, uuidAfterEvent, uuidOfEvent } from "@svc/db/events/repo";
 import { deliveryStates } from "@svc/db/schema/words";
 import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
-import type { Delivery as DeliveryMessage, ListDeliveriesRequest, TriggersService } from "@svc/gen/triggers";
-import { attemptMessage, deliveryMessage } from "../convert.ts";
+import {
+  type DeliveryAttempt as DeliveryAttemptMessage,
+  DeliveryAttemptSchema,
+  type Delivery as DeliveryMessage,
+  type ListDeliveriesRequest,
+  type TriggersService,
+} from "@svc/gen/triggers";
+import { deliveryMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
-import { storeTestEvent } from "../store.ts";
+import type { StoreOptions } from "../store.ts";
 import type { TriggersContext } from "./context.ts";
 import { rangeWarnings } from "./pending-warnings.ts";
 import { largePages, requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
@@ -258,4 +269,46 @@ async function queue(
     }),
   );
   return { count: queued.length, newest };
+}
+
+/** An attempt as callers read it. */
+function attemptMessage(deliveryId: DeliveryId, entry: AttemptEntry): DeliveryAttemptMessage {
+  return create(DeliveryAttemptSchema, {
+    deliveryId,
+    number: entry.number,
+    at: timestampFromMs(entry.startedAt),
+    durationMs: entry.durationMs,
+    address: entry.address,
+    statusCode: entry.statusCode,
+    error: entry.error,
+    responseHeaders: entry.responseHeaders,
+    responseBody: entry.responseBody,
+    requestUrl: entry.requestUrl,
+  });
+}
+
+/** Stores a synthetic event with its one delivery, for whoever claims it first. Returns the delivery's id. */
+async function storeTestEvent(
+  options: StoreOptions,
+  db: Executor,
+  projectId: ProjectId,
+  subscriptionId: SubscriptionId,
+): Promise<DeliveryId> {
+  const nowMs = options.clock.now();
+  const delivery = { id: createId("dlv", nowMs), subscriptionId, leased: false };
+  const event: NewEvent = {
+    id: createId("evt", nowMs),
+    projectId,
+    kind: "test",
+    toolkitSlug: "",
+    triggerSlug: "",
+    entityId: "",
+    payload: "{}",
+    occurredAtMs: nowMs,
+    receivedAtMs: nowMs,
+    dedupeKey: "",
+    deliveries: [delivery],
+  };
+  await recordEvents(db, [event], undefined, { owner: options.nodeId, untilMs: nowMs });
+  return delivery.id;
 }

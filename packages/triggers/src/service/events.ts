@@ -1,9 +1,11 @@
+import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { shownSampleMs, type Trigger, type Webhook } from "@svc/catalog";
 import { byId, checkFilterText, isRowReached, projectList, requireId, requireProject, timeRange } from "@svc/core";
-import { countDeliveriesOfEvents } from "@svc/db/deliveries/count-of-events";
+import { countDeliveriesOfEvents } from "@svc/db/deliveries/read";
 import { eventsForProject } from "@svc/db/events/repo";
-import type { TriggersService } from "@svc/gen/triggers";
-import { eventMessage, ingestEndpointMessage } from "../convert.ts";
+import { type IngestEndpoint, IngestEndpointSchema, type TriggersService } from "@svc/gen/triggers";
+import { eventMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
 import { secretsOf } from "../verify.ts";
 import type { TriggersContext } from "./context.ts";
@@ -53,4 +55,20 @@ export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext)
       return { endpoints };
     },
   };
+}
+
+/** An inbound path as the contract has it. Its sample is the same at any time. */
+function ingestEndpointMessage(
+  { slug, webhook, trigger }: { slug: string; webhook: Webhook; trigger: Trigger | undefined },
+  secretSet: boolean,
+): IngestEndpoint {
+  const { scheme, secretEnv } = webhook;
+  const { header = "", prefix = "", encoding = "" } = scheme === "hmac_sha256" ? webhook : {};
+  const parameter = scheme === "token_query" ? webhook.parameter : "";
+  const signing = { header, prefix, encoding, parameter };
+  const base = { toolkitSlug: slug, path: `/webhooks/${slug}`, scheme, secretEnv, secretSet, ...signing };
+  if (trigger === undefined) return create(IngestEndpointSchema, base);
+  const { headers, query, body } = trigger.sample(shownSampleMs);
+  const bodyJson = body === undefined ? "" : JSON.stringify(body);
+  return create(IngestEndpointSchema, { ...base, sample: { triggerSlug: trigger.slug, headers, query, bodyJson } });
 }

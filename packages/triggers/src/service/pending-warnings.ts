@@ -1,5 +1,5 @@
 import type { ProjectId } from "@svc/core";
-import { countEventMatches, type EventMatchFilter } from "@svc/db/events/match";
+import { countEventMatches, type EventMatchFilter } from "@svc/db/events/follow";
 import { usageOfProject } from "@svc/db/projects/usage";
 import type { TriggersContext } from "./context.ts";
 

@@ -25,27 +25,6 @@ export function requireToolkit({ toolkits }: Pick<Catalog, "toolkits">, toolkitS
     throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, { toolkits });
 }
 
-/** The filter of a subscription, checked against the catalog. */
-export function subscribedSlugs(catalog: Catalog, toolkitSlug: string, triggerSlug: string) {
-  if (toolkitSlug === "") {
-    if (triggerSlug !== "") throw triggerFaults.TRIGGER_WITHOUT_TOOLKIT(triggerSlug);
-    return { toolkitSlug: "", triggerSlug: "" };
-  }
-  const toolkit = catalog.toolkits.get(toolkitSlug);
-  if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, catalog);
-  const slug = triggerSlugOf(toolkitSlug, triggerSlug);
-  const isKnown = slug === "" || toolkit.triggers.some((trigger) => trigger.slug === slug);
-  if (!isKnown) throw triggerFaults.TRIGGER_NOT_FOUND(toolkitSlug, triggerSlug);
-  return { toolkitSlug, triggerSlug: slug };
-}
-
-/** What is odd about a subscription to a toolkit, though it is made: a trigger may be added to the toolkit later. */
-export function subscriptionWarnings({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): string[] {
-  const toolkit = toolkits.get(toolkitSlug);
-  if (toolkit === undefined || toolkit.triggers.length > 0) return [];
-  return [`${toolkitSlug} has no triggers: nothing of it will be delivered until its definition has one`];
-}
-
 /** Lists where a page size of 0 means all that anyone has. */
 export const largePages: PageSizeBounds = { fallback: 1_000, max: 1_000 };
 

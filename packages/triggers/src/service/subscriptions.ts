@@ -1,4 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
+import { type Catalog, catalogFaults } from "@svc/catalog";
 import {
   byId,
   checkEndpointUrl,
@@ -10,8 +11,8 @@ import {
   requireProject,
 } from "@svc/core";
 import { withTransaction } from "@svc/db/connect";
-import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { readEndpointTimes } from "@svc/db/deliveries/read-endpoint-times";
+import { expireDeliveries } from "@svc/db/deliveries/try-now";
 import { readSubscriptionProgress } from "@svc/db/subscriptions/read-progress";
 import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { signingSecretContext } from "@svc/delivery";
@@ -19,7 +20,7 @@ import type { Subscription as SubscriptionMessage, TriggersService } from "@svc/
 import { subscriptionMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
-import { largePages, subscribedSlugs, subscriptionWarnings } from "./request.ts";
+import { largePages, triggerSlugOf } from "./request.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
@@ -130,4 +131,25 @@ function requireChangeable(
     throw triggerFaults.SUBSCRIPTION_OF_AGENT("endpointUrl", id, "its callback stays as it was confirmed");
   if (active === true && inactiveReason === "revoked")
     throw triggerFaults.SUBSCRIPTION_OF_AGENT("active", id, "its key or grant has ended");
+}
+
+/** The filter of a subscription, checked against the catalog. */
+function subscribedSlugs(catalog: Catalog, toolkitSlug: string, triggerSlug: string) {
+  if (toolkitSlug === "") {
+    if (triggerSlug !== "") throw triggerFaults.TRIGGER_WITHOUT_TOOLKIT(triggerSlug);
+    return { toolkitSlug: "", triggerSlug: "" };
+  }
+  const toolkit = catalog.toolkits.get(toolkitSlug);
+  if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, catalog);
+  const slug = triggerSlugOf(toolkitSlug, triggerSlug);
+  const isKnown = slug === "" || toolkit.triggers.some((trigger) => trigger.slug === slug);
+  if (!isKnown) throw triggerFaults.TRIGGER_NOT_FOUND(toolkitSlug, triggerSlug);
+  return { toolkitSlug, triggerSlug: slug };
+}
+
+/** What is odd about a subscription to a toolkit, though it is made: a trigger may be added to the toolkit later. */
+function subscriptionWarnings({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): string[] {
+  const toolkit = toolkits.get(toolkitSlug);
+  if (toolkit === undefined || toolkit.triggers.length > 0) return [];
+  return [`${toolkitSlug} has no triggers: nothing of it will be delivered until its definition has one`];
 }

@@ -10,11 +10,29 @@ import { type Pack, pack } from "tar-stream";
 import { type DataFolder, dataFolderAt, readLockFile, takesConnections } from "../data-folder.ts";
 import { embeddedRole, readPassword } from "../initialize.ts";
 import { startEmbeddedPostgres } from "../postgres.ts";
-import { type ArchiveWriter, type BackupManifest, endEntry, manifestEntry } from "./archive.ts";
 import { fileExists, noStore, serverTooOld, storeUnreadable } from "./errors.ts";
-import { clusterPaths, readWhole } from "./files.ts";
+import { type ArchiveWriter, type BackupManifest, endEntry, manifestEntry } from "./files.ts";
 import { findForeign } from "./foreign.ts";
 import { addSeal } from "./seal.ts";
+
+/** A folder or file of a cluster, by its path below it. */
+type ClusterPath = { readonly path: string; readonly isFolder: boolean };
+
+/** Folders whose content PostgreSQL makes anew, or, the log, is copied last. */
+const emptied = new Set([
+  "pg_wal",
+  "pg_replslot",
+  "pg_dynshmem",
+  "pg_notify",
+  "pg_serial",
+  "pg_snapshots",
+  "pg_stat_tmp",
+  "pg_subtrans",
+]);
+
+/** What belongs to the running server alone, and its settings, which a restore makes anew; pg_control is copied last. */
+const skipped =
+  /^(?:[\w.-]+\.(?:conf|signal)|postmaster\.(?:pid|opts)|backup_label|tablespace_map|global\/pg_control|current_logfiles.*|\.s\.PGSQL\..*)$|(?:^|\/)(?:pgsql_tmp|pg_internal\.init)/;
 
 const zeros = Buffer.alloc(65_536);
 
@@ -237,4 +255,38 @@ async function* exactly(size: number, chunks: AsyncIterable<Buffer> | Iterable<B
 async function logSegments(cluster: string, first: string, last: string): Promise<string[]> {
   const names = await readdir(join(cluster, "pg_wal"));
   return names.filter((name) => /^[0-9A-F]{24}$/.test(name) && name >= first && name <= last).sort();
+}
+
+/** What a backup copies of a cluster whose server runs, folders before what is in them: all but its log and what is made anew. */
+async function* clusterPaths(cluster: string, below = ""): AsyncGenerator<ClusterPath> {
+  for (const entry of await readdir(join(cluster, below), { withFileTypes: true })) {
+    const path = below === "" ? entry.name : `${below}/${entry.name}`;
+    if (skipped.test(path)) continue;
+    if (entry.isFile()) yield { path, isFolder: false };
+    if (!entry.isDirectory()) continue;
+    yield { path, isFolder: true };
+    if (!emptied.has(path)) yield* clusterPaths(cluster, path);
+  }
+}
+
+/** The size of a file now and its content; undefined when it was removed meanwhile, which the log tells, too. */
+async function readWhole(file: string): Promise<{ size: number; chunks: () => AsyncGenerator<Buffer> } | undefined> {
+  const handle = await open(file, "r").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (handle === undefined) return undefined;
+  const { size } = await handle.stat();
+  return {
+    size,
+    async *chunks() {
+      await using _ = handle;
+      for (let at = 0; at < size; ) {
+        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(262_144), 0, 262_144, at);
+        if (bytesRead === 0) return;
+        at += bytesRead;
+        yield buffer.subarray(0, bytesRead);
+      }
+    },
+  };
 }

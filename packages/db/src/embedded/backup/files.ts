@@ -1,62 +1,10 @@
-import { open, readdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createZstdDecompress } from "node:zlib";
 import { generateToken } from "@svc/core";
+import { extract, type Header } from "tar-stream";
 import { dataFolderAt } from "../data-folder.ts";
-
-/** A folder or file of a cluster, by its path below it. */
-type ClusterPath = { readonly path: string; readonly isFolder: boolean };
-
-/** Folders whose content PostgreSQL makes anew, or, the log, is copied last. */
-const emptied = new Set([
-  "pg_wal",
-  "pg_replslot",
-  "pg_dynshmem",
-  "pg_notify",
-  "pg_serial",
-  "pg_snapshots",
-  "pg_stat_tmp",
-  "pg_subtrans",
-]);
-
-/** What belongs to the running server alone, and its settings, which a restore makes anew; pg_control is copied last. */
-const skipped =
-  /^(?:[\w.-]+\.(?:conf|signal)|postmaster\.(?:pid|opts)|backup_label|tablespace_map|global\/pg_control|current_logfiles.*|\.s\.PGSQL\..*)$|(?:^|\/)(?:pgsql_tmp|pg_internal\.init)/;
-
-/** What a backup copies of a cluster whose server runs, folders before what is in them: all but its log and what is made anew. */
-export async function* clusterPaths(cluster: string, below = ""): AsyncGenerator<ClusterPath> {
-  for (const entry of await readdir(join(cluster, below), { withFileTypes: true })) {
-    const path = below === "" ? entry.name : `${below}/${entry.name}`;
-    if (skipped.test(path)) continue;
-    if (entry.isFile()) yield { path, isFolder: false };
-    if (!entry.isDirectory()) continue;
-    yield { path, isFolder: true };
-    if (!emptied.has(path)) yield* clusterPaths(cluster, path);
-  }
-}
-
-/** The size of a file now and its content; undefined when it was removed meanwhile, which the log tells, too. */
-export async function readWhole(
-  file: string,
-): Promise<{ size: number; chunks: () => AsyncGenerator<Buffer> } | undefined> {
-  const handle = await open(file, "r").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
-  if (handle === undefined) return undefined;
-  const { size } = await handle.stat();
-  return {
-    size,
-    async *chunks() {
-      await using _ = handle;
-      for (let at = 0; at < size; ) {
-        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(262_144), 0, 262_144, at);
-        if (bytesRead === 0) return;
-        at += bytesRead;
-        yield buffer.subarray(0, bytesRead);
-      }
-    },
-  };
-}
 
 /** Beside a restored store: by it the first start knows that it was restored. `id` differs with every restore. */
 type RestoreMarker = {
@@ -81,4 +29,39 @@ export async function readRestoreMarker(dataDir: string): Promise<RestoreMarker 
     throw error;
   });
   return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** The first entry of a backup: what is needed to restore it. */
+export type BackupManifest = {
+  readonly format: 1;
+  /** Of the service that took it. */
+  readonly version: string;
+  /** The files of PostgreSQL are of one major version and one kind of machine. */
+  readonly postgres: string;
+  readonly machine: string;
+};
+
+/** The first entry of a backup, which says what it is. */
+export const manifestEntry = "svc-backup.json";
+/** The last one, without which a backup is cut off. */
+export const endEntry = "svc-backup-end.json";
+
+/** An archive that is being written. */
+export type ArchiveWriter = {
+  addFolder(name: string): Promise<void>;
+  /** `size` bytes of `chunks`; what they have less is zeros, what they have more is left out. */
+  addFile(name: string, size: number, chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<void>;
+  end(): void;
+};
+
+/** The entries of an archive in their order; each is to be read before the next. Rejects where it is damaged or cut off. */
+export async function* readArchive(
+  input: AsyncIterable<Buffer>,
+): AsyncGenerator<{ header: Header; content: AsyncIterable<Buffer> }> {
+  const entries = extract();
+  const read = pipeline(input, createZstdDecompress(), entries);
+  // Reported below: the entries end with it.
+  read.catch(() => {});
+  for await (const entry of entries) yield { header: entry.header, content: entry as AsyncIterable<Buffer> };
+  await read;
 }

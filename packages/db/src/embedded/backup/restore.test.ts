@@ -11,8 +11,8 @@ import { type Header, pack } from "tar-stream";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../connect.ts";
 import { startEmbeddedPostgres } from "../postgres.ts";
-import { endEntry, readArchive } from "./archive.ts";
 import { backUpStore } from "./back-up.ts";
+import { endEntry, readArchive } from "./files.ts";
 import { type RestoreOptions, restoreStore } from "./restore.ts";
 import { readSeal } from "./seal.ts";
 

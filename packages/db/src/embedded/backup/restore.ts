@@ -6,10 +6,9 @@ import type { Header } from "tar-stream";
 import { type Account, dataFolderAt, prepareDataDir } from "../data-folder.ts";
 import { createSettings, settingsFiles, syncFolder, unfinishedPrefix } from "../initialize.ts";
 import { startEmbeddedPostgres } from "../postgres.ts";
-import { type BackupManifest, endEntry, manifestEntry, readArchive } from "./archive.ts";
 import type { Backup } from "./back-up.ts";
 import { BackupError, backupUnsealed, backupUnusable, folderInUse, foreignObjects, sealKeyMissing } from "./errors.ts";
-import { writeRestoreMarker } from "./files.ts";
+import { type BackupManifest, endEntry, manifestEntry, readArchive, writeRestoreMarker } from "./files.ts";
 import { findForeign } from "./foreign.ts";
 import { bytesOf, readSeal, type Seal, sealedBytes } from "./seal.ts";
 

@@ -1,8 +1,7 @@
 import { apply, type Work } from "../../state/apply.ts";
-import type { Change, Edit } from "../../state/change.ts";
+import type { Edit } from "../../state/change.ts";
 import type { StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
-import type { SharedLimits } from "../../steps/shared-limits.ts";
 import type { Port } from "../port.ts";
 
 /** The question of a branch that the job asks now. */
@@ -32,14 +31,6 @@ export async function withdrawQuestion(work: Work, parallel: StepInstruction, po
 /** How many rows the edits fetch. */
 export function rowsIn(edits: readonly Edit[]): number {
   return edits.reduce((sum, edit) => sum + (edit.kind === "fetched" ? edit.rows.length : 0), 0);
-}
-
-/** Rows that other branches fetched meanwhile count as well, and those that their children may fetch. */
-export function withinRows(change: Change, shared: SharedLimits): Change {
-  const first = change.edits.find((edit) => edit.kind === "fetched");
-  if (first === undefined || rowsIn(change.edits) <= shared.room().rows) return change;
-  const edits = change.edits.filter(({ kind }) => ["use", "calls", "note", "recorded", "called"].includes(kind));
-  return { edits, next: { kind: "limit", stepId: first.setId, limit: "rows" } };
 }
 
 /** At most so many calls at one time. */

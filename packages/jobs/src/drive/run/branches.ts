@@ -7,7 +7,7 @@ import type { StepEffects } from "../../steps/effects.ts";
 import { SharedLimits } from "../../steps/shared-limits.ts";
 import { resumeFromAsk } from "../ask/answer.ts";
 import { question } from "../ask/ask.ts";
-import { askOf, bounded, rowsIn, withdrawQuestion, withinRows } from "../ask/branch-asks.ts";
+import { askOf, bounded, rowsIn, withdrawQuestion } from "../ask/branch-asks.ts";
 import type { Port } from "../port.ts";
 import { advanceWith, atTime, endRound, kindOf, skipUnlessDue, stepAtHand } from "./begin.ts";
 import { type Blocked, type BranchesEnd, endBranches, isOver, readOpenChildren } from "./branches-end.ts";
@@ -288,4 +288,12 @@ class BranchesRun {
       if (branch >= 0 && change.next.kind !== "leave") await this.#apply(branch, change);
     });
   }
+}
+
+/** Rows that other branches fetched meanwhile count as well, and those that their children may fetch. */
+function withinRows(change: Change, shared: SharedLimits): Change {
+  const first = change.edits.find((edit) => edit.kind === "fetched");
+  if (first === undefined || rowsIn(change.edits) <= shared.room().rows) return change;
+  const edits = change.edits.filter(({ kind }) => ["use", "calls", "note", "recorded", "called"].includes(kind));
+  return { edits, next: { kind: "limit", stepId: first.setId, limit: "rows" } };
 }

@@ -1,17 +1,18 @@
 import type { Step } from "@svc/program";
 import { apply, type Work } from "../../state/apply.ts";
 import type { Change, Next } from "../../state/change.ts";
+import { keptOfPlan } from "../../state/confirmed.ts";
 import type { StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import { isParkable } from "../../state/statuses.ts";
 import { stepKinds } from "../../steps/index.ts";
 import { goesOn } from "../../steps/parallel.ts";
 import { resumeFromAsk } from "../ask/answer.ts";
-import { confirmFirst } from "../ask/put-question.ts";
+import { confirmFirst, requestConfirmation, requestPlanApproval } from "../ask/put-question.ts";
 import type { Driver, Interrupts, Port } from "../port.ts";
-import { holdAfterLosses, waitForRelease } from "../schedule/park.ts";
-import { clockStops, pauseBetweenActs } from "../schedule/pause.ts";
-import { cancel, followTwin } from "../start/twin.ts";
+import { holdAfterLosses, never, waitForRelease } from "../schedule/park.ts";
+import { clockStops, pauseNow } from "../schedule/pause.ts";
+import { cancel } from "../start/twin.ts";
 import { advance, atTime, type Beginning, beginCommitted, endRound, skipUnlessDue, started } from "./begin.ts";
 import { runBranches } from "./branches.ts";
 import { endChildren, openChildren } from "./children.ts";
@@ -245,4 +246,54 @@ function isOverdue({ deadline }: JobState, { clock }: Pick<Port, "clock">): bool
 function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
   const isEnding = state.cancel !== undefined && state.status !== "compensating";
   return losses >= (isEnding ? 2 : 1) * port.lossesMax && isParkable(state.status);
+}
+
+/**
+ * What follows for a job that is simulated first, once its twin has ended; undefined while it has not, and then the job is left: the
+ * twin's end makes it due.
+ */
+async function followTwin(work: Work, port: Port): Promise<Change | undefined> {
+  const twin = await port.waitForTwin(work);
+  if (twin.kind === "running") return undefined;
+  const { status, lastError } = twin.kind === "ended" ? twin : { status: "", lastError: "the simulation is gone" };
+  const payload = {
+    simulationId: twin.kind === "ended" ? twin.id : "",
+    status,
+    outcome: twin.kind === "ended" ? twin.outcome : "",
+  };
+  const noted = { kind: "note", note: { type: "simulation-finished", stepId: "", payload } } as const;
+  const { state } = work;
+  if (status !== "succeeded") {
+    return {
+      edits: [noted, { kind: "lastError", message: `SIMULATION_FAILED: ${lastError}` }],
+      next: { kind: "finish", status: "failed", reason: "simulation", chain: state.principalChain },
+    };
+  }
+  const { needsApproval = false, confirmBy } = state.plan ?? {};
+  if (needsApproval || confirmBy !== undefined) {
+    const { edits, next } = await (needsApproval || confirmBy === undefined
+      ? requestPlanApproval(state, port, "simulated", confirmBy)
+      : requestConfirmation(state, port, confirmBy, "simulated"));
+    return { edits: [noted, ...edits], next };
+  }
+  return {
+    edits: [
+      noted,
+      { kind: "plan", plan: keptOfPlan(state.plan) },
+      { kind: "move", to: "queued", reason: "simulated" },
+      { kind: "deadline", clock: "runs" },
+    ],
+    next: { kind: "on" },
+  };
+}
+
+/** Between two acts, under the job's lock: it may have been resumed meanwhile. Whether it was parked. */
+function pauseBetweenActs(work: Work, port: Port): Promise<boolean> {
+  return port.locked(async (job) => {
+    if (!job.isPaused) return false;
+    const nowMs = port.clock.now();
+    const { edits } = pauseNow(work.state, nowMs);
+    await job.commit(apply(work, edits, nowMs), { task: { dueAtMs: never } });
+    return true;
+  });
 }

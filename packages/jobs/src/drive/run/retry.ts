@@ -5,9 +5,9 @@ import type { Edit } from "../../state/change.ts";
 import { type Instruction, stepAt, stepOf } from "../../state/flow.ts";
 import type { JobState, Position } from "../../state/job.ts";
 import type { ProgressOf } from "../../state/progress.ts";
+import { overrideEdits } from "../../steps/fail.ts";
 import { stepKinds } from "../../steps/index.ts";
 import { toolOf } from "../../steps/invoke.ts";
-import { overrideEdits } from "../../steps/overrides.ts";
 import type { StepKind } from "../../steps/step-kind.ts";
 
 /** How a job is to be taken on: from which step, empty for where it stopped; with which params; whether writes in doubt are sent again. */
@@ -21,9 +21,6 @@ export type RetryRequest = {
 
 /** Why a job cannot be taken on so: the whole of it, or from that step. */
 export type RetryFault = { readonly outcome: "not_retryable" | "step_unknown"; readonly why: string };
-
-/** Attempts that a job may have: each keeps its receipt, and answers about the job show them all. */
-export const attemptsMax = 20;
 
 /** How the attempt before ended, what is asked, and of the jobs that ran skills where it stopped why they cannot go on where they did. */
 type RetryParts = {

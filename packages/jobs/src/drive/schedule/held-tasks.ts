@@ -1,5 +1,5 @@
 import type { Id, ProjectId } from "@svc/core";
-import { isUnavailable } from "@svc/db/driver-error";
+import { isUnavailable } from "@svc/db/driver";
 import { renewJobLeases } from "@svc/db/job-tasks/lease";
 import { type ClaimedJobTask, releaseJobTasks } from "@svc/db/job-tasks/queue";
 import type { JobTaskLease } from "@svc/db/job-tasks/task";

@@ -1,9 +1,6 @@
-import type { Work } from "../../state/apply.ts";
-import { apply } from "../../state/apply.ts";
 import type { Change, Edit } from "../../state/change.ts";
 import type { JobRequest, JobState } from "../../state/job.ts";
 import { isParkable } from "../../state/statuses.ts";
-import type { Port } from "../port.ts";
 import { hold, never, release } from "./park.ts";
 
 /** Whether a job that is to be paused stands where it is parked for that: where it would otherwise be driven. */
@@ -17,17 +14,6 @@ export function pauseNow(state: JobState, nowMs: number): Change {
   if (pause === undefined) throw new Error("nobody asked to pause the job");
   const { edits, next } = hold(state, { reason: "paused", chain: pause.chain }, nowMs);
   return { edits: [...edits, clockStops(pause)], next };
-}
-
-/** Between two acts, under the job's lock: it may have been resumed meanwhile. Whether it was parked. */
-export function pauseBetweenActs(work: Work, port: Port): Promise<boolean> {
-  return port.locked(async (job) => {
-    if (!job.isPaused) return false;
-    const nowMs = port.clock.now();
-    const { edits } = pauseNow(work.state, nowMs);
-    await job.commit(apply(work, edits, nowMs), { task: { dueAtMs: never } });
-    return true;
-  });
 }
 
 /** What the request changes of a job that waits already: it keeps its park, and its deadline's clock stands. */

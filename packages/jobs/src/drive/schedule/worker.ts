@@ -1,15 +1,17 @@
 import type { ProjectId } from "@svc/core";
-import { isUnavailable } from "@svc/db/driver-error";
+import { isUnavailable } from "@svc/db/driver";
 import { type ClaimedJobTask, claimJobTasks, releaseJobTasks } from "@svc/db/job-tasks/queue";
 import type { FirstLease } from "@svc/db/job-tasks/task";
 import type { JobRecord } from "@svc/db/jobs/record";
 import type { JobTaskKind } from "@svc/db/schema/words";
 import type { EngineContext } from "../context.ts";
 import { LeaseLostError } from "../port.ts";
-import type { Beginning } from "../run/begin.ts";
+import { type Beginning, beginJob } from "../run/begin.ts";
 import { createDriver, drive } from "../run/loop.ts";
-import { type OpenJob, openJob, openNewJob, openPlannedJob, type PlannedJob, planNewJob } from "../store/open.ts";
-import type { CheckedRecord } from "../store/stored-program.ts";
+import { changeOf } from "../store/commit.ts";
+import { type OpenJob, openJob, openNewJob, openPlannedJob, type PlannedJob } from "../store/open.ts";
+import type { CheckedRecord } from "../store/row-blocks.ts";
+import { jobSeals } from "../store/seals.ts";
 import { type Held, HeldTasks, Places } from "./held-tasks.ts";
 
 /** Does the work of one task of another kind than `run`, and settles it under its lease. */
@@ -283,4 +285,15 @@ function firstRunOf({ id: jobId, projectId, createdAt }: JobRecord): ClaimedJobT
     dueAt: createdAt,
     place: 1,
   };
+}
+
+/** Takes a job that is about to be stored as far as its first commit. */
+async function planNewJob(context: EngineContext, job: JobRecord, program: CheckedRecord): Promise<PlannedJob> {
+  // The store does not have it yet.
+  context.programs.put(job.projectId, job.programDigest, program);
+  const { work, port } = await openNewJob(context, job);
+  const beginning = await beginJob(work, port);
+  const parts = { task: "keep", call: beginning.call?.begun } as const;
+  const change = changeOf(beginning.work, parts, jobSeals(context.sealer, job.projectId, job.id), context);
+  return { port, beginning, change };
 }

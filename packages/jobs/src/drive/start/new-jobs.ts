@@ -14,18 +14,18 @@ import type { EstimateDocument, SagaDocument } from "@svc/db/documents/programs"
 import type { NewJob } from "@svc/db/jobs/new-job";
 import { putJobPrograms } from "@svc/db/jobs/room";
 import type { JobMode } from "@svc/db/schema/words";
-import { type JsonObject, type Program, programDigest } from "@svc/program";
+import { type JsonObject, type Pins, type Program, programDigest, readPins } from "@svc/program";
 import type { Question } from "../../state/change.ts";
 import { noUse } from "../../state/counts.ts";
 import type { StoredOverrides } from "../../state/job.ts";
 import { noProgress, type PlanProgress } from "../../state/progress.ts";
 import type { JobStatus } from "../../state/statuses.ts";
 import { storedProgress } from "../../state/stored-progress.ts";
-import { destructiveByPins } from "../../steps/plan-text.ts";
+import { destructiveOf } from "../../steps/plan-text.ts";
 import { confirmQuestion, planQuestion } from "../../steps/questions.ts";
 import { parkOn } from "../ask/put-question.ts";
+import { sealProgram } from "../store/row-blocks.ts";
 import { type JobSeals, jobSeals } from "../store/seals.ts";
-import { sealProgram } from "../store/stored-program.ts";
 
 /** A checked program that is to become a job. */
 export type JobSubmission = {
@@ -255,4 +255,16 @@ function submitted(
 
 function runTask({ projectId }: Pick<JobSubmission, "projectId">, jobId: Id<"job">, dueAt: number) {
   return { jobId, kind: "run" as const, subject: "", projectId, dueAt };
+}
+
+/** The tools and skills of a program that destroy, by the pins that it is stored with. Undo calls are not among them. */
+function destructiveByPins(program: Pick<Program, "steps">, pinsJson: string): readonly string[] {
+  const { pins, skills } = readPins(pinsJson);
+  return destructiveOf(program, { isDestructive: (slug) => isDestructivePin(pins, slug), skills });
+}
+
+/** Whether a tool destroys, by the definitions that a program is pinned to. */
+function isDestructivePin(pins: Pins, slug: string): boolean {
+  const { actions = [] } = pins[slug.split(".")[0] ?? ""]?.definition ?? {};
+  return actions.some((action) => action.slug === slug && action.class === "destructive");
 }

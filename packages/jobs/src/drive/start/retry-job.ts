@@ -21,16 +21,12 @@ import { requestConfirmation, requestPlanApproval } from "../ask/put-question.ts
 import type { EngineContext } from "../context.ts";
 import type { Port } from "../port.ts";
 import { follow } from "../run/follow.ts";
-import {
-  attemptsMax,
-  endedChildOf,
-  type RetryFault,
-  type RetryRequest,
-  retryEdits,
-  stepStanding,
-} from "../run/retry.ts";
+import { endedChildOf, type RetryFault, type RetryRequest, retryEdits, stepStanding } from "../run/retry.ts";
 import type { JobOfProject } from "../schedule/force.ts";
 import { readState, takeJob } from "../store/open.ts";
+
+/** Attempts that a job may have: each keeps its receipt, and answers about the job show them all. */
+const attemptsMax = 20;
 
 /** A plan that may need approval. */
 export type Plan = {

@@ -9,17 +9,16 @@ import { setJobRowStates } from "@svc/db/jobs/rows";
 import { writeJobUndo } from "@svc/db/jobs/undo";
 import { type EndedStandingRun, endStandingRun } from "@svc/db/standing/end";
 import { committedWork, type Work } from "../../state/apply.ts";
+import { stepOf } from "../../state/flow.ts";
 import { type JobState, overridesOf } from "../../state/job.ts";
 import { storedProgress } from "../../state/stored-progress.ts";
-import { pauseAskedBy } from "../../steps/fail.ts";
 import type { EndedRehearsal, EngineContext } from "../context.ts";
 import type { EndedJob, EngineObserver } from "../observer.ts";
 import { type CommitParts, type Committed, LeaseLostError, type Port } from "../port.ts";
 import { isHoldReason } from "../schedule/park.ts";
 import { childJob } from "../start/child-job.ts";
-import { sealRows } from "./row-blocks.ts";
+import { saveRecords, sealRows } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
-import { saveRecords } from "./stored-program.ts";
 
 /** What commits are made with. */
 export type CommitContext = {
@@ -264,4 +263,12 @@ function endedRun(state: JobState): EndedStandingRun | undefined {
   if (runId === null || nowMs === null || programId === undefined) return undefined;
   const { toolCalls, writes } = used;
   return { runId, programId, projectId, status, toolCalls, writes, pauseText: pauseAskedBy(state) ?? "", nowMs };
+}
+
+/** Returns why a job that has ended asks that its standing program be paused; undefined if it does not. */
+function pauseAskedBy({ status, lastError, loaded }: JobState): string | undefined {
+  const [, stepId = "", text] = /^FAIL_STEP: step (\w+): (.*)$/s.exec(lastError) ?? [];
+  if (status !== "failed" || text === undefined || !loaded.flow.indexOf.has(stepId)) return undefined;
+  const { step } = stepOf(loaded.flow, stepId);
+  return step.kind === "fail" && step.pauses ? text : undefined;
 }

@@ -1,25 +1,18 @@
-import type { Id } from "@svc/core";
-import { afterCommit, type Executor } from "@svc/db/connect";
+import type { Executor } from "@svc/db/connect";
 import type { ChildDocument } from "@svc/db/documents/jobs";
 import { leaseRunTask, type RunToLease } from "@svc/db/job-tasks/lease";
-import { type ClaimedJobTask, endJobTask, putJobTasks } from "@svc/db/job-tasks/queue";
+import { type ClaimedJobTask, endJobTask } from "@svc/db/job-tasks/queue";
 import type { RunChange } from "@svc/db/jobs/commit";
-import { type JobWithSteps, loadJob, loadJobSteps } from "@svc/db/jobs/load";
+import { type JobWithSteps, loadJobSteps } from "@svc/db/jobs/load";
 import type { JobRecord } from "@svc/db/jobs/record";
 import { committedWork, type Work, workOf } from "../../state/apply.ts";
 import type { JobState, LoadedProgram } from "../../state/job.ts";
 import { openState } from "../../state/open.ts";
-import { resumeFromAsk } from "../ask/answer.ts";
 import type { EngineContext } from "../context.ts";
 import type { Follower, Port } from "../port.ts";
-import { type Beginning, beginJob } from "../run/begin.ts";
-import { openChildren } from "../run/children.ts";
-import { follow } from "../run/follow.ts";
-import { isPausable, pauseNow } from "../schedule/pause.ts";
-import { changeOf } from "./commit.ts";
+import type { Beginning } from "../run/begin.ts";
 import { type JobSeals, jobSeals } from "./seals.ts";
 import { createStorePort } from "./store-port.ts";
-import type { CheckedRecord } from "./stored-program.ts";
 
 /** A job read under a lease, and what drives it. */
 export type OpenJob = { readonly work: Work; readonly port: Port };
@@ -53,17 +46,6 @@ export function openNewJob(context: EngineContext, job: JobRecord): Promise<Open
   return open({ ...context, calls: context.firstCalls }, context.db, { job, steps: [] }, { leaseToken: firstToken });
 }
 
-/** Takes a job that is about to be stored as far as its first commit. */
-export async function planNewJob(context: EngineContext, job: JobRecord, program: CheckedRecord): Promise<PlannedJob> {
-  // The store does not have it yet.
-  context.programs.put(job.projectId, job.programDigest, program);
-  const { work, port } = await openNewJob(context, job);
-  const beginning = await beginJob(work, port);
-  const parts = { task: "keep", call: beginning.call?.begun } as const;
-  const change = changeOf(beginning.work, parts, jobSeals(context.sealer, job.projectId, job.id), context);
-  return { port, beginning, change };
-}
-
 /** The planned job, once it is stored as it was planned. */
 export function openPlannedJob({ port, beginning: { work, call } }: PlannedJob): Beginning & { readonly port: Port } {
   const lastSeq = work.state.lastSeq + work.pending.events.length;
@@ -72,36 +54,6 @@ export function openPlannedJob({ port, beginning: { work, call } }: PlannedJob):
 
 /** The token of a lease that a job is stored with. */
 const firstToken = 1;
-
-/**
- * Moves a job as the answer to its ask says, in the transaction that settles it: as far as it goes without a call. The job's row is
- * locked by then.
- */
-export async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">): Promise<void> {
-  const job = await loadJob(tx, jobId, { lock: true });
-  if (job === undefined) return;
-  if (job.status === "running") return lookForAnswer(context, tx, job);
-  if (job.status !== "parked" && job.status !== "pending_plan_approval") return;
-  // It was held while its other branches were at work: it looks for the answer when it is released.
-  if (job.park?.before !== undefined && job.park.judgment === undefined) return;
-  const { work, follower } = await takeJob(context, tx, job);
-  const { port, startedMs } = follower;
-  // It may be to end, and its children before it, which is its driver's to do.
-  if (openChildren(work.state).length > 0) return void (await port.commit(work, { task: { dueAtMs: startedMs } }));
-  const settled = await follow(work, await resumeFromAsk(work.state, port), follower);
-  if (settled === undefined) return;
-  // It was asked for while a person was waited for.
-  if (settled.state.pause !== undefined && isPausable(settled.state))
-    await follow(settled, pauseNow(settled.state, startedMs), follower);
-  else await port.commit(settled, { task: { dueAtMs: startedMs } });
-}
-
-/** A branch asked while others were at work: who drives the job looks for the answer, also where it was left to its children. */
-async function lookForAnswer({ clock, onDue }: EngineContext, tx: Executor, job: JobRecord): Promise<void> {
-  const { id: jobId, projectId } = job;
-  await putJobTasks(tx, [{ jobId, projectId, kind: "run", subject: "", dueAt: clock.now() }]);
-  afterCommit(tx, onDue, 0);
-}
 
 /**
  * Takes a job from whoever drives it, for a change that is committed in the same transaction. The job's row is locked by then. What

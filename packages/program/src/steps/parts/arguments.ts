@@ -14,15 +14,6 @@ import { examine } from "../../types/examine.ts";
 import { fieldType, filledIn, namesOf, typesOf } from "../../types/schema-type.ts";
 import type { Scope } from "../../types/scope.ts";
 
-/** The definition `args` of the JSON Schema. */
-export const argsDefinition: JsonSchema = {
-  description:
-    "Arguments by name; any value in them may be a reference. A destructive call has the literal confirm: true.",
-  type: "object",
-  properties: { $ref: false, $text: false, $cel: false, $literal: false },
-  examples: [{ calendar_id: { $ref: "input.calendar" }, max_results: 250 }],
-};
-
 /** Reads the arguments of a call; none when nothing is said. */
 export function readArgs(node: Node, reader: ShapeReader): ValueTemplate {
   const none = { kind: "literal", value: {} } as const;

@@ -9,9 +9,18 @@ import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
 import type { ValueTemplate } from "../../template.ts";
 import type { ValueType } from "../../types/schema-type.ts";
 import type { Scope } from "../../types/scope.ts";
-import { argsDefinition, checkArguments, readArgs } from "./arguments.ts";
+import { checkArguments, readArgs } from "./arguments.ts";
 import { classOfMethod, type HttpCall } from "./http-request.ts";
 import type { RowsSpec } from "./rows.ts";
+
+/** The definition `args` of the JSON Schema. */
+const argsDefinition: JsonSchema = {
+  description:
+    "Arguments by name; any value in them may be a reference. A destructive call has the literal confirm: true.",
+  type: "object",
+  properties: { $ref: false, $text: false, $cel: false, $literal: false },
+  examples: [{ calendar_id: { $ref: "input.calendar" }, max_results: 250 }],
+};
 
 /** How retryable outcomes are tried again: `max` times, waiting initialMs * factor^n, at most capMs. */
 export type Retry = {

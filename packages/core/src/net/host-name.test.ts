@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { httpTargetOf, parseHttpHost } from "./http-host.ts";
+import { httpTargetOf, parseHttpHost } from "./host-name.ts";
 
 test.each([
   ["api.example.com", "api.example.com"],

@@ -2,7 +2,7 @@ import { testContext } from "@svc/testing/programs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { checkProgram } from "../check/program.ts";
-import { looksLikeTemplate, rightForm } from "./template-literal.ts";
+import { looksLikeTemplate, rightForm } from "./expression.ts";
 
 const context = await testContext();
 

@@ -1,7 +1,43 @@
-import { isoTime } from "@svc/core";
+import { isoTime, type NodeId } from "@svc/core";
 import type { Executor } from "../connect.ts";
+import { idOf } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
-import { behindEpoch, epochOf } from "./epoch.ts";
+import { type DeliveryTaskKey, isHeldBy, taskKeyFields } from "./enqueue.ts";
+import { behindEpoch, currentEpoch, epochOf } from "./epoch.ts";
+
+/**
+ * Ends the wait of the first $2 tasks that are due: delivery_tasks_waiting has them in order, so that nothing due costs one probe,
+ * however many wait. SKIP LOCKED: nodes do not wait for each other.
+ */
+const promote = statement<Record<never, never>>(
+  "promote_deliveries",
+  `with due as materialized (
+    select t.subscription_id, t.due_at, t.delivery_id from delivery_tasks t
+    where t.epoch = 0 and t.due_at <= $1::timestamptz order by t.due_at limit $2::int4 for update skip locked
+  )
+  update delivery_tasks t set epoch = ${currentEpoch} from due d
+  where t.epoch = 0 and t.subscription_id = d.subscription_id and t.due_at = d.due_at and t.delivery_id = d.delivery_id`,
+);
+
+/** Puts up to `limit` waiting tasks that are due into their lanes; returns how many. */
+export async function promoteDeliveries(db: Executor, nowMs: number, limit: number): Promise<number> {
+  return (await promote(db, [isoTime(nowMs), limit])).count;
+}
+
+/** Gives leases back unused: by primary key, a HOT update. Tasks that `owner` no longer holds by that lease are left alone. */
+const release = compose(
+  "release_deliveries",
+  { tasks: rows(taskKeyFields), by: values({ owner: idOf("node") }) },
+  ({ tasks, by }) => query`
+    update delivery_tasks t set lease_owner = null, lease_until = null from ${tasks.from("i")} where ${isHeldBy(by.owner)}`,
+);
+
+/** Gives the leases of `tasks` back, so that any node may claim them at once. */
+export async function releaseDeliveries(db: Executor, owner: NodeId, tasks: readonly DeliveryTaskKey[]): Promise<void> {
+  if (tasks.length > 0) await release(db, { tasks, by: { owner } });
+}
 
 const epoch = epochOf("$3::bool");
 
@@ -32,10 +68,10 @@ const visit = statement<{ subscription_id: string | null; ended: boolean | null;
 );
 
 /** A subscription that has tasks. `ended`: it is inactive or gone. */
-export type VisitedLane = { readonly subscriptionId: string; readonly ended: boolean };
+type VisitedLane = { readonly subscriptionId: string; readonly ended: boolean };
 
 /** Which lanes are visited: up to `most` from after a subscription's UUID. */
-export type LaneVisit = {
+type LaneVisit = {
   readonly after: string;
   readonly most: number;
   readonly behind: boolean;
@@ -43,7 +79,7 @@ export type LaneVisit = {
 };
 
 /** What a visit found. `hasBehind`: paced replays have something queued. `hasDue`: some that waited are due. */
-export type VisitedLanes = { readonly lanes: VisitedLane[]; readonly hasBehind: boolean; readonly hasDue: boolean };
+type VisitedLanes = { readonly lanes: VisitedLane[]; readonly hasBehind: boolean; readonly hasDue: boolean };
 
 /** Visits lanes, in the order of their subscriptions. */
 export async function visitLanes(db: Executor, { after, most, behind, nowMs }: LaneVisit): Promise<VisitedLanes> {

@@ -2,11 +2,11 @@ import { createId, type ProjectId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { enqueueDeliveries } from "../deliveries/enqueue.ts";
-import { findEventMatches } from "../events/match.ts";
+import { findEventMatches } from "../events/follow.ts";
 import { recordEvents } from "../events/record.ts";
 import { eventsForProject, uuidAfterEvent, uuidOfEvent } from "../events/repo.ts";
 import { addProject, addSubscription, newEvent, nowMs } from "../test-rows.ts";
-import { askEndpointsForProject } from "./ask-endpoints.ts";
+import { askEndpointsForProject } from "./read-progress.ts";
 import { subscriptionsForProject } from "./repo.ts";
 import { readProjectRouting } from "./routing.ts";
 

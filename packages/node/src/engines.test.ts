@@ -2,7 +2,7 @@ import { createId, systemClock } from "@svc/core";
 import { addActivityHours, addActivityMinutes } from "@svc/db/activity/write";
 import { createTestDatabase } from "@svc/testing/database";
 import { expect, test } from "vitest";
-import { activitySweep } from "./activity-sweep.ts";
+import { activitySweep } from "./engines.ts";
 
 const hourMs = 3_600_000;
 

@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { countPendingDeliveries } from "./backlog.ts";
+import { countPendingDeliveries } from "./repo.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

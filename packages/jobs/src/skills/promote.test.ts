@@ -1,8 +1,7 @@
-import type { JsonSchema } from "@svc/catalog";
-import { createTenantValidators } from "@svc/catalog";
+import { createTenantValidators, type JsonSchema } from "@svc/catalog";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { inputDifferences } from "./input-differences.ts";
+import { inputDifferences } from "./promote.ts";
 
 const object = (properties: Record<string, JsonSchema>, more: JsonSchema = {}): JsonSchema => {
   return { type: "object", additionalProperties: false, properties, ...more };

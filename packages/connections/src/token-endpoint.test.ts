@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cleanTokenBody, scopesOf } from "./token-body.ts";
+import { cleanTokenBody, scopesOf } from "./token-endpoint.ts";
 
 const token = { access_token: "t", token_type: "bearer" };
 const clean = (changes: object) => cleanTokenBody({ ...token, ...changes });

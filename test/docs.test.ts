@@ -69,7 +69,7 @@ describe("errors", async () => {
     const [, union = ""] =
       /export type ProgramFaultCode =([^;]*);/.exec(readText("packages/program/src/faults.ts")) ?? [];
     const [, definitions = ""] =
-      /export type DefinitionFaultCode =([^;]*);/.exec(readText("packages/standing/src/definition/faults.ts")) ?? [];
+      /type DefinitionFaultCode =([^;]*);/.exec(readText("packages/standing/src/definition/faults.ts")) ?? [];
     const reasons = [union, definitions].flatMap((text) => text.match(/[A-Z_]{4,}/g) ?? []);
     return reasons.map((reason) => [reason, "invalid_argument"]);
   }

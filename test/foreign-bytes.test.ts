@@ -25,7 +25,7 @@ const exceptions: readonly { readonly file: string; readonly why: string }[] = [
     file: "packages/db/src/embedded/data-folder.ts",
     why: "PostgreSQL and the kernel write it, and it is compared alone",
   },
-  { file: "packages/sandbox/src/app/check-credential.ts", why: "it is compared with what the sandbox made" },
+  { file: "packages/sandbox/src/transport.ts", why: "it is compared with what the sandbox made" },
   { file: "packages/sandbox/src/oauth/token.ts", why: "the service's own request, within the process" },
   { file: "packages/server/src/authorization/consent-pages.ts", why: "it comes with the service" },
   { file: "packages/server/src/authorization/html.ts", why: "it comes with the service" },
